@@ -1,0 +1,113 @@
+/* The contender: the protocol of one acquisition, from the request for a lock
+ * to the confirmed removal of its node.  Pure: no I/O, no clock, no thread.
+ * contender.c opens with the states and the argument why they are safe. */
+#ifndef ZKLOCK_CONTENDER_H
+#define ZKLOCK_CONTENDER_H
+
+#include "name.h"
+#include "op.h"
+#include "timer.h"
+#include "watch.h"
+
+struct lane;
+
+#define CONTENDER_STATES(X)                                        \
+  X(PARKED, "parked")     /* waits for a connection or a place */  \
+  X(ENTERING, "entering") /* create under way, or made, no list */ \
+  X(FINDING, "finding")   /* made or not?  the reply was lost */   \
+  X(QUEUED, "queued")     /* in the queue, not first */            \
+  X(HELD, "held")         /* first, announced */                   \
+  X(LEAVING, "leaving")   /* the node must go */                   \
+  X(GONE, "gone")         /* nothing of it is left on a server */
+
+enum contender_state {
+#define X(name, text) CONTENDER_##name,
+  CONTENDER_STATES(X)
+#undef X
+};
+
+/* Why an acquisition was refused, or a hold ended. */
+enum verdict {
+  VERDICT_TIMEOUT,
+  VERDICT_BUSY,
+  VERDICT_CANCELLED,
+  VERDICT_LOST,
+  VERDICT_EXPIRED,
+  VERDICT_DISCONNECTED,
+  VERDICT_CLOSED,
+  VERDICT_AUTH,
+  VERDICT_INVALID,
+};
+
+/* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
+ * first; after GRANTED at most one LOST; REMOVED when the node is known to be
+ * gone; FORGOTTEN last, and then the memory is the owner's again. */
+enum news { NEWS_GRANTED, NEWS_REFUSED, NEWS_LOST, NEWS_REMOVED, NEWS_FORGOTTEN };
+
+struct contender_options {
+  int64_t deadline;  /* of the whole acquisition */
+  int64_t max_hold;  /* NEVER: none */
+  bool patient;      /* false: take what is free at once, else VERDICT_BUSY */
+  bool lose_on_suspend;
+  const void *data;  /* the node's data; alive until NEWS_FORGOTTEN */
+  int size;
+};
+
+struct contender {
+  struct lane *lane;
+  struct contender *next, *previous; /* in the lane, in order of arrival */
+  void *user;                        /* the owner's */
+  struct contender_options options;
+  struct timer timer; /* deadline, max_hold, or the next try to leave */
+
+  enum contender_state state;
+  uint64_t id;         /* the one in the node's name */
+  char name[NAME_MAX_OWN];
+  char *path;          /* the create's prefix, then the node; behind us */
+  bool announced;      /* GRANTED was delivered */
+  bool decided;        /* GRANTED or REFUSED was delivered */
+  bool made;           /* `path` and `name` are a node that was made */
+  bool doubtful;       /* a create's reply was lost: it may exist */
+  bool proven;         /* czxid and owner are the node's, from a server */
+  int64_t czxid, owner_session;
+
+  unsigned granted_in; /* the connection in which it was granted */
+  unsigned listed_in;  /* the connection whose list `ahead` is from */
+  int ahead;           /* contenders ahead of us in that list */
+  bool alone;          /* only the predecessor is ahead, and its deletion
+                          proves that we are first */
+  int attempts;        /* failed tries to leave */
+
+  struct op create, remove;
+  struct watch *own;         /* our node */
+  struct watch *predecessor; /* the one ahead of us; NULL: nobody */
+  struct watch *before;      /* the one ahead of that */
+};
+
+const char *contender_state_name(enum contender_state state);
+
+/* The memory that a contender on a path of this length needs. */
+size_t contender_size(size_t path_length);
+void contender_init(struct contender *c, const struct contender_options *options,
+                    void *user);
+void contender_join(struct contender *c, struct lane *lane);
+
+/* Submits whatever the state calls for; idempotent. */
+void contender_drive(struct contender *c);
+/* A list that includes our node, if we have one. */
+void contender_listed(struct contender *c, const struct listing *listing);
+/* News of a watch; `reply`: of the request that armed it, if it did. */
+void contender_watch(struct contender *c, struct watch *watch,
+                     enum watch_news news, const struct reply *reply);
+void contender_disconnected(struct contender *c);
+void contender_session_ended(struct contender *c);
+void contender_due(struct contender *c);
+void contender_parent_failed(struct contender *c, enum verdict why);
+void contender_release(struct contender *c);
+void contender_refuse(struct contender *c, enum verdict why);
+void contender_lose(struct contender *c, enum verdict why);
+void contender_close(struct contender *c);
+/* The holder's own watch, armed late: an uncontended lock pays nothing. */
+void contender_guard(struct contender *c);
+
+#endif

@@ -1,0 +1,343 @@
+#include "lane.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+static op_handler on_list, on_sync, on_mkdir;
+
+struct lane *lane_new(struct session *session, const char *path) {
+  size_t length = strlen(path);
+  struct lane *lane = calloc(1, sizeof *lane + 2 * (length + 1));
+  if (!lane) return NULL;
+  lane->session = session;
+  lane->length = length;
+  memcpy(lane->path, path, length);
+  lane->mkdir_path = lane->path + length + 1;
+  struct op *ops[] = {&lane->lists[0], &lane->lists[1], &lane->sync,
+                      &lane->mkdir};
+  op_handler *handlers[] = {on_list, on_list, on_sync, on_mkdir};
+  enum op_kind kinds[] = {OP_LIST, OP_LIST, OP_SYNC, OP_MKDIR};
+  for (int i = 0; i < 4; i++) {
+    ops[i]->owner = lane;
+    ops[i]->handler = handlers[i];
+    ops[i]->kind = kinds[i];
+    ops[i]->path = lane->path;
+  }
+  lane->mkdir.path = lane->mkdir_path;
+  return lane;
+}
+
+bool lane_idle(const struct lane *lane) {
+  return !lane->first && !lane->watches && !lane->strays &&
+         !lane->lists[0].in_flight && !lane->lists[1].in_flight &&
+         !lane->sync.in_flight && !lane->mkdir.in_flight && !lane->dirty;
+}
+
+void lane_free(struct lane *lane) {
+  assert(lane_idle(lane));
+  free(lane);
+}
+
+/* The queue. */
+
+void lane_add(struct lane *lane, struct contender *c) {
+  c->previous = lane->last;
+  c->next = NULL;
+  if (lane->last)
+    lane->last->next = c;
+  else
+    lane->first = c;
+  lane->last = c;
+  if (!lane->parked) lane->parked = c;
+}
+
+void lane_drop(struct lane *lane, struct contender *c) {
+  if (lane->parked == c) lane->parked = c->next;
+  if (c->previous)
+    c->previous->next = c->next;
+  else
+    lane->first = c->next;
+  if (c->next)
+    c->next->previous = c->previous;
+  else
+    lane->last = c->previous;
+  session_dirty(lane->session, lane); /* it may be idle now */
+}
+
+bool lane_has_room(const struct lane *lane) {
+  return lane->entered < LANE_ENTERED_MAX;
+}
+
+void lane_admit(struct lane *lane) {
+  if (!session_is_connected(lane->session)) return;
+  while (lane->parked && lane_has_room(lane)) {
+    struct contender *c = lane->parked;
+    lane->parked = c->next;
+    if (c->state == CONTENDER_PARKED) contender_drive(c);
+  }
+}
+
+struct contender *lane_find(const struct lane *lane, uint64_t id) {
+  for (struct contender *c = lane->first; c; c = c->next)
+    if (c->id == id && c->state != CONTENDER_PARKED) return c;
+  return NULL;
+}
+
+/* Lists. */
+
+static struct op *newest_list(struct lane *lane) {
+  struct op *newest = NULL;
+  for (int i = 0; i < 2; i++) {
+    struct op *list = &lane->lists[i];
+    if (list->in_flight && (!newest || list->serial > newest->serial))
+      newest = list;
+  }
+  return newest;
+}
+
+void lane_want_list(struct lane *lane, uint64_t after) {
+  const struct op *newest = newest_list(lane);
+  if (newest && newest->serial > after && newest->serial > lane->sync_after)
+    return;
+  lane->list_wanted = true;
+  session_dirty(lane->session, lane);
+}
+
+void lane_want_sync(struct lane *lane) {
+  /* Every op so far is older. */
+  lane->sync_after = lane->session->serial;
+  lane_want_list(lane, lane->session->serial);
+}
+
+static void send_list(struct lane *lane) {
+  struct session *s = lane->session;
+  struct op *slot = &lane->lists[lane->lists[0].in_flight];
+  if (slot->in_flight) return; /* its reply comes back to us */
+  if (lane->sync_after && !lane->sync.in_flight)
+    session_submit(s, &lane->sync);
+  if (!session_submit(s, slot)) return;
+  lane->list_wanted = false;
+  counter_add(&s->counters.lists, 1);
+}
+
+/* A node that has our mark and that nobody of us knows. */
+struct stray {
+  struct stray *next;
+  struct lane *lane;
+  struct op op;
+  char path[];
+};
+
+static void on_stray_removed(struct op *op, const struct reply *reply) {
+  struct stray *stray = op->owner;
+  struct lane *lane = stray->lane;
+  struct stray **link = &lane->strays;
+  (void)reply; /* if it is still there the next list shows it again */
+  while (*link != stray) link = &(*link)->next;
+  *link = stray->next;
+  free(stray);
+  session_dirty(lane->session, lane);
+}
+
+static void remove_stray(struct lane *lane, const char *name) {
+  for (struct stray *stray = lane->strays; stray; stray = stray->next)
+    if (strcmp(stray->path + lane->length + 1, name) == 0) return;
+  size_t size = strlen(name) + 1;
+  struct stray *stray = calloc(1, sizeof *stray + lane->length + 1 + size);
+  if (!stray) return;
+  stray->lane = lane;
+  memcpy(stray->path, lane->path, lane->length);
+  stray->path[lane->length] = '/';
+  memcpy(stray->path + lane->length + 1, name, size);
+  stray->op.kind = OP_REMOVE;
+  stray->op.handler = on_stray_removed;
+  stray->op.owner = stray;
+  stray->op.path = stray->path;
+  if (!session_submit(lane->session, &stray->op)) {
+    free(stray);
+    return;
+  }
+  stray->next = lane->strays;
+  lane->strays = stray;
+  counter_add(&lane->session->counters.strays, 1);
+}
+
+static void remove_strays(struct lane *lane, const struct listing *listing) {
+  for (int i = 0; i < listing->count; i++) {
+    uint64_t id;
+    const char *name = listing->entries[i].name;
+    if (name_id(name, &lane->session->base, &id) && !lane_find(lane, id))
+      remove_stray(lane, name);
+  }
+}
+
+static void list_answers(struct lane *lane, const struct op *op,
+                         const struct listing *listing) {
+  remove_strays(lane, listing);
+  struct contender *next;
+  for (struct contender *c = lane->first; c; c = next) {
+    next = c->next;
+    if (c->create.serial < op->serial) contender_listed(c, listing);
+  }
+}
+
+static void refuse_waiters(struct lane *lane, enum verdict why) {
+  struct contender *next;
+  for (struct contender *c = lane->first; c; c = next) {
+    next = c->next;
+    if (c->state < CONTENDER_HELD) contender_refuse(c, why);
+  }
+}
+
+static void on_list(struct op *op, const struct reply *reply) {
+  static const struct listing empty;
+  struct lane *lane = op->owner;
+  session_dirty(lane->session, lane);
+  if (lane->sync_after) {
+    lane->list_wanted = true; /* not behind the sync: worth nothing */
+    return;
+  }
+  switch (reply->rc) {
+    case REPLY_OK:
+      if (reply->listing) {
+        list_answers(lane, op, reply->listing);
+        return;
+      }
+      break; /* no memory for it */
+    case REPLY_NO_NODE:
+      list_answers(lane, op, &empty);
+      return;
+    case REPLY_NO_AUTH:
+      refuse_waiters(lane, VERDICT_AUTH);
+      return;
+    case REPLY_LOST:
+    case REPLY_SESSION_EXPIRED:
+    case REPLY_SESSION_MOVED:
+      return;
+    default:
+      session_trouble(lane->session, "cannot list", lane->path, reply->rc);
+  }
+  session_retry(lane->session);
+}
+
+static void on_sync(struct op *op, const struct reply *reply) {
+  struct lane *lane = op->owner;
+  if (reply->rc == REPLY_LOST) return;
+  if (reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE) {
+    session_trouble(lane->session, "cannot sync", lane->path, reply->rc);
+    session_retry(lane->session);
+  } else if (op->serial > lane->sync_after) {
+    lane->sync_after = 0;
+  }
+  session_dirty(lane->session, lane);
+}
+
+/* The directory. */
+
+/* The length of `path`'s parent; 0: the root. */
+static size_t parent_length(const char *path, size_t length) {
+  while (length > 0 && path[--length] != '/') continue;
+  return length;
+}
+
+static size_t child_length(const struct lane *lane, size_t length) {
+  do length++;
+  while (length < lane->length && lane->path[length] != '/');
+  return length;
+}
+
+void lane_want_parent(struct lane *lane) {
+  if (lane->parent_missing) return;
+  lane->parent_missing = true;
+  lane->mkdir_length = lane->length;
+  session_dirty(lane->session, lane);
+}
+
+static void send_mkdir(struct lane *lane) {
+  const struct session *s = lane->session;
+  if (lane->mkdir.in_flight) return;
+  memcpy(lane->mkdir_path, lane->path, lane->mkdir_length);
+  lane->mkdir_path[lane->mkdir_length] = '\0';
+  /* The chroot is the application's own: it stays. */
+  lane->mkdir.persistent =
+      s->no_containers || lane->mkdir_length <= s->chroot_length;
+  session_submit(lane->session, &lane->mkdir);
+}
+
+void lane_drive(struct lane *lane) {
+  struct contender *next;
+  for (struct contender *c = lane->first; c; c = next) {
+    next = c->next;
+    if (c->state != CONTENDER_PARKED) contender_drive(c);
+  }
+}
+
+static void parent_failed(struct lane *lane, enum verdict why) {
+  lane->parent_missing = false;
+  struct contender *next;
+  for (struct contender *c = lane->first; c; c = next) {
+    next = c->next;
+    contender_parent_failed(c, why);
+  }
+}
+
+static void on_mkdir(struct op *op, const struct reply *reply) {
+  struct lane *lane = op->owner;
+  struct session *s = lane->session;
+  session_dirty(s, lane);
+  switch (reply->rc) {
+    case REPLY_OK:
+    case REPLY_NODE_EXISTS:
+      if (lane->mkdir_length == lane->length) {
+        lane->parent_missing = false;
+        lane_drive(lane);
+      } else {
+        lane->mkdir_length = child_length(lane, lane->mkdir_length);
+      }
+      return;
+    case REPLY_NO_NODE:
+      lane->mkdir_length = parent_length(lane->path, lane->mkdir_length);
+      if (lane->mkdir_length > 0) return;
+      break;
+    case REPLY_UNIMPLEMENTED:
+      if (op->persistent) break;
+      s->no_containers = true;
+      return;
+    case REPLY_LOST:
+    case REPLY_SESSION_EXPIRED:
+    case REPLY_SESSION_MOVED:
+      return;
+    default:
+      break;
+  }
+  session_trouble(s, "cannot create", lane->mkdir_path, reply->rc);
+  parent_failed(lane, reply->rc == REPLY_NO_AUTH ||
+                              reply->rc == REPLY_INVALID_ACL ||
+                              reply->rc == REPLY_AUTH_FAILED
+                          ? VERDICT_AUTH
+                          : VERDICT_INVALID);
+}
+
+/* The session's side. */
+
+void lane_flush(struct lane *lane) {
+  if (!session_is_connected(lane->session)) return;
+  lane_admit(lane);
+  if (lane->parent_missing) send_mkdir(lane);
+  if (lane->list_wanted) send_list(lane);
+}
+
+void lane_connected(struct lane *lane, bool same_session) {
+  watch_sweep(lane);
+  /* Another server may not yet show what we have made. */
+  lane->sync_after = same_session && lane->entered > 0
+                         ? lane->session->serial
+                         : 0;
+  lane->list_wanted = false;
+  /* In order of arrival, so that what leaves is sent before what enters. */
+  lane_drive(lane);
+  session_dirty(lane->session, lane);
+}

@@ -1,0 +1,66 @@
+/* A lane: this session's contenders on one path, in order of arrival, and the
+ * requests that serve them all: one list, one sync, one parent. */
+#ifndef ZKLOCK_LANE_H
+#define ZKLOCK_LANE_H
+
+#include "contender.h"
+#include "watch.h"
+
+struct session;
+struct stray;
+
+/* Of one lane only so many contenders have a node; the others queue here,
+ * in order.  The watches of a session must fit into one packet. */
+enum { LANE_ENTERED_MAX = 1000 };
+
+struct lane {
+  struct session *session;
+  struct lane *next;       /* in its bucket of the session's table */
+  struct lane *dirty_next; /* in the session's list of lanes to flush */
+  bool dirty;
+
+  struct contender *first, *last;
+  struct contender *parked; /* nobody before it is parked */
+  int entered;
+  struct watch *watches;
+  struct stray *strays; /* nodes of ours that nobody knows, being removed */
+
+  /* Lists.  A list answers every contender whose create was sent before it,
+   * so one is enough for all; two may be in flight, so that a newcomer need
+   * not wait for a list that was sent before its create. */
+  struct op lists[2], sync;
+  bool list_wanted;
+  uint64_t sync_after; /* only a list behind a younger sync counts; 0: any */
+
+  /* The directory. */
+  struct op mkdir;
+  bool parent_missing;
+  size_t mkdir_length; /* how much of `path` is being made */
+  char *mkdir_path;    /* that much of it */
+
+  size_t length;
+  char path[];  /* the directory, chroot included; mkdir_path follows it */
+};
+
+struct lane *lane_new(struct session *session, const char *path);
+bool lane_idle(const struct lane *lane); /* nothing left: may be freed */
+void lane_free(struct lane *lane);
+
+void lane_add(struct lane *lane, struct contender *c);
+void lane_drop(struct lane *lane, struct contender *c);
+bool lane_has_room(const struct lane *lane);
+/* Lets parked contenders enter as far as there is room. */
+void lane_admit(struct lane *lane);
+
+/* A list is wanted that is sent after the op numbered `after`. */
+void lane_want_list(struct lane *lane, uint64_t after);
+/* A list is wanted behind a sync: what we know may be stale. */
+void lane_want_sync(struct lane *lane);
+void lane_want_parent(struct lane *lane);
+void lane_flush(struct lane *lane);
+
+void lane_connected(struct lane *lane, bool same_session);
+void lane_drive(struct lane *lane);
+struct contender *lane_find(const struct lane *lane, uint64_t id);
+
+#endif

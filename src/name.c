@@ -1,0 +1,165 @@
+#include "name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Near the end of the counter its order is not the order of arrival. */
+#define SEQUENCE_DANGER (INT32_MAX - 65535)
+
+static const struct {
+  const char *text;
+  enum role role;
+} markers[] = {
+    {"-lock-", ROLE_LOCK},
+    {"-__READ__", ROLE_READ},
+    {"-__WRIT__", ROLE_WRITE},
+    {"-lease-", ROLE_LEASE},
+};
+
+enum { MARKERS = sizeof markers / sizeof *markers };
+
+void name_base_init(struct name_base *base, const unsigned char random[16]) {
+  const unsigned char *r = random;
+  snprintf(base->text, sizeof base->text,
+           "_c_%02x%02x%02x%02x-%02x%02x-4%x%02x-%x%x%02x-", r[0], r[1], r[2],
+           r[3], r[4], r[5], r[6] & 15u, r[7], 8u | (r[8] & 3u), r[9] & 15u,
+           r[10]);
+}
+
+void name_format(char *out, size_t size, const struct name_base *base,
+                 uint64_t id, enum role role) {
+  const char *marker = "";
+  for (int i = 0; i < MARKERS; i++)
+    if (markers[i].role == role) marker = markers[i].text;
+  snprintf(out, size, "%s%012" PRIx64 "%s", base->text,
+           id & UINT64_C(0xffffffffffff), marker);
+}
+
+bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
+  size_t length = strlen(base->text);
+  if (strncmp(name, base->text, length) != 0) return false;
+  uint64_t value = 0;
+  for (int i = 0; i < 12; i++) {
+    char c = name[length + (size_t)i];
+    if (c >= '0' && c <= '9')
+      value = value * 16 + (uint64_t)(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      value = value * 16 + (uint64_t)(c - 'a' + 10);
+    else
+      return false;
+  }
+  *id = value;
+  return true;
+}
+
+static bool all_digits(const char *text, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (text[i] < '0' || text[i] > '9') return false;
+  return true;
+}
+
+/* The number that ends `name` as the server's `%010d` prints it: ten
+ * characters, or eleven below -999999999.  Returns their count, 0: none. */
+static size_t parse_sequence(const char *name, size_t length, bool eleven,
+                             int32_t *sequence) {
+  size_t width = eleven ? 11 : 10;
+  if (length < width) return 0;
+  const char *text = name + length - width;
+  bool negative = text[0] == '-';
+  if (eleven && !negative) return 0;
+  if (!all_digits(text + negative, width - negative)) return 0;
+  long long value = strtoll(text, NULL, 10);
+  if (value > INT32_MAX || value < INT32_MIN) return 0;
+  if (eleven && value >= -999999999) return 0;
+  *sequence = (int32_t)value;
+  return width;
+}
+
+enum role name_parse(const char *name, int32_t *sequence) {
+  size_t length = strlen(name);
+  for (int eleven = 0; eleven < 2; eleven++) {
+    size_t width = parse_sequence(name, length, eleven, sequence);
+    if (!width) continue;
+    for (int i = 0; i < MARKERS; i++) {
+      size_t m = strlen(markers[i].text);
+      if (length >= width + m &&
+          memcmp(name + length - width - m, markers[i].text, m) == 0)
+        return markers[i].role;
+    }
+  }
+  return ROLE_FOREIGN;
+}
+
+static int by_sequence(const void *a, const void *b) {
+  const struct entry *x = a, *y = b;
+  if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+struct listing *listing_new(const char *const *names, int count) {
+  size_t text = 0;
+  for (int i = 0; i < count; i++) text += strlen(names[i]) + 1;
+  struct listing *listing =
+      malloc(sizeof *listing + (size_t)count * sizeof(struct entry) + text);
+  if (!listing) return NULL;
+  char *copy = (char *)&listing->entries[count];
+  int n = 0;
+  listing->unordered = false;
+  for (int i = 0; i < count; i++) {
+    struct entry *e = &listing->entries[n];
+    e->role = name_parse(names[i], &e->sequence);
+    if (e->role == ROLE_FOREIGN) continue;
+    if (e->sequence < 0 || e->sequence >= SEQUENCE_DANGER)
+      listing->unordered = true;
+    size_t size = strlen(names[i]) + 1;
+    e->name = memcpy(copy, names[i], size);
+    copy += size;
+    n++;
+  }
+  listing->count = n;
+  qsort(listing->entries, (size_t)n, sizeof(struct entry), by_sequence);
+  int of_role[ROLE_LEASE + 1] = {0};
+  for (int i = 0; i < n; i++) {
+    struct entry *e = &listing->entries[i];
+    e->ahead = of_role[e->role]++;
+    if (i > 0 && e[-1].sequence == e->sequence && e[-1].role == e->role)
+      listing->unordered = true;
+  }
+  return listing;
+}
+
+void listing_free(struct listing *listing) { free(listing); }
+
+const struct entry *listing_find(const struct listing *listing,
+                                 const char *name) {
+  int32_t sequence;
+  if (name_parse(name, &sequence) == ROLE_FOREIGN) return NULL;
+  int low = 0, high = listing->count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    const struct entry *e = &listing->entries[middle];
+    int order = e->sequence != sequence ? (e->sequence < sequence ? -1 : 1)
+                                        : strcmp(e->name, name);
+    if (order == 0) return e;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
+const struct entry *listing_find_id(const struct listing *listing,
+                                    const struct name_base *base,
+                                    uint64_t id) {
+  for (int i = 0; i < listing->count; i++) {
+    const char *name = listing->entries[i].name;
+    uint64_t found;
+    if (name_id(name, base, &found) && found == id &&
+        strlen(name) < NAME_MAX_OWN)
+      return &listing->entries[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,64 @@
+/* Node names: how a contender is spelled, and how the children of a lock's
+ * directory are read.  Knows nothing else. */
+#ifndef ZKLOCK_NAME_H
+#define ZKLOCK_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `_c_` + a 36 character uuid + the longest marker + eleven characters of
+ * sequence number + NUL, rounded up. */
+enum { NAME_MAX_OWN = 64 };
+
+/* What a child of a lock's directory is, by the marker in its name. */
+enum role { ROLE_FOREIGN, ROLE_LOCK, ROLE_READ, ROLE_WRITE, ROLE_LEASE };
+
+struct entry {
+  const char *name;  /* inside the listing's own memory */
+  int32_t sequence;
+  int ahead;  /* entries of the same role before this one */
+  enum role role;
+};
+
+/* The contenders among the children of one directory, in order of arrival. */
+struct listing {
+  int count;
+  bool unordered;  /* the server's counter is at its end: see below */
+  struct entry entries[];
+};
+
+/* The first 27 characters of every name that one session makes: `_c_` and the
+ * random part of a version 4 uuid.  The last twelve digits of the uuid count
+ * the session's nodes, so each node of ours can be told from all others. */
+struct name_base {
+  char text[28];
+};
+
+void name_base_init(struct name_base *base, const unsigned char random[16]);
+
+/* Writes `_c_<uuid>-lock-` for the node numbered `id`. */
+void name_format(char *out, size_t size, const struct name_base *base,
+                 uint64_t id, enum role role);
+
+/* Reads a child's name; ROLE_FOREIGN for whatever is no contender. */
+enum role name_parse(const char *name, int32_t *sequence);
+
+/* The id of a node that this base has made; false for everybody else's. */
+bool name_id(const char *name, const struct name_base *base, uint64_t *id);
+
+/* Copies the contenders out of `names` and sorts them; NULL: no memory.
+ *
+ * ZooKeeper's counter is an int32 that sticks at its largest value (or, for
+ * creates in one batch, goes on at the smallest).  Near that end two nodes
+ * may share a number, or a younger one have a smaller number than an older
+ * one: `unordered` is set then, and no order may be concluded. */
+struct listing *listing_new(const char *const *names, int count);
+void listing_free(struct listing *listing);
+
+const struct entry *listing_find(const struct listing *listing,
+                                 const char *name);
+const struct entry *listing_find_id(const struct listing *listing,
+                                    const struct name_base *base, uint64_t id);
+
+#endif

@@ -1,0 +1,84 @@
+/* One request to ZooKeeper and its reply: the seam between the protocol and
+ * whatever carries it, a real client (client.c) or a simulated one.
+ *
+ * An op is a slot inside its owner (a contender, a lane, the session): it
+ * carries one request at a time, so that sending never allocates. */
+#ifndef ZKLOCK_OP_H
+#define ZKLOCK_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct listing;
+
+enum op_kind {
+  OP_CREATE,    /* create2: an ephemeral sequential node */
+  OP_MKDIR,     /* create: a container, or a persistent node */
+  OP_LIST,      /* getChildren, no watch */
+  OP_GET,       /* getData with a watch */
+  OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
+  OP_REMOVE,    /* delete */
+  OP_SYNC,      /* sync */
+  OP_CHECK,     /* getData without a watch: is it still there? */
+  OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
+  OP_PING,      /* exists without a watch: asks the connected server only */
+  OP_UNWATCH,   /* removes this session's data watches of a node */
+};
+
+/* ZooKeeper's own numbers, as far as the protocol tells them apart. */
+enum reply_code {
+  REPLY_OK = 0,
+  REPLY_LOST = -4,            /* applied, or not, or not yet: unknown */
+  REPLY_UNIMPLEMENTED = -6,
+  REPLY_BAD_ARGUMENTS = -8,
+  REPLY_NO_NODE = -101,
+  REPLY_NO_AUTH = -102,
+  REPLY_NO_CHILDREN_FOR_EPHEMERALS = -108,
+  REPLY_NODE_EXISTS = -110,
+  REPLY_SESSION_EXPIRED = -112,
+  REPLY_INVALID_ACL = -114,
+  REPLY_AUTH_FAILED = -115,
+  REPLY_SESSION_MOVED = -118,
+};
+
+struct reply {
+  int rc;
+  const char *path;              /* OP_CREATE: the node that was made */
+  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _CHECK */
+  const struct listing *listing; /* OP_LIST; NULL there: no memory */
+};
+
+struct op;
+typedef void op_handler(struct op *op, const struct reply *reply);
+
+struct op {
+  op_handler *handler; /* called once for each op that was submitted */
+  void *owner;
+  const char *path;
+  const void *data; /* OP_CREATE */
+  int size;
+  enum op_kind kind;
+  bool persistent; /* OP_MKDIR: not a container */
+
+  /* The session's: */
+  bool in_flight;
+  bool round;       /* its confirmation renews the lease */
+  uint64_t serial;  /* grows with every op of the session */
+  int64_t sent;
+  struct op *next;
+};
+
+enum watch_event { WATCH_DELETED, WATCH_CHANGED };
+
+/* The world as the protocol sees it. */
+struct transport {
+  void *self;
+  /* Sends a request; the reply comes later as session_reply(serial), in the
+   * order of submission.  Whatever of `op` is needed is copied before this
+   * returns.  False: nothing was sent (no memory, no connection). */
+  bool (*submit)(void *self, const struct op *op);
+  /* Gives up the ZooKeeper session, if any, and begins a new one. */
+  void (*open)(void *self);
+};
+
+#endif

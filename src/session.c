@@ -1,0 +1,423 @@
+#include "session.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MILLISECOND INT64_C(1000000)
+
+/* An operation this old gets company: a request lost in the server's commit
+ * processor (ZOOKEEPER-4537) is found when another one arrives. */
+#define NUDGE_AFTER (250 * MILLISECOND)
+#define RETRY_AFTER (100 * MILLISECOND)
+#define BACKOFF_MAX (2000 * MILLISECOND)
+
+static op_handler on_heartbeat, on_ping;
+
+const char *session_state_name(enum session_state state) {
+  static const char *const names[] = {
+#define X(name, text) text,
+      SESSION_STATES(X)
+#undef X
+  };
+  return names[state];
+}
+
+void session_init(struct session *s, const struct session_options *options,
+                  const struct transport *transport,
+                  const struct listener *listener, int64_t now) {
+  memset(s, 0, sizeof *s);
+  s->transport = *transport;
+  s->listener = *listener;
+  s->chroot = options->chroot;
+  s->chroot_length = strlen(options->chroot);
+  name_base_init(&s->base, options->random);
+  memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
+  s->next_id = 1;
+  s->now = now;
+  s->flight_end = &s->flight;
+  s->dirty_end = &s->dirty;
+  s->renew_at = s->retry_at = NEVER;
+  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%.100s/%s",
+           s->chroot, s->base.text);
+  s->heartbeat.kind = OP_HEARTBEAT;
+  s->heartbeat.handler = on_heartbeat;
+  s->heartbeat.path = s->heartbeat_path;
+  s->ping.kind = OP_PING;
+  s->ping.handler = on_ping;
+  s->ping.path = "/";
+  s->heartbeat.owner = s->ping.owner = s;
+}
+
+bool session_is_connected(const struct session *s) {
+  return s->state == SESSION_CONNECTED;
+}
+
+bool session_lease_stands(const struct session *s) {
+  return s->now < s->lease.until;
+}
+
+/* Telling. */
+
+void session_tell(struct session *s, struct contender *c, enum news news,
+                  enum verdict why) {
+  s->listener.contender(s->listener.self, c, news, why);
+}
+
+void session_trouble(struct session *s, const char *message, const char *path,
+                     int rc) {
+  s->listener.trouble(s->listener.self, message, path, rc);
+}
+
+static void change_state(struct session *s, enum session_state state) {
+  if (s->state == state) return;
+  s->state = state;
+  s->listener.session(s->listener.self, state);
+}
+
+/* Lanes. */
+
+static struct lane **bucket_of(struct session *s, const char *path,
+                               size_t length) {
+  uint32_t hash = 2166136261u; /* FNV-1a */
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ (unsigned char)path[i]) * 16777619u;
+  return &s->buckets[hash % SESSION_BUCKETS];
+}
+
+static struct lane *find_lane(struct session *s, const char *path,
+                              size_t length) {
+  struct lane *lane = *bucket_of(s, path, length);
+  while (lane && (lane->length != length ||
+                  memcmp(lane->path, path, length) != 0))
+    lane = lane->next;
+  return lane;
+}
+
+static void free_lane(struct session *s, struct lane *lane) {
+  struct lane **link = bucket_of(s, lane->path, lane->length);
+  while (*link != lane) link = &(*link)->next;
+  *link = lane->next;
+  lane_free(lane);
+}
+
+void session_dirty(struct session *s, struct lane *lane) {
+  if (lane->dirty) return;
+  lane->dirty = true;
+  lane->dirty_next = NULL;
+  *s->dirty_end = lane;
+  s->dirty_end = &lane->dirty_next;
+}
+
+static void flush(struct session *s) {
+  while (s->dirty) {
+    struct lane *lane = s->dirty;
+    s->dirty = lane->dirty_next;
+    if (!s->dirty) s->dirty_end = &s->dirty;
+    lane->dirty = false;
+    lane_flush(lane);
+    if (lane_idle(lane)) free_lane(s, lane);
+  }
+}
+
+static void each_lane(struct session *s, void (*visit)(struct lane *lane)) {
+  for (int i = 0; i < SESSION_BUCKETS; i++)
+    for (struct lane *lane = s->buckets[i]; lane; lane = lane->next)
+      visit(lane);
+}
+
+static void each_contender(struct session *s,
+                           void (*visit)(struct contender *c)) {
+  for (int i = 0; i < SESSION_BUCKETS; i++) {
+    for (struct lane *lane = s->buckets[i]; lane; lane = lane->next) {
+      struct contender *next;
+      for (struct contender *c = lane->first; c; c = next) {
+        next = c->next;
+        visit(c);
+      }
+    }
+  }
+}
+
+void session_forget(struct session *s, struct contender *c) {
+  lane_drop(c->lane, c);
+  session_tell(s, c, NEWS_FORGOTTEN, VERDICT_LOST);
+}
+
+/* Requests. */
+
+static bool is_write(enum op_kind kind) {
+  return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
+         kind == OP_HEARTBEAT;
+}
+
+/* A refusal is a committed transaction too, if it is one of these. */
+static bool is_committed(int rc) {
+  return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
+         rc == REPLY_NO_AUTH;
+}
+
+static bool is_answer(int rc) {
+  return rc != REPLY_LOST && rc != REPLY_SESSION_EXPIRED &&
+         rc != REPLY_SESSION_MOVED;
+}
+
+void session_retry(struct session *s) {
+  if (s->retry_at == NEVER) s->retry_at = s->now + RETRY_AFTER;
+}
+
+bool session_submit(struct session *s, struct op *op) {
+  assert(!op->in_flight);
+  if (!session_is_connected(s)) return false;
+  op->serial = ++s->serial;
+  op->sent = s->now;
+  op->round = is_write(op->kind) && !s->round_in_flight;
+  if (!s->transport.submit(s->transport.self, op)) {
+    session_retry(s);
+    return false;
+  }
+  op->in_flight = true;
+  op->next = NULL;
+  *s->flight_end = op;
+  s->flight_end = &op->next;
+  s->last_sent = s->now;
+  if (op->round) {
+    s->round_in_flight = true;
+    s->round_sent = s->now;
+  }
+  counter_add(&s->counters.requests, 1);
+  return true;
+}
+
+static void finish_op(struct session *s, struct op *op,
+                      const struct reply *reply) {
+  op->in_flight = false;
+  if (is_answer(reply->rc)) lease_answered(&s->lease, op->sent, s->now);
+  if (op->round) {
+    s->round_in_flight = false;
+    if (is_committed(reply->rc)) {
+      lease_confirm(&s->lease, op->sent);
+      s->expiries_in_row = 0;
+    }
+  }
+  op->handler(op, reply);
+}
+
+/* Nobody will answer these any more: each may have been applied or not. */
+static void lose_flight(struct session *s) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  struct op *op = s->flight;
+  s->flight = NULL;
+  s->flight_end = &s->flight;
+  while (op) {
+    struct op *next = op->next;
+    finish_op(s, op, &lost);
+    op = next;
+  }
+}
+
+void session_reply(struct session *s, int64_t now, uint64_t serial,
+                   const struct reply *reply) {
+  s->now = now;
+  struct op **link = &s->flight;
+  while (*link && (*link)->serial < serial) link = &(*link)->next;
+  struct op *op = *link;
+  if (!op || op->serial != serial) return; /* of a connection that is over */
+  *link = op->next;
+  if (!*link) s->flight_end = link;
+  finish_op(s, op, reply);
+}
+
+/* The lease. */
+
+void session_prove(struct session *s) { s->round_wanted = true; }
+
+static void on_heartbeat(struct op *op, const struct reply *reply) {
+  (void)op;
+  (void)reply; /* what it proves, finish_op has noted */
+}
+
+static void on_ping(struct op *op, const struct reply *reply) {
+  (void)op;
+  (void)reply;
+}
+
+static int64_t not_before_retry(const struct session *s, int64_t due) {
+  return s->retry_at != NEVER && due < s->retry_at ? s->retry_at : due;
+}
+
+static int64_t heartbeat_due(const struct session *s) {
+  if (!session_is_connected(s) || s->round_in_flight) return NEVER;
+  if (s->round_wanted) return not_before_retry(s, s->now);
+  if (s->active == 0) return NEVER;
+  return not_before_retry(s, s->round_sent + s->timeout / 6);
+}
+
+/* An idle connection is kept alive by us: the answers are what the lease of
+ * the next acquisition stands on.  And the nudge (see above). */
+static int64_t ping_due(const struct session *s) {
+  if (!session_is_connected(s) || s->ping.in_flight) return NEVER;
+  int64_t idle = s->last_sent + s->timeout / 4;
+  if (!s->flight) return not_before_retry(s, idle);
+  int64_t stuck = s->flight->sent + NUDGE_AFTER;
+  return not_before_retry(s, stuck < idle ? stuck : idle);
+}
+
+static void keep_alive(struct session *s) {
+  if (heartbeat_due(s) <= s->now) {
+    if (session_submit(s, &s->heartbeat)) {
+      s->round_wanted = false;
+      counter_add(&s->counters.heartbeats, 1);
+    }
+    each_contender(s, contender_guard);
+  }
+  if (ping_due(s) <= s->now) session_submit(s, &s->ping);
+}
+
+static void lose_by_lease(struct contender *c) {
+  contender_lose(c, VERDICT_LOST);
+}
+
+/* The user. */
+
+bool session_acquire(struct session *s, struct contender *c,
+                     const char *path) {
+  size_t length = strlen(path);
+  struct lane *lane = find_lane(s, path, length);
+  if (!lane) {
+    lane = lane_new(s, path);
+    if (!lane) return false;
+    struct lane **bucket = bucket_of(s, path, length);
+    lane->next = *bucket;
+    *bucket = lane;
+  }
+  session_dirty(s, lane); /* it enters, or the lane is freed */
+  contender_join(c, lane);
+  return true;
+}
+
+void session_close(struct session *s) {
+  change_state(s, SESSION_CLOSED);
+  lose_flight(s);
+  each_contender(s, contender_close);
+  each_lane(s, watch_sweep);
+  s->renew_at = s->retry_at = NEVER;
+}
+
+void session_free(struct session *s) {
+  flush(s);
+  for (int i = 0; i < SESSION_BUCKETS; i++)
+    while (s->buckets[i]) free_lane(s, s->buckets[i]);
+}
+
+/* The world. */
+
+static void reconnect_lane(struct lane *lane) { lane_connected(lane, true); }
+static void connect_lane(struct lane *lane) { lane_connected(lane, false); }
+
+void session_connected(struct session *s, int64_t now, int64_t id,
+                       int64_t timeout, int64_t started) {
+  if (s->state == SESSION_CLOSED) return;
+  if (s->state == SESSION_CONNECTED) session_disconnected(s, now);
+  bool same = s->id == id && s->id != 0;
+  if (s->id != 0 && !same) session_expired(s, now);
+  s->now = now;
+  s->id = id;
+  s->timeout = timeout;
+  s->connection++;
+  s->last_sent = s->round_sent = now;
+  s->renew_at = NEVER;
+  lease_connected(&s->lease, started, timeout);
+  if (same) counter_add(&s->counters.reconnects, 1);
+  change_state(s, SESSION_CONNECTED);
+  if (s->active > 0) session_prove(s);
+  each_lane(s, same ? reconnect_lane : connect_lane);
+}
+
+void session_disconnected(struct session *s, int64_t now) {
+  s->now = now;
+  if (!session_is_connected(s)) return;
+  change_state(s, SESSION_SUSPENDED);
+  lose_flight(s);
+  each_lane(s, watch_sweep);
+  each_contender(s, contender_disconnected);
+}
+
+static void rewind_lane(struct lane *lane) {
+  lane->parked = lane->first;
+  session_dirty(lane->session, lane);
+}
+
+void session_expired(struct session *s, int64_t now) {
+  if (s->state == SESSION_CLOSED) return;
+  session_disconnected(s, now);
+  s->now = now;
+  s->id = 0;
+  /* Before the new session has a lease, nobody of the old one may hold. */
+  each_contender(s, contender_session_ended);
+  each_lane(s, rewind_lane);
+  lease_reset(&s->lease);
+  counter_add(&s->counters.expiries, 1);
+  int64_t backoff = (50 * MILLISECOND) << (s->expiries_in_row < 6
+                                               ? s->expiries_in_row
+                                               : 6);
+  if (backoff > BACKOFF_MAX) backoff = BACKOFF_MAX;
+  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
+  if (s->expiries_in_row++ == 0) backoff = 0;
+  s->renew_at =
+      now + backoff / 2 + (int64_t)((s->jitter >> 33) % (uint64_t)(backoff / 2 + 1));
+  change_state(s, SESSION_EXPIRED);
+}
+
+void session_event(struct session *s, int64_t now, enum watch_event event,
+                   const char *path) {
+  s->now = now;
+  if (!session_is_connected(s)) return;
+  const char *slash = strrchr(path, '/');
+  if (!slash) return;
+  struct lane *lane = find_lane(s, path, (size_t)(slash - path));
+  if (lane) watch_fired(lane, path, event);
+}
+
+/* The clock. */
+
+static void run_timers(struct session *s) {
+  struct timer *timer;
+  while ((timer = timer_pop(&s->timers, s->now))) {
+    struct contender *c = (struct contender *)((char *)timer -
+                                               offsetof(struct contender,
+                                                        timer));
+    contender_due(c);
+  }
+}
+
+void session_turn(struct session *s, int64_t now) {
+  if (s->state == SESSION_CLOSED) return;
+  s->now = now;
+  if (s->holders > 0 && now >= s->lease.until)
+    each_contender(s, lose_by_lease);
+  run_timers(s);
+  if (s->renew_at <= now) {
+    s->renew_at = NEVER;
+    s->transport.open(s->transport.self);
+  }
+  if (s->retry_at <= now) {
+    s->retry_at = NEVER;
+    each_lane(s, lane_drive);
+    each_lane(s, rewind_lane);
+  }
+  flush(s);
+  keep_alive(s);
+  flush(s);
+}
+
+int64_t session_due(const struct session *s) {
+  int64_t due = timers_due(&s->timers);
+  int64_t others[] = {heartbeat_due(s), ping_due(s), s->renew_at, s->retry_at,
+                      s->holders > 0 ? s->lease.until : NEVER};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (others[i] < due) due = others[i];
+  return due;
+}

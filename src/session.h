@@ -1,0 +1,151 @@
+/* The session: connection states, lease, heartbeats, deadlines, and the lanes.
+ * Pure like the contender: the world comes in through the functions below,
+ * time with it, and goes out through `struct transport` and `struct listener`.
+ * One thread at a time; nothing here blocks, sleeps or knows Lua. */
+#ifndef ZKLOCK_SESSION_H
+#define ZKLOCK_SESSION_H
+
+#include "lane.h"
+#include "lease.h"
+
+#include <stdatomic.h>
+
+#define SESSION_STATES(X)                                    \
+  X(CONNECTING, "connecting") /* no ZooKeeper session yet */ \
+  X(CONNECTED, "connected")                                  \
+  X(SUSPENDED, "suspended") /* no server just now */         \
+  X(EXPIRED, "expired")     /* a new session comes next */   \
+  X(CLOSED, "closed")
+
+enum session_state {
+#define X(name, text) SESSION_##name,
+  SESSION_STATES(X)
+#undef X
+};
+
+/* Whom the protocol tells what has happened. */
+struct listener {
+  void *self;
+  void (*contender)(void *self, struct contender *c, enum news news,
+                    enum verdict why);
+  void (*session)(void *self, enum session_state state);
+  void (*trouble)(void *self, const char *message, const char *path, int rc);
+};
+
+#define SESSION_COUNTERS(X) \
+  X(requests)               \
+  X(grants)                 \
+  X(handoffs)               \
+  X(timeouts)               \
+  X(lost)                   \
+  X(reconnects)             \
+  X(expiries)               \
+  X(heartbeats)             \
+  X(lists)                  \
+  X(strays)                 \
+  X(watches)                \
+  X(pending_releases)       \
+  X(waiting)                \
+  X(holding)
+
+/* Written by the protocol's thread alone, read by any. */
+struct counters {
+#define X(name) _Atomic uint64_t name;
+  SESSION_COUNTERS(X)
+#undef X
+};
+
+enum { SESSION_BUCKETS = 1024 };
+
+struct session_options {
+  const char *chroot;        /* "" or an absolute path */
+  unsigned char random[16];  /* what our node names begin with */
+};
+
+struct session {
+  struct transport transport;
+  struct listener listener;
+  const char *chroot;
+  size_t chroot_length;
+  struct name_base base;
+  uint64_t next_id;
+
+  int64_t now;
+  enum session_state state;
+  unsigned connection; /* counts connections; 0: none yet */
+  int64_t id;          /* ZooKeeper's session id; 0: none */
+  int64_t timeout;     /* negotiated */
+  bool no_containers;  /* the server does not know them */
+
+  struct lease lease;
+  struct op heartbeat, ping;
+  char heartbeat_path[160]; /* never exists */
+  bool round_in_flight, round_wanted;
+  int64_t round_sent;  /* when the last round was sent */
+  int64_t last_sent;   /* when anything was last sent */
+  int64_t renew_at;    /* EXPIRED: when to open a new session */
+  int64_t retry_at;    /* something could not be sent: when to try again */
+  int expiries_in_row;
+  uint64_t jitter;     /* state of a small generator */
+
+  uint64_t serial;
+  struct op *flight, **flight_end; /* in flight, in order */
+
+  struct timers timers;
+  struct lane *buckets[SESSION_BUCKETS];
+  struct lane *dirty, **dirty_end;
+  int active;  /* contenders that are not GONE */
+  int holders; /* of them, HELD */
+  struct counters counters;
+};
+
+const char *session_state_name(enum session_state state);
+
+void session_init(struct session *s, const struct session_options *options,
+                  const struct transport *transport,
+                  const struct listener *listener, int64_t now);
+void session_free(struct session *s); /* after session_close */
+
+/* What the user wants. */
+bool session_acquire(struct session *s, struct contender *c, const char *path);
+void session_close(struct session *s);
+
+/* What the world reports.  `started`: when the attempt that led to this
+ * connection began. */
+void session_connected(struct session *s, int64_t now, int64_t id,
+                       int64_t timeout, int64_t started);
+void session_disconnected(struct session *s, int64_t now);
+void session_expired(struct session *s, int64_t now);
+void session_reply(struct session *s, int64_t now, uint64_t serial,
+                   const struct reply *reply);
+void session_event(struct session *s, int64_t now, enum watch_event event,
+                   const char *path);
+
+/* Ends every batch of the calls above: runs what is due, sends what waited. */
+void session_turn(struct session *s, int64_t now);
+/* When session_turn must be called at the latest. */
+int64_t session_due(const struct session *s);
+
+/* For lanes and contenders. */
+bool session_submit(struct session *s, struct op *op);
+void session_retry(struct session *s);
+bool session_is_connected(const struct session *s);
+bool session_lease_stands(const struct session *s);
+/* Renews the lease as soon as possible. */
+void session_prove(struct session *s);
+void session_tell(struct session *s, struct contender *c, enum news news,
+                  enum verdict why);
+void session_trouble(struct session *s, const char *message, const char *path,
+                     int rc);
+void session_dirty(struct session *s, struct lane *lane);
+void session_forget(struct session *s, struct contender *c);
+
+static inline void counter_add(_Atomic uint64_t *counter, int n) {
+  /* One writer: a load and a store do, no locked instruction. */
+  atomic_store_explicit(
+      counter,
+      atomic_load_explicit(counter, memory_order_relaxed) + (uint64_t)n,
+      memory_order_relaxed);
+}
+
+#endif

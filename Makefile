@@ -1,0 +1,133 @@
+# zklock: what people type.  `make help` lists it.
+#
+#   LUA_VERSION=5.4      which Lua `make` and `make install` build for
+#   ZK=st|mt             the ZooKeeper client library; default: what is there,
+#                        the single-threaded one first
+#   PREFIX=/usr/local    where `make install` puts things
+#   ZKLOCK_HOSTS=…       a real ensemble for `make demo`
+
+LUA_VERSION ?= 5.4
+PREFIX      ?= /usr/local
+DESTDIR     ?=
+CC          ?= cc
+CFLAGS      ?= -O2 -g
+BUILD       ?= build
+
+UNAME := $(shell uname -s)
+BREW  := $(shell [ $(UNAME) = Darwin ] && brew --prefix 2>/dev/null)
+
+# The ZooKeeper client.  Debian's two -dev packages exclude each other, and
+# the header is the same: the second backend links its run-time library.
+find_zk = $(firstword $(wildcard \
+  $(foreach d,/usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null) /usr/lib64 \
+  /usr/lib /usr/local/lib $(BREW)/lib,\
+  $(d)/libzookeeper_$(1).so $(d)/libzookeeper_$(1).dylib \
+  $(d)/libzookeeper_$(1).so.2)))
+ZK_ST := $(call find_zk,st)
+ZK_MT := $(call find_zk,mt)
+ZK    ?= $(if $(ZK_ST),st,mt)
+ZK_LIB = $(if $(filter mt,$(ZK)),$(ZK_MT),$(ZK_ST))
+
+# Lua.  5.1 and LuaJIT share one binary, built with 5.1's headers.
+LUA_INCDIR ?= $(firstword $(wildcard /usr/include/lua$(LUA_VERSION) \
+  /usr/local/include/lua$(LUA_VERSION) $(BREW)/include/lua$(LUA_VERSION) \
+  $(BREW)/opt/lua@$(LUA_VERSION)/include/lua$(LUA_VERSION)) \
+  /usr/include/lua$(LUA_VERSION))
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
+STANDARD = -std=c11 -D_GNU_SOURCE
+SOURCES := $(sort $(wildcard src/*.c))
+HEADERS := $(sort $(wildcard src/*.h))
+PURE    := $(addprefix src/,name.c lease.c timer.c watch.c contender.c lane.c \
+             session.c)
+LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua))
+LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
+            -shared)
+
+OUT    = $(BUILD)/$(ZK)/$(LUA_VERSION)
+MODULE = $(OUT)/zklock/core.so
+
+.PHONY: all
+all: $(MODULE)  ## build the module for LUA_VERSION
+	@:
+
+# One compilation of all sources: they are few, and it is quicker than many.
+$(MODULE): $(SOURCES) $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	@[ -n "$(ZK_LIB)" ] || { echo "make: no libzookeeper_$(ZK) found;" \
+	  "'sh .ci/install demo' installs what is missing" >&2; exit 1; }
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden \
+	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -I$(LUA_INCDIR) \
+	  $(if $(BREW),-I$(BREW)/include) $(SOURCES) $(LINK) -o $@ $(ZK_LIB) \
+	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
+
+# What runs from this tree without being installed.
+RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
+      LUA_CPATH='$(CURDIR)/$(BUILD)/$(1)/$(2)/?.so;;'
+
+.PHONY: demo
+demo:  ## several processes contend for one lock, live
+	@sh .ci/install demo
+	@$(MAKE) -s all
+	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
+
+.PHONY: test
+test:  ## everything that CI tests: 5.4, LuaJIT and 5.1, both backends
+	@sh .ci/install demo test
+	@bash spec/run
+
+.PHONY: sim
+SEEDS ?= 1000000
+sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
+	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
+
+SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
+$(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc $(SIM_SOURCES) $(PURE) -o $@
+
+.PHONY: zookeeper ensemble
+zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
+	@sh .ci/install demo
+	@bash spec/support/zookeeper start --servers 1
+ensemble:  ## three of them
+	@sh .ci/install demo
+	@bash spec/support/zookeeper start --servers 3
+
+.PHONY: install
+install: all  ## into PREFIX, for LUA_VERSION
+	@for f in $(LUA_FILES); do \
+	  to=$(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/$${f#lua/}; \
+	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
+	@mkdir -p $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/zklock
+	cp $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/zklock/core.so
+
+.PHONY: lint format
+lint:  ## luacheck, clang-format, compiler warnings as errors
+	@sh .ci/install demo lint
+	luacheck -q lua spec examples
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
+	  $(wildcard spec/sim/*.[ch] spec/support/*.c)
+	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+
+format:  ## clang-format, in place
+	clang-format -i $(SOURCES) $(HEADERS) \
+	  $(wildcard spec/sim/*.[ch] spec/support/*.c)
+
+.PHONY: asan tsan
+asan:  ## the specs and the simulator under address and undefined sanitizers
+	@sh .ci/install demo test sanitize
+	@bash spec/sanitize address,undefined
+tsan:  ## the specs under the thread sanitizer
+	@sh .ci/install demo test sanitize
+	@bash spec/sanitize thread
+
+.PHONY: clean
+clean:  ## remove what was built
+	rm -rf $(BUILD)
+	rm -f src/*.o
+
+.PHONY: help
+help:  ## this list
+	@awk -F ':.*##' '/^[a-z]+:.*##/ { printf "  make %-12s %s\n", $$1, $$2 }' \
+	  Makefile

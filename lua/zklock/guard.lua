@@ -1,0 +1,135 @@
+--- Guard: proof of a hold.
+-- A guard is one share of a hold; re-entry makes further shares, and the hold
+-- ends when the last one is released.  Its userdata (`_share`) releases it
+-- when the guard is collected, on every Lua.
+local check = require "zklock.check"
+local errors = require "zklock.errors"
+
+local Guard = {}
+Guard.__index = Guard
+
+--- `hold` is what all guards of one hold share: `{ session=, entry=, path=,
+-- number=, listeners=, lost= }`.
+function Guard.new(hold, share)
+  return setmetatable({
+    path = hold.path,
+    node = hold.path .. "/" .. share:node(),
+    _hold = hold,
+    _share = share,
+  }, Guard)
+end
+
+local function lost(self)
+  return errors.refusal("lost", "the hold of %s was lost", self.path)
+end
+
+local function await_removal(self)
+  local session = self._hold.session
+  return session:_await_removal(self._hold.number, self.path)
+end
+
+--- Gives the lock back.  Returns as soon as that is guaranteed; with
+-- `{ wait = true }` when a server has confirmed it.  `true`, or
+-- `nil, message, "lost"` when the hold had been lost before.
+function Guard:release(options)
+  local session = self._hold.session
+  local wait = false
+  if options ~= nil then
+    check.options(options, { wait = true }, "release options", 2)
+    wait = check.flag(options.wait, false, "option 'wait'", 2)
+  end
+  if self._outcome == "lost" then return lost(self) end
+  if self._outcome then return true end
+  if session._closed then
+    self._outcome = self._hold.lost and "lost" or "released"
+    self._hold.entry:forget(self)
+    if self._outcome == "lost" then return lost(self) end
+    return true
+  end
+  -- A hold past its lease is lost, even if nobody has told us yet.
+  local provable = self._share:is_held()
+  local kept, last = self._share:release(wait)
+  self._outcome = kept and (provable or session._closed) and "released"
+    or "lost"
+  self._hold.entry:forget(self)
+  if last then self._hold.ended = true end
+  if self._outcome == "lost" then return lost(self) end
+  if wait and last then return await_removal(self) end
+  return true
+end
+
+--- Do we hold the lock, provably, by this process's own clock?  No I/O.
+function Guard:is_held()
+  return not self._outcome and not self._hold.session._closed
+    and self._share:is_held()
+end
+
+--- Seconds for which that stands without hearing from a server.
+function Guard:lease()
+  if not self:is_held() then return 0 end
+  return self._share:lease()
+end
+
+--- Asks the server: `true`, or `nil, message, code`.
+function Guard:verify()
+  local session = self._hold.session
+  if session._closed then
+    return errors.refusal("closed", "the session of the hold of %s is closed",
+      self.path)
+  end
+  if self._outcome == "released" then
+    return errors.refusal("lost", "the hold of %s was released", self.path)
+  end
+  if self._outcome == "lost" or self._share:state() == "lost" then
+    return lost(self)
+  end
+  local code = session:_verify(self._share, self.path)
+  if code == "disconnected" then
+    return errors.refusal(code, "no server could be asked about the hold of %s",
+      self.path)
+  elseif code == "closed" then
+    return errors.refusal(code, "the session of the hold of %s was closed",
+      self.path)
+  elseif code or not self:is_held() then
+    return lost(self)
+  end
+  return true
+end
+
+--- The fencing token: a 19-digit string that grows with every new hold.
+function Guard:token()
+  return self._share:token()
+end
+
+function Guard:token_number()
+  return self._share:token_number()
+end
+
+--- "held", "suspended", "released" or "lost"
+function Guard:state()
+  if self._outcome then return self._outcome end
+  if self._hold.lost then return "lost" end
+  if self._hold.session._closed then return "released" end
+  return self._share:state()
+end
+
+--- `fn(guard, code)` once, from step(), when the hold is lost; at once if it
+-- already is.
+function Guard:on_lost(fn)
+  check.callback(fn, "argument 1 of on_lost", 2)
+  if self:state() == "lost" then
+    fn(self, self._hold.lost or "lost")
+  elseif not self._outcome then
+    local listeners = self._hold.listeners
+    listeners[#listeners + 1] = { guard = self, fn = fn }
+  end
+  return self
+end
+
+Guard.__close = function(self) self:release() end
+
+function Guard:__tostring()
+  return ("zklock guard of %s (%s)"):format(self.path, self:state())
+end
+
+return Guard

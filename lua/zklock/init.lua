@@ -1,0 +1,14 @@
+--- zklock: distributed locks on ZooKeeper.
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+local Session = require "zklock.session"
+
+return {
+  --- Opens a session: `zklock.connect(hosts [, options])`.
+  connect = Session.connect,
+  --- The error codes: `zklock.errors.timeout == "timeout"`.
+  errors = errors.codes,
+  --- The ZooKeeper client library in use: "st" or "mt".
+  backend = core.backend,
+  _VERSION = "zklock scm",
+}

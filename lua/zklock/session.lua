@@ -1,0 +1,593 @@
+--- Session: one ZooKeeper session, its waits and its events.
+-- The I/O thread decides; here the outcome reaches whoever waits.  Callbacks
+-- run only in step(), in the thread that owns the Lua state.
+local check = require "zklock.check"
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+local loops = require "zklock.loop"
+local Lock = require "zklock.lock".Lock
+
+local misuse, refusal = errors.misuse, errors.refusal
+
+local Session = {}
+Session.__index = Session
+
+local connect_options = check.set [[session_timeout connect_timeout auth acl
+  tls loop on_event log]]
+local events = check.set "connected suspended reconnected expired closed"
+
+local CLOSE_PATIENCE = 2 -- seconds
+
+local function report(self, level, message)
+  if self._log then pcall(self._log, level, message) end
+end
+
+-- Runs a user's callback.  An error in it must not stop the others: it goes
+-- to the log, or, without one, comes out of the next step().
+local function protect(self, fn, ...)
+  local ok, problem = pcall(fn, ...)
+  if ok then return end
+  if self._log then
+    report(self, "error", "an error in a callback: " .. tostring(problem))
+  else
+    self._problem = self._problem or { problem }
+  end
+end
+
+-- Waits.
+
+local function end_wait(self, wait)
+  self._waits[wait.number] = nil
+  wait.done = true
+  if wait.callback then
+    protect(self, wait.callback)
+  elseif wait.adapter then
+    wait.adapter.wake(wait)
+  end
+end
+
+local handlers = {}
+
+function handlers.granted(self, number)
+  local wait = self._waits[number]
+  if wait then end_wait(self, wait) end
+end
+
+function handlers.refused(self, number, code, ahead, reason)
+  local wait = self._waits[number]
+  if not wait then return end
+  wait.code, wait.ahead, wait.reason = code, ahead, reason
+  end_wait(self, wait)
+end
+
+function handlers.lost(self, number, code)
+  local hold = self._holds[number]
+  if not hold or hold.ended then return end
+  hold.lost = code
+  local listeners = hold.listeners
+  hold.listeners = {}
+  for _, listener in ipairs(listeners) do
+    protect(self, listener.fn, listener.guard, code)
+  end
+end
+
+function handlers.gone(self, number)
+  local wait = self._removals[number]
+  self._removals[number] = nil
+  if not wait then return end
+  wait.done = true
+  wait.adapter.wake(wait)
+end
+
+function handlers.verified(self, number, code)
+  local wait = self._waits[number]
+  if not wait then return end
+  wait.code = code
+  end_wait(self, wait)
+end
+
+local function emit(self, event)
+  for _, fn in ipairs(self._listeners[event] or {}) do
+    protect(self, fn, event, self)
+  end
+  if self._on_event then protect(self, self._on_event, event, self) end
+end
+
+function handlers.state(self, state)
+  if state == "connected" then
+    local event = self._was_connected and "reconnected" or "connected"
+    self._was_connected = true
+    emit(self, event)
+    if self._opening then
+      self._opening.done = true
+      if self._opening.adapter then
+        self._opening.adapter.wake(self._opening)
+      end
+    end
+  elseif state == "expired" then
+    self._was_connected = false
+    emit(self, state)
+  elseif state == "suspended" then
+    emit(self, state)
+  end
+end
+
+function handlers.failed(self, code)
+  local opening = self._opening
+  if not opening then return end
+  opening.code, opening.done = code, true
+  if opening.adapter then opening.adapter.wake(opening) end
+end
+
+function handlers.log(self, level, message)
+  report(self, level, message)
+end
+
+function handlers.closed(self)
+  self._ended = true
+end
+
+local function dispatch(self, kind, ...)
+  if not kind then return false end
+  handlers[kind](self, ...)
+  return true
+end
+
+-- Runs what is due; never raises.
+function Session:_step()
+  local adapter = self._stepping or self._adapters[1]
+  local host_read = adapter and adapter.reads_fd
+  while not self._left and dispatch(self, self._core:next(host_read)) do
+    local later = self._later_queue
+    if later then
+      self._later_queue = nil
+      for _, fn in ipairs(later) do protect(self, fn) end
+    end
+  end
+  while self._later_queue do
+    local later = self._later_queue
+    self._later_queue = nil
+    for _, fn in ipairs(later) do protect(self, fn) end
+  end
+end
+
+--- Runs the due callbacks; never blocks.  Call it when fd() is readable.
+function Session:step()
+  if core.pid() ~= self._pid then self:_check_process(2) end
+  self:_step()
+  local problem = self._problem
+  if problem then
+    self._problem = nil
+    error(problem[1], 0)
+  end
+end
+
+--- The file descriptor that is readable when step() has something to do.
+function Session:fd()
+  self:_check_open(2)
+  return self._core:fd()
+end
+
+function Session:_later(fn)
+  self._later_queue = self._later_queue or {}
+  table.insert(self._later_queue, fn)
+end
+
+function Session:_check_process(level)
+  if core.pid() ~= self._pid then
+    misuse(level + 1, "this session belongs to process %d", self._pid)
+  end
+end
+
+function Session:_check_open(level)
+  self:_check_process(level + 1)
+  if self._closed then misuse(level + 1, "the session is closed") end
+end
+
+-- The adapter for a call that must wait, by what is running now.
+function Session:_adapter(level)
+  local make = loops.find(self._loop, level + 1)
+  local adapter = self._adapters[make]
+  if not adapter then
+    adapter = make.new and make.new(self) or make
+    self._adapters[make] = adapter
+    self._waiting[adapter] = 0
+  end
+  return adapter
+end
+
+function Session:_owner(adapter)
+  adapter = adapter or self._adapters[loops.peek(self._loop)]
+  if adapter and adapter.owner then return adapter.owner() end
+  return loops.task()
+end
+
+-- Suspends the caller until wait.done.  Should the caller be killed or an
+-- error be raised meanwhile, the wait ends and nothing of it is left.
+local function turn(self, adapter, wait)
+  wait.adapter = adapter
+  local count = self._waiting[adapter]
+  self._waiting[adapter] = count + 1
+  if count == 0 and adapter.arm then adapter.arm() end
+  while not wait.done do
+    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    if wait.timeout and wait.timeout() <= 0 then break end
+  end
+end
+
+local function settle(self, adapter, wait)
+  local count = self._waiting[adapter] - 1
+  self._waiting[adapter] = count
+  if count == 0 and adapter.disarm and not self._closed then
+    adapter.disarm()
+  end
+end
+
+local function abandon(self, wait)
+  if wait.number then
+    self._waits[wait.number] = nil
+    self._removals[wait.number] = nil
+  end
+  if wait.share and not wait.taken and wait.granting then
+    wait.share:release()
+  end
+end
+
+local protected_turn
+if _VERSION >= "Lua 5.4" then
+  protected_turn = load([[
+    local turn, closing, self, adapter, wait = ...
+    local _ <close> = closing
+    turn(self, adapter, wait)
+    closing.fine = true
+  ]], "=zklock.wait")
+elseif not jit and _VERSION == "Lua 5.1" then -- luacheck: ignore 113
+  -- No yield across pcall here: only a wait that blocks can be protected.
+  protected_turn = function(turn_, closing, self, adapter, wait)
+    if not adapter.blocks then
+      turn_(self, adapter, wait)
+      closing.fine = true
+      closing:finish()
+      return
+    end
+    local ok, problem = pcall(turn_, self, adapter, wait)
+    closing.fine = ok
+    closing:finish()
+    if not ok then error(problem, 0) end
+  end
+else
+  protected_turn = function(turn_, closing, self, adapter, wait)
+    local ok, problem = pcall(turn_, self, adapter, wait)
+    closing.fine = ok
+    closing:finish()
+    if not ok then error(problem, 0) end
+  end
+end
+
+local Closing = {}
+Closing.__index = Closing
+
+function Closing:finish()
+  settle(self.session, self.adapter, self.wait)
+  if not self.fine then abandon(self.session, self.wait) end
+end
+
+Closing.__close = Closing.finish
+
+function Session:_wait(adapter, wait)
+  wait.granting = wait.share ~= nil
+  protected_turn(turn, setmetatable({
+    session = self, adapter = adapter, wait = wait,
+  }, Closing), self, adapter, wait)
+end
+
+function Session:_await_removal(number, path)
+  local wait = { number = number }
+  self._removals[number] = wait
+  self:_wait(self:_adapter(3), wait)
+  if wait.code then
+    return refusal("closed", "the session was closed before a server "
+      .. "confirmed the release of %s", path)
+  end
+  return true
+end
+
+function Session:_verify(share)
+  local adapter = self:_adapter(3)
+  local number = self._core:verify(share)
+  local wait = { number = number }
+  self._waits[number] = wait
+  self:_wait(adapter, wait)
+  return wait.code
+end
+
+-- How long an impatient acquisition waits for the server's word.
+function Session:_patience()
+  local timeout = self._core:timeout()
+  return timeout > 0 and timeout or self._session_timeout
+end
+
+function Session:_last_error()
+  local text = self._core:error()
+  return text ~= "" and (" (last error: %s)"):format(text) or ""
+end
+
+-- Locks.
+
+--- A lock that one task at a time holds.
+function Session:mutex(path, options)
+  self:_check_open(2)
+  check.path(path, "path", 2)
+  return Lock.new(self, path, options, 2)
+end
+
+local with_lock_options = check.set [[timeout owner reentrant data max_hold
+  on_suspend]]
+
+--- Sugar for `session:mutex(path):with_lock(fn, options)`.
+function Session:with_lock(path, fn, options)
+  self:_check_open(2)
+  check.path(path, "path", 2)
+  check.callback(fn, "argument 2 of with_lock", 2)
+  if type(options) == "number" then options = { timeout = options } end
+  check.options(options, with_lock_options, "with_lock options", 2)
+  local of_lock, of_acquire = {}, {}
+  for key, value in pairs(options or {}) do
+    if key == "timeout" or key == "owner" then
+      of_acquire[key] = value
+    else
+      of_lock[key] = value
+    end
+  end
+  local lock = Lock.new(self, path, of_lock, 2)
+  return lock:with_lock(fn, of_acquire)
+end
+
+-- State.
+
+--- `fn(event, session)` from step(): connected, suspended, reconnected,
+-- expired, closed.
+function Session:on(event, fn)
+  self:_check_open(2)
+  check.type(event, "string", "argument 1 of on", 2)
+  if not events[event] then
+    misuse(2, "argument 1 of on must be connected, suspended, reconnected, "
+      .. "expired or closed, got %q", event)
+  end
+  check.callback(fn, "argument 2 of on", 2)
+  self._listeners[event] = self._listeners[event] or {}
+  table.insert(self._listeners[event], fn)
+  return self
+end
+
+--- "connecting", "connected", "suspended", "expired" or "closed"
+function Session:state()
+  self:_check_process(2)
+  return self._closed and "closed" or self._core:state()
+end
+
+--- ZooKeeper's session id, as a hexadecimal string.
+function Session:id()
+  self:_check_open(2)
+  return self._core:id()
+end
+
+--- The negotiated session timeout in seconds.
+function Session:timeout()
+  self:_check_open(2)
+  return self._core:timeout()
+end
+
+--- Counters; `wait_histogram[i]` counts grants after less than 2^(i-1) µs.
+function Session:stats()
+  self:_check_open(2)
+  return self._core:stats()
+end
+
+-- Closing.
+
+local function wake_all(self)
+  local waits, removals = self._waits, self._removals
+  self._waits, self._removals = {}, {}
+  for _, wait in pairs(waits) do
+    wait.code, wait.done = "closed", true
+    if wait.callback then
+      protect(self, wait.callback)
+    elseif wait.adapter then
+      wait.adapter.wake(wait)
+    end
+  end
+  for _, wait in pairs(removals) do
+    wait.code, wait.done = "closed", true
+    wait.adapter.wake(wait)
+  end
+end
+
+local function await_end(self)
+  local deadline = core.now() + CLOSE_PATIENCE
+  while not self._ended do
+    local left = deadline - core.now()
+    if left <= 0 then return end
+    self._core:wait(left)
+    self:_step()
+  end
+end
+
+--- Releases all, ends the ZooKeeper session, wakes every waiter with
+-- "closed".  Idempotent.
+function Session:close()
+  self:_check_process(2)
+  if self._closed then return true end
+  self._closed = true
+  self._core:close()
+  wake_all(self)
+  emit(self, "closed")
+  local blocking = loops.may_block(self._loop)
+  if blocking then await_end(self) end
+  for _, adapter in pairs(self._adapters) do
+    if adapter.close then adapter.close() end
+  end
+  self._left = true
+  self._core:leave()
+  return true
+end
+
+Session.__close = function(self) self:close() end
+
+function Session:__tostring()
+  return ("zklock session to %s"):format(self._hosts)
+end
+
+-- Opening.
+
+local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
+
+local function read_permissions(text, name, level)
+  local seen, sum = {}, 0
+  check.type(text, "string", name, level + 1)
+  for letter in text:gmatch(".") do
+    local bit = permission_bits[letter]
+    if not bit or seen[letter] then
+      misuse(level + 1, "%s must be made of the letters c, d, r, w, a, got %q",
+        name, text)
+    end
+    seen[letter] = true
+    sum = sum + bit
+  end
+  return sum
+end
+
+local function read_acl(acl, credentials, level)
+  if acl == nil or acl == "open" then return nil end
+  local creator = { scheme = "auth", id = "", permissions = 31 }
+  if acl == "creator" or acl == "read" then
+    if #credentials == 0 then
+      misuse(level + 1, "option 'acl' = %q needs option 'auth'", acl)
+    end
+    if acl == "creator" then return { creator } end
+    return { creator, { scheme = "world", id = "anyone", permissions = 1 } }
+  end
+  if type(acl) ~= "table" or #acl == 0 then
+    misuse(level + 1, "option 'acl' must be \"open\", \"creator\", \"read\" or "
+      .. "a list of { scheme =, id =, perms = }")
+  end
+  local list = {}
+  for i, entry in ipairs(acl) do
+    local name = ("option 'acl' [%d]"):format(i)
+    check.options(entry, check.set "scheme id perms", name, level + 1)
+    list[i] = {
+      scheme = check.type(entry.scheme, "string", name .. ".scheme", level + 1),
+      id = check.type(entry.id, "string", name .. ".id", level + 1),
+      permissions = read_permissions(entry.perms, name .. ".perms", level + 1),
+    }
+  end
+  return list
+end
+
+local function read_auth(auth, level)
+  if auth == nil then return {} end
+  check.type(auth, "table", "option 'auth'", level + 1)
+  if auth.scheme ~= nil or auth.credential ~= nil then auth = { auth } end
+  local list = {}
+  for i, entry in ipairs(auth) do
+    local name = ("option 'auth' [%d]"):format(i)
+    check.options(entry, check.set "scheme credential", name, level + 1)
+    list[i] = {
+      scheme = check.type(entry.scheme, "string", name .. ".scheme", level + 1),
+      credential = check.type(entry.credential, "string",
+        name .. ".credential", level + 1),
+    }
+  end
+  return list
+end
+
+local function positive(value, default, name, level)
+  if value == nil then return default end
+  check.type(value, "number", name, level + 1)
+  if not (value > 0 and value <= 86400) then
+    misuse(level + 1, "%s must be more than 0 and at most 86400 seconds, got %s",
+      name, tostring(value))
+  end
+  return value
+end
+
+local function give_up(self, code, timeout)
+  local last = self:_last_error()
+  local hosts = self._hosts
+  self:close()
+  if code == "auth" then
+    return refusal("auth", "ZooKeeper at %s refused our authentication", hosts)
+  elseif code == "disconnected" then
+    return refusal(code, "no host of %s has an address%s", hosts, last)
+  elseif code == "closed" then
+    return refusal(code, "the session was closed while it connected to %s",
+      hosts)
+  end
+  return refusal("disconnected", "no server of %s answered within %s%s", hosts,
+    errors.seconds(timeout), last)
+end
+
+--- Opens a session; waits until it is connected.
+function Session.connect(hosts, options)
+  check.type(hosts, "string", "argument 1 of connect (hosts)", 2)
+  local fault, chroot = core.check_hosts(hosts)
+  if fault then misuse(2, "argument 1 of connect (hosts) %s", fault) end
+  options = check.options(options, connect_options, "connect options", 2)
+  local timeout = positive(options.session_timeout, 10,
+    "option 'session_timeout'", 2)
+  local connect_timeout = positive(options.connect_timeout, 10,
+    "option 'connect_timeout'", 2)
+  local credentials = read_auth(options.auth, 2)
+  local acl = read_acl(options.acl, credentials, 2)
+  if options.log ~= nil then check.callback(options.log, "option 'log'", 2) end
+  if options.on_event ~= nil then
+    check.callback(options.on_event, "option 'on_event'", 2)
+  end
+  local loop = loops.check(options.loop, 2)
+  if options.tls ~= nil then
+    check.type(options.tls, "table", "option 'tls'", 2)
+    return refusal("unsupported",
+      "this ZooKeeper client library was built without TLS")
+  end
+  local handle, problem = core.open {
+    hosts = hosts,
+    session_timeout = timeout,
+    auth = credentials,
+    acl = acl,
+    log = options.log ~= nil,
+  }
+  if not handle then
+    return refusal("disconnected", "cannot start a session: %s", problem)
+  end
+  local pid = core.pid()
+  local self = setmetatable({
+    _core = handle,
+    _pid = pid,
+    _hosts = hosts,
+    _chroot = chroot,
+    _session_timeout = timeout,
+    _data = ("%s:%d"):format(core.hostname(), pid),
+    _loop = loop,
+    _log = options.log,
+    _on_event = options.on_event,
+    _listeners = {},
+    _adapters = {},
+    _waiting = {},
+    _waits = {},
+    _removals = {},
+    _holds = setmetatable({}, { __mode = "v" }),
+    _entries = setmetatable({}, { __mode = "v" }),
+  }, Session)
+  local deadline = core.now() + connect_timeout
+  local opening = { timeout = function() return deadline - core.now() end }
+  self._opening = opening
+  self:_wait(self:_adapter(2), opening)
+  self._opening = nil
+  if self._closed then return give_up(self, "closed") end
+  if not opening.done or opening.code then
+    return give_up(self, opening.code, connect_timeout)
+  end
+  return self
+end
+
+return Session

@@ -1,0 +1,32 @@
+/* Virtual time: what will happen, and when.  A binary heap; happenings of the
+ * same instant take place in the order in which they were arranged, so that
+ * whoever arranges them with growing times has a first-in, first-out line. */
+#ifndef SIM_AGENDA_H
+#define SIM_AGENDA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { AGENDA_MAX = 4096 };
+
+struct happening {
+  int64_t at;
+  uint32_t order;
+  int16_t what, who;
+  int32_t which;
+};
+
+struct agenda {
+  uint32_t order;
+  int count;
+  bool overflowed;
+  struct happening heap[AGENDA_MAX];
+};
+
+void agenda_reset(struct agenda *agenda);
+void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
+                int which);
+/* False: nothing is left to happen. */
+bool agenda_next(struct agenda *agenda, struct happening *next);
+
+#endif

@@ -1,0 +1,231 @@
+#include "faults.h"
+
+#include <string.h>
+
+#include "world.h"
+
+static const char *const names[FAULTS] = {
+#define X(name, text) [FAULT_##name] = text,
+    STRIKES(X) QUIRKS(X)
+#undef X
+};
+
+const char *fault_name(int fault) { return names[fault]; }
+
+int fault_named(const char *name) {
+  for (int i = 0; i < FAULTS; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  return -1;
+}
+
+bool fault_is(const struct world *w, enum fault fault) {
+  return w->faults.classes >> fault & 1;
+}
+
+/* Every tenth schedule is one of fair weather, the others have a few classes
+ * each: so that what only happens without some of them happens too. */
+void faults_draw(struct world *w, uint64_t allowed) {
+  struct random *r = &w->random;
+  int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
+  w->faults.classes = 0;
+  for (int i = 0; i < FAULTS; i++)
+    if (random_chance(r, percent)) w->faults.classes |= UINT64_C(1) << i;
+  w->faults.classes &= allowed;
+  w->faults.strike_count = 0;
+}
+
+/* Planning. */
+
+static int draw_strike(struct world *w) {
+  int fault = random_below(&w->random, STRIKE_COUNT);
+  for (int i = 0; i < STRIKE_COUNT; i++) {
+    if (fault_is(w, (enum fault)fault)) return fault;
+    fault = (fault + 1) % STRIKE_COUNT;
+  }
+  return NOBODY;
+}
+
+static void plan(struct world *w, int number) {
+  static const enum op_kind traps[] = {OP_CREATE, OP_CREATE, OP_CREATE,
+                                       OP_REMOVE, OP_REMOVE, OP_LIST,
+                                       OP_GET,    OP_MKDIR,  OP_HEARTBEAT,
+                                       OP_SYNC};
+  struct strike *strike = &w->faults.strikes[number];
+  int trap_count = (int)(sizeof traps / sizeof *traps);
+  if (random_chance(&w->random, 50)) {
+    strike->trap = NOBODY;
+    agenda_add(&w->agenda, world_span(w, w->profile.active), FAULT_STRIKES,
+               0, number);
+  } else {
+    strike->trap = (int)traps[random_below(&w->random, trap_count)];
+    strike->countdown = random_below(&w->random, 6);
+  }
+}
+
+void faults_plan(struct world *w) {
+  int wanted = random_below(&w->random, STRIKES_MAX + 1);
+  for (int i = 0; i < wanted; i++) {
+    int fault = draw_strike(w);
+    if (fault == NOBODY) return;
+    w->faults.strikes[i].fault = (enum fault)fault;
+    w->faults.strike_count++;
+    plan(w, i);
+  }
+}
+
+void faults_see(struct world *w, int process, const struct op *op) {
+  if (w->calm) return;
+  for (int i = 0; i < w->faults.strike_count; i++) {
+    struct strike *strike = &w->faults.strikes[i];
+    if (strike->trap != (int)op->kind || strike->countdown-- > 0) continue;
+    strike->trap = NOBODY;
+    agenda_add(&w->agenda, w->now + world_span(w, 6 * w->profile.latency),
+               FAULT_STRIKES, process + 1, i);
+  }
+}
+
+/* Victims. */
+
+static struct process *some_process(struct world *w, int chosen) {
+  if (chosen > 0) return &w->processes[chosen - 1];
+  return &w->processes[random_below(&w->random, w->process_count)];
+}
+
+static int some_follower(struct world *w) {
+  if (w->zoo.server_count < 2) return NOBODY;
+  int server = random_below(&w->random, w->zoo.server_count - 1);
+  return server + (server >= w->zoo.leader);
+}
+
+/* An ephemeral node that is there. */
+static int some_node(struct world *w) {
+  const struct history *h = &w->zoo.history;
+  int node = h->node_count ? random_below(&w->random, h->node_count) : 0;
+  for (int i = 0; i < h->node_count; i++) {
+    if (node_is_there(&h->nodes[node]) && h->nodes[node].session != NOBODY)
+      return node;
+    node = (node + 1) % h->node_count;
+  }
+  return NO_NODE;
+}
+
+static int some_directory(struct world *w) {
+  int lock = random_below(&w->random, w->profile.lock_count);
+  const char *text = w->profile.locks[lock];
+  return history_find(&w->zoo.history, &w->paths,
+                      paths_number(&w->paths, text, strlen(text)),
+                      w->zoo.history.log_count);
+}
+
+/* Striking. */
+
+/* (Whatever lasts ends when the calm begins.) */
+int64_t fault_while(struct world *w) {
+  int64_t until = w->now + world_span(w, 2 * w->profile.timeout);
+  return until < w->profile.active ? until : w->profile.active;
+}
+
+static void cut(struct world *w, struct process *p) {
+  struct random *r = &w->random;
+  if (p->library.connection == NOBODY) return;
+  trace(w, p->number, "! the connection breaks");
+  connection_breaks(w, &w->zoo.connections[p->library.connection],
+                    random_chance(r, 50), random_chance(r, 50),
+                    random_chance(r, 15));
+}
+
+static void silence(struct world *w, struct process *p) {
+  p->unreachable_until = fault_while(w);
+  trace(w, p->number, "! no server can be reached until %.3f ms",
+        (double)p->unreachable_until / 1e6);
+  cut(w, p);
+}
+
+static void stop_server(struct world *w) {
+  int server = random_below(&w->random, w->zoo.server_count);
+  w->zoo.servers[server].stopped_until = fault_while(w);
+  trace(w, NOBODY, "! server %d stops until %.3f ms", server,
+        (double)w->zoo.servers[server].stopped_until / 1e6);
+}
+
+static void cut_off(struct world *w) {
+  int server = some_follower(w);
+  if (server == NOBODY || w->zoo.servers[server].deposed) return;
+  trace(w, NOBODY, "! server %d is cut off from the leader", server);
+  server_is_cut_off(w, server, fault_while(w));
+}
+
+static void elect(struct world *w) {
+  int server = some_follower(w);
+  if (server == NOBODY) return;
+  const struct server *s = &w->zoo.servers[server];
+  if (w->now < s->cut_until || w->now < s->stopped_until) return;
+  trace(w, NOBODY, "! server %d is the new leader", server);
+  zoo_elects(w, server, fault_while(w));
+}
+
+static void put_to_sleep(struct world *w) {
+  int server = some_follower(w);
+  if (server == NOBODY) return;
+  trace(w, NOBODY, "! the commit processor of server %d sleeps", server);
+  w->zoo.servers[server].asleep = true;
+}
+
+static void force(struct world *w, const struct process *p) {
+  if (p->library.session == NOBODY) return;
+  trace(w, p->number, "! somebody closes its session");
+  leader_closes_session(w, p->library.session, true);
+}
+
+static void cancel(struct world *w) {
+  if (w->acquisition_count)
+    user_cancels(w, random_below(&w->random, w->acquisition_count));
+}
+
+static void remove_node(struct world *w) {
+  int node = some_node(w);
+  if (node == NO_NODE) return;
+  trace(w, NOBODY, "! an operator deletes %s",
+        paths_text(&w->paths, w->zoo.history.nodes[node].path));
+  leader_removes(w, node);
+}
+
+static void remove_all(struct world *w) {
+  int node = some_directory(w);
+  if (node == NO_NODE) return;
+  trace(w, NOBODY, "! an operator deletes a directory");
+  leader_removes_directory(w, node);
+}
+
+static void write(struct world *w) {
+  int node = some_node(w);
+  if (node == NO_NODE) return;
+  trace(w, NOBODY, "! an operator writes %s",
+        paths_text(&w->paths, w->zoo.history.nodes[node].path));
+  leader_writes(w, node);
+}
+
+void fault_strikes(struct world *w, int number, int chosen) {
+  struct process *p = some_process(w, chosen);
+  enum fault fault = w->faults.strikes[number].fault;
+  if (w->calm) return;
+  w->statistics.struck[fault]++;
+  switch (fault) {
+    case FAULT_CUT: cut(w, p); break;
+    case FAULT_SILENCE: silence(w, p); break;
+    case FAULT_LINK: cut_off(w); break;
+    case FAULT_STOP: stop_server(w); break;
+    case FAULT_ELECT: elect(w); break;
+    case FAULT_SLEEP: put_to_sleep(w); break;
+    case FAULT_FORCE: force(w, p); break;
+    case FAULT_PAUSE: process_pause(w, p, fault_while(w)); break;
+    case FAULT_CRASH: process_crash(w, p); break;
+    case FAULT_CLOSE: process_close(w, p); break;
+    case FAULT_CANCEL: cancel(w); break;
+    case FAULT_REMOVE: remove_node(w); break;
+    case FAULT_REMOVE_ALL: remove_all(w); break;
+    case FAULT_WRITE: write(w); break;
+    case FAULT_REAP: leader_reaps(w); break;
+    default: break;
+  }
+}

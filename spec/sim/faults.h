@@ -1,0 +1,86 @@
+/* What may go wrong.  A schedule draws some of these classes, and then when
+ * and to whom they happen. */
+#ifndef SIM_FAULTS_H
+#define SIM_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct world;
+struct op;
+
+/* These happen at a moment. */
+#define STRIKES(X)                                                         \
+  X(CUT, "cut")           /* a connection breaks */                        \
+  X(SILENCE, "silence")   /* no server can be reached for a while */       \
+  X(LINK, "link")         /* a server is cut off from its leader */        \
+  X(STOP, "stop")         /* a server stops for a while */                 \
+  X(ELECT, "elect")       /* a new leader; the old one has not noticed */  \
+  X(SLEEP, "sleep")       /* a commit processor sleeps: ZOOKEEPER-4537 */  \
+  X(FORCE, "force")       /* somebody else closes a session */             \
+  X(PAUSE, "pause")       /* SIGSTOP, SIGCONT */                           \
+  X(CRASH, "crash")       /* SIGKILL */                                    \
+  X(CLOSE, "close")       /* the session is closed, another one opened */  \
+  X(CANCEL, "cancel")     /* a waiter gives up */                          \
+  X(REMOVE, "remove")     /* an operator deletes a contender's node, */    \
+  X(REMOVE_ALL, "remove-all") /* or the directory, */                      \
+  X(WRITE, "write")       /* or writes a contender's data */               \
+  X(REAP, "reap")         /* empty containers vanish */
+
+/* These are how the world of a schedule is made. */
+#define QUIRKS(X)                                                          \
+  X(SLOW, "slow")             /* the network is */                         \
+  X(LAG, "lag")               /* servers apply late */                     \
+  X(LATE, "late")             /* answers that come after all was lost */   \
+  X(STALL, "stall")           /* pauses between reading clock and acting */ \
+  X(MEMORY, "memory")         /* there is sometimes none */                \
+  X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */        \
+  X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */ \
+  X(OLD, "old")               /* a server without containers */            \
+  X(COUNTER, "counter")       /* a directory's counter is at its end */    \
+  X(DRIFT, "drift")           /* clocks of different rates */              \
+  X(TIMEOUT, "timeout")       /* waiters with a deadline */                \
+  X(TRY, "try")               /* users who do not wait */                  \
+  X(MAX_HOLD, "max-hold")                                                  \
+  X(SUSPEND, "suspend")       /* holders who lose by a disconnection */    \
+  X(TWIN, "twin")             /* two users of one session */
+
+enum fault {
+#define X(name, text) FAULT_##name,
+  STRIKES(X)
+  STRIKE_COUNT,
+  FAULT_BEFORE_QUIRKS = STRIKE_COUNT - 1,
+  QUIRKS(X)
+#undef X
+      FAULTS
+};
+
+enum { STRIKES_MAX = 12 };
+
+/* A strike waits for its time, or for a request of a certain kind. */
+struct strike {
+  enum fault fault;
+  int trap;       /* an op_kind; NOBODY: none */
+  int countdown;  /* of such requests */
+};
+
+struct faults {
+  uint64_t classes; /* a set of enum fault */
+  int strike_count;
+  struct strike strikes[STRIKES_MAX];
+};
+
+const char *fault_name(int fault);
+int fault_named(const char *name); /* -1: none */
+bool fault_is(const struct world *w, enum fault fault);
+
+void faults_draw(struct world *w, uint64_t allowed);
+void faults_plan(struct world *w);
+/* `chosen`: the process whose request it was, + 1; 0: nobody in particular. */
+void fault_strikes(struct world *w, int strike, int chosen);
+/* When something that begins now, and lasts, ends. */
+int64_t fault_while(struct world *w);
+/* A request was sent: is a strike waiting for it? */
+void faults_see(struct world *w, int process, const struct op *op);
+
+#endif

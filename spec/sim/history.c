@@ -1,0 +1,103 @@
+#include "history.h"
+
+static void know_paths(struct history *history, int count) {
+  for (; history->known_paths < count; history->known_paths++) {
+    history->newest[history->known_paths] = NO_NODE;
+    history->first_child[history->known_paths] = NO_NODE;
+  }
+}
+
+void history_reset(struct history *history) {
+  history->log_count = 0;
+  history->node_count = 0;
+  history->known_paths = 0;
+  history->epoch = 1;
+  history->overflowed = false;
+}
+
+int history_append(struct history *history, enum transaction_kind kind,
+                   int node, int session) {
+  if (history->log_count == LOG_MAX) {
+    history->overflowed = true;
+    history->log_count--;
+  }
+  int number = history->log_count++;
+  struct transaction *t = &history->log[number];
+  t->kind = kind;
+  t->node = node;
+  t->session = session;
+  t->request = NOBODY;
+  t->server = NOBODY;
+  t->rc = 0;
+  /* The counter does not begin again with an epoch: then the low half of a
+   * zxid tells the transaction, and the order is the same. */
+  t->zxid = (int64_t)history->epoch << 32 | (number + 1);
+  return number;
+}
+
+int history_create(struct history *history, struct paths *paths, int path,
+                   int parent, int session, bool container) {
+  if (history->node_count == NODES_MAX) {
+    history->overflowed = true;
+    history->node_count--;
+  }
+  know_paths(history, paths->count);
+  int number = history->node_count++;
+  struct node *node = &history->nodes[number];
+  node->path = path;
+  node->parent = parent;
+  node->older = history->newest[path];
+  history->newest[path] = number;
+  node->sibling = history->first_child[parent];
+  history->first_child[parent] = number;
+  node->made = history->log_count;
+  node->gone = NOT_YET;
+  node->writes = 0;
+  node->session = session;
+  node->counter = 0;
+  node->children = 0;
+  node->container = container;
+  node->by_force = false;
+  int directory = history_find(history, paths, parent, history->log_count);
+  if (directory != NO_NODE) history->nodes[directory].children++;
+  return number;
+}
+
+static int parent_node(const struct history *history, int node) {
+  int at = history->newest[history->nodes[node].parent];
+  return at != NO_NODE && node_is_there(&history->nodes[at]) ? at : NO_NODE;
+}
+
+void history_remove(struct history *history, int node, bool by_force) {
+  history->nodes[node].gone = history->log_count;
+  history->nodes[node].by_force = by_force;
+  int directory = parent_node(history, node);
+  if (directory != NO_NODE) history->nodes[directory].children--;
+}
+
+void history_write(struct history *history, int node) {
+  struct node *n = &history->nodes[node];
+  n->written[n->writes < WRITES_MAX ? n->writes++ : WRITES_MAX - 1] =
+      history->log_count;
+}
+
+int history_find(struct history *history, const struct paths *paths, int path,
+                 int view) {
+  know_paths(history, paths->count);
+  int node = history->newest[path];
+  while (node != NO_NODE && history->nodes[node].made >= view)
+    node = history->nodes[node].older;
+  if (node != NO_NODE && history->nodes[node].gone < view) return NO_NODE;
+  return node;
+}
+
+int history_first_child(const struct history *history, int path) {
+  return path < history->known_paths ? history->first_child[path] : NO_NODE;
+}
+
+bool node_changed(const struct node *node, int since, int view) {
+  if (node->made >= since) return true;
+  for (int i = 0; i < node->writes; i++)
+    if (node->written[i] >= since && node->written[i] < view) return true;
+  return false;
+}

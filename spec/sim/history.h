@@ -1,0 +1,86 @@
+/* What the ensemble has agreed on: the log of transactions, and the tree of
+ * nodes that follows from it.
+ *
+ * A server that has applied the first `view` transactions sees the tree as it
+ * was then.  Instead of one tree per server there is one whose nodes know by
+ * which transaction they were made and by which they went. */
+#ifndef SIM_HISTORY_H
+#define SIM_HISTORY_H
+
+#include "paths.h"
+
+enum { NODES_MAX = 1024, LOG_MAX = 8192, WRITES_MAX = 8 };
+enum { NOBODY = -1, NO_NODE = -1, NOT_YET = INT32_MAX };
+
+enum transaction_kind {
+  DID_NOTHING, /* a request that failed: it has its number all the same */
+  DID_CREATE,
+  DID_REMOVE,
+  DID_WRITE,
+  DID_OPEN_SESSION,
+  DID_CLOSE_SESSION,
+};
+
+struct transaction {
+  enum transaction_kind kind;
+  int node;
+  int session;
+  int request; /* which is answered by it; NOBODY: none */
+  int server;  /* that answers it */
+  int rc;
+  int64_t zxid;
+};
+
+struct node {
+  int path, parent;     /* paths */
+  int older;            /* the last node that had this path */
+  int sibling;          /* the next older child of the same parent */
+  int made, gone;       /* transactions */
+  int written[WRITES_MAX], writes;
+  int session;          /* it is an ephemeral node of; NOBODY: it stays */
+  int32_t counter;      /* of children made under it */
+  int children;         /* now */
+  bool container;
+  bool by_force;        /* gone by no fault of its owner */
+};
+
+struct history {
+  int log_count, node_count;
+  int epoch;
+  bool overflowed;
+  struct transaction log[LOG_MAX];
+  struct node nodes[NODES_MAX];
+  int newest[PATHS_MAX];      /* of the nodes of this path */
+  int first_child[PATHS_MAX]; /* the youngest that this directory ever had */
+  int known_paths;            /* how much of the two arrays is in use */
+};
+
+void history_reset(struct history *history);
+
+/* Appends to the log; returns the transaction's number. */
+int history_append(struct history *history, enum transaction_kind kind,
+                   int node, int session);
+/* The tree's side of it. */
+int history_create(struct history *history, struct paths *paths, int path,
+                   int parent, int session, bool container);
+void history_remove(struct history *history, int node, bool by_force);
+void history_write(struct history *history, int node);
+
+/* The node of a path as of `view`; NO_NODE: none. */
+int history_find(struct history *history, const struct paths *paths, int path,
+                 int view);
+/* The children that a directory ever had, youngest first. */
+int history_first_child(const struct history *history, int path);
+
+static inline bool node_seen(const struct node *node, int view) {
+  return node->made < view && node->gone >= view;
+}
+
+static inline bool node_is_there(const struct node *node) {
+  return node->gone == NOT_YET;
+}
+
+/* Was it written, or made, since that view? */
+bool node_changed(const struct node *node, int since, int view);
+
+#endif

@@ -1,0 +1,25 @@
+/* What must be true, whatever happens. */
+#ifndef SIM_INVARIANTS_H
+#define SIM_INVARIANTS_H
+
+#include "contender.h"
+
+struct world;
+struct process;
+struct acquisition;
+
+/* News, before it changes the acquisition. */
+void invariants_told(struct world *w, const struct acquisition *a,
+                     enum news news, enum verdict why);
+/* After the news of a grant. */
+void invariants_granted(struct world *w, struct acquisition *a);
+/* A process has finished a batch. */
+void invariants_turned(struct world *w, struct process *p);
+/* The leader is about to expire a session. */
+void invariants_expiring(struct world *w, int session);
+/* A node has been removed at the wish of a client. */
+void invariants_removed(struct world *w, int node);
+/* Everybody has finished. */
+void invariants_at_end(struct world *w);
+
+#endif

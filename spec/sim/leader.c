@@ -1,0 +1,353 @@
+/* The leader: the one order of all transactions, and the sessions. */
+#include <string.h>
+
+#include "world.h"
+
+static struct history *history_of(struct world *w) { return &w->zoo.history; }
+
+/* Committing. */
+
+static void commit(struct world *w, enum transaction_kind kind, int node,
+                   int session, int request, int server, int rc) {
+  struct zoo *zoo = &w->zoo;
+  int number = history_append(&zoo->history, kind, node, session);
+  struct transaction *t = &zoo->history.log[number];
+  t->request = request;
+  t->server = server;
+  t->rc = rc;
+  for (int i = 0; i < zoo->server_count; i++)
+    if (i != zoo->leader)
+      server_deliver(w, i, DELIVER_TRANSACTION, number);
+  server_applies(w, zoo->leader, number);
+}
+
+static void fail(struct world *w, int server, int request, int rc) {
+  commit(w, DID_NOTHING, NO_NODE, NOBODY, request, server, rc);
+}
+
+/* Sessions. */
+
+int64_t zoo_session_id(int session) {
+  return INT64_C(0x10000a5c3e90000) + session;
+}
+
+/* ExpiryQueue.roundToNextInterval: never early, at most a tick late. */
+static int64_t expiry_of(const struct world *w, int64_t timeout) {
+  return ((w->now + timeout) / w->zoo.tick + 1) * w->zoo.tick;
+}
+
+void leader_touch(struct world *w, int session) {
+  struct zoo_session *s = &w->zoo.sessions[session];
+  if (!s->alive) return;
+  int64_t expires = expiry_of(w, s->timeout);
+  if (expires > s->expires) s->expires = expires;
+}
+
+static int open_session(struct world *w, int server, int request) {
+  struct zoo *zoo = &w->zoo;
+  const struct connection *c =
+      &zoo->connections[zoo->requests[request].connection];
+  if (zoo->session_count == SESSIONS_MAX) {
+    zoo->overflowed = "sessions";
+    return SESSIONS_MAX - 1;
+  }
+  int session = zoo->session_count++;
+  struct zoo_session *s = &zoo->sessions[session];
+  s->id = zoo_session_id(session);
+  s->timeout = c->timeout;
+  s->expires = 0;
+  s->alive = true;
+  s->forced = false;
+  s->server = server;
+  s->client = c->client;
+  leader_touch(w, session);
+  agenda_add(&w->agenda, s->expires, SESSION_MAY_EXPIRE, 0, session);
+  return session;
+}
+
+void leader_closes_session(struct world *w, int session, bool forced) {
+  struct history *h = history_of(w);
+  struct zoo_session *s = &w->zoo.sessions[session];
+  if (!s->alive) return;
+  s->alive = false;
+  s->forced = forced;
+  for (int i = 0; i < h->node_count; i++) {
+    if (h->nodes[i].session != session || !node_is_there(&h->nodes[i]))
+      continue;
+    history_remove(h, i, forced);
+    invariants_removed(w, i);
+  }
+  trace(w, NOBODY, "leader: session %d is over%s", session,
+        forced ? ", by force" : "");
+  commit(w, DID_CLOSE_SESSION, NO_NODE, session, NOBODY, NOBODY, 0);
+}
+
+void leader_looks_at_session(struct world *w, int session) {
+  struct zoo_session *s = &w->zoo.sessions[session];
+  const struct server *leader = &w->zoo.servers[w->zoo.leader];
+  if (!s->alive) return;
+  int64_t due = s->expires > leader->stopped_until ? s->expires
+                                                   : leader->stopped_until;
+  if (w->now < due) {
+    agenda_add(&w->agenda, due, SESSION_MAY_EXPIRE, 0, session);
+    return;
+  }
+  count(w, SAW_SESSION_EXPIRED);
+  invariants_expiring(w, session);
+  leader_closes_session(w, session, false);
+}
+
+/* Requests. */
+
+static void connect(struct world *w, int server, int request) {
+  struct zoo *zoo = &w->zoo;
+  struct connection *c =
+      &zoo->connections[zoo->requests[request].connection];
+  if (c->session == NOBODY) {
+    c->session = open_session(w, server, request);
+    commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, server, 0);
+    return;
+  }
+  struct zoo_session *s = &zoo->sessions[c->session];
+  if (s->alive) {
+    leader_touch(w, c->session);
+    s->server = server;
+  }
+  server_deliver(w, server, s->alive ? DELIVER_SESSION : DELIVER_NO_SESSION,
+                 request);
+}
+
+static int child_path(struct world *w, int prefix, int32_t number) {
+  char text[256];
+  size_t length = w->paths.entries[prefix].length;
+  memcpy(text, paths_text(&w->paths, prefix), length);
+  bool negative = number < 0;
+  if (negative) text[length++] = '-';
+  uint32_t rest = negative ? 0u - (uint32_t)number : (uint32_t)number;
+  int digits = negative ? 9 : 10; /* %010d */
+  if (rest >= 1000000000u) digits = 10;
+  for (int i = digits; i-- > 0; rest /= 10)
+    text[length + (size_t)i] = (char)('0' + rest % 10);
+  return paths_number(&w->paths, text, length + (size_t)digits);
+}
+
+/* The number of the next child.  At its end the counter sticks; what is
+ * created in one batch with another goes on at the smallest number. */
+static int32_t next_number(struct world *w, struct node *directory) {
+  if (directory->counter < INT32_MAX) return directory->counter++;
+  count(w, SAW_COUNTER_END);
+  return random_chance(&w->random, 50) ? INT32_MAX : INT32_MIN;
+}
+
+static bool in_forbidden(const struct world *w, int directory) {
+  return directory == w->profile.forbidden_path;
+}
+
+static void create(struct world *w, int server, int request, int session) {
+  struct history *h = history_of(w);
+  const struct request *r = &w->zoo.requests[request];
+  int parent = paths_parent(&w->paths, r->path);
+  int directory = history_find(h, &w->paths, parent, h->log_count);
+  if (directory == NO_NODE) {
+    fail(w, server, request, REPLY_NO_NODE);
+    return;
+  }
+  if (in_forbidden(w, parent)) {
+    fail(w, server, request, REPLY_NO_AUTH);
+    return;
+  }
+  int path = child_path(w, r->path, next_number(w, &h->nodes[directory]));
+  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) {
+    fail(w, server, request, REPLY_NODE_EXISTS);
+    return;
+  }
+  int node = history_create(h, &w->paths, path, parent, session, false);
+  commit(w, DID_CREATE, node, session, request, server, 0);
+}
+
+static void make_directory(struct world *w, int server, int request) {
+  struct history *h = history_of(w);
+  const struct request *r = &w->zoo.requests[request];
+  if (w->zoo.no_containers && !r->persistent) {
+    fail(w, server, request, REPLY_UNIMPLEMENTED);
+    return;
+  }
+  int parent = paths_parent(&w->paths, r->path);
+  int rc = REPLY_OK;
+  if (parent != 0 &&
+      history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+    rc = REPLY_NO_NODE;
+  else if (history_find(h, &w->paths, r->path, h->log_count) != NO_NODE)
+    rc = REPLY_NODE_EXISTS;
+  if (rc != REPLY_OK) {
+    fail(w, server, request, rc);
+    return;
+  }
+  int above = history_find(h, &w->paths, parent, h->log_count);
+  if (above != NO_NODE) h->nodes[above].counter++;
+  int node =
+      history_create(h, &w->paths, r->path, parent, NOBODY, !r->persistent);
+  commit(w, DID_CREATE, node, NOBODY, request, server, 0);
+}
+
+static void remove_node(struct world *w, int server, int request) {
+  struct history *h = history_of(w);
+  const struct request *r = &w->zoo.requests[request];
+  int node = history_find(h, &w->paths, r->path, h->log_count);
+  if (node == NO_NODE) {
+    fail(w, server, request, REPLY_NO_NODE);
+    return;
+  }
+  history_remove(h, node, false);
+  invariants_removed(w, node);
+  commit(w, DID_REMOVE, node, NOBODY, request, server, 0);
+}
+
+static void execute(struct world *w, int server, int request, int session) {
+  const struct request *r = &w->zoo.requests[request];
+  switch (r->op) {
+    case OP_CREATE:
+      create(w, server, request, session);
+      break;
+    case OP_MKDIR:
+      make_directory(w, server, request);
+      break;
+    case OP_REMOVE:
+      remove_node(w, server, request);
+      break;
+    case OP_SYNC:
+      server_deliver(w, server, DELIVER_SYNC, request);
+      break;
+    default: /* OP_HEARTBEAT: a delete of what never exists */
+      fail(w, server, request, REPLY_NO_NODE);
+  }
+}
+
+/* PrepRequestProcessor: is the session alive, and does this server speak for
+ * it?  A request that comes late through a server that the client has left
+ * is refused. */
+static void check_and_execute(struct world *w, int server, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  int session = w->zoo.connections[r->connection].session;
+  const struct zoo_session *s = &w->zoo.sessions[session];
+  if (!s->alive) {
+    fail(w, server, request, REPLY_SESSION_EXPIRED);
+  } else if (s->server != server) {
+    count(w, SAW_SESSION_MOVED);
+    fail(w, server, request, REPLY_SESSION_MOVED);
+  } else if (r->ask == ASK_CLOSE) {
+    leader_closes_session(w, session, false);
+  } else {
+    execute(w, server, request, session);
+  }
+}
+
+static void hear(struct world *w, uint64_t sessions) {
+  for (int i = 0; sessions; i++, sessions >>= 1)
+    if (sessions & 1) leader_touch(w, i);
+}
+
+void leader_receives(struct world *w, int server, int generation,
+                     int request) {
+  const struct server *s = &w->zoo.servers[server];
+  const struct server *leader = &w->zoo.servers[w->zoo.leader];
+  const struct request *r = &w->zoo.requests[request];
+  if (s->generation != generation) return; /* the link has broken since */
+  int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
+                                                      : leader->stopped_until;
+  if (w->now < held)
+    agenda_add(&w->agenda, held, AT_LEADER, server | generation << 3,
+               request);
+  else if (r->ask == ASK_REPORT)
+    hear(w, r->heard);
+  else if (r->ask == ASK_CONNECT)
+    connect(w, server, request);
+  else
+    check_and_execute(w, server, request);
+}
+
+/* Every half tick; the answer is the report. */
+void leader_pings(struct world *w) {
+  struct zoo *zoo = &w->zoo;
+  const struct server *leader = &zoo->servers[zoo->leader];
+  if (w->now < leader->stopped_until) {
+    agenda_add(&w->agenda, leader->stopped_until, LEADER_PINGS, 0, 0);
+    return;
+  }
+  zoo->pinging = false;
+  for (int i = 0; i < zoo->server_count; i++) {
+    if (i == zoo->leader || !zoo->servers[i].connections) continue;
+    server_deliver(w, i, DELIVER_PING, 0);
+    zoo->pinging = true;
+  }
+  if (zoo->pinging)
+    agenda_add(&w->agenda, w->now + zoo->tick / 2, LEADER_PINGS, 0, 0);
+}
+
+/* Operators and accidents. */
+
+void leader_removes(struct world *w, int node) {
+  struct history *h = history_of(w);
+  if (!node_is_there(&h->nodes[node])) return;
+  history_remove(h, node, true);
+  commit(w, DID_REMOVE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+void leader_removes_directory(struct world *w, int node) {
+  struct history *h = history_of(w);
+  int child = history_first_child(h, h->nodes[node].path);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    leader_removes(w, child);
+  leader_removes(w, node);
+}
+
+void leader_writes(struct world *w, int node) {
+  struct history *h = history_of(w);
+  if (!node_is_there(&h->nodes[node])) return;
+  history_write(h, node);
+  commit(w, DID_WRITE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+void leader_makes(struct world *w, const char *path, bool container,
+                  int32_t counter) {
+  int number = paths_number(&w->paths, path, strlen(path));
+  int parent = paths_parent(&w->paths, number);
+  int node = history_create(history_of(w), &w->paths, number, parent, NOBODY,
+                            container);
+  history_of(w)->nodes[node].counter = counter;
+  commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+/* ContainerManager: empty ones that were ever used. */
+void leader_reaps(struct world *w) {
+  struct history *h = history_of(w);
+  int count_before = h->node_count;
+  for (int i = 0; i < count_before; i++) {
+    const struct node *n = &h->nodes[i];
+    if (!n->container || !node_is_there(n) || n->children > 0 ||
+        n->counter == 0)
+      continue;
+    count(w, SAW_REAPED);
+    trace(w, NOBODY, "leader: reaps %s", paths_text(&w->paths, n->path));
+    leader_removes(w, i);
+  }
+}
+
+/* The new leader has every committed transaction, restarts all timers, and
+ * the others have dropped their clients while they looked for it.  The old
+ * one does not know yet.  (A proposal that the election loses is the same as
+ * a request that never reached the leader.) */
+void zoo_elects(struct world *w, int server, int64_t until) {
+  struct zoo *zoo = &w->zoo;
+  int old = zoo->leader;
+  server_catch_up(w, server);
+  zoo->leader = server;
+  zoo->history.epoch++;
+  for (int i = 0; i < zoo->session_count; i++) leader_touch(w, i);
+  for (int i = 0; i < zoo->server_count; i++) zoo->servers[i].generation++;
+  for (int i = 0; i < zoo->connection_count; i++)
+    if (zoo->connections[i].server != old)
+      server_drop(w, &zoo->connections[i]);
+  zoo->servers[old].deposed = true;
+  server_is_cut_off(w, old, until);
+}

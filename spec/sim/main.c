@@ -1,0 +1,116 @@
+/* The simulator's command line:
+ *
+ *   sim [--seeds N] [--seed S] [--trace] [--stats] [--only CLASS]...
+ *       [--without CLASS]...
+ *
+ * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
+ * an invariant. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "world.h"
+
+enum { ENOUGH = 10 };
+
+struct wishes {
+  uint64_t first, seeds;
+  uint64_t allowed;
+  bool only, trace, stats;
+};
+
+static struct world world;
+
+static void usage(void) {
+  fprintf(stderr,
+          "usage: sim [--seeds N] [--seed S] [--trace] [--stats]"
+          " [--only CLASS]... [--without CLASS]...\nclasses:");
+  for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
+  fputc('\n', stderr);
+  exit(2);
+}
+
+static uint64_t class_of(const char *name) {
+  int fault = fault_named(name);
+  if (fault < 0) usage();
+  return UINT64_C(1) << fault;
+}
+
+static struct wishes read_wishes(int argc, char **argv) {
+  struct wishes wishes = {.first = 1, .seeds = 0, .allowed = ~UINT64_C(0)};
+  bool one = false;
+  for (int i = 1; i < argc; i++) {
+    const char *name = argv[i];
+    if (strcmp(name, "--trace") == 0) {
+      wishes.trace = true;
+    } else if (strcmp(name, "--stats") == 0) {
+      wishes.stats = true;
+    } else if (i + 1 == argc) {
+      usage();
+    } else if (strcmp(name, "--seeds") == 0) {
+      wishes.seeds = strtoull(argv[++i], NULL, 10);
+    } else if (strcmp(name, "--seed") == 0) {
+      wishes.first = strtoull(argv[++i], NULL, 10);
+      one = true;
+    } else if (strcmp(name, "--only") == 0) {
+      if (!wishes.only) wishes.allowed = 0;
+      wishes.only = true;
+      wishes.allowed |= class_of(argv[++i]);
+    } else if (strcmp(name, "--without") == 0) {
+      wishes.allowed &= ~class_of(argv[++i]);
+    } else {
+      usage();
+    }
+  }
+  if (!wishes.seeds) wishes.seeds = one ? 1 : 100000;
+  return wishes;
+}
+
+static void print_violation(const struct wishes *wishes) {
+  printf("seed %" PRIu64 ": %s\n  replay: sim --seed %" PRIu64 " --trace",
+         world.seed, world.violation, world.seed);
+  if (~wishes->allowed)
+    for (int i = 0; i < FAULTS; i++)
+      if (wishes->allowed >> i & 1) printf(" --only %s", fault_name(i));
+  putchar('\n');
+}
+
+static void print_statistics(void) {
+  static const char *const texts[] = {
+#define X(name, text) text,
+      STATISTICS(X)
+#undef X
+  };
+  for (int i = 0; i < SIGHTS; i++)
+    printf("%12" PRIu64 "  %s\n", world.statistics.seen[i], texts[i]);
+  for (int i = 0; i < STRIKE_COUNT; i++)
+    printf("%12" PRIu64 "  strikes: %s\n", world.statistics.struck[i],
+           fault_name(i));
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv) {
+  struct wishes wishes = read_wishes(argc, argv);
+  double began = seconds();
+  uint64_t schedules = 0;
+  int violations = 0;
+  world.tracing = wishes.trace;
+  while (schedules < wishes.seeds && violations < ENOUGH) {
+    if (!world_run(&world, wishes.first + schedules, wishes.allowed)) {
+      print_violation(&wishes);
+      violations++;
+    }
+    schedules++;
+  }
+  if (wishes.stats) print_statistics();
+  printf("sim: %" PRIu64 " schedules, %d violations, %.0f schedules/s\n",
+         schedules, violations, (double)schedules / (seconds() - began));
+  return violations > 0;
+}

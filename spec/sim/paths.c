@@ -1,0 +1,58 @@
+#include "paths.h"
+
+#include <string.h>
+
+void paths_reset(struct paths *paths) {
+  for (int i = 0; i < paths->count; i++)
+    paths->slots[paths->entries[i].slot] = 0;
+  paths->count = 0;
+  paths->used = 0;
+  paths->overflowed = false;
+  paths_number(paths, "/", 1); /* always number 0 */
+}
+
+static uint32_t hash_of(const char *text, size_t length) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  return hash ^ hash >> 15;
+}
+
+static int add(struct paths *paths, const char *text, size_t length,
+               uint32_t hash, int slot) {
+  if (paths->count == PATHS_MAX || paths->used + length + 1 > PATHS_TEXT) {
+    paths->overflowed = true;
+    return 0;
+  }
+  int path = paths->count++;
+  char *copy = paths->text + paths->used;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  paths->entries[path].hash = hash;
+  paths->entries[path].length = (uint32_t)length;
+  paths->entries[path].at = paths->used;
+  paths->entries[path].slot = slot;
+  paths->used += length + 1;
+  paths->slots[slot] = (int16_t)(path + 1);
+  return path;
+}
+
+int paths_number(struct paths *paths, const char *text, size_t length) {
+  uint32_t hash = hash_of(text, length);
+  int slot = (int)(hash % PATHS_SLOTS);
+  for (; paths->slots[slot]; slot = (slot + 1) % PATHS_SLOTS) {
+    int path = paths->slots[slot] - 1;
+    if (paths->entries[path].hash == hash &&
+        paths->entries[path].length == length &&
+        memcmp(paths_text(paths, path), text, length) == 0)
+      return path;
+  }
+  return add(paths, text, length, hash, slot);
+}
+
+int paths_parent(struct paths *paths, int path) {
+  const char *text = paths_text(paths, path);
+  size_t length = paths->entries[path].length;
+  while (length > 0 && text[length - 1] != '/') length--;
+  return paths_number(paths, text, length > 1 ? length - 1 : 1);
+}

@@ -1,0 +1,235 @@
+#include "process.h"
+
+#include <string.h>
+
+#include "world.h"
+
+int64_t process_clock_at(const struct process *p, int64_t time) {
+  return p->offset + time + time / 10000 * p->drift;
+}
+
+int64_t process_clock(const struct world *w, const struct process *p) {
+  return process_clock_at(p, w->now);
+}
+
+/* When the process's clock will show `clock`. */
+static int64_t time_of(const struct process *p, int64_t clock) {
+  if (clock == NEVER) return NEVER;
+  int64_t passed = clock - p->offset;
+  int64_t time = passed - passed / 10000 * p->drift;
+  while (process_clock_at(p, time) < clock)
+    time += clock - process_clock_at(p, time);
+  return time;
+}
+
+bool process_is_paused(const struct world *w, const struct process *p) {
+  return w->now < p->paused_until;
+}
+
+/* The session's transport and listener. */
+
+static bool submit(void *self, const struct op *op) {
+  struct process *p = self;
+  struct world *w = p->world;
+  if (!library_submit(w, p, op)) return false;
+  trace(w, p->number, "sends #%llu %s", (unsigned long long)op->serial,
+        op->path);
+  faults_see(w, p->number, op);
+  return true;
+}
+
+static void open(void *self) {
+  struct process *p = self;
+  library_open(p->world, p);
+}
+
+static void hear_contender(void *self, struct contender *c, enum news news,
+                           enum verdict why) {
+  const struct process *p = self;
+  user_hears(p->world, c, news, why);
+}
+
+static void hear_session(void *self, enum session_state state) {
+  const struct process *p = self;
+  trace(p->world, p->number, "session: %s", session_state_name(state));
+}
+
+static void hear_trouble(void *self, const char *message, const char *path,
+                         int rc) {
+  const struct process *p = self;
+  trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
+}
+
+/* Life. */
+
+void process_reset(struct world *w, struct process *p, int number) {
+  memset(p, 0, offsetof(struct process, inbox));
+  p->world = w;
+  p->number = number;
+  p->offset = random_between(&w->random, 0, 1000 * SECOND);
+  if (fault_is(w, FAULT_DRIFT))
+    p->drift = (int)random_between(&w->random, -200, 200);
+  p->runs_at = p->wakes_at = NEVER;
+  p->hearing = NOBODY;
+  library_reset(&p->library);
+  users_reset(w, p);
+  agenda_add(&w->agenda, world_span(w, w->profile.think), PROCESS_OPENS,
+             number, 0);
+}
+
+void process_open(struct world *w, struct process *p) {
+  if (p->crashed || p->open) return;
+  struct transport transport = {p, submit, open};
+  struct listener listener = {p, hear_contender, hear_session, hear_trouble};
+  struct session_options options = {.chroot = ""};
+  for (int i = 0; i < 2; i++) {
+    uint64_t bits = random_next(&w->random);
+    memcpy(options.random + 8 * i, &bits, sizeof bits);
+  }
+  p->opening = false;
+  p->open = true;
+  p->now = process_clock(w, p);
+  p->seen = 0;
+  session_init(&p->session, &options, &transport, &listener, p->now);
+  library_open(w, p);
+  process_ends(w, p);
+}
+
+static void shut(struct process *p) {
+  session_close(&p->session);
+  session_free(&p->session);
+  p->open = false;
+}
+
+void process_close(struct world *w, struct process *p) {
+  if (!p->open || p->crashed || process_is_paused(w, p)) return;
+  trace(w, p->number, "closes");
+  process_begins(w, p);
+  shut(p);
+  library_close(w, p);
+  invariants_turned(w, p);
+  p->opening = true;
+  agenda_add(&w->agenda, w->now + world_span(w, 100 * MILLISECOND),
+             PROCESS_OPENS, p->number, 0);
+}
+
+/* What is freed here the system would free. */
+void process_crash(struct world *w, struct process *p) {
+  if (p->crashed) return;
+  trace(w, p->number, "crashes");
+  p->crashed = true;
+  if (p->library.connection != NOBODY)
+    connection_breaks(w, &w->zoo.connections[p->library.connection],
+                      random_chance(&w->random, 50), true, true);
+  library_leave(w, p);
+  p->library.state = LIBRARY_CLOSED;
+  if (p->open) shut(p);
+}
+
+/* Batches. */
+
+void process_begins(struct world *w, struct process *p) {
+  p->now = process_clock(w, p);
+  if (random_chance(&w->random, 25)) session_turn(&p->session, p->now);
+}
+
+static void arrange(struct world *w, struct process *p) {
+  int64_t due = time_of(p, session_due(&p->session));
+  if (due == NEVER) return;
+  if (due <= w->now) due = w->now + MICROSECOND;
+  if (due >= p->wakes_at) return;
+  p->wakes_at = due;
+  agenda_add(&w->agenda, due, PROCESS_WAKES, p->number, 0);
+}
+
+void process_ends(struct world *w, struct process *p) {
+  session_turn(&p->session, p->now);
+  invariants_turned(w, p);
+  arrange(w, p);
+}
+
+static void hear(struct world *w, struct process *p, unsigned last) {
+  while (p->inbox_first != last && p->open) {
+    int note = p->inbox[p->inbox_first++ % INBOX_MAX];
+    p->hearing = note;
+    library_hears(w, p, &w->zoo.notes[note]);
+    p->hearing = NOBODY;
+    /* The shell may end a batch after any note. */
+    if (p->inbox_first != last && random_chance(&w->random, 20))
+      session_turn(&p->session, p->now);
+  }
+}
+
+static void run(struct world *w, struct process *p) {
+  process_begins(w, p);
+  hear(w, p, p->inbox_last);
+  if (p->open) process_ends(w, p);
+}
+
+void process_runs(struct world *w, struct process *p) {
+  if (p->runs_at > w->now) return;
+  p->runs_at = NEVER;
+  if (!p->open || process_is_paused(w, p)) return;
+  run(w, p);
+}
+
+void process_wakes(struct world *w, struct process *p) {
+  if (p->wakes_at <= w->now) p->wakes_at = NEVER;
+  if (!p->open || process_is_paused(w, p)) return;
+  p->now = process_clock(w, p);
+  process_ends(w, p);
+}
+
+/* A stop between reading the clock and acting upon what was read before. */
+static void stall(struct world *w, struct process *p) {
+  p->stale_now = process_clock(w, p);
+  p->stale_notes = (int)(p->inbox_last - p->inbox_first);
+  process_pause(w, p, fault_while(w));
+}
+
+void process_hears(struct world *w, struct process *p, int note) {
+  const struct note *n = &w->zoo.notes[note];
+  const struct connection *c = &w->zoo.connections[n->connection];
+  if (!p->open || !c->client_has_it) return;
+  if (c->down_cut && n->kind != NOTE_CLOSED) return;
+  if (p->inbox_last - p->inbox_first == INBOX_MAX) {
+    w->zoo.overflowed = "an inbox";
+    return;
+  }
+  p->inbox[p->inbox_last++ % INBOX_MAX] = note;
+  if (process_is_paused(w, p) || p->runs_at != NEVER) return;
+  if (!w->calm && fault_is(w, FAULT_STALL) && random_chance(&w->random, 3)) {
+    stall(w, p);
+  } else if (random_chance(&w->random, 10)) {
+    p->runs_at = w->now + world_span(w, 5 * MILLISECOND);
+    agenda_add(&w->agenda, p->runs_at, PROCESS_RUNS, p->number, 0);
+  } else {
+    run(w, p);
+  }
+}
+
+/* Pauses. */
+
+void process_pause(struct world *w, struct process *p, int64_t until) {
+  if (p->crashed || process_is_paused(w, p)) return;
+  trace(w, p->number, "is stopped until %.3f ms", (double)until / 1e6);
+  p->paused_until = until;
+  agenda_add(&w->agenda, until, PROCESS_RESUMES, p->number, 0);
+}
+
+void process_resumes(struct world *w, struct process *p) {
+  if (p->crashed || process_is_paused(w, p)) return;
+  trace(w, p->number, "goes on");
+  p->runs_at = p->wakes_at = NEVER;
+  if (p->open && p->stale_now) {
+    count(w, SAW_STALE_NOW);
+    p->now = p->stale_now;
+    p->stale_now = 0;
+    hear(w, p, p->inbox_first + (unsigned)p->stale_notes);
+    if (p->open) session_turn(&p->session, p->now);
+  }
+  p->stale_now = 0;
+  if (!p->open) return;
+  run(w, p);
+  library_looks(w, p);
+}

@@ -1,0 +1,104 @@
+/* A simulated client process: the production session, the client library
+ * beneath it, and the users above.
+ *
+ * It has a clock of its own.  A paused process does nothing; when it goes on
+ * it finds, in order, all that has arrived, and learns only then what time it
+ * is and that the connection is gone: SIGSTOP and SIGCONT. */
+#ifndef SIM_PROCESS_H
+#define SIM_PROCESS_H
+
+#include "paths.h"
+#include "random.h"
+#include "session.h"
+
+struct world;
+struct note;
+
+enum { USERS_MAX = 2, INBOX_MAX = 2048 };
+
+/* The client library's handle. */
+enum library_state {
+  LIBRARY_CLOSED,
+  LIBRARY_RESTING, /* until the next attempt */
+  LIBRARY_ATTEMPTING,
+  LIBRARY_CONNECTED,
+};
+
+struct library {
+  enum library_state state;
+  int connection;   /* NOBODY: none */
+  int session;      /* NOBODY: none yet */
+  int server;       /* of the last connection */
+  int64_t timeout;
+  int seen;         /* the newest view that an answer has told of */
+  int outstanding;  /* requests not yet answered */
+  int64_t tries_at, tried_at, last_sent, last_received;
+  int64_t wakes_at; /* the next of its happenings */
+  uint64_t late;    /* a request that will never be answered in time */
+  struct path_set data, missing; /* watches */
+};
+
+struct user {
+  int left; /* acquisitions yet to begin */
+  bool busy;
+};
+
+struct process {
+  struct world *world;
+  int number;
+  bool open;    /* `session` is in use */
+  bool crashed;
+  bool opening; /* a new session will be opened */
+  int64_t offset;
+  int drift;    /* of its clock, in 1/10000 */
+
+  int64_t paused_until;
+  int64_t stale_now; /* the clock was read before the pause; 0: not */
+  int stale_notes;   /* so many notes had been read before it */
+  int64_t runs_at;   /* a batch is gathering; NEVER: none */
+  int64_t unreachable_until;
+
+  int64_t wakes_at;
+  int64_t now;       /* by which it acts */
+  int seen;          /* the newest view that anything has told of */
+  int hearing;       /* the note being handled; NOBODY: none */
+  unsigned inbox_first, inbox_last;
+  int inbox[INBOX_MAX];
+
+  struct library library;
+  struct user users[USERS_MAX];
+  struct session session;
+};
+
+void process_reset(struct world *w, struct process *p, int number);
+void process_open(struct world *w, struct process *p);
+void process_close(struct world *w, struct process *p);
+void process_crash(struct world *w, struct process *p);
+void process_pause(struct world *w, struct process *p, int64_t until);
+int64_t process_clock_at(const struct process *p, int64_t time);
+int64_t process_clock(const struct world *w, const struct process *p);
+bool process_is_paused(const struct world *w, const struct process *p);
+/* Calls session_turn before what comes, sometimes, and after it. */
+void process_begins(struct world *w, struct process *p);
+void process_ends(struct world *w, struct process *p);
+
+/* Happenings. */
+void process_hears(struct world *w, struct process *p, int note);
+void process_wakes(struct world *w, struct process *p);
+void process_runs(struct world *w, struct process *p);
+void process_resumes(struct world *w, struct process *p);
+
+/* library.c */
+void library_reset(struct library *library);
+void library_open(struct world *w, struct process *p);
+bool library_submit(struct world *w, struct process *p, const struct op *op);
+void library_hears(struct world *w, struct process *p,
+                   const struct note *note);
+/* What its own clock calls for: attempts, pings, giving up. */
+void library_looks(struct world *w, struct process *p);
+void library_wakes(struct world *w, struct process *p);
+/* The process closes its handle: a last request, if there is a server. */
+void library_close(struct world *w, struct process *p);
+void library_leave(struct world *w, struct process *p);
+
+#endif

@@ -1,0 +1,515 @@
+/* A server: its connections, and the part of the log that it has applied. */
+#include <assert.h>
+#include <string.h>
+
+#include "world.h"
+
+static struct server *server_of(struct world *w, int server) {
+  return &w->zoo.servers[server];
+}
+
+static struct connection *connection_of(struct world *w, int request) {
+  return &w->zoo.connections[w->zoo.requests[request].connection];
+}
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+void zoo_reset(struct world *w, int servers, int64_t tick) {
+  struct zoo *zoo = &w->zoo;
+  history_reset(&zoo->history);
+  zoo->server_count = servers;
+  zoo->leader = 0;
+  zoo->tick = tick;
+  zoo->pinging = false;
+  zoo->overflowed = NULL;
+  zoo->session_count = zoo->connection_count = 0;
+  zoo->request_count = zoo->note_count = 0;
+  for (int i = 0; i < servers; i++) {
+    struct server *s = &zoo->servers[i];
+    memset(s, 0, offsetof(struct server, deliveries));
+    s->lag = w->profile.latency;
+    s->wakes_at = NEVER;
+  }
+}
+
+/* Lines. */
+
+static int64_t arrival(struct world *w, int64_t *until, int64_t longest) {
+  int64_t at = w->now + random_span(&w->random, 20 * MICROSECOND, longest);
+  return *until = later(*until, at);
+}
+
+int zoo_connect(struct world *w, int client, int server, int session,
+                int64_t timeout, int seen) {
+  struct zoo *zoo = &w->zoo;
+  if (zoo->connection_count == CONNECTIONS_MAX) {
+    zoo->overflowed = "connections";
+    zoo->connection_count--;
+  }
+  int number = zoo->connection_count++;
+  struct connection *c = &zoo->connections[number];
+  memset(c, 0, offsetof(struct connection, waiting));
+  c->first = c->last = 0;
+  c->client = client;
+  c->server = server;
+  c->session = session;
+  c->timeout = timeout;
+  c->seen = seen;
+  c->client_has_it = true;
+  return number;
+}
+
+int zoo_request(struct world *w, enum ask ask, int connection) {
+  struct zoo *zoo = &w->zoo;
+  if (zoo->request_count == REQUESTS_MAX) {
+    zoo->overflowed = "requests";
+    zoo->request_count--;
+  }
+  int number = zoo->request_count++;
+  struct request *r = &zoo->requests[number];
+  memset(r, 0, sizeof *r);
+  r->ask = ask;
+  r->connection = connection;
+  return number;
+}
+
+void zoo_send(struct world *w, int request) {
+  struct connection *c = connection_of(w, request);
+  if (c->up_closed) return;
+  agenda_add(&w->agenda, arrival(w, &c->up_until, w->profile.latency),
+             AT_SERVER, 0, request);
+}
+
+static void say(struct world *w, const struct note *note) {
+  struct zoo *zoo = &w->zoo;
+  struct connection *c = &zoo->connections[note->connection];
+  if (!c->server_has_it || c->down_closed || !c->client_has_it) return;
+  if (zoo->note_count == NOTES_MAX) {
+    zoo->overflowed = "notes";
+    return;
+  }
+  int number = zoo->note_count++;
+  zoo->notes[number] = *note;
+  agenda_add(&w->agenda, arrival(w, &c->down_until, w->profile.latency),
+             AT_CLIENT, c->client, number);
+}
+
+static int number_of(const struct world *w, const struct connection *c) {
+  return (int)(c - w->zoo.connections);
+}
+
+static struct note note_to(struct world *w, const struct connection *c,
+                           enum note_kind kind) {
+  return (struct note){.kind = kind,
+                       .connection = number_of(w, c),
+                       .request = NOBODY,
+                       .node = NO_NODE,
+                       .view = w->zoo.servers[c->server].view};
+}
+
+static void forward(struct world *w, int server, int request) {
+  struct server *s = server_of(w, server);
+  int from = server | s->generation << 3;
+  agenda_add(&w->agenda, arrival(w, &s->up_until, w->profile.latency),
+             AT_LEADER, from, request);
+}
+
+/* The end of a connection. */
+
+static void let_go(struct world *w, struct connection *c) {
+  if (!c->server_has_it) return;
+  c->server_has_it = false;
+  server_of(w, c->server)->connections--;
+}
+
+void server_drop(struct world *w, struct connection *c) {
+  if (!c->server_has_it) return;
+  struct note closed = note_to(w, c, NOTE_CLOSED);
+  say(w, &closed);
+  let_go(w, c);
+  c->up_closed = c->up_cut = true;
+}
+
+/* Up: what is on its way to the server is lost as well.  Down: what is on its
+ * way to the client is.  Silent: the client must find out by the clock. */
+void connection_breaks(struct world *w, struct connection *c, bool up,
+                       bool down, bool silent) {
+  if (!c->client_has_it) return;
+  c->up_closed = true;
+  c->up_cut |= up;
+  if (!silent && !c->down_closed) {
+    struct note closed = note_to(w, c, NOTE_CLOSED);
+    bool server_has_it = c->server_has_it;
+    c->server_has_it = true; /* it is not the server that says so */
+    say(w, &closed);
+    c->server_has_it = server_has_it;
+  }
+  c->down_closed = true;
+  c->down_cut |= down;
+}
+
+/* Reading. */
+
+static bool may_read(struct world *w, const struct connection *c,
+                     const struct node *node) {
+  if (node->session == NOBODY) return true;
+  int owner = w->zoo.sessions[node->session].client;
+  return !(w->profile.unreadable >> owner & 1) || owner == c->client;
+}
+
+static void watch_or_not(struct world *w, struct connection *c,
+                         const struct request *r, struct note *note) {
+  bool watch = r->op == OP_GET || r->op == OP_EXISTS;
+  bool reads = r->op == OP_GET || r->op == OP_CHECK;
+  if (note->node == NO_NODE) {
+    note->rc = REPLY_NO_NODE;
+    if (r->op == OP_EXISTS) path_set_add(&c->watches, r->path);
+  } else if (reads &&
+             !may_read(w, c, &w->zoo.history.nodes[note->node])) {
+    note->rc = REPLY_NO_AUTH;
+    count(w, SAW_UNREADABLE);
+  } else if (watch) {
+    path_set_add(&c->watches, r->path);
+  }
+}
+
+static void answer_read(struct world *w, struct connection *c, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  struct note note = note_to(w, c, NOTE_REPLY);
+  note.request = request;
+  note.path = r->path;
+  note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
+  switch (r->op) {
+    case OP_LIST:
+      if (note.node == NO_NODE) note.rc = REPLY_NO_NODE;
+      break;
+    case OP_UNWATCH:
+      if (!path_set_has(&c->watches, r->path)) note.rc = REPLY_NO_WATCH;
+      path_set_remove(&c->watches, r->path);
+      break;
+    case OP_PING:
+    case OP_SYNC: /* of one that believes itself the leader */
+      break;
+    default:
+      watch_or_not(w, c, r, &note);
+  }
+  say(w, &note);
+}
+
+/* SetWatches: tells at once what the client has missed, in the order of its
+ * lists, which is none; and arms the rest. */
+static void take_watches(struct world *w, struct connection *c) {
+  struct note missed[PATHS_MAX];
+  int missed_count = 0;
+  int view = server_of(w, c->server)->view;
+  for (int path = 0; path < w->paths.count; path++) {
+    bool data = path_set_has(&c->data, path);
+    if (!data && !path_set_has(&c->missing, path)) continue;
+    int node = history_find(&w->zoo.history, &w->paths, path, view);
+    bool gone = node == NO_NODE;
+    bool changed = !gone && node_changed(&w->zoo.history.nodes[node],
+                                         c->seen, view);
+    if (data ? !gone && !changed : gone) {
+      path_set_add(&c->watches, path);
+      continue;
+    }
+    count(w, gone ? SAW_MISSED_DELETION : SAW_MISSED_CHANGE);
+    struct note *note = &missed[missed_count++];
+    *note = note_to(w, c, NOTE_EVENT);
+    note->event = gone ? WATCH_DELETED : WATCH_CHANGED;
+    note->path = path;
+  }
+  while (missed_count > 0) {
+    int i = random_below(&w->random, missed_count);
+    say(w, &missed[i]);
+    missed[i] = missed[--missed_count];
+  }
+}
+
+/* Requests, in order: a read waits for the writes before it. */
+
+static bool must_wait(const struct world *w, const struct connection *c,
+                      const struct request *r) {
+  if (r->ask == ASK_CLOSE) return true;
+  if (r->ask != ASK_OP) return false;
+  if (r->op == OP_SYNC) return !w->zoo.servers[c->server].deposed;
+  return r->op == OP_CREATE || r->op == OP_MKDIR || r->op == OP_REMOVE ||
+         r->op == OP_HEARTBEAT;
+}
+
+static void progress(struct world *w, struct connection *c) {
+  for (; c->first != c->last; c->first++) {
+    int request = c->waiting[c->first % WAITING_MAX];
+    const struct request *r = &w->zoo.requests[request];
+    if (must_wait(w, c, r)) return;
+    if (r->ask == ASK_OP) {
+      answer_read(w, c, request);
+    } else if (r->ask == ASK_WATCHES) {
+      take_watches(w, c);
+    } else {
+      struct note pong = note_to(w, c, NOTE_PONG);
+      say(w, &pong);
+    }
+  }
+}
+
+static void answer_write(struct world *w, int request, int rc, int node) {
+  struct connection *c = connection_of(w, request);
+  if (!c->server_has_it || c->first == c->last) return;
+  if (c->waiting[c->first % WAITING_MAX] != request) return;
+  c->first++;
+  struct note note = note_to(w, c, NOTE_REPLY);
+  note.request = request;
+  note.rc = rc;
+  note.node = node;
+  say(w, &note);
+  progress(w, c);
+}
+
+static void meet(struct world *w, struct connection *c, int request) {
+  struct zoo *zoo = &w->zoo;
+  struct server *s = server_of(w, c->server);
+  if (s->connections++ == 0) server_delivers(w, c->server);
+  c->server_has_it = true;
+  for (int i = 0; i < zoo->connection_count; i++) {
+    struct connection *old = &zoo->connections[i];
+    if (old == c || old->server != c->server || c->session == NOBODY ||
+        old->session != c->session)
+      continue;
+    let_go(w, old);
+    old->up_cut = true;
+  }
+  if (c->seen > s->view) {
+    count(w, SAW_REFUSED_BY_LAGGING);
+    server_drop(w, c);
+    return;
+  }
+  forward(w, c->server, request);
+}
+
+static void touch(struct world *w, int server, int session) {
+  if (server == w->zoo.leader) {
+    leader_touch(w, session);
+    return;
+  }
+  server_of(w, server)->heard |= UINT64_C(1) << session;
+  if (w->zoo.pinging) return;
+  w->zoo.pinging = true;
+  agenda_add(&w->agenda, w->now + random_between(&w->random, 0,
+                                                 w->zoo.tick / 2),
+             LEADER_PINGS, 0, 0);
+}
+
+static void wake(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  if (!s->asleep) return;
+  s->asleep = false;
+  server_delivers(w, server);
+}
+
+void server_receives(struct world *w, int request) {
+  struct connection *c = connection_of(w, request);
+  struct server *s = server_of(w, c->server);
+  const struct request *r = &w->zoo.requests[request];
+  if (w->now < s->stopped_until) {
+    agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
+    return;
+  }
+  if (c->up_cut) return;
+  if (r->ask == ASK_CONNECT) {
+    meet(w, c, request);
+    return;
+  }
+  if (!c->server_has_it) return;
+  if (c->session != NOBODY) touch(w, c->server, c->session);
+  if (c->last - c->first == WAITING_MAX) {
+    w->zoo.overflowed = "requests that wait at a server";
+    return;
+  }
+  c->waiting[c->last++ % WAITING_MAX] = request;
+  if (must_wait(w, c, r))
+    forward(w, c->server, request);
+  else
+    progress(w, c);
+  wake(w, c->server);
+}
+
+/* Applying. */
+
+static void fire(struct world *w, int server, int path,
+                 enum watch_event event) {
+  struct zoo *zoo = &w->zoo;
+  for (int i = 0; i < zoo->connection_count; i++) {
+    struct connection *c = &zoo->connections[i];
+    if (c->server != server || !c->server_has_it) continue;
+    if (!path_set_has(&c->watches, path)) continue;
+    path_set_remove(&c->watches, path);
+    struct note note = note_to(w, c, NOTE_EVENT);
+    note.event = event;
+    note.path = path;
+    say(w, &note);
+  }
+}
+
+/* All ephemeral nodes go in one transaction, in the order of a hash table. */
+static void close_session(struct world *w, int server, int transaction) {
+  struct zoo *zoo = &w->zoo;
+  int session = zoo->history.log[transaction].session;
+  int paths[NODES_MAX], path_count = 0;
+  for (int i = 0; i < zoo->history.node_count; i++)
+    if (zoo->history.nodes[i].session == session &&
+        zoo->history.nodes[i].gone == transaction)
+      paths[path_count++] = zoo->history.nodes[i].path;
+  while (path_count > 0) {
+    int i = random_below(&w->random, path_count);
+    fire(w, server, paths[i], WATCH_DELETED);
+    paths[i] = paths[--path_count];
+  }
+  for (int i = 0; i < zoo->connection_count; i++) {
+    struct connection *c = &zoo->connections[i];
+    if (c->server == server && c->session == session) server_drop(w, c);
+  }
+}
+
+static void open_session(struct world *w, int request) {
+  struct connection *c = connection_of(w, request);
+  struct note note = note_to(w, c, NOTE_CONNECTED);
+  say(w, &note);
+}
+
+void server_applies(struct world *w, int server, int transaction) {
+  const struct transaction *t = &w->zoo.history.log[transaction];
+  const struct node *node =
+      t->node == NO_NODE ? NULL : &w->zoo.history.nodes[t->node];
+  assert(w->zoo.servers[server].view == transaction);
+  w->zoo.servers[server].view = transaction + 1;
+  switch (t->kind) {
+    case DID_CREATE:
+    case DID_WRITE:
+      fire(w, server, node->path, WATCH_CHANGED);
+      break;
+    case DID_REMOVE:
+      fire(w, server, node->path, WATCH_DELETED);
+      break;
+    case DID_CLOSE_SESSION:
+      close_session(w, server, transaction);
+      break;
+    case DID_OPEN_SESSION:
+    case DID_NOTHING:
+      break;
+  }
+  if (t->request == NOBODY || t->server != server) return;
+  if (t->kind == DID_OPEN_SESSION)
+    open_session(w, t->request);
+  else
+    answer_write(w, t->request, t->rc, t->node);
+}
+
+static void report(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  if (!s->heard) return;
+  int request = zoo_request(w, ASK_REPORT, NOBODY);
+  w->zoo.requests[request].heard = s->heard;
+  s->heard = 0;
+  forward(w, server, request);
+}
+
+static void take(struct world *w, int server, enum delivery_kind kind,
+                 int what) {
+  struct note note;
+  switch (kind) {
+    case DELIVER_TRANSACTION:
+      server_applies(w, server, what);
+      break;
+    case DELIVER_SYNC:
+      answer_write(w, what, REPLY_OK, NO_NODE);
+      break;
+    case DELIVER_SESSION:
+      note = note_to(w, connection_of(w, what), NOTE_CONNECTED);
+      say(w, &note);
+      break;
+    case DELIVER_NO_SESSION:
+      note = note_to(w, connection_of(w, what), NOTE_EXPIRED);
+      say(w, &note);
+      break;
+    case DELIVER_PING:
+      report(w, server);
+      break;
+  }
+}
+
+static void schedule(struct world *w, int server, int64_t at) {
+  struct server *s = server_of(w, server);
+  if (s->wakes_at <= at) return;
+  s->wakes_at = at;
+  agenda_add(&w->agenda, at, SERVER_DELIVERS, server, 0);
+}
+
+void server_deliver(struct world *w, int server, enum delivery_kind kind,
+                    int what) {
+  struct server *s = server_of(w, server);
+  if (server == w->zoo.leader) {
+    take(w, server, kind, what);
+    return;
+  }
+  if (s->first == s->last) s->first = s->last = 0;
+  if (s->last == DELIVERIES_MAX) {
+    w->zoo.overflowed = "deliveries";
+    return;
+  }
+  struct delivery *d = &s->deliveries[s->last++];
+  d->at = arrival(w, &s->down_until, s->lag);
+  d->kind = kind;
+  d->what = what;
+  /* Where nobody is connected nobody can tell when it is applied. */
+  if (s->connections > 0) schedule(w, server, d->at);
+}
+
+void server_delivers(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  if (s->wakes_at <= w->now) s->wakes_at = NEVER;
+  if (s->asleep || server == w->zoo.leader) return;
+  int64_t held = later(s->stopped_until, s->cut_until);
+  if (w->now < held) {
+    schedule(w, server, held);
+    return;
+  }
+  while (s->first < s->last && s->deliveries[s->first].at <= w->now) {
+    const struct delivery *d = &s->deliveries[s->first++];
+    take(w, server, d->kind, d->what);
+  }
+  if (s->first < s->last) schedule(w, server, s->deliveries[s->first].at);
+}
+
+/* Applies all that is on its way: it becomes the leader. */
+void server_catch_up(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  s->asleep = false;
+  while (s->first < s->last) {
+    const struct delivery *d = &s->deliveries[s->first++];
+    take(w, server, d->kind, d->what);
+  }
+}
+
+/* The link to the leader. */
+
+void server_is_cut_off(struct world *w, int server, int64_t until) {
+  struct server *s = server_of(w, server);
+  s->cut_until = until;
+  agenda_add(&w->agenda, until, SERVER_REJOINS, server, 0);
+}
+
+/* Broken: the server had given its leader up, dropped its clients, and what
+ * it had sent is lost. */
+void server_rejoins(struct world *w, int server, bool broken) {
+  struct server *s = server_of(w, server);
+  if (w->now < s->cut_until) return; /* it was cut off again */
+  if (broken || s->deposed) {
+    s->generation++;
+    for (int i = 0; i < w->zoo.connection_count; i++)
+      if (w->zoo.connections[i].server == server)
+        server_drop(w, &w->zoo.connections[i]);
+  }
+  s->deposed = false;
+  server_delivers(w, server);
+}

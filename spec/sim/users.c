@@ -1,0 +1,261 @@
+#include "users.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+bool believes(const struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  return a->granted && !a->lost && !a->released && a->contender &&
+         !p->crashed && p->open && a->contender->state == CONTENDER_HELD &&
+         process_clock(w, p) < p->session.lease.until;
+}
+
+void users_reset(struct world *w, struct process *p) {
+  int users = fault_is(w, FAULT_TWIN) ? USERS_MAX : 1;
+  for (int i = 0; i < USERS_MAX; i++) {
+    p->users[i].left = i < users ? 1 + random_below(&w->random, 3) : 0;
+    p->users[i].busy = p->users[i].left > 0;
+    if (!p->users[i].left) continue;
+    agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
+               p->number, i);
+  }
+}
+
+bool users_are_done(const struct world *w, const struct process *p) {
+  if (p->crashed) return true;
+  for (int i = 0; i < USERS_MAX; i++)
+    if (p->users[i].busy) return false;
+  for (int i = 0; i < w->acquisition_count; i++)
+    if (w->acquisitions[i].process == p && !w->acquisitions[i].forgotten)
+      return false;
+  return true;
+}
+
+/* After a schedule that was broken off. */
+void users_free(struct world *w) {
+  for (int i = 0; i < w->acquisition_count; i++)
+    free(w->acquisitions[i].contender);
+}
+
+static void act_later(struct world *w, const struct process *p, int user,
+                      int64_t longest) {
+  agenda_add(&w->agenda, w->now + world_span(w, longest), USER_ACTS,
+             p->number, user);
+}
+
+/* Acquiring. */
+
+static struct contender_options options_of(struct world *w,
+                                           struct acquisition *a) {
+  struct contender_options options = {.deadline = NEVER, .max_hold = NEVER};
+  const struct process *p = a->process;
+  struct random *r = &w->random;
+  if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
+    options.deadline = p->now + world_span(w, w->profile.timeout * 3 / 2);
+  if (fault_is(w, FAULT_MAX_HOLD) && random_chance(r, 50))
+    options.max_hold = world_span(w, w->profile.timeout);
+  options.patient = !(fault_is(w, FAULT_TRY) && random_chance(r, 50));
+  /* Somebody who does not wait still wants an answer in some time. */
+  if (!options.patient && options.deadline == NEVER)
+    options.deadline = p->now + w->profile.timeout;
+  options.lose_on_suspend =
+      fault_is(w, FAULT_SUSPEND) && random_chance(r, 50);
+  a->deadline = options.deadline;
+  a->patient = options.patient;
+  return options;
+}
+
+static bool is_leaving(const struct world *w, const struct acquisition *new) {
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *a = &w->acquisitions[i];
+    if (a->process == new->process && a->lock == new->lock && a->contender &&
+        a->contender->state == CONTENDER_LEAVING)
+      return true;
+  }
+  return false;
+}
+
+static void acquire(struct world *w, struct process *p, int user) {
+  struct acquisition *a = &w->acquisitions[w->acquisition_count];
+  memset(a, 0, sizeof *a);
+  a->process = p;
+  a->user = user;
+  a->lock = random_below(&w->random, w->profile.lock_count);
+  a->node = NO_NODE;
+  a->hold = world_span(w, w->profile.hold);
+  a->begun_in = p->session.connection;
+  const char *path = w->profile.locks[a->lock];
+  struct contender_options options = options_of(w, a);
+  count(w, SAW_ACQUIRED);
+  if (is_leaving(w, a)) count(w, SAW_GHOST);
+  trace(w, p->number, "user %d acquires %s (%d)%s%s", user, path,
+        w->acquisition_count, a->patient ? "" : ", tries",
+        a->deadline == NEVER ? "" : ", with a deadline");
+  w->acquisition_count++;
+  w->bound += a->hold;
+  a->contender = malloc(contender_size(strlen(path)));
+  contender_init(a->contender, &options, a);
+  if (!session_acquire(&p->session, a->contender, path))
+    violate(w, "an acquisition could not begin");
+}
+
+static bool must_wait(struct world *w, const struct process *p, int what,
+                      int which) {
+  if (!process_is_paused(w, p)) return false;
+  agenda_add(&w->agenda, p->paused_until, what, p->number, which);
+  return true;
+}
+
+void user_acts(struct world *w, struct process *p, int user) {
+  struct user *u = &p->users[user];
+  if (p->crashed || must_wait(w, p, USER_ACTS, user)) return;
+  if (u->left == 0) {
+    u->busy = false;
+    return;
+  }
+  if (!p->open) {
+    act_later(w, p, user, 100 * MILLISECOND);
+    return;
+  }
+  u->left--;
+  process_begins(w, p);
+  acquire(w, p, user);
+  process_ends(w, p);
+}
+
+void user_releases(struct world *w, struct process *p, int acquisition) {
+  struct acquisition *a = &w->acquisitions[acquisition];
+  if (p->crashed || must_wait(w, p, USER_RELEASES, acquisition)) return;
+  if (a->lost || a->released || !a->contender) return;
+  process_begins(w, p);
+  if (!a->lost) {
+    trace(w, p->number, "releases (%d)", acquisition);
+    count(w, SAW_RELEASED);
+    a->released = true;
+    a->ended = true;
+    contender_release(a->contender);
+    act_later(w, p, a->user, w->profile.think);
+  }
+  process_ends(w, p);
+}
+
+void user_cancels(struct world *w, int acquisition) {
+  struct acquisition *a = &w->acquisitions[acquisition];
+  struct process *p = a->process;
+  if (p->crashed || !p->open || process_is_paused(w, p)) return;
+  if (a->granted || a->refused || !a->contender) return;
+  process_begins(w, p);
+  trace(w, p->number, "cancels (%d)", acquisition);
+  if (a->contender) contender_refuse(a->contender, VERDICT_CANCELLED);
+  process_ends(w, p);
+}
+
+/* News. */
+
+static void count_grant(struct world *w, struct acquisition *a) {
+  const struct process *p = a->process;
+  count(w, SAW_GRANTED);
+  if (!believes(w, a)) count(w, SAW_GRANTED_UNBELIEVED);
+  if (a->begun_in != 0 && p->session.connection > a->begun_in)
+    count(w, SAW_GRANTED_AFTER_RECONNECTION);
+  const struct note *note =
+      p->hearing == NOBODY ? NULL : &w->zoo.notes[p->hearing];
+  if (note && note->kind == NOTE_EVENT)
+    count(w, SAW_GRANTED_BY_EVENT);
+  else if (note && note->kind == NOTE_REPLY &&
+           w->zoo.requests[note->request].op == OP_LIST)
+    count(w, SAW_GRANTED_BY_LIST);
+  else
+    count(w, SAW_GRANTED_BY_OTHER);
+}
+
+static void count_refusal(struct world *w, const struct acquisition *a,
+                          enum verdict why) {
+  static const enum sight sights[] = {
+      [VERDICT_TIMEOUT] = SAW_TIMEOUT,
+      [VERDICT_BUSY] = SAW_BUSY,
+      [VERDICT_CANCELLED] = SAW_CANCELLED,
+      [VERDICT_LOST] = SAW_INVALID,
+      [VERDICT_EXPIRED] = SAW_INVALID,
+      [VERDICT_DISCONNECTED] = SAW_DISCONNECTED,
+      [VERDICT_CLOSED] = SAW_REFUSED_CLOSED,
+      [VERDICT_AUTH] = SAW_AUTH,
+      [VERDICT_INVALID] = SAW_INVALID,
+  };
+  const struct contender *c = a->contender;
+  count(w, sights[why]);
+  if (c->doubtful || c->create.in_flight) count(w, SAW_LEFT_IN_DOUBT);
+}
+
+static void count_loss(struct world *w, const struct acquisition *a,
+                       enum verdict why) {
+  const struct node *node = &w->zoo.history.nodes[a->node];
+  if (why == VERDICT_EXPIRED)
+    count(w, SAW_LOST_BY_EXPIRY);
+  else if (why == VERDICT_CLOSED)
+    count(w, SAW_LOST_BY_CLOSE);
+  else if (a->node != NO_NODE && node->by_force)
+    count(w, SAW_LOST_BY_FORCE);
+  else
+    count(w, SAW_LOST_BY_LEASE);
+}
+
+static void end(struct world *w, struct acquisition *a, int64_t longest) {
+  if (a->ended) return;
+  a->ended = true;
+  act_later(w, a->process, a->user, longest);
+}
+
+static void granted(struct world *w, struct acquisition *a) {
+  a->granted = true;
+  a->granted_at = w->now;
+  a->held_in = a->process->session.connection;
+  count_grant(w, a);
+  invariants_granted(w, a);
+  agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES,
+             a->process->number, (int)(a - w->acquisitions));
+}
+
+static void forgotten(struct world *w, struct acquisition *a) {
+  if (a->granted && !a->lost && a->process->session.connection > a->held_in)
+    count(w, SAW_HELD_THROUGH);
+  free(a->contender);
+  a->contender = NULL;
+  a->forgotten = true;
+}
+
+void user_hears(struct world *w, struct contender *c, enum news news,
+                enum verdict why) {
+  static const char *const names[] = {"granted", "refused", "lost", "removed",
+                                      "forgotten"};
+  struct acquisition *a = c->user;
+  if (a->process->crashed) {
+    if (news == NEWS_FORGOTTEN) forgotten(w, a);
+    return;
+  }
+  trace(w, a->process->number, "* %s (%d) %d, %s", names[news],
+        (int)(a - w->acquisitions), why, c->name);
+  invariants_told(w, a, news, why);
+  switch (news) {
+    case NEWS_GRANTED:
+      granted(w, a);
+      break;
+    case NEWS_REFUSED:
+      count_refusal(w, a, why);
+      a->refused = true;
+      end(w, a, w->profile.think);
+      break;
+    case NEWS_LOST:
+      count_loss(w, a, why);
+      a->lost = true;
+      end(w, a, w->profile.think);
+      break;
+    case NEWS_REMOVED:
+      a->removed = true;
+      break;
+    case NEWS_FORGOTTEN:
+      forgotten(w, a);
+  }
+}

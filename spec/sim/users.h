@@ -1,0 +1,43 @@
+/* The users: code that acquires locks, holds them for a while and believes
+ * that it does, gives up, releases. */
+#ifndef SIM_USERS_H
+#define SIM_USERS_H
+
+#include "contender.h"
+
+struct world;
+struct process;
+
+enum { ACQUISITIONS_MAX = 64 };
+
+struct acquisition {
+  struct contender *contender; /* NULL: forgotten */
+  struct process *process;
+  int user, lock;
+  int64_t deadline; /* by the process's clock */
+  int64_t hold;
+  bool patient;
+  bool granted, refused, lost, removed, forgotten;
+  bool released;
+  bool ended;      /* the user goes on to the next */
+  int node;        /* what it was granted for */
+  int64_t granted_at;
+  unsigned begun_in; /* the connection in which it was begun, */
+  unsigned held_in;  /* and granted */
+  enum contender_state last_state;
+};
+
+/* By its process's clock as it stands now, even if it is paused: what the
+ * code of the user would see in its first microsecond. */
+bool believes(const struct world *w, const struct acquisition *a);
+
+void users_reset(struct world *w, struct process *p);
+void users_free(struct world *w);
+void user_acts(struct world *w, struct process *p, int user);
+void user_releases(struct world *w, struct process *p, int acquisition);
+void user_cancels(struct world *w, int acquisition);
+void user_hears(struct world *w, struct contender *c, enum news news,
+                enum verdict why);
+bool users_are_done(const struct world *w, const struct process *p);
+
+#endif

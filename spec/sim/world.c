@@ -1,0 +1,223 @@
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t world_span(struct world *w, int64_t longest) {
+  return random_span(&w->random, 0, longest);
+}
+
+void violate(struct world *w, const char *format, ...) {
+  char text[300];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  trace(w, NOBODY, "VIOLATION: %s", text);
+  if (!w->violation[0])
+    snprintf(w->violation, sizeof w->violation, "%.3f ms: %s",
+             (double)w->now / 1e6, text);
+}
+
+void write_trace(struct world *w, int process, const char *format, ...) {
+  va_list arguments;
+  printf("%12.3f ms  ", (double)w->now / 1e6);
+  if (process == NOBODY)
+    printf("     ");
+  else
+    printf("[%d]  ", process);
+  va_start(arguments, format);
+  vprintf(format, arguments);
+  va_end(arguments);
+  putchar('\n');
+}
+
+/* Making a world. */
+
+static void draw_profile(struct world *w) {
+  struct profile *f = &w->profile;
+  struct random *r = &w->random;
+  int64_t tick = 500 * MILLISECOND * (1 + random_below(r, 4));
+  bool slow = fault_is(w, FAULT_SLOW);
+  memset(f, 0, sizeof *f);
+  f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
+                    : random_between(r, 200, 2000) * MICROSECOND;
+  f->timeout = tick * (2 + random_below(r, 4));
+  f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
+  f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
+  f->think = f->timeout / 20 + world_span(w, f->timeout);
+  f->forbidden_path = NOBODY;
+  if (fault_is(w, FAULT_MEMORY)) {
+    f->submit_fails = random_below(r, 15);
+    f->list_fails = random_below(r, 30);
+  }
+  if (fault_is(w, FAULT_UNREADABLE))
+    f->unreadable = (unsigned)random_below(r, 1 << PROCESSES_MAX);
+  zoo_reset(w, 1 + random_below(r, random_chance(r, 20) ? SERVERS_MAX : 3),
+            tick);
+  w->zoo.no_containers = fault_is(w, FAULT_OLD);
+}
+
+static void set_lags(struct world *w) {
+  if (!fault_is(w, FAULT_LAG)) return;
+  for (int i = 0; i < w->zoo.server_count; i++)
+    if (random_chance(&w->random, 60))
+      w->zoo.servers[i].lag =
+          w->profile.latency + world_span(w, w->zoo.tick);
+}
+
+/* The directories of the locks: there already, or some part of them. */
+static void make_directories(struct world *w) {
+  struct profile *f = &w->profile;
+  struct random *r = &w->random;
+  f->lock_count = random_chance(r, 20) ? 2 : 1;
+  bool deep = random_chance(r, 30);
+  for (int i = 0; i < f->lock_count; i++)
+    snprintf(f->locks[i], sizeof f->locks[i], "%s/lock%d",
+             deep ? "/team/locks" : "", i);
+  if (deep && random_chance(r, 50)) {
+    leader_makes(w, "/team", false, 0);
+    if (random_chance(r, 50)) leader_makes(w, "/team/locks", true, 0);
+  }
+  bool made = !deep || w->zoo.history.node_count == 2;
+  int32_t counter = random_chance(r, 20) ? random_below(r, 1 << 20) : 0;
+  if (fault_is(w, FAULT_COUNTER))
+    counter = INT32_MAX - (random_chance(r, 50) ? 65538 : 2);
+  if (made && (random_chance(r, 60) || fault_is(w, FAULT_COUNTER)))
+    leader_makes(w, f->locks[0], random_chance(r, 50), counter);
+  if (fault_is(w, FAULT_FORBIDDEN))
+    f->forbidden_path =
+        paths_number(&w->paths, f->locks[f->lock_count - 1],
+                     strlen(f->locks[f->lock_count - 1]));
+}
+
+static void make(struct world *w, uint64_t seed, uint64_t allowed) {
+  w->seed = seed;
+  w->random.state = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+  w->now = 0;
+  w->events = 0;
+  w->calm = false;
+  w->ends_at = NEVER;
+  w->violation[0] = '\0';
+  w->acquisition_count = 0;
+  memset(w->last_token, 0, sizeof w->last_token);
+  agenda_reset(&w->agenda);
+  paths_reset(&w->paths);
+  faults_draw(w, allowed);
+  draw_profile(w);
+  set_lags(w);
+  make_directories(w);
+  w->process_count = 1 + random_below(&w->random, PROCESSES_MAX);
+  for (int i = 0; i < w->process_count; i++)
+    process_reset(w, &w->processes[i], i);
+  faults_plan(w);
+  w->bound = w->profile.active + 20 * w->profile.timeout;
+  agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
+}
+
+static void describe(const struct world *w) {
+  if (!w->tracing) return;
+  printf("seed %llu: %d processes, %d servers, timeout %.0f ms, tick %.0f ms,"
+         " latency %.1f ms, faults until %.0f ms:",
+         (unsigned long long)w->seed, w->process_count, w->zoo.server_count,
+         (double)w->profile.timeout / 1e6, (double)w->zoo.tick / 1e6,
+         (double)w->profile.latency / 1e6, (double)w->profile.active / 1e6);
+  for (int i = 0; i < FAULTS; i++)
+    if (fault_is(w, (enum fault)i)) printf(" %s", fault_name(i));
+  putchar('\n');
+}
+
+/* Faults stop; those that last have come to their end (faults.c). */
+static void calm(struct world *w) {
+  trace(w, NOBODY, "nothing goes wrong any more");
+  w->calm = true;
+  for (int i = 0; i < w->zoo.server_count; i++)
+    w->zoo.servers[i].lag = w->profile.latency;
+}
+
+/* Running. */
+
+static void happen(struct world *w, const struct happening *h) {
+  /* (Only where it is a process.) */
+  struct process *p = &w->processes[h->who % PROCESSES_MAX];
+  switch (h->what) {
+    case AT_SERVER: server_receives(w, h->which); break;
+    case AT_LEADER:
+      leader_receives(w, h->who & 7, h->who >> 3, h->which);
+      break;
+    case AT_CLIENT: process_hears(w, p, h->which); break;
+    case SERVER_DELIVERS: server_delivers(w, h->who); break;
+    case SERVER_REJOINS:
+      server_rejoins(w, h->who, random_chance(&w->random, 50));
+      break;
+    case LEADER_PINGS: leader_pings(w); break;
+    case SESSION_MAY_EXPIRE: leader_looks_at_session(w, h->which); break;
+    case PROCESS_WAKES: process_wakes(w, p); break;
+    case PROCESS_RUNS: process_runs(w, p); break;
+    case PROCESS_RESUMES: process_resumes(w, p); break;
+    case PROCESS_OPENS: process_open(w, p); break;
+    case LIBRARY_WAKES: library_wakes(w, p); break;
+    case USER_ACTS: user_acts(w, p, h->which); break;
+    case USER_RELEASES: user_releases(w, p, h->which); break;
+    case FAULT_STRIKES: fault_strikes(w, h->which, h->who); break;
+    case CALM_BEGINS: calm(w); break;
+  }
+}
+
+static bool all_done(const struct world *w) {
+  for (int i = 0; i < w->process_count; i++)
+    if (!users_are_done(w, &w->processes[i])) return false;
+  return true;
+}
+
+static void check_bounds(struct world *w) {
+  const char *overflowed = w->zoo.overflowed;
+  if (w->agenda.overflowed) overflowed = "the agenda";
+  if (w->paths.overflowed) overflowed = "paths";
+  if (w->zoo.history.overflowed) overflowed = "the history";
+  if (overflowed) violate(w, "the simulator has too little: %s", overflowed);
+  if (w->now > w->bound) violate(w, "somebody still waits: stuck");
+  if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
+}
+
+/* What is on its way when everybody has finished must do no harm; and an
+ * idle session must not die. */
+static void settle(struct world *w) {
+  if (w->ends_at != NEVER || !all_done(w)) return;
+  trace(w, NOBODY, "everybody has finished");
+  w->ends_at = w->now + 20 * w->profile.latency;
+  if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
+}
+
+static void finish(struct world *w) {
+  for (int i = 0; i < w->process_count; i++) {
+    struct process *p = &w->processes[i];
+    if (!p->open) continue;
+    session_close(&p->session);
+    session_free(&p->session);
+    p->open = false;
+  }
+}
+
+bool world_run(struct world *w, uint64_t seed, uint64_t allowed) {
+  struct happening next;
+  make(w, seed, allowed);
+  describe(w);
+  while (!w->violation[0] && agenda_next(&w->agenda, &next)) {
+    w->now = next.at;
+    if (w->now > w->ends_at) break;
+    w->events++;
+    happen(w, &next);
+    check_bounds(w);
+    settle(w);
+  }
+  w->statistics.seen[SAW_EVENTS] += w->events;
+  if (!w->violation[0]) invariants_at_end(w);
+  bool good = !w->violation[0];
+  if (good)
+    finish(w);
+  else
+    users_free(w);
+  return good;
+}

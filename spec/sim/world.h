@@ -1,0 +1,101 @@
+/* One schedule: an ensemble, some processes, what goes wrong, and the order
+ * of it all, drawn from one seed. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "agenda.h"
+#include "faults.h"
+#include "invariants.h"
+#include "paths.h"
+#include "process.h"
+#include "random.h"
+#include "statistics.h"
+#include "users.h"
+#include "zoo.h"
+
+#define MICROSECOND INT64_C(1000)
+#define MILLISECOND INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+
+enum { PROCESSES_MAX = 4, LOCKS_MAX = 2, EVENTS_MAX = 60000 };
+enum { REPLY_NO_WATCH = -121 };
+
+enum what {
+  AT_SERVER,         /* a request */
+  AT_LEADER,         /* a request, from a server */
+  AT_CLIENT,         /* a note */
+  SERVER_DELIVERS,
+  SERVER_REJOINS,
+  LEADER_PINGS,
+  SESSION_MAY_EXPIRE,
+  PROCESS_WAKES,
+  PROCESS_RUNS,
+  PROCESS_RESUMES,
+  PROCESS_OPENS,
+  LIBRARY_WAKES,
+  USER_ACTS,
+  USER_RELEASES,
+  FAULT_STRIKES,
+  CALM_BEGINS,
+};
+
+/* How the world of this schedule is made. */
+struct profile {
+  int64_t latency;  /* of a message, at most */
+  int64_t timeout;  /* of the sessions */
+  int64_t active;   /* until then things go wrong */
+  int64_t hold;     /* at most */
+  int64_t think;    /* between acquisitions, at most */
+  int submit_fails, list_fails; /* percent */
+  unsigned unreadable;          /* a set of processes, whose nodes are */
+  int forbidden_path;           /* NOBODY: none */
+  int lock_count;
+  char locks[LOCKS_MAX][32];
+};
+
+struct world {
+  uint64_t seed;
+  struct random random;
+  int64_t now;
+  uint64_t events;
+  bool calm;         /* nothing goes wrong any more */
+  int64_t bound;     /* everybody must have finished by then */
+  int64_t ends_at;   /* NEVER: somebody has not finished */
+
+  struct profile profile;
+  struct faults faults;
+  struct agenda agenda;
+  struct paths paths;
+  struct zoo zoo;
+  int process_count;
+  struct process processes[PROCESSES_MAX];
+  int acquisition_count;
+  struct acquisition acquisitions[ACQUISITIONS_MAX];
+  int64_t last_token[LOCKS_MAX];
+
+  bool tracing;
+  char violation[400]; /* empty: none */
+  struct statistics statistics;
+};
+
+/* Runs the schedule of one seed; false: an invariant was violated. */
+bool world_run(struct world *w, uint64_t seed, uint64_t allowed_faults);
+
+/* Lengths of time that may be short or long. */
+int64_t world_span(struct world *w, int64_t longest);
+
+void violate(struct world *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void write_trace(struct world *w, int process, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define trace(w, process, ...)                                 \
+  do {                                                         \
+    if ((w)->tracing) write_trace((w), (process), __VA_ARGS__); \
+  } while (0)
+
+static inline void count(struct world *w, enum sight sight) {
+  w->statistics.seen[sight]++;
+}
+
+#endif

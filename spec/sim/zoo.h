@@ -1,0 +1,187 @@
+/* The model of a ZooKeeper ensemble.
+ *
+ *   client ──requests──► server ──writes, syncs──► leader
+ *          ◄──notes────         ◄──transactions──
+ *
+ * Each arrow is a line: first in, first out, with delays of its own.  The
+ * leader (leader.c) puts all transactions into one order.  A server
+ * (server.c) applies them some time later and answers from what it has
+ * applied; the leader is a server too.  Sessions live and die at the leader
+ * alone, which hears of the sessions of other servers by their reports. */
+#ifndef SIM_ZOO_H
+#define SIM_ZOO_H
+
+#include "history.h"
+#include "op.h"
+#include "paths.h"
+
+struct world;
+
+enum {
+  SERVERS_MAX = 5,
+  SESSIONS_MAX = 64, /* so that a set of them is one word */
+  CONNECTIONS_MAX = 128,
+  REQUESTS_MAX = 8192,
+  NOTES_MAX = 16384,
+  DELIVERIES_MAX = 16384,
+  WAITING_MAX = 128,
+};
+
+/* What reaches a server, or the leader. */
+enum ask {
+  ASK_CONNECT,
+  ASK_WATCHES, /* the client's watches, after a reconnection */
+  ASK_OP,
+  ASK_PING, /* the client library's own */
+  ASK_CLOSE,
+  ASK_REPORT, /* a server's: the sessions that it has heard of */
+};
+
+struct request {
+  enum ask ask;
+  enum op_kind op;
+  bool persistent;
+  int connection;
+  int path;
+  uint64_t serial;
+  uint64_t heard; /* ASK_REPORT: a set of sessions */
+};
+
+/* What reaches a client. */
+enum note_kind {
+  NOTE_CONNECTED,
+  NOTE_EXPIRED,
+  NOTE_REPLY,
+  NOTE_EVENT,
+  NOTE_PONG,
+  NOTE_CLOSED, /* the connection is gone: nobody's words */
+};
+
+struct note {
+  enum note_kind kind;
+  enum watch_event event;
+  int connection;
+  int request;
+  int rc;
+  int path;
+  int node;
+  int view; /* what the server had applied when it said so */
+};
+
+struct zoo_session {
+  int64_t id, timeout;
+  int64_t expires;
+  bool alive;
+  bool forced; /* it did not die of silence, nor of a wish */
+  int server;  /* which speaks for it */
+  int client;
+};
+
+/* Its two ends learn one by one that it is over. */
+struct connection {
+  int client, server;
+  int session;        /* NOBODY: not yet */
+  bool client_has_it;
+  bool server_has_it;
+  bool up_closed;     /* what is sent now gets lost */
+  bool up_cut;        /* and so does what is on its way */
+  bool down_closed, down_cut;
+  int64_t up_until, down_until; /* when the last message of a line arrives */
+  int64_t timeout;    /* wanted */
+  int seen;           /* the view that the client had when it connected */
+  struct path_set data, missing; /* the client's watches at that time */
+  struct path_set watches;       /* the server's */
+  int waiting[WAITING_MAX];      /* requests not yet answered, in order */
+  unsigned first, last;
+};
+
+/* What travels from the leader to a server. */
+enum delivery_kind {
+  DELIVER_TRANSACTION,
+  DELIVER_SYNC,
+  DELIVER_SESSION,    /* it is alive */
+  DELIVER_NO_SESSION, /* it is not */
+  DELIVER_PING,       /* asks for a report */
+};
+
+struct delivery {
+  int64_t at;
+  enum delivery_kind kind;
+  int what; /* a transaction, or a request */
+};
+
+struct server {
+  int view;             /* so many transactions are applied */
+  int64_t cut_until;    /* off from the leader */
+  int64_t stopped_until; /* the whole process */
+  bool deposed;         /* cut off, and still believes that it leads */
+  bool asleep;          /* its commit processor waits for the next request */
+  int connections;
+  int generation;       /* of its link to the leader */
+  uint64_t heard;       /* sessions, since the last report */
+  int64_t lag;          /* of a delivery, at most */
+  int64_t up_until, down_until;
+  int64_t wakes_at;     /* the next delivery's happening */
+  int first, last;
+  struct delivery deliveries[DELIVERIES_MAX];
+};
+
+struct zoo {
+  int server_count, leader;
+  int64_t tick;
+  bool no_containers;
+  bool pinging;
+  int session_count, connection_count, request_count, note_count;
+  const char *overflowed; /* what was too small */
+  struct history history;
+  struct server servers[SERVERS_MAX];
+  struct zoo_session sessions[SESSIONS_MAX];
+  struct connection connections[CONNECTIONS_MAX];
+  struct request requests[REQUESTS_MAX];
+  struct note notes[NOTES_MAX];
+};
+
+void zoo_reset(struct world *w, int servers, int64_t tick);
+
+/* For clients. */
+int zoo_connect(struct world *w, int client, int server, int session,
+                int64_t timeout, int seen);
+int zoo_request(struct world *w, enum ask ask, int connection);
+/* Puts a request on its way to the connection's server. */
+void zoo_send(struct world *w, int request);
+
+/* Happenings. */
+void server_receives(struct world *w, int request);
+void server_delivers(struct world *w, int server);
+void leader_receives(struct world *w, int server, int generation,
+                     int request);
+void leader_looks_at_session(struct world *w, int session);
+void leader_pings(struct world *w);
+
+/* Between server and leader. */
+void server_applies(struct world *w, int server, int transaction);
+void server_deliver(struct world *w, int server, enum delivery_kind kind,
+                    int what);
+void server_catch_up(struct world *w, int server);
+void server_drop(struct world *w, struct connection *connection);
+void leader_touch(struct world *w, int session);
+
+/* Who else acts on the tree: operators, and the leader itself. */
+void leader_removes(struct world *w, int node);
+void leader_removes_directory(struct world *w, int node);
+void leader_writes(struct world *w, int node);
+void leader_makes(struct world *w, const char *path, bool container,
+                  int32_t counter);
+void leader_reaps(struct world *w);
+void leader_closes_session(struct world *w, int session, bool forced);
+
+/* Faults of connections, servers and links. */
+void connection_breaks(struct world *w, struct connection *c, bool up,
+                       bool down, bool silent);
+void server_is_cut_off(struct world *w, int server, int64_t until);
+void server_rejoins(struct world *w, int server, bool broken);
+void zoo_elects(struct world *w, int server, int64_t until);
+
+int64_t zoo_session_id(int session);
+
+#endif

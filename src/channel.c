@@ -1,0 +1,76 @@
+#include "channel.h"
+
+#include <stddef.h>
+
+bool channel_open(struct channel *channel) {
+  channel->commands.first = channel->events.first = NULL;
+  channel->commands.end = &channel->commands.first;
+  channel->events.end = &channel->events.first;
+  if (!wakeup_open(&channel->io)) return false;
+  if (!wakeup_open(&channel->lua)) {
+    wakeup_close(&channel->io);
+    return false;
+  }
+  pthread_mutex_init(&channel->lock, NULL);
+  return true;
+}
+
+void channel_close(struct channel *channel) {
+  wakeup_close(&channel->io);
+  wakeup_close(&channel->lua);
+  pthread_mutex_destroy(&channel->lock);
+}
+
+static bool post(struct channel *channel, struct message_queue *queue,
+                 const struct wakeup *wakeup, struct message *message) {
+  pthread_mutex_lock(&channel->lock);
+  bool fresh = !message->queued;
+  bool was_empty = !queue->first;
+  if (fresh) {
+    message->queued = true;
+    message->next = NULL;
+    *queue->end = message;
+    queue->end = &message->next;
+  }
+  pthread_mutex_unlock(&channel->lock);
+  /* After the lock: whom it wakes need not wait for us.  If the message was
+   * taken meanwhile, one wake-up too many finds nothing to do. */
+  if (fresh && was_empty) wakeup_signal(wakeup);
+  return fresh;
+}
+
+bool channel_command(struct channel *channel, struct message *message) {
+  return post(channel, &channel->commands, &channel->io, message);
+}
+
+bool channel_event(struct channel *channel, struct message *message) {
+  return post(channel, &channel->events, &channel->lua, message);
+}
+
+static struct message *take(struct channel *channel,
+                            struct message_queue *queue,
+                            const struct wakeup *wakeup, bool host_read) {
+  pthread_mutex_lock(&channel->lock);
+  struct message *first = queue->first;
+  if (first) {
+    queue->first = NULL;
+    queue->end = &queue->first;
+    if (!host_read) wakeup_clear(wakeup);
+  }
+  pthread_mutex_unlock(&channel->lock);
+  return first;
+}
+
+struct message *channel_take_commands(struct channel *channel) {
+  return take(channel, &channel->commands, &channel->io, false);
+}
+
+struct message *channel_take_events(struct channel *channel, bool host_read) {
+  return take(channel, &channel->events, &channel->lua, host_read);
+}
+
+void channel_done(struct channel *channel, struct message *message) {
+  pthread_mutex_lock(&channel->lock);
+  message->queued = false;
+  pthread_mutex_unlock(&channel->lock);
+}

@@ -1,0 +1,49 @@
+/* Where the two threads of a session meet: commands go in to the I/O thread,
+ * events come out to the Lua thread.  Nothing else is shared but the atomics
+ * of claim.h, and nothing here knows what a message means.
+ *
+ * A message is a slot inside what it speaks of, reserved when the command was
+ * accepted: delivery cannot fail for want of memory.  A slot is in at most
+ * one queue at a time.  The one lock is held for a few instructions and no
+ * other is taken under it.  A wake-up is written only when a queue turns from
+ * empty to not empty. */
+#ifndef ZKLOCK_CHANNEL_H
+#define ZKLOCK_CHANNEL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "wakeup.h"
+
+struct message {
+  struct message *next; /* guarded by the channel's lock while queued */
+  void *subject;
+  int kind;
+  bool queued; /* likewise */
+};
+
+struct message_queue {
+  struct message *first, **end;
+};
+
+struct channel {
+  pthread_mutex_t lock;
+  struct message_queue commands, events; /* guarded by lock */
+  struct wakeup io, lua;                 /* constant while open */
+};
+
+bool channel_open(struct channel *channel); /* false: errno tells */
+void channel_close(struct channel *channel);
+
+/* False: this very slot is under way already. */
+bool channel_command(struct channel *channel, struct message *message);
+bool channel_event(struct channel *channel, struct message *message);
+
+/* Take all there is, in order; the wake-up is cleared.  `host_read`: the
+ * loop has read the wake-up's bytes itself. */
+struct message *channel_take_commands(struct channel *channel);
+struct message *channel_take_events(struct channel *channel, bool host_read);
+/* Ends the slot's stay in the queue: it may be sent again. */
+void channel_done(struct channel *channel, struct message *message);
+
+#endif

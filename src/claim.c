@@ -1,0 +1,64 @@
+#include "claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t clock_now(void) {
+  struct timespec t;
+#ifdef CLOCK_BOOTTIME
+  clock_gettime(CLOCK_BOOTTIME, &t);
+#else
+  clock_gettime(CLOCK_MONOTONIC, &t);
+#endif
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct claim *claim_new(const struct proof *proof, const char *chroot,
+                        const char *path, const void *data, size_t size,
+                        const struct contender_options *options) {
+  size_t prefix = strlen(chroot), length = prefix + strlen(path);
+  size_t contender = contender_size(length);
+  struct claim *claim =
+      calloc(1, offsetof(struct claim, contender) + contender + length + 1 + size);
+  if (!claim) return NULL;
+  claim->references = 1;
+  claim->proof = proof;
+  claim->prefix = prefix;
+  claim->path = (char *)&claim->contender + contender;
+  memcpy(claim->path, chroot, prefix);
+  strcpy(claim->path + prefix, path);
+  claim->data = claim->path + length + 1;
+  if (size) memcpy(claim->data, data, size);
+  struct message *messages[] = {&claim->acquire, &claim->cancel,
+                                &claim->release, &claim->decided,
+                                &claim->lost,    &claim->gone};
+  for (int i = 0; i < 6; i++) messages[i]->subject = claim;
+  struct contender_options own = *options;
+  own.data = claim->data;
+  own.size = (int)size;
+  contender_init(&claim->contender, &own, claim);
+  return claim;
+}
+
+void claim_keep(struct claim *claim) { claim->references++; }
+
+void claim_drop(struct claim *claim) {
+  if (--claim->references == 0) free(claim);
+}
+
+/* The order of the loads is the argument.  When a session expires the I/O
+ * thread first marks its claims LOST and only then lets a new session's lease
+ * be seen: whoever sees that lease sees the mark.  The clock is read last, so
+ * that nothing older than what it is compared with can make the answer true. */
+int64_t claim_lease(const struct claim *claim) {
+  int64_t until = atomic_load_explicit(&claim->proof->lease_until,
+                                       memory_order_acquire);
+  int state = atomic_load_explicit(&claim->state, memory_order_acquire);
+  if (state != CLAIM_HELD) return 0;
+  if (claim->hold_until < until) until = claim->hold_until;
+  int64_t now = clock_now();
+  return now < until ? until - now : 0;
+}
+
+bool claim_is_held(const struct claim *claim) { return claim_lease(claim) > 0; }

@@ -1,0 +1,66 @@
+/* A claim: one acquisition as both threads see it.  The Lua thread makes it,
+ * the I/O thread runs its contender, both read the atomics.
+ *
+ * Who may touch what: (c) constant after claim_new  (i) the I/O thread
+ * (l) the Lua thread  (a) atomic. */
+#ifndef ZKLOCK_CLAIM_H
+#define ZKLOCK_CLAIM_H
+
+#include <stdatomic.h>
+
+#include "channel.h"
+#include "contender.h"
+
+enum claim_state { CLAIM_WAITING, CLAIM_REFUSED, CLAIM_HELD, CLAIM_RELEASED, CLAIM_LOST };
+
+/* What a whole session's claims stand on. */
+struct proof {
+  _Atomic int64_t lease_until; /* (a) written by the I/O thread */
+  _Atomic int state;           /* (a) enum session_state */
+};
+
+struct claim {
+  _Atomic int references;   /* (a) the Lua handle, each queued message, the
+                               contender until it is forgotten */
+  const struct proof *proof; /* (c) outlives us: the handle keeps it */
+  uint64_t number;          /* (c) what events call it */
+  int64_t asked;            /* (c) when */
+  size_t prefix;            /* (c) length of the chroot in `path` */
+  char *path, *data;        /* (c) */
+
+  _Atomic int state;        /* (a) enum claim_state */
+  /* Written by the I/O thread before `state` says HELD or REFUSED, not
+   * changed afterwards: whoever has read that state may read these. */
+  int64_t hold_until;       /* NEVER: no max_hold */
+  int64_t token;
+  enum verdict verdict;
+  int ahead;                /* how many were ahead of us, when refused */
+  int reason;               /* ZooKeeper's code, where the verdict needs one */
+  char node[NAME_MAX_OWN];
+
+  _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */
+  _Atomic bool removed;     /* (a) the server has confirmed: no node */
+
+  struct message acquire, cancel, release;   /* commands */
+  struct message decided, lost, gone;        /* events */
+  bool report_gone;         /* (l) before `release` is sent, then (i) */
+  int shares;               /* (l) guards that stand on it */
+  bool joined;              /* (i) the session knows our contender */
+
+  struct contender contender; /* (i); its path and text follow */
+};
+
+struct claim *claim_new(const struct proof *proof, const char *chroot,
+                        const char *path, const void *data, size_t size,
+                        const struct contender_options *options);
+void claim_keep(struct claim *claim);
+void claim_drop(struct claim *claim);
+
+int64_t clock_now(void); /* nanoseconds that count suspended time, too */
+
+/* Do we hold, provably, right now?  No I/O; any thread. */
+bool claim_is_held(const struct claim *claim);
+/* Nanoseconds for which that stands without hearing from a server. */
+int64_t claim_lease(const struct claim *claim);
+
+#endif

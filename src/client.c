@@ -1,0 +1,645 @@
+/* Two backends, one behaviour.  `st` (libzookeeper_st): this thread turns the
+ * library itself.  `mt` (libzookeeper_mt, -DTHREADED): the library's own
+ * threads do, and their callbacks only fill the inbox below.
+ *
+ * Callbacks of the library only append to the inbox; the protocol runs after
+ * the library's call has returned.  (Some callbacks run in the middle of the
+ * library's tidying up after a lost connection, where a new request would be
+ * lost as well.) */
+#ifdef ZKLOCK_MT
+#define THREADED
+#endif
+#include <zookeeper/zookeeper.h>
+
+#include "client.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "claim.h"
+#include "resolver.h"
+
+#define MILLISECOND INT64_C(1000000)
+
+#define SAME(ours, theirs) \
+  _Static_assert((int)(ours) == (int)(theirs), "a code of ZooKeeper's")
+SAME(REPLY_OK, ZOK);
+SAME(REPLY_LOST, ZCONNECTIONLOSS);
+SAME(REPLY_UNIMPLEMENTED, ZUNIMPLEMENTED);
+SAME(REPLY_BAD_ARGUMENTS, ZBADARGUMENTS);
+SAME(REPLY_NO_NODE, ZNONODE);
+SAME(REPLY_NO_AUTH, ZNOAUTH);
+SAME(REPLY_NO_CHILDREN_FOR_EPHEMERALS, ZNOCHILDRENFOREPHEMERALS);
+SAME(REPLY_NODE_EXISTS, ZNODEEXISTS);
+SAME(REPLY_SESSION_EXPIRED, ZSESSIONEXPIRED);
+SAME(REPLY_INVALID_ACL, ZINVALIDACL);
+SAME(REPLY_AUTH_FAILED, ZAUTHFAILED);
+SAME(REPLY_SESSION_MOVED, ZSESSIONMOVED);
+
+/* Something that the library has reported. */
+struct incident {
+  struct incident *next;
+  enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE, INCIDENT_AUTH } kind;
+  uint64_t serial;
+  int code;        /* rc, type or state */
+  int64_t czxid, owner;
+  struct listing *listing;
+  char path[];
+};
+
+struct client {
+  const struct settings *settings; /* (c) */
+  struct session *session;         /* (c) */
+  struct client_listener listener; /* (c) */
+  const struct wakeup *wakeup;     /* (c) */
+
+  zhandle_t *handle;    /* NULL: none yet */
+  int64_t attempt;      /* when the present attempt to connect began */
+  int64_t library_due;  /* when the library wants to be turned */
+  int failures;         /* failed attempts in a row */
+  int addresses;
+  bool connected;
+  int auth_pending;     /* credentials not yet accepted */
+  bool refused;         /* the ensemble did not accept them */
+  uint64_t jitter;
+
+  struct resolver *resolver; /* at work, or NULL */
+  int64_t resolve_at;        /* when to ask again whether names have moved */
+  char *resolved;            /* the list in use */
+  char *server_list;         /* the same, shuffled, of odd length */
+
+  struct ACL *acl_entries;
+  struct ACL_vector acl;
+
+  pthread_mutex_t lock; /* of the inbox: `mt` fills it from other threads */
+  struct incident *inbox, **inbox_end;
+  bool inbox_overflow; /* no memory for something: see client_deliver */
+};
+
+/* The client whose callbacks this thread runs: the library hands completions
+ * one pointer, and that carries the request's serial. */
+static _Thread_local struct client *current;
+
+const char *client_reason(int rc) { return zerror(rc); }
+
+/* The inbox. */
+
+static void append(struct client *client, struct incident *incident) {
+  pthread_mutex_lock(&client->lock);
+  if (incident) {
+    incident->next = NULL;
+    *client->inbox_end = incident;
+    client->inbox_end = &incident->next;
+  } else {
+    client->inbox_overflow = true;
+  }
+  pthread_mutex_unlock(&client->lock);
+#ifdef ZKLOCK_MT
+  wakeup_signal(client->wakeup);
+#endif
+}
+
+static struct incident *incident_new(int kind, int code, const char *path) {
+  size_t size = path ? strlen(path) + 1 : 1;
+  struct incident *incident = calloc(1, sizeof *incident + size);
+  if (!incident) return NULL;
+  incident->kind = kind;
+  incident->code = code;
+  if (path) memcpy(incident->path, path, size);
+  return incident;
+}
+
+static void reply(const void *data, int rc, const char *path,
+                  const struct Stat *stat, struct listing *listing) {
+  struct incident *incident = incident_new(INCIDENT_REPLY, rc, path);
+  if (incident) {
+    incident->serial = (uint64_t)(uintptr_t)data;
+    incident->listing = listing;
+    if (stat) {
+      incident->czxid = stat->czxid;
+      incident->owner = stat->ephemeralOwner;
+    }
+  } else {
+    listing_free(listing);
+  }
+  append(current, incident);
+}
+
+static void on_void(int rc, const void *data) {
+  reply(data, rc, NULL, NULL, NULL);
+}
+
+static void on_string(int rc, const char *value, const void *data) {
+  (void)value;
+  reply(data, rc, NULL, NULL, NULL);
+}
+
+static void on_created(int rc, const char *value, const struct Stat *stat,
+                       const void *data) {
+  bool ok = rc == ZOK;
+  reply(data, rc, ok ? value : NULL, ok ? stat : NULL, NULL);
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *data) {
+  reply(data, rc, NULL, rc == ZOK ? stat : NULL, NULL);
+}
+
+static void on_data(int rc, const char *value, int length,
+                    const struct Stat *stat, const void *data) {
+  (void)value;
+  (void)length;
+  reply(data, rc, NULL, rc == ZOK ? stat : NULL, NULL);
+}
+
+static void on_children(int rc, const struct String_vector *names,
+                        const void *data) {
+  struct listing *listing = NULL;
+  if (rc == ZOK)
+    listing = listing_new((const char *const *)names->data,
+                          names ? names->count : 0);
+  reply(data, rc, NULL, NULL, listing);
+}
+
+static void on_auth(int rc, const void *data) {
+  /* `mt` calls this on a thread of its own: `current` is not set there. */
+  append((struct client *)data, incident_new(INCIDENT_AUTH, rc, NULL));
+}
+
+/* One function and one context for every watch and for the session. */
+static void on_event(zhandle_t *handle, int type, int state, const char *path,
+                     void *context) {
+  struct client *client = context;
+  (void)handle;
+  current = client; /* `mt`: the completion thread's first callback */
+  bool session = type == ZOO_SESSION_EVENT;
+  if (!session && type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT &&
+      type != ZOO_CREATED_EVENT)
+    return;
+  append(client, incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
+                              session ? state : type, path));
+}
+
+static void on_log(const char *message) {
+  struct client *client = current;
+  if (!client || !client->settings->want_log) return;
+#ifndef ZKLOCK_MT /* there the library's threads log: no way to ours */
+  const char *level = strstr(message, "ZOO_ERROR")  ? "error"
+                      : strstr(message, "ZOO_WARN") ? "warn"
+                                                    : "debug";
+  client->listener.log(client->listener.self, level, message);
+#else
+  (void)message;
+#endif
+}
+
+/* Requests. */
+
+static bool submit(void *self, const struct op *op) {
+  struct client *client = self;
+  zhandle_t *zh = client->handle;
+  const void *data = (const void *)(uintptr_t)op->serial;
+  int mode = op->persistent ? ZOO_PERSISTENT : ZOO_CONTAINER;
+  int rc = ZINVALIDSTATE;
+  if (!zh) return false;
+  switch (op->kind) {
+    case OP_CREATE:
+      rc = zoo_acreate2(zh, op->path, op->data, op->size, &client->acl,
+                        ZOO_EPHEMERAL_SEQUENTIAL, on_created, data);
+      break;
+    case OP_MKDIR:
+      rc = zoo_acreate2(zh, op->path, NULL, -1, &client->acl, mode, on_created,
+                        data);
+      break;
+    case OP_LIST:
+      rc = zoo_aget_children(zh, op->path, 0, on_children, data);
+      break;
+    case OP_GET:
+      rc = zoo_awget(zh, op->path, on_event, client, on_data, data);
+      break;
+    case OP_EXISTS:
+      rc = zoo_awexists(zh, op->path, on_event, client, on_stat, data);
+      break;
+    case OP_CHECK:
+      rc = zoo_aget(zh, op->path, 0, on_data, data);
+      break;
+    case OP_PING:
+      rc = zoo_aexists(zh, op->path, 0, on_stat, data);
+      break;
+    case OP_REMOVE:
+    case OP_HEARTBEAT:
+      rc = zoo_adelete(zh, op->path, -1, on_void, data);
+      break;
+    case OP_SYNC:
+      rc = zoo_async(zh, op->path, on_string, data);
+      break;
+    case OP_UNWATCH:
+      /* Declared as a pointer to the function pointer, used as the function
+       * itself (3.8).  local = 0: the server's watch goes, too. */
+      rc = zoo_aremove_all_watches(zh, op->path, ZWATCHTYPE_DATA, 0,
+                                   (void_completion_t *)on_void, data);
+      break;
+  }
+  return rc == ZOK;
+}
+
+/* Handles. */
+
+static void say_error(struct client *client, const char *text) {
+  client->listener.error(client->listener.self, text);
+}
+
+static void discard_inbox(struct client *client) {
+  while (client->inbox) {
+    struct incident *incident = client->inbox;
+    client->inbox = incident->next;
+    listing_free(incident->listing);
+    free(incident);
+  }
+  client->inbox_end = &client->inbox;
+  client->inbox_overflow = false;
+}
+
+static void drop_handle(struct client *client) {
+  if (!client->handle) return;
+  zookeeper_close(client->handle);
+  client->handle = NULL;
+  client->connected = false;
+  /* No callback can run any more, and nobody waits for what it reported. */
+  discard_inbox(client);
+}
+
+static void use_no_global_random(void) {
+  /* The library would seed the process's random() for us. */
+  zoo_deterministic_conn_order(1);
+}
+
+/* Shuffled, so that clients spread; and of odd length, because the library
+ * skips every second address of an even list (ZOOKEEPER-2466). */
+static bool make_server_list(struct client *client) {
+  char *copy = strdup(client->resolved);
+  char *items[64];
+  int n = 0;
+  if (!copy) return false;
+  for (char *item = strtok(copy, ","); item && n < 63; item = strtok(NULL, ","))
+    items[n++] = item;
+  for (int i = n - 1; i > 0; i--) {
+    client->jitter = client->jitter * UINT64_C(6364136223846793005) + 1;
+    int j = (int)((client->jitter >> 33) % (uint64_t)(i + 1));
+    char *swap = items[i];
+    items[i] = items[j];
+    items[j] = swap;
+  }
+  if (n % 2 == 0 && n > 0) {
+    items[n] = items[0];
+    n++;
+  }
+  size_t size = 1;
+  for (int i = 0; i < n; i++) size += strlen(items[i]) + 1;
+  char *list = malloc(size);
+  if (list) {
+    list[0] = '\0';
+    for (int i = 0; i < n; i++) {
+      if (i) strcat(list, ",");
+      strcat(list, items[i]);
+    }
+    free(client->server_list);
+    client->server_list = list;
+    client->addresses = n;
+  }
+  free(copy);
+  return list != NULL;
+}
+
+static void make_handle(struct client *client, const clientid_t *id) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  const struct settings *settings = client->settings;
+  pthread_once(&once, use_no_global_random);
+  if (!make_server_list(client)) {
+    client->resolve_at = clock_now() + 100 * MILLISECOND;
+    return;
+  }
+  client->failures = 0;
+  client->attempt = client->library_due = clock_now();
+  client->handle = zookeeper_init2(
+      client->server_list, on_event, settings->session_timeout_ms, id, client,
+      ZOO_NO_LOG_CLIENTENV, on_log);
+  if (!client->handle) {
+    say_error(client, strerror(errno));
+    client->resolve_at = clock_now() + 100 * MILLISECOND;
+    return;
+  }
+  /* By default every turn resolves the list again, and a resolver that fails
+   * stops the pings (ZOOKEEPER-1998). */
+  zoo_set_servers_resolution_delay(client->handle, -1);
+  client->auth_pending = 0;
+  for (int i = 0; i < settings->credential_count; i++) {
+    const struct credential *c = &settings->credentials[i];
+    if (zoo_add_auth(client->handle, c->scheme, c->secret, (int)c->size,
+                     on_auth, client) == ZOK)
+      client->auth_pending++;
+  }
+}
+
+static void wake_up(void *self) { wakeup_signal(self); }
+
+static void resolve(struct client *client) {
+  client->resolve_at = NEVER;
+  if (client->resolver) return;
+  client->resolver = resolver_start(&client->settings->hosts, wake_up,
+                                    (void *)client->wakeup);
+  if (!client->resolver) client->resolve_at = clock_now() + 100 * MILLISECOND;
+}
+
+/* A list has come.  With a handle already: have the servers moved?  Then the
+ * same session goes on over a new handle. */
+static void resolved(struct client *client) {
+  const char *error = "";
+  if (!client->resolver) return;
+  const char *list = resolver_result(client->resolver, &error);
+  if (!list) return;
+  if (!*list) {
+    say_error(client, error);
+    client->resolve_at = clock_now() + 500 * MILLISECOND;
+    if (!client->handle)
+      client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
+  } else if (!client->handle || strcmp(list, client->resolved) != 0) {
+    char *copy = strdup(list);
+    if (copy && !client->connected) {
+      clientid_t id;
+      bool again = client->handle && client->session->id != 0;
+      if (again) id = *zoo_client_id(client->handle);
+      drop_handle(client);
+      free(client->resolved);
+      client->resolved = copy;
+      make_handle(client, again ? &id : NULL);
+    } else {
+      free(copy);
+    }
+  }
+  resolver_abandon(client->resolver);
+  client->resolver = NULL;
+}
+
+static void open_session(void *self) {
+  struct client *client = self;
+  drop_handle(client);
+  if (client->resolved)
+    make_handle(client, NULL);
+  else
+    resolve(client);
+}
+
+static bool make_acl(struct client *client) {
+  const struct settings *settings = client->settings;
+  int n = settings->acl_count;
+  client->acl = ZOO_OPEN_ACL_UNSAFE;
+  if (n == 0) return true;
+  client->acl_entries = calloc((size_t)n, sizeof(struct ACL));
+  if (!client->acl_entries) return false;
+  for (int i = 0; i < n; i++) {
+    client->acl_entries[i].perms = settings->acl[i].permissions;
+    client->acl_entries[i].id.scheme = settings->acl[i].scheme;
+    client->acl_entries[i].id.id = settings->acl[i].id;
+  }
+  client->acl.count = n;
+  client->acl.data = client->acl_entries;
+  return true;
+}
+
+struct client *client_new(const struct settings *settings,
+                          struct session *session,
+                          const struct client_listener *listener,
+                          const struct wakeup *wakeup) {
+  struct client *client = calloc(1, sizeof *client);
+  if (!client) return NULL;
+  client->settings = settings;
+  client->session = session;
+  client->listener = *listener;
+  client->wakeup = wakeup;
+  client->inbox_end = &client->inbox;
+  client->resolve_at = client->library_due = NEVER;
+  client->jitter = (uint64_t)clock_now() ^ (uint64_t)(uintptr_t)client;
+  if (!make_acl(client)) {
+    free(client);
+    return NULL;
+  }
+  pthread_mutex_init(&client->lock, NULL);
+  return client;
+}
+
+struct transport client_transport(struct client *client) {
+  return (struct transport){
+      .self = client, .submit = submit, .open = open_session};
+}
+
+void client_close(struct client *client) {
+  current = client;
+  resolver_abandon(client->resolver);
+  client->resolver = NULL;
+  drop_handle(client);
+}
+
+void client_free(struct client *client) {
+  discard_inbox(client);
+  pthread_mutex_destroy(&client->lock);
+  free(client->resolved);
+  free(client->server_list);
+  free(client->acl_entries);
+  free(client);
+}
+
+/* Delivering. */
+
+static void lost_connection(struct client *client) {
+  client->connected = false;
+  /* The names may have moved: ask while the library tries the old list. */
+  int64_t patience = client->session->timeout / 3;
+  if (patience < 1000 * MILLISECOND) patience = 1000 * MILLISECOND;
+  client->resolve_at = clock_now() + patience;
+#ifdef ZKLOCK_MT
+  client->attempt = clock_now();
+#endif
+}
+
+static void connected(struct client *client) {
+  if (!client->connected || client->auth_pending > 0) return;
+  int64_t timeout = zoo_recv_timeout(client->handle) * MILLISECOND;
+  client->failures = 0;
+  client->resolve_at = NEVER;
+  session_connected(client->session, clock_now(),
+                    zoo_client_id(client->handle)->client_id, timeout,
+                    client->attempt);
+}
+
+static void state_changed(struct client *client, int state) {
+  if (state == ZOO_CONNECTED_STATE) {
+    client->connected = true;
+    connected(client);
+  } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+    client->connected = false;
+    session_expired(client->session, clock_now());
+  } else if (state == ZOO_AUTH_FAILED_STATE) {
+    client->refused = true;
+    client->connected = false;
+    client->listener.failed(client->listener.self, CLIENT_REFUSED_AUTH);
+  } else {
+    lost_connection(client);
+    session_disconnected(client->session, clock_now());
+  }
+}
+
+/* Everything whose outcome is unknown looks the same to the protocol. */
+static int outcome(int rc) {
+  switch (rc) {
+    case ZOPERATIONTIMEOUT:
+    case ZRUNTIMEINCONSISTENCY:
+    case ZMARSHALLINGERROR:
+    case ZCLOSING:
+    case ZINVALIDSTATE:
+      return REPLY_LOST;
+    default:
+      return rc;
+  }
+}
+
+static void deliver(struct client *client, const struct incident *incident) {
+  switch (incident->kind) {
+    case INCIDENT_REPLY: {
+      struct reply reply = {.rc = outcome(incident->code),
+                            .path = incident->path,
+                            .czxid = incident->czxid,
+                            .owner = incident->owner,
+                            .listing = incident->listing};
+      session_reply(client->session, clock_now(), incident->serial, &reply);
+      break;
+    }
+    case INCIDENT_WATCH:
+      session_event(client->session, clock_now(),
+                    incident->code == ZOO_DELETED_EVENT ? WATCH_DELETED
+                                                        : WATCH_CHANGED,
+                    incident->path);
+      break;
+    case INCIDENT_STATE:
+      state_changed(client, incident->code);
+      break;
+    case INCIDENT_AUTH:
+      if (incident->code != ZOK) break; /* the state tells */
+      client->auth_pending--;
+      connected(client);
+      break;
+  }
+}
+
+void client_deliver(struct client *client) {
+  struct session *s = client->session;
+  pthread_mutex_lock(&client->lock);
+  struct incident *incident = client->inbox;
+  bool overflow = client->inbox_overflow;
+  client->inbox = NULL;
+  client->inbox_end = &client->inbox;
+  client->inbox_overflow = false;
+  pthread_mutex_unlock(&client->lock);
+  while (incident) {
+    struct incident *next = incident->next;
+    deliver(client, incident);
+    listing_free(incident->listing);
+    free(incident);
+    incident = next;
+  }
+  if (overflow && session_is_connected(s)) {
+    /* We do not know what we have missed: let the protocol do what it does
+     * after a reconnection, where it trusts nothing older. */
+    session_disconnected(s, clock_now());
+    session_connected(s, clock_now(), s->id, s->timeout, client->attempt);
+  }
+  resolved(client);
+}
+
+/* Turning the library. */
+
+#ifndef ZKLOCK_MT
+static int64_t backoff(struct client *client) {
+  int rounds = client->failures++ / (client->addresses ? client->addresses : 1);
+  if (rounds == 0) return 0;
+  int64_t delay = (10 * MILLISECOND) << (rounds < 6 ? rounds : 6);
+  client->jitter = client->jitter * UINT64_C(6364136223846793005) + 1;
+  return delay / 2 + (int64_t)((client->jitter >> 33) % (uint64_t)delay);
+}
+
+/* The library makes one attempt to connect at each call without a socket. */
+static void turn(struct client *client, int *fd, short *events) {
+  int interest = 0;
+  struct timeval tv = {0, 0};
+  int64_t now = clock_now();
+  int state = zoo_state(client->handle);
+  bool trying = state == ZOO_CONNECTING_STATE ||
+                state == ZOO_ASSOCIATING_STATE || state == ZOO_CONNECTED_STATE;
+  if (!trying) {
+    if (now < client->library_due) return;
+    client->attempt = now;
+  }
+  errno = 0;
+  int rc = zookeeper_interest(client->handle, fd, &interest, &tv);
+  if (rc != ZOK && rc != ZINVALIDSTATE)
+    say_error(client, errno ? strerror(errno) : zerror(rc));
+  if (rc != ZOK || *fd < 0) {
+    *fd = -1;
+    client->library_due = clock_now() + backoff(client);
+    return;
+  }
+  if (!trying) fcntl(*fd, F_SETFD, FD_CLOEXEC);
+  *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
+                    (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
+  client->library_due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
+                        (int64_t)tv.tv_usec * 1000;
+}
+
+void client_process(struct client *client, short events) {
+  if (!client->handle || !events) return;
+  int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
+             (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
+  errno = 0;
+  int rc = zookeeper_process(client->handle, what);
+  /* One call reads one packet: go on while there are any. */
+  for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
+    rc = zookeeper_process(client->handle, ZOOKEEPER_READ);
+  if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE) {
+    say_error(client, errno ? strerror(errno) : zerror(rc));
+    client->library_due = clock_now() + backoff(client);
+  }
+}
+#else
+static void turn(struct client *client, int *fd, short *events) {
+  (void)fd;
+  (void)events;
+  client->library_due = NEVER;
+}
+
+void client_process(struct client *client, short events) {
+  (void)client;
+  (void)events;
+}
+#endif
+
+int64_t client_prepare(struct client *client, int *fd, short *events) {
+  current = client;
+  *fd = -1;
+  *events = 0;
+  if (client->resolve_at <= clock_now()) resolve(client);
+  if (client->resolver) resolved(client);
+  if (client->handle && !client->refused) turn(client, fd, events);
+  /* A failed turn has reported: that must be delivered before we sleep. */
+  pthread_mutex_lock(&client->lock);
+  bool waiting = client->inbox || client->inbox_overflow;
+  pthread_mutex_unlock(&client->lock);
+  if (waiting) return 0;
+  int64_t due = client->handle && !client->refused ? client->library_due : NEVER;
+  return client->resolve_at < due ? client->resolve_at : due;
+}

@@ -1,0 +1,569 @@
+/* The I/O thread: one loop that takes commands in, turns session and client,
+ * and posts events out.  The session, its contenders and the client belong to
+ * it alone.  What both threads see is in struct proof, struct claim and the
+ * channel. */
+#include "core.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "entropy.h"
+
+enum command_kind {
+  COMMAND_ACQUIRE,
+  COMMAND_CANCEL,
+  COMMAND_RELEASE,
+  COMMAND_ABANDON, /* a wait that nobody waits for any more */
+  COMMAND_VERIFY,
+  COMMAND_CLOSE,
+};
+
+enum { LOG_LINES_MAX = 256 };
+
+/* Every core of the process, for the exit handler: the one thing that cannot
+ * belong to a session.  Its lock is held for a few instructions. */
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct core *registry;
+
+/* Events out. */
+
+static void post(struct core *core, struct message *message, int kind) {
+  if (message->kind != kind) message->kind = kind; /* it may be queued */
+  channel_event(&core->channel, message);
+}
+
+static void post_claim(struct core *core, struct claim *claim,
+                       struct message *message, int kind) {
+  claim_keep(claim);
+  post(core, message, kind);
+}
+
+void core_log(void *self, const char *level, const char *text) {
+  struct core *core = self;
+  if (!core->settings->want_log || core->log_lines >= LOG_LINES_MAX) return;
+  size_t size = strlen(text) + 1;
+  struct log_line *line = malloc(sizeof *line + size);
+  if (!line) return;
+  core->log_lines++;
+  line->message = (struct message){.subject = line};
+  line->level = level;
+  memcpy(line->text, text, size);
+  post(core, &line->message, EVENT_LOG);
+}
+
+static void remember_error(void *self, const char *text) {
+  struct core *core = self;
+  pthread_mutex_lock(&core->error_lock);
+  snprintf(core->error, sizeof core->error, "%s", text);
+  pthread_mutex_unlock(&core->error_lock);
+}
+
+static void client_failed(void *self, enum client_failure failure) {
+  struct core *core = self;
+  core->failure = failure;
+  post(core, &core->failed_event, EVENT_FAILED);
+}
+
+static void on_trouble(void *self, const char *message, const char *path,
+                       int rc) {
+  struct core *core = self;
+  char text[PATH_MAX_BYTES + 200];
+  core->last_rc = rc;
+  snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
+           client_reason(rc));
+  core_log(core, "warn", text);
+}
+
+/* What a claim stands on must be seen before the claim is. */
+static void publish_lease(struct core *core) {
+  atomic_store_explicit(&core->proof.lease_until, core->session.lease.until,
+                        memory_order_release);
+}
+
+static void on_state(void *self, enum session_state state) {
+  struct core *core = self;
+  uint64_t states = core->states;
+  core->proof.state = (int)state;
+  if (state == SESSION_CONNECTED) {
+    core->session_id = core->session.id;
+    core->timeout = core->session.timeout;
+  }
+  while (!atomic_compare_exchange_weak(&core->states, &states,
+                                       states << 4 | (1u + (unsigned)state)))
+    continue;
+  post(core, &core->state_event, EVENT_STATE);
+}
+
+static void count_wait(struct core *core, int64_t waited) {
+  int bucket = 0;
+  for (int64_t us = waited / 1000; us > 0 && bucket < WAIT_BUCKETS - 1; us /= 2)
+    bucket++;
+  counter_add(&core->waits[bucket], 1);
+}
+
+static void granted(struct core *core, struct claim *claim) {
+  struct contender *c = &claim->contender;
+  claim->token = c->czxid;
+  claim->hold_until = c->timer.due;
+  memcpy(claim->node, c->name, sizeof claim->node);
+  count_wait(core, core->session.now - claim->asked);
+  publish_lease(core);
+  atomic_store_explicit(&claim->state, CLAIM_HELD, memory_order_release);
+  post_claim(core, claim, &claim->decided, EVENT_GRANTED);
+}
+
+static void refused(struct core *core, struct claim *claim, enum verdict why) {
+  claim->verdict = why;
+  claim->ahead = claim->contender.ahead;
+  claim->reason = core->last_rc;
+  atomic_store_explicit(&claim->state, CLAIM_REFUSED, memory_order_release);
+  post_claim(core, claim, &claim->decided, EVENT_REFUSED);
+}
+
+static void lost(struct core *core, struct claim *claim, enum verdict why) {
+  int held = CLAIM_HELD;
+  claim->lost_verdict = (int)why;
+  int next = why == VERDICT_CLOSED ? CLAIM_RELEASED : CLAIM_LOST;
+  if (atomic_compare_exchange_strong(&claim->state, &held, next) &&
+      next == CLAIM_LOST)
+    post_claim(core, claim, &claim->lost, EVENT_LOST);
+}
+
+static void on_contender(void *self, struct contender *c, enum news news,
+                         enum verdict why) {
+  struct core *core = self;
+  struct claim *claim = c->user;
+  switch (news) {
+    case NEWS_GRANTED:
+      granted(core, claim);
+      break;
+    case NEWS_REFUSED:
+      refused(core, claim, why);
+      break;
+    case NEWS_LOST:
+      lost(core, claim, why);
+      break;
+    case NEWS_REMOVED:
+      claim->removed = true;
+      if (claim->report_gone)
+        post_claim(core, claim, &claim->gone, EVENT_GONE);
+      break;
+    case NEWS_FORGOTTEN:
+      claim->joined = false;
+      claim_drop(claim);
+      break;
+  }
+}
+
+/* Questions. */
+
+static void answer(struct query *query) {
+  post(query->core, &query->answer, EVENT_VERIFIED);
+}
+
+static void on_query_sync(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  if (reply->rc != REPLY_OK) query->no_answer = true;
+  if (!query->check.in_flight) answer(query);
+}
+
+static void on_query_check(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  if (reply->rc == REPLY_NO_NODE)
+    query->gone = true;
+  else if (reply->rc != REPLY_OK)
+    query->no_answer = true;
+  else
+    query->gone = reply->owner != query->claim->contender.owner_session;
+  if (!query->sync.in_flight) answer(query);
+}
+
+/* `sync`, then a read: the connected server answers from a state not older
+ * than the question. */
+static void verify(struct core *core, struct query *query) {
+  struct session *s = &core->session;
+  struct claim *claim = query->claim;
+  if (claim->state != CLAIM_HELD || !claim->joined) {
+    query->gone = true;
+    answer(query);
+    return;
+  }
+  query->sync = (struct op){.kind = OP_SYNC,
+                            .handler = on_query_sync,
+                            .owner = query,
+                            .path = claim->contender.path};
+  query->check = query->sync;
+  query->check.kind = OP_CHECK;
+  query->check.handler = on_query_check;
+  query->no_answer = !session_submit(s, &query->sync);
+  if (!session_submit(s, &query->check)) {
+    query->no_answer = true;
+    if (!query->sync.in_flight) answer(query);
+  }
+}
+
+/* Commands in. */
+
+static void obey(struct core *core, struct message *message, int kind) {
+  struct claim *claim = message->subject;
+  int held;
+  switch (kind) {
+    case COMMAND_ACQUIRE:
+      claim->joined = true; /* the reference is the contender's now */
+      if (core->closing ||
+          !session_acquire(&core->session, &claim->contender, claim->path)) {
+        claim->joined = false;
+        core->last_rc = REPLY_LOST;
+        refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID);
+        claim_drop(claim);
+      }
+      break;
+    case COMMAND_CANCEL:
+      if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
+      claim_drop(claim);
+      break;
+    case COMMAND_RELEASE:
+      if (claim->joined)
+        contender_release(&claim->contender);
+      else if (claim->report_gone)
+        post_claim(core, claim, &claim->gone, EVENT_GONE);
+      claim_drop(claim);
+      break;
+    case COMMAND_ABANDON:
+      if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
+      /* The grant was first?  Then it is given back at once. */
+      held = CLAIM_HELD;
+      if (atomic_compare_exchange_strong(&claim->state, &held, CLAIM_RELEASED))
+        contender_release(&claim->contender);
+      claim_drop(claim);
+      break;
+    case COMMAND_VERIFY:
+      verify(core, message->subject);
+      break;
+    case COMMAND_CLOSE:
+      core->closing = true;
+      session_close(&core->session);
+      break;
+  }
+}
+
+static void take_commands(struct core *core) {
+  struct message *message = channel_take_commands(&core->channel);
+  core->session.now = clock_now();
+  while (message) {
+    struct message *next = message->next;
+    int kind = message->kind;
+    channel_done(&core->channel, message);
+    obey(core, message, kind);
+    message = next;
+  }
+}
+
+/* The thread. */
+
+static void wait_until(struct core *core, int64_t due, int fd, short events) {
+  struct pollfd fds[2] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
+                          {.fd = fd, .events = events}};
+  int timeout = -1;
+  if (due != NEVER) {
+    int64_t left = due - clock_now();
+    timeout = left <= 0 ? 0 : left > 3600000000000 ? 3600000
+                                                   : (int)(left / 1000000) + 1;
+  }
+  int n = poll(fds, 2, timeout);
+  client_process(core->client, n > 0 ? fds[1].revents : 0);
+}
+
+static void unregister(struct core *core);
+static void leave(struct core *core);
+
+static void *run(void *argument) {
+  struct core *core = argument;
+  struct session *s = &core->session;
+  core->session.transport.open(core->session.transport.self);
+  while (!core->closing) {
+    int fd;
+    short events;
+    int64_t due = client_prepare(core->client, &fd, &events);
+    int64_t other = session_due(s);
+    wait_until(core, other < due ? other : due, fd, events);
+    client_deliver(core->client);
+    take_commands(core);
+    session_turn(s, clock_now());
+    publish_lease(core);
+  }
+  client_close(core->client);
+  session_free(s);
+  client_free(core->client);
+  unregister(core);
+  post(core, &core->closed_event, EVENT_CLOSED);
+  leave(core);
+  core_forget(core);
+  return NULL;
+}
+
+/* Process exit: releases and closes that are under way get two seconds. */
+
+static void nap(void) {
+  struct timespec t = {0, 2000000};
+  nanosleep(&t, NULL);
+}
+
+static bool any_left(bool close_them) {
+  bool any = false;
+  pthread_mutex_lock(&registry_lock);
+  for (struct core *core = registry; core; core = core->next) {
+    if (core->owner != getpid()) continue;
+    any = true;
+    if (close_them) channel_command(&core->channel, &core->close);
+  }
+  pthread_mutex_unlock(&registry_lock);
+  return any;
+}
+
+static void at_exit(void) {
+  int64_t deadline = clock_now() + INT64_C(2000000000);
+  if (!any_left(true)) return;
+  while (any_left(false) && clock_now() < deadline) nap();
+}
+
+static void at_first_core(void) { atexit(at_exit); }
+
+/* After a fork the child has our memory but none of our threads: what is in
+ * the registry is the parent's, and a lock may have been held. */
+static void in_child(void) {
+  pthread_mutex_init(&registry_lock, NULL);
+  registry = NULL;
+}
+
+static void at_first_use(void) {
+  at_first_core();
+  pthread_atfork(NULL, NULL, in_child);
+}
+
+static void enroll(struct core *core) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, at_first_use);
+  pthread_mutex_lock(&registry_lock);
+  core->next = registry;
+  if (registry) registry->previous = core;
+  registry = core;
+  pthread_mutex_unlock(&registry_lock);
+}
+
+static void unregister(struct core *core) {
+  pthread_mutex_lock(&registry_lock);
+  if (core->previous)
+    core->previous->next = core->next;
+  else
+    registry = core->next;
+  if (core->next) core->next->previous = core->previous;
+  pthread_mutex_unlock(&registry_lock);
+}
+
+/* Birth and death. */
+
+static void discard(struct message *message, bool command) {
+  while (message) {
+    struct message *next = message->next;
+    bool of_claim = command ? message->kind <= COMMAND_ABANDON
+                            : message->kind <= EVENT_GONE;
+    if (of_claim) {
+      claim_drop(message->subject);
+    } else if (!command && message->kind == EVENT_LOG) {
+      free(message->subject);
+    } else if (command ? message->kind == COMMAND_VERIFY
+                       : message->kind == EVENT_VERIFIED) {
+      struct query *query = message->subject;
+      claim_drop(query->claim);
+      free(query);
+    }
+    message = next;
+  }
+}
+
+/* Of the two threads the one that leaves last closes the channel. */
+static void leave(struct core *core) {
+  if (--core->users > 0) return;
+  discard(channel_take_commands(&core->channel), true);
+  discard(channel_take_events(&core->channel, false), false);
+  channel_close(&core->channel);
+}
+
+void core_keep(struct core *core) { core->references++; }
+
+void core_forget(struct core *core) {
+  if (--core->references > 0) return;
+  pthread_mutex_destroy(&core->error_lock);
+  settings_free(core->settings);
+  free(core);
+}
+
+static bool start_thread(struct core *core) {
+  sigset_t all, old;
+  /* No handler of the process may run on our threads. */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int rc = pthread_create(&core->thread, NULL, run, core);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  errno = rc;
+  return rc == 0;
+}
+
+static bool init_session(struct core *core) {
+  struct client_listener of_client = {.self = core,
+                                      .failed = client_failed,
+                                      .error = remember_error,
+                                      .log = core_log};
+  struct listener of_session = {.self = core,
+                                .contender = on_contender,
+                                .session = on_state,
+                                .trouble = on_trouble};
+  struct session_options options = {.chroot = core->settings->hosts.chroot};
+  if (!entropy(options.random, sizeof options.random)) return false;
+  core->client = client_new(core->settings, &core->session, &of_client,
+                            &core->channel.io);
+  if (!core->client) return false;
+  struct transport transport = client_transport(core->client);
+  session_init(&core->session, &options, &transport, &of_session, clock_now());
+  return true;
+}
+
+struct core *core_open(struct settings *settings, const char **error) {
+  struct core *core = calloc(1, sizeof *core);
+  if (!core || !channel_open(&core->channel)) {
+    *error = core ? strerror(errno) : "not enough memory";
+    free(core);
+    settings_free(settings);
+    return NULL;
+  }
+  core->references = core->users = 2;
+  core->owner = getpid();
+  core->settings = settings;
+  core->close.kind = COMMAND_CLOSE;
+  core->state_event.kind = EVENT_STATE;
+  core->failed_event.kind = EVENT_FAILED;
+  core->closed_event.kind = EVENT_CLOSED;
+  pthread_mutex_init(&core->error_lock, NULL);
+  enroll(core);
+  if (init_session(core) && start_thread(core)) return core;
+  *error = core->client ? strerror(errno) : "not enough memory";
+  unregister(core);
+  if (core->client) client_free(core->client);
+  core->references = core->users = 1;
+  leave(core);
+  core_forget(core);
+  return NULL;
+}
+
+void core_close(struct core *core) {
+  if (core->closed) return;
+  core->closed = true;
+  channel_command(&core->channel, &core->close);
+}
+
+void core_leave(struct core *core, bool ended) {
+  if (ended)
+    pthread_join(core->thread, NULL);
+  else
+    pthread_detach(core->thread);
+  leave(core);
+}
+
+/* The Lua thread's calls. */
+
+static void command(struct core *core, struct message *message, int kind) {
+  message->kind = kind;
+  channel_command(&core->channel, message);
+}
+
+struct claim *core_acquire(struct core *core, const char *path,
+                           const void *data, size_t size,
+                           const struct contender_options *options) {
+  struct claim *claim = claim_new(&core->proof, core->settings->hosts.chroot,
+                                  path, data, size, options);
+  if (!claim) return NULL;
+  claim->number = ++core->numbers;
+  claim->asked = clock_now();
+  claim_keep(claim); /* the contender's */
+  command(core, &claim->acquire, COMMAND_ACQUIRE);
+  return claim;
+}
+
+void core_cancel(struct core *core, struct claim *claim) {
+  if (core->closed) return;
+  claim_keep(claim);
+  claim->cancel.kind = COMMAND_CANCEL;
+  if (!channel_command(&core->channel, &claim->cancel)) claim_drop(claim);
+}
+
+void core_abandon(struct core *core, struct claim *claim) {
+  if (core->closed) return;
+  claim_keep(claim);
+  command(core, &claim->release, COMMAND_ABANDON);
+}
+
+bool core_release(struct core *core, struct claim *claim, bool report) {
+  int held = CLAIM_HELD;
+  if (!atomic_compare_exchange_strong(&claim->state, &held, CLAIM_RELEASED))
+    return held == CLAIM_RELEASED;
+  if (core->closed) return true; /* the session's end removes the node */
+  claim->report_gone = report;
+  claim_keep(claim);
+  command(core, &claim->release, COMMAND_RELEASE);
+  return true;
+}
+
+struct query *core_verify(struct core *core, struct claim *claim) {
+  struct query *query = calloc(1, sizeof *query);
+  if (!query) return NULL;
+  query->core = core;
+  query->claim = claim;
+  query->number = ++core->numbers;
+  query->ask.subject = query->answer.subject = query;
+  claim_keep(claim);
+  command(core, &query->ask, COMMAND_VERIFY);
+  return query;
+}
+
+struct message *core_take_events(struct core *core, bool host_read) {
+  return channel_take_events(&core->channel, host_read);
+}
+
+void core_event_done(struct core *core, struct message *message) {
+  int kind = message->kind;
+  channel_done(&core->channel, message);
+  if (kind <= EVENT_GONE) {
+    claim_drop(message->subject);
+  } else if (kind == EVENT_LOG) {
+    core->log_lines--;
+    free(message->subject);
+  } else if (kind == EVENT_VERIFIED) {
+    struct query *query = message->subject;
+    claim_drop(query->claim);
+    free(query);
+  }
+}
+
+int core_states(struct core *core, enum session_state states[16]) {
+  uint64_t packed = atomic_exchange(&core->states, 0);
+  int n = 0;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    unsigned state = packed >> shift & 15;
+    if (state) states[n++] = (enum session_state)(state - 1);
+  }
+  return n;
+}
+
+void core_error(struct core *core, char *text, size_t size) {
+  pthread_mutex_lock(&core->error_lock);
+  snprintf(text, size, "%s", core->error);
+  pthread_mutex_unlock(&core->error_lock);
+}

@@ -1,0 +1,35 @@
+/* What Lua 5.1 and LuaJIT lack of the later C API.  Own copies throughout, so
+ * that one binary serves both: LuaJIT exports some of these, 5.1 does not. */
+#ifndef ZKLOCK_LUA_COMPAT_H
+#define ZKLOCK_LUA_COMPAT_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#if LUA_VERSION_NUM < 502
+#undef luaL_newlib
+#define luaL_newlib(L, functions) \
+  (lua_newtable(L), compat_setfuncs(L, functions))
+
+static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
+  for (; functions->name; functions++) {
+    lua_pushcfunction(L, functions->func);
+    lua_setfield(L, -2, functions->name);
+  }
+}
+#define lua_rawlen(L, index) lua_objlen(L, index)
+#else
+#define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
+#endif
+
+static inline void *compat_testudata(lua_State *L, int index,
+                                     const char *name) {
+  void *object = lua_touserdata(L, index);
+  if (!object || !lua_getmetatable(L, index)) return NULL;
+  luaL_getmetatable(L, name);
+  if (!lua_rawequal(L, -1, -2)) object = NULL;
+  lua_pop(L, 2);
+  return object;
+}
+
+#endif

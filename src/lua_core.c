@@ -1,0 +1,668 @@
+/* `zklock.core`: the binding.  It knows userdata and arguments, not locks:
+ * the Lua layer is the only caller and has checked what users gave it.
+ *
+ * A session is born closed and then opened, so that an error on the way
+ * leaves a value that its __gc can deal with.  No function here waits for
+ * the network but session:wait, which is the `poll` loop. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core.h"
+#include "lua_compat.h"
+
+#define SESSION "zklock.session"
+#define HOLD "zklock.hold"
+
+#define NANOSECONDS 1e9
+
+static const char *const codes[] = {
+    [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
+    [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
+    [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
+    [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
+    [VERDICT_INVALID] = "invalid",
+};
+
+struct session_box {
+  struct core *core;       /* NULL: closed, and left */
+  struct message *pending; /* taken, not yet handed to Lua */
+  enum session_state states[16];
+  int state_count, state_next;
+  bool ended;              /* EVENT_CLOSED has come */
+};
+
+/* One share of a hold: what a guard is made of.  The claim is given back when
+ * its last share is. */
+struct hold_box {
+  struct core *core;   /* NULL: not yet made */
+  struct claim *claim;
+  bool live;           /* this share counts */
+};
+
+/* Seconds to a point in time; NEVER for none. */
+static int64_t to_time(int64_t now, lua_Number seconds) {
+  if (seconds >= 1e9) return NEVER;
+  return now + (int64_t)(seconds * NANOSECONDS);
+}
+
+static int64_t opt_duration(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index)) return NEVER;
+  lua_Number seconds = luaL_checknumber(L, index);
+  return seconds >= 1e9 ? NEVER : (int64_t)(seconds * NANOSECONDS);
+}
+
+static void check_process(lua_State *L, const struct core *core) {
+  if (core->owner != getpid())
+    luaL_error(L, "zklock: this session belongs to process %d",
+               (int)core->owner);
+}
+
+static struct session_box *check_session(lua_State *L) {
+  struct session_box *box = luaL_checkudata(L, 1, SESSION);
+  if (box->core) check_process(L, box->core);
+  return box;
+}
+
+static struct core *check_open(lua_State *L) {
+  struct session_box *box = check_session(L);
+  if (!box->core) luaL_error(L, "zklock: the session is closed");
+  return box->core;
+}
+
+static struct hold_box *check_hold(lua_State *L, int index) {
+  return luaL_checkudata(L, index, HOLD);
+}
+
+/* Opening. */
+
+static char *copy_field(lua_State *L, int index, const char *name,
+                        size_t *size) {
+  size_t length;
+  lua_getfield(L, index, name);
+  const char *text = luaL_checklstring(L, -1, &length);
+  char *copy = malloc(length + 1);
+  if (copy) memcpy(copy, text, length + 1);
+  if (size) *size = length;
+  lua_pop(L, 1);
+  return copy;
+}
+
+static bool read_credentials(lua_State *L, struct settings *settings) {
+  lua_getfield(L, 1, "auth");
+  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  if (n > 0 && !(settings->credentials =
+                     calloc((size_t)n, sizeof *settings->credentials)))
+    return false;
+  for (int i = 0; i < n; i++) {
+    struct credential *c = &settings->credentials[i];
+    lua_rawgeti(L, -1, i + 1);
+    settings->credential_count = i + 1;
+    c->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
+    c->secret = copy_field(L, lua_gettop(L), "credential", &c->size);
+    lua_pop(L, 1);
+    if (!c->scheme || !c->secret) return false;
+  }
+  lua_pop(L, 1);
+  return true;
+}
+
+static bool read_acl(lua_State *L, struct settings *settings) {
+  lua_getfield(L, 1, "acl");
+  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  if (n > 0 && !(settings->acl = calloc((size_t)n, sizeof *settings->acl)))
+    return false;
+  for (int i = 0; i < n; i++) {
+    struct acl_entry *entry = &settings->acl[i];
+    lua_rawgeti(L, -1, i + 1);
+    settings->acl_count = i + 1;
+    entry->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
+    entry->id = copy_field(L, lua_gettop(L), "id", NULL);
+    lua_getfield(L, -1, "permissions");
+    entry->permissions = (int)lua_tonumber(L, -1);
+    lua_pop(L, 2);
+    if (!entry->scheme || !entry->id) return false;
+  }
+  lua_pop(L, 1);
+  return true;
+}
+
+struct settings_box {
+  struct settings *settings;
+};
+
+/* open{ hosts =, session_timeout =, auth =, acl =, log = } → session */
+static int open_session(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  struct session_box *box = lua_newuserdata(L, sizeof *box);
+  memset(box, 0, sizeof *box);
+  luaL_getmetatable(L, SESSION);
+  lua_setmetatable(L, -2);
+  /* The settings hang on a userdata while errors may still be raised. */
+  struct settings_box *holder = lua_newuserdata(L, sizeof *holder);
+  holder->settings = NULL;
+  luaL_getmetatable(L, "zklock.settings");
+  lua_setmetatable(L, -2);
+  struct settings *settings = holder->settings = calloc(1, sizeof *settings);
+  if (!settings) return luaL_error(L, "not enough memory");
+
+  char fault[256];
+  lua_getfield(L, 1, "hosts");
+  if (!hosts_parse(&settings->hosts, luaL_checkstring(L, -1), fault,
+                   sizeof fault))
+    return luaL_error(L, "%s", *fault ? fault : "not enough memory");
+  lua_getfield(L, 1, "session_timeout");
+  settings->session_timeout_ms = (int)(luaL_checknumber(L, -1) * 1000);
+  lua_getfield(L, 1, "log");
+  settings->want_log = lua_toboolean(L, -1);
+  lua_pop(L, 3);
+  if (!read_credentials(L, settings) || !read_acl(L, settings))
+    return luaL_error(L, "not enough memory");
+
+  const char *error = "";
+  holder->settings = NULL;
+  box->core = core_open(settings, &error);
+  if (!box->core) {
+    lua_pushnil(L);
+    lua_pushstring(L, error);
+    return 2;
+  }
+  lua_pushvalue(L, -2);
+  return 1;
+}
+
+static int settings_gc(lua_State *L) {
+  struct settings_box *holder = lua_touserdata(L, 1);
+  settings_free(holder->settings);
+  holder->settings = NULL;
+  return 0;
+}
+
+/* Events. */
+
+static int push_state(lua_State *L, struct session_box *box) {
+  lua_pushliteral(L, "state");
+  lua_pushstring(L, session_state_name(box->states[box->state_next]));
+  box->state_next++;
+  return 2;
+}
+
+static int push_refused(lua_State *L, const struct claim *claim) {
+  lua_pushliteral(L, "refused");
+  lua_pushnumber(L, (lua_Number)claim->number);
+  lua_pushstring(L, codes[claim->verdict]);
+  lua_pushinteger(L, claim->ahead);
+  if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
+    lua_pushstring(L, client_reason(claim->reason));
+  else
+    lua_pushnil(L);
+  return 5;
+}
+
+static int push_verified(lua_State *L, const struct query *query) {
+  lua_pushliteral(L, "verified");
+  lua_pushnumber(L, (lua_Number)query->number);
+  if (query->gone)
+    lua_pushliteral(L, "lost");
+  else if (query->no_answer)
+    lua_pushliteral(L, "disconnected");
+  else
+    lua_pushnil(L);
+  return 3;
+}
+
+static int push_numbered(lua_State *L, const char *what, uint64_t number) {
+  lua_pushstring(L, what);
+  lua_pushnumber(L, (lua_Number)number);
+  return 2;
+}
+
+static int push_event(lua_State *L, struct session_box *box,
+                      struct message *message) {
+  struct claim *claim = message->subject;
+  struct log_line *line = message->subject;
+  switch (message->kind) {
+    case EVENT_GRANTED:
+      return push_numbered(L, "granted", claim->number);
+    case EVENT_REFUSED:
+      return push_refused(L, claim);
+    case EVENT_LOST:
+      push_numbered(L, "lost", claim->number);
+      lua_pushstring(L, codes[claim->lost_verdict]);
+      return 3;
+    case EVENT_GONE:
+      return push_numbered(L, "gone", claim->number);
+    case EVENT_VERIFIED:
+      return push_verified(L, message->subject);
+    case EVENT_FAILED:
+      lua_pushliteral(L, "failed");
+      lua_pushstring(L, box->core->failure == CLIENT_REFUSED_AUTH
+                            ? "auth"
+                            : "disconnected");
+      return 2;
+    case EVENT_LOG:
+      lua_pushliteral(L, "log");
+      lua_pushstring(L, line->level);
+      lua_pushstring(L, line->text);
+      return 3;
+    default:
+      lua_pushliteral(L, "closed");
+      return 1;
+  }
+}
+
+/* session:next([host_read]) → kind, …: the next event, or nil */
+static int session_next(lua_State *L) {
+  struct session_box *box = check_session(L);
+  if (!box->core) return 0;
+  for (;;) {
+    if (box->state_next < box->state_count) return push_state(L, box);
+    if (!box->pending)
+      box->pending = core_take_events(box->core, lua_toboolean(L, 2));
+    struct message *message = box->pending;
+    if (!message) return 0;
+    if (message->kind == EVENT_STATE) {
+      box->pending = message->next;
+      core_event_done(box->core, message);
+      box->state_count = core_states(box->core, box->states);
+      box->state_next = 0;
+      continue;
+    }
+    /* Should Lua run out of memory here, the event is still pending. */
+    int n = push_event(L, box, message);
+    box->pending = message->next;
+    if (message->kind == EVENT_CLOSED) box->ended = true;
+    core_event_done(box->core, message);
+    return n;
+  }
+}
+
+/* session:wait(seconds|nil): blocks until there may be an event */
+static int session_wait(lua_State *L) {
+  const struct core *core = check_open(L);
+  struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
+  int64_t deadline = NEVER;
+  if (!lua_isnoneornil(L, 2))
+    deadline = to_time(clock_now(), luaL_checknumber(L, 2));
+  int rc, timeout;
+  do {
+    int64_t left = deadline == NEVER ? NEVER : deadline - clock_now();
+    timeout = left == NEVER           ? -1
+              : left <= 0             ? 0
+              : left > 86400000000000 ? 86400000
+                                      : (int)(left / 1000000) + 1;
+    rc = poll(&fd, 1, timeout);
+  } while (rc < 0 && errno == EINTR && timeout != 0);
+  lua_pushboolean(L, rc > 0);
+  return 1;
+}
+
+static int session_fd(lua_State *L) {
+  lua_pushinteger(L, check_open(L)->channel.lua.read_fd);
+  return 1;
+}
+
+static int session_state(lua_State *L) {
+  const struct session_box *box = check_session(L);
+  lua_pushstring(L, box->core ? session_state_name(
+                                    (enum session_state)box->core->proof.state)
+                              : "closed");
+  return 1;
+}
+
+static int session_id(lua_State *L) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx",
+           (unsigned long long)check_open(L)->session_id);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static int session_timeout(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)check_open(L)->timeout / NANOSECONDS);
+  return 1;
+}
+
+static int session_error(lua_State *L) {
+  char text[200];
+  core_error(check_open(L), text, sizeof text);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static int session_stats(lua_State *L) {
+  struct core *core = check_open(L);
+  lua_newtable(L);
+#define X(name)                                                  \
+  lua_pushnumber(L, (lua_Number)core->session.counters.name);    \
+  lua_setfield(L, -2, #name);
+  SESSION_COUNTERS(X)
+#undef X
+  lua_newtable(L);
+  for (int i = 0; i < WAIT_BUCKETS; i++) {
+    lua_pushnumber(L, (lua_Number)core->waits[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "wait_histogram");
+  return 1;
+}
+
+static void leave(struct session_box *box) {
+  struct core *core = box->core;
+  if (!core) return;
+  box->core = NULL;
+  while (box->pending) {
+    struct message *message = box->pending;
+    box->pending = message->next;
+    core_event_done(core, message);
+  }
+  core_leave(core, box->ended);
+  core_forget(core);
+}
+
+/* session:close(): begins to close; session:leave() ends the use of the fd */
+static int session_close_(lua_State *L) {
+  struct session_box *box = check_session(L);
+  if (box->core) core_close(box->core);
+  return 0;
+}
+
+static int session_leave(lua_State *L) {
+  struct session_box *box = check_session(L);
+  if (box->core) core_close(box->core);
+  leave(box);
+  return 0;
+}
+
+static int session_gc(lua_State *L) {
+  struct session_box *box = lua_touserdata(L, 1);
+  /* In a child of fork it is the parent's: not touched. */
+  if (!box->core || box->core->owner != getpid()) return 0;
+  core_close(box->core);
+  leave(box);
+  return 0;
+}
+
+/* Holds. */
+
+static struct hold_box *new_hold(lua_State *L) {
+  struct hold_box *box = lua_newuserdata(L, sizeof *box);
+  memset(box, 0, sizeof *box);
+  luaL_getmetatable(L, HOLD);
+  lua_setmetatable(L, -2);
+  return box;
+}
+
+/* session:acquire(path, seconds|nil, patient, data, max_hold|nil,
+ *                 lose_on_suspend) → hold, number */
+static int session_acquire_(lua_State *L) {
+  struct core *core = check_open(L);
+  struct contender_options options = {0};
+  size_t size;
+  const char *path = luaL_checkstring(L, 2);
+  const char *data = luaL_checklstring(L, 5, &size);
+  options.deadline = NEVER;
+  if (!lua_isnoneornil(L, 3))
+    options.deadline = to_time(clock_now(), luaL_checknumber(L, 3));
+  options.patient = lua_toboolean(L, 4);
+  options.max_hold = opt_duration(L, 6);
+  options.lose_on_suspend = lua_toboolean(L, 7);
+  struct hold_box *box = new_hold(L);
+  struct claim *claim = core_acquire(core, path, data, size, &options);
+  if (!claim) return luaL_error(L, "not enough memory");
+  core_keep(core);
+  box->core = core;
+  box->claim = claim;
+  box->live = true;
+  claim->shares = 1;
+  lua_pushnumber(L, (lua_Number)claim->number);
+  return 2;
+}
+
+/* hold:again() → another share of the same hold */
+static int hold_again(lua_State *L) {
+  struct hold_box *box = check_hold(L, 1);
+  check_process(L, box->core);
+  struct hold_box *copy = new_hold(L);
+  claim_keep(box->claim);
+  core_keep(box->core);
+  copy->core = box->core;
+  copy->claim = box->claim;
+  copy->live = true;
+  copy->claim->shares++;
+  return 1;
+}
+
+/* Gives a share back; the last one ends the hold.  False: it was lost. */
+static bool give_back(struct hold_box *box, bool report) {
+  box->live = false;
+  bool last = --box->claim->shares == 0;
+  if (box->claim->state == CLAIM_WAITING) {
+    core_abandon(box->core, box->claim);
+    return true;
+  }
+  if (last) return core_release(box->core, box->claim, report);
+  return box->claim->state != CLAIM_LOST;
+}
+
+/* hold:release(report) → true, or nil: lost; then: was it the last share? */
+static int hold_release(lua_State *L) {
+  struct hold_box *box = check_hold(L, 1);
+  check_process(L, box->core);
+  if (box->live)
+    lua_pushboolean(L, give_back(box, lua_toboolean(L, 2)));
+  else
+    lua_pushboolean(L, box->claim->state != CLAIM_LOST);
+  lua_pushboolean(L, box->claim->shares == 0);
+  return 2;
+}
+
+static int hold_cancel(lua_State *L) {
+  struct hold_box *box = check_hold(L, 1);
+  check_process(L, box->core);
+  core_cancel(box->core, box->claim);
+  return 0;
+}
+
+static int hold_gc(lua_State *L) {
+  struct hold_box *box = lua_touserdata(L, 1);
+  if (!box->core || box->core->owner != getpid()) return 0;
+  struct claim *claim = box->claim;
+  if (box->live) {
+    bool held = claim->state == CLAIM_HELD;
+    give_back(box, false);
+    if (held && claim->shares == 0 && !box->core->closed) {
+      char text[PATH_MAX_BYTES + 80];
+      snprintf(text, sizeof text,
+               "a guard of %s was collected without release; it is released",
+               claim->path + claim->prefix);
+      core_log(box->core, "warn", text);
+    }
+  }
+  claim_drop(claim);
+  core_forget(box->core);
+  box->core = NULL;
+  return 0;
+}
+
+static bool is_usable(const struct hold_box *box) {
+  return box->live && !box->core->closed && box->core->owner == getpid();
+}
+
+static int hold_is_held(lua_State *L) {
+  const struct hold_box *box = check_hold(L, 1);
+  lua_pushboolean(L, is_usable(box) && claim_is_held(box->claim));
+  return 1;
+}
+
+static int hold_lease(lua_State *L) {
+  const struct hold_box *box = check_hold(L, 1);
+  int64_t lease = is_usable(box) ? claim_lease(box->claim) : 0;
+  lua_pushnumber(L, lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
+  return 1;
+}
+
+/* hold:state() → "waiting", "refused", "held", "suspended", "released",
+ * "lost" */
+static int hold_state(lua_State *L) {
+  static const char *const names[] = {"waiting", "refused", "held", "released",
+                                      "lost"};
+  const struct hold_box *box = check_hold(L, 1);
+  check_process(L, box->core);
+  int state = box->claim->state;
+  if (state == CLAIM_HELD && (!box->live || box->core->closed))
+    state = CLAIM_RELEASED;
+  /* Suspended at the first doubt: no server, or no proof by our own clock. */
+  if (state == CLAIM_HELD && (box->core->proof.state != SESSION_CONNECTED ||
+                              !claim_is_held(box->claim)))
+    lua_pushliteral(L, "suspended");
+  else
+    lua_pushstring(L, names[state]);
+  return 1;
+}
+
+static int hold_token(lua_State *L) {
+  const struct hold_box *box = check_hold(L, 1);
+  char text[24];
+  snprintf(text, sizeof text, "%019lld", (long long)box->claim->token);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static int hold_token_number(lua_State *L) {
+  const struct hold_box *box = check_hold(L, 1);
+#if LUA_VERSION_NUM >= 503
+  lua_pushinteger(L, (lua_Integer)box->claim->token);
+#else
+  if (box->claim->token > INT64_C(9007199254740991))
+    return luaL_error(L, "zklock: the token %019lld is not exact as a number "
+                         "of this Lua: use token()",
+                      (long long)box->claim->token);
+  lua_pushnumber(L, (lua_Number)box->claim->token);
+#endif
+  return 1;
+}
+
+static int hold_node(lua_State *L) {
+  lua_pushstring(L, check_hold(L, 1)->claim->node);
+  return 1;
+}
+
+/* session:verify(hold) → number */
+static int session_verify(lua_State *L) {
+  struct core *core = check_open(L);
+  struct hold_box *box = check_hold(L, 2);
+  struct query *query = core_verify(core, box->claim);
+  if (!query) return luaL_error(L, "not enough memory");
+  lua_pushnumber(L, (lua_Number)query->number);
+  return 1;
+}
+
+/* Checks, for the Lua layer's messages. */
+
+static int check_path(lua_State *L) {
+  size_t length;
+  const char *path = luaL_checklstring(L, 1, &length);
+  const char *fault = path_fault(path, length);
+  if (!fault) return 0;
+  lua_pushstring(L, fault);
+  return 1;
+}
+
+/* check_hosts(text) → fault, or nil and the chroot */
+static int check_hosts(lua_State *L) {
+  size_t length;
+  const char *text = luaL_checklstring(L, 1, &length);
+  struct hosts hosts;
+  char fault[256] = "contains a NUL byte";
+  bool ok = strlen(text) == length &&
+            hosts_parse(&hosts, text, fault, sizeof fault);
+  if (strlen(text) == length) free(hosts.list);
+  if (ok) {
+    lua_pushnil(L);
+    lua_pushstring(L, hosts.chroot);
+    return 2;
+  }
+  lua_pushstring(L, fault);
+  return 1;
+}
+
+static int now(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)clock_now() / NANOSECONDS);
+  return 1;
+}
+
+static int hostname(lua_State *L) {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  lua_pushstring(L, name);
+  return 1;
+}
+
+static int pid(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)getpid());
+  return 1;
+}
+
+/* Our threads may outlive the lua_State, and lua_close unloads libraries: the
+ * library pins itself. */
+static void pin(void) {
+  Dl_info info;
+  if (dladdr((void *)(uintptr_t)pin, &info))
+    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static void new_class(lua_State *L, const char *name, const luaL_Reg *methods,
+                      lua_CFunction gc) {
+  luaL_newmetatable(L, name);
+  compat_setfuncs(L, methods);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pushliteral(L, "zklock");
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+}
+
+__attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
+  static const luaL_Reg session[] = {
+      {"fd", session_fd},           {"next", session_next},
+      {"wait", session_wait},       {"state", session_state},
+      {"id", session_id},           {"timeout", session_timeout},
+      {"error", session_error},     {"stats", session_stats},
+      {"close", session_close_},    {"leave", session_leave},
+      {"acquire", session_acquire_}, {"verify", session_verify},
+      {NULL, NULL}};
+  static const luaL_Reg hold[] = {
+      {"again", hold_again},   {"release", hold_release},
+      {"cancel", hold_cancel}, {"is_held", hold_is_held},
+      {"lease", hold_lease},   {"state", hold_state},
+      {"token", hold_token},   {"token_number", hold_token_number},
+      {"node", hold_node},     {NULL, NULL}};
+  static const luaL_Reg none[] = {{NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"open", open_session}, {"check_path", check_path},
+      {"check_hosts", check_hosts}, {"now", now},
+      {"hostname", hostname}, {"pid", pid},
+      {NULL, NULL}};
+  pin();
+  new_class(L, SESSION, session, session_gc);
+  new_class(L, HOLD, hold, hold_gc);
+  new_class(L, "zklock.settings", none, settings_gc);
+  luaL_newlib(L, functions);
+  lua_pushinteger(L, DATA_MAX_BYTES);
+  lua_setfield(L, -2, "data_max");
+#ifdef ZKLOCK_MT
+  lua_pushliteral(L, "mt");
+#else
+  lua_pushliteral(L, "st");
+#endif
+  lua_setfield(L, -2, "backend");
+  return 1;
+}

@@ -1,0 +1,39 @@
+#include "wakeup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static bool prepare(int fd) {
+  return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+bool wakeup_open(struct wakeup *wakeup) {
+  int fds[2];
+  if (pipe(fds) != 0) return false;
+  wakeup->read_fd = fds[0];
+  wakeup->write_fd = fds[1];
+  if (prepare(fds[0]) && prepare(fds[1])) return true;
+  wakeup_close(wakeup);
+  return false;
+}
+
+void wakeup_close(struct wakeup *wakeup) {
+  if (wakeup->read_fd >= 0) close(wakeup->read_fd);
+  if (wakeup->write_fd >= 0) close(wakeup->write_fd);
+  wakeup->read_fd = wakeup->write_fd = -1;
+}
+
+void wakeup_signal(const struct wakeup *wakeup) {
+  ssize_t n;
+  do n = write(wakeup->write_fd, "!", 1);
+  while (n < 0 && errno == EINTR); /* EAGAIN: it is readable already */
+}
+
+void wakeup_clear(const struct wakeup *wakeup) {
+  char bytes[64];
+  ssize_t n;
+  do n = read(wakeup->read_fd, bytes, sizeof bytes);
+  while (n == (ssize_t)sizeof bytes || (n < 0 && errno == EINTR));
+}

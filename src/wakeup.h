@@ -1,0 +1,17 @@
+/* A wake-up: one end is written by any thread, the other is what a loop
+ * polls.  A pipe; an unread byte means "there is something". */
+#ifndef ZKLOCK_WAKEUP_H
+#define ZKLOCK_WAKEUP_H
+
+#include <stdbool.h>
+
+struct wakeup {
+  int read_fd, write_fd;
+};
+
+bool wakeup_open(struct wakeup *wakeup); /* false: errno tells */
+void wakeup_close(struct wakeup *wakeup);
+void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
+void wakeup_clear(const struct wakeup *wakeup);
+
+#endif

@@ -318,8 +318,15 @@ static void grant_or_prove(struct contender *c) {
   enter(c, CONTENDER_QUEUED);
   c->listed_in = 0;
   c->alone = false;
+  c->unproved = true;
   session_prove(s);
-  lane_want_sync(c->lane);
+}
+
+/* The lease stands again. */
+void contender_proved(struct contender *c) {
+  if (!c->unproved) return;
+  c->unproved = false;
+  if (c->state == CONTENDER_QUEUED) lane_want_sync(c->lane);
 }
 
 /* Our node does not exist: begin again at the tail, same deadline. */
@@ -341,6 +348,7 @@ static void predecessor_gone(struct contender *c) {
   unwatch(&c->predecessor);
   c->alone = false;
   if (!first) {
+    c->listed_in = 0;
     lane_want_list(c->lane, 0);
     return;
   }
@@ -359,6 +367,7 @@ static void before_gone(struct contender *c) {
     c->ahead = 1;
     c->alone = true;
   } else {
+    c->listed_in = 0;
     lane_want_list(c->lane, 0);
   }
 }
@@ -415,6 +424,7 @@ static void place(struct contender *c, const struct listing *listing,
     return;
   }
   c->listed_in = s->connection;
+  c->unproved = false;
   c->ahead = own->ahead;
   c->alone = own->ahead == 1;
   if (c->ahead > 0 && !c->options.patient &&

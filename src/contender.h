@@ -76,6 +76,7 @@ struct contender {
   int ahead;           /* contenders ahead of us in that list */
   bool alone;          /* only the predecessor is ahead, and its deletion
                           proves that we are first */
+  bool unproved;       /* first, but the lease did not stand */
   int attempts;        /* failed tries to leave */
 
   struct op create, remove;
@@ -99,6 +100,7 @@ void contender_listed(struct contender *c, const struct listing *listing);
 /* News of a watch; `reply`: of the request that armed it, if it did. */
 void contender_watch(struct contender *c, struct watch *watch,
                      enum watch_news news, const struct reply *reply);
+void contender_proved(struct contender *c);
 void contender_disconnected(struct contender *c);
 void contender_session_ended(struct contender *c);
 void contender_due(struct contender *c);

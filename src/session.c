@@ -191,16 +191,21 @@ bool session_submit(struct session *s, struct op *op) {
   return true;
 }
 
+static void round_confirmed(struct session *s, const struct op *op) {
+  lease_confirm(&s->lease, op->sent);
+  s->expiries_in_row = 0;
+  if (!s->proof_wanted || !session_lease_stands(s)) return;
+  s->proof_wanted = false;
+  each_contender(s, contender_proved);
+}
+
 static void finish_op(struct session *s, struct op *op,
                       const struct reply *reply) {
   op->in_flight = false;
   if (is_answer(reply->rc)) lease_answered(&s->lease, op->sent, s->now);
   if (op->round) {
     s->round_in_flight = false;
-    if (is_committed(reply->rc)) {
-      lease_confirm(&s->lease, op->sent);
-      s->expiries_in_row = 0;
-    }
+    if (is_committed(reply->rc)) round_confirmed(s, op);
   }
   op->handler(op, reply);
 }
@@ -232,7 +237,7 @@ void session_reply(struct session *s, int64_t now, uint64_t serial,
 
 /* The lease. */
 
-void session_prove(struct session *s) { s->round_wanted = true; }
+void session_prove(struct session *s) { s->proof_wanted = true; }
 
 static void on_heartbeat(struct op *op, const struct reply *reply) {
   (void)op;
@@ -248,11 +253,12 @@ static int64_t not_before_retry(const struct session *s, int64_t due) {
   return s->retry_at != NEVER && due < s->retry_at ? s->retry_at : due;
 }
 
+/* A lease that does not stand may need several rounds (lease.h): paced. */
 static int64_t heartbeat_due(const struct session *s) {
   if (!session_is_connected(s) || s->round_in_flight) return NEVER;
-  if (s->round_wanted) return not_before_retry(s, s->now);
   if (s->active == 0) return NEVER;
-  return not_before_retry(s, s->round_sent + s->timeout / 6);
+  int64_t pause = s->timeout / (s->proof_wanted ? 24 : 6);
+  return not_before_retry(s, s->round_sent + pause);
 }
 
 /* An idle connection is kept alive by us: the answers are what the lease of
@@ -261,16 +267,16 @@ static int64_t ping_due(const struct session *s) {
   if (!session_is_connected(s) || s->ping.in_flight) return NEVER;
   int64_t idle = s->last_sent + s->timeout / 4;
   if (!s->flight) return not_before_retry(s, idle);
-  int64_t stuck = s->flight->sent + NUDGE_AFTER;
+  int64_t since = s->flight->sent;
+  if (s->ping.sent > since) since = s->ping.sent; /* one at a time */
+  int64_t stuck = since + NUDGE_AFTER;
   return not_before_retry(s, stuck < idle ? stuck : idle);
 }
 
 static void keep_alive(struct session *s) {
   if (heartbeat_due(s) <= s->now) {
-    if (session_submit(s, &s->heartbeat)) {
-      s->round_wanted = false;
+    if (session_submit(s, &s->heartbeat))
       counter_add(&s->counters.heartbeats, 1);
-    }
     each_contender(s, contender_guard);
   }
   if (ping_due(s) <= s->now) session_submit(s, &s->ping);
@@ -327,12 +333,12 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->id = id;
   s->timeout = timeout;
   s->connection++;
-  s->last_sent = s->round_sent = now;
+  s->last_sent = now;
+  s->round_sent = now - timeout; /* a round is due at once, if any is */
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
   if (same) counter_add(&s->counters.reconnects, 1);
   change_state(s, SESSION_CONNECTED);
-  if (s->active > 0) session_prove(s);
   each_lane(s, same ? reconnect_lane : connect_lane);
 }
 

@@ -80,7 +80,8 @@ struct session {
   struct lease lease;
   struct op heartbeat, ping;
   char heartbeat_path[160]; /* never exists */
-  bool round_in_flight, round_wanted;
+  bool round_in_flight;
+  bool proof_wanted;   /* somebody is first and the lease does not stand */
   int64_t round_sent;  /* when the last round was sent */
   int64_t last_sent;   /* when anything was last sent */
   int64_t renew_at;    /* EXPIRED: when to open a new session */

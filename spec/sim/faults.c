@@ -142,15 +142,17 @@ static void silence(struct world *w, struct process *p) {
 }
 
 static void stop_server(struct world *w) {
-  int server = random_below(&w->random, w->zoo.server_count);
-  w->zoo.servers[server].stopped_until = fault_while(w);
-  trace(w, NOBODY, "! server %d stops until %.3f ms", server,
-        (double)w->zoo.servers[server].stopped_until / 1e6);
+  int number = random_below(&w->random, w->zoo.server_count);
+  struct server *server = &w->zoo.servers[number];
+  if (w->now < server->stopped_until) return;
+  server->stopped_until = fault_while(w);
+  trace(w, NOBODY, "! server %d stops until %.3f ms", number,
+        (double)server->stopped_until / 1e6);
 }
 
 static void cut_off(struct world *w) {
   int server = some_follower(w);
-  if (server == NOBODY || w->zoo.servers[server].deposed) return;
+  if (server == NOBODY || w->now < w->zoo.servers[server].cut_until) return;
   trace(w, NOBODY, "! server %d is cut off from the leader", server);
   server_is_cut_off(w, server, fault_while(w));
 }

@@ -257,6 +257,10 @@ static void answer_write(struct world *w, int request, int rc, int node) {
   struct connection *c = connection_of(w, request);
   if (!c->server_has_it || c->first == c->last) return;
   if (c->waiting[c->first % WAITING_MAX] != request) return;
+  if (rc == REPLY_SESSION_MOVED) { /* FinalRequestProcessor: no answer */
+    server_drop(w, c);
+    return;
+  }
   c->first++;
   struct note note = note_to(w, c, NOTE_REPLY);
   note.request = request;

@@ -338,14 +338,14 @@ static int session_error(lua_State *L) {
 static int session_stats(lua_State *L) {
   struct core *core = check_open(L);
   lua_newtable(L);
-#define X(name)                                                  \
-  lua_pushnumber(L, (lua_Number)core->session.counters.name);    \
+#define X(name)                                                 \
+  lua_pushinteger(L, (lua_Integer)core->session.counters.name); \
   lua_setfield(L, -2, #name);
   SESSION_COUNTERS(X)
 #undef X
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
-    lua_pushnumber(L, (lua_Number)core->waits[i]);
+    lua_pushinteger(L, (lua_Integer)core->waits[i]);
     lua_rawseti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "wait_histogram");

@@ -87,7 +87,17 @@ struct client {
  * one pointer, and that carries the request's serial. */
 static _Thread_local struct client *current;
 
-const char *client_reason(int rc) { return zerror(rc); }
+const char *client_reason(int rc) {
+  switch (rc) {
+    case REASON_COUNTER_AT_END:
+      return "the sequence counter of the directory is at its end; delete the "
+             "directory when it is empty";
+    case REASON_NO_MEMORY:
+      return "not enough memory";
+    default:
+      return zerror(rc);
+  }
+}
 
 /* The inbox. */
 
@@ -361,13 +371,14 @@ static void resolve(struct client *client) {
  * same session goes on over a new handle. */
 static void resolved(struct client *client) {
   const char *error = "";
+  bool temporary = false;
   if (!client->resolver) return;
-  const char *list = resolver_result(client->resolver, &error);
+  const char *list = resolver_result(client->resolver, &error, &temporary);
   if (!list) return;
   if (!*list) {
     say_error(client, error);
     client->resolve_at = clock_now() + 500 * MILLISECOND;
-    if (!client->handle)
+    if (!client->handle && !temporary)
       client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
   } else if (!client->handle || strcmp(list, client->resolved) != 0) {
     char *copy = strdup(list);

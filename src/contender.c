@@ -420,6 +420,7 @@ static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   struct session *s = session_of(c);
   if (listing->unordered) {
+    session_trouble(s, "cannot order", c->lane->path, REASON_COUNTER_AT_END);
     contender_refuse(c, VERDICT_INVALID);
     return;
   }

@@ -220,7 +220,7 @@ static void obey(struct core *core, struct message *message, int kind) {
       if (core->closing ||
           !session_acquire(&core->session, &claim->contender, claim->path)) {
         claim->joined = false;
-        core->last_rc = REPLY_LOST;
+        core->last_rc = REASON_NO_MEMORY;
         refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID);
         claim_drop(claim);
       }

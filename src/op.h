@@ -39,6 +39,9 @@ enum reply_code {
   REPLY_INVALID_ACL = -114,
   REPLY_AUTH_FAILED = -115,
   REPLY_SESSION_MOVED = -118,
+  /* Ours: never a server's reply, but a reason for a refusal. */
+  REASON_COUNTER_AT_END = -1001,
+  REASON_NO_MEMORY = -1002,
 };
 
 struct reply {

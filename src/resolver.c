@@ -19,6 +19,7 @@ struct resolver {
   /* Written by the thread before `done`: */
   char result[ADDRESSES * ADDRESS_MAX];
   char error[160];
+  bool temporary;
   int count;
   struct host hosts[];
 };
@@ -59,6 +60,7 @@ static void resolve(struct resolver *r) {
     if (rc != 0) {
       snprintf(r->error, sizeof r->error, "%.60s: %.80s", r->hosts[i].name,
                gai_strerror(rc));
+      if (rc == EAI_AGAIN) r->temporary = true;
       continue;
     }
     for (struct addrinfo *a = found; a && n < ADDRESSES; a = a->ai_next) {
@@ -119,12 +121,14 @@ struct resolver *resolver_start(const struct hosts *hosts,
   return NULL;
 }
 
-const char *resolver_result(struct resolver *r, const char **error) {
+const char *resolver_result(struct resolver *r, const char **error,
+                            bool *temporary) {
   pthread_mutex_lock(&r->lock);
   bool done = r->done;
   pthread_mutex_unlock(&r->lock);
   if (!done) return NULL;
   *error = r->error;
+  *temporary = r->temporary;
   return r->result;
 }
 

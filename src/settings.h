@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { HOST_MAX = 255, PATH_MAX_BYTES = 1000, DATA_MAX_BYTES = 1048000 };
+enum { HOST_MAX = 255, PATH_MAX_BYTES = 1000, DATA_MAX_BYTES = 1000000 };
 
 struct host {
   char name[HOST_MAX + 1];

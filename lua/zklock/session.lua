@@ -135,9 +135,7 @@ end
 
 -- Runs what is due; never raises.
 function Session:_step()
-  local adapter = self._stepping or self._adapters[1]
-  local host_read = adapter and adapter.reads_fd
-  while not self._left and dispatch(self, self._core:next(host_read)) do
+  while not self._left and dispatch(self, self._core:next(self._host_read)) do
     local later = self._later_queue
     if later then
       self._later_queue = nil
@@ -191,6 +189,7 @@ function Session:_adapter(level)
   if not adapter then
     adapter = make.new and make.new(self) or make
     self._adapters[make] = adapter
+    self._host_read = self._host_read or adapter.reads_fd
     self._waiting[adapter] = 0
   end
   return adapter

@@ -109,6 +109,7 @@ static void enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(next == last || (legal_moves[last] & (1u << next)));
   c->lane->entered += has_entered(next) - has_entered(last);
+  if (next == CONTENDER_HELD && s->holders == 0) s->guarded = s->now;
   s->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   s->active -= next == CONTENDER_GONE && last != CONTENDER_GONE;
   counter_add(&s->counters.waiting,

@@ -261,6 +261,12 @@ static int64_t heartbeat_due(const struct session *s) {
   return not_before_retry(s, s->round_sent + pause);
 }
 
+/* Who holds for long watches its own node; who does not pays nothing. */
+static int64_t guard_due(const struct session *s) {
+  if (!session_is_connected(s) || s->holders == 0) return NEVER;
+  return not_before_retry(s, s->guarded + s->timeout / 6);
+}
+
 /* An idle connection is kept alive by us: the answers are what the lease of
  * the next acquisition stands on.  And the nudge (see above). */
 static int64_t ping_due(const struct session *s) {
@@ -277,6 +283,9 @@ static void keep_alive(struct session *s) {
   if (heartbeat_due(s) <= s->now) {
     if (session_submit(s, &s->heartbeat))
       counter_add(&s->counters.heartbeats, 1);
+  }
+  if (guard_due(s) <= s->now) {
+    s->guarded = s->now;
     each_contender(s, contender_guard);
   }
   if (ping_due(s) <= s->now) session_submit(s, &s->ping);
@@ -421,7 +430,8 @@ void session_turn(struct session *s, int64_t now) {
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->timers);
-  int64_t others[] = {heartbeat_due(s), ping_due(s), s->renew_at, s->retry_at,
+  int64_t others[] = {heartbeat_due(s), guard_due(s), ping_due(s),
+                      s->renew_at,      s->retry_at,
                       s->holders > 0 ? s->lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

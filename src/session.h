@@ -83,6 +83,7 @@ struct session {
   bool round_in_flight;
   bool proof_wanted;   /* somebody is first and the lease does not stand */
   int64_t round_sent;  /* when the last round was sent */
+  int64_t guarded;     /* when holders' own watches were last seen to */
   int64_t last_sent;   /* when anything was last sent */
   int64_t renew_at;    /* EXPIRED: when to open a new session */
   int64_t retry_at;    /* something could not be sent: when to try again */

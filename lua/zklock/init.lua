@@ -6,6 +6,8 @@ local Session = require "zklock.session"
 return {
   --- Opens a session: `zklock.connect(hosts [, options])`.
   connect = Session.connect,
+  --- Seconds on the clock that leases are measured with.
+  now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.
   errors = errors.codes,
   --- The ZooKeeper client library in use: "st" or "mt".

@@ -1,5 +1,5 @@
 --- The one funnel for errors.
--- Misuse raises with the caller's line; what the world does comes back as
+-- Misuse raises with the user's line; what the world does comes back as
 -- `nil, message, code`.
 local errors = {}
 
@@ -10,9 +10,30 @@ for word in ([[timeout busy cancelled lost expired disconnected closed auth
   errors.codes[word] = word
 end
 
---- Raises misuse.  `level` is the caller's, counted from our caller.
-function errors.misuse(level, format, ...)
-  error("zklock: " .. format:format(...), level + 1)
+-- This library's own files, and the chunks that it loads.
+local here = debug.getinfo(1, "S").source:match("^(.*)errors%.lua$") or "@?"
+
+local function is_ours(source)
+  return source:sub(1, #here) == here or source:sub(1, 7) == "=zklock"
+end
+
+-- The level of the innermost function that is neither ours nor C.
+local function level_of_caller()
+  local level = 3
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info then return 2 end
+    if info.what ~= "C" and info.what ~= "tail"
+        and not is_ours(info.source) then
+      return level - 1
+    end
+    level = level + 1
+  end
+end
+
+--- Raises misuse, at the line of the user's code that called us.
+function errors.misuse(format, ...)
+  error("zklock: " .. format:format(...), level_of_caller())
 end
 
 --- `nil, message, code`, as the world's refusals are returned.

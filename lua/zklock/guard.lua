@@ -35,8 +35,8 @@ function Guard:release(options)
   local session = self._hold.session
   local wait = false
   if options ~= nil then
-    check.options(options, { wait = true }, "release options", 2)
-    wait = check.flag(options.wait, false, "option 'wait'", 2)
+    check.options(options, { wait = true }, "release options")
+    wait = check.flag(options.wait, false, "option 'wait'")
   end
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
@@ -116,7 +116,7 @@ end
 --- `fn(guard, code)` once, from step(), when the hold is lost; at once if it
 -- already is.
 function Guard:on_lost(fn)
-  check.callback(fn, "argument 1 of on_lost", 2)
+  check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
     fn(self, self._hold.lost or "lost")
   elseif not self._outcome then

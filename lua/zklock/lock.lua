@@ -3,6 +3,7 @@ local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
 local Guard = require "zklock.guard"
+local loops = require "zklock.loop"
 
 local misuse, refusal = errors.misuse, errors.refusal
 local unpack = table.unpack or unpack -- luacheck: ignore 113
@@ -54,22 +55,20 @@ Lock.__index = Lock
 local lock_options = check.set "reentrant data max_hold on_suspend"
 local acquire_options = check.set "timeout data max_hold owner"
 
-function Lock.new(session, path, options, level)
-  options = check.options(options, lock_options, "lock options", level + 1)
+function Lock.new(session, path, options)
+  options = check.options(options, lock_options, "lock options")
   local self = setmetatable({
     path = path,
     _session = session,
-    _reentrant = check.flag(options.reentrant, true, "option 'reentrant'",
-      level + 1),
-    _data = options.data and check.data(options.data, "option 'data'",
-      level + 1) or session._data,
-    _max_hold = check.duration(options.max_hold, "option 'max_hold'",
-      level + 1),
+    _reentrant = check.flag(options.reentrant, true, "option 'reentrant'"),
+    _data = options.data ~= nil and check.data(options.data, "option 'data'")
+      or session._data,
+    _max_hold = check.duration(options.max_hold, "option 'max_hold'"),
     _waiters = setmetatable({}, { __mode = "k" }),
   }, Lock)
   local on_suspend = options.on_suspend or "keep"
   if on_suspend ~= "keep" and on_suspend ~= "lose" then
-    misuse(level + 1, "option 'on_suspend' must be \"keep\" or \"lose\", got %s",
+    misuse("option 'on_suspend' must be \"keep\" or \"lose\", got %s",
       tostring(on_suspend))
   end
   self._lose = on_suspend == "lose"
@@ -83,17 +82,17 @@ function Lock.new(session, path, options, level)
 end
 
 -- nil, a number of seconds, or a table of options → a request
-local function read_request(self, options, level)
+local function read_request(self, options)
   if options == nil or type(options) == "number" then
     options = { timeout = options }
   end
-  check.options(options, acquire_options, "acquire options", level + 1)
+  check.options(options, acquire_options, "acquire options")
   return {
-    timeout = check.duration(options.timeout, "timeout", level + 1),
-    data = options.data and check.data(options.data, "option 'data'",
-      level + 1) or self._data,
-    max_hold = check.duration(options.max_hold, "option 'max_hold'",
-      level + 1) or self._max_hold,
+    timeout = check.duration(options.timeout, "timeout"),
+    data = options.data ~= nil and check.data(options.data, "option 'data'")
+      or self._data,
+    max_hold = check.duration(options.max_hold, "option 'max_hold'")
+      or self._max_hold,
     owner = options.owner,
     refusal = "timeout",
   }
@@ -183,10 +182,10 @@ local function finish(self, request, wait)
   return make_guard(self, wait)
 end
 
-local function acquire(self, request, level)
+local function acquire(self, request)
   local session = self._session
-  session:_check_open(level + 1)
-  local adapter = session:_adapter(level + 1)
+  session:_check_open()
+  local adapter = session:_adapter()
   if request.owner == nil then request.owner = session:_owner(adapter) end
   local done, guard, message, code = reenter(self, request.owner)
   if done then return guard, message, code end
@@ -199,21 +198,21 @@ end
 -- `options`: nil (for ever), seconds, or `{ timeout=, data=, max_hold=,
 -- owner= }`.
 function Lock:acquire(options)
-  return acquire(self, read_request(self, options, 2), 2)
+  return acquire(self, read_request(self, options))
 end
 
 --- Takes the lock if it is free; never waits for another holder ("busy").
 function Lock:try_acquire(options)
   if options ~= nil then
-    check.type(options, "table", "argument 1 of try_acquire", 2)
+    check.type(options, "table", "argument 1 of try_acquire")
     if options.timeout ~= nil then
-      misuse(2, "try_acquire takes no timeout")
+      misuse("try_acquire takes no timeout")
     end
   end
-  local request = read_request(self, options or {}, 2)
+  local request = read_request(self, options or {})
   request.timeout = 0
   request.refusal = "busy"
-  return acquire(self, request, 2)
+  return acquire(self, request)
 end
 
 --- Releases the calling task's innermost hold of this lock.
@@ -222,7 +221,7 @@ function Lock:release(options)
   local owner = session:_owner()
   local guard = self._entry:top(owner)
   if not guard then
-    misuse(2, "%s is not held by the calling task", self.path)
+    misuse("%s is not held by the calling task", self.path)
   end
   return guard:release(options)
 end
@@ -244,10 +243,10 @@ function Lock:acquire_async(options, callback)
   if callback == nil and type(options) == "function" then
     options, callback = nil, options
   end
-  check.callback(callback, "the callback of acquire_async", 2)
-  local request = read_request(self, options, 2)
+  check.callback(callback, "the callback of acquire_async")
+  local request = read_request(self, options)
   local session = self._session
-  session:_check_open(2)
+  session:_check_open()
   if request.owner ~= nil then
     local done, guard, message, code = reenter(self, request.owner)
     if done then
@@ -266,7 +265,7 @@ end
 
 --- Ends every wait that was begun through this lock object.
 function Lock:cancel()
-  self._session:_check_open(2)
+  self._session:_check_open()
   for wait in pairs(self._waiters) do
     if not wait.done then wait.share:cancel() end
   end
@@ -284,7 +283,9 @@ if _VERSION >= "Lua 5.4" then
   ]], "=zklock.with_lock")
 else
   run = function(guard, fn)
+    local leave = loops.fence()
     local function close(ok, ...)
+      leave()
       guard:release()
       if not ok then error((...), 0) end
       return ...
@@ -306,9 +307,9 @@ end
 -- not run); the same error if fn raises; `nil, message, "lost", …results` if
 -- the hold was lost while fn ran.
 function Lock:with_lock(fn, options)
-  check.callback(fn, "argument 1 of with_lock", 2)
+  check.callback(fn, "argument 1 of with_lock")
   local guard, message, code =
-    acquire(self, read_request(self, options, 2), 2)
+    acquire(self, read_request(self, options))
   if not guard then return nil, message, code end
   return report(guard, run(guard, fn))
 end

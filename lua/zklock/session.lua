@@ -151,7 +151,7 @@ end
 
 --- Runs the due callbacks; never blocks.  Call it when fd() is readable.
 function Session:step()
-  if core.pid() ~= self._pid then self:_check_process(2) end
+  if core.pid() ~= self._pid then self:_check_process() end
   self:_step()
   local problem = self._problem
   if problem then
@@ -162,7 +162,7 @@ end
 
 --- The file descriptor that is readable when step() has something to do.
 function Session:fd()
-  self:_check_open(2)
+  self:_check_open()
   return self._core:fd()
 end
 
@@ -171,20 +171,20 @@ function Session:_later(fn)
   table.insert(self._later_queue, fn)
 end
 
-function Session:_check_process(level)
+function Session:_check_process()
   if core.pid() ~= self._pid then
-    misuse(level + 1, "this session belongs to process %d", self._pid)
+    misuse("this session belongs to process %d", self._pid)
   end
 end
 
-function Session:_check_open(level)
-  self:_check_process(level + 1)
-  if self._closed then misuse(level + 1, "the session is closed") end
+function Session:_check_open()
+  self:_check_process()
+  if self._closed then misuse("the session is closed") end
 end
 
 -- The adapter for a call that must wait, by what is running now.
-function Session:_adapter(level)
-  local make = loops.find(self._loop, level + 1)
+function Session:_adapter()
+  local make = loops.find(self._loop)
   local adapter = self._adapters[make]
   if not adapter then
     adapter = make.new and make.new(self) or make
@@ -192,6 +192,7 @@ function Session:_adapter(level)
     self._host_read = self._host_read or adapter.reads_fd
     self._waiting[adapter] = 0
   end
+  loops.check_fence(adapter)
   return adapter
 end
 
@@ -240,7 +241,7 @@ if _VERSION >= "Lua 5.4" then
     turn(self, adapter, wait)
     closing.fine = true
   ]], "=zklock.wait")
-elseif not jit and _VERSION == "Lua 5.1" then -- luacheck: ignore 113
+elseif not jit and _VERSION == "Lua 5.1" then
   -- No yield across pcall here: only a wait that blocks can be protected.
   protected_turn = function(turn_, closing, self, adapter, wait)
     if not adapter.blocks then
@@ -283,7 +284,7 @@ end
 function Session:_await_removal(number, path)
   local wait = { number = number }
   self._removals[number] = wait
-  self:_wait(self:_adapter(3), wait)
+  self:_wait(self:_adapter(), wait)
   if wait.code then
     return refusal("closed", "the session was closed before a server "
       .. "confirmed the release of %s", path)
@@ -292,7 +293,7 @@ function Session:_await_removal(number, path)
 end
 
 function Session:_verify(share)
-  local adapter = self:_adapter(3)
+  local adapter = self:_adapter()
   local number = self._core:verify(share)
   local wait = { number = number }
   self._waits[number] = wait
@@ -315,9 +316,9 @@ end
 
 --- A lock that one task at a time holds.
 function Session:mutex(path, options)
-  self:_check_open(2)
-  check.path(path, "path", 2)
-  return Lock.new(self, path, options, 2)
+  self:_check_open()
+  check.path(path, "path")
+  return Lock.new(self, path, options)
 end
 
 local with_lock_options = check.set [[timeout owner reentrant data max_hold
@@ -325,11 +326,11 @@ local with_lock_options = check.set [[timeout owner reentrant data max_hold
 
 --- Sugar for `session:mutex(path):with_lock(fn, options)`.
 function Session:with_lock(path, fn, options)
-  self:_check_open(2)
-  check.path(path, "path", 2)
-  check.callback(fn, "argument 2 of with_lock", 2)
+  self:_check_open()
+  check.path(path, "path")
+  check.callback(fn, "argument 2 of with_lock")
   if type(options) == "number" then options = { timeout = options } end
-  check.options(options, with_lock_options, "with_lock options", 2)
+  check.options(options, with_lock_options, "with_lock options")
   local of_lock, of_acquire = {}, {}
   for key, value in pairs(options or {}) do
     if key == "timeout" or key == "owner" then
@@ -338,7 +339,7 @@ function Session:with_lock(path, fn, options)
       of_lock[key] = value
     end
   end
-  local lock = Lock.new(self, path, of_lock, 2)
+  local lock = Lock.new(self, path, of_lock)
   return lock:with_lock(fn, of_acquire)
 end
 
@@ -347,13 +348,13 @@ end
 --- `fn(event, session)` from step(): connected, suspended, reconnected,
 -- expired, closed.
 function Session:on(event, fn)
-  self:_check_open(2)
-  check.type(event, "string", "argument 1 of on", 2)
+  self:_check_open()
+  check.type(event, "string", "argument 1 of on")
   if not events[event] then
-    misuse(2, "argument 1 of on must be connected, suspended, reconnected, "
+    misuse("argument 1 of on must be connected, suspended, reconnected, "
       .. "expired or closed, got %q", event)
   end
-  check.callback(fn, "argument 2 of on", 2)
+  check.callback(fn, "argument 2 of on")
   self._listeners[event] = self._listeners[event] or {}
   table.insert(self._listeners[event], fn)
   return self
@@ -361,25 +362,25 @@ end
 
 --- "connecting", "connected", "suspended", "expired" or "closed"
 function Session:state()
-  self:_check_process(2)
+  self:_check_process()
   return self._closed and "closed" or self._core:state()
 end
 
 --- ZooKeeper's session id, as a hexadecimal string.
 function Session:id()
-  self:_check_open(2)
+  self:_check_open()
   return self._core:id()
 end
 
 --- The negotiated session timeout in seconds.
 function Session:timeout()
-  self:_check_open(2)
+  self:_check_open()
   return self._core:timeout()
 end
 
 --- Counters; `wait_histogram[i]` counts grants after less than 2^(i-1) µs.
 function Session:stats()
-  self:_check_open(2)
+  self:_check_open()
   return self._core:stats()
 end
 
@@ -415,7 +416,7 @@ end
 --- Releases all, ends the ZooKeeper session, wakes every waiter with
 -- "closed".  Idempotent.
 function Session:close()
-  self:_check_process(2)
+  self:_check_process()
   if self._closed then return true end
   self._closed = true
   self._core:close()
@@ -441,13 +442,13 @@ end
 
 local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
 
-local function read_permissions(text, name, level)
+local function read_permissions(text, name)
   local seen, sum = {}, 0
-  check.type(text, "string", name, level + 1)
+  check.type(text, "string", name)
   for letter in text:gmatch(".") do
     local bit = permission_bits[letter]
     if not bit or seen[letter] then
-      misuse(level + 1, "%s must be made of the letters c, d, r, w, a, got %q",
+      misuse("%s must be made of the letters c, d, r, w, a, got %q",
         name, text)
     end
     seen[letter] = true
@@ -456,55 +457,55 @@ local function read_permissions(text, name, level)
   return sum
 end
 
-local function read_acl(acl, credentials, level)
+local function read_acl(acl, credentials)
   if acl == nil or acl == "open" then return nil end
   local creator = { scheme = "auth", id = "", permissions = 31 }
   if acl == "creator" or acl == "read" then
     if #credentials == 0 then
-      misuse(level + 1, "option 'acl' = %q needs option 'auth'", acl)
+      misuse("option 'acl' = %q needs option 'auth'", acl)
     end
     if acl == "creator" then return { creator } end
     return { creator, { scheme = "world", id = "anyone", permissions = 1 } }
   end
   if type(acl) ~= "table" or #acl == 0 then
-    misuse(level + 1, "option 'acl' must be \"open\", \"creator\", \"read\" or "
+    misuse("option 'acl' must be \"open\", \"creator\", \"read\" or "
       .. "a list of { scheme =, id =, perms = }")
   end
   local list = {}
   for i, entry in ipairs(acl) do
     local name = ("option 'acl' [%d]"):format(i)
-    check.options(entry, check.set "scheme id perms", name, level + 1)
+    check.options(entry, check.set "scheme id perms", name)
     list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme", level + 1),
-      id = check.type(entry.id, "string", name .. ".id", level + 1),
-      permissions = read_permissions(entry.perms, name .. ".perms", level + 1),
+      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
+      id = check.type(entry.id, "string", name .. ".id"),
+      permissions = read_permissions(entry.perms, name .. ".perms"),
     }
   end
   return list
 end
 
-local function read_auth(auth, level)
+local function read_auth(auth)
   if auth == nil then return {} end
-  check.type(auth, "table", "option 'auth'", level + 1)
+  check.type(auth, "table", "option 'auth'")
   if auth.scheme ~= nil or auth.credential ~= nil then auth = { auth } end
   local list = {}
   for i, entry in ipairs(auth) do
     local name = ("option 'auth' [%d]"):format(i)
-    check.options(entry, check.set "scheme credential", name, level + 1)
+    check.options(entry, check.set "scheme credential", name)
     list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme", level + 1),
+      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
       credential = check.type(entry.credential, "string",
-        name .. ".credential", level + 1),
+        name .. ".credential"),
     }
   end
   return list
 end
 
-local function positive(value, default, name, level)
+local function positive(value, default, name)
   if value == nil then return default end
-  check.type(value, "number", name, level + 1)
+  check.type(value, "number", name)
   if not (value > 0 and value <= 86400) then
-    misuse(level + 1, "%s must be more than 0 and at most 86400 seconds, got %s",
+    misuse("%s must be more than 0 and at most 86400 seconds, got %s",
       name, tostring(value))
   end
   return value
@@ -528,23 +529,23 @@ end
 
 --- Opens a session; waits until it is connected.
 function Session.connect(hosts, options)
-  check.type(hosts, "string", "argument 1 of connect (hosts)", 2)
+  check.type(hosts, "string", "argument 1 of connect (hosts)")
   local fault, chroot = core.check_hosts(hosts)
-  if fault then misuse(2, "argument 1 of connect (hosts) %s", fault) end
-  options = check.options(options, connect_options, "connect options", 2)
+  if fault then misuse("argument 1 of connect (hosts) %s", fault) end
+  options = check.options(options, connect_options, "connect options")
   local timeout = positive(options.session_timeout, 10,
-    "option 'session_timeout'", 2)
+    "option 'session_timeout'")
   local connect_timeout = positive(options.connect_timeout, 10,
-    "option 'connect_timeout'", 2)
-  local credentials = read_auth(options.auth, 2)
-  local acl = read_acl(options.acl, credentials, 2)
-  if options.log ~= nil then check.callback(options.log, "option 'log'", 2) end
+    "option 'connect_timeout'")
+  local credentials = read_auth(options.auth)
+  local acl = read_acl(options.acl, credentials)
+  if options.log ~= nil then check.callback(options.log, "option 'log'") end
   if options.on_event ~= nil then
-    check.callback(options.on_event, "option 'on_event'", 2)
+    check.callback(options.on_event, "option 'on_event'")
   end
-  local loop = loops.check(options.loop, 2)
+  local loop = loops.check(options.loop)
   if options.tls ~= nil then
-    check.type(options.tls, "table", "option 'tls'", 2)
+    check.type(options.tls, "table", "option 'tls'")
     return refusal("unsupported",
       "this ZooKeeper client library was built without TLS")
   end
@@ -580,7 +581,7 @@ function Session.connect(hosts, options)
   local deadline = core.now() + connect_timeout
   local opening = { timeout = function() return deadline - core.now() end }
   self._opening = opening
-  self:_wait(self:_adapter(2), opening)
+  self:_wait(self:_adapter(), opening)
   self._opening = nil
   if self._closed then return give_up(self, "closed") end
   if not opening.done or opening.code then

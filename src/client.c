@@ -22,11 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "claim.h"
 #include "resolver.h"
 
 #define MILLISECOND INT64_C(1000000)
+#define FAREWELL (1500 * MILLISECOND)
 
 #define SAME(ours, theirs) \
   _Static_assert((int)(ours) == (int)(theirs), "a code of ZooKeeper's")
@@ -66,6 +68,8 @@ struct client {
   int failures;         /* failed attempts in a row */
   int addresses;
   bool connected;
+  int fd;               /* `st`: the socket, while connected */
+  int outstanding;      /* requests without a reply yet */
   int auth_pending;     /* credentials not yet accepted */
   bool refused;         /* the ensemble did not accept them */
   uint64_t jitter;
@@ -256,6 +260,7 @@ static bool submit(void *self, const struct op *op) {
                                    (void_completion_t *)on_void, data);
       break;
   }
+  client->outstanding += rc == ZOK;
   return rc == ZOK;
 }
 
@@ -281,6 +286,7 @@ static void drop_handle(struct client *client) {
   zookeeper_close(client->handle);
   client->handle = NULL;
   client->connected = false;
+  client->outstanding = 0;
   /* No callback can run any more, and nobody waits for what it reported. */
   discard_inbox(client);
 }
@@ -450,11 +456,52 @@ struct transport client_transport(struct client *client) {
       .self = client, .submit = submit, .open = open_session};
 }
 
+#ifndef ZKLOCK_MT
+/* A socket that is closed with replies unread is reset, and a reset discards
+ * what the server has not yet read: our farewell, too, and the session lives
+ * on until its timeout.  A duplicate keeps the socket open until the server
+ * closes it, which is its answer to the farewell. */
+static void say_farewell(struct client *client) {
+  char rest[4096];
+  int64_t deadline = clock_now() + FAREWELL;
+  struct pollfd p = {.events = POLLIN};
+  p.fd = client->connected && client->fd >= 0
+             ? fcntl(client->fd, F_DUPFD_CLOEXEC, 0)
+             : -1;
+  drop_handle(client);
+  while (p.fd >= 0) {
+    int64_t left = (deadline - clock_now()) / MILLISECOND;
+    if (left <= 0 || poll(&p, 1, (int)left) <= 0) break;
+    ssize_t n = read(p.fd, rest, sizeof rest);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  if (p.fd >= 0) close(p.fd);
+}
+#else
+/* The same danger; there the library awaits the answer to the farewell, if
+ * nothing else is still to be answered. */
+static void say_farewell(struct client *client) {
+  int64_t deadline = clock_now() + FAREWELL;
+  struct pollfd p = {.fd = client->wakeup->read_fd, .events = POLLIN};
+  while (client->connected && client->outstanding > 0 &&
+         clock_now() < deadline) {
+    poll(&p, 1, 20);
+    wakeup_clear(client->wakeup);
+    pthread_mutex_lock(&client->lock);
+    for (struct incident *i = client->inbox; i; i = i->next)
+      client->outstanding -= i->kind == INCIDENT_REPLY;
+    discard_inbox(client);
+    pthread_mutex_unlock(&client->lock);
+  }
+  drop_handle(client);
+}
+#endif
+
 void client_close(struct client *client) {
   current = client;
   resolver_abandon(client->resolver);
   client->resolver = NULL;
-  drop_handle(client);
+  say_farewell(client);
 }
 
 void client_free(struct client *client) {
@@ -523,6 +570,7 @@ static int outcome(int rc) {
 static void deliver(struct client *client, const struct incident *incident) {
   switch (incident->kind) {
     case INCIDENT_REPLY: {
+      client->outstanding--;
       struct reply reply = {.rc = outcome(incident->code),
                             .path = incident->path,
                             .czxid = incident->czxid,
@@ -606,6 +654,7 @@ static void turn(struct client *client, int *fd, short *events) {
     return;
   }
   if (!trying) fcntl(*fd, F_SETFD, FD_CLOEXEC);
+  client->fd = *fd;
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
   client->library_due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +

@@ -165,6 +165,10 @@ static void on_contender(void *self, struct contender *c, enum news news,
 /* Questions. */
 
 static void answer(struct query *query) {
+  struct claim *claim = query->claim;
+  /* Belief is never stronger than truth: who knows must not go on. */
+  if (query->gone && claim->joined)
+    contender_lose(&claim->contender, VERDICT_LOST);
   post(query->core, &query->answer, EVENT_VERIFIED);
 }
 

@@ -211,6 +211,8 @@ local function turn(self, adapter, wait)
   if count == 0 and adapter.arm then adapter.arm() end
   while not wait.done do
     adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    -- An early return of an adapter that does not watch the fd by itself.
+    if not wait.done then self:_step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end
 end

@@ -194,7 +194,7 @@ static void on_event(zhandle_t *handle, int type, int state, const char *path,
   current = client; /* `mt`: the completion thread's first callback */
   bool session = type == ZOO_SESSION_EVENT;
   if (!session && type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT &&
-      type != ZOO_CREATED_EVENT)
+      type != ZOO_CREATED_EVENT && type != ZOO_CHILD_EVENT)
     return;
   append(client, incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
                               session ? state : type, path));
@@ -225,14 +225,16 @@ static bool submit(void *self, const struct op *op) {
   switch (op->kind) {
     case OP_CREATE:
       rc = zoo_acreate2(zh, op->path, op->data, op->size, &client->acl,
-                        ZOO_EPHEMERAL_SEQUENTIAL, on_created, data);
+                        op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                        on_created, data);
       break;
     case OP_MKDIR:
       rc = zoo_acreate2(zh, op->path, NULL, -1, &client->acl, mode, on_created,
                         data);
       break;
     case OP_LIST:
-      rc = zoo_aget_children(zh, op->path, 0, on_children, data);
+      rc = zoo_awget_children(zh, op->path, op->watch ? on_event : NULL, client,
+                              on_children, data);
       break;
     case OP_GET:
       rc = zoo_awget(zh, op->path, on_event, client, on_data, data);
@@ -256,7 +258,9 @@ static bool submit(void *self, const struct op *op) {
     case OP_UNWATCH:
       /* Declared as a pointer to the function pointer, used as the function
        * itself (3.8).  local = 0: the server's watch goes, too. */
-      rc = zoo_aremove_all_watches(zh, op->path, ZWATCHTYPE_DATA, 0,
+      rc = zoo_aremove_all_watches(zh, op->path,
+                                   op->watch ? ZWATCHTYPE_CHILD
+                                             : ZWATCHTYPE_DATA, 0,
                                    (void_completion_t *)on_void, data);
       break;
   }
@@ -582,6 +586,7 @@ static void deliver(struct client *client, const struct incident *incident) {
     case INCIDENT_WATCH:
       session_event(client->session, clock_now(),
                     incident->code == ZOO_DELETED_EVENT ? WATCH_DELETED
+                    : incident->code == ZOO_CHILD_EVENT ? WATCH_CHILDREN
                                                         : WATCH_CHANGED,
                     incident->path);
       break;

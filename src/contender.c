@@ -46,7 +46,7 @@
 #include "contender.h"
 
 #include <assert.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "session.h"
@@ -146,6 +146,7 @@ void contender_init(struct contender *c,
   op_init(&c->remove, OP_REMOVE, on_remove, c);
   c->create.data = options->data;
   c->create.size = options->size;
+  c->create.exact = options->downgrade;
 }
 
 void contender_join(struct contender *c, struct lane *lane) {
@@ -178,6 +179,7 @@ static void unwatch(struct watch **watch) {
 }
 
 static void unwatch_others(struct contender *c) {
+  lane_unwatch_children(c->lane, c);
   unwatch(&c->predecessor);
   unwatch(&c->before);
   c->alone = false;
@@ -189,7 +191,12 @@ static void take_new_name(struct contender *c) {
   struct session *s = session_of(c);
   char name[NAME_MAX_OWN];
   c->id = s->next_id++;
-  name_format(name, sizeof name, &s->base, c->id, ROLE_LOCK);
+  name_format(name, sizeof name, &s->base, c->id, rule_role(c->options.kind));
+  if (c->options.downgrade) {
+    size_t length = strlen(name);
+    snprintf(name + length, sizeof name - length, "%010d",
+             (int)c->options.writer_sequence);
+  }
   set_name(c, name);
   c->made = c->doubtful = c->proven = false;
   c->listed_in = 0;
@@ -270,6 +277,11 @@ void contender_session_ended(struct contender *c) {
     session_tell(s, c, NEWS_LOST, VERDICT_EXPIRED);
   }
   if (is_waiting(c)) {
+    if (c->options.downgrade) {
+      c->made = c->doubtful = false;
+      contender_refuse(c, VERDICT_LOST);
+      return;
+    }
     if (c->state == CONTENDER_PARKED) return;
     unwatch(&c->own);
     unwatch_others(c);
@@ -332,6 +344,7 @@ void contender_proved(struct contender *c) {
 
 /* Our node does not exist: begin again at the tail, same deadline. */
 static void start_over(struct contender *c) {
+  c->anchored = false;
   unwatch(&c->own);
   unwatch_others(c);
   take_new_name(c);
@@ -364,13 +377,18 @@ static void predecessor_gone(struct contender *c) {
 static void before_gone(struct contender *c) {
   const struct session *s = session_of(c);
   unwatch(&c->before);
-  if (c->listed_in == s->connection && c->ahead == 2) {
+  if (c->listed_in == s->connection && c->ahead == 2 && c->chain) {
     c->ahead = 1;
-    c->alone = true;
+    c->alone = c->shortcut;
   } else {
     c->listed_in = 0;
     lane_want_list(c->lane, 0);
   }
+}
+
+/* Who waits for a change of the directory rather than of one node. */
+static bool waits_for_children(const struct contender *c) {
+  return c->options.kind == KIND_LEASE || c->options.strategy == WAIT_PARENT;
 }
 
 /* All is known that a list can tell: grant, or watch for our turn. */
@@ -380,8 +398,16 @@ static void settle(struct contender *c) {
     return;
   }
   if (c->own) watch_arm(c->own);
-  if (c->predecessor) watch_arm(c->predecessor);
-  if (c->before) watch_arm(c->before);
+  if (waits_for_children(c)) {
+    lane_watch_children(c->lane, c);
+  } else if (c->options.strategy == WAIT_POLL) {
+    int64_t next = session_of(c)->now + c->options.poll_interval;
+    timer_set(&session_of(c)->timers, &c->timer,
+              next < c->options.deadline ? next : c->options.deadline);
+  } else {
+    if (c->predecessor) watch_arm(c->predecessor);
+    if (c->before) watch_arm(c->before);
+  }
 }
 
 /* Wants the node of `entry` watched (NULL: none); false: no memory. */
@@ -393,22 +419,13 @@ static bool aim(struct contender *c, struct watch **watch,
   return *watch || !entry;
 }
 
-/* The nearest entry before `from` that keeps us waiting. */
-static const struct entry *ahead_of(const struct listing *listing,
-                                    const struct entry *from) {
-  if (!from) return NULL;
-  for (const struct entry *e = from; e-- > listing->entries;)
-    if (e->role == ROLE_LOCK) return e;
-  return NULL;
-}
-
 /* Is whatever keeps us waiting a node of ours that is on its way out? */
 static bool only_ghosts_ahead(const struct contender *c,
                               const struct listing *listing,
                               const struct entry *own) {
-  const struct entry *e = own;
-  while ((e = ahead_of(listing, e))) {
+  for (const struct entry *e = own; e-- > listing->entries;) {
     uint64_t id;
+    if (!rule_blocks(c->options.kind, own, e)) continue;
     if (!name_id(e->name, &session_of(c)->base, &id)) return false;
     const struct contender *ghost = lane_find(c->lane, id);
     if (!ghost || ghost->state != CONTENDER_LEAVING) return false;
@@ -425,20 +442,34 @@ static void place(struct contender *c, const struct listing *listing,
     contender_refuse(c, VERDICT_INVALID);
     return;
   }
+  /* A downgrade holds its place only if the writer was there after it: else
+   * the next writer may have been granted in between. */
+  if (c->options.downgrade && !c->anchored) {
+    c->anchored = listing_has(listing, ROLE_WRITE, c->options.writer_sequence);
+    if (!c->anchored) {
+      contender_refuse(c, VERDICT_LOST);
+      return;
+    }
+  }
+  struct ahead ahead;
+  rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
   c->listed_in = s->connection;
   c->unproved = false;
-  c->ahead = own->ahead;
-  c->alone = own->ahead == 1;
+  c->ahead = ahead.count;
+  c->shortcut = ahead.shortcut;
+  c->chain = ahead.chain;
+  c->alone = ahead.count == 1 && ahead.shortcut;
   if (c->ahead > 0 && !c->options.patient &&
       !only_ghosts_ahead(c, listing, own)) {
     contender_refuse(c, VERDICT_BUSY);
     return;
   }
   if (c->ahead > 0 || !c->proven) {
-    const struct entry *predecessor = ahead_of(listing, own);
     enter(c, CONTENDER_QUEUED);
-    if (!aim(c, &c->own, own) || !aim(c, &c->predecessor, predecessor) ||
-        !aim(c, &c->before, ahead_of(listing, predecessor))) {
+    if (waits_for_children(c) || c->options.strategy == WAIT_POLL)
+      ahead.nearest = ahead.before = NULL;
+    if (!aim(c, &c->own, own) || !aim(c, &c->predecessor, ahead.nearest) ||
+        !aim(c, &c->before, ahead.before)) {
       c->listed_in = 0; /* no memory: list again later */
       session_retry(s);
       return;
@@ -567,12 +598,21 @@ void contender_drive(struct contender *c) {
   }
 }
 
+/* WAIT_POLL: the interval is over. */
+static void look_again(struct contender *c) {
+  timer_set(&session_of(c)->timers, &c->timer, c->options.deadline);
+  c->listed_in = 0;
+  lane_want_list(c->lane, session_of(c)->serial);
+}
+
 void contender_due(struct contender *c) {
   bool connected = session_is_connected(session_of(c));
   if (c->state == CONTENDER_HELD)
     contender_lose(c, VERDICT_LOST); /* max_hold */
   else if (c->state == CONTENDER_LEAVING)
     contender_drive(c);
+  else if (is_waiting(c) && session_of(c)->now < c->options.deadline)
+    look_again(c);
   else if (is_waiting(c))
     contender_refuse(c, connected && c->options.patient
                             ? VERDICT_TIMEOUT

@@ -4,8 +4,8 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
-#include "name.h"
 #include "op.h"
+#include "rule.h"
 #include "timer.h"
 #include "watch.h"
 
@@ -44,7 +44,18 @@ enum verdict {
  * gone; FORGOTTEN last, and then the memory is the owner's again. */
 enum news { NEWS_GRANTED, NEWS_REFUSED, NEWS_LOST, NEWS_REMOVED, NEWS_FORGOTTEN };
 
+/* How a mutex's waiter learns of its turn.  The first is right; the others
+ * are the classical alternatives, to be compared with. */
+enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
+
 struct contender_options {
+  enum kind kind;
+  bool downgrade;          /* KIND_READ, by the holder of the write lock: */
+  int32_t writer_sequence; /* takes the writer's number, and its place */
+  int permits;             /* KIND_LEASE */
+  enum strategy strategy;  /* KIND_MUTEX */
+  int64_t poll_interval;   /* WAIT_POLL */
+  int handoffs;            /* local turns on one node; 0: a node for each */
   int64_t deadline;  /* of the whole acquisition */
   int64_t max_hold;  /* NEVER: none */
   bool patient;      /* false: take what is free at once, else VERDICT_BUSY */
@@ -74,8 +85,12 @@ struct contender {
   unsigned granted_in; /* the connection in which it was granted */
   unsigned listed_in;  /* the connection whose list `ahead` is from */
   int ahead;           /* contenders ahead of us in that list */
+  bool shortcut, chain; /* of struct ahead */
   bool alone;          /* only the predecessor is ahead, and its deletion
                           proves that we are first */
+  int turn;            /* how many local turns the node has had before */
+  bool anchored;       /* downgrade: a list has shown both nodes */
+  bool watches_children;    /* counted in the lane */
   bool unproved;       /* first, but the lease did not stand */
   int attempts;        /* failed tries to leave */
 

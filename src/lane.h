@@ -30,6 +30,9 @@ struct lane {
    * not wait for a list that was sent before its create. */
   struct op lists[2], sync;
   bool list_wanted;
+  int children_wanted;        /* contenders that wait for any change here */
+  unsigned children_armed_in; /* the connection whose server will tell it */
+  struct op unwatch;
   uint64_t sync_after; /* only a list behind a younger sync counts; 0: any */
 
   /* The directory. */
@@ -56,6 +59,10 @@ void lane_admit(struct lane *lane);
 void lane_want_list(struct lane *lane, uint64_t after);
 /* A list is wanted behind a sync: what we know may be stale. */
 void lane_want_sync(struct lane *lane);
+/* Lists are asked for again at each change of the directory. */
+void lane_watch_children(struct lane *lane, struct contender *c);
+void lane_unwatch_children(struct lane *lane, struct contender *c);
+void lane_children_changed(struct lane *lane);
 void lane_want_parent(struct lane *lane);
 void lane_flush(struct lane *lane);
 

@@ -17,7 +17,6 @@ enum role { ROLE_FOREIGN, ROLE_LOCK, ROLE_READ, ROLE_WRITE, ROLE_LEASE };
 struct entry {
   const char *name;  /* inside the listing's own memory */
   int32_t sequence;
-  int ahead;  /* entries of the same role before this one */
   enum role role;
 };
 
@@ -58,6 +57,8 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
+bool listing_has(const struct listing *listing, enum role role,
+                 int32_t sequence);
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id);
 

@@ -12,9 +12,9 @@
 struct listing;
 
 enum op_kind {
-  OP_CREATE,    /* create2: an ephemeral sequential node */
+  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
   OP_MKDIR,     /* create: a container, or a persistent node */
-  OP_LIST,      /* getChildren, no watch */
+  OP_LIST,      /* getChildren, with a watch if `watch` */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
   OP_REMOVE,    /* delete */
@@ -22,7 +22,8 @@ enum op_kind {
   OP_CHECK,     /* getData without a watch: is it still there? */
   OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
-  OP_UNWATCH,   /* removes this session's data watches of a node */
+  OP_UNWATCH,   /* removes this session's watches of a node: data, or if
+                   `watch` children */
 };
 
 /* ZooKeeper's own numbers, as far as the protocol tells them apart. */
@@ -61,6 +62,8 @@ struct op {
   const void *data; /* OP_CREATE */
   int size;
   enum op_kind kind;
+  bool watch;      /* of the children */
+  bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
 
   /* The session's: */
@@ -71,7 +74,7 @@ struct op {
   struct op *next;
 };
 
-enum watch_event { WATCH_DELETED, WATCH_CHANGED };
+enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 
 /* The world as the protocol sees it. */
 struct transport {

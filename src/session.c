@@ -390,6 +390,9 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
   s->now = now;
   if (!session_is_connected(s)) return;
+  struct lane *directory = find_lane(s, path, strlen(path));
+  if (directory && event != WATCH_CHANGED) lane_children_changed(directory);
+  if (event == WATCH_CHILDREN) return;
   const char *slash = strrchr(path, '/');
   if (!slash) return;
   struct lane *lane = find_lane(s, path, (size_t)(slash - path));

@@ -55,7 +55,7 @@
 
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)
-    [CONTENDER_PARKED] = TO(ENTERING) | TO(GONE),
+    [CONTENDER_PARKED] = TO(ENTERING) | TO(HELD) | TO(GONE),
     [CONTENDER_ENTERING] = TO(FINDING) | TO(QUEUED) | TO(HELD) | TO(LEAVING) |
                            TO(PARKED) | TO(GONE),
     [CONTENDER_FINDING] = TO(ENTERING) | TO(QUEUED) | TO(HELD) | TO(LEAVING) |
@@ -69,6 +69,7 @@ static const unsigned legal_moves[] = {
 };
 
 static op_handler on_create, on_remove;
+static void grant(struct contender *c);
 
 const char *contender_state_name(enum contender_state state) {
   static const char *const names[] = {
@@ -91,6 +92,23 @@ static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
+/* Of these a lane has one at a time: the others queue in the session. */
+static bool is_sharing(const struct contender *c) {
+  return c->options.handoffs > 0 || c->options.kind == KIND_UNFAIR;
+}
+
+/* An unfair lock's node has one name for all: ours must be gone before we
+ * may make another. */
+static bool occupies(const struct contender *c, enum contender_state state) {
+  return has_entered(state) &&
+         (state != CONTENDER_LEAVING || c->options.kind == KIND_UNFAIR);
+}
+
+bool contender_may_enter(const struct contender *c) {
+  if (is_sharing(c) && c->lane->sharing > 0) return false;
+  return c->lane->entered < LANE_ENTERED_MAX;
+}
+
 /* The facts that hold in each state. */
 static void check(const struct contender *c) {
   assert(!c->decided || !is_waiting(c));
@@ -109,6 +127,8 @@ static void enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(next == last || (legal_moves[last] & (1u << next)));
   c->lane->entered += has_entered(next) - has_entered(last);
+  if (is_sharing(c))
+    c->lane->sharing += occupies(c, next) - occupies(c, last);
   if (next == CONTENDER_HELD && s->holders == 0) s->guarded = s->now;
   s->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   s->active -= next == CONTENDER_GONE && last != CONTENDER_GONE;
@@ -244,10 +264,40 @@ void contender_refuse(struct contender *c, enum verdict why) {
   leave(c);
 }
 
+/* A local turn: the next of this session's waiters takes the node over, with
+ * everything that is known of it, and no request is sent.  Nothing that the
+ * grant stood on changes: the node is the same, nobody is ahead of it. */
+static void pass(struct contender *c, struct contender *next) {
+  struct session *s = session_of(c);
+  next->turn = c->turn + 1;
+  next->id = c->id;
+  set_name(next, c->name);
+  next->made = next->proven = true;
+  next->czxid = c->czxid;
+  next->owner_session = c->owner_session;
+  next->own = c->own;
+  next->create.serial = c->create.serial;
+  c->own = NULL;
+  c->made = false;
+  finish(c);
+  counter_add(&s->counters.local_turns, 1);
+  grant(next);
+  next->granted_in = c->granted_in;
+  reap(c);
+}
+
 void contender_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   check(c);
-  leave(c);
+  struct contender *next =
+      c->turn < c->options.handoffs && session_is_connected(session_of(c)) &&
+              session_lease_stands(session_of(c))
+          ? lane_next_sharing(c->lane)
+          : NULL;
+  if (next)
+    pass(c, next);
+  else
+    leave(c);
 }
 
 void contender_lose(struct contender *c, enum verdict why) {
@@ -563,7 +613,7 @@ void contender_drive(struct contender *c) {
   check(c);
   switch (c->state) {
     case CONTENDER_PARKED:
-      if (!lane_has_room(c->lane)) return;
+      if (!contender_may_enter(c)) return;
       take_new_name(c);
       enter(c, CONTENDER_ENTERING);
       try_create(c);

@@ -108,6 +108,8 @@ void contender_init(struct contender *c, const struct contender_options *options
                     void *user);
 void contender_join(struct contender *c, struct lane *lane);
 
+/* May this parked one have a node now? */
+bool contender_may_enter(const struct contender *c);
 /* Submits whatever the state calls for; idempotent. */
 void contender_drive(struct contender *c);
 /* A list that includes our node, if we have one. */

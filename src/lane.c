@@ -69,16 +69,25 @@ void lane_drop(struct lane *lane, struct contender *c) {
   session_dirty(lane->session, lane); /* it may be idle now */
 }
 
-bool lane_has_room(const struct lane *lane) {
-  return lane->entered < LANE_ENTERED_MAX;
+struct contender *lane_next_sharing(const struct lane *lane) {
+  for (struct contender *c = lane->parked; c; c = c->next)
+    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0) return c;
+  return NULL;
 }
 
+/* In order of arrival; who will not wait for others hears so at once. */
 void lane_admit(struct lane *lane) {
   if (!session_is_connected(lane->session)) return;
-  while (lane->parked && lane_has_room(lane)) {
+  while (lane->parked) {
     struct contender *c = lane->parked;
+    bool parked = c->state == CONTENDER_PARKED;
+    if (parked && c->options.patient && !contender_may_enter(c)) return;
     lane->parked = c->next;
-    if (c->state == CONTENDER_PARKED) contender_drive(c);
+    if (!parked) continue;
+    if (contender_may_enter(c))
+      contender_drive(c);
+    else
+      contender_refuse(c, VERDICT_BUSY);
   }
 }
 

@@ -22,6 +22,7 @@ struct lane {
   struct contender *first, *last;
   struct contender *parked; /* nobody before it is parked */
   int entered;
+  int sharing; /* of them, those that have a node for several in turn */
   struct watch *watches;
   struct stray *strays; /* nodes of ours that nobody knows, being removed */
 
@@ -51,7 +52,8 @@ void lane_free(struct lane *lane);
 
 void lane_add(struct lane *lane, struct contender *c);
 void lane_drop(struct lane *lane, struct contender *c);
-bool lane_has_room(const struct lane *lane);
+/* The first parked contender that may take a shared node over. */
+struct contender *lane_next_sharing(const struct lane *lane);
 /* Lets parked contenders enter as far as there is room. */
 void lane_admit(struct lane *lane);
 

@@ -36,6 +36,7 @@ struct listener {
   X(requests)               \
   X(grants)                 \
   X(handoffs)               \
+  X(local_turns)            \
   X(timeouts)               \
   X(lost)                   \
   X(reconnects)             \

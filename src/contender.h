@@ -41,8 +41,16 @@ enum verdict {
 
 /* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
  * first; after GRANTED at most one LOST; REMOVED when the node is known to be
- * gone; FORGOTTEN last, and then the memory is the owner's again. */
-enum news { NEWS_GRANTED, NEWS_REFUSED, NEWS_LOST, NEWS_REMOVED, NEWS_FORGOTTEN };
+ * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
+ * most once while it is held: somebody asks for the lock. */
+enum news {
+  NEWS_GRANTED,
+  NEWS_REFUSED,
+  NEWS_LOST,
+  NEWS_REVOKED,
+  NEWS_REMOVED,
+  NEWS_FORGOTTEN,
+};
 
 /* How a mutex's waiter learns of its turn.  The first is right; the others
  * are the classical alternatives, to be compared with. */
@@ -77,6 +85,7 @@ struct contender {
   char *path;          /* the create's prefix, then the node; behind us */
   bool announced;      /* GRANTED was delivered */
   bool decided;        /* GRANTED or REFUSED was delivered */
+  bool revoked;        /* REVOKED was delivered */
   bool made;           /* `path` and `name` are a node that was made */
   bool doubtful;       /* a create's reply was lost: it may exist */
   bool proven;         /* czxid and owner are the node's, from a server */
@@ -94,6 +103,13 @@ struct contender {
   bool unproved;       /* first, but the lease did not stand */
   int attempts;        /* failed tries to leave */
 
+  /* KIND_LEASE: an inner mutex lets one at a time ask for a lease. */
+  struct contender *gate;     /* that mutex's contender; memory of the owner's */
+  struct contender *lease_of; /* in the gate: whose it is */
+  bool gate_running;          /* the session knows it */
+  bool gate_open;             /* it is held */
+  bool again;                 /* LEAVING only to begin again */
+
   struct op create, remove;
   struct watch *own;         /* our node */
   struct watch *predecessor; /* the one ahead of us; NULL: nobody */
@@ -106,6 +122,9 @@ const char *contender_state_name(enum contender_state state);
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c, const struct contender_options *options,
                     void *user);
+/* What has become of a lease's inner mutex. */
+void contender_gate_news(struct contender *c, enum news news,
+                         enum verdict why);
 void contender_join(struct contender *c, struct lane *lane);
 
 /* May this parked one have a node now? */

@@ -20,6 +20,14 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
+bool data_is_revoked(const char *data, size_t size) {
+  size_t mark = sizeof REVOKE_MARK - 1;
+  if (size == sizeof REVOKE_CURATOR - 1 &&
+      memcmp(data, REVOKE_CURATOR, size) == 0)
+    return true;
+  return size >= mark && memcmp(data + size - mark, REVOKE_MARK, mark) == 0;
+}
+
 void name_base_init(struct name_base *base, const unsigned char random[16]) {
   const unsigned char *r = random;
   snprintf(base->text, sizeof base->text,

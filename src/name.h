@@ -11,6 +11,13 @@
  * sequence number + NUL, rounded up. */
 enum { NAME_MAX_OWN = 64 };
 
+/* The one node of an unfair lock. */
+#define NAME_UNFAIR "holder"
+
+/* A semaphore's two directories, below its path. */
+#define LOCKS "/locks"
+#define LEASES "/leases"
+
 /* What a child of a lock's directory is, by the marker in its name. */
 enum role { ROLE_FOREIGN, ROLE_LOCK, ROLE_READ, ROLE_WRITE, ROLE_LEASE };
 
@@ -33,6 +40,13 @@ struct listing {
 struct name_base {
   char text[28];
 };
+
+/* What asks a holder to let go: Curator's Revoker writes the first in place of
+ * the data of the holder's node, we append the second to them. */
+#define REVOKE_CURATOR "__REVOKE__"
+#define REVOKE_MARK "\nzklock:revoke"
+
+bool data_is_revoked(const char *data, size_t size);
 
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 

@@ -19,7 +19,8 @@ enum op_kind {
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
   OP_REMOVE,    /* delete */
   OP_SYNC,      /* sync */
-  OP_CHECK,     /* getData without a watch: is it still there? */
+  OP_READ,      /* getData without a watch */
+  OP_WRITE,     /* setData, if the version is still `version` */
   OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
   OP_UNWATCH,   /* removes this session's watches of a node: data, or if
@@ -48,7 +49,12 @@ enum reply_code {
 struct reply {
   int rc;
   const char *path;              /* OP_CREATE: the node that was made */
-  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _CHECK */
+  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _READ */
+  int64_t ctime_ms;              /* OP_READ, with the version and the data */
+  int version;
+  const void *data;
+  int size;
+  bool revoked;                  /* OP_GET: the data ask us to let go */
   const struct listing *listing; /* OP_LIST; NULL there: no memory */
 };
 
@@ -59,8 +65,9 @@ struct op {
   op_handler *handler; /* called once for each op that was submitted */
   void *owner;
   const char *path;
-  const void *data; /* OP_CREATE */
+  const void *data; /* OP_CREATE, OP_WRITE */
   int size;
+  int version;      /* OP_WRITE */
   enum op_kind kind;
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */

@@ -17,34 +17,45 @@ int64_t clock_now(void) {
 struct claim *claim_new(const struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
                         const struct contender_options *options) {
+  bool lease = options->kind == KIND_LEASE;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
-  size_t contender = contender_size(length);
-  struct claim *claim =
-      calloc(1, offsetof(struct claim, contender) + contender + length + 1 + size);
+  size_t whole = length + (lease ? strlen(LEASES) : 0);
+  size_t contender = contender_size(whole);
+  struct claim *claim = calloc(
+      1, offsetof(struct claim, contender) + contender + whole + 1 + size);
   if (!claim) return NULL;
+  if (lease && !(claim->gate = malloc(contender))) {
+    free(claim);
+    return NULL;
+  }
   claim->references = 1;
   claim->proof = proof;
   claim->prefix = prefix;
+  claim->length = length;
   claim->path = (char *)&claim->contender + contender;
   memcpy(claim->path, chroot, prefix);
   strcpy(claim->path + prefix, path);
-  claim->data = claim->path + length + 1;
+  if (lease) strcpy(claim->path + length, LEASES);
+  claim->data = claim->path + whole + 1;
   if (size) memcpy(claim->data, data, size);
-  struct message *messages[] = {&claim->acquire, &claim->cancel,
-                                &claim->release, &claim->decided,
-                                &claim->lost,    &claim->gone};
-  for (int i = 0; i < 6; i++) messages[i]->subject = claim;
+  struct message *messages[] = {
+      &claim->acquire, &claim->cancel, &claim->release, &claim->guard,
+      &claim->decided, &claim->lost,   &claim->revoked, &claim->gone};
+  for (int i = 0; i < 8; i++) messages[i]->subject = claim;
   struct contender_options own = *options;
   own.data = claim->data;
   own.size = (int)size;
   contender_init(&claim->contender, &own, claim);
+  claim->contender.gate = claim->gate;
   return claim;
 }
 
 void claim_keep(struct claim *claim) { claim->references++; }
 
 void claim_drop(struct claim *claim) {
-  if (--claim->references == 0) free(claim);
+  if (--claim->references > 0) return;
+  free(claim->gate);
+  free(claim);
 }
 
 /* The order of the loads is the argument.  When a session expires the I/O

@@ -26,6 +26,7 @@ struct claim {
   uint64_t number;          /* (c) what events call it */
   int64_t asked;            /* (c) when */
   size_t prefix;            /* (c) length of the chroot in `path` */
+  size_t length;            /* (c) of `path` without a semaphore's directory */
   char *path, *data;        /* (c) */
 
   _Atomic int state;        /* (a) enum claim_state */
@@ -33,6 +34,7 @@ struct claim {
    * changed afterwards: whoever has read that state may read these. */
   int64_t hold_until;       /* NEVER: no max_hold */
   int64_t token;
+  int turn;                 /* local turns before this one */
   enum verdict verdict;
   int ahead;                /* how many were ahead of us, when refused */
   int reason;               /* ZooKeeper's code, where the verdict needs one */
@@ -41,12 +43,13 @@ struct claim {
   _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */
   _Atomic bool removed;     /* (a) the server has confirmed: no node */
 
-  struct message acquire, cancel, release;   /* commands */
-  struct message decided, lost, gone;        /* events */
+  struct message acquire, cancel, release, guard; /* commands */
+  struct message decided, lost, revoked, gone;    /* events */
   bool report_gone;         /* (l) before `release` is sent, then (i) */
   int shares;               /* (l) guards that stand on it */
   bool joined;              /* (i) the session knows our contender */
 
+  struct contender *gate;     /* (i) KIND_LEASE: its memory */
   struct contender contender; /* (i); its path and text follow */
 };
 

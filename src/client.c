@@ -51,9 +51,12 @@ struct incident {
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE, INCIDENT_AUTH } kind;
   uint64_t serial;
   int code;        /* rc, type or state */
-  int64_t czxid, owner;
+  int64_t czxid, owner, ctime_ms;
+  int version;
+  bool revoked;
   struct listing *listing;
-  char path[];
+  int size;    /* of the data; -1: none */
+  char path[]; /* or the data */
 };
 
 struct client {
@@ -120,70 +123,80 @@ static void append(struct client *client, struct incident *incident) {
 #endif
 }
 
-static struct incident *incident_new(int kind, int code, const char *path) {
-  size_t size = path ? strlen(path) + 1 : 1;
-  struct incident *incident = calloc(1, sizeof *incident + size);
+/* `text`: a path, or data; a NUL is put behind it. */
+static struct incident *incident_new(int kind, int code, const char *text,
+                                     size_t size) {
+  struct incident *incident = calloc(1, sizeof *incident + size + 1);
   if (!incident) return NULL;
   incident->kind = kind;
   incident->code = code;
-  if (path) memcpy(incident->path, path, size);
+  if (size) memcpy(incident->path, text, size);
   return incident;
 }
 
-static void reply(const void *data, int rc, const char *path,
-                  const struct Stat *stat, struct listing *listing) {
-  struct incident *incident = incident_new(INCIDENT_REPLY, rc, path);
-  if (incident) {
-    incident->serial = (uint64_t)(uintptr_t)data;
-    incident->listing = listing;
-    if (stat) {
-      incident->czxid = stat->czxid;
-      incident->owner = stat->ephemeralOwner;
-    }
-  } else {
-    listing_free(listing);
+static struct incident *reply_new(const void *data, int rc, const char *text,
+                                  size_t size, const struct Stat *stat) {
+  struct incident *incident = incident_new(INCIDENT_REPLY, rc, text, size);
+  if (!incident) return NULL;
+  incident->serial = (uint64_t)(uintptr_t)data;
+  if (stat && rc == ZOK) {
+    incident->czxid = stat->czxid;
+    incident->owner = stat->ephemeralOwner;
+    incident->ctime_ms = stat->ctime;
+    incident->version = stat->version;
   }
-  append(current, incident);
+  return incident;
 }
 
 static void on_void(int rc, const void *data) {
-  reply(data, rc, NULL, NULL, NULL);
+  append(current, reply_new(data, rc, NULL, 0, NULL));
 }
 
 static void on_string(int rc, const char *value, const void *data) {
   (void)value;
-  reply(data, rc, NULL, NULL, NULL);
+  on_void(rc, data);
 }
 
 static void on_created(int rc, const char *value, const struct Stat *stat,
                        const void *data) {
-  bool ok = rc == ZOK;
-  reply(data, rc, ok ? value : NULL, ok ? stat : NULL, NULL);
+  size_t size = rc == ZOK ? strlen(value) : 0;
+  append(current, reply_new(data, rc, value, size, stat));
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data) {
-  reply(data, rc, NULL, rc == ZOK ? stat : NULL, NULL);
+  append(current, reply_new(data, rc, NULL, 0, stat));
+}
+
+/* Of a watched node's data only their end matters. */
+static void on_watched(int rc, const char *value, int length,
+                       const struct Stat *stat, const void *data) {
+  struct incident *incident = reply_new(data, rc, NULL, 0, stat);
+  if (incident && rc == ZOK && length > 0)
+    incident->revoked = data_is_revoked(value, (size_t)length);
+  append(current, incident);
 }
 
 static void on_data(int rc, const char *value, int length,
                     const struct Stat *stat, const void *data) {
-  (void)value;
-  (void)length;
-  reply(data, rc, NULL, rc == ZOK ? stat : NULL, NULL);
+  bool any = rc == ZOK && length > 0;
+  struct incident *incident =
+      reply_new(data, rc, value, any ? (size_t)length : 0, stat);
+  if (incident) incident->size = length;
+  append(current, incident);
 }
 
 static void on_children(int rc, const struct String_vector *names,
                         const void *data) {
-  struct listing *listing = NULL;
-  if (rc == ZOK)
-    listing = listing_new((const char *const *)names->data,
-                          names ? names->count : 0);
-  reply(data, rc, NULL, NULL, listing);
+  struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
+  if (incident && rc == ZOK)
+    incident->listing =
+        listing_new((const char *const *)names->data, names->count);
+  append(current, incident);
 }
 
 static void on_auth(int rc, const void *data) {
   /* `mt` calls this on a thread of its own: `current` is not set there. */
-  append((struct client *)data, incident_new(INCIDENT_AUTH, rc, NULL));
+  append((struct client *)data, incident_new(INCIDENT_AUTH, rc, NULL, 0));
 }
 
 /* One function and one context for every watch and for the session. */
@@ -194,10 +207,10 @@ static void on_event(zhandle_t *handle, int type, int state, const char *path,
   current = client; /* `mt`: the completion thread's first callback */
   bool session = type == ZOO_SESSION_EVENT;
   if (!session && type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT &&
-      type != ZOO_CREATED_EVENT)
+      type != ZOO_CREATED_EVENT && type != ZOO_CHILD_EVENT)
     return;
   append(client, incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
-                              session ? state : type, path));
+                              session ? state : type, path, strlen(path)));
 }
 
 static void on_log(const char *message) {
@@ -225,23 +238,29 @@ static bool submit(void *self, const struct op *op) {
   switch (op->kind) {
     case OP_CREATE:
       rc = zoo_acreate2(zh, op->path, op->data, op->size, &client->acl,
-                        ZOO_EPHEMERAL_SEQUENTIAL, on_created, data);
+                        op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                        on_created, data);
       break;
     case OP_MKDIR:
       rc = zoo_acreate2(zh, op->path, NULL, -1, &client->acl, mode, on_created,
                         data);
       break;
     case OP_LIST:
-      rc = zoo_aget_children(zh, op->path, 0, on_children, data);
+      rc = zoo_awget_children(zh, op->path, op->watch ? on_event : NULL, client,
+                              on_children, data);
       break;
     case OP_GET:
-      rc = zoo_awget(zh, op->path, on_event, client, on_data, data);
+      rc = zoo_awget(zh, op->path, on_event, client, on_watched, data);
       break;
     case OP_EXISTS:
       rc = zoo_awexists(zh, op->path, on_event, client, on_stat, data);
       break;
-    case OP_CHECK:
+    case OP_READ:
       rc = zoo_aget(zh, op->path, 0, on_data, data);
+      break;
+    case OP_WRITE:
+      rc = zoo_aset(zh, op->path, op->data, op->size, op->version, on_stat,
+                    data);
       break;
     case OP_PING:
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
@@ -256,7 +275,9 @@ static bool submit(void *self, const struct op *op) {
     case OP_UNWATCH:
       /* Declared as a pointer to the function pointer, used as the function
        * itself (3.8).  local = 0: the server's watch goes, too. */
-      rc = zoo_aremove_all_watches(zh, op->path, ZWATCHTYPE_DATA, 0,
+      rc = zoo_aremove_all_watches(zh, op->path,
+                                   op->watch ? ZWATCHTYPE_CHILD
+                                             : ZWATCHTYPE_DATA, 0,
                                    (void_completion_t *)on_void, data);
       break;
   }
@@ -575,6 +596,11 @@ static void deliver(struct client *client, const struct incident *incident) {
                             .path = incident->path,
                             .czxid = incident->czxid,
                             .owner = incident->owner,
+                            .ctime_ms = incident->ctime_ms,
+                            .version = incident->version,
+                            .data = incident->path,
+                            .size = incident->size,
+                            .revoked = incident->revoked,
                             .listing = incident->listing};
       session_reply(client->session, clock_now(), incident->serial, &reply);
       break;
@@ -582,6 +608,7 @@ static void deliver(struct client *client, const struct incident *incident) {
     case INCIDENT_WATCH:
       session_event(client->session, clock_now(),
                     incident->code == ZOO_DELETED_EVENT ? WATCH_DELETED
+                    : incident->code == ZOO_CHILD_EVENT ? WATCH_CHILDREN
                                                         : WATCH_CHANGED,
                     incident->path);
       break;

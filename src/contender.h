@@ -4,8 +4,8 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
-#include "name.h"
 #include "op.h"
+#include "rule.h"
 #include "timer.h"
 #include "watch.h"
 
@@ -41,10 +41,29 @@ enum verdict {
 
 /* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
  * first; after GRANTED at most one LOST; REMOVED when the node is known to be
- * gone; FORGOTTEN last, and then the memory is the owner's again. */
-enum news { NEWS_GRANTED, NEWS_REFUSED, NEWS_LOST, NEWS_REMOVED, NEWS_FORGOTTEN };
+ * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
+ * most once while it is held: somebody asks for the lock. */
+enum news {
+  NEWS_GRANTED,
+  NEWS_REFUSED,
+  NEWS_LOST,
+  NEWS_REVOKED,
+  NEWS_REMOVED,
+  NEWS_FORGOTTEN,
+};
+
+/* How a mutex's waiter learns of its turn.  The first is right; the others
+ * are the classical alternatives, to be compared with. */
+enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender_options {
+  enum kind kind;
+  bool downgrade;          /* KIND_READ, by the holder of the write lock: */
+  int32_t writer_sequence; /* takes the writer's number, and its place */
+  int permits;             /* KIND_LEASE */
+  enum strategy strategy;  /* KIND_MUTEX */
+  int64_t poll_interval;   /* WAIT_POLL */
+  int handoffs;            /* local turns on one node; 0: a node for each */
   int64_t deadline;  /* of the whole acquisition */
   int64_t max_hold;  /* NEVER: none */
   bool patient;      /* false: take what is free at once, else VERDICT_BUSY */
@@ -66,6 +85,7 @@ struct contender {
   char *path;          /* the create's prefix, then the node; behind us */
   bool announced;      /* GRANTED was delivered */
   bool decided;        /* GRANTED or REFUSED was delivered */
+  bool revoked;        /* REVOKED was delivered */
   bool made;           /* `path` and `name` are a node that was made */
   bool doubtful;       /* a create's reply was lost: it may exist */
   bool proven;         /* czxid and owner are the node's, from a server */
@@ -74,10 +94,21 @@ struct contender {
   unsigned granted_in; /* the connection in which it was granted */
   unsigned listed_in;  /* the connection whose list `ahead` is from */
   int ahead;           /* contenders ahead of us in that list */
+  bool shortcut, chain; /* of struct ahead */
   bool alone;          /* only the predecessor is ahead, and its deletion
                           proves that we are first */
+  int turn;            /* how many local turns the node has had before */
+  bool anchored;       /* downgrade: a list has shown both nodes */
+  bool watches_children;    /* counted in the lane */
   bool unproved;       /* first, but the lease did not stand */
   int attempts;        /* failed tries to leave */
+
+  /* KIND_LEASE: an inner mutex lets one at a time ask for a lease. */
+  struct contender *gate;     /* that mutex's contender; memory of the owner's */
+  struct contender *lease_of; /* in the gate: whose it is */
+  bool gate_running;          /* the session knows it */
+  bool gate_open;             /* it is held */
+  bool again;                 /* LEAVING only to begin again */
 
   struct op create, remove;
   struct watch *own;         /* our node */
@@ -91,8 +122,13 @@ const char *contender_state_name(enum contender_state state);
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c, const struct contender_options *options,
                     void *user);
+/* What has become of a lease's inner mutex. */
+void contender_gate_news(struct contender *c, enum news news,
+                         enum verdict why);
 void contender_join(struct contender *c, struct lane *lane);
 
+/* May this parked one have a node now? */
+bool contender_may_enter(const struct contender *c);
 /* Submits whatever the state calls for; idempotent. */
 void contender_drive(struct contender *c);
 /* A list that includes our node, if we have one. */

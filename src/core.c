@@ -21,7 +21,8 @@ enum command_kind {
   COMMAND_CANCEL,
   COMMAND_RELEASE,
   COMMAND_ABANDON, /* a wait that nobody waits for any more */
-  COMMAND_VERIFY,
+  COMMAND_GUARD,   /* the holder's own watch is wanted */
+  COMMAND_ASK,
   COMMAND_CLOSE,
 };
 
@@ -112,6 +113,7 @@ static void granted(struct core *core, struct claim *claim) {
   struct contender *c = &claim->contender;
   claim->token = c->czxid;
   claim->hold_until = c->timer.due;
+  claim->turn = c->turn;
   memcpy(claim->node, c->name, sizeof claim->node);
   count_wait(core, core->session.now - claim->asked);
   publish_lease(core);
@@ -150,6 +152,9 @@ static void on_contender(void *self, struct contender *c, enum news news,
     case NEWS_LOST:
       lost(core, claim, why);
       break;
+    case NEWS_REVOKED:
+      post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
+      break;
     case NEWS_REMOVED:
       claim->removed = true;
       if (claim->report_gone)
@@ -162,55 +167,12 @@ static void on_contender(void *self, struct contender *c, enum news news,
   }
 }
 
-/* Questions. */
-
-static void answer(struct query *query) {
+static void answer(void *self, struct query *query) {
   struct claim *claim = query->claim;
   /* Belief is never stronger than truth: who knows must not go on. */
-  if (query->gone && claim->joined)
+  if (claim && query->gone && claim->joined)
     contender_lose(&claim->contender, VERDICT_LOST);
-  post(query->core, &query->answer, EVENT_VERIFIED);
-}
-
-static void on_query_sync(struct op *op, const struct reply *reply) {
-  struct query *query = op->owner;
-  if (reply->rc != REPLY_OK) query->no_answer = true;
-  if (!query->check.in_flight) answer(query);
-}
-
-static void on_query_check(struct op *op, const struct reply *reply) {
-  struct query *query = op->owner;
-  if (reply->rc == REPLY_NO_NODE)
-    query->gone = true;
-  else if (reply->rc != REPLY_OK)
-    query->no_answer = true;
-  else
-    query->gone = reply->owner != query->claim->contender.owner_session;
-  if (!query->sync.in_flight) answer(query);
-}
-
-/* `sync`, then a read: the connected server answers from a state not older
- * than the question. */
-static void verify(struct core *core, struct query *query) {
-  struct session *s = &core->session;
-  struct claim *claim = query->claim;
-  if (claim->state != CLAIM_HELD || !claim->joined) {
-    query->gone = true;
-    answer(query);
-    return;
-  }
-  query->sync = (struct op){.kind = OP_SYNC,
-                            .handler = on_query_sync,
-                            .owner = query,
-                            .path = claim->contender.path};
-  query->check = query->sync;
-  query->check.kind = OP_CHECK;
-  query->check.handler = on_query_check;
-  query->no_answer = !session_submit(s, &query->sync);
-  if (!session_submit(s, &query->check)) {
-    query->no_answer = true;
-    if (!query->sync.in_flight) answer(query);
-  }
+  post(self, &query->answer, EVENT_ANSWERED);
 }
 
 /* Commands in. */
@@ -248,9 +210,17 @@ static void obey(struct core *core, struct message *message, int kind) {
         contender_release(&claim->contender);
       claim_drop(claim);
       break;
-    case COMMAND_VERIFY:
-      verify(core, message->subject);
+    case COMMAND_GUARD:
+      if (claim->joined) contender_guard(&claim->contender);
+      claim_drop(claim);
       break;
+    case COMMAND_ASK: {
+      struct query *query = message->subject;
+      query->done = answer;
+      query->self = core;
+      query_start(query, &core->session);
+      break;
+    }
     case COMMAND_CLOSE:
       core->closing = true;
       session_close(&core->session);
@@ -377,17 +347,15 @@ static void unregister(struct core *core) {
 static void discard(struct message *message, bool command) {
   while (message) {
     struct message *next = message->next;
-    bool of_claim = command ? message->kind <= COMMAND_ABANDON
+    bool of_claim = command ? message->kind <= COMMAND_GUARD
                             : message->kind <= EVENT_GONE;
     if (of_claim) {
       claim_drop(message->subject);
     } else if (!command && message->kind == EVENT_LOG) {
       free(message->subject);
-    } else if (command ? message->kind == COMMAND_VERIFY
-                       : message->kind == EVENT_VERIFIED) {
-      struct query *query = message->subject;
-      claim_drop(query->claim);
-      free(query);
+    } else if (command ? message->kind == COMMAND_ASK
+                       : message->kind == EVENT_ANSWERED) {
+      query_free(message->subject);
     }
     message = next;
   }
@@ -525,16 +493,17 @@ bool core_release(struct core *core, struct claim *claim, bool report) {
   return true;
 }
 
-struct query *core_verify(struct core *core, struct claim *claim) {
-  struct query *query = calloc(1, sizeof *query);
-  if (!query) return NULL;
-  query->core = core;
-  query->claim = claim;
-  query->number = ++core->numbers;
-  query->ask.subject = query->answer.subject = query;
+void core_guard(struct core *core, struct claim *claim) {
   claim_keep(claim);
-  command(core, &query->ask, COMMAND_VERIFY);
-  return query;
+  claim->guard.kind = COMMAND_GUARD;
+  if (!channel_command(&core->channel, &claim->guard)) claim_drop(claim);
+}
+
+uint64_t core_ask(struct core *core, struct query *query) {
+  query->number = ++core->numbers;
+  uint64_t number = query->number;
+  command(core, &query->ask, COMMAND_ASK);
+  return number;
 }
 
 struct message *core_take_events(struct core *core, bool host_read) {
@@ -549,10 +518,8 @@ void core_event_done(struct core *core, struct message *message) {
   } else if (kind == EVENT_LOG) {
     core->log_lines--;
     free(message->subject);
-  } else if (kind == EVENT_VERIFIED) {
-    struct query *query = message->subject;
-    claim_drop(query->claim);
-    free(query);
+  } else if (kind == EVENT_ANSWERED) {
+    query_free(message->subject);
   }
 }
 

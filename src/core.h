@@ -10,13 +10,15 @@
 
 #include "claim.h"
 #include "client.h"
+#include "query.h"
 
 enum event_kind {
   EVENT_GRANTED,  /* subject: the claim */
   EVENT_REFUSED,
   EVENT_LOST,
+  EVENT_REVOKED,
   EVENT_GONE,     /* its node is known to be removed */
-  EVENT_VERIFIED, /* subject: the query */
+  EVENT_ANSWERED, /* subject: the query */
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */
   EVENT_LOG,      /* subject: the log line */
@@ -27,17 +29,6 @@ struct log_line {
   struct message message;
   const char *level; /* static */
   char text[];
-};
-
-/* A question about a claim, asked of the server. */
-struct query {
-  struct message ask, answer;
-  struct claim *claim;
-  uint64_t number;
-  struct core *core;
-  struct op sync, check;
-  bool gone;       /* the node is not there, or not ours */
-  bool no_answer;  /* nobody answered */
 };
 
 enum { WAIT_BUCKETS = 28 };
@@ -93,7 +84,10 @@ void core_cancel(struct core *core, struct claim *claim);
 void core_abandon(struct core *core, struct claim *claim);
 /* Gives a hold back; `report`: EVENT_GONE is wanted.  False: it was lost. */
 bool core_release(struct core *core, struct claim *claim, bool report);
-struct query *core_verify(struct core *core, struct claim *claim);
+/* Arms the watch on the hold's own node now rather than soon. */
+void core_guard(struct core *core, struct claim *claim);
+/* Takes the query; EVENT_ANSWERED comes with the number returned. */
+uint64_t core_ask(struct core *core, struct query *query);
 
 /* The events so far, in order, each to be given back by core_event_done
  * (which also drops what it speaks of). */

@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-static op_handler on_list, on_sync, on_mkdir;
+static op_handler on_list, on_sync, on_mkdir, on_unwatch;
 
 struct lane *lane_new(struct session *session, const char *path) {
   size_t length = strlen(path);
@@ -17,23 +17,25 @@ struct lane *lane_new(struct session *session, const char *path) {
   memcpy(lane->path, path, length);
   lane->mkdir_path = lane->path + length + 1;
   struct op *ops[] = {&lane->lists[0], &lane->lists[1], &lane->sync,
-                      &lane->mkdir};
-  op_handler *handlers[] = {on_list, on_list, on_sync, on_mkdir};
-  enum op_kind kinds[] = {OP_LIST, OP_LIST, OP_SYNC, OP_MKDIR};
-  for (int i = 0; i < 4; i++) {
+                      &lane->mkdir, &lane->unwatch};
+  op_handler *handlers[] = {on_list, on_list, on_sync, on_mkdir, on_unwatch};
+  enum op_kind kinds[] = {OP_LIST, OP_LIST, OP_SYNC, OP_MKDIR, OP_UNWATCH};
+  for (int i = 0; i < 5; i++) {
     ops[i]->owner = lane;
     ops[i]->handler = handlers[i];
     ops[i]->kind = kinds[i];
     ops[i]->path = lane->path;
   }
   lane->mkdir.path = lane->mkdir_path;
+  lane->unwatch.watch = true;
   return lane;
 }
 
 bool lane_idle(const struct lane *lane) {
   return !lane->first && !lane->watches && !lane->strays &&
          !lane->lists[0].in_flight && !lane->lists[1].in_flight &&
-         !lane->sync.in_flight && !lane->mkdir.in_flight && !lane->dirty;
+         !lane->sync.in_flight && !lane->mkdir.in_flight &&
+         !lane->unwatch.in_flight && !lane->dirty;
 }
 
 void lane_free(struct lane *lane) {
@@ -67,16 +69,25 @@ void lane_drop(struct lane *lane, struct contender *c) {
   session_dirty(lane->session, lane); /* it may be idle now */
 }
 
-bool lane_has_room(const struct lane *lane) {
-  return lane->entered < LANE_ENTERED_MAX;
+struct contender *lane_next_sharing(const struct lane *lane) {
+  for (struct contender *c = lane->parked; c; c = c->next)
+    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0) return c;
+  return NULL;
 }
 
+/* In order of arrival; who will not wait for others hears so at once. */
 void lane_admit(struct lane *lane) {
   if (!session_is_connected(lane->session)) return;
-  while (lane->parked && lane_has_room(lane)) {
+  while (lane->parked) {
     struct contender *c = lane->parked;
+    bool parked = c->state == CONTENDER_PARKED;
+    if (parked && c->options.patient && !contender_may_enter(c)) return;
     lane->parked = c->next;
-    if (c->state == CONTENDER_PARKED) contender_drive(c);
+    if (!parked) continue;
+    if (contender_may_enter(c))
+      contender_drive(c);
+    else
+      contender_refuse(c, VERDICT_BUSY);
   }
 }
 
@@ -112,12 +123,55 @@ void lane_want_sync(struct lane *lane) {
   lane_want_list(lane, lane->session->serial);
 }
 
+static bool children_armed(const struct lane *lane) {
+  const struct session *s = lane->session;
+  return session_is_connected(s) && lane->children_armed_in == s->connection;
+}
+
+void lane_watch_children(struct lane *lane, struct contender *c) {
+  if (!c->watches_children) {
+    c->watches_children = true;
+    lane->children_wanted++;
+  }
+  if (children_armed(lane)) return;
+  /* The list that we know was not watched: what has changed since? */
+  for (int i = 0; i < 2; i++)
+    if (lane->lists[i].in_flight && lane->lists[i].watch) return;
+  lane_want_list(lane, lane->session->serial);
+}
+
+static void unwatch_children(struct lane *lane) {
+  if (lane->children_wanted > 0 || lane->unwatch.in_flight) return;
+  if (!children_armed(lane)) return;
+  lane->children_armed_in = 0;
+  session_submit(lane->session, &lane->unwatch);
+}
+
+void lane_unwatch_children(struct lane *lane, struct contender *c) {
+  if (!c->watches_children) return;
+  c->watches_children = false;
+  lane->children_wanted--;
+  unwatch_children(lane);
+}
+
+void lane_children_changed(struct lane *lane) {
+  lane->children_armed_in = 0;
+  if (lane->children_wanted > 0) lane_want_list(lane, 0);
+}
+
+static void on_unwatch(struct op *op, const struct reply *reply) {
+  struct lane *lane = op->owner;
+  (void)reply;
+  session_dirty(lane->session, lane);
+}
+
 static void send_list(struct lane *lane) {
   struct session *s = lane->session;
   struct op *slot = &lane->lists[lane->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply comes back to us */
   if (lane->sync_after && !lane->sync.in_flight)
     session_submit(s, &lane->sync);
+  slot->watch = lane->children_wanted > 0 && !children_armed(lane);
   if (!session_submit(s, slot)) return;
   lane->list_wanted = false;
   counter_add(&s->counters.lists, 1);
@@ -196,6 +250,10 @@ static void on_list(struct op *op, const struct reply *reply) {
   static const struct listing empty;
   struct lane *lane = op->owner;
   session_dirty(lane->session, lane);
+  if (op->watch && reply->rc == REPLY_OK) {
+    lane->children_armed_in = lane->session->connection;
+    unwatch_children(lane); /* nobody waits any more? */
+  }
   if (lane->sync_after) {
     lane->list_wanted = true; /* not behind the sync: worth nothing */
     return;

@@ -22,6 +22,7 @@ struct lane {
   struct contender *first, *last;
   struct contender *parked; /* nobody before it is parked */
   int entered;
+  int sharing; /* of them, those that have a node for several in turn */
   struct watch *watches;
   struct stray *strays; /* nodes of ours that nobody knows, being removed */
 
@@ -30,6 +31,9 @@ struct lane {
    * not wait for a list that was sent before its create. */
   struct op lists[2], sync;
   bool list_wanted;
+  int children_wanted;        /* contenders that wait for any change here */
+  unsigned children_armed_in; /* the connection whose server will tell it */
+  struct op unwatch;
   uint64_t sync_after; /* only a list behind a younger sync counts; 0: any */
 
   /* The directory. */
@@ -48,7 +52,8 @@ void lane_free(struct lane *lane);
 
 void lane_add(struct lane *lane, struct contender *c);
 void lane_drop(struct lane *lane, struct contender *c);
-bool lane_has_room(const struct lane *lane);
+/* The first parked contender that may take a shared node over. */
+struct contender *lane_next_sharing(const struct lane *lane);
 /* Lets parked contenders enter as far as there is room. */
 void lane_admit(struct lane *lane);
 
@@ -56,6 +61,10 @@ void lane_admit(struct lane *lane);
 void lane_want_list(struct lane *lane, uint64_t after);
 /* A list is wanted behind a sync: what we know may be stale. */
 void lane_want_sync(struct lane *lane);
+/* Lists are asked for again at each change of the directory. */
+void lane_watch_children(struct lane *lane, struct contender *c);
+void lane_unwatch_children(struct lane *lane, struct contender *c);
+void lane_children_changed(struct lane *lane);
 void lane_want_parent(struct lane *lane);
 void lane_flush(struct lane *lane);
 

@@ -204,16 +204,68 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   return 5;
 }
 
-static int push_verified(lua_State *L, const struct query *query) {
-  lua_pushliteral(L, "verified");
+static void set_string(lua_State *L, const char *key, const char *format,
+                       long long value) {
+  char text[24];
+  snprintf(text, sizeof text, format, value);
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, key);
+}
+
+/* A contender as a table; the Lua layer says what it means. */
+static void push_item(lua_State *L, const struct query *query,
+                      const struct item *item) {
+  static const char *const roles[] = {"unfair", "mutex", "read", "write",
+                                      "lease"};
+  int size = item->size;
+  lua_newtable(L);
+  lua_pushstring(L, item->path + strlen(query->path) + 1);
+  lua_setfield(L, -2, "node");
+  lua_pushstring(L, roles[item->role]);
+  lua_setfield(L, -2, "mode");
+  lua_pushinteger(L, item->sequence);
+  lua_setfield(L, -2, "sequence");
+  lua_pushinteger(L, item->version);
+  lua_setfield(L, -2, "version");
+  set_string(L, "token", "%019lld", (long long)item->czxid);
+  set_string(L, "session", "0x%llx", (long long)item->owner);
+  lua_pushnumber(L, (lua_Number)item->ctime_ms / 1000);
+  lua_setfield(L, -2, "created");
+  if (size >= 0) {
+    lua_pushlstring(L, item->data ? item->data : "", (size_t)size);
+    lua_setfield(L, -2, "data");
+  }
+}
+
+static void push_items(lua_State *L, const struct query *query) {
+  lua_newtable(L);
+  for (int i = 0, n = 0; i < query->count; i++) {
+    if (!query->items[i].there) continue;
+    push_item(L, query, &query->items[i]);
+    lua_rawseti(L, -2, ++n);
+  }
+}
+
+/* "answered", number, code or nil, reason or nil, contenders or nil */
+static int push_answered(lua_State *L, const struct query *query) {
+  lua_pushliteral(L, "answered");
   lua_pushnumber(L, (lua_Number)query->number);
+  int rc = query->rc;
   if (query->gone)
     lua_pushliteral(L, "lost");
-  else if (query->no_answer)
-    lua_pushliteral(L, "disconnected");
+  else if (rc == REPLY_OK)
+    lua_pushnil(L);
+  else if (rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED)
+    lua_pushliteral(L, "auth");
+  else
+    lua_pushstring(L, rc == REPLY_LOST ? "disconnected" : "invalid");
+  if (rc != REPLY_OK)
+    lua_pushstring(L, client_reason(rc));
   else
     lua_pushnil(L);
-  return 3;
+  if (query->kind != QUERY_CONTENDERS) return 4;
+  push_items(L, query);
+  return 5;
 }
 
 static int push_numbered(lua_State *L, const char *what, uint64_t number) {
@@ -237,8 +289,10 @@ static int push_event(lua_State *L, struct session_box *box,
       return 3;
     case EVENT_GONE:
       return push_numbered(L, "gone", claim->number);
-    case EVENT_VERIFIED:
-      return push_verified(L, message->subject);
+    case EVENT_REVOKED:
+      return push_numbered(L, "revoked", claim->number);
+    case EVENT_ANSWERED:
+      return push_answered(L, message->subject);
     case EVENT_FAILED:
       lua_pushliteral(L, "failed");
       lua_pushstring(L, box->core->failure == CLIENT_REFUSED_AUTH
@@ -398,20 +452,65 @@ static struct hold_box *new_hold(lua_State *L) {
   return box;
 }
 
-/* session:acquire(path, seconds|nil, patient, data, max_hold|nil,
- *                 lose_on_suspend) → hold, number */
+static lua_Number number_field(lua_State *L, int index, const char *name,
+                               lua_Number missing) {
+  lua_getfield(L, index, name);
+  lua_Number value = lua_isnil(L, -1) ? missing : lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* The writer's number, from the name of the hold that is downgraded. */
+static int32_t read_writer(lua_State *L, int index, bool *downgrade) {
+  int32_t sequence = 0;
+  lua_getfield(L, index, "writer");
+  *downgrade = !lua_isnil(L, -1);
+  if (*downgrade) name_parse(check_hold(L, -1)->claim->node, &sequence);
+  lua_pop(L, 1);
+  return sequence;
+}
+
+static enum kind read_kind(lua_State *L, int index) {
+  static const char *const kinds[] = {"mutex", "read", "write", "lease",
+                                      "unfair", NULL};
+  lua_getfield(L, index, "kind");
+  int kind = luaL_checkoption(L, -1, "mutex", kinds);
+  lua_pop(L, 1);
+  return (enum kind)kind;
+}
+
+static enum strategy read_strategy(lua_State *L, int index) {
+  static const char *const strategies[] = {"predecessor", "parent", "poll",
+                                           NULL};
+  lua_getfield(L, index, "wait");
+  int strategy = luaL_checkoption(L, -1, "predecessor", strategies);
+  lua_pop(L, 1);
+  return (enum strategy)strategy;
+}
+
+/* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock)
+ *   → hold, number;  lock: kind, permits, wait, poll_interval, handoffs,
+ * lose_on_suspend, writer */
 static int session_acquire_(lua_State *L) {
   struct core *core = check_open(L);
   struct contender_options options = {0};
   size_t size;
   const char *path = luaL_checkstring(L, 2);
   const char *data = luaL_checklstring(L, 5, &size);
+  luaL_checktype(L, 7, LUA_TTABLE);
   options.deadline = NEVER;
   if (!lua_isnoneornil(L, 3))
     options.deadline = to_time(clock_now(), luaL_checknumber(L, 3));
   options.patient = lua_toboolean(L, 4);
   options.max_hold = opt_duration(L, 6);
-  options.lose_on_suspend = lua_toboolean(L, 7);
+  options.kind = read_kind(L, 7);
+  options.strategy = read_strategy(L, 7);
+  options.permits = (int)number_field(L, 7, "permits", 1);
+  options.handoffs = (int)number_field(L, 7, "handoffs", 0);
+  options.poll_interval =
+      (int64_t)(number_field(L, 7, "poll_interval", 1) * NANOSECONDS);
+  options.lose_on_suspend = number_field(L, 7, "lose_on_suspend", 0) != 0;
+  options.writer_sequence = read_writer(L, 7, &options.downgrade);
   struct hold_box *box = new_hold(L);
   struct claim *claim = core_acquire(core, path, data, size, &options);
   if (!claim) return luaL_error(L, "not enough memory");
@@ -479,7 +578,8 @@ static int hold_gc(lua_State *L) {
     if (held && claim->shares == 0 && !box->core->closed) {
       char text[PATH_MAX_BYTES + 80];
       snprintf(text, sizeof text,
-               "a guard of %s was collected without release; it is released",
+               "a guard of %.*s was collected without release; it is released",
+               (int)(claim->length - claim->prefix),
                claim->path + claim->prefix);
       core_log(box->core, "warn", text);
     }
@@ -553,13 +653,49 @@ static int hold_node(lua_State *L) {
   return 1;
 }
 
+static int ask(lua_State *L, struct core *core, struct query *query) {
+  if (!query) return luaL_error(L, "not enough memory");
+  lua_pushnumber(L, (lua_Number)core_ask(core, query));
+  return 1;
+}
+
 /* session:verify(hold) → number */
 static int session_verify(lua_State *L) {
   struct core *core = check_open(L);
   struct hold_box *box = check_hold(L, 2);
-  struct query *query = core_verify(core, box->claim);
-  if (!query) return luaL_error(L, "not enough memory");
-  lua_pushnumber(L, (lua_Number)query->number);
+  return ask(L, core,
+             query_new(QUERY_VERIFY, "", NULL, NULL, 0, 0, box->claim));
+}
+
+/* session:contenders(path) → number */
+static int session_contenders(lua_State *L) {
+  struct core *core = check_open(L);
+  return ask(L, core,
+             query_new(QUERY_CONTENDERS, core->settings->hosts.chroot,
+                       luaL_checkstring(L, 2), NULL, 0, 0, NULL));
+}
+
+/* session:write(path, data, version) → number */
+static int session_write(lua_State *L) {
+  struct core *core = check_open(L);
+  size_t size;
+  const char *path = luaL_checkstring(L, 2);
+  const char *data = luaL_checklstring(L, 3, &size);
+  return ask(L, core,
+             query_new(QUERY_WRITE, core->settings->hosts.chroot, path, data,
+                       size, (int)luaL_checknumber(L, 4), NULL));
+}
+
+/* hold:watch(): hear soon of what is done to our node */
+static int hold_watch(lua_State *L) {
+  struct hold_box *box = check_hold(L, 1);
+  check_process(L, box->core);
+  if (!box->core->closed) core_guard(box->core, box->claim);
+  return 0;
+}
+
+static int hold_turn(lua_State *L) {
+  lua_pushinteger(L, check_hold(L, 1)->claim->turn);
   return 1;
 }
 
@@ -638,13 +774,15 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
       {"error", session_error},     {"stats", session_stats},
       {"close", session_close_},    {"leave", session_leave},
       {"acquire", session_acquire_}, {"verify", session_verify},
+      {"contenders", session_contenders}, {"write", session_write},
       {NULL, NULL}};
   static const luaL_Reg hold[] = {
       {"again", hold_again},   {"release", hold_release},
       {"cancel", hold_cancel}, {"is_held", hold_is_held},
       {"lease", hold_lease},   {"state", hold_state},
       {"token", hold_token},   {"token_number", hold_token_number},
-      {"node", hold_node},     {NULL, NULL}};
+      {"node", hold_node},     {"watch", hold_watch},
+      {"turn", hold_turn},     {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"open", open_session}, {"check_path", check_path},

@@ -20,6 +20,14 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
+bool data_is_revoked(const char *data, size_t size) {
+  size_t mark = sizeof REVOKE_MARK - 1;
+  if (size == sizeof REVOKE_CURATOR - 1 &&
+      memcmp(data, REVOKE_CURATOR, size) == 0)
+    return true;
+  return size >= mark && memcmp(data + size - mark, REVOKE_MARK, mark) == 0;
+}
+
 void name_base_init(struct name_base *base, const unsigned char random[16]) {
   const unsigned char *r = random;
   snprintf(base->text, sizeof base->text,
@@ -120,10 +128,8 @@ struct listing *listing_new(const char *const *names, int count) {
   }
   listing->count = n;
   qsort(listing->entries, (size_t)n, sizeof(struct entry), by_sequence);
-  int of_role[ROLE_LEASE + 1] = {0};
   for (int i = 0; i < n; i++) {
-    struct entry *e = &listing->entries[i];
-    e->ahead = of_role[e->role]++;
+    const struct entry *e = &listing->entries[i];
     if (i > 0 && e[-1].sequence == e->sequence && e[-1].role == e->role)
       listing->unordered = true;
   }
@@ -149,6 +155,15 @@ const struct entry *listing_find(const struct listing *listing,
       high = middle;
   }
   return NULL;
+}
+
+bool listing_has(const struct listing *listing, enum role role,
+                 int32_t sequence) {
+  for (int i = 0; i < listing->count; i++)
+    if (listing->entries[i].role == role &&
+        listing->entries[i].sequence == sequence)
+      return true;
+  return false;
 }
 
 const struct entry *listing_find_id(const struct listing *listing,

@@ -11,13 +11,19 @@
  * sequence number + NUL, rounded up. */
 enum { NAME_MAX_OWN = 64 };
 
+/* The one node of an unfair lock. */
+#define NAME_UNFAIR "holder"
+
+/* A semaphore's two directories, below its path. */
+#define LOCKS "/locks"
+#define LEASES "/leases"
+
 /* What a child of a lock's directory is, by the marker in its name. */
 enum role { ROLE_FOREIGN, ROLE_LOCK, ROLE_READ, ROLE_WRITE, ROLE_LEASE };
 
 struct entry {
   const char *name;  /* inside the listing's own memory */
   int32_t sequence;
-  int ahead;  /* entries of the same role before this one */
   enum role role;
 };
 
@@ -34,6 +40,13 @@ struct listing {
 struct name_base {
   char text[28];
 };
+
+/* What asks a holder to let go: Curator's Revoker writes the first in place of
+ * the data of the holder's node, we append the second to them. */
+#define REVOKE_CURATOR "__REVOKE__"
+#define REVOKE_MARK "\nzklock:revoke"
+
+bool data_is_revoked(const char *data, size_t size);
 
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
@@ -58,6 +71,8 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
+bool listing_has(const struct listing *listing, enum role role,
+                 int32_t sequence);
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id);
 

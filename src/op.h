@@ -12,17 +12,19 @@
 struct listing;
 
 enum op_kind {
-  OP_CREATE,    /* create2: an ephemeral sequential node */
+  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
   OP_MKDIR,     /* create: a container, or a persistent node */
-  OP_LIST,      /* getChildren, no watch */
+  OP_LIST,      /* getChildren, with a watch if `watch` */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
   OP_REMOVE,    /* delete */
   OP_SYNC,      /* sync */
-  OP_CHECK,     /* getData without a watch: is it still there? */
+  OP_READ,      /* getData without a watch */
+  OP_WRITE,     /* setData, if the version is still `version` */
   OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
-  OP_UNWATCH,   /* removes this session's data watches of a node */
+  OP_UNWATCH,   /* removes this session's watches of a node: data, or if
+                   `watch` children */
 };
 
 /* ZooKeeper's own numbers, as far as the protocol tells them apart. */
@@ -47,7 +49,12 @@ enum reply_code {
 struct reply {
   int rc;
   const char *path;              /* OP_CREATE: the node that was made */
-  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _CHECK */
+  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _READ */
+  int64_t ctime_ms;              /* OP_READ, with the version and the data */
+  int version;
+  const void *data;
+  int size;
+  bool revoked;                  /* OP_GET: the data ask us to let go */
   const struct listing *listing; /* OP_LIST; NULL there: no memory */
 };
 
@@ -58,9 +65,12 @@ struct op {
   op_handler *handler; /* called once for each op that was submitted */
   void *owner;
   const char *path;
-  const void *data; /* OP_CREATE */
+  const void *data; /* OP_CREATE, OP_WRITE */
   int size;
+  int version;      /* OP_WRITE */
   enum op_kind kind;
+  bool watch;      /* of the children */
+  bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
 
   /* The session's: */
@@ -71,7 +81,7 @@ struct op {
   struct op *next;
 };
 
-enum watch_event { WATCH_DELETED, WATCH_CHANGED };
+enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 
 /* The world as the protocol sees it. */
 struct transport {

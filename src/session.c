@@ -63,6 +63,10 @@ bool session_lease_stands(const struct session *s) {
 
 void session_tell(struct session *s, struct contender *c, enum news news,
                   enum verdict why) {
+  if (c->lease_of) {
+    contender_gate_news(c->lease_of, news, why);
+    return;
+  }
   s->listener.contender(s->listener.self, c, news, why);
 }
 
@@ -297,20 +301,26 @@ static void lose_by_lease(struct contender *c) {
 
 /* The user. */
 
-bool session_acquire(struct session *s, struct contender *c,
-                     const char *path) {
+/* The lane of a path, made if need be; NULL: no memory. */
+struct lane *session_lane(struct session *s, const char *path) {
   size_t length = strlen(path);
   struct lane *lane = find_lane(s, path, length);
   if (!lane) {
     lane = lane_new(s, path);
-    if (!lane) return false;
+    if (!lane) return NULL;
     struct lane **bucket = bucket_of(s, path, length);
     lane->next = *bucket;
     *bucket = lane;
   }
-  session_dirty(s, lane); /* it enters, or the lane is freed */
-  contender_join(c, lane);
-  return true;
+  session_dirty(s, lane); /* somebody enters, or it is freed */
+  return lane;
+}
+
+bool session_acquire(struct session *s, struct contender *c,
+                     const char *path) {
+  struct lane *lane = session_lane(s, path);
+  if (lane) contender_join(c, lane);
+  return lane != NULL;
 }
 
 void session_close(struct session *s) {
@@ -390,6 +400,9 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
   s->now = now;
   if (!session_is_connected(s)) return;
+  struct lane *directory = find_lane(s, path, strlen(path));
+  if (directory && event != WATCH_CHANGED) lane_children_changed(directory);
+  if (event == WATCH_CHILDREN) return;
   const char *slash = strrchr(path, '/');
   if (!slash) return;
   struct lane *lane = find_lane(s, path, (size_t)(slash - path));

@@ -36,6 +36,7 @@ struct listener {
   X(requests)               \
   X(grants)                 \
   X(handoffs)               \
+  X(local_turns)            \
   X(timeouts)               \
   X(lost)                   \
   X(reconnects)             \
@@ -139,6 +140,7 @@ void session_tell(struct session *s, struct contender *c, enum news news,
                   enum verdict why);
 void session_trouble(struct session *s, const char *message, const char *path,
                      int rc);
+struct lane *session_lane(struct session *s, const char *path);
 void session_dirty(struct session *s, struct lane *lane);
 void session_forget(struct session *s, struct contender *c);
 

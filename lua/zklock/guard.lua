@@ -10,10 +10,11 @@ Guard.__index = Guard
 
 --- `hold` is what all guards of one hold share: `{ session=, entry=, path=,
 -- number=, listeners=, lost= }`.
-function Guard.new(hold, share)
+function Guard.new(hold, share, kind)
+  local directory = kind == "lease" and "/leases/" or "/"
   return setmetatable({
     path = hold.path,
-    node = hold.path .. "/" .. share:node(),
+    node = hold.path .. directory .. share:node(),
     _hold = hold,
     _share = share,
   }, Guard)
@@ -124,6 +125,26 @@ function Guard:on_lost(fn)
     listeners[#listeners + 1] = { guard = self, fn = fn }
   end
   return self
+end
+
+--- `fn(guard)` once, from step(), when somebody asks for the lock.
+function Guard:on_revoke(fn)
+  check.callback(fn, "argument 1 of on_revoke")
+  if self._outcome or self._hold.session._closed then return self end
+  local hold = self._hold
+  hold.revocation = hold.revocation or {}
+  if hold.revoked then
+    hold.session:_later(function() fn(self) end)
+    return self
+  end
+  table.insert(hold.revocation, { guard = self, fn = fn })
+  self._share:watch()
+  return self
+end
+
+--- How many local turns (option `handoffs`) the node has had before.
+function Guard:turn()
+  return self._share:turn()
 end
 
 Guard.__close = function(self) self:release() end

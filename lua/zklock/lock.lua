@@ -1,39 +1,43 @@
 --- Locks: what mutexes and their relatives have in common.
 local check = require "zklock.check"
-local core = require "zklock.core"
 local errors = require "zklock.errors"
 local Guard = require "zklock.guard"
 local loops = require "zklock.loop"
 
 local misuse, refusal = errors.misuse, errors.refusal
-local unpack = table.unpack or unpack -- luacheck: ignore 113
 
 --- Entry: what all lock objects of one session on one path share.
--- `guards[owner]` is the stack of an owner's unreleased guards.  Owners are
--- weak keys, and only lock objects, guards and waits refer to the entry: a
+-- `guards[kind][owner]` is the stack of an owner's unreleased guards.  Owners
+-- are weak keys, and only lock objects, guards and waits refer to the entry: a
 -- hold that nobody can release any more is collected, and so released.
 local Entry = {}
 Entry.__index = Entry
 
-function Entry.new(session, path, kind)
+function Entry.new(session, path, signature)
   return setmetatable({
     session = session,
     path = path,
-    kind = kind,
-    guards = setmetatable({}, { __mode = "k" }),
+    signature = signature,
+    guards = {},
   }, Entry)
 end
 
-function Entry:top(owner)
-  local stack = self.guards[owner]
+function Entry:top(kind, owner)
+  local stacks = self.guards[kind]
+  local stack = stacks and stacks[owner]
   return stack and stack[#stack]
 end
 
-function Entry:push(owner, guard)
-  local stack = self.guards[owner]
+function Entry:push(kind, owner, guard)
+  local stacks = self.guards[kind]
+  if not stacks then
+    stacks = setmetatable({}, { __mode = "k" })
+    self.guards[kind] = stacks
+  end
+  local stack = stacks[owner]
   if not stack then
     stack = {}
-    self.guards[owner] = stack
+    stacks[owner] = stack
   end
   stack[#stack + 1] = guard
   guard._stack = stack
@@ -52,33 +56,99 @@ end
 local Lock = {}
 Lock.__index = Lock
 
-local lock_options = check.set "reentrant data max_hold on_suspend"
+local common = "reentrant data max_hold on_suspend"
+local options_of = {
+  mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
+  rwlock = check.set(common .. " layout"),
+  semaphore = check.set "data max_hold on_suspend",
+}
 local acquire_options = check.set "timeout data max_hold owner"
 
-function Lock.new(session, path, options)
-  options = check.options(options, lock_options, "lock options")
-  local self = setmetatable({
+local function one_of(value, default, choices, name)
+  if value == nil then return default end
+  for choice in choices:gmatch "%S+" do
+    if value == choice then return value end
+  end
+  misuse("%s must be one of %s; got %s", name, choices:gsub(" ", ", "),
+    tostring(value))
+end
+
+local function whole(value, default, least, name)
+  if value == nil then return default end
+  check.type(value, "number", name)
+  if value ~= math.floor(value) or value < least or value > 1e6 then
+    misuse("%s must be a whole number from %d to 1000000, got %s", name, least,
+      tostring(value))
+  end
+  return value
+end
+
+-- How the core is to contend, from a lock's options.
+local function read_way(options, kind, permits)
+  local fair = check.flag(options.fair, true, "option 'fair'")
+  local way = {
+    kind = fair and kind or "unfair",
+    permits = permits,
+    wait = one_of(options.wait, "predecessor", "predecessor parent poll",
+      "option 'wait'"),
+    poll_interval = check.duration(options.poll_interval,
+      "option 'poll_interval'") or 1,
+    handoffs = whole(options.handoffs, 0, 0, "option 'handoffs'"),
+    layout = one_of(options.layout, "curator", "curator kazoo",
+      "option 'layout'"),
+    lose_on_suspend = one_of(options.on_suspend, "keep", "keep lose",
+      "option 'on_suspend'") == "lose" and 1 or 0,
+  }
+  if way.poll_interval < 0.001 then
+    misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
+      tostring(way.poll_interval))
+  elseif options.poll_interval and way.wait ~= "poll" then
+    misuse("option 'poll_interval' needs option 'wait' = \"poll\"")
+  elseif not fair and (options.wait or options.layout
+      or way.handoffs > 0) then
+    misuse("option 'fair' = false goes with none of wait, layout, handoffs")
+  elseif way.handoffs > 0 and way.wait ~= "predecessor" then
+    misuse("option 'handoffs' needs option 'wait' = \"predecessor\"")
+  end
+  return way
+end
+
+-- What all users of a path in one session must agree about.
+local function signature_of(family, way)
+  return ("%s%s%s%s"):format(
+    way.kind == "unfair" and "unfair " or "", family,
+    family == "semaphore" and (" of %d permits"):format(way.permits) or "",
+    way.layout == "kazoo" and " in kazoo's layout" or "")
+end
+
+local function entry_of(session, path, signature)
+  local entry = session._entries[path]
+  if not entry then
+    entry = Entry.new(session, path, signature)
+    session._entries[path] = entry
+  elseif entry.signature ~= signature then
+    misuse("%s is used as a %s by this session, not as a %s", path,
+      entry.signature, signature)
+  end
+  return entry
+end
+
+--- `family`: "mutex", "rwlock" or "semaphore"; `kind`: the side of it.
+function Lock.new(session, path, family, kind, options, permits)
+  options = check.options(options, options_of[family], family .. " options")
+  local way = read_way(options, kind, permits)
+  return setmetatable({
     path = path,
     _session = session,
+    _kind = kind,
+    _way = way,
     _reentrant = check.flag(options.reentrant, true, "option 'reentrant'"),
     _data = options.data ~= nil and check.data(options.data, "option 'data'")
       or session._data,
     _max_hold = check.duration(options.max_hold, "option 'max_hold'"),
+    _entry = entry_of(session, path, signature_of(family, way)),
     _waiters = setmetatable({}, { __mode = "k" }),
   }, Lock)
-  local on_suspend = options.on_suspend or "keep"
-  if on_suspend ~= "keep" and on_suspend ~= "lose" then
-    misuse("option 'on_suspend' must be \"keep\" or \"lose\", got %s",
-      tostring(on_suspend))
-  end
-  self._lose = on_suspend == "lose"
-  local entry = session._entries[path]
-  if not entry then
-    entry = Entry.new(session, path, "mutex")
-    session._entries[path] = entry
-  end
-  self._entry = entry
-  return self
 end
 
 -- nil, a number of seconds, or a table of options → a request
@@ -134,33 +204,52 @@ local function make_guard(self, wait)
     listeners = {},
   }
   session._holds[wait.number] = hold
-  local guard = Guard.new(hold, wait.share)
-  self._entry:push(wait.owner, guard)
+  local guard = Guard.new(hold, wait.share, self._kind)
+  self._entry:push(self._kind, wait.owner, guard)
   return guard
 end
 
--- What an owner that holds already gets; nothing if it does not hold.
+-- What an owner that holds already gets; nothing if it does not hold.  The
+-- second result is the writer's share that a reader is to downgrade.
 local function reenter(self, owner)
-  local top = self._entry:top(owner)
-  if not top then return nil end
+  local kind, entry = self._kind, self._entry
+  if kind == "lease" then return nil end -- each acquisition takes a permit
+  local top = entry:top(kind, owner)
+  if not top then
+    local other = kind == "read" and entry:top("write", owner)
+      or kind == "write" and entry:top("read", owner)
+    if not other then
+      return nil
+    elseif not other:is_held() then
+      return true, refusal("lost", "the hold of %s was lost", self.path)
+    elseif kind == "write" then
+      return true, refusal("deadlock", "%s is held for reading by the caller, "
+        .. "which waits for itself when it asks for writing", self.path)
+    end
+    return nil, other._share
+  end
   if not top:is_held() then
     return true, refusal("lost", "the hold of %s was lost", self.path)
   elseif not self._reentrant then
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", self.path)
   end
-  local guard = Guard.new(top._hold, top._share:again())
-  self._entry:push(owner, guard)
+  local guard = Guard.new(top._hold, top._share:again(), kind)
+  entry:push(kind, owner, guard)
   return true, guard
 end
 
-local function begin(self, request)
+local function begin(self, request, writer)
   local session = self._session
   local patient = request.timeout ~= 0
   local seconds = patient and request.timeout
     or (not patient and session:_patience()) or nil
-  local share, number = session._core:acquire(self.path,
-    seconds, patient, request.data, request.max_hold, self._lose)
+  local way = self._way
+  if writer then
+    way = setmetatable({ writer = writer }, { __index = way })
+  end
+  local share, number = session._core:acquire(self.path, seconds, patient,
+    request.data, request.max_hold, way)
   local wait = {
     number = number,
     share = share,
@@ -189,7 +278,7 @@ local function acquire(self, request)
   if request.owner == nil then request.owner = session:_owner(adapter) end
   local done, guard, message, code = reenter(self, request.owner)
   if done then return guard, message, code end
-  local wait = begin(self, request)
+  local wait = begin(self, request, guard)
   session:_wait(adapter, wait)
   return finish(self, request, wait)
 end
@@ -219,7 +308,7 @@ end
 function Lock:release(options)
   local session = self._session
   local owner = session:_owner()
-  local guard = self._entry:top(owner)
+  local guard = self._entry:top(self._kind, owner)
   if not guard then
     misuse("%s is not held by the calling task", self.path)
   end
@@ -246,6 +335,7 @@ function Lock:acquire_async(options, callback)
   check.callback(callback, "the callback of acquire_async")
   local request = read_request(self, options)
   local session = self._session
+  local writer
   session:_check_open()
   if request.owner ~= nil then
     local done, guard, message, code = reenter(self, request.owner)
@@ -253,10 +343,11 @@ function Lock:acquire_async(options, callback)
       session:_later(function() callback(guard, message, code) end)
       return setmetatable({ _wait = { done = true } }, Ticket)
     end
+    writer = guard
   else
     request.owner = {}
   end
-  local wait = begin(self, request)
+  local wait = begin(self, request, writer)
   wait.callback = function()
     callback(finish(self, request, wait))
   end
@@ -314,8 +405,12 @@ function Lock:with_lock(fn, options)
   return report(guard, run(guard, fn))
 end
 
-function Lock:__tostring()
-  return ("zklock mutex %s"):format(self.path)
+function Lock.run_with(guard, fn)
+  return report(guard, run(guard, fn))
 end
 
-return { Lock = Lock, unpack = unpack, hostname = core.hostname }
+function Lock:__tostring()
+  return ("zklock %s %s"):format(self._entry.signature, self.path)
+end
+
+return Lock

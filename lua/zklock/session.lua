@@ -5,7 +5,9 @@ local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
 local loops = require "zklock.loop"
-local Lock = require "zklock.lock".Lock
+local Lock = require "zklock.lock"
+local Multi = require "zklock.multi"
+local queue = require "zklock.queue"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -79,10 +81,20 @@ function handlers.gone(self, number)
   wait.adapter.wake(wait)
 end
 
-function handlers.verified(self, number, code)
+function handlers.revoked(self, number)
+  local hold = self._holds[number]
+  if not hold or hold.ended then return end
+  local listeners = hold.revocation or {}
+  hold.revoked, hold.revocation = true, nil
+  for _, listener in ipairs(listeners) do
+    protect(self, listener.fn, listener.guard)
+  end
+end
+
+function handlers.answered(self, number, code, reason, contenders)
   local wait = self._waits[number]
   if not wait then return end
-  wait.code = code
+  wait.code, wait.reason, wait.contenders = code, reason, contenders
   end_wait(self, wait)
 end
 
@@ -294,13 +306,18 @@ function Session:_await_removal(number, path)
   return true
 end
 
-function Session:_verify(share)
+-- Waits for the answer to a question: `ask` is a method of the core.
+function Session:_ask(ask, ...)
   local adapter = self:_adapter()
-  local number = self._core:verify(share)
+  local number = self._core[ask](self._core, ...)
   local wait = { number = number }
   self._waits[number] = wait
   self:_wait(adapter, wait)
-  return wait.code
+  return wait
+end
+
+function Session:_verify(share)
+  return self:_ask("verify", share).code
 end
 
 -- How long an impatient acquisition waits for the server's word.
@@ -320,11 +337,81 @@ end
 function Session:mutex(path, options)
   self:_check_open()
   check.path(path, "path")
-  return Lock.new(self, path, options)
+  return Lock.new(self, path, "mutex", "mutex", options)
+end
+
+--- `{ read = lock, write = lock }`: many readers or one writer, in order.
+function Session:rwlock(path, options)
+  self:_check_open()
+  check.path(path, "path")
+  return {
+    read = Lock.new(self, path, "rwlock", "read", options),
+    write = Lock.new(self, path, "rwlock", "write", options),
+  }
+end
+
+--- A lock that up to `permits` holders share.
+function Session:semaphore(path, permits, options)
+  self:_check_open()
+  check.path(path, "path")
+  check.type(permits, "number", "permits")
+  if permits ~= math.floor(permits) or permits < 1 or permits > 1e6 then
+    misuse("permits must be a whole number from 1 to 1000000, got %s",
+      tostring(permits))
+  end
+  return Lock.new(self, path, "semaphore", "lease", options, permits)
+end
+
+--- One lock over several of this session: all or nothing.
+function Session:multi(locks)
+  self:_check_open()
+  return Multi.new(self, locks)
+end
+
+local function unanswered(wait, what, path)
+  if wait.code == "disconnected" then
+    return refusal("disconnected", "no server could be asked %s %s", what, path)
+  elseif wait.code == "closed" then
+    return refusal("closed", "the session was closed while it asked %s %s",
+      what, path)
+  end
+  return refusal(wait.code, "ZooKeeper refused to say %s %s: %s", what, path,
+    wait.reason or wait.code)
+end
+
+--- Who contends for a path, in order: `{ node=, mode=, sequence=, token=,
+-- data=, session=, created=, holds= }`.
+function Session:contenders(path)
+  self:_check_open()
+  check.path(path, "path")
+  local wait = self:_ask("contenders", path)
+  if wait.code then return unanswered(wait, "who contends for", path) end
+  return queue.order(wait.contenders)
+end
+
+--- Asks every holder of a path to let go; how many were asked.
+function Session:revoke(path)
+  self:_check_open()
+  check.path(path, "path")
+  local wait = self:_ask("contenders", path)
+  if wait.code then return unanswered(wait, "who holds", path) end
+  local asked = 0
+  for _, item in ipairs(queue.order(wait.contenders, true)) do
+    if item.holds then
+      local written = self:_ask("write", path .. "/" .. item.node,
+        queue.mark(item.data), item.version)
+      if not written.code then
+        asked = asked + 1
+      elseif written.code ~= "lost" then
+        return unanswered(written, "the holder of", path)
+      end
+    end
+  end
+  return asked
 end
 
 local with_lock_options = check.set [[timeout owner reentrant data max_hold
-  on_suspend]]
+  on_suspend fair wait poll_interval handoffs layout]]
 
 --- Sugar for `session:mutex(path):with_lock(fn, options)`.
 function Session:with_lock(path, fn, options)
@@ -341,7 +428,7 @@ function Session:with_lock(path, fn, options)
       of_lock[key] = value
     end
   end
-  local lock = Lock.new(self, path, of_lock)
+  local lock = Lock.new(self, path, "mutex", "mutex", of_lock)
   return lock:with_lock(fn, of_acquire)
 end
 

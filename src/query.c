@@ -1,0 +1,215 @@
+#include "query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+static op_handler on_verified, on_listed, on_holder, on_read, on_written;
+
+static char *join(const char *a, const char *b, const char *c) {
+  size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
+  char *text = malloc(size);
+  if (!text) return NULL;
+  strcpy(text, a);
+  strcat(text, b);
+  strcat(text, c);
+  return text;
+}
+
+struct query *query_new(enum query_kind kind, const char *chroot,
+                        const char *path, const char *data, size_t size,
+                        int version, struct claim *claim) {
+  struct query *query = calloc(1, sizeof *query);
+  if (!query) return NULL;
+  query->ask.subject = query->answer.subject = query;
+  query->kind = kind;
+  query->version = version;
+  query->size = (int)size;
+  query->path = path ? join(chroot, path, "") : NULL;
+  query->data = size ? malloc(size) : NULL;
+  if ((path && !query->path) || (size && !query->data)) {
+    query_free(query);
+    return NULL;
+  }
+  if (size) memcpy(query->data, data, size);
+  if (claim) claim_keep(claim);
+  query->claim = claim;
+  return query;
+}
+
+void query_free(struct query *query) {
+  for (int i = 0; i < query->count; i++) {
+    free(query->items[i].path);
+    free(query->items[i].data);
+  }
+  for (int i = 0; i < 4; i++) free(query->paths[i]);
+  free(query->items);
+  free(query->path);
+  free(query->data);
+  if (query->claim) claim_drop(query->claim);
+  free(query);
+}
+
+static void submit(struct query *query, struct op *op, enum op_kind kind,
+                   op_handler *handler, const char *path, void *owner) {
+  op->kind = kind;
+  op->handler = handler;
+  op->path = path;
+  op->owner = owner;
+  if (path && session_submit(query->session, op))
+    query->pending++;
+  else
+    query->rc = REPLY_LOST;
+}
+
+static void read_items(struct query *query) {
+  query->reading = true;
+  for (int i = 0; i < query->count; i++) {
+    struct item *item = &query->items[i];
+    submit(query, &item->read, OP_READ, on_read, item->path, item);
+  }
+}
+
+/* One answer less to wait for. */
+static void settle(struct query *query) {
+  if (query->pending > 0) return;
+  if (query->kind == QUERY_CONTENDERS && !query->reading) {
+    read_items(query);
+    if (query->pending > 0) return;
+  }
+  query->done(query->self, query);
+}
+
+static void answered(struct query *query, int rc) {
+  if (rc != REPLY_OK && rc != REPLY_NO_NODE) query->rc = rc;
+  query->pending--;
+}
+
+/* QUERY_VERIFY: `sync`, then a read: the connected server answers from a
+ * state that is not older than the question. */
+
+static void on_verified(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  if (op->kind == OP_READ)
+    query->gone = reply->rc == REPLY_NO_NODE ||
+                  (reply->rc == REPLY_OK &&
+                   reply->owner != query->claim->contender.owner_session);
+  answered(query, reply->rc);
+  settle(query);
+}
+
+static void verify(struct query *query) {
+  struct claim *claim = query->claim;
+  if (claim->state != CLAIM_HELD || !claim->joined) {
+    query->gone = true;
+    return;
+  }
+  const char *path = claim->contender.path;
+  submit(query, &query->ops[0], OP_SYNC, on_verified, path, query);
+  submit(query, &query->ops[1], OP_READ, on_verified, path, query);
+}
+
+/* QUERY_CONTENDERS: one list of each directory that the kinds use, then all
+ * nodes at once. */
+
+static struct item *add_item(struct query *query, const char *directory,
+                             const char *name) {
+  size_t size = (size_t)(query->count + 1) * sizeof(struct item);
+  struct item *items = realloc(query->items, size);
+  if (!items) return NULL;
+  query->items = items;
+  struct item *item = &items[query->count];
+  memset(item, 0, sizeof *item);
+  item->query = query;
+  item->path = join(directory, "/", name);
+  if (!item->path) return NULL;
+  query->count++;
+  return item;
+}
+
+static void on_listed(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  const struct listing *listing = reply->listing;
+  for (int i = 0; listing && i < listing->count; i++) {
+    const struct entry *entry = &listing->entries[i];
+    struct item *item = add_item(query, op->path, entry->name);
+    if (!item) {
+      query->rc = REASON_NO_MEMORY;
+      break;
+    }
+    item->role = entry->role;
+    item->sequence = entry->sequence;
+  }
+  answered(query, reply->rc);
+  settle(query);
+}
+
+static void on_holder(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  if (reply->rc == REPLY_OK) add_item(query, query->path, NAME_UNFAIR);
+  answered(query, reply->rc);
+  settle(query);
+}
+
+static void on_read(struct op *op, const struct reply *reply) {
+  struct item *item = op->owner;
+  if (reply->rc == REPLY_OK) {
+    item->there = true;
+    item->czxid = reply->czxid;
+    item->owner = reply->owner;
+    item->ctime_ms = reply->ctime_ms;
+    item->version = reply->version;
+    item->size = reply->size;
+    if (reply->size > 0 && (item->data = malloc((size_t)reply->size)))
+      memcpy(item->data, reply->data, (size_t)reply->size);
+    if (reply->size > 0 && !item->data) item->query->rc = REASON_NO_MEMORY;
+  }
+  answered(item->query, reply->rc);
+  settle(item->query);
+}
+
+static void survey(struct query *query) {
+  static const char *const parts[] = {"", LOCKS, LEASES, "/" NAME_UNFAIR};
+  for (int i = 0; i < 4; i++) {
+    query->paths[i] = join(query->path, parts[i], "");
+    submit(query, &query->ops[i], i < 3 ? OP_LIST : OP_READ,
+           i < 3 ? on_listed : on_holder, query->paths[i], query);
+  }
+}
+
+/* QUERY_WRITE */
+
+static void on_written(struct op *op, const struct reply *reply) {
+  struct query *query = op->owner;
+  query->gone = reply->rc == REPLY_NO_NODE;
+  answered(query, reply->rc);
+  settle(query);
+}
+
+static void write_data(struct query *query) {
+  struct op *op = &query->ops[0];
+  op->data = query->data;
+  op->size = query->size;
+  op->version = query->version;
+  submit(query, op, OP_WRITE, on_written, query->path, query);
+}
+
+void query_start(struct query *query, struct session *session) {
+  query->session = session;
+  /* Held until all are sent: an answer cannot come before. */
+  query->pending++;
+  switch (query->kind) {
+    case QUERY_VERIFY:
+      verify(query);
+      break;
+    case QUERY_CONTENDERS:
+      survey(query);
+      break;
+    case QUERY_WRITE:
+      write_data(query);
+      break;
+  }
+  query->pending--;
+  settle(query);
+}

@@ -1,0 +1,35 @@
+/* The rules of the family: of the contenders in a list, who keeps us waiting?
+ * Pure; for mutex and rwlock these are Apache Curator's rules. */
+#ifndef ZKLOCK_RULE_H
+#define ZKLOCK_RULE_H
+
+#include "name.h"
+
+enum kind {
+  KIND_MUTEX,  /* waits for every lock node ahead */
+  KIND_READ,   /* waits for writers ahead */
+  KIND_WRITE,  /* waits for readers and writers ahead */
+  KIND_LEASE,  /* waits until there are no more leases than permits */
+  KIND_UNFAIR, /* one node, whoever makes it first: no list at all */
+};
+
+struct ahead {
+  int count;                   /* so many keep us waiting */
+  const struct entry *nearest; /* the last of them, to be watched */
+  const struct entry *before;  /* the one before that */
+  /* Does the deletion of `nearest`, when it is the only one, prove that
+   * nobody is ahead?  Not for a writer behind a writer: who downgrades makes
+   * a reader with the writer's own number and then deletes the writer. */
+  bool shortcut;
+  /* The same for `before`, when only these two are ahead. */
+  bool chain;
+};
+
+enum role rule_role(enum kind kind);
+/* Does `other`, which is listed before `own`, keep us waiting? */
+bool rule_blocks(enum kind kind, const struct entry *own,
+                 const struct entry *other);
+void rule_apply(enum kind kind, int permits, const struct listing *listing,
+                const struct entry *own, struct ahead *ahead);
+
+#endif

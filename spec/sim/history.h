@@ -28,7 +28,7 @@ struct transaction {
   int request; /* which is answered by it; NOBODY: none */
   int server;  /* that answers it */
   int rc;
-  int64_t zxid;
+  int64_t zxid, at;
 };
 
 struct node {

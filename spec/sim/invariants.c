@@ -120,6 +120,9 @@ void invariants_granted(struct world *w, struct acquisition *a) {
     a->node = 0;
     return;
   }
+  /* By the clock that it went by: it may have been stopped since. */
+  if (a->process->now >= a->process->session.lease.until)
+    violate(w, "(%d) is granted without a lease", number_of(w, a));
   if (!believes(w, a)) return;
   check_node(w, a);
   check_first(w, a);
@@ -155,6 +158,47 @@ static void check_deadlines(struct world *w, const struct process *p) {
   }
 }
 
+/* Who does not wait may only wait for a node of its own process. */
+static void check_impatience(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  const struct contender *c = a->contender;
+  if (a->patient || !c || c->state != CONTENDER_QUEUED || !c->made) return;
+  int own = history_find(&w->zoo.history, &w->paths,
+                         paths_number(&w->paths, c->path, strlen(c->path)),
+                         a->process->seen);
+  if (own == NO_NODE) return;
+  int child = history_first_child(h, h->nodes[own].parent);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (h->nodes[child].made < h->nodes[own].made &&
+        node_seen(&h->nodes[child], a->process->seen) &&
+        h->nodes[child].session != h->nodes[own].session)
+      violate(w, "(%d) waits, and did not want to", number_of(w, a));
+}
+
+/* Whose node is deleted learns of it, once it has a connection, after the
+ * next heartbeat at the latest. */
+static void check_news(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  if (!w->calm || !a->granted || a->ended || !believes(w, a)) return;
+  if (!is_excused(w, a)) return;
+  int64_t since = w->zoo.history.log[node_of(w, a)->gone].at;
+  if (w->calm_since > since) since = w->calm_since;
+  if (p->library.connected_at > since) since = p->library.connected_at;
+  int64_t allowed = p->session.timeout / 2 + 8 * w->profile.latency;
+  if (w->now > since + allowed)
+    violate(w, "(%d) has not been told that its node is gone",
+            number_of(w, a));
+}
+
+static void check_each(struct world *w, const struct process *p) {
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *a = &w->acquisitions[i];
+    if (a->process != p || !p->open) continue;
+    check_impatience(w, a);
+    check_news(w, a);
+  }
+}
+
 static void count_states(struct world *w, const struct process *p) {
   for (int i = 0; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
@@ -165,8 +209,11 @@ static void count_states(struct world *w, const struct process *p) {
     if (now == CONTENDER_QUEUED) count(w, SAW_QUEUED);
     if (now == CONTENDER_FINDING) count(w, SAW_FINDING);
     if (now == CONTENDER_PARKED) count(w, SAW_REPARKED);
-    if (last == CONTENDER_FINDING)
-      count(w, now == CONTENDER_ENTERING ? SAW_NOT_FOUND : SAW_FOUND);
+    if (last == CONTENDER_FINDING && now == CONTENDER_ENTERING)
+      count(w, SAW_NOT_FOUND);
+    if (last == CONTENDER_FINDING &&
+        (now == CONTENDER_QUEUED || now == CONTENDER_HELD))
+      count(w, SAW_FOUND);
     if (last == CONTENDER_QUEUED && now == CONTENDER_ENTERING)
       count(w, SAW_OWN_NODE_GONE);
   }
@@ -176,6 +223,7 @@ void invariants_turned(struct world *w, struct process *p) {
   count_states(w, p);
   check_exclusion(w);
   check_deadlines(w, p);
+  check_each(w, p);
 }
 
 /* The leader's acts. */

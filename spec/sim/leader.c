@@ -15,6 +15,7 @@ static void commit(struct world *w, enum transaction_kind kind, int node,
   t->request = request;
   t->server = server;
   t->rc = rc;
+  t->at = w->now;
   for (int i = 0; i < zoo->server_count; i++)
     if (i != zoo->leader)
       server_deliver(w, i, DELIVER_TRANSACTION, number);
@@ -86,8 +87,12 @@ void leader_looks_at_session(struct world *w, int session) {
   struct zoo_session *s = &w->zoo.sessions[session];
   const struct server *leader = &w->zoo.servers[w->zoo.leader];
   if (!s->alive) return;
-  int64_t due = s->expires > leader->stopped_until ? s->expires
-                                                   : leader->stopped_until;
+  int64_t due = s->expires;
+  /* After a stop it is chance which thread is first: this one, or those that
+   * read what has arrived meanwhile. */
+  if (due < leader->stopped_until)
+    due = leader->stopped_until +
+          random_between(&w->random, 0, 5 * MILLISECOND);
   if (w->now < due) {
     agenda_add(&w->agenda, due, SESSION_MAY_EXPIRE, 0, session);
     return;

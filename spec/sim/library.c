@@ -103,7 +103,7 @@ static void connected(struct world *w, struct process *p) {
   l->session = c->session;
   l->server = c->server;
   l->timeout = c->timeout;
-  l->last_sent = l->last_received = w->now;
+  l->connected_at = l->last_sent = l->last_received = w->now;
   trace(w, p->number, "connected to server %d, session %d", c->server,
         c->session);
   if (again) send_watches(w, p);
@@ -111,24 +111,49 @@ static void connected(struct world *w, struct process *p) {
                     c->timeout, process_clock_at(p, l->tried_at));
 }
 
-/* Answers that should never come, as nobody waits for them any more. */
-static void answer_late(struct process *p, uint64_t serial) {
-  struct reply reply = {.rc = REPLY_OK, .path = "/late/_c_late"};
-  session_reply(&p->session, p->now, serial, &reply);
+/* Answers that nobody waits for any more: they must do nothing. */
+static void answer_late(struct world *w, struct process *p) {
+  struct reply reply = {.rc = REPLY_NO_NODE};
+  count(w, SAW_LATE_ANSWER);
+  trace(w, p->number, "a late answer to #%llu",
+        (unsigned long long)p->library.late);
+  session_reply(&p->session, p->now, p->library.late, &reply);
+  if (random_chance(&w->random, 50)) p->library.late = 0;
+}
+
+static bool was_made(const struct world *w, const char *prefix) {
+  const struct history *h = &w->zoo.history;
+  for (int i = 0; i < h->node_count; i++)
+    if (strncmp(paths_text(&w->paths, h->nodes[i].path), prefix,
+                strlen(prefix)) == 0)
+      return true;
+  return false;
+}
+
+static void count_losses(struct world *w, const struct op *op) {
+  for (; op; op = op->next) {
+    if (op->kind == OP_CREATE) {
+      count(w, SAW_CREATE_LOST);
+      if (was_made(w, op->path)) count(w, SAW_CREATE_LOST_APPLIED);
+    } else if (op->kind == OP_REMOVE) {
+      struct history *h = &w->zoo.history;
+      int path = paths_number(&w->paths, op->path, strlen(op->path));
+      count(w, SAW_REMOVE_LOST);
+      if (history_find(h, &w->paths, path, h->log_count) == NO_NODE)
+        count(w, SAW_REMOVE_LOST_APPLIED);
+    }
+  }
 }
 
 static void disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
-  uint64_t late = 0;
-  for (const struct op *op = p->session.flight; op; op = op->next)
-    if (random_chance(&w->random, 50)) late = op->serial;
+  count_losses(w, p->session.flight);
+  if (fault_is(w, FAULT_LATE))
+    for (const struct op *op = p->session.flight; op; op = op->next)
+      if (random_chance(&w->random, 50)) l->late = op->serial;
   library_leave(w, p);
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
-  if (late && fault_is(w, FAULT_LATE)) {
-    count(w, SAW_LATE_ANSWER);
-    answer_late(p, late);
-  }
   rest(w, p, w->calm ? 50 * MILLISECOND : l->timeout / 2);
 }
 
@@ -212,7 +237,7 @@ static const char *const op_names[] = {
     [OP_CREATE] = "create",   [OP_MKDIR] = "mkdir",
     [OP_LIST] = "list",       [OP_GET] = "get",
     [OP_EXISTS] = "exists",   [OP_REMOVE] = "remove",
-    [OP_SYNC] = "sync",       [OP_CHECK] = "check",
+    [OP_SYNC] = "sync",       [OP_READ] = "check",
     [OP_HEARTBEAT] = "heartbeat", [OP_PING] = "ping",
     [OP_UNWATCH] = "unwatch",
 };
@@ -242,10 +267,7 @@ static void fired(struct world *w, struct process *p,
                path_set_has(&l->missing, note->path);
   path_set_remove(&l->data, note->path);
   path_set_remove(&l->missing, note->path);
-  if (!known) {
-    count(w, SAW_STRAY_EVENT);
-    return;
-  }
+  if (!known) return;
   trace(w, p->number, "event: %s %s (view %d)",
         note->event == WATCH_DELETED ? "deleted" : "changed",
         paths_text(&w->paths, note->path), note->view);
@@ -256,6 +278,7 @@ static void fired(struct world *w, struct process *p,
 void library_hears(struct world *w, struct process *p,
                    const struct note *note) {
   struct library *l = &p->library;
+  if (l->late && random_chance(&w->random, 15)) answer_late(w, p);
   if (note->connection != l->connection) return; /* of an older connection */
   l->last_received = w->now;
   bool replies = note->kind == NOTE_REPLY || note->kind == NOTE_PONG;

@@ -32,9 +32,9 @@ struct library {
   int64_t timeout;
   int seen;         /* the newest view that an answer has told of */
   int outstanding;  /* requests not yet answered */
-  int64_t tries_at, tried_at, last_sent, last_received;
+  int64_t tries_at, tried_at, connected_at, last_sent, last_received;
   int64_t wakes_at; /* the next of its happenings */
-  uint64_t late;    /* a request that will never be answered in time */
+  uint64_t late;    /* a request that is answered too late; 0: none */
   struct path_set data, missing; /* watches */
 };
 

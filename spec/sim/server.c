@@ -160,7 +160,7 @@ static bool may_read(struct world *w, const struct connection *c,
 static void watch_or_not(struct world *w, struct connection *c,
                          const struct request *r, struct note *note) {
   bool watch = r->op == OP_GET || r->op == OP_EXISTS;
-  bool reads = r->op == OP_GET || r->op == OP_CHECK;
+  bool reads = r->op == OP_GET || r->op == OP_READ;
   if (note->node == NO_NODE) {
     note->rc = REPLY_NO_NODE;
     if (r->op == OP_EXISTS) path_set_add(&c->watches, r->path);
@@ -322,6 +322,7 @@ void server_receives(struct world *w, int request) {
   if (c->up_cut) return;
   if (r->ask == ASK_CONNECT) {
     meet(w, c, request);
+    wake(w, c->server);
     return;
   }
   if (!c->server_has_it) return;

@@ -17,7 +17,6 @@
   X(SESSION_MOVED, "requests refused: session moved")                      \
   X(MISSED_DELETION, "missed deletions told after a reconnection")         \
   X(MISSED_CHANGE, "missed changes told after a reconnection")             \
-  X(STRAY_EVENT, "events that the library had no watch for")               \
   X(LATE_ANSWER, "answers to requests of an old connection")               \
   X(UNREADABLE, "nodes that may not be read")                              \
   X(COUNTER_END, "numbers given at the end of the counter")                \
@@ -50,7 +49,8 @@
   X(REFUSED_CLOSED, "refused: closed")                                     \
   X(AUTH, "refused: not allowed")                                          \
   X(INVALID, "refused: invalid")                                           \
-  X(LOST_BY_LEASE, "lost: by the lease, max_hold, or a suspension")        \
+  X(LOST_BY_LEASE, "lost: the lease was over")                             \
+  X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                     \
   X(LOST_BY_EXPIRY, "lost: expired")                                       \
   X(LOST_BY_CLOSE, "lost: closed")                                         \
   X(LOST_BY_FORCE, "lost: the node was deleted by an operator")            \

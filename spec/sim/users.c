@@ -198,8 +198,10 @@ static void count_loss(struct world *w, const struct acquisition *a,
     count(w, SAW_LOST_BY_CLOSE);
   else if (a->node != NO_NODE && node->by_force)
     count(w, SAW_LOST_BY_FORCE);
-  else
+  else if (a->process->now >= a->process->session.lease.until)
     count(w, SAW_LOST_BY_LEASE);
+  else
+    count(w, SAW_LOST_OTHERWISE);
 }
 
 static void end(struct world *w, struct acquisition *a, int64_t longest) {

@@ -5,6 +5,8 @@
 #include <string.h>
 
 int64_t world_span(struct world *w, int64_t longest) {
+  if (w->profile.stretched && random_chance(&w->random, 60))
+    return random_between(&w->random, 0, longest);
   return random_span(&w->random, 0, longest);
 }
 
@@ -41,6 +43,7 @@ static void draw_profile(struct world *w) {
   int64_t tick = 500 * MILLISECOND * (1 + random_below(r, 4));
   bool slow = fault_is(w, FAULT_SLOW);
   memset(f, 0, sizeof *f);
+  f->stretched = random_chance(r, 15);
   f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
                     : random_between(r, 200, 2000) * MICROSECOND;
   f->timeout = tick * (2 + random_below(r, 4));
@@ -64,14 +67,15 @@ static void set_lags(struct world *w) {
   for (int i = 0; i < w->zoo.server_count; i++)
     if (random_chance(&w->random, 60))
       w->zoo.servers[i].lag =
-          w->profile.latency + world_span(w, w->zoo.tick);
+          w->profile.latency + random_between(&w->random, 0, w->zoo.tick);
 }
 
 /* The directories of the locks: there already, or some part of them. */
 static void make_directories(struct world *w) {
   struct profile *f = &w->profile;
   struct random *r = &w->random;
-  f->lock_count = random_chance(r, 20) ? 2 : 1;
+  bool two = fault_is(w, FAULT_FORBIDDEN) || random_chance(r, 20);
+  f->lock_count = two ? LOCKS_MAX : 1;
   bool deep = random_chance(r, 30);
   for (int i = 0; i < f->lock_count; i++)
     snprintf(f->locks[i], sizeof f->locks[i], "%s/lock%d",
@@ -132,6 +136,7 @@ static void describe(const struct world *w) {
 static void calm(struct world *w) {
   trace(w, NOBODY, "nothing goes wrong any more");
   w->calm = true;
+  w->calm_since = w->now;
   for (int i = 0; i < w->zoo.server_count; i++)
     w->zoo.servers[i].lag = w->profile.latency;
 }

@@ -45,6 +45,7 @@ struct profile {
   int64_t timeout;  /* of the sessions */
   int64_t active;   /* until then things go wrong */
   int64_t hold;     /* at most */
+  bool stretched;   /* long times are as likely as any */
   int64_t think;    /* between acquisitions, at most */
   int submit_fails, list_fails; /* percent */
   unsigned unreadable;          /* a set of processes, whose nodes are */
@@ -59,6 +60,7 @@ struct world {
   int64_t now;
   uint64_t events;
   bool calm;         /* nothing goes wrong any more */
+  int64_t calm_since;
   int64_t bound;     /* everybody must have finished by then */
   int64_t ends_at;   /* NEVER: somebody has not finished */
 

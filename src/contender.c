@@ -223,7 +223,7 @@ static void take_new_name(struct contender *c) {
   char name[NAME_MAX_OWN] = NAME_UNFAIR;
   c->id = s->next_id++;
   if (!is_unfair(c))
-    name_format(name, sizeof name, &s->base, c->id, rule_role(c->options.kind));
+    name_format(name, sizeof name, &s->base, c->id, rule_role(c->options.kind, c->options.layout));
   if (c->options.downgrade) {
     size_t length = strlen(name);
     snprintf(name + length, sizeof name - length, "%010d",
@@ -630,7 +630,8 @@ static void place(struct contender *c, const struct listing *listing,
   /* A downgrade holds its place only if the writer was there after it: else
    * the next writer may have been granted in between. */
   if (c->options.downgrade && !c->anchored) {
-    c->anchored = listing_has(listing, ROLE_WRITE, c->options.writer_sequence);
+    c->anchored = listing_has(listing, rule_writer(own->role),
+                              c->options.writer_sequence);
     if (!c->anchored) {
       contender_refuse(c, VERDICT_LOST);
       return;

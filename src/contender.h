@@ -58,6 +58,7 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender_options {
   enum kind kind;
+  enum layout layout;
   bool downgrade;          /* KIND_READ, by the holder of the write lock: */
   int32_t writer_sequence; /* takes the writer's number, and its place */
   int permits;             /* KIND_LEASE */

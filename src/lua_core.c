@@ -215,8 +215,9 @@ static void set_string(lua_State *L, const char *key, const char *format,
 /* A contender as a table; the Lua layer says what it means. */
 static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
-  static const char *const roles[] = {"unfair", "mutex", "read", "write",
-                                      "lease"};
+  static const char *const roles[] = {"unfair", "mutex",      "read",
+                                      "write",  "lease",      "kazoo-lock",
+                                      "kazoo-read"};
   int size = item->size;
   lua_newtable(L);
   lua_pushstring(L, item->path + strlen(query->path) + 1);
@@ -479,6 +480,14 @@ static enum kind read_kind(lua_State *L, int index) {
   return (enum kind)kind;
 }
 
+static enum layout read_layout(lua_State *L, int index) {
+  static const char *const layouts[] = {"curator", "kazoo", NULL};
+  lua_getfield(L, index, "layout");
+  int layout = luaL_checkoption(L, -1, "curator", layouts);
+  lua_pop(L, 1);
+  return (enum layout)layout;
+}
+
 static enum strategy read_strategy(lua_State *L, int index) {
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};
@@ -504,6 +513,7 @@ static int session_acquire_(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = opt_duration(L, 6);
   options.kind = read_kind(L, 7);
+  options.layout = read_layout(L, 7);
   options.strategy = read_strategy(L, 7);
   options.permits = (int)number_field(L, 7, "permits", 1);
   options.handoffs = (int)number_field(L, 7, "handoffs", 0);

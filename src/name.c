@@ -16,6 +16,8 @@ static const struct {
     {"-__READ__", ROLE_READ},
     {"-__WRIT__", ROLE_WRITE},
     {"-lease-", ROLE_LEASE},
+    {"__lock__", ROLE_KAZOO_LOCK},
+    {"__rlock__", ROLE_KAZOO_READ},
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
@@ -34,20 +36,28 @@ void name_base_init(struct name_base *base, const unsigned char random[16]) {
            "_c_%02x%02x%02x%02x-%02x%02x-4%x%02x-%x%x%02x-", r[0], r[1], r[2],
            r[3], r[4], r[5], r[6] & 15u, r[7], 8u | (r[8] & 3u), r[9] & 15u,
            r[10]);
+  int n = 0;
+  for (const char *c = base->text + 3; *c; c++)
+    if (*c != '-') base->plain[n++] = *c;
+  base->plain[n] = '\0';
 }
 
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role) {
   const char *marker = "";
+  bool kazoo = role == ROLE_KAZOO_LOCK || role == ROLE_KAZOO_READ;
   for (int i = 0; i < MARKERS; i++)
     if (markers[i].role == role) marker = markers[i].text;
-  snprintf(out, size, "%s%012" PRIx64 "%s", base->text,
+  snprintf(out, size, "%s%012" PRIx64 "%s", kazoo ? base->plain : base->text,
            id & UINT64_C(0xffffffffffff), marker);
 }
 
 bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
   size_t length = strlen(base->text);
-  if (strncmp(name, base->text, length) != 0) return false;
+  if (strncmp(name, base->text, length) != 0) {
+    length = strlen(base->plain);
+    if (strncmp(name, base->plain, length) != 0) return false;
+  }
   uint64_t value = 0;
   for (int i = 0; i < 12; i++) {
     char c = name[length + (size_t)i];

@@ -19,7 +19,15 @@ enum { NAME_MAX_OWN = 64 };
 #define LEASES "/leases"
 
 /* What a child of a lock's directory is, by the marker in its name. */
-enum role { ROLE_FOREIGN, ROLE_LOCK, ROLE_READ, ROLE_WRITE, ROLE_LEASE };
+enum role {
+  ROLE_FOREIGN,
+  ROLE_LOCK,
+  ROLE_READ,
+  ROLE_WRITE,
+  ROLE_LEASE,
+  ROLE_KAZOO_LOCK, /* kazoo's Lock and WriteLock */
+  ROLE_KAZOO_READ,
+};
 
 struct entry {
   const char *name;  /* inside the listing's own memory */
@@ -34,11 +42,13 @@ struct listing {
   struct entry entries[];
 };
 
-/* The first 27 characters of every name that one session makes: `_c_` and the
- * random part of a version 4 uuid.  The last twelve digits of the uuid count
- * the session's nodes, so each node of ours can be told from all others. */
+/* What every name that one session makes begins with: `_c_` and the random
+ * part of a version 4 uuid; or, as kazoo spells it, that part alone without
+ * dashes.  The last twelve digits of the uuid count the session's nodes, so
+ * each node of ours can be told from all others. */
 struct name_base {
   char text[28];
+  char plain[21];
 };
 
 /* What asks a holder to let go: Curator's Revoker writes the first in place of
@@ -50,7 +60,8 @@ bool data_is_revoked(const char *data, size_t size);
 
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes `_c_<uuid>-lock-` for the node numbered `id`. */
+/* Writes `_c_<uuid>-lock-`, or what `role` is spelled like, for the node
+ * numbered `id`. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
 

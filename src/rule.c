@@ -2,17 +2,26 @@
 
 #include <string.h>
 
-enum role rule_role(enum kind kind) {
+enum role rule_role(enum kind kind, enum layout layout) {
+  bool kazoo = layout == LAYOUT_KAZOO;
   switch (kind) {
     case KIND_READ:
-      return ROLE_READ;
+      return kazoo ? ROLE_KAZOO_READ : ROLE_READ;
     case KIND_WRITE:
-      return ROLE_WRITE;
+      return kazoo ? ROLE_KAZOO_LOCK : ROLE_WRITE;
     case KIND_LEASE:
       return ROLE_LEASE;
     default:
-      return ROLE_LOCK;
+      return kazoo ? ROLE_KAZOO_LOCK : ROLE_LOCK;
   }
+}
+
+enum role rule_writer(enum role reader) {
+  return reader == ROLE_KAZOO_READ ? ROLE_KAZOO_LOCK : ROLE_WRITE;
+}
+
+static enum role reader_of(enum role writer) {
+  return writer == ROLE_KAZOO_LOCK ? ROLE_KAZOO_READ : ROLE_READ;
 }
 
 bool rule_blocks(enum kind kind, const struct entry *own,
@@ -20,12 +29,14 @@ bool rule_blocks(enum kind kind, const struct entry *own,
   switch (kind) {
     case KIND_READ:
       /* A writer of our own number is the one that we have downgraded. */
-      return other->role == ROLE_WRITE && other->sequence < own->sequence;
+      return other->role == rule_writer(own->role) &&
+             other->sequence < own->sequence;
     case KIND_WRITE:
-      return (other->role == ROLE_READ || other->role == ROLE_WRITE) &&
+      return (other->role == own->role ||
+              other->role == reader_of(own->role)) &&
              other->sequence < own->sequence;
     default:
-      return other->role == ROLE_LOCK;
+      return other->role == own->role;
   }
 }
 
@@ -37,8 +48,9 @@ static int too_many(const struct listing *listing, int permits) {
   return leases > permits ? leases - permits : 0;
 }
 
-static bool proves(enum kind kind, const struct entry *e) {
-  return e && !(kind == KIND_WRITE && e->role == ROLE_WRITE);
+static bool proves(enum kind kind, const struct entry *own,
+                   const struct entry *e) {
+  return e && !(kind == KIND_WRITE && e->role == own->role);
 }
 
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
@@ -56,6 +68,6 @@ void rule_apply(enum kind kind, int permits, const struct listing *listing,
     else if (!ahead->before)
       ahead->before = e;
   }
-  ahead->shortcut = proves(kind, ahead->nearest);
-  ahead->chain = proves(kind, ahead->before);
+  ahead->shortcut = proves(kind, own, ahead->nearest);
+  ahead->chain = proves(kind, own, ahead->before);
 }

@@ -25,7 +25,12 @@ struct ahead {
   bool chain;
 };
 
-enum role rule_role(enum kind kind);
+/* Whose spelling a directory has. */
+enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO };
+
+enum role rule_role(enum kind kind, enum layout layout);
+/* The role of the writer that a reader of this role downgrades. */
+enum role rule_writer(enum role reader);
 /* Does `other`, which is listed before `own`, keep us waiting? */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);

@@ -49,7 +49,11 @@ local blockers = {
   read = { write = true },
   write = { read = true, write = true },
   unfair = {},
+  ["kazoo-read"] = { ["kazoo-lock"] = true },
+  ["kazoo-lock"] = { ["kazoo-lock"] = true, ["kazoo-read"] = true },
 }
+
+local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read" }
 
 -- Who is first in locks/ may own a lease that it is still waiting with.
 local function inside(items)
@@ -78,6 +82,7 @@ function queue.order(items, raw)
   if raw then return items end
   for _, item in ipairs(items) do
     item.version = nil
+    item.mode = public_modes[item.mode] or item.mode
     item.data = strip(item.data)
     if item.mode == "unfair" then item.sequence = nil end
   end

@@ -42,6 +42,7 @@ static void dispose(struct watch *w) {
 }
 
 bool watch_is_armed(const struct watch *w) {
+  if (!w) return false;
   const struct session *s = w->lane->session;
   return session_is_connected(s) && w->armed_in == s->connection;
 }
@@ -128,6 +129,12 @@ struct watch *watch_want(struct lane *lane, const char *name) {
 void watch_release(struct watch *w) {
   w->wanted--;
   dispose(w);
+}
+
+void watch_drop(struct watch **watch) {
+  struct watch *w = *watch;
+  *watch = NULL;
+  if (w) watch_release(w);
 }
 
 void watch_fired(struct lane *lane, const char *path, enum watch_event event) {

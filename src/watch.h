@@ -25,8 +25,10 @@ enum watch_news { WATCH_ARMED, WATCH_GONE, WATCH_STALE };
 /* The watch of the child `name`, wanted once more; NULL: no memory. */
 struct watch *watch_want(struct lane *lane, const char *name);
 void watch_release(struct watch *watch);
+void watch_drop(struct watch **watch); /* the same; NULL is nothing */
 /* Asks the server for it unless that is done or under way. */
 void watch_arm(struct watch *watch);
+/* NULL is not. */
 bool watch_is_armed(const struct watch *watch);
 /* The server's event. */
 void watch_fired(struct lane *lane, const char *path, enum watch_event event);

@@ -255,9 +255,9 @@ local function begin(self, request, writer)
     share = share,
     owner = request.owner,
     lock = self,
+    among = session._waits,
   }
   self._waiters[wait] = true
-  session._waits[number] = wait
   return wait
 end
 
@@ -351,6 +351,7 @@ function Lock:acquire_async(options, callback)
   wait.callback = function()
     callback(finish(self, request, wait))
   end
+  session._waits[wait.number] = wait
   return setmetatable({ _wait = wait }, Ticket)
 end
 

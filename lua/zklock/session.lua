@@ -214,12 +214,14 @@ function Session:_owner(adapter)
   return loops.task()
 end
 
--- Suspends the caller until wait.done.  Should the caller be killed or an
+-- Suspends the caller until wait.done.  Only here is the wait entered among
+-- those that events reach: what is not, the collector ends.  Should the caller be killed or an
 -- error be raised meanwhile, the wait ends and nothing of it is left.
 local function turn(self, adapter, wait)
   wait.adapter = adapter
   local count = self._waiting[adapter]
   self._waiting[adapter] = count + 1
+  if wait.number then wait.among[wait.number] = wait end
   if count == 0 and adapter.arm then adapter.arm() end
   while not wait.done do
     adapter.wait(wait, wait.timeout and wait.timeout() or nil)
@@ -238,11 +240,8 @@ local function settle(self, adapter, wait)
 end
 
 local function abandon(self, wait)
-  if wait.number then
-    self._waits[wait.number] = nil
-    self._removals[wait.number] = nil
-  end
-  if wait.share and not wait.taken and wait.granting then
+  if wait.number then wait.among[wait.number] = nil end
+  if wait.share and not wait.taken then
     wait.share:release()
   end
 end
@@ -289,15 +288,13 @@ end
 Closing.__close = Closing.finish
 
 function Session:_wait(adapter, wait)
-  wait.granting = wait.share ~= nil
   protected_turn(turn, setmetatable({
     session = self, adapter = adapter, wait = wait,
   }, Closing), self, adapter, wait)
 end
 
 function Session:_await_removal(number, path)
-  local wait = { number = number }
-  self._removals[number] = wait
+  local wait = { number = number, among = self._removals }
   self:_wait(self:_adapter(), wait)
   if wait.code then
     return refusal("closed", "the session was closed before a server "
@@ -310,8 +307,7 @@ end
 function Session:_ask(ask, ...)
   local adapter = self:_adapter()
   local number = self._core[ask](self._core, ...)
-  local wait = { number = number }
-  self._waits[number] = wait
+  local wait = { number = number, among = self._waits }
   self:_wait(adapter, wait)
   return wait
 end

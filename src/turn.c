@@ -1,0 +1,227 @@
+/* How a contender in the queue learns of its turn: lists, watches, and what
+ * they prove (contender.c has the argument). */
+#include <string.h>
+
+#include "moves.h"
+
+/* The one ahead of us is gone.  If it was the only one we are first (2 and 3
+ * above); else a list must tell, and one under way will do: its reply comes
+ * after this news, so it is not older. */
+static void predecessor_gone(struct contender *c) {
+  const struct session *s = contender_session(c);
+  bool first = c->alone && c->proven && c->listed_in == s->connection &&
+               watch_is_armed(c->own);
+  watch_drop(&c->predecessor);
+  c->alone = false;
+  if (!first) {
+    c->listed_in = 0;
+    lane_want_list(c->lane, 0);
+    return;
+  }
+  c->ahead = 0;
+  counter_add(&contender_session(c)->counters.handoffs, 1);
+  contender_grant_or_prove(c);
+}
+
+/* The one before the predecessor is gone: the predecessor is about to hold
+ * the lock.  Find out now, while it does, whether it is the only one ahead:
+ * then its deletion will need no request. */
+static void before_gone(struct contender *c) {
+  const struct session *s = contender_session(c);
+  watch_drop(&c->before);
+  if (c->listed_in == s->connection && c->ahead == 2 && c->chain) {
+    c->ahead = 1;
+    c->alone = c->shortcut;
+  } else {
+    c->listed_in = 0;
+    lane_want_list(c->lane, 0);
+  }
+}
+
+/* Who waits for a change of the directory rather than of one node. */
+static bool waits_for_children(const struct contender *c) {
+  return c->options.kind == KIND_LEASE || c->options.strategy == WAIT_PARENT;
+}
+
+/* All is known that a list can tell: grant, or watch for our turn. */
+void turn_settle(struct contender *c) {
+  if (c->proven && c->ahead == 0) {
+    contender_grant_or_prove(c);
+    return;
+  }
+  if (c->own) watch_arm(c->own);
+  if (waits_for_children(c)) {
+    lane_watch_children(c->lane, c);
+  } else if (c->options.strategy == WAIT_POLL) {
+    int64_t next = contender_session(c)->now + c->options.poll_interval;
+    timer_set(&contender_session(c)->timers, &c->timer,
+              next < c->options.deadline ? next : c->options.deadline);
+  } else {
+    if (c->predecessor) watch_arm(c->predecessor);
+    if (c->before) watch_arm(c->before);
+  }
+}
+
+/* Wants the node of `entry` watched (NULL: none); false: no memory. */
+static bool aim(struct contender *c, struct watch **watch,
+                const struct entry *entry) {
+  struct watch *old = *watch;
+  *watch = entry ? watch_want(c->lane, entry->name) : NULL;
+  if (old) watch_release(old);
+  return *watch || !entry;
+}
+
+/* Is whatever keeps us waiting a node of ours that is on its way out? */
+static bool only_ghosts_ahead(const struct contender *c,
+                              const struct listing *listing,
+                              const struct entry *own) {
+  if (c->options.kind == KIND_LEASE) return false;
+  for (const struct entry *e = own; e-- > listing->entries;) {
+    uint64_t id;
+    if (!rule_blocks(c->options.kind, own, e)) continue;
+    if (!name_id(e->name, &contender_session(c)->base, &id)) return false;
+    const struct contender *ghost = lane_find(c->lane, id);
+    if (!ghost || ghost->state != CONTENDER_LEAVING) return false;
+  }
+  return true;
+}
+
+/* Our node is in the list: where? */
+static void place(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
+  struct session *s = contender_session(c);
+  if (listing->unordered) {
+    session_trouble(s, "cannot order", c->lane->path, REASON_COUNTER_AT_END);
+    contender_refuse(c, VERDICT_INVALID);
+    return;
+  }
+  /* A downgrade holds its place only if the writer was there after it: else
+   * the next writer may have been granted in between. */
+  if (c->options.downgrade && !c->anchored) {
+    c->anchored = listing_has(listing, rule_writer(own->role),
+                              c->options.writer_sequence);
+    if (!c->anchored) {
+      contender_refuse(c, VERDICT_LOST);
+      return;
+    }
+  }
+  struct ahead ahead;
+  rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
+  c->listed_in = s->connection;
+  c->unproved = false;
+  c->ahead = ahead.count;
+  c->shortcut = ahead.shortcut;
+  c->chain = ahead.chain;
+  c->alone = ahead.count == 1 && ahead.shortcut;
+  if (c->ahead > 0 && !c->options.patient &&
+      !only_ghosts_ahead(c, listing, own)) {
+    contender_refuse(c, VERDICT_BUSY);
+    return;
+  }
+  if (c->ahead > 0 || !c->proven) {
+    contender_enter(c, CONTENDER_QUEUED);
+    if (waits_for_children(c) || c->options.strategy == WAIT_POLL)
+      ahead.nearest = ahead.before = NULL;
+    if (!aim(c, &c->own, own) || !aim(c, &c->predecessor, ahead.nearest) ||
+        !aim(c, &c->before, ahead.before)) {
+      c->listed_in = 0; /* no memory: list again later */
+      session_retry(s);
+      return;
+    }
+  }
+  turn_settle(c);
+}
+
+void contender_listed(struct contender *c, const struct listing *listing) {
+  bool looked_for = c->made || c->doubtful;
+  if (!looked_for || c->create.in_flight || c->state == CONTENDER_HELD) return;
+  if (c->state == CONTENDER_LEAVING && c->made) return;
+  if (contender_is_unfair(c)) {
+    /* Behind a sync: what the node is now tells whether it is ours. */
+    if (c->state == CONTENDER_LEAVING) unfair_look(c, &c->predecessor);
+    return;
+  }
+  const struct entry *own =
+      c->made ? listing_find(listing, c->name)
+              : listing_find_id(listing, &contender_session(c)->base, c->id);
+  if (own && c->doubtful) {
+    c->doubtful = false;
+    c->made = true;
+    contender_set_name(c, own->name);
+  }
+  if (c->state == CONTENDER_LEAVING) {
+    c->doubtful = false;
+    if (own) {
+      contender_drive(c);
+    } else {
+      contender_finish(c);
+      contender_reap(c);
+    }
+  } else if (own) {
+    place(c, listing, own);
+  } else {
+    contender_start_over(c);
+  }
+}
+
+/* Our node's data ask us to let go: the whole of them (as Curator's Revoker
+ * writes) or a mark at their end (as we do). */
+void turn_hear_revocation(struct contender *c, const struct reply *reply) {
+  if (c->state != CONTENDER_HELD || c->revoked) return;
+  if (!reply->revoked) return;
+  c->revoked = true;
+  session_tell(contender_session(c), c, NEWS_REVOKED, VERDICT_LOST);
+}
+
+void contender_watch(struct contender *c, struct watch *watch,
+                     enum watch_news news, const struct reply *reply) {
+  if (contender_is_unfair(c)) {
+    unfair_watch(c, watch, news, reply);
+    return;
+  }
+  bool waiting = c->state == CONTENDER_QUEUED;
+  if (watch == c->own) {
+    if (news == WATCH_ARMED && waiting && !c->proven) {
+      c->czxid = reply->czxid;
+      c->owner_session = reply->owner;
+      c->proven = reply->owner == contender_session(c)->id;
+      if (!c->proven)
+        contender_start_over(c); /* a dying node of another session */
+      else if (c->listed_in == contender_session(c)->connection)
+        turn_settle(c);
+    } else if (news == WATCH_ARMED) {
+      turn_hear_revocation(c, reply);
+    } else if (news == WATCH_STALE) {
+      watch_arm(watch); /* somebody wrote its data: what? */
+    } else if (news == WATCH_GONE && waiting) {
+      contender_start_over(c);
+    } else if (news == WATCH_GONE) {
+      contender_lose(c, VERDICT_LOST);
+    }
+    return;
+  }
+  if (!waiting || news == WATCH_ARMED) return;
+  if (news == WATCH_STALE && (watch == c->predecessor || watch == c->before)) {
+    c->alone = false; /* only a deletion grants */
+    c->listed_in = 0;
+    watch_arm(watch);
+    lane_want_list(c->lane, 0);
+  } else if (watch == c->predecessor) {
+    predecessor_gone(c);
+  } else if (watch == c->before) {
+    before_gone(c);
+  }
+}
+
+void contender_guard(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  if (!c->own) c->own = watch_want(c->lane, c->name);
+  if (c->own) watch_arm(c->own);
+}
+
+/* WAIT_POLL: the interval is over. */
+void turn_look_again(struct contender *c) {
+  timer_set(&contender_session(c)->timers, &c->timer, c->options.deadline);
+  c->listed_in = 0;
+  lane_want_list(c->lane, contender_session(c)->serial);
+}

@@ -21,8 +21,8 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
   size_t whole = length + (lease ? strlen(LEASES) : 0);
   size_t contender = contender_size(whole);
-  struct claim *claim = calloc(
-      1, offsetof(struct claim, contender) + contender + whole + 1 + size);
+  struct claim *claim = calloc(1, offsetof(struct claim, contender) +
+                                      contender + whole + 1 + size);
   if (!claim) return NULL;
   if (lease && !(claim->gate = malloc(contender))) {
     free(claim);
@@ -38,9 +38,10 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
   if (lease) strcpy(claim->path + length, LEASES);
   claim->data = claim->path + whole + 1;
   if (size) memcpy(claim->data, data, size);
-  struct message *messages[] = {
-      &claim->acquire, &claim->cancel, &claim->release, &claim->guard,
-      &claim->decided, &claim->lost,   &claim->revoked, &claim->gone};
+  struct message *messages[] = {&claim->acquire, &claim->cancel,
+                                &claim->release, &claim->guard,
+                                &claim->decided, &claim->lost,
+                                &claim->revoked, &claim->gone};
   for (int i = 0; i < 8; i++) messages[i]->subject = claim;
   struct contender_options own = *options;
   own.data = claim->data;
@@ -63,8 +64,8 @@ void claim_drop(struct claim *claim) {
  * be seen: whoever sees that lease sees the mark.  The clock is read last, so
  * that nothing older than what it is compared with can make the answer true. */
 int64_t claim_lease(const struct claim *claim) {
-  int64_t until = atomic_load_explicit(&claim->proof->lease_until,
-                                       memory_order_acquire);
+  int64_t until =
+      atomic_load_explicit(&claim->proof->lease_until, memory_order_acquire);
   int state = atomic_load_explicit(&claim->state, memory_order_acquire);
   if (state != CLAIM_HELD) return 0;
   if (claim->hold_until < until) until = claim->hold_until;

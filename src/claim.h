@@ -11,7 +11,13 @@
 #include "channel.h"
 #include "contender.h"
 
-enum claim_state { CLAIM_WAITING, CLAIM_REFUSED, CLAIM_HELD, CLAIM_RELEASED, CLAIM_LOST };
+enum claim_state {
+  CLAIM_WAITING,
+  CLAIM_REFUSED,
+  CLAIM_HELD,
+  CLAIM_RELEASED,
+  CLAIM_LOST
+};
 
 /* What a whole session's claims stand on. */
 struct proof {
@@ -20,24 +26,24 @@ struct proof {
 };
 
 struct claim {
-  _Atomic int references;   /* (a) the Lua handle, each queued message, the
+  _Atomic int references;    /* (a) the Lua handle, each queued message, the
                                contender until it is forgotten */
   const struct proof *proof; /* (c) outlives us: the handle keeps it */
-  uint64_t number;          /* (c) what events call it */
-  int64_t asked;            /* (c) when */
-  size_t prefix;            /* (c) length of the chroot in `path` */
-  size_t length;            /* (c) of `path` without a semaphore's directory */
-  char *path, *data;        /* (c) */
+  uint64_t number;           /* (c) what events call it */
+  int64_t asked;             /* (c) when */
+  size_t prefix;             /* (c) length of the chroot in `path` */
+  size_t length;             /* (c) of `path` without a semaphore's directory */
+  char *path, *data;         /* (c) */
 
-  _Atomic int state;        /* (a) enum claim_state */
+  _Atomic int state; /* (a) enum claim_state */
   /* Written by the I/O thread before `state` says HELD or REFUSED, not
    * changed afterwards: whoever has read that state may read these. */
-  int64_t hold_until;       /* NEVER: no max_hold */
+  int64_t hold_until; /* NEVER: no max_hold */
   int64_t token;
-  int turn;                 /* local turns before this one */
+  int turn; /* local turns before this one */
   enum verdict verdict;
-  int ahead;                /* how many were ahead of us, when refused */
-  int reason;               /* ZooKeeper's code, where the verdict needs one */
+  int ahead;  /* how many were ahead of us, when refused */
+  int reason; /* ZooKeeper's code, where the verdict needs one */
   char node[NAME_MAX_OWN];
 
   _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */
@@ -45,9 +51,9 @@ struct claim {
 
   struct message acquire, cancel, release, guard; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
-  bool report_gone;         /* (l) before `release` is sent, then (i) */
-  int shares;               /* (l) guards that stand on it */
-  bool joined;              /* (i) the session knows our contender */
+  bool report_gone; /* (l) before `release` is sent, then (i) */
+  int shares;       /* (l) guards that stand on it */
+  bool joined;      /* (i) the session knows our contender */
 
   struct contender *gate;     /* (i) KIND_LEASE: its memory */
   struct contender contender; /* (i); its path and text follow */

@@ -50,7 +50,7 @@ struct incident {
   struct incident *next;
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE, INCIDENT_AUTH } kind;
   uint64_t serial;
-  int code;        /* rc, type or state */
+  int code; /* rc, type or state */
   int64_t czxid, owner, ctime_ms;
   int version;
   bool revoked;
@@ -65,16 +65,16 @@ struct client {
   struct client_listener listener; /* (c) */
   const struct wakeup *wakeup;     /* (c) */
 
-  zhandle_t *handle;    /* NULL: none yet */
-  int64_t attempt;      /* when the present attempt to connect began */
-  int64_t library_due;  /* when the library wants to be turned */
-  int failures;         /* failed attempts in a row */
+  zhandle_t *handle;   /* NULL: none yet */
+  int64_t attempt;     /* when the present attempt to connect began */
+  int64_t library_due; /* when the library wants to be turned */
+  int failures;        /* failed attempts in a row */
   int addresses;
   bool connected;
-  int fd;               /* `st`: the socket, while connected */
-  int outstanding;      /* requests without a reply yet */
-  int auth_pending;     /* credentials not yet accepted */
-  bool refused;         /* the ensemble did not accept them */
+  int fd;           /* `st`: the socket, while connected */
+  int outstanding;  /* requests without a reply yet */
+  int auth_pending; /* credentials not yet accepted */
+  bool refused;     /* the ensemble did not accept them */
   uint64_t jitter;
 
   struct resolver *resolver; /* at work, or NULL */
@@ -277,8 +277,8 @@ static bool submit(void *self, const struct op *op) {
        * itself (3.8).  local = 0: the server's watch goes, too. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD
-                                             : ZWATCHTYPE_DATA, 0,
-                                   (void_completion_t *)on_void, data);
+                                             : ZWATCHTYPE_DATA,
+                                   0, (void_completion_t *)on_void, data);
       break;
   }
   client->outstanding += rc == ZOK;
@@ -364,9 +364,9 @@ static void make_handle(struct client *client, const clientid_t *id) {
   }
   client->failures = 0;
   client->attempt = client->library_due = clock_now();
-  client->handle = zookeeper_init2(
-      client->server_list, on_event, settings->session_timeout_ms, id, client,
-      ZOO_NO_LOG_CLIENTENV, on_log);
+  client->handle = zookeeper_init2(client->server_list, on_event,
+                                   settings->session_timeout_ms, id, client,
+                                   ZOO_NO_LOG_CLIENTENV, on_log);
   if (!client->handle) {
     say_error(client, strerror(errno));
     client->resolve_at = clock_now() + 100 * MILLISECOND;
@@ -389,8 +389,8 @@ static void wake_up(void *self) { wakeup_signal(self); }
 static void resolve(struct client *client) {
   client->resolve_at = NEVER;
   if (client->resolver) return;
-  client->resolver = resolver_start(&client->settings->hosts, wake_up,
-                                    (void *)client->wakeup);
+  client->resolver =
+      resolver_start(&client->settings->hosts, wake_up, (void *)client->wakeup);
   if (!client->resolver) client->resolve_at = clock_now() + 100 * MILLISECOND;
 }
 
@@ -473,8 +473,8 @@ struct client *client_new(const struct settings *settings,
 }
 
 struct transport client_transport(struct client *client) {
-  return (struct transport){
-      .self = client, .submit = submit, .open = open_session};
+  return (
+      struct transport){.self = client, .submit = submit, .open = open_session};
 }
 
 #ifndef ZKLOCK_MT
@@ -727,6 +727,7 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   bool waiting = client->inbox || client->inbox_overflow;
   pthread_mutex_unlock(&client->lock);
   if (waiting) return 0;
-  int64_t due = client->handle && !client->refused ? client->library_due : NEVER;
+  int64_t due =
+      client->handle && !client->refused ? client->library_due : NEVER;
   return client->resolve_at < due ? client->resolve_at : due;
 }

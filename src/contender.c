@@ -120,8 +120,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(next == last || (legal_moves[last] & (1u << next)));
   c->lane->entered += has_entered(next) - has_entered(last);
-  if (is_sharing(c))
-    c->lane->sharing += occupies(c, next) - occupies(c, last);
+  if (is_sharing(c)) c->lane->sharing += occupies(c, next) - occupies(c, last);
   if (next == CONTENDER_HELD && s->holders == 0) s->guarded = s->now;
   s->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   s->active -= next == CONTENDER_GONE && last != CONTENDER_GONE;
@@ -199,7 +198,8 @@ static void take_new_name(struct contender *c) {
   char name[NAME_MAX_OWN] = NAME_UNFAIR;
   c->id = s->next_id++;
   if (!contender_is_unfair(c))
-    name_format(name, sizeof name, &s->base, c->id, rule_role(c->options.kind, c->options.layout));
+    name_format(name, sizeof name, &s->base, c->id,
+                rule_role(c->options.kind, c->options.layout));
   if (c->options.downgrade) {
     size_t length = strlen(name);
     snprintf(name + length, sizeof name - length, "%010d",
@@ -275,7 +275,8 @@ void contender_refuse(struct contender *c, enum verdict why) {
   if (c->decided) return; /* the grant was first */
   check(c);
   c->decided = true;
-  if (why == VERDICT_TIMEOUT) counter_add(&contender_session(c)->counters.timeouts, 1);
+  if (why == VERDICT_TIMEOUT)
+    counter_add(&contender_session(c)->counters.timeouts, 1);
   session_tell(contender_session(c), c, NEWS_REFUSED, why);
   contender_leave(c);
 }
@@ -305,11 +306,11 @@ static void pass(struct contender *c, struct contender *next) {
 void contender_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   check(c);
-  struct contender *next =
-      c->turn < c->options.handoffs && session_is_connected(contender_session(c)) &&
-              session_lease_stands(contender_session(c))
-          ? lane_next_sharing(c->lane)
-          : NULL;
+  struct contender *next = c->turn < c->options.handoffs &&
+                                   session_is_connected(contender_session(c)) &&
+                                   session_lease_stands(contender_session(c))
+                               ? lane_next_sharing(c->lane)
+                               : NULL;
   if (next)
     pass(c, next);
   else
@@ -426,7 +427,8 @@ static void try_create(struct contender *c) {
     session_dirty(contender_session(c), c->lane);
     return;
   }
-  if (session_submit(contender_session(c), &c->create) && !contender_is_unfair(c))
+  if (session_submit(contender_session(c), &c->create) &&
+      !contender_is_unfair(c))
     lane_want_list(c->lane, c->create.serial);
 }
 
@@ -494,9 +496,8 @@ void contender_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     contender_lose(c, VERDICT_LOST); /* max_hold */
   else if (!c->decided && s->now >= c->options.deadline)
-    contender_refuse(c, connected && c->options.patient
-                            ? VERDICT_TIMEOUT
-                            : VERDICT_DISCONNECTED);
+    contender_refuse(c, connected && c->options.patient ? VERDICT_TIMEOUT
+                                                        : VERDICT_DISCONNECTED);
   else if (c->state == CONTENDER_QUEUED)
     turn_look_again(c);
   else
@@ -515,9 +516,10 @@ static void create_failed(struct contender *c, int rc) {
     lane_want_parent(c->lane);
     return;
   }
-  session_trouble(contender_session(c), "cannot create a node", c->lane->path, rc);
-  bool denied = rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED ||
-                rc == REPLY_INVALID_ACL;
+  session_trouble(contender_session(c), "cannot create a node", c->lane->path,
+                  rc);
+  bool denied =
+      rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED || rc == REPLY_INVALID_ACL;
   contender_refuse(c, denied ? VERDICT_AUTH : VERDICT_INVALID);
 }
 
@@ -588,8 +590,7 @@ static void on_remove(struct op *op, const struct reply *reply) {
     default:
       session_trouble(s, "cannot delete our node", c->path, reply->rc);
       if (c->attempts < 6) c->attempts++;
-      timer_set(&s->timers, &c->timer,
-                s->now + (SECOND / 10 << c->attempts));
+      timer_set(&s->timers, &c->timer, s->now + (SECOND / 10 << c->attempts));
   }
   contender_reap(c);
 }

@@ -65,11 +65,11 @@ struct contender_options {
   enum strategy strategy;  /* KIND_MUTEX */
   int64_t poll_interval;   /* WAIT_POLL */
   int handoffs;            /* local turns on one node; 0: a node for each */
-  int64_t deadline;  /* of the whole acquisition */
-  int64_t max_hold;  /* NEVER: none */
-  bool patient;      /* false: take what is free at once, else VERDICT_BUSY */
+  int64_t deadline;        /* of the whole acquisition */
+  int64_t max_hold;        /* NEVER: none */
+  bool patient; /* false: take what is free at once, else VERDICT_BUSY */
   bool lose_on_suspend;
-  const void *data;  /* the node's data; alive until NEWS_FORGOTTEN */
+  const void *data; /* the node's data; alive until NEWS_FORGOTTEN */
   int size;
 };
 
@@ -81,31 +81,31 @@ struct contender {
   struct timer timer; /* deadline, max_hold, or the next try to leave */
 
   enum contender_state state;
-  uint64_t id;         /* the one in the node's name */
+  uint64_t id; /* the one in the node's name */
   char name[NAME_MAX_OWN];
-  char *path;          /* the create's prefix, then the node; behind us */
-  bool announced;      /* GRANTED was delivered */
-  bool decided;        /* GRANTED or REFUSED was delivered */
-  bool revoked;        /* REVOKED was delivered */
-  bool made;           /* `path` and `name` are a node that was made */
-  bool doubtful;       /* a create's reply was lost: it may exist */
-  bool proven;         /* czxid and owner are the node's, from a server */
+  char *path;     /* the create's prefix, then the node; behind us */
+  bool announced; /* GRANTED was delivered */
+  bool decided;   /* GRANTED or REFUSED was delivered */
+  bool revoked;   /* REVOKED was delivered */
+  bool made;      /* `path` and `name` are a node that was made */
+  bool doubtful;  /* a create's reply was lost: it may exist */
+  bool proven;    /* czxid and owner are the node's, from a server */
   int64_t czxid, owner_session;
 
-  unsigned granted_in; /* the connection in which it was granted */
-  unsigned listed_in;  /* the connection whose list `ahead` is from */
-  int ahead;           /* contenders ahead of us in that list */
-  bool shortcut, chain; /* of struct ahead */
-  bool alone;          /* only the predecessor is ahead, and its deletion
+  unsigned granted_in;   /* the connection in which it was granted */
+  unsigned listed_in;    /* the connection whose list `ahead` is from */
+  int ahead;             /* contenders ahead of us in that list */
+  bool shortcut, chain;  /* of struct ahead */
+  bool alone;            /* only the predecessor is ahead, and its deletion
                           proves that we are first */
-  int turn;            /* how many local turns the node has had before */
-  bool anchored;       /* downgrade: a list has shown both nodes */
-  bool watches_children;    /* counted in the lane */
-  bool unproved;       /* first, but the lease did not stand */
-  int attempts;        /* failed tries to leave */
+  int turn;              /* how many local turns the node has had before */
+  bool anchored;         /* downgrade: a list has shown both nodes */
+  bool watches_children; /* counted in the lane */
+  bool unproved;         /* first, but the lease did not stand */
+  int attempts;          /* failed tries to leave */
 
   /* KIND_LEASE: an inner mutex lets one at a time ask for a lease. */
-  struct contender *gate;     /* that mutex's contender; memory of the owner's */
+  struct contender *gate; /* that mutex's contender; memory of the owner's */
   struct contender *lease_of; /* in the gate: whose it is */
   bool gate_running;          /* the session knows it */
   bool gate_open;             /* it is held */
@@ -121,11 +121,10 @@ const char *contender_state_name(enum contender_state state);
 
 /* The memory that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
-void contender_init(struct contender *c, const struct contender_options *options,
-                    void *user);
+void contender_init(struct contender *c,
+                    const struct contender_options *options, void *user);
 /* What has become of a lease's inner mutex. */
-void contender_gate_news(struct contender *c, enum news news,
-                         enum verdict why);
+void contender_gate_news(struct contender *c, enum news news, enum verdict why);
 void contender_join(struct contender *c, struct lane *lane);
 
 /* May this parked one have a node now? */

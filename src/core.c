@@ -157,8 +157,7 @@ static void on_contender(void *self, struct contender *c, enum news news,
       break;
     case NEWS_REMOVED:
       claim->removed = true;
-      if (claim->report_gone)
-        post_claim(core, claim, &claim->gone, EVENT_GONE);
+      if (claim->report_gone) post_claim(core, claim, &claim->gone, EVENT_GONE);
       break;
     case NEWS_FORGOTTEN:
       claim->joined = false;
@@ -248,8 +247,9 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   int timeout = -1;
   if (due != NEVER) {
     int64_t left = due - clock_now();
-    timeout = left <= 0 ? 0 : left > 3600000000000 ? 3600000
-                                                   : (int)(left / 1000000) + 1;
+    timeout = left <= 0              ? 0
+              : left > 3600000000000 ? 3600000
+                                     : (int)(left / 1000000) + 1;
   }
   int n = poll(fds, 2, timeout);
   client_process(core->client, n > 0 ? fds[1].revents : 0);
@@ -347,8 +347,8 @@ static void unregister(struct core *core) {
 static void discard(struct message *message, bool command) {
   while (message) {
     struct message *next = message->next;
-    bool of_claim = command ? message->kind <= COMMAND_GUARD
-                            : message->kind <= EVENT_GONE;
+    bool of_claim =
+        command ? message->kind <= COMMAND_GUARD : message->kind <= EVENT_GONE;
     if (of_claim) {
       claim_drop(message->subject);
     } else if (!command && message->kind == EVENT_LOG) {
@@ -400,8 +400,8 @@ static bool init_session(struct core *core) {
                                 .trouble = on_trouble};
   struct session_options options = {.chroot = core->settings->hosts.chroot};
   if (!entropy(options.random, sizeof options.random)) return false;
-  core->client = client_new(core->settings, &core->session, &of_client,
-                            &core->channel.io);
+  core->client =
+      client_new(core->settings, &core->session, &of_client, &core->channel.io);
   if (!core->client) return false;
   struct transport transport = client_transport(core->client);
   session_init(&core->session, &options, &transport, &of_session, clock_now());

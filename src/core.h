@@ -13,7 +13,7 @@
 #include "query.h"
 
 enum event_kind {
-  EVENT_GRANTED,  /* subject: the claim */
+  EVENT_GRANTED, /* subject: the claim */
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
@@ -45,23 +45,23 @@ struct core {
   struct proof proof;         /* (a) */
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
-  _Atomic uint64_t states;    /* (a) not yet told, four bits each, last lowest */
-  _Atomic int failure;        /* (a) enum client_failure */
-  _Atomic int log_lines;      /* (a) under way */
+  _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
+  _Atomic int failure;     /* (a) enum client_failure */
+  _Atomic int log_lines;   /* (a) under way */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
 
-  struct session session;     /* (i), but its counters */
-  struct client *client;      /* (i) */
-  int last_rc;                /* (i) of the last trouble */
-  bool closing;               /* (i) */
+  struct session session; /* (i), but its counters */
+  struct client *client;  /* (i) */
+  int last_rc;            /* (i) of the last trouble */
+  bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event;
 
   pthread_mutex_t error_lock;
-  char error[200];            /* (m) the last error of the client */
+  char error[200]; /* (m) the last error of the client */
 
-  struct message close;       /* (l) the command */
-  uint64_t numbers;           /* (l) */
-  bool closed;                /* (l) core_close was called */
+  struct message close;         /* (l) the command */
+  uint64_t numbers;             /* (l) */
+  bool closed;                  /* (l) core_close was called */
   struct core *next, *previous; /* guarded by the registry's lock */
 };
 

@@ -169,8 +169,7 @@ static void send_list(struct lane *lane) {
   struct session *s = lane->session;
   struct op *slot = &lane->lists[lane->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply comes back to us */
-  if (lane->sync_after && !lane->sync.in_flight)
-    session_submit(s, &lane->sync);
+  if (lane->sync_after && !lane->sync.in_flight) session_submit(s, &lane->sync);
   slot->watch = lane->children_wanted > 0 && !children_armed(lane);
   if (!session_submit(s, slot)) return;
   lane->list_wanted = false;
@@ -391,9 +390,8 @@ void lane_flush(struct lane *lane) {
 void lane_connected(struct lane *lane, bool same_session) {
   watch_sweep(lane);
   /* Another server may not yet show what we have made. */
-  lane->sync_after = same_session && lane->entered > 0
-                         ? lane->session->serial
-                         : 0;
+  lane->sync_after =
+      same_session && lane->entered > 0 ? lane->session->serial : 0;
   lane->list_wanted = false;
   /* In order of arrival, so that what leaves is sent before what enters. */
   lane_drive(lane);

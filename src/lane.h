@@ -43,7 +43,7 @@ struct lane {
   char *mkdir_path;    /* that much of it */
 
   size_t length;
-  char path[];  /* the directory, chroot included; mkdir_path follows it */
+  char path[]; /* the directory, chroot included; mkdir_path follows it */
 };
 
 struct lane *lane_new(struct session *session, const char *path);

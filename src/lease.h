@@ -31,8 +31,8 @@ enum { LEASE_SAMPLES = 16 };
 
 struct lease {
   int64_t timeout;
-  int64_t until;                 /* believe while now < until */
-  int64_t connected;             /* when the connection attempt began */
+  int64_t until;     /* believe while now < until */
+  int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {
     int64_t sent, answered;

@@ -34,15 +34,15 @@ struct session_box {
   struct message *pending; /* taken, not yet handed to Lua */
   enum session_state states[16];
   int state_count, state_next;
-  bool ended;              /* EVENT_CLOSED has come */
+  bool ended; /* EVENT_CLOSED has come */
 };
 
 /* One share of a hold: what a guard is made of.  The claim is given back when
  * its last share is. */
 struct hold_box {
-  struct core *core;   /* NULL: not yet made */
+  struct core *core; /* NULL: not yet made */
   struct claim *claim;
-  bool live;           /* this share counts */
+  bool live; /* this share counts */
 };
 
 /* Seconds to a point in time; NEVER for none. */
@@ -215,8 +215,8 @@ static void set_string(lua_State *L, const char *key, const char *format,
 /* A contender as a table; the Lua layer says what it means. */
 static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
-  static const char *const roles[] = {"unfair", "mutex",      "read",
-                                      "write",  "lease",      "kazoo-lock",
+  static const char *const roles[] = {"unfair",    "mutex", "read",
+                                      "write",     "lease", "kazoo-lock",
                                       "kazoo-read"};
   int size = item->size;
   lua_newtable(L);
@@ -472,8 +472,8 @@ static int32_t read_writer(lua_State *L, int index, bool *downgrade) {
 }
 
 static enum kind read_kind(lua_State *L, int index) {
-  static const char *const kinds[] = {"mutex", "read", "write", "lease",
-                                      "unfair", NULL};
+  static const char *const kinds[] = {"mutex", "read",   "write",
+                                      "lease", "unfair", NULL};
   lua_getfield(L, index, "kind");
   int kind = luaL_checkoption(L, -1, "mutex", kinds);
   lua_pop(L, 1);
@@ -613,7 +613,8 @@ static int hold_is_held(lua_State *L) {
 static int hold_lease(lua_State *L) {
   const struct hold_box *box = check_hold(L, 1);
   int64_t lease = is_usable(box) ? claim_lease(box->claim) : 0;
-  lua_pushnumber(L, lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
+  lua_pushnumber(L,
+                 lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
   return 1;
 }
 
@@ -650,8 +651,9 @@ static int hold_token_number(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)box->claim->token);
 #else
   if (box->claim->token > INT64_C(9007199254740991))
-    return luaL_error(L, "zklock: the token %019lld is not exact as a number "
-                         "of this Lua: use token()",
+    return luaL_error(L,
+                      "zklock: the token %019lld is not exact as a number "
+                      "of this Lua: use token()",
                       (long long)box->claim->token);
   lua_pushnumber(L, (lua_Number)box->claim->token);
 #endif
@@ -726,8 +728,8 @@ static int check_hosts(lua_State *L) {
   const char *text = luaL_checklstring(L, 1, &length);
   struct hosts hosts;
   char fault[256] = "contains a NUL byte";
-  bool ok = strlen(text) == length &&
-            hosts_parse(&hosts, text, fault, sizeof fault);
+  bool ok =
+      strlen(text) == length && hosts_parse(&hosts, text, fault, sizeof fault);
   if (strlen(text) == length) free(hosts.list);
   if (ok) {
     lua_pushnil(L);
@@ -777,15 +779,21 @@ static void new_class(lua_State *L, const char *name, const luaL_Reg *methods,
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
-  static const luaL_Reg session[] = {
-      {"fd", session_fd},           {"next", session_next},
-      {"wait", session_wait},       {"state", session_state},
-      {"id", session_id},           {"timeout", session_timeout},
-      {"error", session_error},     {"stats", session_stats},
-      {"close", session_close_},    {"leave", session_leave},
-      {"acquire", session_acquire_}, {"verify", session_verify},
-      {"contenders", session_contenders}, {"write", session_write},
-      {NULL, NULL}};
+  static const luaL_Reg session[] = {{"fd", session_fd},
+                                     {"next", session_next},
+                                     {"wait", session_wait},
+                                     {"state", session_state},
+                                     {"id", session_id},
+                                     {"timeout", session_timeout},
+                                     {"error", session_error},
+                                     {"stats", session_stats},
+                                     {"close", session_close_},
+                                     {"leave", session_leave},
+                                     {"acquire", session_acquire_},
+                                     {"verify", session_verify},
+                                     {"contenders", session_contenders},
+                                     {"write", session_write},
+                                     {NULL, NULL}};
   static const luaL_Reg hold[] = {
       {"again", hold_again},   {"release", hold_release},
       {"cancel", hold_cancel}, {"is_held", hold_is_held},
@@ -794,11 +802,13 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
       {"node", hold_node},     {"watch", hold_watch},
       {"turn", hold_turn},     {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"open", open_session}, {"check_path", check_path},
-      {"check_hosts", check_hosts}, {"now", now},
-      {"hostname", hostname}, {"pid", pid},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", open_session},
+                                       {"check_path", check_path},
+                                       {"check_hosts", check_hosts},
+                                       {"now", now},
+                                       {"hostname", hostname},
+                                       {"pid", pid},
+                                       {NULL, NULL}};
   pin();
   new_class(L, SESSION, session, session_gc);
   new_class(L, HOLD, hold, hold_gc);

@@ -12,12 +12,9 @@ static const struct {
   const char *text;
   enum role role;
 } markers[] = {
-    {"-lock-", ROLE_LOCK},
-    {"-__READ__", ROLE_READ},
-    {"-__WRIT__", ROLE_WRITE},
-    {"-lease-", ROLE_LEASE},
-    {"__lock__", ROLE_KAZOO_LOCK},
-    {"__rlock__", ROLE_KAZOO_READ},
+    {"-lock-", ROLE_LOCK},         {"-__READ__", ROLE_READ},
+    {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_LEASE},
+    {"__lock__", ROLE_KAZOO_LOCK}, {"__rlock__", ROLE_KAZOO_READ},
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
@@ -177,8 +174,7 @@ bool listing_has(const struct listing *listing, enum role role,
 }
 
 const struct entry *listing_find_id(const struct listing *listing,
-                                    const struct name_base *base,
-                                    uint64_t id) {
+                                    const struct name_base *base, uint64_t id) {
   for (int i = 0; i < listing->count; i++) {
     const char *name = listing->entries[i].name;
     uint64_t found;

@@ -30,7 +30,7 @@ enum role {
 };
 
 struct entry {
-  const char *name;  /* inside the listing's own memory */
+  const char *name; /* inside the listing's own memory */
   int32_t sequence;
   enum role role;
 };
@@ -38,7 +38,7 @@ struct entry {
 /* The contenders among the children of one directory, in order of arrival. */
 struct listing {
   int count;
-  bool unordered;  /* the server's counter is at its end: see below */
+  bool unordered; /* the server's counter is at its end: see below */
   struct entry entries[];
 };
 

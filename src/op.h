@@ -30,7 +30,7 @@ enum op_kind {
 /* ZooKeeper's own numbers, as far as the protocol tells them apart. */
 enum reply_code {
   REPLY_OK = 0,
-  REPLY_LOST = -4,            /* applied, or not, or not yet: unknown */
+  REPLY_LOST = -4, /* applied, or not, or not yet: unknown */
   REPLY_UNIMPLEMENTED = -6,
   REPLY_BAD_ARGUMENTS = -8,
   REPLY_NO_NODE = -101,
@@ -48,9 +48,9 @@ enum reply_code {
 
 struct reply {
   int rc;
-  const char *path;              /* OP_CREATE: the node that was made */
-  int64_t czxid, owner;          /* OP_CREATE, _GET, _EXISTS, _READ */
-  int64_t ctime_ms;              /* OP_READ, with the version and the data */
+  const char *path;     /* OP_CREATE: the node that was made */
+  int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ */
+  int64_t ctime_ms;     /* OP_READ, with the version and the data */
   int version;
   const void *data;
   int size;
@@ -67,7 +67,7 @@ struct op {
   const char *path;
   const void *data; /* OP_CREATE, OP_WRITE */
   int size;
-  int version;      /* OP_WRITE */
+  int version; /* OP_WRITE */
   enum op_kind kind;
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
@@ -75,8 +75,8 @@ struct op {
 
   /* The session's: */
   bool in_flight;
-  bool round;       /* its confirmation renews the lease */
-  uint64_t serial;  /* grows with every op of the session */
+  bool round;      /* its confirmation renews the lease */
+  uint64_t serial; /* grows with every op of the session */
   int64_t sent;
   struct op *next;
 };

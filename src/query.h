@@ -16,7 +16,7 @@ enum query_kind {
 struct item {
   struct query *query;
   struct op read;
-  char *path;  /* whole */
+  char *path; /* whole */
   enum role role;
   int32_t sequence;
   bool there;

@@ -40,8 +40,8 @@ void session_init(struct session *s, const struct session_options *options,
   s->flight_end = &s->flight;
   s->dirty_end = &s->dirty;
   s->renew_at = s->retry_at = NEVER;
-  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%.100s/%s",
-           s->chroot, s->base.text);
+  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%.100s/%s", s->chroot,
+           s->base.text);
   s->heartbeat.kind = OP_HEARTBEAT;
   s->heartbeat.handler = on_heartbeat;
   s->heartbeat.path = s->heartbeat_path;
@@ -94,8 +94,8 @@ static struct lane **bucket_of(struct session *s, const char *path,
 static struct lane *find_lane(struct session *s, const char *path,
                               size_t length) {
   struct lane *lane = *bucket_of(s, path, length);
-  while (lane && (lane->length != length ||
-                  memcmp(lane->path, path, length) != 0))
+  while (lane &&
+         (lane->length != length || memcmp(lane->path, path, length) != 0))
     lane = lane->next;
   return lane;
 }
@@ -316,8 +316,7 @@ struct lane *session_lane(struct session *s, const char *path) {
   return lane;
 }
 
-bool session_acquire(struct session *s, struct contender *c,
-                     const char *path) {
+bool session_acquire(struct session *s, struct contender *c, const char *path) {
   struct lane *lane = session_lane(s, path);
   if (lane) contender_join(c, lane);
   return lane != NULL;
@@ -385,14 +384,13 @@ void session_expired(struct session *s, int64_t now) {
   each_lane(s, rewind_lane);
   lease_reset(&s->lease);
   counter_add(&s->counters.expiries, 1);
-  int64_t backoff = (50 * MILLISECOND) << (s->expiries_in_row < 6
-                                               ? s->expiries_in_row
-                                               : 6);
+  int64_t backoff = (50 * MILLISECOND)
+                    << (s->expiries_in_row < 6 ? s->expiries_in_row : 6);
   if (backoff > BACKOFF_MAX) backoff = BACKOFF_MAX;
   s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
   if (s->expiries_in_row++ == 0) backoff = 0;
-  s->renew_at =
-      now + backoff / 2 + (int64_t)((s->jitter >> 33) % (uint64_t)(backoff / 2 + 1));
+  s->renew_at = now + backoff / 2 +
+                (int64_t)((s->jitter >> 33) % (uint64_t)(backoff / 2 + 1));
   change_state(s, SESSION_EXPIRED);
 }
 
@@ -414,9 +412,8 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 static void run_timers(struct session *s) {
   struct timer *timer;
   while ((timer = timer_pop(&s->timers, s->now))) {
-    struct contender *c = (struct contender *)((char *)timer -
-                                               offsetof(struct contender,
-                                                        timer));
+    struct contender *c =
+        (struct contender *)((char *)timer - offsetof(struct contender, timer));
     contender_due(c);
   }
 }
@@ -424,8 +421,7 @@ static void run_timers(struct session *s) {
 void session_turn(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   s->now = now;
-  if (s->holders > 0 && now >= s->lease.until)
-    each_contender(s, lose_by_lease);
+  if (s->holders > 0 && now >= s->lease.until) each_contender(s, lose_by_lease);
   run_timers(s);
   if (s->renew_at <= now) {
     s->renew_at = NEVER;
@@ -443,9 +439,9 @@ void session_turn(struct session *s, int64_t now) {
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->timers);
-  int64_t others[] = {heartbeat_due(s), guard_due(s), ping_due(s),
-                      s->renew_at,      s->retry_at,
-                      s->holders > 0 ? s->lease.until : NEVER};
+  int64_t others[] = {
+      heartbeat_due(s), guard_due(s), ping_due(s),
+      s->renew_at,      s->retry_at,  s->holders > 0 ? s->lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

@@ -59,8 +59,8 @@ struct counters {
 enum { SESSION_BUCKETS = 1024 };
 
 struct session_options {
-  const char *chroot;        /* "" or an absolute path */
-  unsigned char random[16];  /* what our node names begin with */
+  const char *chroot;       /* "" or an absolute path */
+  unsigned char random[16]; /* what our node names begin with */
 };
 
 struct session {
@@ -82,14 +82,14 @@ struct session {
   struct op heartbeat, ping;
   char heartbeat_path[160]; /* never exists */
   bool round_in_flight;
-  bool proof_wanted;   /* somebody is first and the lease does not stand */
-  int64_t round_sent;  /* when the last round was sent */
-  int64_t guarded;     /* when holders' own watches were last seen to */
-  int64_t last_sent;   /* when anything was last sent */
-  int64_t renew_at;    /* EXPIRED: when to open a new session */
-  int64_t retry_at;    /* something could not be sent: when to try again */
+  bool proof_wanted;  /* somebody is first and the lease does not stand */
+  int64_t round_sent; /* when the last round was sent */
+  int64_t guarded;    /* when holders' own watches were last seen to */
+  int64_t last_sent;  /* when anything was last sent */
+  int64_t renew_at;   /* EXPIRED: when to open a new session */
+  int64_t retry_at;   /* something could not be sent: when to try again */
   int expiries_in_row;
-  uint64_t jitter;     /* state of a small generator */
+  uint64_t jitter; /* state of a small generator */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* in flight, in order */
@@ -146,10 +146,10 @@ void session_forget(struct session *s, struct contender *c);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {
   /* One writer: a load and a store do, no locked instruction. */
-  atomic_store_explicit(
-      counter,
-      atomic_load_explicit(counter, memory_order_relaxed) + (uint64_t)n,
-      memory_order_relaxed);
+  atomic_store_explicit(counter,
+                        atomic_load_explicit(counter, memory_order_relaxed) +
+                            (uint64_t)n,
+                        memory_order_relaxed);
 }
 
 #endif

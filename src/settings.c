@@ -27,7 +27,11 @@ static size_t utf8_next(const unsigned char *text, size_t left,
                         unsigned *character) {
   static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
   unsigned c = text[0];
-  size_t size = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+  size_t size = c < 0x80    ? 1
+                : c >= 0xf0 ? 4
+                : c >= 0xe0 ? 3
+                : c >= 0xc2 ? 2
+                            : 0;
   if (size == 0 || size > left || c > 0xf4) return 0;
   *character = size == 1 ? c : c & (0xffu >> (size + 1));
   for (size_t i = 1; i < size; i++) {
@@ -38,8 +42,8 @@ static size_t utf8_next(const unsigned char *text, size_t left,
 }
 
 static bool forbidden(unsigned c) {
-  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) || (c >= 0xd800 && c <= 0xf8ff) ||
-         c >= 0xfff0;
+  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
+         (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;
 }
 
 static const char *component_fault(const char *text, size_t length) {

@@ -9,10 +9,10 @@
 #define NEVER INT64_MAX
 
 struct timer {
-  int64_t due;           /* NEVER: not armed */
-  struct timer *child;   /* first of those that are due later */
-  struct timer *next;    /* sibling */
-  struct timer **link;   /* what points at this one; NULL: in no heap */
+  int64_t due;         /* NEVER: not armed */
+  struct timer *child; /* first of those that are due later */
+  struct timer *next;  /* sibling */
+  struct timer **link; /* what points at this one; NULL: in no heap */
 };
 
 struct timers {

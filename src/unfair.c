@@ -81,7 +81,7 @@ static void unfair_gone(struct contender *c) {
 }
 
 void unfair_watch(struct contender *c, struct watch *watch,
-                         enum watch_news news, const struct reply *reply) {
+                  enum watch_news news, const struct reply *reply) {
   if (watch != c->own && watch != c->predecessor) return;
   if (news == WATCH_ARMED)
     unfair_seen(c, reply);

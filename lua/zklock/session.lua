@@ -8,14 +8,14 @@ local loops = require "zklock.loop"
 local Lock = require "zklock.lock"
 local Multi = require "zklock.multi"
 local queue = require "zklock.queue"
+local settings = require "zklock.settings"
+local suspend = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
 local Session = {}
 Session.__index = Session
 
-local connect_options = check.set [[session_timeout connect_timeout auth acl
-  tls loop on_event log]]
 local events = check.set "connected suspended reconnected expired closed"
 
 local CLOSE_PATIENCE = 2 -- seconds
@@ -214,83 +214,9 @@ function Session:_owner(adapter)
   return loops.task()
 end
 
--- Suspends the caller until wait.done.  Only here is the wait entered among
--- those that events reach: what is not, the collector ends.  Should the caller be killed or an
--- error be raised meanwhile, the wait ends and nothing of it is left.
-local function turn(self, adapter, wait)
-  wait.adapter = adapter
-  local count = self._waiting[adapter]
-  self._waiting[adapter] = count + 1
-  if wait.number then wait.among[wait.number] = wait end
-  if count == 0 and adapter.arm then adapter.arm() end
-  while not wait.done do
-    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
-    -- An early return of an adapter that does not watch the fd by itself.
-    if not wait.done then self:_step() end
-    if wait.timeout and wait.timeout() <= 0 then break end
-  end
-end
-
-local function settle(self, adapter, wait)
-  local count = self._waiting[adapter] - 1
-  self._waiting[adapter] = count
-  if count == 0 and adapter.disarm and not self._closed then
-    adapter.disarm()
-  end
-end
-
-local function abandon(self, wait)
-  if wait.number then wait.among[wait.number] = nil end
-  if wait.share and not wait.taken then
-    wait.share:release()
-  end
-end
-
-local protected_turn
-if _VERSION >= "Lua 5.4" then
-  protected_turn = load([[
-    local turn, closing, self, adapter, wait = ...
-    local _ <close> = closing
-    turn(self, adapter, wait)
-    closing.fine = true
-  ]], "=zklock.wait")
-elseif not jit and _VERSION == "Lua 5.1" then
-  -- No yield across pcall here: only a wait that blocks can be protected.
-  protected_turn = function(turn_, closing, self, adapter, wait)
-    if not adapter.blocks then
-      turn_(self, adapter, wait)
-      closing.fine = true
-      closing:finish()
-      return
-    end
-    local ok, problem = pcall(turn_, self, adapter, wait)
-    closing.fine = ok
-    closing:finish()
-    if not ok then error(problem, 0) end
-  end
-else
-  protected_turn = function(turn_, closing, self, adapter, wait)
-    local ok, problem = pcall(turn_, self, adapter, wait)
-    closing.fine = ok
-    closing:finish()
-    if not ok then error(problem, 0) end
-  end
-end
-
-local Closing = {}
-Closing.__index = Closing
-
-function Closing:finish()
-  settle(self.session, self.adapter, self.wait)
-  if not self.fine then abandon(self.session, self.wait) end
-end
-
-Closing.__close = Closing.finish
-
+-- Suspends the caller until wait.done.
 function Session:_wait(adapter, wait)
-  protected_turn(turn, setmetatable({
-    session = self, adapter = adapter, wait = wait,
-  }, Closing), self, adapter, wait)
+  suspend(self, adapter, wait)
 end
 
 function Session:_await_removal(number, path)
@@ -525,77 +451,6 @@ end
 
 -- Opening.
 
-local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
-
-local function read_permissions(text, name)
-  local seen, sum = {}, 0
-  check.type(text, "string", name)
-  for letter in text:gmatch(".") do
-    local bit = permission_bits[letter]
-    if not bit or seen[letter] then
-      misuse("%s must be made of the letters c, d, r, w, a, got %q",
-        name, text)
-    end
-    seen[letter] = true
-    sum = sum + bit
-  end
-  return sum
-end
-
-local function read_acl(acl, credentials)
-  if acl == nil or acl == "open" then return nil end
-  local creator = { scheme = "auth", id = "", permissions = 31 }
-  if acl == "creator" or acl == "read" then
-    if #credentials == 0 then
-      misuse("option 'acl' = %q needs option 'auth'", acl)
-    end
-    if acl == "creator" then return { creator } end
-    return { creator, { scheme = "world", id = "anyone", permissions = 1 } }
-  end
-  if type(acl) ~= "table" or #acl == 0 then
-    misuse("option 'acl' must be \"open\", \"creator\", \"read\" or "
-      .. "a list of { scheme =, id =, perms = }")
-  end
-  local list = {}
-  for i, entry in ipairs(acl) do
-    local name = ("option 'acl' [%d]"):format(i)
-    check.options(entry, check.set "scheme id perms", name)
-    list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
-      id = check.type(entry.id, "string", name .. ".id"),
-      permissions = read_permissions(entry.perms, name .. ".perms"),
-    }
-  end
-  return list
-end
-
-local function read_auth(auth)
-  if auth == nil then return {} end
-  check.type(auth, "table", "option 'auth'")
-  if auth.scheme ~= nil or auth.credential ~= nil then auth = { auth } end
-  local list = {}
-  for i, entry in ipairs(auth) do
-    local name = ("option 'auth' [%d]"):format(i)
-    check.options(entry, check.set "scheme credential", name)
-    list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
-      credential = check.type(entry.credential, "string",
-        name .. ".credential"),
-    }
-  end
-  return list
-end
-
-local function positive(value, default, name)
-  if value == nil then return default end
-  check.type(value, "number", name)
-  if not (value > 0 and value <= 86400) then
-    misuse("%s must be more than 0 and at most 86400 seconds, got %s",
-      name, tostring(value))
-  end
-  return value
-end
-
 local function give_up(self, code, timeout)
   local last = self:_last_error()
   local hosts = self._hosts
@@ -614,32 +469,17 @@ end
 
 --- Opens a session; waits until it is connected.
 function Session.connect(hosts, options)
-  check.type(hosts, "string", "argument 1 of connect (hosts)")
-  local fault, chroot = core.check_hosts(hosts)
-  if fault then misuse("argument 1 of connect (hosts) %s", fault) end
-  options = check.options(options, connect_options, "connect options")
-  local timeout = positive(options.session_timeout, 10,
-    "option 'session_timeout'")
-  local connect_timeout = positive(options.connect_timeout, 10,
-    "option 'connect_timeout'")
-  local credentials = read_auth(options.auth)
-  local acl = read_acl(options.acl, credentials)
-  if options.log ~= nil then check.callback(options.log, "option 'log'") end
-  if options.on_event ~= nil then
-    check.callback(options.on_event, "option 'on_event'")
-  end
-  local loop = loops.check(options.loop)
-  if options.tls ~= nil then
-    check.type(options.tls, "table", "option 'tls'")
+  local given = settings.read(hosts, options)
+  if given.tls then
     return refusal("unsupported",
       "this ZooKeeper client library was built without TLS")
   end
   local handle, problem = core.open {
     hosts = hosts,
-    session_timeout = timeout,
-    auth = credentials,
-    acl = acl,
-    log = options.log ~= nil,
+    session_timeout = given.session_timeout,
+    auth = given.auth,
+    acl = given.acl,
+    log = given.log ~= nil,
   }
   if not handle then
     return refusal("disconnected", "cannot start a session: %s", problem)
@@ -649,12 +489,11 @@ function Session.connect(hosts, options)
     _core = handle,
     _pid = pid,
     _hosts = hosts,
-    _chroot = chroot,
-    _session_timeout = timeout,
+    _session_timeout = given.session_timeout,
     _data = ("%s:%d"):format(core.hostname(), pid),
-    _loop = loop,
-    _log = options.log,
-    _on_event = options.on_event,
+    _loop = given.loop,
+    _log = given.log,
+    _on_event = given.on_event,
     _listeners = {},
     _adapters = {},
     _waiting = {},
@@ -663,14 +502,14 @@ function Session.connect(hosts, options)
     _holds = setmetatable({}, { __mode = "v" }),
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
-  local deadline = core.now() + connect_timeout
+  local deadline = core.now() + given.connect_timeout
   local opening = { timeout = function() return deadline - core.now() end }
   self._opening = opening
   self:_wait(self:_adapter(), opening)
   self._opening = nil
   if self._closed then return give_up(self, "closed") end
   if not opening.done or opening.code then
-    return give_up(self, opening.code, connect_timeout)
+    return give_up(self, opening.code, given.connect_timeout)
   end
   return self
 end

@@ -50,6 +50,9 @@ void invariants_told(struct world *w, const struct acquisition *a,
       if (!a->granted || a->lost || a->released)
         violate(w, "(%d) loses what it does not hold", number);
       break;
+    case NEWS_REVOKED: /* (no operator of ours writes such data) */
+      violate(w, "(%d) is revoked, and nobody has asked", number);
+      break;
     case NEWS_REMOVED:
       if (a->removed || !(a->granted || a->refused))
         violate(w, "(%d) is removed too early or twice", number);

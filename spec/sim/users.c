@@ -230,8 +230,11 @@ static void forgotten(struct world *w, struct acquisition *a) {
 
 void user_hears(struct world *w, struct contender *c, enum news news,
                 enum verdict why) {
-  static const char *const names[] = {"granted", "refused", "lost", "removed",
-                                      "forgotten"};
+  static const char *const names[] = {
+      [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
+      [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
+      [NEWS_REMOVED] = "removed", [NEWS_FORGOTTEN] = "forgotten",
+  };
   struct acquisition *a = c->user;
   if (a->process->crashed) {
     if (news == NEWS_FORGOTTEN) forgotten(w, a);
@@ -253,6 +256,8 @@ void user_hears(struct world *w, struct contender *c, enum news news,
       count_loss(w, a, why);
       a->lost = true;
       end(w, a, w->profile.think);
+      break;
+    case NEWS_REVOKED:
       break;
     case NEWS_REMOVED:
       a->removed = true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 int64_t world_span(struct world *w, int64_t longest) {
-  if (w->profile.stretched && random_chance(&w->random, 60))
+  if (w->profile.stretched && random_chance(&w->random, 75))
     return random_between(&w->random, 0, longest);
   return random_span(&w->random, 0, longest);
 }
@@ -43,13 +43,14 @@ static void draw_profile(struct world *w) {
   int64_t tick = 500 * MILLISECOND * (1 + random_below(r, 4));
   bool slow = fault_is(w, FAULT_SLOW);
   memset(f, 0, sizeof *f);
-  f->stretched = random_chance(r, 15);
+  f->stretched = random_chance(r, 20);
   f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
                     : random_between(r, 200, 2000) * MICROSECOND;
   f->timeout = tick * (2 + random_below(r, 4));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
+  if (f->stretched) f->active += f->timeout;
   f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
-  f->think = f->timeout / 20 + world_span(w, f->timeout);
+  f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);

@@ -1,0 +1,10 @@
+-- One source for 5.1, LuaJIT, 5.2, 5.3 and 5.4: what any of them has is known.
+std = "max"
+max_line_length = 80
+max_cyclomatic_complexity = 16
+
+-- A method need not use its object.
+ignore = { "212/self" }
+
+files["spec"] = { std = "+busted" }
+exclude_files = { "build" }

@@ -1,0 +1,54 @@
+rockspec_format = "3.0"
+package = "zklock"
+version = "scm-1"
+
+source = {
+  url = "git+https://github.com/zklock/zklock.git",
+}
+
+description = {
+  summary = "Distributed locks for Lua, on ZooKeeper",
+  detailed = [[
+A mutex that separate processes on separate machines share: fair, reentrant,
+with fencing tokens and an honest is_held().  Nodes are laid out as Apache
+Curator lays them out, so that Lua and Java programs can share a lock.]],
+  license = "MIT",
+  labels = { "zookeeper", "lock", "distributed" },
+}
+
+dependencies = { "lua >= 5.1, < 5.5" }
+
+-- The C client of ZooKeeper, the single-threaded library.  Where only the
+-- multi-threaded one is installed: zklock-mt-scm-1.rockspec.
+external_dependencies = {
+  ZOOKEEPER = { header = "zookeeper/zookeeper.h", library = "zookeeper_st" },
+}
+
+build = {
+  type = "builtin",
+  modules = {
+    ["zklock"] = "lua/zklock/init.lua",
+    ["zklock.check"] = "lua/zklock/check.lua",
+    ["zklock.errors"] = "lua/zklock/errors.lua",
+    ["zklock.guard"] = "lua/zklock/guard.lua",
+    ["zklock.lock"] = "lua/zklock/lock.lua",
+    ["zklock.loop"] = "lua/zklock/loop/init.lua",
+    ["zklock.loop.poll"] = "lua/zklock/loop/poll.lua",
+    ["zklock.multi"] = "lua/zklock/multi.lua",
+    ["zklock.queue"] = "lua/zklock/queue.lua",
+    ["zklock.session"] = "lua/zklock/session.lua",
+    ["zklock.core"] = {
+      sources = {
+        "src/channel.c", "src/claim.c", "src/client.c", "src/contender.c",
+        "src/core.c", "src/entropy.c", "src/lane.c", "src/lease.c",
+        "src/lua_core.c", "src/name.c", "src/query.c", "src/resolver.c",
+        "src/rule.c", "src/session.c", "src/settings.c", "src/timer.c",
+        "src/wakeup.c", "src/watch.c",
+      },
+      defines = { "_GNU_SOURCE" },
+      incdirs = { "$(ZOOKEEPER_INCDIR)" },
+      libdirs = { "$(ZOOKEEPER_LIBDIR)" },
+      libraries = { "zookeeper_st", "pthread", "dl" },
+    },
+  },
+}

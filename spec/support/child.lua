@@ -1,0 +1,126 @@
+--- Child processes: Lua programs of their own that speak with the spec over a
+-- socket.  In a child `say(...)` sends a line, `hear()` awaits one.
+local socket = require "socket"
+local support = require "support"
+
+local Child = {}
+Child.__index = Child
+
+local PROLOGUE = [[
+local socket = require "socket"
+local parent = assert(socket.connect("127.0.0.1", %d))
+function say(...)
+  local parts = {}
+  for i = 1, select("#", ...) do parts[i] = tostring((select(i, ...))) end
+  parent:send(table.concat(parts, "\t") .. "\n")
+end
+function hear() return parent:receive() end
+parent_socket = parent
+zklock = require "zklock"
+hosts = %q
+io.stdout:setvbuf "no"
+say(require "zklock.core".pid())
+]]
+
+local numbers = 0
+
+local function quote(text)
+  return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
+end
+
+local function read_file(name)
+  local file = io.open(name)
+  if not file then return "" end
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function write_file(name, text)
+  local file = assert(io.open(name, "w"))
+  file:write(text)
+  file:close()
+end
+
+--- Starts a child that runs `code`; `...` are its arguments.
+local function spawn(code, ...)
+  numbers = numbers + 1
+  local name = os.tmpname()
+  local listener = assert(socket.bind("127.0.0.1", 0))
+  local _, port = listener:getsockname()
+  write_file(name, PROLOGUE:format(port, support.hosts) .. code)
+  local words = { support.lua, quote(name) }
+  for i = 1, select("#", ...) do
+    words[#words + 1] = quote((select(i, ...)))
+  end
+  local self = setmetatable({ name = name }, Child)
+  self.handle = io.popen(("%s </dev/null >%s.out 2>&1; echo $? >%s.status")
+    :format(table.concat(words, " "), name, name))
+  listener:settimeout(10)
+  self.socket = listener:accept()
+  listener:close()
+  support.closing(self)
+  if not self.socket then
+    error("a child did not start: " .. self:output(), 2)
+  end
+  self.pid = tonumber(self:hear())
+  return self
+end
+
+--- The next line that the child says; nil when it has gone.
+function Child:hear(seconds)
+  self.socket:settimeout(seconds or 20)
+  local line, problem = self.socket:receive()
+  if not line and problem == "timeout" then
+    error("a child said nothing: " .. self:output(), 2)
+  end
+  return line
+end
+
+--- The next line must be this one.
+function Child:expect(line, seconds)
+  local heard = self:hear(seconds)
+  if heard ~= line then
+    error(("a child said %q, not %q: %s"):format(tostring(heard), line,
+      self:output()), 2)
+  end
+  return self
+end
+
+function Child:say(line)
+  assert(self.socket:send((line or "") .. "\n"))
+  return self
+end
+
+--- "STOP", "CONT", "KILL" …
+function Child:signal(name)
+  os.execute(("kill -%s %d 2>/dev/null"):format(name, self.pid))
+end
+
+--- What it has written to stdout and stderr.
+function Child:output() return read_file(self.name .. ".out") end
+
+--- Waits for its end; its exit status (128 + n for a signal).
+function Child:wait(seconds)
+  local status
+  support.wait_until(function()
+    status = tonumber(read_file(self.name .. ".status"))
+    return status
+  end, seconds or 20, "the end of a child process")
+  return status
+end
+
+function Child:close()
+  if not self.handle then return end
+  if read_file(self.name .. ".status") == "" and self.pid then
+    self:signal "KILL"
+  end
+  if self.socket then self.socket:close() end
+  self.handle:close()
+  self.handle = nil
+  for _, suffix in ipairs { "", ".out", ".status" } do
+    os.remove(self.name .. suffix)
+  end
+end
+
+return { spawn = spawn }

@@ -1,0 +1,235 @@
+--- What every spec stands on.  A describe block says
+--
+--     before_each(support.start)
+--     after_each(support.finish)
+--
+-- and whatever its tests open through this module is closed afterwards, and
+-- looked for: a file descriptor, a thread, a contender's node or a watch that
+-- is left makes the test fail.
+local lfs = require "lfs"
+local socket = require "socket"
+local core = require "zklock.core"
+local raw = require "support.raw"
+local zklock = require "zklock"
+
+local support = {
+  hosts = os.getenv "SPEC_HOSTS",
+  dir = os.getenv "SPEC_DIR",
+  ensemble = os.getenv "SPEC_ENSEMBLE_HOSTS",
+  lua = os.getenv "SPEC_LUA" or "lua5.4",
+  now = core.now,
+  sleep = socket.sleep,
+  pid = core.pid,
+  is_51 = _VERSION == "Lua 5.1" and not rawget(_G, "jit"),
+  is_54 = _VERSION == "Lua 5.4",
+}
+
+local opened, baseline
+
+--- Waits until `condition()` gives something true, which it returns.
+function support.wait_until(condition, seconds, what)
+  local deadline = core.now() + (seconds or 5)
+  while true do
+    local result = condition()
+    if result then return result end
+    if core.now() > deadline then
+      error(("not within %g s: %s"):format(seconds or 5,
+        what or "what was waited for"), 2)
+    end
+    socket.sleep(0.003)
+  end
+end
+
+--- The same while the session's callbacks run.
+function support.step_until(session, condition, seconds, what)
+  return support.wait_until(function()
+    session:step()
+    return condition()
+  end, seconds, what)
+end
+
+-- What is left behind.
+
+local function count_entries(directory)
+  local n = 0
+  for name in lfs.dir(directory) do
+    if name ~= "." and name ~= ".." then n = n + 1 end
+  end
+  return n
+end
+
+function support.count_fds() return count_entries("/proc/self/fd") end
+function support.count_threads() return count_entries("/proc/self/task") end
+
+--- Resident memory in KiB.
+function support.memory()
+  for line in io.lines("/proc/self/status") do
+    local kib = line:match("^VmRSS:%s+(%d+)")
+    if kib then return tonumber(kib) end
+  end
+end
+
+function support.each_host(hosts)
+  return hosts:gsub("/.*", ""):gmatch("[^,]+")
+end
+
+--- Watches at the servers on paths that begin with `prefix`.
+function support.count_watches(prefix, hosts)
+  local n = 0
+  for host in support.each_host(hosts or support.hosts) do
+    for line in (raw.word(host, "wchp") or ""):gmatch("[^\n]+") do
+      if line:sub(1, #prefix) == prefix then n = n + 1 end
+    end
+  end
+  return n
+end
+
+--- Contenders' nodes in and below `path`.
+function support.count_contenders(path, zk)
+  zk = zk or support.zk()
+  local n = #zk:queue(path)
+  for _, child in ipairs(zk:children(path) or {}) do
+    if not child:find("-lock-", 1, true) then
+      n = n + support.count_contenders(path .. "/" .. child, zk)
+    end
+  end
+  return n
+end
+
+-- Opening.
+
+local paths = 0
+
+--- A path that no other test and no other process has.
+function support.path(name)
+  paths = paths + 1
+  local path = ("%s/%s-%d"):format(opened.prefix, name or "lock", paths)
+  return path
+end
+
+--- What to close when the test is over; `close(thing)` or `thing:close()`.
+function support.closing(thing, close)
+  table.insert(opened.things, { thing = thing, close = close })
+  return thing
+end
+
+--- A session; `options.hosts` are others than the single server's.
+function support.connect(options)
+  local copy = {}
+  for key, value in pairs(options or {}) do copy[key] = value end
+  local hosts = copy.hosts or support.hosts
+  copy.hosts = nil
+  return support.closing(assert(zklock.connect(hosts, copy)))
+end
+
+--- Our own client, whose session is renewed if a test was slow.
+function support.zk(hosts)
+  hosts = hosts or support.hosts
+  local zk = opened.zk[hosts]
+  if not zk or core.now() - zk.used > 5 then
+    if zk then zk:abandon() end
+    zk = raw.connect(hosts)
+    opened.zk[hosts] = zk
+  end
+  zk.used = core.now()
+  return zk
+end
+
+--- Another session holds `path`: its guard, and the session.
+function support.hold(path, options)
+  local session = support.connect(options)
+  local guard = assert(session:mutex(path):acquire(5))
+  opened.things[guard] = guard -- else the collector may release it
+  return guard, session
+end
+
+--- Waits until `n` contenders stand in the queue of `path`.
+function support.wait_for_queue(path, n, hosts)
+  local zk = support.zk(hosts)
+  support.wait_until(function() return #zk:queue(path) == n end, 5,
+    ("%d contenders in %s"):format(n, path))
+  return zk:queue(path)
+end
+
+-- Before and after.
+
+local function collect()
+  for _ = 1, 3 do collectgarbage() end
+end
+
+--- `{ leaks = false }` for tests about what is left behind by design.
+function support.start()
+  collect()
+  opened = {
+    prefix = ("/spec-%d-%x"):format(core.pid(),
+      math.floor(socket.gettime() * 1000) % 2 ^ 31),
+    things = {},
+    zk = {},
+  }
+  baseline = { fds = support.count_fds(), threads = support.count_threads() }
+end
+
+local function close_all()
+  local problem
+  for i = #opened.things, 1, -1 do
+    local thing, close = opened.things[i].thing, opened.things[i].close
+    local ok, why = pcall(close or thing.close, thing)
+    if not ok then problem = problem or why end
+  end
+  opened.things = {}
+  return problem
+end
+
+local function look_for_leaks(hosts)
+  local zk, prefix = support.zk(hosts), opened.prefix
+  local left
+  local ok = pcall(support.wait_until, function()
+    left = ("%d contenders, %d watches"):format(
+      support.count_contenders(prefix, zk),
+      support.count_watches(prefix, hosts))
+    return left == "0 contenders, 0 watches"
+  end, 5)
+  zk:delete_all(prefix)
+  if not ok then return "left at the server: " .. left end
+end
+
+local function look_for_own_leaks()
+  local fds, threads
+  local ok = pcall(support.wait_until, function()
+    fds, threads = support.count_fds(), support.count_threads()
+    return fds <= baseline.fds and threads <= baseline.threads
+  end, 3)
+  if ok then return nil end
+  return ("left in this process: %d fds of %d, %d threads of %d"):format(
+    fds - baseline.fds, fds, threads - baseline.threads, threads)
+end
+
+--- Closes what the test has opened, and looks for what is left of it.
+function support.finish()
+  local problem = close_all()
+  for _, hosts in ipairs { support.hosts, support.ensemble } do
+    if hosts == support.hosts or opened.zk[hosts] then
+      problem = look_for_leaks(hosts) or problem
+    end
+  end
+  for _, zk in pairs(opened.zk) do zk:close() end
+  opened.zk = {}
+  collect()
+  problem = problem or look_for_own_leaks()
+  if problem then error(problem, 0) end
+end
+
+--- Calls `fn`, a function on one line that must raise misuse: its message.
+-- The blame must be on that line.
+function support.misuse(fn, ...)
+  local ok, message = pcall(fn, ...)
+  if ok then error("nothing was raised", 2) end
+  local info = debug.getinfo(fn, "S")
+  local position = ("%s:%d: zklock: "):format(info.short_src, info.linedefined)
+  if tostring(message):sub(1, #position) ~= position then
+    error(("%q does not begin with %q"):format(tostring(message), position), 2)
+  end
+  return message:sub(#position + 1)
+end
+
+return support

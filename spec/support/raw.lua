@@ -1,0 +1,254 @@
+--- A minimal ZooKeeper client of our own: the specs look into ZooKeeper with
+-- it, so that they need not believe the library.  Blocking, one request at a
+-- time.  "No such node" and the like are `false, reason`; the rest raises.
+local socket = require "socket"
+
+local Client = {}
+Client.__index = Client
+
+local NO_NODE, NODE_EXISTS, NO_AUTH, NOT_EMPTY = -101, -110, -102, -111
+local OPCODES = {
+  create = 1, delete = 2, exists = 3, get = 4, set = 5, children = 8,
+  ping = 11, create_container = 19, close = -11, auth = 100,
+}
+local OPEN = { { perms = 31, scheme = "world", id = "anyone" } }
+
+-- Marshalling.
+
+local function int(n)
+  n = n % 4294967296
+  local a, b, c = math.floor(n / 16777216) % 256,
+    math.floor(n / 65536) % 256, math.floor(n / 256) % 256
+  return string.char(a, b, c, n % 256)
+end
+
+local function buffer(text)
+  return int(#text) .. text
+end
+
+local function acl_list(acl)
+  local parts = { int(#acl) }
+  for _, entry in ipairs(acl) do
+    parts[#parts + 1] = int(entry.perms) .. buffer(entry.scheme)
+      .. buffer(entry.id)
+  end
+  return table.concat(parts)
+end
+
+local function read_unsigned(text, at)
+  local a, b, c, d = text:byte(at, at + 3)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+
+local function read_int(text, at)
+  local n = read_unsigned(text, at)
+  return n >= 2147483648 and n - 4294967296 or n
+end
+
+local function read_buffer(text, at)
+  local size = read_int(text, at)
+  if size < 0 then return nil, at + 4 end
+  return text:sub(at + 4, at + 3 + size), at + 4 + size
+end
+
+-- A number of a test server's zxids is exact in a double.
+local function read_zxid(text, at)
+  return ("%019.0f"):format(read_unsigned(text, at) * 4294967296
+    + read_unsigned(text, at + 4))
+end
+
+local function read_hex(text, at)
+  local digits = text:sub(at, at + 7):gsub(".", function(c)
+    return ("%02x"):format(c:byte())
+  end)
+  return "0x" .. digits:gsub("^0+", "")
+end
+
+local function read_stat(text, at)
+  return {
+    czxid = read_zxid(text, at),
+    version = read_int(text, at + 32),
+    cversion = read_int(text, at + 36),
+    owner = read_hex(text, at + 44), -- "0x": not ephemeral
+    size = read_int(text, at + 52),
+    children = read_int(text, at + 56),
+  }
+end
+
+-- The connection.
+
+local function send(self, payload)
+  assert(self.socket:send(buffer(payload)))
+end
+
+local function receive(self)
+  local size = read_int(assert(self.socket:receive(4)), 1)
+  return assert(self.socket:receive(size))
+end
+
+local function request(self, kind, payload)
+  self.xid = self.xid + 1
+  send(self, int(self.xid) .. int(OPCODES[kind]) .. (payload or ""))
+  while true do
+    local reply = receive(self)
+    local xid = read_int(reply, 1)
+    if xid == self.xid then
+      return read_int(reply, 13), reply:sub(17)
+    end
+  end
+end
+
+local function failed(kind, path, code)
+  error(("raw %s of %s failed: %d"):format(kind, tostring(path), code), 3)
+end
+
+--- Connects to the first of `hosts`.
+-- `options.timeout`: of the session, in seconds; `options.auth`: digest.
+local function connect(hosts, options)
+  options = options or {}
+  local host, port = hosts:match("([%w%.]+):(%d+)")
+  local self = setmetatable({ xid = 0 }, Client)
+  self.socket = assert(socket.tcp())
+  self.socket:settimeout(options.patience or 10)
+  assert(self.socket:connect(host, tonumber(port)))
+  self.socket:setoption("tcp-nodelay", true)
+  send(self, int(0) .. int(0) .. int(0)
+    .. int((options.timeout or 10) * 1000) .. int(0) .. int(0)
+    .. buffer(("\0"):rep(16)) .. "\0")
+  local reply = receive(self)
+  self.timeout = read_int(reply, 5) / 1000
+  self.id = read_hex(reply, 9)
+  if options.auth then self:auth(options.auth) end
+  return self
+end
+
+function Client:auth(credential)
+  send(self, int(-4) .. int(OPCODES.auth) .. int(0) .. buffer("digest")
+    .. buffer(credential))
+  local reply = receive(self)
+  assert(read_int(reply, 13) == 0, "authentication was refused")
+end
+
+function Client:ping()
+  send(self, int(-2) .. int(OPCODES.ping))
+  return receive(self)
+end
+
+--- Ends the session.
+function Client:close()
+  if not self.socket then return end
+  pcall(request, self, "close")
+  self.socket:close()
+  self.socket = nil
+end
+
+--- Drops the connection and leaves the session to its timeout.
+function Client:abandon()
+  self.socket:close()
+  self.socket = nil
+end
+
+-- Requests.
+
+--- `options`: data, ephemeral, sequential, container, acl.  Returns the path;
+-- false and "exists" or "no node" where that is why.
+function Client:create(path, options)
+  options = options or {}
+  local flags = (options.ephemeral and 1 or 0) + (options.sequential and 2 or 0)
+  if options.container then flags = 4 end
+  local code, reply = request(self,
+    options.container and "create_container" or "create",
+    buffer(path) .. buffer(options.data or "")
+      .. acl_list(options.acl or OPEN) .. int(flags))
+  if code == NODE_EXISTS then return false, "exists" end
+  if code == NO_NODE then return false, "no node" end
+  if code ~= 0 then failed("create", path, code) end
+  return (read_buffer(reply, 1))
+end
+
+--- Creates what is missing of `path`.
+function Client:make(path, options)
+  for slash in path:gmatch("()/") do
+    if slash > 1 then self:create(path:sub(1, slash - 1), options) end
+  end
+  return self:create(path, options)
+end
+
+function Client:delete(path)
+  local code = request(self, "delete", buffer(path) .. int(-1))
+  if code == NO_NODE then return false end
+  if code == NO_AUTH then return false, "auth" end
+  if code == NOT_EMPTY then return false, "not empty" end
+  if code ~= 0 then failed("delete", path, code) end
+  return true
+end
+
+function Client:delete_all(path)
+  for _, child in ipairs(self:children(path) or {}) do
+    self:delete_all(path .. "/" .. child)
+  end
+  return self:delete(path)
+end
+
+function Client:exists(path)
+  local code, reply = request(self, "exists", buffer(path) .. "\0")
+  if code == NO_NODE then return false end
+  if code ~= 0 then failed("exists", path, code) end
+  return read_stat(reply, 1)
+end
+
+--- data, stat
+function Client:get(path)
+  local code, reply = request(self, "get", buffer(path) .. "\0")
+  if code == NO_NODE then return false end
+  if code ~= 0 then failed("get", path, code) end
+  local data, at = read_buffer(reply, 1)
+  return data or "", read_stat(reply, at)
+end
+
+function Client:set(path, data)
+  local code = request(self, "set", buffer(path) .. buffer(data) .. int(-1))
+  if code == NO_NODE then return false end
+  if code ~= 0 then failed("set", path, code) end
+  return true
+end
+
+--- Sorted by name.
+function Client:children(path)
+  local code, reply = request(self, "children", buffer(path) .. "\0")
+  if code == NO_NODE then return false end
+  if code ~= 0 then failed("children", path, code) end
+  local names, at = {}, 5
+  for i = 1, read_int(reply, 1) do
+    names[i], at = read_buffer(reply, at)
+  end
+  table.sort(names)
+  return names
+end
+
+--- The contenders of a mutex in order of their numbers.
+function Client:queue(path)
+  local queue = {}
+  for _, name in ipairs(self:children(path) or {}) do
+    if name:find("%-lock%-%d%d%d%d%d%d%d%d%d%d$") then queue[#queue + 1] = name end
+  end
+  table.sort(queue, function(a, b) return a:sub(-10) < b:sub(-10) end)
+  return queue
+end
+
+--- The answer of the server at `host` ("ip:port") to a four-letter word.
+local function word(host, text)
+  local ip, port = host:match("([%w%.]+):(%d+)")
+  local connection = assert(socket.tcp())
+  connection:settimeout(5)
+  if not connection:connect(ip, tonumber(port)) then
+    connection:close()
+    return nil
+  end
+  connection:send(text)
+  local answer, _, rest = connection:receive("*a")
+  connection:close()
+  return answer or rest
+end
+
+return { connect = connect, word = word }

@@ -1,0 +1,60 @@
+--- ZooKeeper servers of a spec's own, for those that kill and pause them.
+local raw = require "support.raw"
+local support = require "support"
+
+local Server = {}
+Server.__index = Server
+
+local SCRIPT = "bash '" .. (os.getenv "SPEC_ROOT" or ".")
+  .. "/spec/support/zookeeper' "
+
+--- Starts `count` servers; `flags` as `zookeeper start` takes them.
+local function start(count, flags)
+  local pipe = io.popen(("%s start --servers %d --detach --owner %d %s 2>&1")
+    :format(SCRIPT, count or 1, support.pid(), flags or ""))
+  local text = pipe:read("*a")
+  pipe:close()
+  local self = setmetatable({
+    dir = text:match("dir=([^\n]+)"),
+    hosts = text:match("hosts=([^\n]+)"),
+  }, Server)
+  assert(self.dir and self.hosts, text)
+  return self
+end
+
+local function command(self, name, index, background)
+  local line = ("%s %s '%s' %s >/dev/null 2>&1 %s"):format(SCRIPT, name,
+    self.dir, index or "", background and "&" or "")
+  local ok = os.execute(line)
+  assert(ok == true or ok == 0, line)
+end
+
+function Server:kill(i) command(self, "kill", i or 1) end
+function Server:pause(i) command(self, "pause", i or 1) end
+function Server:resume(i) command(self, "resume", i or 1) end
+function Server:restart(i) command(self, "restart", i or 1) end
+function Server:stop() command(self, "stop") end
+
+--- Returns at once; the server serves soon.
+function Server:begin_restart(i) command(self, "restart", i or 1, true) end
+
+function Server:leader()
+  local pipe = io.popen(SCRIPT .. " leader '" .. self.dir .. "'")
+  local index = tonumber(pipe:read("*a"))
+  pipe:close()
+  return assert(index, "no leader")
+end
+
+function Server:host(i)
+  local n = 0
+  for host in support.each_host(self.hosts) do
+    n = n + 1
+    if n == i then return host end
+  end
+end
+
+function Server:word(i, text)
+  return raw.word(self:host(i), text)
+end
+
+return { start = start }

@@ -1,0 +1,167 @@
+local zklock = require "zklock"
+local core = require "zklock.core"
+
+describe("The module", function()
+  it("lists the error codes", function()
+    local words = {
+      "timeout", "busy", "cancelled", "lost", "expired", "disconnected",
+      "closed", "auth", "invalid", "deadlock", "unsupported",
+    }
+    for _, word in ipairs(words) do
+      assert.equal(word, zklock.errors[word])
+    end
+    local n = 0
+    for _ in pairs(zklock.errors) do n = n + 1 end
+    assert.equal(#words, n)
+  end)
+
+  it("says which ZooKeeper client it was built for", function()
+    assert.is_truthy(zklock.backend == "st" or zklock.backend == "mt")
+    assert.is_truthy(package.cpath:find("/" .. zklock.backend .. "/", 1, true))
+  end)
+
+  it("sets no global", function()
+    local before = {}
+    for name in pairs(_G) do before[name] = true end
+    for name in pairs(package.loaded) do
+      if name:find "^zklock" then package.loaded[name] = nil end
+    end
+    require "zklock"
+    for name in pairs(_G) do assert.is_true(before[name], name) end
+  end)
+
+  it("exports nothing but its luaopen function", function()
+    local file = assert(package.searchpath and
+      package.searchpath("zklock.core", package.cpath)
+      or package.cpath:match("[^;]+"):gsub("%?", "zklock/core"))
+    local pipe = io.popen("nm -D --defined-only '" .. file .. "'")
+    local symbols = {}
+    for line in pipe:lines() do
+      symbols[#symbols + 1] = line:match("%S+$")
+    end
+    pipe:close()
+    assert.same({ "luaopen_zklock_core" }, symbols)
+  end)
+
+  it("has a clock that runs on", function()
+    local a = core.now()
+    local b = core.now()
+    assert.is_true(b >= a and b - a < 1)
+  end)
+
+  it("does not let its userdata's metatables out", function()
+    local session = assert(core.open { hosts = "127.0.0.1:1",
+      session_timeout = 4 })
+    assert.equal("zklock", getmetatable(session))
+    session:leave()
+  end)
+end)
+
+describe("Misuse of connect", function()
+  local misuse = require "support".misuse
+  local connect = zklock.connect
+
+  it("is an unknown option", function()
+    assert.equal('unknown option "sesion_timeout" in connect options',
+      misuse(function() connect("a", { sesion_timeout = 1 }) end))
+    assert.matches("unknown option \"1\"",
+      misuse(function() connect("a", { "b" }) end))
+  end)
+
+  it("is options that are no table", function()
+    for _, value in ipairs { 1, "x", true, print } do
+      assert.matches("connect options must be a table, got a " .. type(value),
+        misuse(function() connect("a", value) end))
+    end
+  end)
+
+  it("is a time that is not a positive number", function()
+    for _, name in ipairs { "session_timeout", "connect_timeout" } do
+      for _, value in ipairs { 0, -1, 0 / 0, math.huge, -math.huge, 1e6 } do
+        local text = misuse(function() connect("a", { [name] = value }) end)
+        assert.matches("option '" .. name .. "' must be more than 0", text)
+      end
+      for _, value in ipairs { "1", {}, true } do
+        local text = misuse(function() connect("a", { [name] = value }) end)
+        assert.matches("option '" .. name .. "' must be a number, got a "
+          .. type(value), text)
+      end
+    end
+  end)
+
+  it("is a callback that cannot be called", function()
+    for _, name in ipairs { "log", "on_event" } do
+      for _, value in ipairs { 1, "x", {}, true } do
+        assert.matches("option '" .. name .. "' must be a function, got a ",
+          misuse(function() connect("a", { [name] = value }) end))
+      end
+    end
+  end)
+
+  it("is a loop that nobody knows", function()
+    for _, value in ipairs { 1, "nosuch", true, {}, { wait = print },
+        { wake = print }, { new = 1 } } do
+      assert.matches("option 'loop'",
+        misuse(function() connect("a", { loop = value }) end))
+    end
+  end)
+
+  it("is an authentication that is not { scheme =, credential = }", function()
+    assert.matches("option 'auth'",
+      misuse(function() connect("a", { auth = "digest" }) end))
+    assert.matches("option 'auth' %[1%].scheme must be a string, got nil",
+      misuse(function() connect("a", { auth = { credential = "a:b" } }) end))
+    assert.matches("option 'auth' %[1%].credential must be a string, got nil",
+      misuse(function() connect("a", { auth = { scheme = "digest" } }) end))
+    local two = { { scheme = "digest", credential = "a:b" }, { scheme = 1 } }
+    assert.matches("option 'auth' %[2%].scheme must be a string, got a number",
+      misuse(function() connect("a", { auth = two }) end))
+    assert.matches("option 'auth' %[1%]",
+      misuse(function() connect("a", { auth = { "digest" } }) end))
+    assert.matches("unknown option \"user\"",
+      misuse(function() connect("a", { auth = { scheme = "x", user = "y" } }) end))
+  end)
+
+  it("is an ACL for the creator without authentication", function()
+    for _, acl in ipairs { "creator", "read" } do
+      assert.matches("option 'acl' .*needs option 'auth'",
+        misuse(function() connect("a", { acl = acl }) end))
+    end
+  end)
+
+  it("is an ACL of another shape", function()
+    local function try(acl)
+      return misuse(function() connect("a", { acl = acl }) end)
+    end
+    assert.matches("option 'acl'", try "closed")
+    assert.matches("option 'acl'", try {})
+    assert.matches("option 'acl'", try(1))
+    assert.matches("option 'acl' %[1%]", try { "world" })
+    assert.matches("option 'acl' %[1%].scheme",
+      try { { id = "anyone", perms = "r" } })
+    assert.matches("option 'acl' %[1%].id", try { { scheme = "world", perms = "r" } })
+    assert.matches("option 'acl' %[1%].perms",
+      try { { scheme = "world", id = "anyone" } })
+    assert.matches("letters c, d, r, w, a",
+      try { { scheme = "world", id = "anyone", perms = "rx" } })
+    assert.matches("letters c, d, r, w, a",
+      try { { scheme = "world", id = "anyone", perms = "rr" } })
+    assert.matches("unknown option \"permissions\"",
+      try { { scheme = "world", id = "anyone", permissions = 31 } })
+  end)
+
+  it("leaves no thread and no descriptor", function()
+    local support = require "support"
+    local fds, threads = support.count_fds(), support.count_threads()
+    for _ = 1, 20 do pcall(connect, "a", { loop = "nosuch" }) end
+    assert.equal(fds, support.count_fds())
+    assert.equal(threads, support.count_threads())
+  end)
+
+  it("is an option that this client cannot serve, as a result", function()
+    local session, message, code = connect("a", { tls = { ca = "x" } })
+    assert.is_nil(session)
+    assert.equal("unsupported", code)
+    assert.matches("TLS", message)
+  end)
+end)

@@ -1,0 +1,37 @@
+local core = require "zklock.core"
+
+describe("A path", function()
+  local good = {
+    "/a", "/a/b", "/locks/orders", "/a b", "/a.b", "/..a", "/a..", "/.a/b.",
+    "/...", "/a-b_c", "/%d", "/zookeeper", "/größe", "/鎖",
+    "/" .. ("x"):rep(999), "/a\194\160b",
+  }
+  for _, path in ipairs(good) do
+    it(("may be %q"):format(path:sub(1, 20)), function()
+      assert.is_nil(core.check_path(path))
+    end)
+  end
+
+  local bad = {
+    [""] = "absolute", ["a"] = "absolute", ["a/b"] = "absolute",
+    [" /a"] = "absolute", ["/"] = "root", ["/a/"] = "end with '/'",
+    ["//"] = "end with '/'", ["//a"] = "empty component",
+    ["/a//b"] = "empty component", ["/."] = "'.'", ["/.."] = "'.'",
+    ["/a/./b"] = "'.'", ["/a/../b"] = "'.'", ["/a/.."] = "'.'",
+    ["/a\0b"] = "NUL", ["/\0"] = "NUL", ["/a\nb"] = "control",
+    ["/a\tb"] = "control", ["/\1"] = "control", ["/a\127"] = "control",
+    ["/a\194\128"] = "control", ["/\238\128\128"] = "private",
+    ["/\239\191\191"] = "private",
+    ["/😀"] = "private", -- ZooKeeper sees two surrogates
+    ["/\255"] = "UTF-8", ["/a\195"] = "UTF-8", ["/\192\175"] = "UTF-8",
+    ["/\237\160\128x"] = "private",
+    ["/" .. ("x"):rep(1000)] = "1000",
+  }
+  for path, rule in pairs(bad) do
+    it(("may not be %q"):format(path:sub(1, 20)), function()
+      local fault = core.check_path(path)
+      assert.is_string(fault)
+      assert.is_truthy(fault:find(rule, 1, true), fault)
+    end)
+  end
+end)

@@ -64,13 +64,18 @@ local options_of = {
 }
 local acquire_options = check.set "timeout data max_hold owner"
 
+-- 'a b c' → '"a", "b" or "c"'
+local function quote(choices)
+  local text = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
+  return (text:gsub(", ([^,]*)$", " or %1"))
+end
+
 local function one_of(value, default, choices, name)
   if value == nil then return default end
   for choice in choices:gmatch "%S+" do
     if value == choice then return value end
   end
-  misuse("%s must be one of %s; got %s", name, choices:gsub(" ", ", "),
-    tostring(value))
+  misuse("%s must be %s, got %s", name, quote(choices), tostring(value))
 end
 
 local function whole(value, default, least, name)

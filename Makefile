@@ -38,9 +38,8 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
 SOURCES := $(sort $(wildcard src/*.c))
 HEADERS := $(sort $(wildcard src/*.h))
-PURE    := $(addprefix src/,name.c rule.c lease.c timer.c watch.c contender.c turn.c unfair.c \
-             permit.c lane.c \
-             session.c)
+PURE    := $(addprefix src/,name.c rule.c lease.c timer.c watch.c contender.c \
+             turn.c unfair.c permit.c lane.c session.c)
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
             -shared)
@@ -57,7 +56,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	@mkdir -p $(@D)
 	@[ -n "$(ZK_LIB)" ] || { echo "make: no libzookeeper_$(ZK) found;" \
 	  "'sh .ci/install demo' installs what is missing" >&2; exit 1; }
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden \
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
 	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -I$(LUA_INCDIR) \
 	  $(if $(BREW),-I$(BREW)/include) $(SOURCES) $(LINK) -o $@ $(ZK_LIB) \
 	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
@@ -123,9 +122,13 @@ tsan:  ## the specs under the thread sanitizer
 	@sh .ci/install demo test sanitize
 	@bash spec/sanitize thread
 
+.PHONY: ci-full
+ci-full: lint test asan tsan  ## what takes longer than a commit should wait
+	$(MAKE) -s sim SEEDS=1000000
+
 .PHONY: clean
 clean:  ## remove what was built
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) zklock lua_modules
 	rm -f src/*.o
 
 .PHONY: help

@@ -15,6 +15,8 @@
 
 #include "wakeup.h"
 
+#pragma GCC visibility push(hidden)
+
 struct message {
   struct message *next; /* guarded by the channel's lock while queued */
   void *subject;
@@ -45,5 +47,7 @@ struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
 /* Ends the slot's stay in the queue: it may be sent again. */
 void channel_done(struct channel *channel, struct message *message);
+
+#pragma GCC visibility pop
 
 #endif

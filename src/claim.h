@@ -11,6 +11,8 @@
 #include "channel.h"
 #include "contender.h"
 
+#pragma GCC visibility push(hidden)
+
 enum claim_state {
   CLAIM_WAITING,
   CLAIM_REFUSED,
@@ -71,5 +73,7 @@ int64_t clock_now(void); /* nanoseconds that count suspended time, too */
 bool claim_is_held(const struct claim *claim);
 /* Nanoseconds for which that stands without hearing from a server. */
 int64_t claim_lease(const struct claim *claim);
+
+#pragma GCC visibility pop
 
 #endif

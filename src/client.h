@@ -7,6 +7,8 @@
 #include "settings.h"
 #include "wakeup.h"
 
+#pragma GCC visibility push(hidden)
+
 struct client;
 
 /* Troubles that only a new session of the user's can mend. */
@@ -42,5 +44,7 @@ void client_deliver(struct client *client);
 
 const char *client_reason(int rc); /* ZooKeeper's words for a reply code */
 const char *client_version(void);
+
+#pragma GCC visibility pop
 
 #endif

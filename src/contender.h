@@ -9,6 +9,8 @@
 #include "timer.h"
 #include "watch.h"
 
+#pragma GCC visibility push(hidden)
+
 struct lane;
 
 #define CONTENDER_STATES(X)                                        \
@@ -147,5 +149,7 @@ void contender_lose(struct contender *c, enum verdict why);
 void contender_close(struct contender *c);
 /* The holder's own watch, armed late: an uncontended lock pays nothing. */
 void contender_guard(struct contender *c);
+
+#pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,8 @@
 #include "client.h"
 #include "query.h"
 
+#pragma GCC visibility push(hidden)
+
 enum event_kind {
   EVENT_GRANTED, /* subject: the claim */
   EVENT_REFUSED,
@@ -98,5 +100,7 @@ int core_states(struct core *core, enum session_state states[16]);
 /* Any thread: a line for the user's log. */
 void core_log(void *core, const char *level, const char *text);
 void core_error(struct core *core, char *text, size_t size);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 bool entropy(void *bytes, size_t size);
+
+#pragma GCC visibility pop
 
 #endif

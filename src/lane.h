@@ -6,6 +6,8 @@
 #include "contender.h"
 #include "watch.h"
 
+#pragma GCC visibility push(hidden)
+
 struct session;
 struct stray;
 
@@ -71,5 +73,7 @@ void lane_flush(struct lane *lane);
 void lane_connected(struct lane *lane, bool same_session);
 void lane_drive(struct lane *lane);
 struct contender *lane_find(const struct lane *lane, uint64_t id);
+
+#pragma GCC visibility pop
 
 #endif

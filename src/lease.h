@@ -27,6 +27,8 @@
 
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 enum { LEASE_SAMPLES = 16 };
 
 struct lease {
@@ -47,5 +49,7 @@ void lease_reset(struct lease *lease);
 void lease_answered(struct lease *lease, int64_t sent, int64_t now);
 /* A committed round, sent at `sent`, was answered. */
 void lease_confirm(struct lease *lease, int64_t sent);
+
+#pragma GCC visibility pop
 
 #endif

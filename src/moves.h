@@ -6,6 +6,8 @@
 
 #include "session.h"
 
+#pragma GCC visibility push(hidden)
+
 static inline struct session *contender_session(const struct contender *c) {
   return c->lane->session;
 }
@@ -50,5 +52,7 @@ void unfair_watch(struct contender *c, struct watch *watch,
 /* permit.c */
 void permit_begin(struct contender *c);
 void permit_end(struct contender *c);
+
+#pragma GCC visibility pop
 
 #endif

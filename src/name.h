@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 /* `_c_` + a 36 character uuid + the longest marker + eleven characters of
  * sequence number + NUL, rounded up. */
 enum { NAME_MAX_OWN = 64 };
@@ -86,5 +88,7 @@ bool listing_has(const struct listing *listing, enum role role,
                  int32_t sequence);
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id);
+
+#pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 struct listing;
 
 enum op_kind {
@@ -93,5 +95,7 @@ struct transport {
   /* Gives up the ZooKeeper session, if any, and begins a new one. */
   void (*open)(void *self);
 };
+
+#pragma GCC visibility pop
 
 #endif

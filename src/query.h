@@ -6,6 +6,8 @@
 
 #include "claim.h"
 
+#pragma GCC visibility push(hidden)
+
 enum query_kind {
   QUERY_VERIFY,     /* of a claim: is its node there, and ours? */
   QUERY_CONTENDERS, /* of a path: who contends? */
@@ -55,5 +57,7 @@ struct query *query_new(enum query_kind kind, const char *chroot,
 void query_free(struct query *query);
 /* On the I/O thread; `done` is called once, perhaps at once. */
 void query_start(struct query *query, struct session *session);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "settings.h"
 
+#pragma GCC visibility push(hidden)
+
 struct resolver; /* shared by its thread and whoever started it */
 
 /* True: nothing of it needs a resolver. */
@@ -20,5 +22,7 @@ const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
 /* The thread, if it still runs, ends by itself. */
 void resolver_abandon(struct resolver *resolver);
+
+#pragma GCC visibility pop
 
 #endif

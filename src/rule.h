@@ -5,6 +5,8 @@
 
 #include "name.h"
 
+#pragma GCC visibility push(hidden)
+
 enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
@@ -36,5 +38,7 @@ bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <stdatomic.h>
 
+#pragma GCC visibility push(hidden)
+
 #define SESSION_STATES(X)                                    \
   X(CONNECTING, "connecting") /* no ZooKeeper session yet */ \
   X(CONNECTED, "connected")                                  \
@@ -151,5 +153,7 @@ static inline void counter_add(_Atomic uint64_t *counter, int n) {
                             (uint64_t)n,
                         memory_order_relaxed);
 }
+
+#pragma GCC visibility pop
 
 #endif

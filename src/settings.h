@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 enum { HOST_MAX = 255, PATH_MAX_BYTES = 1000, DATA_MAX_BYTES = 1000000 };
 
 struct host {
@@ -48,5 +50,7 @@ bool hosts_parse(struct hosts *hosts, const char *text, char *error,
 
 /* What ZooKeeper would refuse in a path, as a sentence's end; NULL: nothing. */
 const char *path_fault(const char *path, size_t length);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 #define NEVER INT64_MAX
 
 struct timer {
@@ -25,5 +27,7 @@ void timer_set(struct timers *timers, struct timer *timer, int64_t due);
 /* The earliest timer if it is due by `now`, taken out of the heap; or NULL. */
 struct timer *timer_pop(struct timers *timers, int64_t now);
 int64_t timers_due(const struct timers *timers);
+
+#pragma GCC visibility pop
 
 #endif

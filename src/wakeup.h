@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#pragma GCC visibility push(hidden)
+
 struct wakeup {
   int read_fd, write_fd;
 };
@@ -13,5 +15,7 @@ bool wakeup_open(struct wakeup *wakeup); /* false: errno tells */
 void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
 void wakeup_clear(const struct wakeup *wakeup);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "op.h"
 
+#pragma GCC visibility push(hidden)
+
 struct lane;
 
 struct watch {
@@ -34,5 +36,7 @@ bool watch_is_armed(const struct watch *watch);
 void watch_fired(struct lane *lane, const char *path, enum watch_event event);
 /* Frees those that nobody wants; after a disconnection. */
 void watch_sweep(struct lane *lane);
+
+#pragma GCC visibility pop
 
 #endif

@@ -34,6 +34,29 @@ static void refused(struct world *w, const struct acquisition *a,
             number_of(w, a));
 }
 
+/* Gone is gone, unless the session is: then the server sees to it. */
+static void check_removed(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  const struct process *p = a->process;
+  const char *lock = w->profile.locks[a->lock];
+  char prefix[128];
+  if (p->session.state == SESSION_CLOSED || a->contender->id == 0) return;
+  size_t length = strlen(lock) + 1;
+  memcpy(prefix, lock, length - 1);
+  prefix[length - 1] = '/';
+  name_format(prefix + length, sizeof prefix - length, &p->session.base,
+              a->contender->id, ROLE_LOCK);
+  int child = history_first_child(
+      h, paths_number(&w->paths, lock, strlen(lock)));
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const char *path = paths_text(&w->paths, h->nodes[child].path);
+    if (node_is_there(&h->nodes[child]) &&
+        strncmp(path, prefix, strlen(prefix)) == 0)
+      violate(w, "(%d) is said to be removed, and is there",
+              number_of(w, a));
+  }
+}
+
 void invariants_told(struct world *w, const struct acquisition *a,
                      enum news news, enum verdict why) {
   int number = number_of(w, a);
@@ -56,6 +79,7 @@ void invariants_told(struct world *w, const struct acquisition *a,
     case NEWS_REMOVED:
       if (a->removed || !(a->granted || a->refused))
         violate(w, "(%d) is removed too early or twice", number);
+      check_removed(w, a);
       break;
     case NEWS_FORGOTTEN:
       if (!a->refused && !(a->granted && (a->lost || a->released)))

@@ -1,0 +1,39 @@
+/* What the files of the binding share: lua_core.c (the module), lua_session.c
+ * and lua_hold.c (its two classes of userdata). */
+#ifndef ZKLOCK_LUA_BINDING_H
+#define ZKLOCK_LUA_BINDING_H
+
+#include "core.h"
+#include "lua_compat.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SESSION "zklock.session"
+#define HOLD "zklock.hold"
+#define SETTINGS "zklock.settings"
+
+#define NANOSECONDS 1e9
+
+/* One share of a hold: what a guard is made of.  The claim is given back when
+ * its last share is. */
+struct hold_box {
+  struct core *core; /* NULL: not yet made */
+  struct claim *claim;
+  bool live; /* this share counts */
+};
+
+/* Raises in a process that is not the session's (fork). */
+void binding_check_process(lua_State *L, const struct core *core);
+void binding_new_class(lua_State *L, const char *name, const luaL_Reg *methods,
+                       lua_CFunction gc);
+
+void binding_register_session(lua_State *L);
+void binding_register_hold(lua_State *L);
+
+int binding_open_session(lua_State *L);
+struct hold_box *binding_new_hold(lua_State *L);
+struct hold_box *binding_check_hold(lua_State *L, int index);
+
+#pragma GCC visibility pop
+
+#endif

@@ -81,6 +81,7 @@ struct client {
   int64_t resolve_at;        /* when to ask again whether names have moved */
   char *resolved;            /* the list in use */
   char *server_list;         /* the same, shuffled, of odd length */
+  struct client *next;       /* `mt`: enrolled, guarded by enrolled_lock */
 
   struct ACL *acl_entries;
   struct ACL_vector acl;
@@ -213,18 +214,64 @@ static void on_event(zhandle_t *handle, int type, int state, const char *path,
                               session ? state : type, path, strlen(path)));
 }
 
+#ifndef ZKLOCK_MT
 static void on_log(const char *message) {
   struct client *client = current;
   if (!client || !client->settings->want_log) return;
-#ifndef ZKLOCK_MT /* there the library's threads log: no way to ours */
   const char *level = strstr(message, "ZOO_ERROR")  ? "error"
                       : strstr(message, "ZOO_WARN") ? "warn"
                                                     : "debug";
   client->listener.log(client->listener.self, level, message);
-#else
-  (void)message;
-#endif
 }
+
+static void enroll(struct client *client) { (void)client; }
+static void unenroll(struct client *client) { (void)client; }
+static void use_server_list(struct client *client, char *list) {
+  free(client->server_list);
+  client->server_list = list;
+}
+#else
+/* The library's threads log, and tell not for which handle.  But what they say
+ * of a failed attempt, "[ip:port] … errno=N(text)", tells whose it may be. */
+static pthread_mutex_t enrolled_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct client *enrolled;
+
+static void enroll(struct client *client) {
+  pthread_mutex_lock(&enrolled_lock);
+  client->next = enrolled;
+  enrolled = client;
+  pthread_mutex_unlock(&enrolled_lock);
+}
+
+static void unenroll(struct client *client) {
+  pthread_mutex_lock(&enrolled_lock);
+  struct client **link = &enrolled;
+  while (*link != client) link = &(*link)->next;
+  *link = client->next;
+  pthread_mutex_unlock(&enrolled_lock);
+}
+
+static void use_server_list(struct client *client, char *list) {
+  pthread_mutex_lock(&enrolled_lock);
+  free(client->server_list);
+  client->server_list = list;
+  pthread_mutex_unlock(&enrolled_lock);
+}
+
+static void on_log(const char *message) {
+  char address[80], text[120];
+  const char *from = strstr(message, "[");
+  const char *reason = strstr(message, "errno=");
+  if (!from || !reason || sscanf(from, "[%79[^]]]", address) != 1 ||
+      sscanf(reason, "errno=%*d(%119[^)])", text) != 1)
+    return;
+  pthread_mutex_lock(&enrolled_lock);
+  for (struct client *c = enrolled; c; c = c->next)
+    if (c->server_list && strstr(c->server_list, address))
+      c->listener.error(c->listener.self, text);
+  pthread_mutex_unlock(&enrolled_lock);
+}
+#endif
 
 /* Requests. */
 
@@ -346,8 +393,7 @@ static bool make_server_list(struct client *client) {
       if (i) strcat(list, ",");
       strcat(list, items[i]);
     }
-    free(client->server_list);
-    client->server_list = list;
+    use_server_list(client, list);
     client->addresses = n;
   }
   free(copy);
@@ -469,6 +515,7 @@ struct client *client_new(const struct settings *settings,
     return NULL;
   }
   pthread_mutex_init(&client->lock, NULL);
+  enroll(client);
   return client;
 }
 
@@ -526,6 +573,7 @@ void client_close(struct client *client) {
 }
 
 void client_free(struct client *client) {
+  unenroll(client);
   discard_inbox(client);
   pthread_mutex_destroy(&client->lock);
   free(client->resolved);

@@ -232,7 +232,7 @@ static void use_server_list(struct client *client, char *list) {
 }
 #else
 /* The library's threads log, and tell not for which handle.  But what they say
- * of a failed attempt, "[ip:port] … errno=N(text)", tells whose it may be. */
+ * of a failed attempt, "Socket ip:port … errno=N(text)", tells whose it may be. */
 static pthread_mutex_t enrolled_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct client *enrolled;
 
@@ -260,9 +260,9 @@ static void use_server_list(struct client *client, char *list) {
 
 static void on_log(const char *message) {
   char address[80], text[120];
-  const char *from = strstr(message, "[");
+  const char *from = strstr(message, "Socket ");
   const char *reason = strstr(message, "errno=");
-  if (!from || !reason || sscanf(from, "[%79[^]]]", address) != 1 ||
+  if (!from || !reason || sscanf(from + 7, "%79s", address) != 1 ||
       sscanf(reason, "errno=%*d(%119[^)])", text) != 1)
     return;
   pthread_mutex_lock(&enrolled_lock);

@@ -78,6 +78,7 @@ struct client {
   uint64_t jitter;
 
   struct resolver *resolver; /* at work, or NULL */
+  int64_t renew_at;          /* when to try a new handle: see lost_connection */
   int64_t resolve_at;        /* when to ask again whether names have moved */
   char *resolved;            /* the list in use */
   char *server_list;         /* the same, shuffled, of odd length */
@@ -430,6 +431,15 @@ static void make_handle(struct client *client, const clientid_t *id) {
   }
 }
 
+/* A new handle for the same ZooKeeper session. */
+static void renew_handle(struct client *client) {
+  clientid_t id;
+  bool same = client->handle && client->session->id != 0;
+  if (same) id = *zoo_client_id(client->handle);
+  drop_handle(client);
+  make_handle(client, same ? &id : NULL);
+}
+
 static void wake_up(void *self) { wakeup_signal(self); }
 
 static void resolve(struct client *client) {
@@ -454,17 +464,11 @@ static void resolved(struct client *client) {
     if (!client->handle && !temporary)
       client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
   } else if (!client->handle || strcmp(list, client->resolved) != 0) {
-    char *copy = strdup(list);
-    if (copy && !client->connected) {
-      clientid_t id;
-      bool again = client->handle && client->session->id != 0;
-      if (again) id = *zoo_client_id(client->handle);
-      drop_handle(client);
+    char *copy = client->connected ? NULL : strdup(list);
+    if (copy) {
       free(client->resolved);
       client->resolved = copy;
-      make_handle(client, again ? &id : NULL);
-    } else {
-      free(copy);
+      renew_handle(client);
     }
   }
   resolver_abandon(client->resolver);
@@ -508,7 +512,7 @@ struct client *client_new(const struct settings *settings,
   client->listener = *listener;
   client->wakeup = wakeup;
   client->inbox_end = &client->inbox;
-  client->resolve_at = client->library_due = NEVER;
+  client->resolve_at = client->renew_at = client->library_due = NEVER;
   client->jitter = (uint64_t)clock_now() ^ (uint64_t)(uintptr_t)client;
   if (!make_acl(client)) {
     free(client);
@@ -590,6 +594,10 @@ static void lost_connection(struct client *client) {
   int64_t patience = client->session->timeout / 3;
   if (patience < 1000 * MILLISECOND) patience = 1000 * MILLISECOND;
   client->resolve_at = clock_now() + patience;
+  /* An ensemble that has come back without its data refuses whoever has seen
+   * more than it knows. A new handle has seen nothing. Safe, for after a
+   * reconnection the protocol trusts nothing older. */
+  client->renew_at = clock_now() + client->session->timeout;
 #ifdef ZKLOCK_MT
   client->attempt = clock_now();
 #endif
@@ -599,7 +607,7 @@ static void connected(struct client *client) {
   if (!client->connected || client->auth_pending > 0) return;
   int64_t timeout = zoo_recv_timeout(client->handle) * MILLISECOND;
   client->failures = 0;
-  client->resolve_at = NEVER;
+  client->resolve_at = client->renew_at = NEVER;
   session_connected(client->session, clock_now(),
                     zoo_client_id(client->handle)->client_id, timeout,
                     client->attempt);
@@ -769,6 +777,10 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   *events = 0;
   if (client->resolve_at <= clock_now()) resolve(client);
   if (client->resolver) resolved(client);
+  if (client->renew_at <= clock_now() && client->handle) {
+    client->renew_at = clock_now() + client->session->timeout;
+    renew_handle(client);
+  }
   if (client->handle && !client->refused) turn(client, fd, events);
   /* A failed turn has reported: that must be delivered before we sleep. */
   pthread_mutex_lock(&client->lock);
@@ -777,5 +789,6 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   if (waiting) return 0;
   int64_t due =
       client->handle && !client->refused ? client->library_due : NEVER;
-  return client->resolve_at < due ? client->resolve_at : due;
+  if (client->resolve_at < due) due = client->resolve_at;
+  return client->renew_at < due ? client->renew_at : due;
 }

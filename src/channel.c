@@ -22,12 +22,14 @@ void channel_close(struct channel *channel) {
 }
 
 static bool post(struct channel *channel, struct message_queue *queue,
-                 const struct wakeup *wakeup, struct message *message) {
+                 const struct wakeup *wakeup, struct message *message,
+                 int kind) {
   pthread_mutex_lock(&channel->lock);
   bool fresh = !message->queued;
   bool was_empty = !queue->first;
   if (fresh) {
     message->queued = true;
+    message->kind = kind;
     message->next = NULL;
     *queue->end = message;
     queue->end = &message->next;
@@ -39,12 +41,13 @@ static bool post(struct channel *channel, struct message_queue *queue,
   return fresh;
 }
 
-bool channel_command(struct channel *channel, struct message *message) {
-  return post(channel, &channel->commands, &channel->io, message);
+bool channel_command(struct channel *channel, struct message *message,
+                     int kind) {
+  return post(channel, &channel->commands, &channel->io, message, kind);
 }
 
-bool channel_event(struct channel *channel, struct message *message) {
-  return post(channel, &channel->events, &channel->lua, message);
+bool channel_event(struct channel *channel, struct message *message, int kind) {
+  return post(channel, &channel->events, &channel->lua, message, kind);
 }
 
 static struct message *take(struct channel *channel,

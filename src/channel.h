@@ -20,7 +20,7 @@
 struct message {
   struct message *next; /* guarded by the channel's lock while queued */
   void *subject;
-  int kind;
+  int kind;    /* likewise */
   bool queued; /* likewise */
 };
 
@@ -38,8 +38,9 @@ bool channel_open(struct channel *channel); /* false: errno tells */
 void channel_close(struct channel *channel);
 
 /* False: this very slot is under way already. */
-bool channel_command(struct channel *channel, struct message *message);
-bool channel_event(struct channel *channel, struct message *message);
+bool channel_command(struct channel *channel, struct message *message,
+                     int kind);
+bool channel_event(struct channel *channel, struct message *message, int kind);
 
 /* Take all there is, in order; the wake-up is cleared.  `host_read`: the
  * loop has read the wake-up's bytes itself. */

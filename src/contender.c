@@ -96,6 +96,15 @@ static bool occupies(const struct contender *c, enum contender_state state) {
          (state != CONTENDER_LEAVING || contender_is_unfair(c));
 }
 
+bool contender_is_kept_out(const struct contender *c) {
+  if (c->lane->entered >= LANE_ENTERED_MAX) return true;
+  if (!is_sharing(c)) return false;
+  for (const struct contender *o = c->lane->first; o; o = o->next)
+    if (is_sharing(o) && has_entered(o->state) && o->state != CONTENDER_LEAVING)
+      return true;
+  return false;
+}
+
 bool contender_may_enter(const struct contender *c) {
   if (is_sharing(c) && c->lane->sharing > 0) return false;
   return c->lane->entered < LANE_ENTERED_MAX;
@@ -167,6 +176,7 @@ void contender_join(struct contender *c, struct lane *lane) {
   c->state = CONTENDER_PARKED;
   s->active++;
   counter_add(&s->counters.waiting, 1);
+  lane->impatient += !c->options.patient;
   lane_add(lane, c);
   timer_set(&s->timers, &c->timer, c->options.deadline);
   if (!c->options.patient && !session_is_connected(s))
@@ -322,6 +332,15 @@ void contender_lose(struct contender *c, enum verdict why) {
   check(c);
   counter_add(&contender_session(c)->counters.lost, 1);
   session_tell(contender_session(c), c, NEWS_LOST, why);
+  contender_leave(c);
+}
+
+void contender_lose_node(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  check(c);
+  counter_add(&contender_session(c)->counters.lost, 1);
+  session_tell(contender_session(c), c, NEWS_LOST, VERDICT_LOST);
+  c->made = false;
   contender_leave(c);
 }
 

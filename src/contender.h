@@ -131,6 +131,8 @@ void contender_join(struct contender *c, struct lane *lane);
 
 /* May this parked one have a node now? */
 bool contender_may_enter(const struct contender *c);
+/* If not: because of others that are not on their way out? */
+bool contender_is_kept_out(const struct contender *c);
 /* Submits whatever the state calls for; idempotent. */
 void contender_drive(struct contender *c);
 /* A list that includes our node, if we have one. */
@@ -146,6 +148,8 @@ void contender_parent_failed(struct contender *c, enum verdict why);
 void contender_release(struct contender *c);
 void contender_refuse(struct contender *c, enum verdict why);
 void contender_lose(struct contender *c, enum verdict why);
+/* The same, when the node is known to be gone. */
+void contender_lose_node(struct contender *c);
 void contender_close(struct contender *c);
 /* The holder's own watch, armed late: an uncontended lock pays nothing. */
 void contender_guard(struct contender *c);

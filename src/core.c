@@ -36,8 +36,7 @@ static struct core *registry;
 /* Events out. */
 
 static void post(struct core *core, struct message *message, int kind) {
-  if (message->kind != kind) message->kind = kind; /* it may be queued */
-  channel_event(&core->channel, message);
+  channel_event(&core->channel, message, kind);
 }
 
 static void post_claim(struct core *core, struct claim *claim,
@@ -296,7 +295,8 @@ static bool any_left(bool close_them) {
   for (struct core *core = registry; core; core = core->next) {
     if (core->owner != getpid()) continue;
     any = true;
-    if (close_them) channel_command(&core->channel, &core->close);
+    if (close_them)
+      channel_command(&core->channel, &core->close, COMMAND_CLOSE);
   }
   pthread_mutex_unlock(&registry_lock);
   return any;
@@ -419,10 +419,6 @@ struct core *core_open(struct settings *settings, const char **error) {
   core->references = core->users = 2;
   core->owner = getpid();
   core->settings = settings;
-  core->close.kind = COMMAND_CLOSE;
-  core->state_event.kind = EVENT_STATE;
-  core->failed_event.kind = EVENT_FAILED;
-  core->closed_event.kind = EVENT_CLOSED;
   pthread_mutex_init(&core->error_lock, NULL);
   enroll(core);
   if (init_session(core) && start_thread(core)) return core;
@@ -438,7 +434,7 @@ struct core *core_open(struct settings *settings, const char **error) {
 void core_close(struct core *core) {
   if (core->closed) return;
   core->closed = true;
-  channel_command(&core->channel, &core->close);
+  channel_command(&core->channel, &core->close, COMMAND_CLOSE);
 }
 
 void core_leave(struct core *core, bool ended) {
@@ -452,8 +448,7 @@ void core_leave(struct core *core, bool ended) {
 /* The Lua thread's calls. */
 
 static void command(struct core *core, struct message *message, int kind) {
-  message->kind = kind;
-  channel_command(&core->channel, message);
+  channel_command(&core->channel, message, kind);
 }
 
 struct claim *core_acquire(struct core *core, const char *path,
@@ -472,8 +467,8 @@ struct claim *core_acquire(struct core *core, const char *path,
 void core_cancel(struct core *core, struct claim *claim) {
   if (core->closed) return;
   claim_keep(claim);
-  claim->cancel.kind = COMMAND_CANCEL;
-  if (!channel_command(&core->channel, &claim->cancel)) claim_drop(claim);
+  if (!channel_command(&core->channel, &claim->cancel, COMMAND_CANCEL))
+    claim_drop(claim);
 }
 
 void core_abandon(struct core *core, struct claim *claim) {
@@ -495,8 +490,8 @@ bool core_release(struct core *core, struct claim *claim, bool report) {
 
 void core_guard(struct core *core, struct claim *claim) {
   claim_keep(claim);
-  claim->guard.kind = COMMAND_GUARD;
-  if (!channel_command(&core->channel, &claim->guard)) claim_drop(claim);
+  if (!channel_command(&core->channel, &claim->guard, COMMAND_GUARD))
+    claim_drop(claim);
 }
 
 uint64_t core_ask(struct core *core, struct query *query) {

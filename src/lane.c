@@ -75,20 +75,25 @@ struct contender *lane_next_sharing(const struct lane *lane) {
   return NULL;
 }
 
-/* In order of arrival; who will not wait for others hears so at once. */
+/* In order of arrival: one that must wait for its place keeps back all behind
+ * it.  But who will not wait for others is told at once, wherever it stands. */
 void lane_admit(struct lane *lane) {
   if (!session_is_connected(lane->session)) return;
-  while (lane->parked) {
-    struct contender *c = lane->parked;
-    bool parked = c->state == CONTENDER_PARKED;
-    if (parked && c->options.patient && !contender_may_enter(c)) return;
-    lane->parked = c->next;
-    if (!parked) continue;
-    if (contender_may_enter(c))
+  struct contender *blocked = NULL, *next;
+  for (struct contender *c = lane->parked; c; c = next) {
+    next = c->next;
+    if (c->state != CONTENDER_PARKED) continue;
+    if (!blocked && contender_may_enter(c)) {
+      lane->parked = next;
       contender_drive(c);
-    else
+    } else if (!c->options.patient && contender_is_kept_out(c)) {
       contender_refuse(c, VERDICT_BUSY);
+    } else {
+      if (!blocked) blocked = c;
+      if (lane->impatient == 0) break;
+    }
   }
+  lane->parked = blocked;
 }
 
 struct contender *lane_find(const struct lane *lane, uint64_t id) {

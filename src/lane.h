@@ -24,7 +24,8 @@ struct lane {
   struct contender *first, *last;
   struct contender *parked; /* nobody before it is parked */
   int entered;
-  int sharing; /* of them, those that have a node for several in turn */
+  int impatient; /* parked ones that do not wait for others */
+  int sharing;   /* of them, those that have a node for several in turn */
   struct watch *watches;
   struct stray *strays; /* nodes of ours that nobody knows, being removed */
 

@@ -170,7 +170,7 @@ static void on_read(struct op *op, const struct reply *reply) {
 }
 
 static void survey(struct query *query) {
-  static const char *const parts[] = {"", LOCKS, LEASES, "/" NAME_UNFAIR};
+  static const char *const parts[] = {"", LOCKS, LEASES, ("/" NAME_UNFAIR)};
   for (int i = 0; i < 4; i++) {
     query->paths[i] = join(query->path, parts[i], "");
     submit(query, &query->ops[i], i < 3 ? OP_LIST : OP_READ,

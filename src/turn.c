@@ -196,7 +196,7 @@ void contender_watch(struct contender *c, struct watch *watch,
     } else if (news == WATCH_GONE && waiting) {
       contender_start_over(c);
     } else if (news == WATCH_GONE) {
-      contender_lose(c, VERDICT_LOST);
+      contender_lose_node(c);
     }
     return;
   }

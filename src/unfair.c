@@ -43,8 +43,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
       turn_hear_revocation(c, reply);
       return;
     }
-    c->made = false; /* deleted, and made again by somebody */
-    contender_lose(c, VERDICT_LOST);
+    contender_lose_node(c); /* deleted, and made again by somebody */
   } else if (c->state == CONTENDER_QUEUED) {
     c->doubtful = false;
     if (!ours && c->made) {
@@ -70,8 +69,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
 
 static void unfair_gone(struct contender *c) {
   if (c->state == CONTENDER_HELD) {
-    c->made = false;
-    contender_lose(c, VERDICT_LOST);
+    contender_lose_node(c);
   } else if (c->state == CONTENDER_QUEUED) {
     contender_start_over(c);
   } else if (c->state == CONTENDER_LEAVING && c->doubtful) {

@@ -162,6 +162,9 @@ local function read_request(self, options)
     options = { timeout = options }
   end
   check.options(options, acquire_options, "acquire options")
+  if options.owner ~= options.owner then
+    misuse("option 'owner' must not be NaN")
+  end
   return {
     timeout = check.duration(options.timeout, "timeout"),
     data = options.data ~= nil and check.data(options.data, "option 'data'")
@@ -173,30 +176,52 @@ local function read_request(self, options)
   }
 end
 
--- The message for a wait that ended without the lock.
-local function explain(self, request, code, ahead, reason)
-  local path = self.path
-  if code == "busy" and request.refusal == "busy" then
-    return refusal("busy", "%s is taken", path)
-  elseif code == "timeout" or code == "busy" then
-    local who = ahead > 0 and (" (%d ahead of us)"):format(ahead) or ""
-    return refusal("timeout", "timed out after %s waiting for %s%s",
-      errors.seconds(request.timeout or 0), path, who)
-  elseif code == "cancelled" then
-    return refusal(code, "the wait for %s was cancelled", path)
-  elseif code == "closed" then
-    return refusal(code, "the session was closed while waiting for %s", path)
-  elseif code == "disconnected" then
-    return refusal(code, "no server of %s answered%s, waiting for %s%s",
-      self._session._hosts,
-      request.timeout and " within " .. errors.seconds(request.timeout) or "",
-      path, self._session:_last_error())
-  elseif code == "auth" then
-    return refusal(code, "ZooKeeper refused a node under %s: %s", path,
-      reason or "not authenticated")
+-- What is said of a wait that ended without the lock, by its code.
+local explain = {}
+
+function explain.timeout(self, request, wait)
+  local ahead = wait.ahead or 0
+  return refusal("timeout", "timed out after %s waiting for %s%s",
+    errors.seconds(request.asked or request.timeout or 0), self.path,
+    ahead > 0 and (" (%d ahead of us)"):format(ahead) or "")
+end
+
+function explain.busy(self, request, wait)
+  if request.refusal ~= "busy" then
+    return explain.timeout(self, request, wait)
   end
-  return refusal(code, "ZooKeeper cannot make a lock at %s: %s", path,
-    reason or code)
+  return refusal("busy", "%s is taken", self.path)
+end
+
+function explain.cancelled(self)
+  return refusal("cancelled", "the wait for %s was cancelled", self.path)
+end
+
+function explain.closed(self)
+  return refusal("closed", "the session was closed while waiting for %s",
+    self.path)
+end
+
+function explain.lost(self)
+  return refusal("lost", "the hold of %s was lost", self.path)
+end
+
+function explain.disconnected(self, request)
+  local timeout = request.asked or request.timeout
+  return refusal("disconnected", "no server of %s answered%s, waiting for %s%s",
+    self._session._hosts,
+    timeout and " within " .. errors.seconds(timeout) or "",
+    self.path, self._session:_last_error())
+end
+
+function explain.auth(self, _, wait)
+  return refusal("auth", "ZooKeeper refused a node under %s: %s", self.path,
+    wait.reason or "not authenticated")
+end
+
+function explain.invalid(self, _, wait)
+  return refusal("invalid", "ZooKeeper cannot make a lock at %s: %s", self.path,
+    wait.reason or "it did not say why")
 end
 
 local function make_guard(self, wait)
@@ -270,7 +295,7 @@ end
 local function finish(self, request, wait)
   self._waiters[wait] = nil
   if wait.code then
-    return explain(self, request, wait.code, wait.ahead or 0, wait.reason)
+    return explain[wait.code](self, request, wait)
   end
   wait.taken = true
   return make_guard(self, wait)
@@ -293,6 +318,13 @@ end
 -- owner= }`.
 function Lock:acquire(options)
   return acquire(self, read_request(self, options))
+end
+
+--- For multi: `asked` is the timeout that its caller gave for all parts.
+function Lock:acquire_part(options, asked)
+  local request = read_request(self, options)
+  request.asked = asked
+  return acquire(self, request)
 end
 
 --- Takes the lock if it is free; never waits for another holder ("busy").
@@ -333,12 +365,13 @@ end
 
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
-function Lock:acquire_async(options, callback)
+function Lock:acquire_async(options, callback, asked)
   if callback == nil and type(options) == "function" then
     options, callback = nil, options
   end
   check.callback(callback, "the callback of acquire_async")
   local request = read_request(self, options)
+  request.asked = asked
   local session = self._session
   local writer
   session:_check_open()

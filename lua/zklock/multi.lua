@@ -45,7 +45,10 @@ local function lost(self)
 end
 
 function MultiGuard:release(options)
-  if self._outcome == "lost" then return lost(self) end
+  if self._outcome == "lost" then
+    self._told = true
+    return lost(self)
+  end
   if self._outcome then return true end
   self._outcome = "released"
   for i = #self._parts, 1, -1 do
@@ -176,6 +179,19 @@ local function read_parts(session, locks)
   return parts
 end
 
+-- Two multis of one session over the same locks are the same lock.
+local function guards_of(session, parts)
+  local key = {}
+  for i, part in ipairs(parts) do key[i] = part.path .. " " .. part._kind end
+  key = "multi of " .. table.concat(key, ",")
+  local guards = session._entries[key]
+  if not guards then
+    guards = setmetatable({}, { __mode = "k" })
+    session._entries[key] = guards
+  end
+  return guards
+end
+
 function Multi.new(session, locks)
   local parts = read_parts(session, locks)
   local paths = {}
@@ -184,7 +200,7 @@ function Multi.new(session, locks)
     path = table.concat(paths, ","),
     _session = session,
     _parts = parts,
-    _guards = setmetatable({}, { __mode = "k" }),
+    _guards = guards_of(session, parts),
   }, Multi)
 end
 
@@ -206,6 +222,7 @@ local function read_request(options)
     data = options.data,
     max_hold = options.max_hold,
     owner = options.owner,
+    asked = timeout,
   }
 end
 
@@ -217,6 +234,16 @@ local function remember(self, owner, guard)
   self._guards[owner] = self._guards[owner] or {}
   table.insert(self._guards[owner], guard)
   return guard
+end
+
+-- A lost hold answers "lost" until its guard has been released.
+local function find_lost(self, owner)
+  local stack = self._guards[owner] or {}
+  while #stack > 0 and stack[#stack]._outcome == "released" do
+    table.remove(stack)
+  end
+  local top = stack[#stack]
+  if top and not top._told and top:state() == "lost" then return top end
 end
 
 local function part_options(request)
@@ -235,9 +262,12 @@ local function acquire(self, request, take)
   if request.owner == nil then
     request.owner = session:_owner(session:_adapter())
   end
+  local gone = find_lost(self, request.owner)
+  if gone then return lost(gone) end
   local guards = {}
   for i, part in ipairs(self._parts) do
-    local guard, message, code = take(part, part_options(request))
+    local guard, message, code = take(part, part_options(request),
+      request.asked)
     if guard and i > 1 and not guards[1]:is_held() then
       guard:release()
       guard, message, code = refusal("lost", "the hold of %s was lost while "
@@ -253,7 +283,7 @@ local function acquire(self, request, take)
 end
 
 function Multi:acquire(options)
-  return acquire(self, read_request(options), Lock.acquire)
+  return acquire(self, read_request(options), Lock.acquire_part)
 end
 
 function Multi:try_acquire(options)
@@ -268,7 +298,7 @@ end
 function Multi:with_lock(fn, options)
   check.callback(fn, "argument 1 of with_lock")
   local guard, message, code =
-    acquire(self, read_request(options), Lock.acquire)
+    acquire(self, read_request(options), Lock.acquire_part)
   if not guard then return nil, message, code end
   return Lock.run_with(guard, fn)
 end
@@ -278,7 +308,9 @@ function Multi:release(options)
   local stack = self._guards[self._session:_owner()] or {}
   while #stack > 0 do
     local guard = table.remove(stack)
-    if guard._outcome ~= "released" then return guard:release(options) end
+    if guard._outcome ~= "released" and not guard._told then
+      return guard:release(options)
+    end
   end
   misuse("%s is not held by the calling task", self.path)
 end
@@ -322,7 +354,7 @@ function Multi:acquire_async(options, callback)
           callback(remember(self, request.owner,
             new_guard(self.path, guards)))
         end
-      end)
+      end, request.asked)
   end
   step(1)
   self._tickets = self._tickets or setmetatable({}, { __mode = "k" })

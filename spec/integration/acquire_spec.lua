@@ -289,6 +289,15 @@ describe("acquire", function()
       misuse(function() mutex:acquire { data = long } end))
   end)
 
+  it("is misuse with an owner that is no name for anything", function()
+    local path = support.path()
+    local mutex = connect():mutex(path)
+    assert.matches("^option 'owner' must not be NaN",
+      misuse(function() mutex:acquire { owner = 0 / 0 } end))
+    assert.equal(0, #support.zk():queue(path))
+    assert.is_true(mutex:acquire { owner = false }:release())
+  end)
+
   it("leaves nothing behind after any misuse", function()
     local session = connect()
     local path = support.path()

@@ -75,16 +75,13 @@ describe("The cost, counted at the server,", function()
 
   it("of an uncontended lock is one round trip that is waited for", function()
     local session = connect()
-    local mutex, path = nil, made_path()
-    mutex = session:mutex(path)
+    local mutex = session:mutex(made_path())
     local before = session:stats()
     mutex:acquire(5):release { wait = true }
     local after = session:stats()
     assert.equal(3, after.requests - before.requests)
     assert.equal(1, after.lists - before.lists)
     assert.equal(0, after.heartbeats - before.heartbeats)
-    -- Both requests leave together: a round trip that takes 50 ms more costs
-    -- an acquisition 50 ms, not 100.
     assert.equal(0, after.watches)
   end)
 
@@ -271,7 +268,7 @@ describe("The cost, counted at the server,", function()
     local before, threads = support.memory(), support.count_threads()
     try(1000)
     local grown = support.memory() - before
-    assert.is_true(grown < 200, grown .. " KiB")
+    assert.is_true(grown < 500, grown .. " KiB")
     assert.equal(threads, support.count_threads())
     support.wait_until(function() return #queue(path) == 1 end)
     assert.equal(0, counter "watch_count")

@@ -22,16 +22,26 @@ bool fault_is(const struct world *w, enum fault fault) {
   return w->faults.classes >> fault & 1;
 }
 
-/* Every tenth schedule is one of fair weather, the others have a few classes
- * each: so that what only happens without some of them happens too. */
+static bool is_about_time(int fault) {
+  return fault == FAULT_LINK || fault == FAULT_STOP || fault == FAULT_ELECT ||
+         fault == FAULT_PAUSE || fault == FAULT_SILENCE;
+}
+
+/* Every tenth schedule is one of fair weather, and every eighth is about what
+ * takes longer than a session's timeout.  The others have a few classes each:
+ * so that what only happens without some of them happens too. */
 void faults_draw(struct world *w, uint64_t allowed) {
   struct random *r = &w->random;
+  struct faults *f = &w->faults;
   int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
-  w->faults.classes = 0;
-  for (int i = 0; i < FAULTS; i++)
-    if (random_chance(r, percent)) w->faults.classes |= UINT64_C(1) << i;
-  w->faults.classes &= allowed;
-  w->faults.strike_count = 0;
+  f->about_time = random_chance(r, 12);
+  f->classes = 0;
+  for (int i = 0; i < FAULTS; i++) {
+    int chance = !f->about_time ? percent : is_about_time(i) ? 40 : 5;
+    if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
+  }
+  f->classes &= allowed;
+  f->strike_count = 0;
 }
 
 /* Planning. */

@@ -66,6 +66,7 @@ struct strike {
 
 struct faults {
   uint64_t classes; /* a set of enum fault */
+  bool about_time;  /* silence and long waits rather than accidents */
   int strike_count;
   struct strike strikes[STRIKES_MAX];
 };

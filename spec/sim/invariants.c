@@ -20,7 +20,47 @@ static bool is_excused(const struct world *w, const struct acquisition *a) {
   return !node_is_there(node) && node->by_force;
 }
 
+static int own_node(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  return history_find(&w->zoo.history, &w->paths,
+                      paths_number(&w->paths, c->path, strlen(c->path)),
+                      a->process->seen);
+}
+
+/* Is this node of a contender of ours that is on its way out? */
+static bool is_ghost(const struct world *w, const struct acquisition *a,
+                     const struct node *node) {
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *other = &w->acquisitions[i];
+    if (other->process != a->process || !other->contender) continue;
+    if (other->contender->state == CONTENDER_LEAVING &&
+        strcmp(other->contender->path, paths_text(&w->paths, node->path)) ==
+            0)
+      return true;
+  }
+  return false;
+}
+
 /* News. */
+
+/* Busy is what somebody else keeps busy, as far as we have heard. */
+static void check_busy(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  const struct process *p = a->process;
+  if (a->patient)
+    violate(w, "(%d) is refused as busy, but would have waited",
+            number_of(w, a));
+  int own = own_node(w, a);
+  if (own == NO_NODE || p->hearing == NOBODY) return;
+  int view = w->zoo.notes[p->hearing].view;
+  int child = history_first_child(h, h->nodes[own].parent);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (h->nodes[child].made < h->nodes[own].made &&
+        node_seen(&h->nodes[child], view) &&
+        !is_ghost(w, a, &h->nodes[child]))
+      return;
+  violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
+}
 
 static void refused(struct world *w, const struct acquisition *a,
                     enum verdict why) {
@@ -29,9 +69,7 @@ static void refused(struct world *w, const struct acquisition *a,
     violate(w, "(%d) is refused after a decision", number_of(w, a));
   if (why == VERDICT_TIMEOUT && p->now < a->deadline)
     violate(w, "(%d) times out too early", number_of(w, a));
-  if (why == VERDICT_BUSY && a->patient)
-    violate(w, "(%d) is refused as busy, but would have waited",
-            number_of(w, a));
+  if (why == VERDICT_BUSY) check_busy(w, a);
 }
 
 /* Gone is gone, unless the session is: then the server sees to it. */
@@ -190,9 +228,7 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct contender *c = a->contender;
   if (a->patient || !c || c->state != CONTENDER_QUEUED || !c->made) return;
-  int own = history_find(&w->zoo.history, &w->paths,
-                         paths_number(&w->paths, c->path, strlen(c->path)),
-                         a->process->seen);
+  int own = own_node(w, a);
   if (own == NO_NODE) return;
   int child = history_first_child(h, h->nodes[own].parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)

@@ -43,7 +43,7 @@ static void draw_profile(struct world *w) {
   int64_t tick = 500 * MILLISECOND * (1 + random_below(r, 4));
   bool slow = fault_is(w, FAULT_SLOW);
   memset(f, 0, sizeof *f);
-  f->stretched = random_chance(r, 20);
+  f->stretched = w->faults.about_time || random_chance(r, 10);
   f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
                     : random_between(r, 200, 2000) * MICROSECOND;
   f->timeout = tick * (2 + random_below(r, 4));

@@ -42,14 +42,15 @@ local function write_file(name, text)
   file:close()
 end
 
---- Starts a child that runs `code`; `...` are its arguments.
-local function spawn(code, ...)
+--- Starts a child that runs `code` with `environment`, words for the shell;
+-- `...` are its arguments.
+local function spawn_with(environment, code, ...)
   numbers = numbers + 1
   local name = os.tmpname()
   local listener = assert(socket.bind("127.0.0.1", 0))
   local _, port = listener:getsockname()
   write_file(name, PROLOGUE:format(port, support.hosts) .. code)
-  local words = { support.lua, quote(name) }
+  local words = { environment, support.lua, quote(name) }
   for i = 1, select("#", ...) do
     words[#words + 1] = quote((select(i, ...)))
   end
@@ -123,4 +124,6 @@ function Child:close()
   end
 end
 
-return { spawn = spawn }
+local function spawn(code, ...) return spawn_with("", code, ...) end
+
+return { spawn = spawn, spawn_with = spawn_with }

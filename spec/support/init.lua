@@ -63,10 +63,10 @@ function support.count_threads() return count_entries("/proc/self/task") end
 
 --- Resident memory in KiB.
 function support.memory()
-  for line in io.lines("/proc/self/status") do
-    local kib = line:match("^VmRSS:%s+(%d+)")
-    if kib then return tonumber(kib) end
-  end
+  local file = assert(io.open "/proc/self/status")
+  local kib = file:read("*a"):match("VmRSS:%s+(%d+)")
+  file:close()
+  return tonumber(kib)
 end
 
 function support.each_host(hosts)

@@ -82,9 +82,8 @@ add {
 
 local kinds = { all = all, of = of }
 
---- Says the same of every kind: `fn(kind)` is called with each, and `it`
--- inside it is busted's.
-function kinds.each(name, fn, filter)
+--- Says the same of every kind; `it` is busted's, which is no global here.
+function kinds.each(it, name, fn, filter)
   for _, kind in ipairs(all) do
     if not filter or filter(kind) then
       it(("%s: %s"):format(kind.name, name), function() fn(kind) end)

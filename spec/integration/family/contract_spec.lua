@@ -1,0 +1,763 @@
+-- What the contract says of every lock, said of every kind of lock.
+local kinds = require "integration.family.kinds"
+local spawn = require "support.child".spawn
+local new_scheduler = require "support.scheduler".new
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local connect, misuse = support.connect, support.misuse
+local wait_in, await = kinds.wait_in, kinds.await
+
+local function is_reentrant(kind) return kind.reentrant end
+
+local function first_node(guard) return guard.node:match("^[^,]+") end
+
+-- Another session holds the lock against which `kind` contends.
+local function rival_holds(kind, path)
+  local session = connect()
+  local lock = kind.rival(session, path)
+  return support.closing(assert(lock:acquire { timeout = 5, owner = {} }),
+    function() end), session
+end
+
+describe("A free lock", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "is granted, in every form of the argument (T12)", function(kind)
+    local path = support.path()
+    local lock = kind.make(connect(), path)
+    local forms = {
+      {}, { 5 }, { 0 }, { math.huge }, { { timeout = 0 } },
+      { { timeout = math.huge } }, { { timeout = 5, data = "x", owner = {} } },
+    }
+    for i, form in ipairs(forms) do
+      local guard, message, code = lock:acquire(form[1])
+      assert.is_table(guard, i .. ": " .. tostring(message))
+      assert.is_nil(message or code)
+      assert.is_true(guard:is_held())
+      assert.equal("held", guard:state())
+      assert.is_true(guard:lease() > 0)
+      assert.is_true(guard:verify())
+      assert.is_true(guard:release())
+      assert.is_false(guard:is_held())
+      assert.equal("released", guard:state())
+      assert.is_true(guard:release())
+    end
+    assert.is_true(lock:try_acquire():release { wait = true })
+    assert.same({}, kinds.nodes(path))
+  end)
+
+  kinds.each(it, "is granted a hundred times by one object (T39)", function(kind)
+    local session = connect()
+    local lock = kind.make(session, support.path())
+    local last = ""
+    for i = 1, 25 do
+      local guard = assert(lock:acquire(i % 2 == 0 and 5 or nil))
+      assert.is_true(guard:token() > last)
+      last = guard:token()
+      assert.is_true(lock:release())
+      assert.is_true(assert(lock:try_acquire()):release())
+      assert.is_true(lock:with_lock(function() end, 5))
+      assert.is_true(await(wait_in(lock, 5)):release())
+    end
+  end)
+
+  kinds.each(it, "gives a token that is its node's czxid", function(kind)
+    local guard = kind.make(connect(), support.path()):acquire(5)
+    local largest = ""
+    for node in guard.node:gmatch("[^,]+") do
+      local stat = support.zk():exists(node)
+      if stat.czxid > largest then largest = stat.czxid end
+    end
+    assert.equal(largest, guard:token())
+    assert.equal(19, #guard:token())
+    assert.equal(tonumber(largest), guard:token_number())
+    assert.equal(0, guard:turn())
+    guard:release()
+  end)
+end)
+
+describe("A taken lock", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "is refused in time, in every form (T12)", function(kind)
+    local path = support.path()
+    local holder = rival_holds(kind, path)
+    local lock = kind.make(connect(), path)
+    local begun = support.now()
+    local guard, message, code = lock:try_acquire()
+    assert.is_nil(guard)
+    assert.equal("busy", code)
+    assert.matches("^zklock: /.* is taken$", message)
+    for _, none in ipairs { 0, { timeout = 0 } } do
+      guard, message, code = lock:acquire(none)
+      assert.is_nil(guard)
+      assert.equal("timeout", code)
+      assert.matches("^zklock: timed out after 0 s waiting for /", message)
+    end
+    assert.is_true(support.now() - begun < 0.5)
+    for _, form in ipairs { 0.1, { timeout = 0.1 } } do
+      begun = support.now()
+      guard, message, code = lock:acquire(form)
+      local took = support.now() - begun
+      assert.is_nil(guard)
+      assert.equal("timeout", code)
+      assert.matches("^zklock: timed out after 0.1 s waiting for /.*"
+        .. "%(1 ahead of us%)$", message)
+      assert.is_true(took >= 0.1 and took < 0.35, took)
+    end
+    local ran = false
+    guard, message, code = lock:with_lock(function() ran = true end, 0.05)
+    assert.is_nil(guard)
+    assert.is_string(message)
+    assert.equal("timeout", code)
+    assert.is_false(ran)
+    assert.equal("timeout", select(3, await(wait_in(lock, 0.05))))
+    assert.equal("timeout", select(3, await(wait_in(lock, 0))))
+    for _, bad in ipairs { -1, 0 / 0, -math.huge } do
+      assert.matches("^timeout must be a number of seconds, not negative",
+        misuse(function() lock:acquire(bad) end))
+      assert.matches("^timeout must be a number of seconds, not negative",
+        misuse(function() lock:acquire { timeout = bad } end))
+      assert.matches("^timeout must be a number of seconds, not negative",
+        misuse(function() lock:acquire_async(bad, print) end))
+      assert.matches("^timeout must be a number of seconds, not negative",
+        misuse(function() lock:with_lock(print, bad) end))
+    end
+    assert.is_true(holder:is_held())
+    assert.is_true(holder:verify())
+    assert.is_true(holder:release())
+  end)
+
+  kinds.each(it, "is waited for without end if no time is given (T12)",
+    function(kind)
+      local path = support.path()
+      local session = connect()
+      local lock = kind.make(session, path)
+      for _, form in ipairs { false, math.huge, { timeout = math.huge }, {} } do
+        local holder = rival_holds(kind, path)
+        local waiter = wait_in(lock, form or nil)
+        kinds.nobody(0.04, waiter)
+        holder:release()
+        await(waiter):release { wait = true }
+      end
+    end)
+
+  kinds.each(it, "passes on when it is released", function(kind)
+    local path = support.path()
+    local holder = rival_holds(kind, path)
+    local waiter = wait_in(kind.make(connect(), path))
+    kinds.nobody(0.05, waiter)
+    assert.is_true(holder:release())
+    local guard = await(waiter)
+    assert.is_true(guard:token() > holder:token())
+    assert.is_true(guard:verify())
+    guard:release { wait = true }
+  end)
+
+  kinds.each(it, "cancels by ticket and by lock, and leaves nothing",
+    function(kind)
+      local path = support.path()
+      local holder = rival_holds(kind, path)
+      local held = #kinds.nodes(path)
+      local lock = kind.make(connect(), path)
+      local one, two = wait_in(lock), wait_in(lock)
+      kinds.nobody(0.03, one, two)
+      one.ticket:cancel()
+      one.ticket:cancel()
+      assert.equal("cancelled", select(3, await(one)))
+      assert.matches("^zklock: the wait for /.* was cancelled$", one.message)
+      kinds.nobody(0.01, two)
+      lock:cancel()
+      assert.equal("cancelled", select(3, await(two)))
+      kinds.wait_for_nodes(path, held)
+      one.ticket:cancel()
+      holder:release()
+      await(wait_in(lock, 5)):release()
+    end)
+
+  kinds.each(it, "says closed to those who wait in a closed session",
+    function(kind)
+      local path = support.path()
+      local holder = rival_holds(kind, path)
+      local session = connect()
+      local lock = kind.make(session, path)
+      local waiter = wait_in(lock)
+      kinds.nobody(0.03, waiter)
+      session:close()
+      assert.is_nil(waiter.guard)
+      assert.equal("closed", waiter.code)
+      assert.matches("closed while waiting", waiter.message)
+      assert.equal("the session is closed",
+        misuse(function() lock:acquire() end))
+      assert.equal("the session is closed",
+        misuse(function() lock:try_acquire() end))
+      assert.is_true(holder:release())
+    end)
+
+  kinds.each(it, "is held by one of two owners in one session (T7)",
+    function(kind)
+      if not kind.exclusive then return end
+      local path, session = support.path(), connect()
+      local a, b = kind.make(session, path), kind.make(session, path)
+      local guard = assert(a:acquire { timeout = 5, owner = "a" })
+      assert.equal("busy", select(3, b:try_acquire { owner = "b" }))
+      assert.equal("timeout",
+        select(3, b:acquire { owner = "b", timeout = 0.05 }))
+      local waiter = wait_in(b, { owner = "b" })
+      kinds.nobody(0.03, waiter)
+      guard:release()
+      assert.is_true(await(waiter):is_held())
+      assert.is_false(guard:is_held())
+      waiter.guard:release()
+    end)
+end)
+
+describe("A lock that others of one session wait for", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "is refused at once to those who will not wait",
+    function(kind)
+      local path, session = support.path(), connect()
+      local lock = kind.make(session, path)
+      local holder = rival_holds(kind, path)
+      local waiter, behind = wait_in(lock), wait_in(lock)
+      kinds.nobody(0.03, waiter, behind)
+      local begun = support.now()
+      assert.equal("busy", select(3, lock:try_acquire { owner = "c" }))
+      assert.equal("timeout",
+        select(3, lock:acquire { owner = "d", timeout = 0 }))
+      assert.is_true(support.now() - begun < 0.5)
+      kinds.nobody(0.01, waiter, behind)
+      holder:release()
+      await(waiter):release()
+      await(behind):release()
+    end)
+end)
+
+describe("The owner of a lock", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "acquires it again, without a request (T38, T40)", function(kind)
+    local path, session = support.path(), connect()
+    local a, b = kind.make(session, path), kind.make(session, path)
+    local first = assert(a:acquire(5))
+    local requests = session:stats().requests
+    local second, third = assert(b:acquire(0)), assert(a:try_acquire())
+    assert.equal(requests, session:stats().requests)
+    assert.equal(first:token(), second:token())
+    assert.equal(first.node, third.node)
+    assert.is_true(second:release())
+    assert.is_false(second:is_held())
+    assert.is_true(first:is_held() and third:is_held())
+    assert.is_true(a:release()) -- the innermost
+    assert.is_false(third:is_held())
+    assert.is_true(first:verify())
+    first:release { wait = true }
+    assert.same({}, kinds.nodes(path))
+  end, is_reentrant)
+
+  kinds.each(it, "keeps it until the outermost with_lock ends (T38)",
+    function(kind)
+      local path, session = support.path(), connect()
+      local lock = kind.make(session, path)
+      local rival = kind.rival(connect(), path)
+      lock:with_lock(function()
+        lock:with_lock(function()
+          lock:with_lock(function() end)
+        end)
+        assert.equal("busy", select(3, rival:try_acquire()))
+        assert.is_false(pcall(lock.with_lock, lock, function() error "x" end))
+        assert.equal("busy", select(3, rival:try_acquire()))
+      end)
+      support.wait_until(function()
+        local guard = rival:try_acquire()
+        return guard and guard:release()
+      end)
+    end, is_reentrant)
+
+  kinds.each(it, "is told deadlock if it is not reentrant", function(kind)
+    local path = support.path()
+    local lock = kind.make(connect(), path, { reentrant = false })
+    local guard = assert(lock:acquire(5))
+    for _, call in ipairs { "acquire", "try_acquire" } do
+      local nothing, message, code = lock[call](lock)
+      assert.is_nil(nothing)
+      assert.equal("deadlock", code)
+      assert.matches("not reentrant", message)
+    end
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
+    guard:release()
+    lock:acquire(5):release()
+  end, is_reentrant)
+
+  kinds.each(it, "may release only what it holds", function(kind)
+    local lock = kind.make(connect(), support.path())
+    assert.matches("is not held by the calling task$",
+      misuse(function() lock:release() end))
+    local guard = lock:acquire { timeout = 5, owner = "somebody" }
+    assert.matches("is not held by the calling task$",
+      misuse(function() lock:release() end))
+    assert.is_true(guard:is_held())
+    guard:release()
+  end)
+
+  kinds.each(it, "gives it back when its with_lock raises", function(kind)
+    local path = support.path()
+    local lock = kind.make(connect(), path)
+    local oops = {}
+    local ok, problem = pcall(lock.with_lock, lock, function() error(oops) end)
+    assert.is_false(ok)
+    assert.equal(oops, problem)
+    kinds.wait_for_nodes(path, 0)
+    local results = { lock:with_lock(function(guard)
+      assert.is_true(guard:is_held())
+      return 1, nil, 3
+    end) }
+    assert.is_true(results[1])
+    assert.equal(1, results[2])
+    assert.equal(3, results[4])
+  end)
+
+  kinds.each(it, "gives it back when its guard is collected", function(kind)
+    local path, session = support.path(), connect()
+    do
+      local lock = kind.make(session, path)
+      assert(lock:acquire { timeout = 5, owner = {} })
+    end
+    support.wait_until(function()
+      collectgarbage()
+      return #kinds.nodes(path) == 0
+    end)
+  end)
+
+  kinds.each(it, "gives it back with the session", function(kind)
+    local path, session = support.path(), connect()
+    local guard = kind.make(session, path):acquire(5)
+    session:close()
+    assert.is_false(guard:is_held())
+    assert.equal(0, guard:lease())
+    assert.equal("closed", select(3, guard:verify()))
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  kinds.each(it, "is refused where it may not write", function(kind)
+    local path, zk = support.path(), support.zk()
+    local read_only = { acl = { { perms = 1, scheme = "world", id = "anyone" } } }
+    zk:make(path .. "/x")
+    for _, child in ipairs { "/a", "/b", "/locks", "/leases" } do
+      zk:create(path .. child, read_only)
+    end
+    if kind.name ~= "semaphore" and not kind.multi then
+      path = path .. "/a"
+    end
+    local guard, message, code = kind.make(connect(), path):acquire(5)
+    assert.is_nil(guard)
+    assert.equal("auth", code)
+    assert.matches("^zklock: ZooKeeper refused", message)
+  end)
+
+  kinds.each(it, "is told invalid below an ephemeral node", function(kind)
+    local path, zk = support.path(), support.zk()
+    zk:make(path)
+    zk:create(path .. "/e", { ephemeral = true })
+    local guard, _, code = kind.make(connect(), path .. "/e/lock"):acquire(5)
+    assert.is_nil(guard)
+    assert.equal("invalid", code)
+    zk:delete(path .. "/e")
+  end)
+end)
+
+describe("A lock's max_hold", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "ends a hold, tells its owner, lets the next one in",
+    function(kind)
+      local path, session = support.path(), connect()
+      local lock = kind.make(session, path, not kind.multi
+        and { max_hold = 0.15 } or { max_hold = 0.15 })
+      local begun = support.now()
+      local guard = assert(lock:acquire(5))
+      local calls = 0
+      guard:on_lost(function(mine, code)
+        calls = calls + 1
+        assert.equal(guard, mine)
+        assert.equal("lost", code)
+      end)
+      assert.is_true(guard:lease() <= 0.15)
+      local waiter = wait_in(kind.rival(connect(), path))
+      await(waiter)
+      assert.is_true(waiter.at - begun >= 0.15)
+      assert.is_false(guard:is_held())
+      support.step_until(session, function() return calls > 0 end)
+      assert.equal("lost", guard:state())
+      assert.equal("lost", select(3, guard:verify()))
+      assert.equal("lost", select(3, guard:release()))
+      for _ = 1, 5 do session:step() end
+      assert.equal(1, calls)
+      waiter.guard:release { wait = true }
+      assert.is_true(lock:acquire(5):release())
+    end)
+
+  kinds.each(it, "is told by with_lock", function(kind)
+    local lock = kind.make(connect(), support.path())
+    local ok, message, code, result = lock:with_lock(function(guard)
+      support.wait_until(function() return not guard:is_held() end)
+      return "result"
+    end, { max_hold = 0.05 })
+    assert.is_nil(ok)
+    assert.matches("was lost while it was used$", message)
+    assert.equal("lost", code)
+    assert.equal("result", result)
+  end)
+end)
+
+describe("Whoever deletes a node", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  -- one session and one wait for all kinds
+  it("ends the hold of every kind within a heartbeat", function()
+    local path, session = support.path(), connect { session_timeout = 2 }
+    local guards = {}
+    for i, kind in ipairs(kinds.all) do
+      local lock = kind.make(session, path .. "/" .. i)
+      guards[i] = assert(lock:acquire(5))
+    end
+    for i = 1, #guards do support.zk():delete(first_node(guards[i])) end
+    local begun = support.now()
+    for i, kind in ipairs(kinds.all) do
+      support.step_until(session, function()
+        return not guards[i]:is_held()
+      end, 0.7, "the end of the hold: " .. kind.name)
+    end
+    assert.is_true(support.now() - begun < 2 / 6 + 0.3)
+    for i, kind in ipairs(kinds.all) do
+      assert.equal("lost", select(3, guards[i]:release()), kind.name)
+    end
+    for i in ipairs(kinds.all) do kinds.wait_for_nodes(path .. "/" .. i, 0) end
+  end)
+
+  kinds.each(it, "does not let a waiter in without a node (T6)", function(kind)
+    local path = support.path()
+    local holder = rival_holds(kind, path)
+    local before = {}
+    for _, node in ipairs(kinds.nodes(path)) do before[node] = true end
+    local session = connect()
+    local waiter = wait_in(kind.make(session, path))
+    support.wait_until(function() return #kinds.nodes(path) > 1 end, 0.1)
+    kinds.nobody(0.05, waiter)
+    for _, node in ipairs(kinds.nodes(path)) do
+      if not before[node] then support.zk():delete(node) end
+    end
+    holder:release()
+    local guard = await(waiter)
+    for node in guard.node:gmatch("[^,]+") do
+      assert.is_nil(before[node])
+      assert.is_table(support.zk():exists(node), node)
+    end
+    assert.is_true(guard:verify())
+    guard:release()
+  end, function(kind)
+    return kind.name ~= "unfair" and not kind.multi -- their waiters have none
+  end)
+end)
+
+describe("A connection that breaks", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("leaves every kind's hold and place as they were (T13, T21)", function()
+    local path, proxy = support.path(), start_proxy()
+    local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+    local guards, waiters, holders, nodes = {}, {}, {}, {}
+    for i, kind in ipairs(kinds.all) do
+      guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(5))
+      holders[i] = rival_holds(kind, path .. "/w" .. i)
+      waiters[i] = wait_in(kind.make(session, path .. "/w" .. i))
+    end
+    kinds.nobody(0.1, unpack and unpack(waiters) or table.unpack(waiters))
+    nodes = kinds.nodes(path)
+    for _ = 1, 3 do
+      proxy:cut()
+      support.sleep(0.05)
+    end
+    support.wait_until(function() return session:state() == "connected" end)
+    for i, kind in ipairs(kinds.all) do
+      assert.is_true(guards[i]:is_held(), kind.name)
+      assert.is_true(guards[i]:verify(), kind.name)
+    end
+    assert.same(nodes, kinds.nodes(path))
+    for i in ipairs(kinds.all) do
+      assert.is_true(holders[i]:release())
+      await(waiters[i]):release()
+      assert.is_true(guards[i]:release())
+    end
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("ends every hold at once with on_suspend = \"lose\"", function()
+    local path, proxy = support.path(), start_proxy()
+    local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+    local losing, keeping, told = {}, {}, {}
+    for i, kind in ipairs(kinds.all) do
+      losing[i] = assert(kind.make(session, path .. "/l" .. i,
+        { on_suspend = "lose" }):acquire(5))
+      keeping[i] = assert(kind.make(session, path .. "/k" .. i,
+        { on_suspend = "keep" }):acquire(5))
+      losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
+    end
+    proxy:refuse()
+    support.step_until(session, function()
+      return session:state() == "suspended"
+    end)
+    session:step()
+    for i, kind in ipairs(kinds.all) do
+      assert.is_false(losing[i]:is_held(), kind.name)
+      assert.equal("lost", losing[i]:state(), kind.name)
+      assert.equal(1, told[i], kind.name)
+      assert.is_true(keeping[i]:is_held(), kind.name)
+      assert.equal("suspended", keeping[i]:state(), kind.name)
+    end
+    proxy:heal()
+    for i in ipairs(kinds.all) do kinds.wait_for_nodes(path .. "/l" .. i, 0) end
+    for i, kind in ipairs(kinds.all) do
+      assert.equal("lost", select(3, losing[i]:release()), kind.name)
+      assert.is_true(keeping[i]:verify(), kind.name)
+      assert.is_true(keeping[i]:release(), kind.name)
+    end
+  end)
+
+  it("is disconnected to those who must not wait, and at the deadline",
+    function()
+      local path, proxy = support.path(), start_proxy()
+      local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+      local locks = {}
+      for i, kind in ipairs(kinds.all) do
+        locks[i] = kind.make(session, path .. "/" .. i)
+      end
+      proxy:refuse()
+      support.step_until(session, function()
+        return session:state() == "suspended"
+      end)
+      local begun = support.now()
+      for i, kind in ipairs(kinds.all) do
+        assert.equal("disconnected", select(3, locks[i]:try_acquire()),
+          kind.name)
+        assert.equal("disconnected", select(3, locks[i]:acquire(0)), kind.name)
+      end
+      assert.is_true(support.now() - begun < 0.3)
+      local waiters = {}
+      for i in ipairs(kinds.all) do waiters[i] = wait_in(locks[i], 0.2) end
+      for i, kind in ipairs(kinds.all) do
+        local _, message, code = await(waiters[i])
+        assert.equal("disconnected", code, kind.name)
+        assert.matches("^zklock: no server of .* answered within 0.2 s", message)
+      end
+      proxy:heal()
+      support.step_until(session, function()
+        return session:state() == "connected"
+      end)
+      for i in ipairs(kinds.all) do locks[i]:acquire(5):release() end
+    end)
+
+  -- what each kind asks for with its first request, with its second …
+  for _, request in ipairs { "create", "list", "delete" } do
+    it(("with the reply to a %s leaves nothing behind (T16, T19, T23)")
+      :format(request), function()
+      local path, proxy = support.path(), start_proxy()
+      local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+      for i, kind in ipairs(kinds.all) do
+        local lock = kind.make(session, path .. "/" .. i)
+        local loses = request ~= "list" or kind.name ~= "unfair"
+        if loses then proxy:lose_reply(request) end
+        local waiter = wait_in(lock, 10)
+        if request == "delete" then await(waiter):release() end
+        if loses then proxy:await_loss() end
+        proxy:heal()
+        local guard = await(waiter)
+        if request ~= "delete" then
+          assert.is_true(guard:verify(), kind.name)
+          guard:release()
+        end
+        assert(lock:acquire(10), kind.name):release { wait = true }
+        kinds.wait_for_nodes(path .. "/" .. i, 0)
+      end
+    end)
+  end
+end)
+
+describe("A session that expires", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("loses every hold, once, and its owner is told until it lets go (T4)",
+    function()
+      local path, proxy = support.path(), start_proxy()
+      local session = connect { hosts = proxy.hosts, session_timeout = 1 }
+      local other = connect()
+      local locks, guards, waiters, calls, waiting = {}, {}, {}, {}, {}
+      local blockers = {}
+      for i, kind in ipairs(kinds.all) do
+        locks[i] = kind.make(session, path .. "/" .. i)
+        guards[i] = assert(locks[i]:acquire(5))
+        guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
+        waiters[i] = wait_in(kind.rival(other, path .. "/" .. i))
+        blockers[i] = rival_holds(kind, path .. "/w" .. i)
+        waiting[i] = wait_in(kind.make(session, path .. "/w" .. i))
+      end
+      proxy:freeze()
+      await((unpack or table.unpack)(waiters))
+      for i, kind in ipairs(kinds.all) do
+        assert.is_false(guards[i]:is_held(), kind.name)
+        waiters[i].guard:release()
+      end
+      proxy:heal()
+      proxy:cut()
+      support.step_until(session, function()
+        return session:state() == "connected" and session:stats().expiries == 1
+      end)
+      for i, kind in ipairs(kinds.all) do
+        assert.equal("lost", guards[i]:state(), kind.name)
+        assert.equal(1, calls[i], kind.name)
+        if kind.reentrant then
+          assert.equal("lost", select(3, locks[i]:acquire(5)), kind.name)
+          assert.equal("lost", select(3, locks[i]:try_acquire()), kind.name)
+        end
+        assert.equal("lost", select(3, guards[i]:release()), kind.name)
+        local fresh = assert(locks[i]:acquire(5))
+        assert.is_true(fresh:token() > waiters[i].guard:token(), kind.name)
+        fresh:release()
+        assert.equal(1, calls[i], kind.name)
+        -- who waited goes on waiting, in the new session
+        assert.is_nil(waiting[i].code, kind.name)
+        blockers[i]:release()
+        await(waiting[i])
+        assert.is_true(waiting[i].guard:verify(), kind.name)
+        waiting[i].guard:release()
+      end
+    end)
+end)
+
+describe("A process that is killed", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("gives back every kind of hold and place in the queue (T45)", function()
+    local path = support.path()
+    local child = spawn([[
+      local kinds = require "integration.family.kinds"
+      local path = ...
+      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
+      guards = {}
+      for i, kind in ipairs(kinds.all) do
+        guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(5))
+      end
+      say "held"
+      hear()
+      for i, kind in ipairs(kinds.all) do
+        kind.make(session, path .. "/w" .. i):acquire_async(nil, print)
+      end
+      socket.sleep(0.2)
+      say "waiting"
+      hear()
+    ]], path)
+    child:expect "held"
+    local session = connect()
+    local holders, after, next_ones = {}, {}, {}
+    for i, kind in ipairs(kinds.all) do
+      holders[i] = rival_holds(kind, path .. "/w" .. i)
+      next_ones[i] = wait_in(kind.rival(session, path .. "/h" .. i))
+    end
+    child:say()
+    child:expect "waiting"
+    for i, kind in ipairs(kinds.all) do
+      after[i] = wait_in(kind.make(session, path .. "/w" .. i))
+    end
+    child:signal "KILL"
+    local begun = support.now()
+    await((unpack or table.unpack)(next_ones))
+    assert.is_true(support.now() - begun < 2.5)
+    for i in ipairs(kinds.all) do
+      holders[i]:release()
+      await(after[i])
+      after[i].guard:release()
+      next_ones[i].guard:release()
+    end
+  end)
+end)
+
+describe("Whoever gives up at any moment", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "leaves nothing behind (T17, T23, T25)", function(kind)
+    local path = support.path()
+    local session = connect()
+    local lock = kind.make(session, path)
+    math.randomseed(4711)
+    for round = 1, 40 do
+      local first, second = wait_in(lock), wait_in(lock)
+      support.sleep(math.random() * 0.003)
+      if round % 2 == 0 then
+        first.ticket:cancel()
+        second.ticket:cancel()
+      else
+        lock:cancel()
+      end
+      await(first, second)
+      for _, one in ipairs { first, second } do
+        if one.guard then one.guard:release() end
+      end
+    end
+    kinds.wait_for_nodes(path, 0)
+    assert(lock:acquire(5)):release()
+    for _ = 1, 6 do
+      local brief = connect()
+      local waiter = wait_in(kind.make(brief, path))
+      support.sleep(math.random() * 0.004)
+      brief:close()
+      assert.is_true(waiter.guard ~= nil or waiter.code == "closed")
+    end
+    kinds.wait_for_nodes(path, 0)
+    assert(lock:acquire(5)):release()
+  end)
+end)
+
+describe("In a loop", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  kinds.each(it, "a wait suspends its coroutine alone, and one holds at a time",
+    function(kind)
+      local scheduler, path = new_scheduler(), support.path()
+      local session = connect { loop = scheduler.adapter }
+      local lock = kind.make(session, path)
+      local inside, most, turns = 0, 0, 0
+      for task = 1, 8 do
+        scheduler:spawn(function()
+          for _ = 1, 4 do
+            local guard = assert(lock:acquire(10))
+            inside = inside + 1
+            most = math.max(most, inside)
+            if task % 2 == 0 then scheduler:sleep(0.001) end
+            inside = inside - 1
+            turns = turns + 1
+            guard:release()
+          end
+        end)
+      end
+      assert.is_true(scheduler:run(20))
+      assert.equal(32, turns)
+      if kind.exclusive then
+        assert.equal(1, most)
+      else
+        assert.is_true(most > 1)
+      end
+    end)
+end)

@@ -54,7 +54,7 @@ void contender_gate_news(struct contender *c, enum news news,
   switch (news) {
     case NEWS_GRANTED:
       c->gate_open = true;
-      if (c->state == CONTENDER_PARKED) contender_drive(c);
+      if (c->state == CONTENDER_PARKED && !c->decided) contender_drive(c);
       break;
     case NEWS_REFUSED:
       contender_refuse(c, why);
@@ -71,7 +71,7 @@ void contender_gate_news(struct contender *c, enum news news,
       c->gate_running = c->gate_open = false;
       if (c->state == CONTENDER_GONE)
         contender_reap(c);
-      else if (c->state == CONTENDER_PARKED)
+      else if (c->state == CONTENDER_PARKED && !c->decided)
         contender_drive(c);
       break;
   }

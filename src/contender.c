@@ -130,6 +130,9 @@ void contender_enter(struct contender *c, enum contender_state next) {
   assert(next == last || (legal_moves[last] & (1u << next)));
   c->lane->entered += has_entered(next) - has_entered(last);
   if (is_sharing(c)) c->lane->sharing += occupies(c, next) - occupies(c, last);
+  if (!c->options.patient)
+    c->lane->impatient +=
+        (next == CONTENDER_PARKED) - (last == CONTENDER_PARKED);
   if (next == CONTENDER_HELD && s->holders == 0) s->guarded = s->now;
   s->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   s->active -= next == CONTENDER_GONE && last != CONTENDER_GONE;
@@ -327,22 +330,22 @@ void contender_release(struct contender *c) {
     contender_leave(c);
 }
 
-void contender_lose(struct contender *c, enum verdict why) {
+/* The hold ends without our releasing it; the node goes, if there is one. */
+static void lose(struct contender *c, enum verdict why, bool node) {
+  struct session *s = contender_session(c);
   if (c->state != CONTENDER_HELD) return;
   check(c);
-  counter_add(&contender_session(c)->counters.lost, 1);
-  session_tell(contender_session(c), c, NEWS_LOST, why);
+  counter_add(&s->counters.lost, 1);
+  session_tell(s, c, NEWS_LOST, why);
+  c->made = node;
   contender_leave(c);
 }
 
-void contender_lose_node(struct contender *c) {
-  if (c->state != CONTENDER_HELD) return;
-  check(c);
-  counter_add(&contender_session(c)->counters.lost, 1);
-  session_tell(contender_session(c), c, NEWS_LOST, VERDICT_LOST);
-  c->made = false;
-  contender_leave(c);
+void contender_lose(struct contender *c, enum verdict why) {
+  lose(c, why, true);
 }
+
+void contender_lose_node(struct contender *c) { lose(c, VERDICT_LOST, false); }
 
 void contender_close(struct contender *c) {
   if (!c->decided) {

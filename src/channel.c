@@ -33,11 +33,11 @@ static bool post(struct channel *channel, struct message_queue *queue,
     message->next = NULL;
     *queue->end = message;
     queue->end = &message->next;
+    /* Under the lock, as the clearing is: there is a byte to read exactly
+     * while the queue is not empty, so no loop turns for nothing. */
+    if (was_empty) wakeup_signal(wakeup);
   }
   pthread_mutex_unlock(&channel->lock);
-  /* After the lock: whom it wakes need not wait for us.  If the message was
-   * taken meanwhile, one wake-up too many finds nothing to do. */
-  if (fresh && was_empty) wakeup_signal(wakeup);
   return fresh;
 }
 

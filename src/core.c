@@ -501,6 +501,10 @@ uint64_t core_ask(struct core *core, struct query *query) {
   return number;
 }
 
+void core_nudge(struct core *core) {
+  post(core, &core->nudge_event, EVENT_NUDGE);
+}
+
 struct message *core_take_events(struct core *core, bool host_read) {
   return channel_take_events(&core->channel, host_read);
 }

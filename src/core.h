@@ -24,6 +24,7 @@ enum event_kind {
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */
   EVENT_LOG,      /* subject: the log line */
+  EVENT_NUDGE,    /* the Lua thread's own: see core_nudge */
   EVENT_CLOSED,   /* the I/O thread is done */
 };
 
@@ -56,7 +57,7 @@ struct core {
   struct client *client;  /* (i) */
   int last_rc;            /* (i) of the last trouble */
   bool closing;           /* (i) */
-  struct message state_event, failed_event, closed_event;
+  struct message state_event, failed_event, closed_event, nudge_event;
 
   pthread_mutex_t error_lock;
   char error[200]; /* (m) the last error of the client */
@@ -95,6 +96,8 @@ uint64_t core_ask(struct core *core, struct query *query);
  * (which also drops what it speaks of). */
 struct message *core_take_events(struct core *core, bool host_read);
 void core_event_done(struct core *core, struct message *message);
+/* Makes the fd readable, for what the Lua layer itself has put off. */
+void core_nudge(struct core *core);
 /* The states since the last call, oldest first; at most 15. */
 int core_states(struct core *core, enum session_state states[16]);
 /* Any thread: a line for the user's log. */

@@ -301,6 +301,11 @@ static int session_next(lua_State *L) {
       box->state_next = 0;
       continue;
     }
+    if (message->kind == EVENT_NUDGE) {
+      box->pending = message->next;
+      core_event_done(box->core, message);
+      continue;
+    }
     /* Should Lua run out of memory here, the event is still pending. */
     int n = push_event(L, box, message);
     box->pending = message->next;
@@ -378,6 +383,11 @@ static int session_stats(lua_State *L) {
   }
   lua_setfield(L, -2, "wait_histogram");
   return 1;
+}
+
+static int session_nudge(lua_State *L) {
+  core_nudge(check_open(L));
+  return 0;
 }
 
 static void leave(struct session_box *box) {
@@ -544,6 +554,7 @@ void binding_register_session(lua_State *L) {
                                      {"verify", session_verify},
                                      {"contenders", session_contenders},
                                      {"write", session_write},
+                                     {"nudge", session_nudge},
                                      {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   binding_new_class(L, SESSION, session, session_gc);

@@ -178,9 +178,11 @@ function Session:fd()
   return self._core:fd()
 end
 
+-- Puts a callback off to the next step().
 function Session:_later(fn)
   self._later_queue = self._later_queue or {}
   table.insert(self._later_queue, fn)
+  self._core:nudge()
 end
 
 function Session:_check_process()

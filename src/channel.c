@@ -33,8 +33,8 @@ static bool post(struct channel *channel, struct message_queue *queue,
     message->next = NULL;
     *queue->end = message;
     queue->end = &message->next;
-    /* Under the lock, as the clearing is: there is a byte to read exactly
-     * while the queue is not empty, so no loop turns for nothing. */
+    /* Under the lock, as the clearing is: for Lua's loop there is a byte to
+     * read exactly while there are events, so it never turns for nothing. */
     if (was_empty) wakeup_signal(wakeup);
   }
   pthread_mutex_unlock(&channel->lock);
@@ -52,24 +52,24 @@ bool channel_event(struct channel *channel, struct message *message, int kind) {
 
 static struct message *take(struct channel *channel,
                             struct message_queue *queue,
-                            const struct wakeup *wakeup, bool host_read) {
+                            const struct wakeup *clear) {
   pthread_mutex_lock(&channel->lock);
   struct message *first = queue->first;
   if (first) {
     queue->first = NULL;
     queue->end = &queue->first;
-    if (!host_read) wakeup_clear(wakeup);
+    if (clear) wakeup_clear(clear);
   }
   pthread_mutex_unlock(&channel->lock);
   return first;
 }
 
 struct message *channel_take_commands(struct channel *channel) {
-  return take(channel, &channel->commands, &channel->io, false);
+  return take(channel, &channel->commands, NULL);
 }
 
 struct message *channel_take_events(struct channel *channel, bool host_read) {
-  return take(channel, &channel->events, &channel->lua, host_read);
+  return take(channel, &channel->events, host_read ? NULL : &channel->lua);
 }
 
 void channel_done(struct channel *channel, struct message *message) {

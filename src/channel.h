@@ -42,8 +42,9 @@ bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
 
-/* Take all there is, in order; the wake-up is cleared.  `host_read`: the
- * loop has read the wake-up's bytes itself. */
+/* Take all there is, in order.  The wake-up of the events is cleared with
+ * them, unless the loop has read its bytes itself (`host_read`); that of the
+ * commands, which the client signals as well, by the I/O thread's poll. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
 /* Ends the slot's stay in the queue: it may be sent again. */

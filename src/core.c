@@ -251,6 +251,7 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
                                      : (int)(left / 1000000) + 1;
   }
   int n = poll(fds, 2, timeout);
+  if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
   client_process(core->client, n > 0 ? fds[1].revents : 0);
 }
 

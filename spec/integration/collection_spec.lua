@@ -97,23 +97,6 @@ describe("The collector", function()
     assert.is_nil(next(weak))
   end)
 
-  it("ends the wait of a coroutine that was abandoned", function()
-    local path = support.path()
-    support.hold(path)
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
-    do
-      local task = scheduler:spawn(function()
-        session:mutex(path):acquire()
-      end)
-      scheduler:turn()
-      support.wait_for_queue(path, 2)
-      scheduler.sleeping[task] = nil
-    end
-    collect()
-    support.wait_for_queue(path, 1)
-  end)
-
   it("passes a grant on that came for an abandoned coroutine", function()
     local path = support.path()
     local holder = support.hold(path)

@@ -37,7 +37,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   f->about_time = random_chance(r, 12);
   f->classes = 0;
   for (int i = 0; i < FAULTS; i++) {
-    int chance = !f->about_time ? percent : is_about_time(i) ? 40 : 5;
+    int chance = !f->about_time ? percent : is_about_time(i) ? 30 : 3;
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
@@ -152,7 +152,9 @@ static void silence(struct world *w, struct process *p) {
 }
 
 static void stop_server(struct world *w) {
-  int number = random_below(&w->random, w->zoo.server_count);
+  bool leader = w->faults.about_time && random_chance(&w->random, 60);
+  int number = leader ? w->zoo.leader
+                      : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
   if (w->now < server->stopped_until) return;
   server->stopped_until = fault_while(w);

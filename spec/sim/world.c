@@ -48,7 +48,7 @@ static void draw_profile(struct world *w) {
                     : random_between(r, 200, 2000) * MICROSECOND;
   f->timeout = tick * (2 + random_below(r, 4));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
-  if (f->stretched) f->active += f->timeout;
+  if (f->stretched) f->active += 2 * f->timeout;
   f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->forbidden_path = NOBODY;
@@ -113,7 +113,9 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   draw_profile(w);
   set_lags(w);
   make_directories(w);
-  w->process_count = 1 + random_below(&w->random, PROCESSES_MAX);
+  w->process_count = 1 + random_below(&w->random, w->faults.about_time
+                                                      ? 2
+                                                      : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
   faults_plan(w);

@@ -143,6 +143,22 @@ function kinds.wait_in(lock, options)
   return result
 end
 
+--- The same, and stands in the queue of `path` when it returns.
+function kinds.queue_in(lock, path, options)
+  local before = {}
+  for _, node in ipairs(kinds.nodes(path)) do before[node] = true end
+  local result = kinds.wait_in(lock, options)
+  support.wait_until(function()
+    for _, node in ipairs(kinds.nodes(path)) do
+      if not before[node] then
+        result.node = node
+        return true
+      end
+    end
+  end, 5, "a new node below " .. path)
+  return result
+end
+
 --- Steps until the waits are decided; the first one's guard.
 function kinds.await(...)
   local results = { ... }

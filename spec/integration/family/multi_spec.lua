@@ -1,0 +1,478 @@
+-- Several locks at once: all or nothing.
+local kinds = require "integration.family.kinds"
+local spawn = require "support.child".spawn
+local new_scheduler = require "support.scheduler".new
+local support = require "support"
+local connect, misuse = support.connect, support.misuse
+local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+
+describe("A multi", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local path, session
+  before_each(function()
+    path = support.path()
+    session = connect()
+  end)
+
+  -- A multi of mutexes with these names, in a session.
+  local function multi(names, in_session)
+    local locks = {}
+    in_session = in_session or session
+    for name in names:gmatch "%S+" do
+      locks[#locks + 1] = in_session:mutex(path .. "/" .. name)
+    end
+    return in_session:multi(locks)
+  end
+
+  -- Another session holds the mutex of this name.
+  local function holds(name)
+    return support.hold(path .. "/" .. name)
+  end
+
+  local function queue_of(name)
+    return #support.zk():queue(path .. "/" .. name)
+  end
+
+  -- Steps until so many stand there: it is callbacks that go from part to part.
+  local function step_to_queue(name, n)
+    support.step_until(session, function() return queue_of(name) == n end)
+  end
+
+  it("is sorted, and a lock that is in it twice is taken once", function()
+    local guard = multi("c a b a c"):acquire(5)
+    assert.equal(path .. "/a," .. path .. "/b," .. path .. "/c", guard.path)
+    local nodes = {}
+    for node in guard.node:gmatch "[^,]+" do nodes[#nodes + 1] = node end
+    assert.equal(3, #nodes)
+    assert.same(kinds.nodes(path), nodes)
+    assert.is_true(nodes[1]:sub(1, #path + 3) == path .. "/a/")
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
+    assert.is_true(guard:release { wait = true })
+    assert.same({}, kinds.nodes(path))
+  end)
+
+  it("has a token for each path, and the largest for all", function()
+    local guard = multi("b a"):acquire(5)
+    local tokens = guard:tokens()
+    local names, largest = {}, ""
+    for name, token in pairs(tokens) do
+      names[#names + 1] = name
+      assert.equal(19, #token)
+      if token > largest then largest = token end
+    end
+    table.sort(names)
+    assert.same({ path .. "/a", path .. "/b" }, names)
+    assert.equal(largest, guard:token())
+    assert.equal(tonumber(largest), guard:token_number())
+    for node in guard.node:gmatch "[^,]+" do
+      assert.equal(support.zk():exists(node).czxid,
+        tokens[node:match("^(.*)/[^/]*$")])
+    end
+    assert.equal(0, guard:turn())
+    guard:release()
+    local next_guard = multi("a b"):acquire(5)
+    assert.is_true(next_guard:token() > guard:token())
+    next_guard:release()
+  end)
+
+  it("may be of one lock, or of a hundred", function()
+    multi "a":acquire(5):release()
+    local names = {}
+    for i = 1, 100 do names[i] = ("n%03d"):format(i) end
+    local guard = assert(multi(table.concat(names, " ")):acquire(10))
+    assert.equal(100, #kinds.nodes(path))
+    guard:release { wait = true }
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("takes all or nothing", function()
+    local holder = holds "b"
+    local lock = multi "a b c"
+    assert.equal("busy", select(3, lock:try_acquire()))
+    assert.equal("timeout", select(3, lock:acquire(0)))
+    local guard, message, code = lock:acquire(0.1)
+    assert.is_nil(guard)
+    assert.equal("timeout", code)
+    assert.matches("^zklock: timed out after 0.1 s waiting for ", message)
+    support.wait_for_queue(path .. "/a", 0)
+    assert.equal(1, queue_of "b")
+    assert.equal(0, queue_of "c")
+    assert.is_true(holder:verify())
+    local waiter = wait_in(lock)
+    step_to_queue("b", 2)
+    assert.equal(1, queue_of "a")
+    assert.equal(0, queue_of "c")
+    waiter.ticket:cancel()
+    await(waiter)
+    assert.equal("cancelled", waiter.code)
+    kinds.wait_for_nodes(path, 1)
+    waiter = wait_in(lock)
+    nobody(0.03, waiter)
+    holder:release()
+    assert.is_true(await(waiter):verify())
+    waiter.guard:release()
+  end)
+
+  it("has one deadline for all its parts", function()
+    local first, last = holds "a", holds "c"
+    local begun = support.now()
+    local waiter = wait_in(multi "a b c", 0.5)
+    nobody(0.25, waiter)
+    first:release()
+    await(waiter)
+    local took = support.now() - begun
+    assert.equal("timeout", waiter.code)
+    assert.is_true(took >= 0.5 and took < 0.7, took)
+    assert.is_true(last:verify())
+  end)
+
+  it("stops at the first part that fails (T42)", function()
+    local holder = holds "c"
+    local zk = support.zk()
+    zk:make(path .. "/b")
+    zk:delete(path .. "/b")
+    zk:create(path .. "/b",
+      { acl = { { perms = 1, scheme = "world", id = "anyone" } } })
+    local begun = support.now()
+    local guard, message, code = multi "c b a":acquire(20)
+    assert.is_nil(guard)
+    assert.equal("auth", code)
+    assert.matches(path .. "/b", message, 1, true)
+    assert.is_true(support.now() - begun < 1)
+    support.wait_for_queue(path .. "/a", 0)
+    assert.equal(1, queue_of "c")
+    assert.is_true(holder:is_held())
+  end)
+
+  it("never meets another one head-on (T41)", function()
+    local code = [[
+      local path, names, rounds = ...
+      local session = assert(zklock.connect(hosts))
+      local locks = {}
+      for name in names:gmatch "%S+" do
+        locks[#locks + 1] = session:mutex(path .. "/" .. name)
+      end
+      local multi = session:multi(locks)
+      for _ = 1, rounds do assert(multi:acquire(20)):release() end
+      session:close()
+      say "done"
+    ]]
+    local a = spawn(code, path, "a b", 200)
+    local b = spawn(code, path, "b a", 200)
+    local c = spawn(code, path, "b c a", 100)
+    for _, child in ipairs { a, b, c } do child:expect("done", 30) end
+  end)
+
+  it("never meets another task's of its session head-on (T41)", function()
+    local scheduler = new_scheduler()
+    local inner = connect { loop = scheduler.adapter }
+    local inside, rounds = 0, 0
+    for i = 1, 6 do
+      local lock = multi(i % 2 == 0 and "a b c" or "c b a", inner)
+      scheduler:spawn(function()
+        for _ = 1, 10 do
+          local guard = assert(lock:acquire(20))
+          inside = inside + 1
+          assert.equal(1, inside)
+          scheduler:sleep(0)
+          inside = inside - 1
+          rounds = rounds + 1
+          guard:release()
+        end
+      end)
+    end
+    assert.is_true(scheduler:run(20))
+    assert.equal(60, rounds)
+  end)
+
+  it("keeps a part's other users out, and is kept out by them", function()
+    local guard = multi "a b":acquire(5)
+    local other = connect()
+    assert.equal("busy",
+      select(3, other:mutex(path .. "/b"):try_acquire()))
+    assert.equal("busy", select(3, multi("b c", other):try_acquire()))
+    kinds.wait_for_nodes(path, 2)
+    guard:release { wait = true }
+    assert(multi("b c", other):acquire(5)):release()
+  end)
+
+  it("gives back the rest when one part is lost, and says so once",
+    function()
+      session = connect { session_timeout = 2 }
+      local guard = multi "a b c":acquire(5)
+      local calls = 0
+      guard:on_lost(function(mine, code)
+        calls = calls + 1
+        assert.equal(guard, mine)
+        assert.equal("lost", code)
+      end)
+      local nodes = kinds.nodes(path)
+      support.zk():delete(nodes[2])
+      support.step_until(session, function() return calls > 0 end, 1)
+      assert.is_false(guard:is_held())
+      assert.equal(0, guard:lease())
+      assert.equal("lost", guard:state())
+      assert.equal("lost", select(3, guard:verify()))
+      kinds.wait_for_nodes(path, 0)
+      assert.equal("lost", select(3, multi "a b c":acquire(5)))
+      assert.equal("lost", select(3, guard:release()))
+      assert.equal("lost", select(3, guard:release()))
+      local late
+      guard:on_lost(function(_, code) late = code end)
+      assert.equal("lost", late)
+      for _ = 1, 5 do session:step() end
+      assert.equal(1, calls)
+      assert(multi "a b c":acquire(5)):release()
+    end)
+
+  it("says lost once when all parts are", function()
+    session = connect { session_timeout = 2 }
+    local guard = multi "a b c":acquire(5)
+    local calls = 0
+    guard:on_lost(function() calls = calls + 1 end)
+    for _, node in ipairs(kinds.nodes(path)) do support.zk():delete(node) end
+    support.step_until(session, function() return calls > 0 end, 1)
+    support.sleep(0.1)
+    for _ = 1, 5 do session:step() end
+    assert.equal(1, calls)
+    guard:release()
+  end)
+
+  it("tells with_lock that a part was lost", function()
+    session = connect { session_timeout = 2 }
+    local ok, _, code, result = multi "a b":with_lock(function(guard)
+      support.zk():delete(kinds.nodes(path)[1])
+      support.wait_until(function() return not guard:is_held() end, 1)
+      return "result"
+    end)
+    assert.is_nil(ok)
+    assert.equal("lost", code)
+    assert.equal("result", result)
+  end)
+
+  it("is not granted if a part is lost while the rest is waited for",
+    function()
+      session = connect { session_timeout = 2 }
+      local holder = holds "b"
+      local waiter = wait_in(multi "a b")
+      step_to_queue("b", 2)
+      local first = kinds.nodes(path .. "/a")[1]
+      support.zk():delete(first)
+      support.sleep(0.5) -- a heartbeat, which tells
+      holder:release()
+      await(waiter)
+      if waiter.guard then -- it may also begin again
+        assert.is_true(waiter.guard:verify())
+        waiter.guard:release()
+      else
+        assert.equal("lost", waiter.code)
+      end
+      kinds.wait_for_nodes(path, 0)
+    end)
+
+  it("may be made of every kind", function()
+    local function mixed(in_session)
+      local side = in_session:rwlock(path .. "/rw")
+      local read = in_session:rwlock(path .. "/r").read
+      return in_session:multi {
+        in_session:semaphore(path .. "/s", 2),
+        side.write,
+        read,
+        in_session:mutex(path .. "/m"),
+        in_session:mutex(path .. "/u", { fair = false }),
+        in_session:mutex(path .. "/h", { handoffs = 2 }),
+        in_session:mutex(path .. "/k", { layout = "kazoo" }),
+        in_session:mutex(path .. "/p", { wait = "parent" }),
+      }
+    end
+    local lock, other = mixed(session), connect()
+    local guard = assert(lock:acquire(5))
+    assert.is_true(guard:verify())
+    assert.equal(8, #kinds.nodes(path))
+    assert.equal("busy", select(3, mixed(other):try_acquire()))
+    -- what it shares others may share
+    assert(other:rwlock(path .. "/r").read:acquire(0)):release()
+    assert(other:semaphore(path .. "/s", 2):acquire(0)):release()
+    for _, held in ipairs {
+      other:rwlock(path .. "/r").write, other:rwlock(path .. "/rw").read,
+      other:mutex(path .. "/u", { fair = false }),
+      other:mutex(path .. "/k", { layout = "kazoo" }),
+    } do
+      assert.equal("busy", select(3, held:try_acquire()))
+    end
+    guard:release { wait = true }
+    assert(mixed(other):acquire(5)):release()
+  end)
+
+  it("of both sides of one rwlock writes and reads", function()
+    local side = session:rwlock(path .. "/rw")
+    local guard = assert(session:multi { side.read, side.write }:acquire(5))
+    assert.equal(2, #kinds.nodes(path))
+    local other = connect():rwlock(path .. "/rw")
+    assert.equal("busy", select(3, other.read:try_acquire()))
+    guard:release { wait = true }
+    assert(other.write:acquire(5)):release()
+  end)
+
+  it("is reentrant, also where it meets a hold of a part", function()
+    local lock = multi "a b"
+    local single = session:mutex(path .. "/b")
+    local part = assert(single:acquire(5))
+    local one, two = assert(lock:acquire(5)), assert(lock:acquire(0))
+    assert.equal(one:token(), two:token())
+    assert.equal(part.node, one.node:match(",(.*)$"))
+    one:release()
+    assert.is_true(two:is_held())
+    part:release()
+    assert.is_true(two:is_held())
+    two:release { wait = true }
+    assert.same({}, kinds.nodes(path))
+    lock:acquire(5)
+    lock:acquire(5)
+    assert.is_true(lock:release())
+    assert.equal(2, #kinds.nodes(path))
+    assert.is_true(lock:release())
+    kinds.wait_for_nodes(path, 0)
+    assert.is_false(pcall(lock.release, lock))
+  end)
+
+  it("is a deadlock where a part would be", function()
+    local lock = session:multi {
+      session:mutex(path .. "/a"),
+      session:mutex(path .. "/b", { reentrant = false }),
+    }
+    local held = assert(session:mutex(path .. "/b"):acquire(5))
+    local guard, _, code = lock:acquire(5)
+    assert.is_nil(guard)
+    assert.equal("deadlock", code)
+    support.wait_for_queue(path .. "/a", 0)
+    held:release()
+    local side = session:rwlock(path .. "/rw")
+    local reading = side.read:acquire(5)
+    assert.equal("deadlock", select(3, session:multi {
+      session:mutex(path .. "/a"), side.write,
+    }:acquire(5)))
+    reading:release()
+  end)
+
+  it("may be asked for asynchronously, cancelled, and closed", function()
+    local holder = holds "b"
+    local lock = multi "a b"
+    local waiters = {}
+    for i = 1, 3 do waiters[i] = wait_in(lock, i == 3 and 0.1 or nil) end
+    await(waiters[3])
+    assert.equal("timeout", waiters[3].code)
+    nobody(0.02, waiters[1], waiters[2])
+    lock:cancel()
+    await(waiters[1], waiters[2])
+    assert.equal("cancelled", waiters[1].code)
+    assert.equal("cancelled", waiters[2].code)
+    kinds.wait_for_nodes(path, 1)
+    local calls = 0
+    lock:acquire_async(nil, function(_, _, code)
+      calls = calls + 1
+      assert.equal("closed", code)
+    end)
+    step_to_queue("b", 2)
+    session:close()
+    assert.equal(1, calls)
+    kinds.wait_for_nodes(path, 1)
+    holder:release()
+  end)
+
+  it("may be cancelled while a task waits in it", function()
+    local holder = holds "b"
+    local scheduler = new_scheduler()
+    session = connect { loop = scheduler.adapter }
+    local lock, code = multi "a b c", nil
+    scheduler:spawn(function() code = select(3, lock:acquire(10)) end)
+    scheduler:run(0.1)
+    assert.is_nil(code)
+    lock:cancel()
+    assert.is_true(scheduler:run(5))
+    assert.equal("cancelled", code)
+    kinds.wait_for_nodes(path, 1)
+    holder:release()
+  end)
+
+  it("does not cancel the waits of others for a part", function()
+    local holder = holds "b"
+    local part = session:mutex(path .. "/b")
+    local lock = session:multi { session:mutex(path .. "/a"), part }
+    local single, whole = wait_in(part), wait_in(lock)
+    step_to_queue("b", 3)
+    lock:cancel()
+    await(whole)
+    assert.equal("cancelled", whole.code)
+    nobody(0.03, single)
+    holder:release()
+    await(single):release()
+  end)
+
+  it("hears once that a part is asked for", function()
+    local guard = multi "a b":acquire(5)
+    local calls = 0
+    guard:on_revoke(function(mine)
+      calls = calls + 1
+      assert.equal(guard, mine)
+    end)
+    support.sleep(0.05)
+    local other = connect()
+    assert.equal(1, other:revoke(path .. "/a"))
+    assert.equal(1, other:revoke(path .. "/b"))
+    support.step_until(session, function() return calls > 0 end)
+    support.sleep(0.05)
+    session:step()
+    assert.equal(1, calls)
+    guard:release()
+  end)
+
+  it("hands its options to each part", function()
+    local guard = multi "a b":acquire { timeout = 5, data = "mine",
+      max_hold = 0.2, owner = "o" }
+    for _, node in ipairs(kinds.nodes(path)) do
+      assert.equal("mine", (support.zk():get(node)))
+    end
+    assert.is_true(guard:lease() <= 0.2)
+    support.wait_until(function() return not guard:is_held() end)
+    guard:release()
+  end)
+
+  it("is misuse of anything but locks of one session", function()
+    local mutex = session:mutex(path)
+    local foreign = connect():mutex(path)
+    assert.equal("multi needs at least one lock",
+      misuse(function() session:multi {} end))
+    assert.matches("^argument 1 of multi must be a table",
+      misuse(function() session:multi() end))
+    assert.matches("^argument 1 of multi must be a table",
+      misuse(function() session:multi "/a" end))
+    assert.equal("element 2 of multi belongs to another session",
+      misuse(function() session:multi { mutex, foreign } end))
+    local multi_lock = session:multi { mutex }
+    for _, bad in ipairs { "/a", 1, true, {}, multi_lock,
+      session:rwlock(path .. "/rw") } do
+      assert.matches("^element 2 of multi must be a mutex, a side of a rwlock "
+        .. "or a semaphore, got ",
+        misuse(function() session:multi { mutex, bad } end))
+    end
+    assert.equal('unknown option "wait" in acquire options',
+      misuse(function() multi_lock:acquire { wait = 1 } end))
+    assert.equal("try_acquire takes no timeout",
+      misuse(function() multi_lock:try_acquire { timeout = 1 } end))
+    assert.matches("argument 1 of try_acquire must be a table",
+      misuse(function() multi_lock:try_acquire(1) end))
+    assert.matches("^option 'data' must be a string",
+      misuse(function() multi_lock:acquire { data = 1 } end))
+    assert.matches("^option 'max_hold' must be a number of seconds",
+      misuse(function() multi_lock:acquire { max_hold = -1 } end))
+    assert.matches("^argument 1 of with_lock must be a function",
+      misuse(function() multi_lock:with_lock() end))
+    assert.matches("callback of acquire_async must be a function",
+      misuse(function() multi_lock:acquire_async(1) end))
+    assert.same({}, kinds.nodes(path))
+  end)
+end)

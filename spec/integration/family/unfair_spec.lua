@@ -1,0 +1,204 @@
+-- fair = false: one node, whoever makes it first.
+local kinds = require "integration.family.kinds"
+local spawn = require "support.child".spawn
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local connect = support.connect
+local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+
+describe("An unfair mutex", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local path
+  before_each(function() path = support.path() end)
+
+  local function unfair(session)
+    return (session or connect { session_timeout = 60 })
+      :mutex(path, { fair = false })
+  end
+
+  it("is one ephemeral node of one name", function()
+    local guard = unfair():acquire(5)
+    assert.equal(path .. "/holder", guard.node)
+    local waiters = { wait_in(unfair()), wait_in(unfair()) }
+    nobody(0.05, waiters[1], waiters[2])
+    assert.same({ "holder" }, support.zk():children(path))
+    guard:release()
+    support.wait_until(function()
+      for _, waiter in ipairs(waiters) do waiter.session:step() end
+      return waiters[1].guard or waiters[2].guard
+    end)
+    assert.same({ "holder" }, support.zk():children(path))
+    for _, waiter in ipairs(waiters) do
+      if waiter.guard then waiter.guard:release() end
+    end
+    support.wait_until(function()
+      for _, waiter in ipairs(waiters) do waiter.session:step() end
+      return waiters[1].guard and waiters[2].guard
+    end)
+    waiters[1].guard:release()
+    waiters[2].guard:release()
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("is held by one of many that ask at once", function()
+    local waiters = {}
+    for i = 1, 20 do waiters[i] = wait_in(unfair(), 0) end
+    await((unpack or table.unpack)(waiters))
+    local n = 0
+    for _, waiter in ipairs(waiters) do
+      if waiter.guard then
+        n = n + 1
+        assert.is_true(waiter.guard:verify())
+        waiter.guard:release()
+      end
+    end
+    assert.equal(1, n)
+  end)
+
+  it("costs a create and a delete", function()
+    local mutex = unfair()
+    local session = mutex._session
+    mutex:acquire(5):release { wait = true }
+    local received = kinds.traffic(session)
+    for _ = 1, 10 do mutex:acquire(5):release { wait = true } end
+    assert.equal(received + 20, (kinds.traffic(session)))
+  end)
+
+  it("wakes all who wait, each with one event, and one of them has it",
+    function()
+      local guard = unfair():acquire(5)
+      local waiters, before = {}, {}
+      for i = 1, 10 do waiters[i] = wait_in(unfair()) end
+      nobody(0.1, (unpack or table.unpack)(waiters))
+      for i, waiter in ipairs(waiters) do
+        before[i] = waiter.session:stats().requests
+      end
+      guard:release()
+      support.sleep(0.15)
+      local holders, asked = {}, 0
+      for i, waiter in ipairs(waiters) do
+        waiter.session:step()
+        if waiter.guard then holders[#holders + 1] = waiter.guard end
+        if waiter.session:stats().requests > before[i] then
+          asked = asked + 1
+        end
+      end
+      assert.equal(1, #holders)
+      assert.equal(10, asked) -- the herd
+      while #waiters > 0 do
+        for i = #waiters, 1, -1 do
+          waiters[i].session:step()
+          if waiters[i].guard then
+            waiters[i].guard:release()
+            table.remove(waiters, i)
+          end
+        end
+      end
+    end)
+
+  it("is shared by one session's waiters in their order", function()
+    local session = connect()
+    local guard = unfair(session):acquire(5)
+    local order, waiters = {}, {}
+    for i = 1, 5 do
+      waiters[i] = {}
+      unfair(session):acquire_async(nil, function(mine)
+        order[#order + 1] = i
+        mine:release()
+      end)
+    end
+    guard:release()
+    support.step_until(session, function() return #order == 5 end)
+    assert.same({ 1, 2, 3, 4, 5 }, order)
+  end)
+
+  it("does not delete a holder that is not its own (T8)", function()
+    local zk = support.zk()
+    local guard = unfair():acquire(5)
+    zk:delete(guard.node)
+    zk:create(guard.node, { ephemeral = true })
+    local czxid = zk:exists(guard.node).czxid
+    guard:release { wait = true } -- says true or lost
+    assert.is_table(zk:exists(guard.node))
+    assert.equal(czxid, zk:exists(guard.node).czxid)
+    zk:delete(guard.node)
+  end)
+
+  it("does not delete a later holder with a delete whose reply was lost (T8)",
+    function()
+      local proxy = start_proxy()
+      local mutex = unfair(connect { hosts = proxy.hosts,
+        session_timeout = 10 })
+      local guard = mutex:acquire(5)
+      proxy:lose_reply "delete"
+      guard:release()
+      proxy:await_loss()
+      local other = assert(unfair():acquire(5))
+      proxy:heal()
+      support.wait_until(function()
+        return mutex._session:state() == "connected"
+          and mutex._session:stats().pending_releases == 0
+      end)
+      support.sleep(0.05)
+      assert.is_true(other:verify())
+      other:release { wait = true }
+      assert(mutex:acquire(5)):release()
+    end)
+
+  it("is lost when its node is deleted and made again by another", function()
+    local session = connect { session_timeout = 2 }
+    local zk = support.zk()
+    for _, wait in ipairs { 0, 0.5 } do
+      local guard = unfair(session):acquire(5)
+      support.sleep(wait) -- the holder's own watch is armed, or not
+      local lost
+      guard:on_lost(function() lost = true end)
+      zk:delete(guard.node)
+      zk:create(guard.node, { ephemeral = true })
+      support.step_until(session, function() return lost end, 1)
+      assert.is_false(guard:is_held())
+      assert.equal("lost", select(3, guard:release()))
+      assert.is_table(zk:exists(guard.node))
+      zk:delete(guard.node)
+    end
+  end)
+
+  it("is waited for when somebody else's node has its name", function()
+    local zk = support.zk()
+    zk:make(path)
+    zk:create(path .. "/holder") -- and not even an ephemeral one
+    assert.equal("busy", select(3, unfair():try_acquire()))
+    local waiter = wait_in(unfair())
+    nobody(0.05, waiter)
+    zk:set(path .. "/holder", "changed")
+    nobody(0.05, waiter)
+    zk:delete(path .. "/holder")
+    await(waiter):release()
+  end)
+
+  it("is given back by a process that is killed", function()
+    local child = spawn([[
+      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
+      guard = assert(session:mutex((...), { fair = false }):acquire(5))
+      say "held"
+      hear()
+    ]], path)
+    child:expect "held"
+    local waiter = wait_in(unfair())
+    nobody(0.05, waiter)
+    child:signal "KILL"
+    await(waiter):release()
+  end)
+
+  it("has tokens that grow", function()
+    local last = ""
+    for _ = 1, 5 do
+      local guard = unfair():acquire(5)
+      assert.is_true(guard:token() > last)
+      last = guard:token()
+      guard:release { wait = true }
+    end
+  end)
+end)

@@ -319,7 +319,8 @@ static void pass(struct contender *c, struct contender *next) {
 void contender_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   check(c);
-  struct contender *next = c->turn < c->options.handoffs &&
+  /* Somebody asks for the lock: then it is not ours to pass on. */
+  struct contender *next = c->turn < c->options.handoffs && !c->revoked &&
                                    session_is_connected(contender_session(c)) &&
                                    session_lease_stands(contender_session(c))
                                ? lane_next_sharing(c->lane)
@@ -494,7 +495,9 @@ void contender_drive(struct contender *c) {
       if (s->connection > c->granted_in) contender_guard(c);
       break;
     case CONTENDER_LEAVING:
-      if (c->made && !c->remove.in_flight)
+      if (c->made && contender_is_unfair(c) && !watch_is_armed(c->own))
+        unfair_look(c, &c->own); /* still ours? */
+      else if (c->made && !c->remove.in_flight)
         session_submit(s, &c->remove);
       else if (c->doubtful && contender_is_unfair(c))
         lane_want_sync(c->lane);

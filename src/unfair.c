@@ -2,9 +2,10 @@
  * one contender of this kind at a time (see contender_may_enter), so a node of
  * our session's is ours, or was made for us by a create whose reply was lost.
  *
- * The name says nothing, so it is the node's owner and czxid that tell; and a
- * delete whose reply was lost is not repeated before a look behind a sync: by
- * then the name may be somebody else's. */
+ * The name says nothing, so it is the node's owner and czxid that tell.  It is
+ * not deleted before a look, unless its watch has been silent; and a delete
+ * whose reply was lost is not repeated before a look behind a sync: by then
+ * the name may be somebody else's. */
 #include "moves.h"
 
 /* Reads the node, and watches it: whose is it? */
@@ -38,6 +39,11 @@ void unfair_queue(struct contender *c) {
 /* The node was read. */
 static void unfair_seen(struct contender *c, const struct reply *reply) {
   bool ours = reply->owner == contender_session(c)->id;
+  if (c->state == CONTENDER_LEAVING && c->made) {
+    c->made = ours && reply->czxid == c->czxid;
+    contender_leave_or_finish(c);
+    return;
+  }
   if (c->state == CONTENDER_HELD) {
     if (ours && reply->czxid == c->czxid) {
       turn_hear_revocation(c, reply);

@@ -327,14 +327,25 @@ function Lock:acquire_part(options, asked)
   return acquire(self, request)
 end
 
+function Lock.check_try(options)
+  if options == nil then return end
+  check.type(options, "table", "argument 1 of try_acquire")
+  if options.timeout ~= nil then
+    misuse("try_acquire takes no timeout")
+  end
+end
+
+--- The same lock with waits of its own: for what multi begins and cancels.
+function Lock:private_copy()
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  copy._waiters = setmetatable({}, { __mode = "k" })
+  return setmetatable(copy, Lock)
+end
+
 --- Takes the lock if it is free; never waits for another holder ("busy").
 function Lock:try_acquire(options)
-  if options ~= nil then
-    check.type(options, "table", "argument 1 of try_acquire")
-    if options.timeout ~= nil then
-      misuse("try_acquire takes no timeout")
-    end
-  end
+  Lock.check_try(options)
   local request = read_request(self, options or {})
   request.timeout = 0
   request.refusal = "busy"

@@ -168,7 +168,7 @@ local function read_parts(session, locks)
     local key = lock.path .. " " .. lock._kind
     if not seen[key] then
       seen[key] = true
-      parts[#parts + 1] = lock
+      parts[#parts + 1] = lock:private_copy()
     end
   end
   if #parts == 0 then misuse("multi needs at least one lock") end
@@ -205,6 +205,7 @@ function Multi.new(session, locks)
 end
 
 local acquire_options = check.set "timeout data max_hold owner"
+local check_try = Lock.check_try
 
 local function read_request(options)
   if options == nil or type(options) == "number" then
@@ -234,6 +235,18 @@ local function remember(self, owner, guard)
   self._guards[owner] = self._guards[owner] or {}
   table.insert(self._guards[owner], guard)
   return guard
+end
+
+-- All parts are granted; but the first may have been lost since.
+local function complete(self, owner, guards)
+  for _, guard in ipairs(guards) do
+    if not guard:is_held() then
+      give_back(guards)
+      return refusal("lost", "the hold of %s was lost while the rest of %s was "
+        .. "acquired", guard.path, self.path)
+    end
+  end
+  return remember(self, owner, new_guard(self.path, guards))
 end
 
 -- A lost hold answers "lost" until its guard has been released.
@@ -268,18 +281,13 @@ local function acquire(self, request, take)
   for i, part in ipairs(self._parts) do
     local guard, message, code = take(part, part_options(request),
       request.asked)
-    if guard and i > 1 and not guards[1]:is_held() then
-      guard:release()
-      guard, message, code = refusal("lost", "the hold of %s was lost while "
-        .. "the rest of %s was acquired", guards[1].path, self.path)
-    end
     if not guard then
       give_back(guards)
       return nil, message, code
     end
     guards[i] = guard
   end
-  return remember(self, request.owner, new_guard(self.path, guards))
+  return complete(self, request.owner, guards)
 end
 
 function Multi:acquire(options)
@@ -287,6 +295,7 @@ function Multi:acquire(options)
 end
 
 function Multi:try_acquire(options)
+  check_try(options)
   local request = read_request(options)
   local take = function(part, of_part)
     of_part.timeout = nil
@@ -351,8 +360,7 @@ function Multi:acquire_async(options, callback)
         if index < #self._parts then
           step(index + 1)
         else
-          callback(remember(self, request.owner,
-            new_guard(self.path, guards)))
+          callback(complete(self, request.owner, guards))
         end
       end, request.asked)
   end

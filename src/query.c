@@ -5,6 +5,9 @@
 
 #include "session.h"
 
+/* The directories of a survey. */
+enum { LISTS_PATH, LISTS_LOCKS, LISTS_LEASES, READS_HOLDER };
+
 static op_handler on_verified, on_listed, on_holder, on_read, on_written;
 
 static char *join(const char *a, const char *b, const char *c) {
@@ -128,11 +131,20 @@ static struct item *add_item(struct query *query, const char *directory,
   return item;
 }
 
+/* Leases are contenders in leases/ only, and only mutexes are in locks/. */
+static bool belongs(const struct query *query, const struct op *op,
+                    enum role role) {
+  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_LEASE;
+  if (op == &query->ops[LISTS_LOCKS]) return role == ROLE_LOCK;
+  return role != ROLE_LEASE;
+}
+
 static void on_listed(struct op *op, const struct reply *reply) {
   struct query *query = op->owner;
   const struct listing *listing = reply->listing;
   for (int i = 0; listing && i < listing->count; i++) {
     const struct entry *entry = &listing->entries[i];
+    if (!belongs(query, op, entry->role)) continue;
     struct item *item = add_item(query, op->path, entry->name);
     if (!item) {
       query->rc = REASON_NO_MEMORY;
@@ -173,8 +185,9 @@ static void survey(struct query *query) {
   static const char *const parts[] = {"", LOCKS, LEASES, ("/" NAME_UNFAIR)};
   for (int i = 0; i < 4; i++) {
     query->paths[i] = join(query->path, parts[i], "");
-    submit(query, &query->ops[i], i < 3 ? OP_LIST : OP_READ,
-           i < 3 ? on_listed : on_holder, query->paths[i], query);
+    bool list = i != READS_HOLDER;
+    submit(query, &query->ops[i], list ? OP_LIST : OP_READ,
+           list ? on_listed : on_holder, query->paths[i], query);
   }
 }
 

@@ -88,6 +88,23 @@ local function whole(value, default, least, name)
   return value
 end
 
+-- An option of another family is no typo: the message says whose it is.
+local function read_options(options, family)
+  for key in pairs(type(options) == "table" and options or {}) do
+    if not options_of[family][key] then
+      local others = {}
+      for _, other in ipairs { "mutex", "rwlock", "semaphore" } do
+        if options_of[other][key] then others[#others + 1] = "a " .. other end
+      end
+      if #others > 0 then
+        misuse("option '%s' goes with %s only, not with a %s", key,
+          table.concat(others, " or "), family)
+      end
+    end
+  end
+  return check.options(options, options_of[family], family .. " options")
+end
+
 -- How the core is to contend, from a lock's options.
 local function read_way(options, kind, permits)
   local fair = check.flag(options.fair, true, "option 'fair'")
@@ -140,7 +157,7 @@ end
 
 --- `family`: "mutex", "rwlock" or "semaphore"; `kind`: the side of it.
 function Lock.new(session, path, family, kind, options, permits)
-  options = check.options(options, options_of[family], family .. " options")
+  options = read_options(options, family)
   local way = read_way(options, kind, permits)
   return setmetatable({
     path = path,
@@ -165,12 +182,15 @@ local function read_request(self, options)
   if options.owner ~= options.owner then
     misuse("option 'owner' must not be NaN")
   end
+  local max_hold = self._max_hold
+  if options.max_hold ~= nil then
+    max_hold = check.duration(options.max_hold, "option 'max_hold'")
+  end
   return {
     timeout = check.duration(options.timeout, "timeout"),
     data = options.data ~= nil and check.data(options.data, "option 'data'")
       or self._data,
-    max_hold = check.duration(options.max_hold, "option 'max_hold'")
-      or self._max_hold,
+    max_hold = max_hold,
     owner = options.owner,
     refusal = "timeout",
   }

@@ -158,6 +158,16 @@ Multi.__index = Multi
 local function read_parts(session, locks)
   check.type(locks, "table", "argument 1 of multi")
   local parts, seen = {}, {}
+  for key in pairs(locks) do
+    if type(key) ~= "number" or key < 1 or key > #locks
+        or key ~= math.floor(key) then
+      misuse("argument 1 of multi must be a list of locks, got the key %q",
+        tostring(key))
+    end
+  end
+  for i = 1, #locks do
+    if locks[i] == nil then misuse("element %d of multi is nil", i) end
+  end
   for i, lock in ipairs(locks) do
     if getmetatable(lock) ~= Lock then
       misuse("element %d of multi must be a mutex, a side of a rwlock or a "

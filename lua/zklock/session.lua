@@ -287,8 +287,11 @@ function Session:semaphore(path, permits, options)
 end
 
 --- One lock over several of this session: all or nothing.
-function Session:multi(locks)
+function Session:multi(locks, options)
   self:_check_open()
+  if options ~= nil then
+    misuse("multi takes no options: give them to its parts")
+  end
   return Multi.new(self, locks)
 end
 

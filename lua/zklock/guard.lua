@@ -85,6 +85,7 @@ function Guard:verify()
     return lost(self)
   end
   local code = session:_verify(self._share, self.path)
+  if not code and session._closed then code = "closed" end
   if code == "disconnected" then
     return errors.refusal(code, "no server could be asked about the hold of %s",
       self.path)

@@ -63,7 +63,7 @@ local function check_history(history)
   return turns
 end
 
-describe("Eight processes on one mutex of an ensemble", function()
+describe("Eight processes on one mutex of an ensemble #slow", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -151,13 +151,15 @@ describe("session:close", function()
     local session = connect { loop = scheduler.adapter }
     local mutex = session:mutex(support.path())
     local other = session:mutex(support.path())
-    local released, verified
+    local released, verified, held
     scheduler:spawn(function()
-      local guard = mutex:acquire()
+      local guard = assert(mutex:acquire())
+      held = true
       released = select(3, guard:release { wait = true }) or "true"
     end)
     scheduler:spawn(function()
-      local guard = other:acquire()
+      local guard = assert(other:acquire())
+      while not held do scheduler:sleep(0.001) end
       scheduler:spawn(function() session:close() end)
       verified = select(3, guard:verify()) or "true"
     end)

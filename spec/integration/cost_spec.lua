@@ -239,17 +239,17 @@ describe("The cost, counted at the server,", function()
   end)
 
   it("of holding is a heartbeat each sixth of the session timeout", function()
-    local session = connect { session_timeout = 3 }
+    local session = connect { session_timeout = 1.8 }
     local guard = session:mutex(made_path()):acquire(5)
-    local n = requests_of(function() support.sleep(3) end)
+    local n = requests_of(function() support.sleep(1.8) end)
     assert.is_true(n >= 5 and n <= 8, n) -- 6, and the watch on its own node
     assert.is_true(guard:is_held())
     guard:release { wait = true }
-    n = requests_of(function() support.sleep(1.5) end)
+    n = requests_of(function() support.sleep(0.9) end)
     assert.is_true(n <= 3, n) -- pings
   end)
 
-  it("of a thousand try_acquire is no node, watch or memory", function()
+  it("of a thousand try_acquire is no node, watch or memory #stock", function()
     local path = made_path()
     local holder = connect()
     local guard = holder:mutex(path):acquire(5)

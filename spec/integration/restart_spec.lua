@@ -3,7 +3,7 @@ local start_server = require "support.server".start
 local support = require "support"
 local raw = require "support.raw"
 
-describe("A server that", function()
+describe("A server that #slow", function()
   local server
 
   setup(function()
@@ -104,8 +104,8 @@ describe("A server that", function()
   it("comes back empty makes a waiter begin again (T36)", function()
     -- Its directory was removed while nobody looked, as far as we can tell.
     local path = support.path()
-    local holder = connect { session_timeout = 30 }
-    local waiter = connect { session_timeout = 30 }
+    local holder = connect { session_timeout = 3 }
+    local waiter = connect { session_timeout = 3 }
     local guard, granted = holder:mutex(path):acquire(5), nil
     waiter:mutex(path):acquire_async(nil, function(mine) granted = mine end)
     support.wait_until(function() return #queue(path) == 2 end)

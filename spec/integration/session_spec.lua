@@ -1,3 +1,4 @@
+local lfs = require "lfs"
 local support = require "support"
 local new_scheduler = require "support.scheduler".new
 local zklock = require "zklock"
@@ -70,24 +71,21 @@ describe("connect", function()
     assert.is_false(support.zk():exists(chroot))
   end)
 
-  it("lets no descriptor out to child processes", function()
-    connect():mutex(support.path()):acquire()
-    local leaked = {}
-    for fd = 3, 200 do
-      local file = io.open("/proc/self/fdinfo/" .. fd)
-      local flags = file and file:read("*a"):match("flags:%s*(%d+)")
-      if file then file:close() end
-      local link = io.popen("readlink /proc/" .. support.pid() .. "/fd/" .. fd
-        .. " 2>/dev/null")
-      local target = link:read("*l") or ""
-      link:close()
-      -- O_CLOEXEC is 02000000; sockets of the spec's own are not ours
-      if flags and #flags < 7 then leaked[#leaked + 1] = target end
-    end
-    local text = table.concat(leaked, " ")
-    assert.is_nil(text:find "eventfd", text)
-    assert.is_nil(text:find "pipe:", text)
-  end)
+  if zklock.backend == "st" then -- mt's own are out of our reach
+    it("lets no descriptor out to child processes", function()
+      local before = {}
+      for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
+      connect():mutex(support.path()):acquire()
+      for fd in lfs.dir "/proc/self/fd" do
+        local file = io.open("/proc/self/fdinfo/" .. fd)
+        if file and not before[fd] then
+          local flags = file:read("*a"):match("flags:%s*(%d+)")
+          assert.is_true(#flags >= 7, fd .. " has the flags " .. flags)
+        end
+        if file then file:close() end
+      end
+    end)
+  end
 end)
 
 describe("Sessions", function()

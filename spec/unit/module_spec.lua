@@ -30,7 +30,7 @@ describe("The module", function()
     for name in pairs(_G) do assert.is_true(before[name], name) end
   end)
 
-  it("exports nothing but its luaopen function", function()
+  it("exports nothing but its luaopen function #stock", function()
     local file = assert(package.searchpath and
       package.searchpath("zklock.core", package.cpath)
       or package.cpath:match("[^;]+"):gsub("%?", "zklock/core"))

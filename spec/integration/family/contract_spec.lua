@@ -96,7 +96,7 @@ describe("A taken lock", function()
       assert.equal("timeout", code)
       assert.matches("^zklock: timed out after 0 s waiting for /", message)
     end
-    assert.is_true(support.now() - begun < 0.5)
+    assert.is_true(support.now() - begun < 3)
     for _, form in ipairs { 0.1, { timeout = 0.1 } } do
       begun = support.now()
       guard, message, code = lock:acquire(form)
@@ -105,7 +105,7 @@ describe("A taken lock", function()
       assert.equal("timeout", code)
       assert.matches("^zklock: timed out after 0.1 s waiting for /.*"
         .. "%(1 ahead of us%)$", message)
-      assert.is_true(took >= 0.1 and took < 0.35, took)
+      assert.is_true(took >= 0.1 and took < 1, took)
     end
     local ran = false
     guard, message, code = lock:with_lock(function() ran = true end, 0.05)
@@ -229,7 +229,7 @@ describe("A lock that others of one session wait for", function()
       assert.equal("busy", select(3, lock:try_acquire { owner = "c" }))
       assert.equal("timeout",
         select(3, lock:acquire { owner = "d", timeout = 0 }))
-      assert.is_true(support.now() - begun < 0.5)
+      assert.is_true(support.now() - begun < 3)
       kinds.nobody(0.01, waiter, behind)
       holder:release()
       await(waiter):release()
@@ -434,9 +434,9 @@ describe("Whoever deletes a node", function()
     for i, kind in ipairs(kinds.all) do
       support.step_until(session, function()
         return not guards[i]:is_held()
-      end, 0.7, "the end of the hold: " .. kind.name)
+      end, 1.5, "the end of the hold: " .. kind.name)
     end
-    assert.is_true(support.now() - begun < 2 / 6 + 0.3)
+    assert.is_true(support.now() - begun < 2 / 6 + 0.7)
     for i, kind in ipairs(kinds.all) do
       assert.equal("lost", select(3, guards[i]:release()), kind.name)
     end
@@ -551,7 +551,7 @@ describe("A connection that breaks", function()
           kind.name)
         assert.equal("disconnected", select(3, locks[i]:acquire(0)), kind.name)
       end
-      assert.is_true(support.now() - begun < 0.3)
+      assert.is_true(support.now() - begun < 1)
       local waiters = {}
       for i in ipairs(kinds.all) do waiters[i] = wait_in(locks[i], 0.2) end
       for i, kind in ipairs(kinds.all) do
@@ -682,7 +682,7 @@ describe("A process that is killed", function()
     child:signal "KILL"
     local begun = support.now()
     await((unpack or table.unpack)(next_ones))
-    assert.is_true(support.now() - begun < 2.5)
+    assert.is_true(support.now() - begun < 5)
     for i in ipairs(kinds.all) do
       holders[i]:release()
       await(after[i])

@@ -1,0 +1,266 @@
+-- Every option with every kind of lock, as doc/options.md has it.
+local kinds = require "integration.family.kinds"
+local support = require "support"
+local connect, misuse = support.connect, support.misuse
+
+local function file_text(name)
+  local file = assert(io.open((os.getenv "SPEC_ROOT" or ".") .. "/" .. name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function cells_of(line)
+  local cells = {}
+  for cell in line:gmatch "|%s*([^|]-)%s*%f[|]" do cells[#cells + 1] = cell end
+  return cells
+end
+
+-- The tables of a document: lists of rows, the heading first.
+local function tables_of(text)
+  local tables, rows = {}, nil
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    if line:sub(1, 1) ~= "|" then
+      rows = nil
+    elseif not rows then
+      rows = { cells_of(line) }
+      tables[#tables + 1] = rows
+    elseif not line:match "^|%-" then
+      rows[#rows + 1] = cells_of(line)
+    end
+  end
+  return tables
+end
+
+local load_text = loadstring or load
+
+-- "… `name = value` …" → { name = value }, name
+local function option_in(cell)
+  local code = cell:match "`(.-)`"
+  if not code then return {} end
+  return assert(load_text("return { " .. code .. " }"))(), code:match "^[%w_]+"
+end
+
+-- What a call raises, whose line the blame is on does not matter.
+local function raised(fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  return (message:gsub("^.-: zklock: ", ""))
+end
+
+local makers = {
+  mutex = function(session, path, options)
+    return session:mutex(path, options)
+  end,
+  rwlock = function(session, path, options)
+    return session:rwlock(path, options).read
+  end,
+  semaphore = function(session, path, options)
+    return session:semaphore(path, 2, options)
+  end,
+}
+
+local of_locks, of_calls = (unpack or table.unpack)(
+  tables_of(file_text "doc/options.md"))
+
+describe("The options of a lock", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local heading = of_locks[1]
+  for row = 2, #of_locks do
+    local option, name = option_in(of_locks[row][1])
+    it(("are as documented: %s"):format(of_locks[row][1]), function()
+      local session = connect()
+      assert.equal(#heading, #of_locks[row])
+      for column = 2, #heading do
+        local family = heading[column]:match "^%a+"
+        local options = option_in(heading[column])
+        for key, value in pairs(option) do options[key] = value end
+        local verdict = of_locks[row][column]
+        local path = support.path()
+        local make = makers[family]
+        if verdict == "yes" then
+          local lock = make(session, path, options)
+          local guard = assert(lock:acquire(5))
+          assert.is_true(guard:is_held())
+          guard:release()
+        else
+          assert.equal("refused", verdict)
+          local message = raised(make, session, path, options)
+          assert.matches(name, message, 1, true)
+          assert.is_true(message:find("'", 1, true) ~= nil
+            or message:find('"', 1, true) ~= nil, message)
+          if family ~= "mutex" then assert.matches(family, message) end
+          -- and nothing of the path is taken by the refusal
+          assert.is_table(session:semaphore(path, 7))
+        end
+      end
+    end)
+  end
+
+  it("are refused if they are unknown, or of a wrong type", function()
+    local session, path = connect(), support.path()
+    for family, make in pairs(makers) do
+      assert.equal(('unknown option "timeuot" in %s options'):format(family),
+        raised(make, session, path, { timeuot = 1 }))
+      assert.matches("unknown option",
+        raised(make, session, path, { "data" }))
+      assert.matches(family .. " options must be a table, got a ",
+        raised(make, session, path, "fair"))
+    end
+    local wrong = {
+      reentrant = { 1, "no" }, fair = { 0, "no" },
+      data = { 1, true, {}, function() end },
+      max_hold = { -1, "1", 0 / 0, true },
+      on_suspend = { "LOSE", 1, true }, layout = { "Curator", 1, true },
+      wait = { "pole", 1, true }, handoffs = { -1, 0.5, "1", true },
+      poll_interval = { -1, 0, "1", 0 / 0 },
+    }
+    for name, values in pairs(wrong) do
+      for _, value in ipairs(values) do
+        local options = { [name] = value }
+        if name == "poll_interval" then options.wait = "poll" end
+        assert.matches("^option '" .. name .. "' must be ",
+          misuse(function() session:mutex(path, options) end))
+      end
+    end
+  end)
+
+  it("of with_lock of a session are those of a mutex and of a call", function()
+    local session, path = connect(), support.path()
+    for row = 2, #of_locks do
+      local option = option_in(of_locks[row][1])
+      if of_locks[row][2] == "yes" then
+        option.timeout, option.owner = 5, "me"
+        assert(session:with_lock(support.path(), function() end, option))
+      end
+    end
+    assert.equal('unknown option "permits" in with_lock options',
+      misuse(function() session:with_lock(path, print, { permits = 1 }) end))
+  end)
+
+  it("do not go with a multi", function()
+    local session, path = connect(), support.path()
+    local mutex = session:mutex(path)
+    assert.matches("options",
+      misuse(function() session:multi({ mutex }, { fair = false }) end))
+    assert.matches("timeout",
+      misuse(function() session:multi { mutex, timeout = 5 } end))
+    assert.matches("element 2",
+      misuse(function() session:multi { mutex, nil, mutex } end))
+  end)
+end)
+
+describe("The options of a call", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local heading = of_calls[1]
+
+  local function call(lock, method, options)
+    if method == "with_lock" then
+      return lock:with_lock(function() end, options)
+    elseif method == "acquire_async" then
+      return kinds.await(kinds.wait_in(lock, options))
+    end
+    return lock[method](lock, options)
+  end
+
+  kinds.each(it, "are as documented", function(kind)
+    local lock = kind.make(connect(), support.path())
+    for row = 2, #of_calls do
+      for column = 2, #heading do
+        local option, name = option_in(of_calls[row][1])
+        local method = heading[column]
+        if of_calls[row][column] == "yes" then
+          local guard, message = call(lock, method, option)
+          assert(guard, message)
+          if guard ~= true then guard:release() end
+        else
+          assert.matches(name, misuse(function() lock[method](lock, option) end))
+        end
+      end
+    end
+    for column = 2, #heading do
+      local method = heading[column]
+      local last = method == "acquire_async" and print or nil
+      local first = method == "with_lock" and print or nil
+      local function with(options)
+        if first then return lock[method](lock, first, options) end
+        return lock[method](lock, options, last)
+      end
+      for _, bad in ipairs { "wait", "fair", "permits", "reentrant", 1 } do
+        assert.equal(('unknown option "%s" in acquire options'):format(bad),
+          misuse(function() with { [bad] = 1 } end))
+      end
+      assert.matches("^option 'data' must be a string",
+        misuse(function() with { data = 1 } end))
+      assert.matches("^option 'max_hold' must be a number",
+        misuse(function() with { max_hold = "1" } end))
+      assert.matches(" must be a table",
+        misuse(function() with "5" end))
+    end
+  end)
+end)
+
+describe("A path", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local uses = {
+    { "a mutex", function(s, p) return s:mutex(p) end },
+    { "an unfair mutex",
+      function(s, p) return s:mutex(p, { fair = false }) end },
+    { "a mutex in kazoo's layout",
+      function(s, p) return s:mutex(p, { layout = "kazoo" }) end },
+    { "a rwlock", function(s, p) return s:rwlock(p).write end },
+    { "a rwlock in kazoo's layout",
+      function(s, p) return s:rwlock(p, { layout = "kazoo" }).write end },
+    { "a semaphore of 2 permits", function(s, p) return s:semaphore(p, 2) end },
+    { "a semaphore of 3 permits", function(s, p) return s:semaphore(p, 3) end },
+  }
+
+  it("is used in one way by one session", function()
+    local session = connect()
+    for i, one in ipairs(uses) do
+      local path = support.path()
+      local lock = one[2](session, path)
+      for k, other in ipairs(uses) do
+        if i == k then
+          assert.is_truthy(other[2](session, path))
+        else
+          local message = raised(other[2], session, path)
+          assert.matches(path .. " is used as ", message, 1, true)
+          assert.matches(one[1]:match " (.*)", message, 1, true)
+          assert.matches(other[1]:match " (.*)", message, 1, true)
+        end
+      end
+      assert(lock:acquire(5)):release()
+    end
+  end)
+
+  it("may be used in another way when nothing refers to the first", function()
+    local session, path = connect(), support.path()
+    session:mutex(path):acquire(5):release()
+    support.wait_until(function()
+      collectgarbage()
+      return (pcall(session.semaphore, session, path, 2))
+    end)
+  end)
+
+  it("may be used in different ways by two sessions", function()
+    local path = support.path()
+    for _, use in ipairs(uses) do assert.is_truthy(use[2](connect(), path)) end
+  end)
+
+  it("has wait, handoffs and the like per lock object", function()
+    local session, path = connect(), support.path()
+    for _, options in ipairs { {}, { wait = "parent" },
+      { wait = "poll", poll_interval = 0.1 }, { handoffs = 3 },
+      { reentrant = false }, { data = "x" }, { on_suspend = "lose" },
+      { max_hold = 3 } } do
+      assert(session:mutex(path, options):acquire(5)):release()
+    end
+  end)
+end)

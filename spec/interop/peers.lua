@@ -1,0 +1,145 @@
+--- Processes with the locks of other libraries: Curator (Java), kazoo (Python).
+-- Not a spec itself: `require "interop.peers"`.
+local socket = require "socket"
+local support = require "support"
+
+local root = os.getenv "SPEC_ROOT" or "."
+local here = root .. "/spec/interop"
+
+local function run(command)
+  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
+  local text = pipe:read "*a"
+  pipe:close()
+  local output, status = text:match "^(.*)status (%d+)%s*$"
+  return status == "0", output
+end
+
+local function must(command, what)
+  local ok, output = run(command)
+  if not ok then error(what .. ":\n" .. output, 0) end
+  return output
+end
+
+local Peer = {}
+Peer.__index = Peer
+
+function Peer:output()
+  local file = assert(io.open(self.log))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- Says a line and returns at once; `answer` has what it answers.
+function Peer:begin(...)
+  self.said = table.concat({ ... }, " ")
+  assert(self.socket:send(self.said .. "\n"))
+end
+
+function Peer:answer(seconds)
+  self.socket:settimeout(seconds or 60)
+  local line, problem = self.socket:receive()
+  if not line then
+    error(("%s after %q: %s"):format(problem, tostring(self.said),
+      self:output()), 2)
+  end
+  return line
+end
+
+function Peer:ask(...)
+  self:begin(...)
+  return self:answer()
+end
+
+function Peer:expect(line, seconds)
+  local answer = self:answer(seconds)
+  if answer ~= line then
+    error(("a peer said %q, not %q: %s"):format(answer, line, self:output()), 2)
+  end
+end
+
+function Peer:close()
+  if self.socket then self.socket:close() end -- which ends the process
+  self.pipe:close()
+  os.remove(self.log)
+end
+
+local peers = {}
+
+--- Installs what is missing; raises where it cannot be had.
+function peers.install()
+  must(("sh '%s/.ci/install' interop"):format(root),
+    "The interop specs need Curator, kazoo and a JDK")
+end
+
+local function launch(command)
+  local self = setmetatable({ log = os.tmpname() }, Peer)
+  self.listener = assert(socket.bind("127.0.0.1", 0))
+  local _, port = self.listener:getsockname()
+  self.pipe = io.popen(("exec %s %d </dev/null >%s 2>&1"):format(command, port,
+    self.log))
+  return self
+end
+
+local function await_start(self)
+  self.listener:settimeout(60)
+  self.socket = self.listener:accept()
+  self.listener:close()
+  if not self.socket then
+    error("a peer did not start: " .. self:output(), 0)
+  end
+  self:expect("ready", 60)
+end
+
+-- All begin to start before the first is waited for.
+local function start(count, command)
+  local list = {}
+  for i = 1, count do list[i] = launch(command) end
+  for i = 1, count do await_start(list[i]) end
+  return list
+end
+
+local CLASSES = [[curator-recipes curator-framework curator-client guava
+  failureaccess slf4j-api slf4j-nop zookeeper zookeeper-jute]]
+
+local function classpath(first)
+  local parts = { first }
+  for name in CLASSES:gmatch "%S+" do
+    parts[#parts + 1] = "/usr/share/java/" .. name .. ".jar"
+  end
+  return table.concat(parts, ":")
+end
+
+local function java_tool(name)
+  local home = os.getenv "JAVA_HOME"
+  if home and run(("test -x '%s/bin/%s'"):format(home, name)) then
+    return ("'%s/bin/%s'"):format(home, name)
+  end
+  return name
+end
+
+--- Compiles the Java program into `directory` and starts it `count` times.
+function peers.curator(count, directory, hosts)
+  must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/Contender.java'")
+    :format(java_tool "javac", directory, classpath(directory), here),
+    "Contender.java does not compile")
+  return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
+    .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' Contender '%s'")
+    :format(java_tool "java", classpath(directory), hosts or support.hosts))
+end
+
+-- The first python3 may be one that does not look where Debian installs.
+local function python()
+  for _, name in ipairs { "python3", "/usr/bin/python3" } do
+    if run(name .. " -c 'import kazoo.recipe.lock'") then return name end
+  end
+  error("no python3 has kazoo", 0)
+end
+
+--- Starts the Python program `count` times.
+function peers.kazoo(count, hosts)
+  return start(count, ("%s -B '%s/kazoo/contender.py' '%s'")
+    :format(python(), here, hosts or support.hosts))
+end
+
+return peers

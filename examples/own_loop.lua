@@ -8,9 +8,7 @@ local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 -- The scheduler: tasks that can run, and parked ones with their last moment.
 local ready, parked, sessions = {}, {}, {}
 
-local function spawn(fn)
-  table.insert(ready, coroutine.create(fn))
-end
+local function spawn(fn) table.insert(ready, coroutine.create(fn)) end
 
 local function unpark(task)
   if parked[task] then table.insert(ready, task) end
@@ -24,17 +22,13 @@ local function run()
       if zklock.now() >= moment then unpark(task) end
     end
     local task = table.remove(ready, 1)
-    if task then
-      assert(coroutine.resume(task))
-    else
-      os.execute "sleep 0.01" -- a real loop polls each session's fd()
-    end
+    if task then assert(coroutine.resume(task)) end
+    if not task then os.execute "sleep 0.01" end -- or poll session:fd()
   end
 end
 
--- The adapter: wait(w) suspends the caller until wake(w) or the time; wake
--- never yields, blocks or raises; arm: the first waiter came, disarm: the
--- last has left.
+-- wait(w) suspends the caller until wake(w) or the time; wake never yields,
+-- blocks or raises; arm: the first waiter came, disarm: the last has left.
 local adapter = {}
 
 function adapter.new(session)

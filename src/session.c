@@ -398,6 +398,7 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
   s->now = now;
   if (!session_is_connected(s)) return;
+  counter_add(&s->counters.events, 1);
   struct lane *directory = find_lane(s, path, strlen(path));
   if (directory && event != WATCH_CHANGED) lane_children_changed(directory);
   if (event == WATCH_CHILDREN) return;

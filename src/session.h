@@ -47,6 +47,7 @@ struct listener {
   X(lists)                  \
   X(strays)                 \
   X(watches)                \
+  X(events)                 \
   X(pending_releases)       \
   X(waiting)                \
   X(holding)

@@ -225,9 +225,9 @@ describe("acquire", function()
       say "released"
       session:close()
     ]]
-    local a, b = spawn(code, path), nil
+    local a = spawn(code, path)
     local token = a:hear():match("held\t(%d+)")
-    b = spawn(code, path)
+    local b = spawn(code, path)
     support.wait_for_queue(path, 2)
     a:say()
     a:expect "released"

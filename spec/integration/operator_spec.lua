@@ -220,7 +220,8 @@ describe("A holder", function()
   end)
 
   it("keeps the lock when somebody writes to its node", function()
-    local guard = connect { session_timeout = 1 }:mutex(support.path()):acquire()
+    local session = connect { session_timeout = 1 }
+    local guard = session:mutex(support.path()):acquire()
     for i = 1, 10 do
       support.zk():set(guard.node, "x" .. i)
       support.sleep(0.05)

@@ -161,9 +161,11 @@ describe("session:mutex", function()
     local cases = {
       { "mutex options must be a table, got a number", 5 },
       { 'unknown option "reentrent" in mutex options', { reentrent = true } },
-      { "option 'reentrant' must be a boolean, got a number", { reentrant = 1 } },
+      { "option 'reentrant' must be a boolean, got a number",
+        { reentrant = 1 } },
       { "option 'data' must be a string, got a number", { data = 1 } },
-      { "option 'max_hold' must be a number, got a string", { max_hold = "1" } },
+      { "option 'max_hold' must be a number, got a string",
+        { max_hold = "1" } },
       { "option 'max_hold' must be a number of seconds, not negative, got -1",
         { max_hold = -1 } },
       { 'option \'on_suspend\' must be "keep" or "lose", got leave',

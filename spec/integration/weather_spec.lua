@@ -33,8 +33,8 @@ describe("connect", function()
     local hosts = "127.0.0.1:" .. port
     local message, code, took = refused(hosts)
     assert.equal("disconnected", code)
-    assert.matches("^zklock: no server of " .. hosts .. " answered within 0.5 s",
-      message)
+    assert.matches("^zklock: no server of " .. hosts
+      .. " answered within 0.5 s", message)
     assert.matches("Connection refused", message)
     assert.is_true(took >= 0.5) -- one may yet come up
   end)

@@ -5,7 +5,7 @@ local spawn = require "support.child".spawn
 local support = require "support"
 local tally_of = require "integration.family.tally"
 local connect = support.connect
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local await, nobody = kinds.await, kinds.nobody
 
 local ROUNDS = 60
 

@@ -150,7 +150,7 @@ end
 
 -- Requests.
 
---- `options`: data, ephemeral, sequential, container, acl.  Returns the path;
+--- `options`: data (or null), ephemeral, sequential, container, acl.  Returns the path;
 -- false and "exists" or "no node" where that is why.
 function Client:create(path, options)
   options = options or {}
@@ -158,7 +158,7 @@ function Client:create(path, options)
   if options.container then flags = 4 end
   local code, reply = request(self,
     options.container and "create_container" or "create",
-    buffer(path) .. buffer(options.data or "")
+    buffer(path) .. (options.null and int(-1) or buffer(options.data or ""))
       .. acl_list(options.acl or OPEN) .. int(flags))
   if code == NODE_EXISTS then return false, "exists" end
   if code == NO_NODE then return false, "no node" end
@@ -230,7 +230,9 @@ end
 function Client:queue(path)
   local queue = {}
   for _, name in ipairs(self:children(path) or {}) do
-    if name:find("%-lock%-%d%d%d%d%d%d%d%d%d%d$") then queue[#queue + 1] = name end
+    if name:find("%-lock%-" .. ("%d"):rep(10) .. "$") then
+      queue[#queue + 1] = name
+    end
   end
   table.sort(queue, function(a, b) return a:sub(-10) < b:sub(-10) end)
   return queue

@@ -119,7 +119,7 @@ describe("Misuse of connect", function()
     assert.matches("option 'auth' %[1%]",
       misuse(function() connect("a", { auth = { "digest" } }) end))
     assert.matches("unknown option \"user\"",
-      misuse(function() connect("a", { auth = { scheme = "x", user = "y" } }) end))
+      misuse(function() connect("a", { auth = { scheme = "", x = 1 } }) end))
   end)
 
   it("is an ACL for the creator without authentication", function()
@@ -139,7 +139,8 @@ describe("Misuse of connect", function()
     assert.matches("option 'acl' %[1%]", try { "world" })
     assert.matches("option 'acl' %[1%].scheme",
       try { { id = "anyone", perms = "r" } })
-    assert.matches("option 'acl' %[1%].id", try { { scheme = "world", perms = "r" } })
+    assert.matches("option 'acl' %[1%].id",
+      try { { scheme = "world", perms = "r" } })
     assert.matches("option 'acl' %[1%].perms",
       try { { scheme = "world", id = "anyone" } })
     assert.matches("letters c, d, r, w, a",

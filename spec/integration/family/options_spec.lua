@@ -178,7 +178,8 @@ describe("The options of a call", function()
           assert(guard, message)
           if guard ~= true then guard:release() end
         else
-          assert.matches(name, misuse(function() lock[method](lock, option) end))
+          assert.matches(name,
+            misuse(function() lock[method](lock, option) end))
         end
       end
     end

@@ -2,7 +2,7 @@
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local await, nobody = kinds.await, kinds.nobody
 
 local function options_of(wait)
   return { wait = wait, poll_interval = wait == "poll" and 0.02 or nil }

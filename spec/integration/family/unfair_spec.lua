@@ -101,9 +101,8 @@ describe("An unfair mutex", function()
   it("is shared by one session's waiters in their order", function()
     local session = connect()
     local guard = unfair(session):acquire(5)
-    local order, waiters = {}, {}
+    local order = {}
     for i = 1, 5 do
-      waiters[i] = {}
       unfair(session):acquire_async(nil, function(mine)
         order[#order + 1] = i
         mine:release()

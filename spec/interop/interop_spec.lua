@@ -15,16 +15,16 @@ local LUA = [[
   local tally = require "integration.family.tally".open(tally_name)
   math.randomseed(name:byte(-1) * 7919)
   local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
-  local function stay(mode, guard, seldom)
+  local function stay(mode, guard)
     tally:enter(mode, name)
     assert(guard:is_held())
-    if math.random(seldom) == 1 then socket.sleep(0.001) end
+    socket.sleep(mode == "P" and 0.004 or 0.001)
     tally:leave(mode, name)
   end
   local function write(lock)
     for i = 1, rounds do
       local guard = assert(lock:acquire(30))
-      stay("W", guard, 10)
+      stay("W", guard)
       assert(guard:release())
     end
   end
@@ -34,9 +34,9 @@ local LUA = [[
       local mode = dice <= 5 and "read" or "write"
       local guard = assert(side[mode]:acquire(30))
       if mode == "read" then
-        stay("R", guard, 3)
+        stay("R", guard)
       elseif dice <= 8 or not downgrades then
-        stay("W", guard, 10)
+        stay("W", guard)
       else
         tally:enter("W", name)
         local read = assert(side.read:acquire(30))
@@ -71,7 +71,7 @@ local jobs = {
     local semaphore = session:semaphore(path, tonumber(permits))
     for i = 1, rounds do
       local guard = assert(semaphore:acquire(30))
-      stay("P", guard, 2)
+      stay("P", guard)
       assert(guard:release())
     end
   ]],
@@ -91,6 +91,13 @@ local function contend(job, others, permits)
   for i = 1, 3 do
     ours[i] = spawn(LUA .. jobs[job] .. EPILOGUE, path, tally.name, "lua" .. i,
       ROUNDS, permits)
+  end
+  -- Each has done it once before: a peer that is cold comes when we have gone.
+  local warm = tally_of.create()
+  support.closing(warm)
+  for i, other in ipairs(others) do
+    assert.equal("done", other[1]:ask("contend", other[2], support.path(),
+      warm.name, "peer" .. i, 5 .. (permits and " " .. permits or "")))
   end
   for _, child in ipairs(ours) do child:expect "ready" end
   for i, other in ipairs(others) do

@@ -150,8 +150,8 @@ end
 
 -- Requests.
 
---- `options`: data (or null), ephemeral, sequential, container, acl.  Returns the path;
--- false and "exists" or "no node" where that is why.
+--- `options`: data (or null), ephemeral, sequential, container, acl.
+-- Returns the path; false and "exists" or "no node" where that is why.
 function Client:create(path, options)
   options = options or {}
   local flags = (options.ephemeral and 1 or 0) + (options.sequential and 2 or 0)

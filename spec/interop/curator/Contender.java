@@ -60,9 +60,9 @@ public class Contender {
     void enter(String mode) throws Exception { write("+", mode); }
     void leave(String mode) throws Exception { write("-", mode); }
 
-    void stay(String mode, int seldom) throws Exception {
+    void stay(String mode) throws Exception {
       enter(mode);
-      if (random.nextInt(seldom) == 0) Thread.sleep(1);
+      Thread.sleep(mode.equals("P") ? 4 : 1);
       leave(mode);
     }
   }
@@ -75,7 +75,7 @@ public class Contender {
       throws Exception {
     for (int i = 0; i < rounds; i++) {
       must(lock.acquire(30, TimeUnit.SECONDS));
-      tally.stay("W", 10);
+      tally.stay("W");
       lock.release();
     }
   }
@@ -91,7 +91,7 @@ public class Contender {
       boolean reads = random.nextBoolean();
       InterProcessLock side = reads ? lock.readLock() : lock.writeLock();
       must(side.acquire(30, TimeUnit.SECONDS));
-      tally.stay(reads ? "R" : "W", 5);
+      tally.stay(reads ? "R" : "W");
       side.release();
     }
   }
@@ -103,7 +103,7 @@ public class Contender {
     for (int i = 0; i < rounds; i++) {
       Lease lease = semaphore.acquire(30, TimeUnit.SECONDS);
       must(lease != null);
-      tally.stay("P", 2);
+      tally.stay("P");
       semaphore.returnLease(lease);
     }
   }

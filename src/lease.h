@@ -20,8 +20,9 @@
  *
  * While requests are sent at least every T/4 and answered at once the first
  * term is the smaller one.  The second makes the lease shorter when answers
- * came late.  Assumption: minSessionTimeout is at least two ticks, as the
- * server's default has it. */
+ * came late.  Assumptions: minSessionTimeout is at least two ticks, as the
+ * server's default has it; and while the session is idle the leader is not
+ * stopped for longer than the timeout (doc/protocol.md, "a known limit"). */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 

@@ -23,10 +23,10 @@ end
 -- The same at its cheapest: on a busy machine a request that is late costs
 -- an extra one (a nudge after 250 ms).
 local function least_cost(session, fn)
-  local requests, events = math.huge, nil
+  local requests, events = math.huge, math.huge
   for _ = 1, 3 do
     local asked, told = cost(session, fn)
-    if asked < requests then requests, events = asked, told end
+    requests, events = math.min(requests, asked), math.min(events, told)
   end
   return requests, events
 end
@@ -72,7 +72,7 @@ describe("An uncontended acquire and release cost", function()
         write:release { wait = true }
         read:release { wait = true }
       end)
-      assert.equal(0, told)
+      assert.is_true(told <= 0, told .. " events")
       assert.is_true(asked <= 6, asked .. " requests")
     end)
 
@@ -82,12 +82,12 @@ describe("An uncontended acquire and release cost", function()
       if kind.reentrant then
         local lock = kind.make(session, support.path())
         local guard = lock:acquire(5)
-        local asked, told = cost(session, function()
+        local asked, told = least_cost(session, function()
           for _ = 1, 10 do assert(lock:acquire(5)):release() end
         end)
         assert.equal(0, asked, kind.name)
-        assert.equal(0, told, kind.name)
-        guard:release()
+        assert.is_true(told <= 0, kind.name)
+        guard:release { wait = true }
       end
     end
   end)

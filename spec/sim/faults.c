@@ -64,8 +64,8 @@ static void plan(struct world *w, int number) {
   int trap_count = (int)(sizeof traps / sizeof *traps);
   if (random_chance(&w->random, 50)) {
     strike->trap = NOBODY;
-    agenda_add(&w->agenda, world_span(w, w->profile.active), FAULT_STRIKES,
-               0, number);
+    agenda_add(&w->agenda, world_span(w, w->profile.active), FAULT_STRIKES, 0,
+               number);
   } else {
     strike->trap = (int)traps[random_below(&w->random, trap_count)];
     strike->countdown = random_below(&w->random, 6);
@@ -153,8 +153,8 @@ static void silence(struct world *w, struct process *p) {
 
 static void stop_server(struct world *w) {
   bool leader = w->faults.about_time && random_chance(&w->random, 60);
-  int number = leader ? w->zoo.leader
-                      : random_below(&w->random, w->zoo.server_count);
+  int number =
+      leader ? w->zoo.leader : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
   if (w->now < server->stopped_until) return;
   server->stopped_until = fault_while(w);
@@ -225,21 +225,52 @@ void fault_strikes(struct world *w, int number, int chosen) {
   if (w->calm) return;
   w->statistics.struck[fault]++;
   switch (fault) {
-    case FAULT_CUT: cut(w, p); break;
-    case FAULT_SILENCE: silence(w, p); break;
-    case FAULT_LINK: cut_off(w); break;
-    case FAULT_STOP: stop_server(w); break;
-    case FAULT_ELECT: elect(w); break;
-    case FAULT_SLEEP: put_to_sleep(w); break;
-    case FAULT_FORCE: force(w, p); break;
-    case FAULT_PAUSE: process_pause(w, p, fault_while(w)); break;
-    case FAULT_CRASH: process_crash(w, p); break;
-    case FAULT_CLOSE: process_close(w, p); break;
-    case FAULT_CANCEL: cancel(w); break;
-    case FAULT_REMOVE: remove_node(w); break;
-    case FAULT_REMOVE_ALL: remove_all(w); break;
-    case FAULT_WRITE: write(w); break;
-    case FAULT_REAP: leader_reaps(w); break;
-    default: break;
+    case FAULT_CUT:
+      cut(w, p);
+      break;
+    case FAULT_SILENCE:
+      silence(w, p);
+      break;
+    case FAULT_LINK:
+      cut_off(w);
+      break;
+    case FAULT_STOP:
+      stop_server(w);
+      break;
+    case FAULT_ELECT:
+      elect(w);
+      break;
+    case FAULT_SLEEP:
+      put_to_sleep(w);
+      break;
+    case FAULT_FORCE:
+      force(w, p);
+      break;
+    case FAULT_PAUSE:
+      process_pause(w, p, fault_while(w));
+      break;
+    case FAULT_CRASH:
+      process_crash(w, p);
+      break;
+    case FAULT_CLOSE:
+      process_close(w, p);
+      break;
+    case FAULT_CANCEL:
+      cancel(w);
+      break;
+    case FAULT_REMOVE:
+      remove_node(w);
+      break;
+    case FAULT_REMOVE_ALL:
+      remove_all(w);
+      break;
+    case FAULT_WRITE:
+      write(w);
+      break;
+    case FAULT_REAP:
+      leader_reaps(w);
+      break;
+    default:
+      break;
   }
 }

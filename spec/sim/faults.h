@@ -10,45 +10,44 @@ struct world;
 struct op;
 
 /* These happen at a moment. */
-#define STRIKES(X)                                                         \
-  X(CUT, "cut")           /* a connection breaks */                        \
-  X(SILENCE, "silence")   /* no server can be reached for a while */       \
-  X(LINK, "link")         /* a server is cut off from its leader */        \
-  X(STOP, "stop")         /* a server stops for a while */                 \
-  X(ELECT, "elect")       /* a new leader; the old one has not noticed */  \
-  X(SLEEP, "sleep")       /* a commit processor sleeps: ZOOKEEPER-4537 */  \
-  X(FORCE, "force")       /* somebody else closes a session */             \
-  X(PAUSE, "pause")       /* SIGSTOP, SIGCONT */                           \
-  X(CRASH, "crash")       /* SIGKILL */                                    \
-  X(CLOSE, "close")       /* the session is closed, another one opened */  \
-  X(CANCEL, "cancel")     /* a waiter gives up */                          \
-  X(REMOVE, "remove")     /* an operator deletes a contender's node, */    \
-  X(REMOVE_ALL, "remove-all") /* or the directory, */                      \
-  X(WRITE, "write")       /* or writes a contender's data */               \
-  X(REAP, "reap")         /* empty containers vanish */
+#define STRIKES(X)                                                            \
+  X(CUT, "cut")               /* a connection breaks */                       \
+  X(SILENCE, "silence")       /* no server can be reached for a while */      \
+  X(LINK, "link")             /* a server is cut off from its leader */       \
+  X(STOP, "stop")             /* a server stops for a while */                \
+  X(ELECT, "elect")           /* a new leader; the old one has not noticed */ \
+  X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */ \
+  X(FORCE, "force")           /* somebody else closes a session */            \
+  X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                          \
+  X(CRASH, "crash")           /* SIGKILL */                                   \
+  X(CLOSE, "close")           /* the session is closed, another one opened */ \
+  X(CANCEL, "cancel")         /* a waiter gives up */                         \
+  X(REMOVE, "remove")         /* an operator deletes a contender's node, */   \
+  X(REMOVE_ALL, "remove-all") /* or the directory, */                         \
+  X(WRITE, "write")           /* or writes a contender's data */              \
+  X(REAP, "reap")             /* empty containers vanish */
 
 /* These are how the world of a schedule is made. */
-#define QUIRKS(X)                                                          \
-  X(SLOW, "slow")             /* the network is */                         \
-  X(LAG, "lag")               /* servers apply late */                     \
-  X(LATE, "late")             /* answers that come after all was lost */   \
+#define QUIRKS(X)                                                           \
+  X(SLOW, "slow")             /* the network is */                          \
+  X(LAG, "lag")               /* servers apply late */                      \
+  X(LATE, "late")             /* answers that come after all was lost */    \
   X(STALL, "stall")           /* pauses between reading clock and acting */ \
-  X(MEMORY, "memory")         /* there is sometimes none */                \
-  X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */        \
-  X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */ \
-  X(OLD, "old")               /* a server without containers */            \
-  X(COUNTER, "counter")       /* a directory's counter is at its end */    \
-  X(DRIFT, "drift")           /* clocks of different rates */              \
-  X(TIMEOUT, "timeout")       /* waiters with a deadline */                \
-  X(TRY, "try")               /* users who do not wait */                  \
-  X(MAX_HOLD, "max-hold")                                                  \
-  X(SUSPEND, "suspend")       /* holders who lose by a disconnection */    \
-  X(TWIN, "twin")             /* two users of one session */
+  X(MEMORY, "memory")         /* there is sometimes none */                 \
+  X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */         \
+  X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */  \
+  X(OLD, "old")               /* a server without containers */             \
+  X(COUNTER, "counter")       /* a directory's counter is at its end */     \
+  X(DRIFT, "drift")           /* clocks of different rates */               \
+  X(TIMEOUT, "timeout")       /* waiters with a deadline */                 \
+  X(TRY, "try")               /* users who do not wait */                   \
+  X(MAX_HOLD, "max-hold")                                                   \
+  X(SUSPEND, "suspend") /* holders who lose by a disconnection */           \
+  X(TWIN, "twin")       /* two users of one session */
 
 enum fault {
 #define X(name, text) FAULT_##name,
-  STRIKES(X)
-  STRIKE_COUNT,
+  STRIKES(X) STRIKE_COUNT,
   FAULT_BEFORE_QUIRKS = STRIKE_COUNT - 1,
   QUIRKS(X)
 #undef X
@@ -60,8 +59,8 @@ enum { STRIKES_MAX = 12 };
 /* A strike waits for its time, or for a request of a certain kind. */
 struct strike {
   enum fault fault;
-  int trap;       /* an op_kind; NOBODY: none */
-  int countdown;  /* of such requests */
+  int trap;      /* an op_kind; NOBODY: none */
+  int countdown; /* of such requests */
 };
 
 struct faults {

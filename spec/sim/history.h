@@ -32,16 +32,16 @@ struct transaction {
 };
 
 struct node {
-  int path, parent;     /* paths */
-  int older;            /* the last node that had this path */
-  int sibling;          /* the next older child of the same parent */
-  int made, gone;       /* transactions */
+  int path, parent; /* paths */
+  int older;        /* the last node that had this path */
+  int sibling;      /* the next older child of the same parent */
+  int made, gone;   /* transactions */
   int written[WRITES_MAX], writes;
-  int session;          /* it is an ephemeral node of; NOBODY: it stays */
-  int32_t counter;      /* of children made under it */
-  int children;         /* now */
+  int session;     /* it is an ephemeral node of; NOBODY: it stays */
+  int32_t counter; /* of children made under it */
+  int children;    /* now */
   bool container;
-  bool by_force;        /* gone by no fault of its owner */
+  bool by_force; /* gone by no fault of its owner */
 };
 
 struct history {

@@ -34,8 +34,7 @@ static bool is_ghost(const struct world *w, const struct acquisition *a,
     const struct acquisition *other = &w->acquisitions[i];
     if (other->process != a->process || !other->contender) continue;
     if (other->contender->state == CONTENDER_LEAVING &&
-        strcmp(other->contender->path, paths_text(&w->paths, node->path)) ==
-            0)
+        strcmp(other->contender->path, paths_text(&w->paths, node->path)) == 0)
       return true;
   }
   return false;
@@ -56,8 +55,7 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   int child = history_first_child(h, h->nodes[own].parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
     if (h->nodes[child].made < h->nodes[own].made &&
-        node_seen(&h->nodes[child], view) &&
-        !is_ghost(w, a, &h->nodes[child]))
+        node_seen(&h->nodes[child], view) && !is_ghost(w, a, &h->nodes[child]))
       return;
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
@@ -84,14 +82,13 @@ static void check_removed(struct world *w, const struct acquisition *a) {
   prefix[length - 1] = '/';
   name_format(prefix + length, sizeof prefix - length, &p->session.base,
               a->contender->id, ROLE_LOCK);
-  int child = history_first_child(
-      h, paths_number(&w->paths, lock, strlen(lock)));
+  int child =
+      history_first_child(h, paths_number(&w->paths, lock, strlen(lock)));
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const char *path = paths_text(&w->paths, h->nodes[child].path);
     if (node_is_there(&h->nodes[child]) &&
         strncmp(path, prefix, strlen(prefix)) == 0)
-      violate(w, "(%d) is said to be removed, and is there",
-              number_of(w, a));
+      violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
   }
 }
 
@@ -249,8 +246,7 @@ static void check_news(struct world *w, const struct acquisition *a) {
   if (p->library.connected_at > since) since = p->library.connected_at;
   int64_t allowed = p->session.timeout / 2 + 8 * w->profile.latency;
   if (w->now > since + allowed)
-    violate(w, "(%d) has not been told that its node is gone",
-            number_of(w, a));
+    violate(w, "(%d) has not been told that its node is gone", number_of(w, a));
 }
 
 static void check_each(struct world *w, const struct process *p) {
@@ -303,8 +299,7 @@ void invariants_expiring(struct world *w, int session) {
 void invariants_removed(struct world *w, int node) {
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->ended || a->node != node || !believes(w, a))
-      continue;
+    if (!a->granted || a->ended || a->node != node || !believes(w, a)) continue;
     if (!is_excused(w, a))
       violate(w, "the node of (%d), who believes to hold, is deleted", i);
   }
@@ -345,8 +340,7 @@ void invariants_at_end(struct world *w) {
   for (int i = 0; i < w->process_count; i++) {
     const struct process *p = &w->processes[i];
     if (p->open) check_counters(w, p);
-    if (!users_are_done(w, p))
-      violate(w, "process %d has not finished", i);
+    if (!users_are_done(w, p)) violate(w, "process %d has not finished", i);
   }
   check_orphans(w);
 }

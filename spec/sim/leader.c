@@ -17,8 +17,7 @@ static void commit(struct world *w, enum transaction_kind kind, int node,
   t->rc = rc;
   t->at = w->now;
   for (int i = 0; i < zoo->server_count; i++)
-    if (i != zoo->leader)
-      server_deliver(w, i, DELIVER_TRANSACTION, number);
+    if (i != zoo->leader) server_deliver(w, i, DELIVER_TRANSACTION, number);
   server_applies(w, zoo->leader, number);
 }
 
@@ -91,8 +90,8 @@ void leader_looks_at_session(struct world *w, int session) {
   /* After a stop it is chance which thread is first: this one, or those that
    * read what has arrived meanwhile. */
   if (due < leader->stopped_until)
-    due = leader->stopped_until +
-          random_between(&w->random, 0, 5 * MILLISECOND);
+    due =
+        leader->stopped_until + random_between(&w->random, 0, 5 * MILLISECOND);
   if (w->now < due) {
     agenda_add(&w->agenda, due, SESSION_MAY_EXPIRE, 0, session);
     return;
@@ -106,8 +105,7 @@ void leader_looks_at_session(struct world *w, int session) {
 
 static void connect(struct world *w, int server, int request) {
   struct zoo *zoo = &w->zoo;
-  struct connection *c =
-      &zoo->connections[zoo->requests[request].connection];
+  struct connection *c = &zoo->connections[zoo->requests[request].connection];
   if (c->session == NOBODY) {
     c->session = open_session(w, server, request);
     commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, server, 0);
@@ -252,23 +250,31 @@ static void hear(struct world *w, uint64_t sessions) {
     if (sessions & 1) leader_touch(w, i);
 }
 
-void leader_receives(struct world *w, int server, int generation,
-                     int request) {
-  const struct server *s = &w->zoo.servers[server];
-  const struct server *leader = &w->zoo.servers[w->zoo.leader];
+static void handle(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
-  if (s->generation != generation) return; /* the link has broken since */
-  int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
-                                                      : leader->stopped_until;
-  if (w->now < held)
-    agenda_add(&w->agenda, held, AT_LEADER, server | generation << 3,
-               request);
-  else if (r->ask == ASK_REPORT)
+  if (r->ask == ASK_REPORT)
     hear(w, r->heard);
   else if (r->ask == ASK_CONNECT)
     connect(w, server, request);
   else
     check_and_execute(w, server, request);
+}
+
+void leader_receives(struct world *w, int server) {
+  struct server *s = &w->zoo.servers[server];
+  while (s->up_first != s->up_last) {
+    const struct server *leader = &w->zoo.servers[w->zoo.leader];
+    const struct forwarded *f = &s->forwards[s->up_first % FORWARDS_MAX];
+    if (w->now < f->at) return;
+    int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
+                                                        : leader->stopped_until;
+    if (w->now < held) {
+      agenda_add(&w->agenda, held, AT_LEADER, server, 0);
+      return;
+    }
+    s->up_first++;
+    handle(w, server, f->request);
+  }
 }
 
 /* Every half tick; the answer is the report. */
@@ -349,10 +355,10 @@ void zoo_elects(struct world *w, int server, int64_t until) {
   zoo->leader = server;
   zoo->history.epoch++;
   for (int i = 0; i < zoo->session_count; i++) leader_touch(w, i);
-  for (int i = 0; i < zoo->server_count; i++) zoo->servers[i].generation++;
+  for (int i = 0; i < zoo->server_count; i++)
+    zoo->servers[i].up_first = zoo->servers[i].up_last;
   for (int i = 0; i < zoo->connection_count; i++)
-    if (zoo->connections[i].server != old)
-      server_drop(w, &zoo->connections[i]);
+    if (zoo->connections[i].server != old) server_drop(w, &zoo->connections[i]);
   zoo->servers[old].deposed = true;
   server_is_cut_off(w, old, until);
 }

@@ -107,8 +107,8 @@ static void connected(struct world *w, struct process *p) {
   trace(w, p->number, "connected to server %d, session %d", c->server,
         c->session);
   if (again) send_watches(w, p);
-  session_connected(&p->session, p->now, zoo_session_id(c->session),
-                    c->timeout, process_clock_at(p, l->tried_at));
+  session_connected(&p->session, p->now, zoo_session_id(c->session), c->timeout,
+                    process_clock_at(p, l->tried_at));
 }
 
 /* Answers that nobody waits for any more: they must do nothing. */
@@ -234,10 +234,10 @@ static void describe_node(const struct world *w, int number,
 }
 
 static const char *const op_names[] = {
-    [OP_CREATE] = "create",   [OP_MKDIR] = "mkdir",
-    [OP_LIST] = "list",       [OP_GET] = "get",
-    [OP_EXISTS] = "exists",   [OP_REMOVE] = "remove",
-    [OP_SYNC] = "sync",       [OP_READ] = "check",
+    [OP_CREATE] = "create",       [OP_MKDIR] = "mkdir",
+    [OP_LIST] = "list",           [OP_GET] = "get",
+    [OP_EXISTS] = "exists",       [OP_REMOVE] = "remove",
+    [OP_SYNC] = "sync",           [OP_READ] = "check",
     [OP_HEARTBEAT] = "heartbeat", [OP_PING] = "ping",
     [OP_UNWATCH] = "unwatch",
 };
@@ -260,8 +260,7 @@ static void answered(struct world *w, struct process *p,
   listing_free(listing);
 }
 
-static void fired(struct world *w, struct process *p,
-                  const struct note *note) {
+static void fired(struct world *w, struct process *p, const struct note *note) {
   struct library *l = &p->library;
   bool known = path_set_has(&l->data, note->path) ||
                path_set_has(&l->missing, note->path);

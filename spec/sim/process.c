@@ -73,8 +73,8 @@ void process_reset(struct world *w, struct process *p, int number) {
   p->hearing = NOBODY;
   library_reset(&p->library);
   users_reset(w, p);
-  agenda_add(&w->agenda, world_span(w, w->profile.think), PROCESS_OPENS,
-             number, 0);
+  agenda_add(&w->agenda, world_span(w, w->profile.think), PROCESS_OPENS, number,
+             0);
 }
 
 void process_open(struct world *w, struct process *p) {

@@ -26,12 +26,12 @@ enum library_state {
 
 struct library {
   enum library_state state;
-  int connection;   /* NOBODY: none */
-  int session;      /* NOBODY: none yet */
-  int server;       /* of the last connection */
+  int connection; /* NOBODY: none */
+  int session;    /* NOBODY: none yet */
+  int server;     /* of the last connection */
   int64_t timeout;
-  int seen;         /* the newest view that an answer has told of */
-  int outstanding;  /* requests not yet answered */
+  int seen;        /* the newest view that an answer has told of */
+  int outstanding; /* requests not yet answered */
   int64_t tries_at, tried_at, connected_at, last_sent, last_received;
   int64_t wakes_at; /* the next of its happenings */
   uint64_t late;    /* a request that is answered too late; 0: none */
@@ -46,11 +46,11 @@ struct user {
 struct process {
   struct world *world;
   int number;
-  bool open;    /* `session` is in use */
+  bool open; /* `session` is in use */
   bool crashed;
   bool opening; /* a new session will be opened */
   int64_t offset;
-  int drift;    /* of its clock, in 1/10000 */
+  int drift; /* of its clock, in 1/10000 */
 
   int64_t paused_until;
   int64_t stale_now; /* the clock was read before the pause; 0: not */
@@ -59,9 +59,9 @@ struct process {
   int64_t unreachable_until;
 
   int64_t wakes_at;
-  int64_t now;       /* by which it acts */
-  int seen;          /* the newest view that anything has told of */
-  int hearing;       /* the note being handled; NOBODY: none */
+  int64_t now; /* by which it acts */
+  int seen;    /* the newest view that anything has told of */
+  int hearing; /* the note being handled; NOBODY: none */
   unsigned inbox_first, inbox_last;
   int inbox[INBOX_MAX];
 
@@ -92,8 +92,7 @@ void process_resumes(struct world *w, struct process *p);
 void library_reset(struct library *library);
 void library_open(struct world *w, struct process *p);
 bool library_submit(struct world *w, struct process *p, const struct op *op);
-void library_hears(struct world *w, struct process *p,
-                   const struct note *note);
+void library_hears(struct world *w, struct process *p, const struct note *note);
 /* What its own clock calls for: attempts, pings, giving up. */
 void library_looks(struct world *w, struct process *p);
 void library_wakes(struct world *w, struct process *p);

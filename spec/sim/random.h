@@ -36,8 +36,7 @@ static inline bool random_chance(struct random *r, int percent) {
 
 /* low .. high, where small ones are as likely as large ones: what happens
  * within a round trip and what takes a session timeout are both wanted. */
-static inline int64_t random_span(struct random *r, int64_t low,
-                                  int64_t high) {
+static inline int64_t random_span(struct random *r, int64_t low, int64_t high) {
   int64_t top = (high - low) >> random_below(r, 10);
   return low + random_between(r, 0, top);
 }

@@ -4,59 +4,59 @@
 
 #include <stdint.h>
 
-#define STATISTICS(X)                                                      \
-  X(EVENTS, "events")                                                      \
-  X(CONNECTED, "connections made")                                         \
-  X(RECONNECTED, "reconnections of a live session")                        \
-  X(MOVED_SERVER, "of them to another server")                             \
-  X(REFUSED_BY_LAGGING, "connections refused by a lagging server")         \
-  X(ATTEMPT_TIMED_OUT, "connection attempts given up")                     \
-  X(SILENT_DISCONNECT, "disconnections found by the clock")                \
-  X(SESSION_EXPIRED, "sessions expired by silence")                        \
-  X(EXPIRY_TOLD, "expiries told to a client")                              \
-  X(SESSION_MOVED, "requests refused: session moved")                      \
-  X(MISSED_DELETION, "missed deletions told after a reconnection")         \
-  X(MISSED_CHANGE, "missed changes told after a reconnection")             \
-  X(LATE_ANSWER, "answers to requests of an old connection")               \
-  X(UNREADABLE, "nodes that may not be read")                              \
-  X(COUNTER_END, "numbers given at the end of the counter")                \
-  X(REAPED, "containers reaped")                                           \
-  X(SUBMIT_FAILED, "requests refused: no memory")                          \
-  X(LIST_WITHOUT_MEMORY, "lists without memory")                           \
-  X(STALE_NOW, "batches handled with an old clock")                        \
-  X(CREATE_LOST, "creates whose reply was lost")                           \
-  X(CREATE_LOST_APPLIED, "of them applied")                                \
-  X(REMOVE_LOST, "deletes whose reply was lost")                           \
-  X(REMOVE_LOST_APPLIED, "of them applied")                                \
-  X(ACQUIRED, "acquisitions begun")                                        \
-  X(GRANTED, "grants")                                                     \
-  X(GRANTED_BY_LIST, "grants by a list")                                   \
-  X(GRANTED_BY_EVENT, "grants by a watch event alone")                     \
-  X(GRANTED_BY_OTHER, "grants by another answer")                          \
+#define STATISTICS(X)                                                        \
+  X(EVENTS, "events")                                                        \
+  X(CONNECTED, "connections made")                                           \
+  X(RECONNECTED, "reconnections of a live session")                          \
+  X(MOVED_SERVER, "of them to another server")                               \
+  X(REFUSED_BY_LAGGING, "connections refused by a lagging server")           \
+  X(ATTEMPT_TIMED_OUT, "connection attempts given up")                       \
+  X(SILENT_DISCONNECT, "disconnections found by the clock")                  \
+  X(SESSION_EXPIRED, "sessions expired by silence")                          \
+  X(EXPIRY_TOLD, "expiries told to a client")                                \
+  X(SESSION_MOVED, "requests refused: session moved")                        \
+  X(MISSED_DELETION, "missed deletions told after a reconnection")           \
+  X(MISSED_CHANGE, "missed changes told after a reconnection")               \
+  X(LATE_ANSWER, "answers to requests of an old connection")                 \
+  X(UNREADABLE, "nodes that may not be read")                                \
+  X(COUNTER_END, "numbers given at the end of the counter")                  \
+  X(REAPED, "containers reaped")                                             \
+  X(SUBMIT_FAILED, "requests refused: no memory")                            \
+  X(LIST_WITHOUT_MEMORY, "lists without memory")                             \
+  X(STALE_NOW, "batches handled with an old clock")                          \
+  X(CREATE_LOST, "creates whose reply was lost")                             \
+  X(CREATE_LOST_APPLIED, "of them applied")                                  \
+  X(REMOVE_LOST, "deletes whose reply was lost")                             \
+  X(REMOVE_LOST_APPLIED, "of them applied")                                  \
+  X(ACQUIRED, "acquisitions begun")                                          \
+  X(GRANTED, "grants")                                                       \
+  X(GRANTED_BY_LIST, "grants by a list")                                     \
+  X(GRANTED_BY_EVENT, "grants by a watch event alone")                       \
+  X(GRANTED_BY_OTHER, "grants by another answer")                            \
   X(GRANTED_AFTER_RECONNECTION, "grants after a reconnection while waiting") \
-  X(GRANTED_UNBELIEVED, "grants told when the lease was over")             \
-  X(QUEUED, "times queued")                                                \
-  X(FINDING, "times a create was in doubt")                                \
-  X(FOUND, "of them found")                                                \
-  X(NOT_FOUND, "of them not found")                                        \
-  X(REPARKED, "expiries while waiting")                                    \
-  X(OWN_NODE_GONE, "own node gone while waiting")                          \
-  X(LEFT_IN_DOUBT, "given up while the create was in doubt or under way")  \
-  X(TIMEOUT, "refused: timeout")                                           \
-  X(BUSY, "refused: busy")                                                 \
-  X(CANCELLED, "refused: cancelled")                                       \
-  X(DISCONNECTED, "refused: disconnected")                                 \
-  X(REFUSED_CLOSED, "refused: closed")                                     \
-  X(AUTH, "refused: not allowed")                                          \
-  X(INVALID, "refused: invalid")                                           \
-  X(LOST_BY_LEASE, "lost: the lease was over")                             \
-  X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                     \
-  X(LOST_BY_EXPIRY, "lost: expired")                                       \
-  X(LOST_BY_CLOSE, "lost: closed")                                         \
-  X(LOST_BY_FORCE, "lost: the node was deleted by an operator")            \
-  X(HELD_THROUGH, "holds that survived a reconnection")                    \
-  X(RELEASED, "releases")                                                  \
-  X(GHOST, "acquisitions beside a release under way")                      \
+  X(GRANTED_UNBELIEVED, "grants told when the lease was over")               \
+  X(QUEUED, "times queued")                                                  \
+  X(FINDING, "times a create was in doubt")                                  \
+  X(FOUND, "of them found")                                                  \
+  X(NOT_FOUND, "of them not found")                                          \
+  X(REPARKED, "expiries while waiting")                                      \
+  X(OWN_NODE_GONE, "own node gone while waiting")                            \
+  X(LEFT_IN_DOUBT, "given up while the create was in doubt or under way")    \
+  X(TIMEOUT, "refused: timeout")                                             \
+  X(BUSY, "refused: busy")                                                   \
+  X(CANCELLED, "refused: cancelled")                                         \
+  X(DISCONNECTED, "refused: disconnected")                                   \
+  X(REFUSED_CLOSED, "refused: closed")                                       \
+  X(AUTH, "refused: not allowed")                                            \
+  X(INVALID, "refused: invalid")                                             \
+  X(LOST_BY_LEASE, "lost: the lease was over")                               \
+  X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                       \
+  X(LOST_BY_EXPIRY, "lost: expired")                                         \
+  X(LOST_BY_CLOSE, "lost: closed")                                           \
+  X(LOST_BY_FORCE, "lost: the node was deleted by an operator")              \
+  X(HELD_THROUGH, "holds that survived a reconnection")                      \
+  X(RELEASED, "releases")                                                    \
+  X(GHOST, "acquisitions beside a release under way")                        \
   X(OVERLAP_EXCUSED, "beliefs that overlap by an operator's doing")
 
 enum sight {

@@ -41,8 +41,8 @@ void users_free(struct world *w) {
 
 static void act_later(struct world *w, const struct process *p, int user,
                       int64_t longest) {
-  agenda_add(&w->agenda, w->now + world_span(w, longest), USER_ACTS,
-             p->number, user);
+  agenda_add(&w->agenda, w->now + world_span(w, longest), USER_ACTS, p->number,
+             user);
 }
 
 /* Acquiring. */
@@ -60,8 +60,7 @@ static struct contender_options options_of(struct world *w,
   /* Somebody who does not wait still wants an answer in some time. */
   if (!options.patient && options.deadline == NEVER)
     options.deadline = p->now + w->profile.timeout;
-  options.lose_on_suspend =
-      fault_is(w, FAULT_SUSPEND) && random_chance(r, 50);
+  options.lose_on_suspend = fault_is(w, FAULT_SUSPEND) && random_chance(r, 50);
   a->deadline = options.deadline;
   a->patient = options.patient;
   return options;
@@ -116,7 +115,8 @@ void user_acts(struct world *w, struct process *p, int user) {
     return;
   }
   if (!p->open) {
-    act_later(w, p, user, 100 * MILLISECOND);
+    agenda_add(&w->agenda, w->now + 50 * MILLISECOND, USER_ACTS, p->number,
+               user);
     return;
   }
   u->left--;
@@ -216,8 +216,8 @@ static void granted(struct world *w, struct acquisition *a) {
   a->held_in = a->process->session.connection;
   count_grant(w, a);
   invariants_granted(w, a);
-  agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES,
-             a->process->number, (int)(a - w->acquisitions));
+  agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
+             (int)(a - w->acquisitions));
 }
 
 static void forgotten(struct world *w, struct acquisition *a) {

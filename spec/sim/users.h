@@ -19,8 +19,8 @@ struct acquisition {
   bool patient;
   bool granted, refused, lost, removed, forgotten;
   bool released;
-  bool ended;      /* the user goes on to the next */
-  int node;        /* what it was granted for */
+  bool ended; /* the user goes on to the next */
+  int node;   /* what it was granted for */
   int64_t granted_at;
   unsigned begun_in; /* the connection in which it was begun, */
   unsigned held_in;  /* and granted */

@@ -51,6 +51,7 @@ static void draw_profile(struct world *w) {
   if (f->stretched) f->active += 2 * f->timeout;
   f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
+  if (w->faults.about_time) f->think += 2 * f->timeout;
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
@@ -67,8 +68,7 @@ static void set_lags(struct world *w) {
   if (!fault_is(w, FAULT_LAG)) return;
   for (int i = 0; i < w->zoo.server_count; i++)
     if (random_chance(&w->random, 60))
-      w->zoo.servers[i].lag =
-          w->profile.latency + random_between(&w->random, 0, w->zoo.tick);
+      w->zoo.servers[i].lag = random_between(&w->random, 1, w->zoo.tick);
 }
 
 /* The directories of the locks: there already, or some part of them. */
@@ -92,9 +92,8 @@ static void make_directories(struct world *w) {
   if (made && (random_chance(r, 60) || fault_is(w, FAULT_COUNTER)))
     leader_makes(w, f->locks[0], random_chance(r, 50), counter);
   if (fault_is(w, FAULT_FORBIDDEN))
-    f->forbidden_path =
-        paths_number(&w->paths, f->locks[f->lock_count - 1],
-                     strlen(f->locks[f->lock_count - 1]));
+    f->forbidden_path = paths_number(&w->paths, f->locks[f->lock_count - 1],
+                                     strlen(f->locks[f->lock_count - 1]));
 }
 
 static void make(struct world *w, uint64_t seed, uint64_t allowed) {
@@ -113,9 +112,8 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   draw_profile(w);
   set_lags(w);
   make_directories(w);
-  w->process_count = 1 + random_below(&w->random, w->faults.about_time
-                                                      ? 2
-                                                      : PROCESSES_MAX);
+  w->process_count =
+      1 + random_below(&w->random, w->faults.about_time ? 2 : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
   faults_plan(w);
@@ -125,11 +123,12 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
 
 static void describe(const struct world *w) {
   if (!w->tracing) return;
-  printf("seed %llu: %d processes, %d servers, timeout %.0f ms, tick %.0f ms,"
-         " latency %.1f ms, faults until %.0f ms:",
-         (unsigned long long)w->seed, w->process_count, w->zoo.server_count,
-         (double)w->profile.timeout / 1e6, (double)w->zoo.tick / 1e6,
-         (double)w->profile.latency / 1e6, (double)w->profile.active / 1e6);
+  printf(
+      "seed %llu: %d processes, %d servers, timeout %.0f ms, tick %.0f ms,"
+      " latency %.1f ms, faults until %.0f ms:",
+      (unsigned long long)w->seed, w->process_count, w->zoo.server_count,
+      (double)w->profile.timeout / 1e6, (double)w->zoo.tick / 1e6,
+      (double)w->profile.latency / 1e6, (double)w->profile.active / 1e6);
   for (int i = 0; i < FAULTS; i++)
     if (fault_is(w, (enum fault)i)) printf(" %s", fault_name(i));
   putchar('\n');
@@ -140,8 +139,7 @@ static void calm(struct world *w) {
   trace(w, NOBODY, "nothing goes wrong any more");
   w->calm = true;
   w->calm_since = w->now;
-  for (int i = 0; i < w->zoo.server_count; i++)
-    w->zoo.servers[i].lag = w->profile.latency;
+  for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
 }
 
 /* Running. */
@@ -150,26 +148,54 @@ static void happen(struct world *w, const struct happening *h) {
   /* (Only where it is a process.) */
   struct process *p = &w->processes[h->who % PROCESSES_MAX];
   switch (h->what) {
-    case AT_SERVER: server_receives(w, h->which); break;
-    case AT_LEADER:
-      leader_receives(w, h->who & 7, h->who >> 3, h->which);
+    case AT_SERVER:
+      server_receives(w, h->which);
       break;
-    case AT_CLIENT: process_hears(w, p, h->which); break;
-    case SERVER_DELIVERS: server_delivers(w, h->who); break;
+    case AT_LEADER:
+      leader_receives(w, h->who);
+      break;
+    case AT_CLIENT:
+      process_hears(w, p, h->which);
+      break;
+    case SERVER_DELIVERS:
+      server_delivers(w, h->who);
+      break;
     case SERVER_REJOINS:
       server_rejoins(w, h->who, random_chance(&w->random, 50));
       break;
-    case LEADER_PINGS: leader_pings(w); break;
-    case SESSION_MAY_EXPIRE: leader_looks_at_session(w, h->which); break;
-    case PROCESS_WAKES: process_wakes(w, p); break;
-    case PROCESS_RUNS: process_runs(w, p); break;
-    case PROCESS_RESUMES: process_resumes(w, p); break;
-    case PROCESS_OPENS: process_open(w, p); break;
-    case LIBRARY_WAKES: library_wakes(w, p); break;
-    case USER_ACTS: user_acts(w, p, h->which); break;
-    case USER_RELEASES: user_releases(w, p, h->which); break;
-    case FAULT_STRIKES: fault_strikes(w, h->which, h->who); break;
-    case CALM_BEGINS: calm(w); break;
+    case LEADER_PINGS:
+      leader_pings(w);
+      break;
+    case SESSION_MAY_EXPIRE:
+      leader_looks_at_session(w, h->which);
+      break;
+    case PROCESS_WAKES:
+      process_wakes(w, p);
+      break;
+    case PROCESS_RUNS:
+      process_runs(w, p);
+      break;
+    case PROCESS_RESUMES:
+      process_resumes(w, p);
+      break;
+    case PROCESS_OPENS:
+      process_open(w, p);
+      break;
+    case LIBRARY_WAKES:
+      library_wakes(w, p);
+      break;
+    case USER_ACTS:
+      user_acts(w, p, h->which);
+      break;
+    case USER_RELEASES:
+      user_releases(w, p, h->which);
+      break;
+    case FAULT_STRIKES:
+      fault_strikes(w, h->which, h->who);
+      break;
+    case CALM_BEGINS:
+      calm(w);
+      break;
   }
 }
 

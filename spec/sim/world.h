@@ -21,9 +21,9 @@ enum { PROCESSES_MAX = 4, LOCKS_MAX = 2, EVENTS_MAX = 60000 };
 enum { REPLY_NO_WATCH = -121 };
 
 enum what {
-  AT_SERVER,         /* a request */
-  AT_LEADER,         /* a request, from a server */
-  AT_CLIENT,         /* a note */
+  AT_SERVER, /* a request */
+  AT_LEADER, /* requests, from a server */
+  AT_CLIENT, /* a note */
   SERVER_DELIVERS,
   SERVER_REJOINS,
   LEADER_PINGS,
@@ -41,12 +41,12 @@ enum what {
 
 /* How the world of this schedule is made. */
 struct profile {
-  int64_t latency;  /* of a message, at most */
-  int64_t timeout;  /* of the sessions */
-  int64_t active;   /* until then things go wrong */
-  int64_t hold;     /* at most */
-  bool stretched;   /* long times are as likely as any */
-  int64_t think;    /* between acquisitions, at most */
+  int64_t latency;              /* of a message, at most */
+  int64_t timeout;              /* of the sessions */
+  int64_t active;               /* until then things go wrong */
+  int64_t hold;                 /* at most */
+  bool stretched;               /* long times are as likely as any */
+  int64_t think;                /* between acquisitions, at most */
   int submit_fails, list_fails; /* percent */
   unsigned unreadable;          /* a set of processes, whose nodes are */
   int forbidden_path;           /* NOBODY: none */
@@ -59,10 +59,10 @@ struct world {
   struct random random;
   int64_t now;
   uint64_t events;
-  bool calm;         /* nothing goes wrong any more */
+  bool calm; /* nothing goes wrong any more */
   int64_t calm_since;
-  int64_t bound;     /* everybody must have finished by then */
-  int64_t ends_at;   /* NEVER: somebody has not finished */
+  int64_t bound;   /* everybody must have finished by then */
+  int64_t ends_at; /* NEVER: somebody has not finished */
 
   struct profile profile;
   struct faults faults;
@@ -91,8 +91,8 @@ void violate(struct world *w, const char *format, ...)
 void write_trace(struct world *w, int process, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-#define trace(w, process, ...)                                 \
-  do {                                                         \
+#define trace(w, process, ...)                                  \
+  do {                                                          \
     if ((w)->tracing) write_trace((w), (process), __VA_ARGS__); \
   } while (0)
 

@@ -24,6 +24,7 @@ enum {
   REQUESTS_MAX = 8192,
   NOTES_MAX = 16384,
   DELIVERIES_MAX = 16384,
+  FORWARDS_MAX = 1024,
   WAITING_MAX = 128,
 };
 
@@ -80,22 +81,23 @@ struct zoo_session {
 /* Its two ends learn one by one that it is over. */
 struct connection {
   int client, server;
-  int session;        /* NOBODY: not yet */
+  int session; /* NOBODY: not yet */
   bool client_has_it;
   bool server_has_it;
-  bool up_closed;     /* what is sent now gets lost */
-  bool up_cut;        /* and so does what is on its way */
+  bool up_closed; /* what is sent now gets lost */
+  bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
   int64_t up_until, down_until; /* when the last message of a line arrives */
-  int64_t timeout;    /* wanted */
-  int seen;           /* the view that the client had when it connected */
+  int64_t timeout;              /* wanted */
+  int seen; /* the view that the client had when it connected */
   struct path_set data, missing; /* the client's watches at that time */
   struct path_set watches;       /* the server's */
   int waiting[WAITING_MAX];      /* requests not yet answered, in order */
   unsigned first, last;
 };
 
-/* What travels from the leader to a server. */
+/* What travels from the leader to a server.  The first two go on to the
+ * server's commit processor, which may be late; the others do not wait. */
 enum delivery_kind {
   DELIVER_TRANSACTION,
   DELIVER_SYNC,
@@ -105,24 +107,31 @@ enum delivery_kind {
 };
 
 struct delivery {
-  int64_t at;
+  int64_t at; /* when it arrives; then: when it is applied */
   enum delivery_kind kind;
   int what; /* a transaction, or a request */
 };
 
+/* And what travels from a server to the leader. */
+struct forwarded {
+  int64_t at;
+  int request;
+};
+
 struct server {
-  int view;             /* so many transactions are applied */
-  int64_t cut_until;    /* off from the leader */
+  int view;              /* so many transactions are applied */
+  int64_t cut_until;     /* off from the leader */
   int64_t stopped_until; /* the whole process */
-  bool deposed;         /* cut off, and still believes that it leads */
-  bool asleep;          /* its commit processor waits for the next request */
+  bool deposed;          /* cut off, and still believes that it leads */
+  bool asleep;           /* its commit processor waits for the next request */
   int connections;
-  int generation;       /* of its link to the leader */
-  uint64_t heard;       /* sessions, since the last report */
-  int64_t lag;          /* of a delivery, at most */
-  int64_t up_until, down_until;
-  int64_t wakes_at;     /* the next delivery's happening */
-  int first, last;
+  uint64_t heard; /* sessions, since the last report */
+  int64_t lag;    /* of the commit processor, at most */
+  int64_t up_until, down_until, apply_until;
+  int64_t wakes_at;         /* the next delivery's happening */
+  int first, arrived, last; /* deliveries: not applied, not arrived, none */
+  unsigned up_first, up_last;
+  struct forwarded forwards[FORWARDS_MAX];
   struct delivery deliveries[DELIVERIES_MAX];
 };
 
@@ -153,8 +162,7 @@ void zoo_send(struct world *w, int request);
 /* Happenings. */
 void server_receives(struct world *w, int request);
 void server_delivers(struct world *w, int server);
-void leader_receives(struct world *w, int server, int generation,
-                     int request);
+void leader_receives(struct world *w, int server);
 void leader_looks_at_session(struct world *w, int session);
 void leader_pings(struct world *w);
 

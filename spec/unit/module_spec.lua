@@ -118,7 +118,7 @@ describe("Misuse of connect", function()
       misuse(function() connect("a", { auth = two }) end))
     assert.matches("option 'auth' %[1%]",
       misuse(function() connect("a", { auth = { "digest" } }) end))
-    assert.matches("unknown option \"user\"",
+    assert.matches("unknown option \"x\"",
       misuse(function() connect("a", { auth = { scheme = "", x = 1 } }) end))
   end)
 

@@ -17,6 +17,8 @@ local support = {
   dir = os.getenv "SPEC_DIR",
   ensemble = os.getenv "SPEC_ENSEMBLE_HOSTS",
   lua = os.getenv "SPEC_LUA" or "lua5.4",
+  -- How late, in seconds, a busy machine may be.
+  slack = tonumber(os.getenv "SPEC_SLACK") or 1,
   now = core.now,
   sleep = socket.sleep,
   pid = core.pid,

@@ -268,7 +268,7 @@ describe("The cost, counted at the server,", function()
     local before, threads = support.memory(), support.count_threads()
     try(1000)
     local grown = support.memory() - before
-    assert.is_true(grown <  4096, grown .. " KiB")
+    assert.is_true(grown < 4096, grown .. " KiB")
     assert.equal(threads, support.count_threads())
     support.wait_until(function() return #queue(path) == 1 end)
     assert.equal(0, counter "watch_count")

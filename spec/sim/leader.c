@@ -250,31 +250,21 @@ static void hear(struct world *w, uint64_t sessions) {
     if (sessions & 1) leader_touch(w, i);
 }
 
-static void handle(struct world *w, int server, int request) {
+void leader_receives(struct world *w, int server, int generation, int request) {
+  const struct server *s = &w->zoo.servers[server];
+  const struct server *leader = &w->zoo.servers[w->zoo.leader];
   const struct request *r = &w->zoo.requests[request];
-  if (r->ask == ASK_REPORT)
+  if (s->generation != generation) return; /* the link has broken since */
+  int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
+                                                      : leader->stopped_until;
+  if (w->now < held)
+    agenda_add(&w->agenda, held, AT_LEADER, server | generation << 3, request);
+  else if (r->ask == ASK_REPORT)
     hear(w, r->heard);
   else if (r->ask == ASK_CONNECT)
     connect(w, server, request);
   else
     check_and_execute(w, server, request);
-}
-
-void leader_receives(struct world *w, int server) {
-  struct server *s = &w->zoo.servers[server];
-  while (s->up_first != s->up_last) {
-    const struct server *leader = &w->zoo.servers[w->zoo.leader];
-    const struct forwarded *f = &s->forwards[s->up_first % FORWARDS_MAX];
-    if (w->now < f->at) return;
-    int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
-                                                        : leader->stopped_until;
-    if (w->now < held) {
-      agenda_add(&w->agenda, held, AT_LEADER, server, 0);
-      return;
-    }
-    s->up_first++;
-    handle(w, server, f->request);
-  }
 }
 
 /* Every half tick; the answer is the report. */
@@ -355,8 +345,7 @@ void zoo_elects(struct world *w, int server, int64_t until) {
   zoo->leader = server;
   zoo->history.epoch++;
   for (int i = 0; i < zoo->session_count; i++) leader_touch(w, i);
-  for (int i = 0; i < zoo->server_count; i++)
-    zoo->servers[i].up_first = zoo->servers[i].up_last;
+  for (int i = 0; i < zoo->server_count; i++) zoo->servers[i].generation++;
   for (int i = 0; i < zoo->connection_count; i++)
     if (zoo->connections[i].server != old) server_drop(w, &zoo->connections[i]);
   zoo->servers[old].deposed = true;

@@ -26,7 +26,8 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->request_count = zoo->note_count = 0;
   for (int i = 0; i < servers; i++) {
     struct server *s = &zoo->servers[i];
-    memset(s, 0, offsetof(struct server, forwards));
+    memset(s, 0, offsetof(struct server, deliveries));
+    s->lag = w->profile.latency;
     s->wakes_at = NEVER;
   }
 }
@@ -108,14 +109,9 @@ static struct note note_to(struct world *w, const struct connection *c,
 
 static void forward(struct world *w, int server, int request) {
   struct server *s = server_of(w, server);
-  if (s->up_last - s->up_first == FORWARDS_MAX) {
-    w->zoo.overflowed = "requests on their way to the leader";
-    return;
-  }
-  struct forwarded *f = &s->forwards[s->up_last++ % FORWARDS_MAX];
-  f->at = arrival(w, &s->up_until, w->profile.latency);
-  f->request = request;
-  agenda_add(&w->agenda, f->at, AT_LEADER, server, 0);
+  int from = server | s->generation << 3;
+  agenda_add(&w->agenda, arrival(w, &s->up_until, w->profile.latency),
+             AT_LEADER, from, request);
 }
 
 /* The end of a connection. */
@@ -422,10 +418,6 @@ static void report(struct world *w, int server) {
   forward(w, server, request);
 }
 
-static bool is_for_later(enum delivery_kind kind) {
-  return kind == DELIVER_TRANSACTION || kind == DELIVER_SYNC;
-}
-
 static void take(struct world *w, int server, enum delivery_kind kind,
                  int what) {
   struct note note;
@@ -452,7 +444,6 @@ static void take(struct world *w, int server, enum delivery_kind kind,
 
 static void schedule(struct world *w, int server, int64_t at) {
   struct server *s = server_of(w, server);
-  if (at < w->now) at = w->now;
   if (s->wakes_at <= at) return;
   s->wakes_at = at;
   agenda_add(&w->agenda, at, SERVER_DELIVERS, server, 0);
@@ -465,69 +456,43 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
     take(w, server, kind, what);
     return;
   }
-  if (s->first == s->last) s->first = s->arrived = s->last = 0;
+  if (s->first == s->last) s->first = s->last = 0;
   if (s->last == DELIVERIES_MAX) {
     w->zoo.overflowed = "deliveries";
     return;
   }
   struct delivery *d = &s->deliveries[s->last++];
-  d->at = arrival(w, &s->down_until, w->profile.latency);
+  d->at = arrival(w, &s->down_until, s->lag);
   d->kind = kind;
   d->what = what;
   /* Where nobody is connected nobody can tell when it is applied. */
-  if (s->connections > 0) schedule(w, server, later(d->at, s->cut_until));
-}
-
-static void arrive(struct world *w, int server) {
-  struct server *s = server_of(w, server);
-  while (s->arrived < s->last && s->deliveries[s->arrived].at <= w->now) {
-    struct delivery *d = &s->deliveries[s->arrived++];
-    if (!is_for_later(d->kind)) {
-      take(w, server, d->kind, d->what);
-      continue;
-    }
-    d->at = later(d->at, s->cut_until);
-    if (s->lag) d->at += random_span(&w->random, 0, s->lag);
-    d->at = s->apply_until = later(d->at, s->apply_until);
-  }
-}
-
-static void apply(struct world *w, int server) {
-  struct server *s = server_of(w, server);
-  for (; s->first < s->arrived; s->first++) {
-    const struct delivery *d = &s->deliveries[s->first];
-    if (!is_for_later(d->kind)) continue;
-    if (d->at > w->now) return;
-    take(w, server, d->kind, d->what);
-  }
+  if (s->connections > 0) schedule(w, server, d->at);
 }
 
 void server_delivers(struct world *w, int server) {
   struct server *s = server_of(w, server);
   if (s->wakes_at <= w->now) s->wakes_at = NEVER;
-  if (server == w->zoo.leader) return;
-  if (w->now < s->stopped_until) {
-    schedule(w, server, s->stopped_until);
+  if (s->asleep || server == w->zoo.leader) return;
+  int64_t held = later(s->stopped_until, s->cut_until);
+  if (w->now < held) {
+    schedule(w, server, held);
     return;
   }
-  if (w->now >= s->cut_until) arrive(w, server);
-  if (!s->asleep) apply(w, server);
-  if (s->arrived < s->last)
-    schedule(w, server, later(s->deliveries[s->arrived].at, s->cut_until));
-  if (!s->asleep && s->first < s->arrived)
-    schedule(w, server, s->deliveries[s->first].at);
+  while (s->first < s->last && s->deliveries[s->first].at <= w->now) {
+    const struct delivery *d = &s->deliveries[s->first++];
+    take(w, server, d->kind, d->what);
+  }
+  if (s->first < s->last) schedule(w, server, s->deliveries[s->first].at);
 }
 
 /* Applies all that is on its way: it becomes the leader. */
 void server_catch_up(struct world *w, int server) {
   struct server *s = server_of(w, server);
   s->asleep = false;
-  for (; s->first < s->last; s->first++) {
-    const struct delivery *d = &s->deliveries[s->first];
-    if (s->first >= s->arrived || is_for_later(d->kind))
-      take(w, server, d->kind, d->what);
+  while (s->first < s->last) {
+    const struct delivery *d = &s->deliveries[s->first++];
+    take(w, server, d->kind, d->what);
   }
-  s->arrived = s->last;
 }
 
 /* The link to the leader. */
@@ -544,7 +509,7 @@ void server_rejoins(struct world *w, int server, bool broken) {
   struct server *s = server_of(w, server);
   if (w->now < s->cut_until) return; /* it was cut off again */
   if (broken || s->deposed) {
-    s->up_first = s->up_last;
+    s->generation++;
     for (int i = 0; i < w->zoo.connection_count; i++)
       if (w->zoo.connections[i].server == server)
         server_drop(w, &w->zoo.connections[i]);

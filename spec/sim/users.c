@@ -115,8 +115,7 @@ void user_acts(struct world *w, struct process *p, int user) {
     return;
   }
   if (!p->open) {
-    agenda_add(&w->agenda, w->now + 50 * MILLISECOND, USER_ACTS, p->number,
-               user);
+    act_later(w, p, user, 100 * MILLISECOND);
     return;
   }
   u->left--;

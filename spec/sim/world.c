@@ -51,7 +51,6 @@ static void draw_profile(struct world *w) {
   if (f->stretched) f->active += 2 * f->timeout;
   f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
-  if (w->faults.about_time) f->think += 2 * f->timeout;
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
@@ -68,7 +67,8 @@ static void set_lags(struct world *w) {
   if (!fault_is(w, FAULT_LAG)) return;
   for (int i = 0; i < w->zoo.server_count; i++)
     if (random_chance(&w->random, 60))
-      w->zoo.servers[i].lag = random_between(&w->random, 1, w->zoo.tick);
+      w->zoo.servers[i].lag =
+          w->profile.latency + random_between(&w->random, 0, w->zoo.tick);
 }
 
 /* The directories of the locks: there already, or some part of them. */
@@ -139,7 +139,8 @@ static void calm(struct world *w) {
   trace(w, NOBODY, "nothing goes wrong any more");
   w->calm = true;
   w->calm_since = w->now;
-  for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
+  for (int i = 0; i < w->zoo.server_count; i++)
+    w->zoo.servers[i].lag = w->profile.latency;
 }
 
 /* Running. */
@@ -152,7 +153,7 @@ static void happen(struct world *w, const struct happening *h) {
       server_receives(w, h->which);
       break;
     case AT_LEADER:
-      leader_receives(w, h->who);
+      leader_receives(w, h->who & 7, h->who >> 3, h->which);
       break;
     case AT_CLIENT:
       process_hears(w, p, h->which);

@@ -22,7 +22,7 @@ enum { REPLY_NO_WATCH = -121 };
 
 enum what {
   AT_SERVER, /* a request */
-  AT_LEADER, /* requests, from a server */
+  AT_LEADER, /* a request, from a server */
   AT_CLIENT, /* a note */
   SERVER_DELIVERS,
   SERVER_REJOINS,

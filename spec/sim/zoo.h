@@ -24,7 +24,6 @@ enum {
   REQUESTS_MAX = 8192,
   NOTES_MAX = 16384,
   DELIVERIES_MAX = 16384,
-  FORWARDS_MAX = 1024,
   WAITING_MAX = 128,
 };
 
@@ -96,8 +95,7 @@ struct connection {
   unsigned first, last;
 };
 
-/* What travels from the leader to a server.  The first two go on to the
- * server's commit processor, which may be late; the others do not wait. */
+/* What travels from the leader to a server. */
 enum delivery_kind {
   DELIVER_TRANSACTION,
   DELIVER_SYNC,
@@ -107,15 +105,9 @@ enum delivery_kind {
 };
 
 struct delivery {
-  int64_t at; /* when it arrives; then: when it is applied */
+  int64_t at;
   enum delivery_kind kind;
   int what; /* a transaction, or a request */
-};
-
-/* And what travels from a server to the leader. */
-struct forwarded {
-  int64_t at;
-  int request;
 };
 
 struct server {
@@ -125,13 +117,12 @@ struct server {
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
   int connections;
+  int generation; /* of its link to the leader */
   uint64_t heard; /* sessions, since the last report */
-  int64_t lag;    /* of the commit processor, at most */
-  int64_t up_until, down_until, apply_until;
-  int64_t wakes_at;         /* the next delivery's happening */
-  int first, arrived, last; /* deliveries: not applied, not arrived, none */
-  unsigned up_first, up_last;
-  struct forwarded forwards[FORWARDS_MAX];
+  int64_t lag;    /* of a delivery, at most */
+  int64_t up_until, down_until;
+  int64_t wakes_at; /* the next delivery's happening */
+  int first, last;
   struct delivery deliveries[DELIVERIES_MAX];
 };
 
@@ -162,7 +153,7 @@ void zoo_send(struct world *w, int request);
 /* Happenings. */
 void server_receives(struct world *w, int request);
 void server_delivers(struct world *w, int server);
-void leader_receives(struct world *w, int server);
+void leader_receives(struct world *w, int server, int generation, int request);
 void leader_looks_at_session(struct world *w, int session);
 void leader_pings(struct world *w);
 

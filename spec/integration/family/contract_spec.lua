@@ -585,7 +585,7 @@ describe("A connection that breaks", function()
         proxy:heal()
         local guard = await(waiter)
         if request ~= "delete" then
-          assert(guard, ("%s: %s"):format(kind.name, waiter.message))
+          assert(guard, kind.name .. ": " .. tostring(waiter.message))
           assert.is_true(guard:verify(), kind.name)
           guard:release()
         end

@@ -10,33 +10,35 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
   lease->count = 0;
 }
 
-void lease_answered(struct lease *lease, int64_t sent, int64_t now) {
+static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
-    int64_t last = lease->samples[lease->newest].answered;
-    /* Coarse samples are enough: the ring must span T/4. */
-    if (now - last < lease->timeout / 32) return;
-    lease->newest = (lease->newest + 1) % LEASE_SAMPLES;
+    int64_t last = lease->rounds[lease->newest].answered;
+    /* Coarse samples are enough: the ring must span more than T/3. */
+    if (answered - last < lease->timeout / 32) return;
+    lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
   }
-  lease->samples[lease->newest].sent = sent;
-  lease->samples[lease->newest].answered = now;
-  if (lease->count < LEASE_SAMPLES) lease->count++;
+  lease->rounds[lease->newest].sent = sent;
+  lease->rounds[lease->newest].answered = answered;
+  if (lease->count < LEASE_ROUNDS) lease->count++;
 }
 
-/* The latest time at which the leader had certainly heard of us (see .h). */
-static int64_t last_touch(const struct lease *lease, int64_t sent) {
-  int64_t touch = lease->connected;
+/* When the newest round was sent that was answered by then; else when the
+ * connection began. */
+static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
   for (int i = 0; i < lease->count; i++) {
-    int at = (lease->newest - i + LEASE_SAMPLES) % LEASE_SAMPLES;
-    if (lease->samples[at].answered > sent - lease->timeout / 4) continue;
-    if (lease->samples[at].sent > touch) touch = lease->samples[at].sent;
-    break;
+    int at = (lease->newest - i + LEASE_ROUNDS) % LEASE_ROUNDS;
+    if (lease->rounds[at].answered <= when) return lease->rounds[at].sent;
   }
-  return touch;
+  return lease->connected;
 }
 
-void lease_confirm(struct lease *lease, int64_t sent) {
-  int64_t by_round = sent + lease->timeout / 5 * 2;
-  int64_t by_touch = last_touch(lease, sent) + lease->timeout / 20 * 19;
+void lease_confirm(struct lease *lease, int64_t sent, int64_t now) {
+  int64_t timeout = lease->timeout;
+  int64_t running = sent_of_answered_by(lease, sent - timeout / 24);
+  int64_t touch = sent_of_answered_by(lease, running - timeout / 4);
+  int64_t by_round = sent + timeout / 5 * 2;
+  int64_t by_touch = touch + timeout / 20 * 19;
   int64_t until = by_round < by_touch ? by_round : by_touch;
   if (until > lease->until) lease->until = until;
+  remember(lease, sent, now);
 }

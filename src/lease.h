@@ -9,20 +9,31 @@
  *
  * where `touch` is a time at which the leader had certainly not yet begun to
  * count our silence.  A leader hears of a follower's sessions only in the
- * follower's report, every half tick.  The link between the two stood until
- * the round was committed, so the last report before that commit is at most
- * half a tick (<= T/4: a server grants no timeout below two ticks) older than
- * S.  Whatever the follower had answered before that report was in it: so the
- * newest request *answered* at or before S - T/4 was received, and reported,
- * not earlier than it was sent.  A session is created, and moved to another
- * server, by the leader itself, so the start of a connection attempt that
- * succeeded counts as well.  The 5 % are for clocks of different rates.
+ * follower's reports, which it asks for every half tick (<= T/4: a server
+ * grants no timeout below two ticks) as long as it runs.  So:
  *
- * While requests are sent at least every T/4 and answered at once the first
- * term is the smaller one.  The second makes the lease shorter when answers
- * came late.  Assumptions: minSessionTimeout is at least two ticks, as the
- * server's default has it; and while the session is idle the leader is not
- * stopped for longer than the timeout (doc/protocol.md, "a known limit"). */
+ *   P, an earlier round, was answered T/24 or more before S.  The leader ran
+ *   when it committed P, and had T/24 to look at its sessions before it
+ *   committed the round of S: had it been stopped for so long that ours was
+ *   overdue, ours would be expired, and the round of S refused.
+ *   Q, an earlier round still, was answered T/4 or more before P was sent.
+ *   If the leader ran all the time since, it asked for a report between the
+ *   two, and the asking came before P's commit on the one link that it shares
+ *   with it: the report was under way when S was sent, and arrived before the
+ *   request of S.  If the leader was stopped, it asked as soon as it went on,
+ *   for the time had come.  In the report was whatever had been received
+ *   before Q was answered, and so after Q was sent.
+ *
+ * `touch` is when the newest such Q was sent.  A session is created, and moved
+ * to another server, by the leader itself: the start of a connection attempt
+ * that succeeded counts as well.  The 5 % are for clocks of different rates.
+ *
+ * While rounds are made every T/6 and answered at once the first term is the
+ * smaller one.  The second makes the lease shorter when answers came late, or
+ * when the session had been idle, with a round every 0.3 T.  Assumptions:
+ * minSessionTimeout is at least two ticks, as the server's default has it; and
+ * a leader that goes on after a stop has looked for overdue sessions, and has
+ * heard its followers, T/24 after its first commit. */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
@@ -30,7 +41,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { LEASE_SAMPLES = 16 };
+enum { LEASE_ROUNDS = 24 };
 
 struct lease {
   int64_t timeout;
@@ -39,17 +50,15 @@ struct lease {
   int newest, count;
   struct {
     int64_t sent, answered;
-  } samples[LEASE_SAMPLES];
+  } rounds[LEASE_ROUNDS]; /* of this connection */
 };
 
 /* A new connection of the same session: what was proved stays proved. */
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
 /* A new session: nothing is proved yet. */
 void lease_reset(struct lease *lease);
-/* Any request was answered. */
-void lease_answered(struct lease *lease, int64_t sent, int64_t now);
 /* A committed round, sent at `sent`, was answered. */
-void lease_confirm(struct lease *lease, int64_t sent);
+void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
 
 #pragma GCC visibility pop
 

@@ -14,7 +14,7 @@
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-static op_handler on_heartbeat, on_ping;
+static op_handler on_heartbeat, on_nudge;
 
 const char *session_state_name(enum session_state state) {
   static const char *const names[] = {
@@ -45,10 +45,10 @@ void session_init(struct session *s, const struct session_options *options,
   s->heartbeat.kind = OP_HEARTBEAT;
   s->heartbeat.handler = on_heartbeat;
   s->heartbeat.path = s->heartbeat_path;
-  s->ping.kind = OP_PING;
-  s->ping.handler = on_ping;
-  s->ping.path = "/";
-  s->heartbeat.owner = s->ping.owner = s;
+  s->nudge.kind = OP_PING;
+  s->nudge.handler = on_nudge;
+  s->nudge.path = "/";
+  s->heartbeat.owner = s->nudge.owner = s;
 }
 
 bool session_is_connected(const struct session *s) {
@@ -163,11 +163,6 @@ static bool is_committed(int rc) {
          rc == REPLY_NO_AUTH;
 }
 
-static bool is_answer(int rc) {
-  return rc != REPLY_LOST && rc != REPLY_SESSION_EXPIRED &&
-         rc != REPLY_SESSION_MOVED;
-}
-
 void session_retry(struct session *s) {
   if (s->retry_at == NEVER) s->retry_at = s->now + RETRY_AFTER;
 }
@@ -186,7 +181,6 @@ bool session_submit(struct session *s, struct op *op) {
   op->next = NULL;
   *s->flight_end = op;
   s->flight_end = &op->next;
-  s->last_sent = s->now;
   if (op->round) {
     s->round_in_flight = true;
     s->round_sent = s->now;
@@ -196,7 +190,7 @@ bool session_submit(struct session *s, struct op *op) {
 }
 
 static void round_confirmed(struct session *s, const struct op *op) {
-  lease_confirm(&s->lease, op->sent);
+  lease_confirm(&s->lease, op->sent, s->now);
   s->expiries_in_row = 0;
   if (!s->proof_wanted || !session_lease_stands(s)) return;
   s->proof_wanted = false;
@@ -206,7 +200,6 @@ static void round_confirmed(struct session *s, const struct op *op) {
 static void finish_op(struct session *s, struct op *op,
                       const struct reply *reply) {
   op->in_flight = false;
-  if (is_answer(reply->rc)) lease_answered(&s->lease, op->sent, s->now);
   if (op->round) {
     s->round_in_flight = false;
     if (is_committed(reply->rc)) round_confirmed(s, op);
@@ -248,7 +241,7 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
   (void)reply; /* what it proves, finish_op has noted */
 }
 
-static void on_ping(struct op *op, const struct reply *reply) {
+static void on_nudge(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
 }
@@ -257,11 +250,17 @@ static int64_t not_before_retry(const struct session *s, int64_t due) {
   return s->retry_at != NEVER && due < s->retry_at ? s->retry_at : due;
 }
 
-/* A lease that does not stand may need several rounds (lease.h): paced. */
+/* While idle, too: the rounds are what the lease of the next acquisition stands
+ * on (a little more than T/4 apart, for lease.h's P and Q), and they keep the
+ * connection alive.  Paced when a lease does not stand, or will not last until
+ * the next round: it may take several. */
 static int64_t heartbeat_due(const struct session *s) {
   if (!session_is_connected(s) || s->round_in_flight) return NEVER;
-  if (s->active == 0) return NEVER;
-  int64_t pause = s->timeout / (s->proof_wanted ? 24 : 6);
+  int64_t pause = s->timeout / 10 * 3;
+  if (s->active > 0) {
+    bool lasts = s->lease.until >= s->round_sent + s->timeout / 3;
+    pause = s->timeout / (lasts && !s->proof_wanted ? 6 : 24);
+  }
   return not_before_retry(s, s->round_sent + pause);
 }
 
@@ -271,16 +270,12 @@ static int64_t guard_due(const struct session *s) {
   return not_before_retry(s, s->guarded + s->timeout / 6);
 }
 
-/* An idle connection is kept alive by us: the answers are what the lease of
- * the next acquisition stands on.  And the nudge (see above). */
-static int64_t ping_due(const struct session *s) {
-  if (!session_is_connected(s) || s->ping.in_flight) return NEVER;
-  int64_t idle = s->last_sent + s->timeout / 4;
-  if (!s->flight) return not_before_retry(s, idle);
+static int64_t nudge_due(const struct session *s) {
+  if (!session_is_connected(s) || !s->flight || s->nudge.in_flight)
+    return NEVER;
   int64_t since = s->flight->sent;
-  if (s->ping.sent > since) since = s->ping.sent; /* one at a time */
-  int64_t stuck = since + NUDGE_AFTER;
-  return not_before_retry(s, stuck < idle ? stuck : idle);
+  if (s->nudge.sent > since) since = s->nudge.sent; /* one at a time */
+  return not_before_retry(s, since + NUDGE_AFTER);
 }
 
 static void keep_alive(struct session *s) {
@@ -292,7 +287,7 @@ static void keep_alive(struct session *s) {
     s->guarded = s->now;
     each_contender(s, contender_guard);
   }
-  if (ping_due(s) <= s->now) session_submit(s, &s->ping);
+  if (nudge_due(s) <= s->now) session_submit(s, &s->nudge);
 }
 
 static void lose_by_lease(struct contender *c) {
@@ -351,8 +346,8 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->id = id;
   s->timeout = timeout;
   s->connection++;
-  s->last_sent = now;
-  s->round_sent = now - timeout; /* a round is due at once, if any is */
+  /* Who holds or waits needs a proof at once. */
+  s->round_sent = s->active > 0 ? now - timeout : now;
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
   if (same) counter_add(&s->counters.reconnects, 1);
@@ -441,7 +436,7 @@ void session_turn(struct session *s, int64_t now) {
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->timers);
   int64_t others[] = {
-      heartbeat_due(s), guard_due(s), ping_due(s),
+      heartbeat_due(s), guard_due(s), nudge_due(s),
       s->renew_at,      s->retry_at,  s->holders > 0 ? s->lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -82,13 +82,12 @@ struct session {
   bool no_containers;  /* the server does not know them */
 
   struct lease lease;
-  struct op heartbeat, ping;
+  struct op heartbeat, nudge;
   char heartbeat_path[160]; /* never exists */
   bool round_in_flight;
   bool proof_wanted;  /* somebody is first and the lease does not stand */
   int64_t round_sent; /* when the last round was sent */
   int64_t guarded;    /* when holders' own watches were last seen to */
-  int64_t last_sent;  /* when anything was last sent */
   int64_t renew_at;   /* EXPIRED: when to open a new session */
   int64_t retry_at;   /* something could not be sent: when to try again */
   int expiries_in_row;

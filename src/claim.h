@@ -49,12 +49,12 @@ struct claim {
   char node[NAME_MAX_OWN];
 
   _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */
-  _Atomic bool removed;     /* (a) the server has confirmed: no node */
 
   struct message acquire, cancel, release, guard; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
-  bool report_gone; /* (l) before `release` is sent, then (i) */
   int shares;       /* (l) guards that stand on it */
+  bool report_gone; /* (i) `gone` is wanted */
+  bool removed;     /* (i) no node of it is left on a server */
   bool joined;      /* (i) the session knows our contender */
 
   struct contender *gate;     /* (i) KIND_LEASE: its memory */

@@ -20,8 +20,9 @@ enum command_kind {
   COMMAND_ACQUIRE,
   COMMAND_CANCEL,
   COMMAND_RELEASE,
-  COMMAND_ABANDON, /* a wait that nobody waits for any more */
-  COMMAND_GUARD,   /* the holder's own watch is wanted */
+  COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is wanted */
+  COMMAND_ABANDON,          /* a wait that nobody waits for any more */
+  COMMAND_GUARD,            /* the holder's own watch is wanted */
   COMMAND_ASK,
   COMMAND_CLOSE,
 };
@@ -193,10 +194,13 @@ static void obey(struct core *core, struct message *message, int kind) {
       if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
       claim_drop(claim);
       break;
+    case COMMAND_RELEASE_AND_TELL:
+      claim->report_gone = true;
+      /* fall through */
     case COMMAND_RELEASE:
-      if (claim->joined)
+      if (claim->joined && !claim->removed)
         contender_release(&claim->contender);
-      else if (claim->report_gone)
+      else if (claim->report_gone) /* it was lost at this very moment */
         post_claim(core, claim, &claim->gone, EVENT_GONE);
       claim_drop(claim);
       break;
@@ -483,9 +487,9 @@ bool core_release(struct core *core, struct claim *claim, bool report) {
   if (!atomic_compare_exchange_strong(&claim->state, &held, CLAIM_RELEASED))
     return held == CLAIM_RELEASED;
   if (core->closed) return true; /* the session's end removes the node */
-  claim->report_gone = report;
   claim_keep(claim);
-  command(core, &claim->release, COMMAND_RELEASE);
+  command(core, &claim->release,
+          report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
   return true;
 }
 

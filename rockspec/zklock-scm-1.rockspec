@@ -42,11 +42,12 @@ build = {
     ["zklock.core"] = {
       sources = {
         "src/channel.c", "src/claim.c", "src/client.c", "src/contender.c",
-        "src/core.c", "src/entropy.c", "src/lane.c", "src/lease.c",
-        "src/lua_core.c", "src/lua_hold.c", "src/lua_session.c", "src/name.c",
-        "src/permit.c", "src/query.c", "src/resolver.c", "src/rule.c",
-        "src/session.c", "src/settings.c", "src/timer.c", "src/turn.c",
-        "src/unfair.c", "src/wakeup.c", "src/watch.c",
+        "src/core.c", "src/doorway.c", "src/entropy.c", "src/lane.c",
+        "src/lease.c", "src/lua_core.c", "src/lua_hold.c", "src/lua_nginx.c",
+        "src/lua_session.c", "src/name.c", "src/permit.c", "src/query.c",
+        "src/request.c", "src/resolver.c", "src/rule.c", "src/session.c",
+        "src/settings.c", "src/timer.c", "src/turn.c", "src/unfair.c",
+        "src/wakeup.c", "src/watch.c",
       },
       defines = { "_GNU_SOURCE" },
       incdirs = { "$(ZOOKEEPER_INCDIR)" },

@@ -72,6 +72,15 @@ struct message *channel_take_events(struct channel *channel, bool host_read) {
   return take(channel, &channel->events, host_read ? NULL : &channel->lua);
 }
 
+bool channel_redirect(struct channel *channel, int fd) {
+  pthread_mutex_lock(&channel->lock);
+  bool ok = wakeup_redirect(&channel->lua, fd);
+  /* What is there was signalled where nobody reads any more. */
+  if (ok && channel->events.first) wakeup_signal(&channel->lua);
+  pthread_mutex_unlock(&channel->lock);
+  return ok;
+}
+
 void channel_done(struct channel *channel, struct message *message) {
   pthread_mutex_lock(&channel->lock);
   message->queued = false;

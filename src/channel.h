@@ -31,7 +31,7 @@ struct message_queue {
 struct channel {
   pthread_mutex_t lock;
   struct message_queue commands, events; /* guarded by lock */
-  struct wakeup io, lua;                 /* constant while open */
+  struct wakeup io, lua; /* constant while open, see channel_redirect */
 };
 
 bool channel_open(struct channel *channel); /* false: errno tells */
@@ -47,6 +47,8 @@ bool channel_event(struct channel *channel, struct message *message, int kind);
  * commands, which the client signals as well, by the I/O thread's poll. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
+/* From now on events are signalled on `fd`, which is taken over. */
+bool channel_redirect(struct channel *channel, int fd); /* false: errno tells */
 /* Ends the slot's stay in the queue: it may be sent again. */
 void channel_done(struct channel *channel, struct message *message);
 

@@ -358,6 +358,8 @@ static void discard(struct message *message, bool command) {
       claim_drop(message->subject);
     } else if (!command && message->kind == EVENT_LOG) {
       free(message->subject);
+    } else if (!command && message->kind == EVENT_ENDED) {
+      request_drop(message->subject);
     } else if (command ? message->kind == COMMAND_ASK
                        : message->kind == EVENT_ANSWERED) {
       query_free(message->subject);
@@ -443,6 +445,8 @@ void core_close(struct core *core) {
 }
 
 void core_leave(struct core *core, bool ended) {
+  core->left = true;
+  doorway_close(&core->doorway);
   if (ended)
     pthread_join(core->thread, NULL);
   else
@@ -522,6 +526,8 @@ void core_event_done(struct core *core, struct message *message) {
   } else if (kind == EVENT_LOG) {
     core->log_lines--;
     free(message->subject);
+  } else if (kind == EVENT_ENDED) {
+    request_drop(message->subject);
   } else if (kind == EVENT_ANSWERED) {
     query_free(message->subject);
   }

@@ -10,7 +10,9 @@
 
 #include "claim.h"
 #include "client.h"
+#include "doorway.h"
 #include "query.h"
+#include "request.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -24,6 +26,7 @@ enum event_kind {
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */
   EVENT_LOG,      /* subject: the log line */
+  EVENT_ENDED,    /* subject: the request */
   EVENT_NUDGE,    /* the Lua thread's own: see core_nudge */
   EVENT_CLOSED,   /* the I/O thread is done */
 };
@@ -65,6 +68,10 @@ struct core {
   struct message close;         /* (l) the command */
   uint64_t numbers;             /* (l) */
   bool closed;                  /* (l) core_close was called */
+  bool left;                    /* (l) core_leave was called */
+  int requests;                 /* (l) of nginx, that have not ended */
+  bool want_ends;               /* (l) EVENT_ENDED for each of them */
+  struct doorway doorway;       /* (l) */
   struct core *next, *previous; /* guarded by the registry's lock */
 };
 

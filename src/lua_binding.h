@@ -1,5 +1,5 @@
-/* What the files of the binding share: lua_core.c (the module), lua_session.c
- * and lua_hold.c (its two classes of userdata). */
+/* What the files of the binding share: lua_core.c (the module), lua_session.c,
+ * lua_hold.c and lua_nginx.c (its classes of userdata). */
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
@@ -11,6 +11,7 @@
 #define SESSION "zklock.session"
 #define HOLD "zklock.hold"
 #define SETTINGS "zklock.settings"
+#define REQUEST "zklock.request"
 
 #define NANOSECONDS 1e9
 
@@ -27,8 +28,19 @@ void binding_check_process(lua_State *L, const struct core *core);
 void binding_new_class(lua_State *L, const char *name, const luaL_Reg *methods,
                        lua_CFunction gc);
 
+/* The open session at index 1. */
+struct core *binding_check_session(lua_State *L);
+
 void binding_register_session(lua_State *L);
 void binding_register_hold(lua_State *L);
+void binding_register_request(lua_State *L);
+
+/* lua_nginx.c: methods of a session, and who runs */
+int binding_open_doorway(lua_State *L);
+int binding_enter_doorway(lua_State *L);
+int binding_new_request(lua_State *L);
+int binding_requests(lua_State *L);
+int binding_running(lua_State *L);
 
 int binding_open_session(lua_State *L);
 struct hold_box *binding_new_hold(lua_State *L);

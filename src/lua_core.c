@@ -81,16 +81,15 @@ static void pin(void) {
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
-  static const luaL_Reg functions[] = {{"open", binding_open_session},
-                                       {"check_path", check_path},
-                                       {"check_hosts", check_hosts},
-                                       {"now", now},
-                                       {"hostname", hostname},
-                                       {"pid", pid},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"open", binding_open_session}, {"check_path", check_path},
+      {"check_hosts", check_hosts},   {"now", now},
+      {"hostname", hostname},         {"pid", pid},
+      {"running", binding_running},   {NULL, NULL}};
   pin();
   binding_register_session(L);
   binding_register_hold(L);
+  binding_register_request(L);
   luaL_newlib(L, functions);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");

@@ -34,10 +34,14 @@ static struct session_box *check_session(lua_State *L) {
   return box;
 }
 
-static struct core *check_open(lua_State *L) {
+struct core *binding_check_session(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!box->core) luaL_error(L, "zklock: the session is closed");
   return box->core;
+}
+
+static struct core *check_open(lua_State *L) {
+  return binding_check_session(L);
 }
 
 /* Seconds to a point in time; NEVER for none. */
@@ -278,6 +282,9 @@ static int push_event(lua_State *L, struct session_box *box,
       lua_pushstring(L, line->level);
       lua_pushstring(L, line->text);
       return 3;
+    case EVENT_ENDED:
+      return push_numbered(L, "ended",
+                           ((struct request *)message->subject)->number);
     default:
       lua_pushliteral(L, "closed");
       return 1;
@@ -555,6 +562,10 @@ void binding_register_session(lua_State *L) {
                                      {"contenders", session_contenders},
                                      {"write", session_write},
                                      {"nudge", session_nudge},
+                                     {"open_doorway", binding_open_doorway},
+                                     {"enter_doorway", binding_enter_doorway},
+                                     {"request", binding_new_request},
+                                     {"requests", binding_requests},
                                      {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   binding_new_class(L, SESSION, session, session_gc);

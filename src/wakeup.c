@@ -37,3 +37,11 @@ void wakeup_clear(const struct wakeup *wakeup) {
   do n = read(wakeup->read_fd, bytes, sizeof bytes);
   while (n == (ssize_t)sizeof bytes || (n < 0 && errno == EINTR));
 }
+
+bool wakeup_redirect(const struct wakeup *wakeup, int fd) {
+  bool ok = dup2(fd, wakeup->write_fd) >= 0 && prepare(wakeup->write_fd);
+  int problem = errno;
+  close(fd);
+  errno = problem;
+  return ok;
+}

@@ -15,6 +15,8 @@ bool wakeup_open(struct wakeup *wakeup); /* false: errno tells */
 void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
 void wakeup_clear(const struct wakeup *wakeup);
+/* Writes to `fd` from now on, under the same number; closes `fd`. */
+bool wakeup_redirect(const struct wakeup *wakeup, int fd);
 
 #pragma GCC visibility pop
 

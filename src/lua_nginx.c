@@ -1,0 +1,151 @@
+/* What nginx's adapter needs of C: the doorway, through which the wake-up
+ * reaches a socket of nginx, and requests, which tell their end.
+ *
+ * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
+ * name, and where one is missing the adapter does without. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lua_binding.h"
+
+/* session:open_doorway() → the path to connect to, or nil, message */
+int binding_open_doorway(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  if (!doorway_open(&core->doorway)) {
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(errno));
+    return 2;
+  }
+  lua_pushstring(L, core->doorway.path);
+  return 1;
+}
+
+/* session:enter_doorway() → true, or nil, message.  From then on the host
+ * that has connected hears of events. */
+int binding_enter_doorway(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  int fd = doorway_accept(&core->doorway);
+  if (fd < 0 || !channel_redirect(&core->channel, fd)) {
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(errno));
+    return 2;
+  }
+  lua_pushboolean(L, true);
+  return 1;
+}
+
+/* Of nginx, ngx_http_request.h, unchanged since 2006. */
+struct cleanup {
+  void (*handler)(void *data);
+  void *data;
+  struct cleanup *next;
+};
+
+static struct {
+  struct cleanup *(*add)(void *request, size_t size);
+  void *(*request_of)(lua_State *L);    /* of OpenResty's LuaJIT */
+  void **(*coroutine_of)(lua_State *L); /* likewise */
+} host;
+
+static void find(const char *name, void *function) {
+  *(void **)function = dlsym(RTLD_DEFAULT, name);
+}
+
+static void find_host(void) {
+  find("ngx_http_cleanup_add", &host.add);
+  find("lua_getexdata", &host.request_of);
+  find("lua_getexdata2", &host.coroutine_of);
+}
+
+static void *running_request(lua_State *L) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_host);
+  return host.request_of ? host.request_of(L) : NULL;
+}
+
+/* Is it the thread that the request began with?  lua-nginx-module describes a
+ * coroutine by { data, the coroutine, the description of its parent, … }. */
+static bool is_entry(lua_State *L) {
+  void **coroutine;
+  if (lua_pushthread(L)) return true;
+  lua_pop(L, 1);
+  coroutine = host.coroutine_of ? host.coroutine_of(L) : NULL;
+  return coroutine && coroutine[1] == L && !coroutine[2];
+}
+
+/* running() → the request of nginx that runs, as a light userdata; is it its
+ * entry thread?  nil: none, or it cannot be told. */
+int binding_running(lua_State *L) {
+  void *request = running_request(L);
+  if (!request) return 0;
+  bool entry = is_entry(L);
+  lua_pushlightuserdata(L, request);
+  lua_pushboolean(L, entry);
+  return 2;
+}
+
+static struct request **check_request(lua_State *L) {
+  return luaL_checkudata(L, 1, REQUEST);
+}
+
+/* session:request() → the running request, which will tell its end, and its
+ * number; nil: it cannot */
+int binding_new_request(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  void *running = running_request(L);
+  if (!running || !host.add) return 0;
+  struct request **box = lua_newuserdata(L, sizeof *box);
+  *box = NULL;
+  luaL_getmetatable(L, REQUEST);
+  lua_setmetatable(L, -2);
+  struct request *request = request_new(core);
+  if (!request) return luaL_error(L, "not enough memory");
+  struct cleanup *cleanup = host.add(running, 0);
+  if (!cleanup) {
+    request_end(request);
+    return luaL_error(L, "not enough memory");
+  }
+  cleanup->handler = request_end;
+  cleanup->data = request;
+  request->references++;
+  *box = request;
+  lua_pushnumber(L, (lua_Number)request->number);
+  return 2;
+}
+
+/* session:requests(want_ends) → how many have not ended; shall each of them
+ * tell, even if nothing ends with it? */
+int binding_requests(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  core->want_ends = lua_toboolean(L, 2);
+  lua_pushinteger(L, core->requests);
+  return 1;
+}
+
+static int request_has_ended(lua_State *L) {
+  lua_pushboolean(L, (*check_request(L))->ended);
+  return 1;
+}
+
+/* request:mark(wanted): does anything end with it? */
+static int request_mark(lua_State *L) {
+  (*check_request(L))->wanted = lua_toboolean(L, 2);
+  return 0;
+}
+
+static int request_gc(lua_State *L) {
+  struct request **box = lua_touserdata(L, 1);
+  if (*box) request_drop(*box);
+  *box = NULL;
+  return 0;
+}
+
+void binding_register_request(lua_State *L) {
+  static const luaL_Reg request[] = {{"has_ended", request_has_ended},
+                                     {"mark", request_mark},
+                                     {NULL, NULL}};
+  binding_new_class(L, REQUEST, request, request_gc);
+}

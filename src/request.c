@@ -1,0 +1,35 @@
+#include "request.h"
+
+#include <stdlib.h>
+
+#include "core.h"
+
+struct request *request_new(struct core *core) {
+  struct request *request = calloc(1, sizeof *request);
+  if (!request) return NULL;
+  request->references = 1;
+  request->core = core;
+  request->number = ++core->numbers;
+  request->message.subject = request;
+  core_keep(core);
+  core->requests++;
+  return request;
+}
+
+void request_end(void *self) {
+  struct request *request = self;
+  struct core *core = request->core;
+  request->ended = true;
+  core->requests--;
+  if (!core->left && (request->wanted || core->want_ends)) {
+    request->references++;
+    channel_event(&core->channel, &request->message, EVENT_ENDED);
+  }
+  request_drop(request);
+}
+
+void request_drop(struct request *request) {
+  if (--request->references > 0) return;
+  core_forget(request->core);
+  free(request);
+}

@@ -1,0 +1,34 @@
+/* A request of nginx, as far as one session cares: what waits and holds in its
+ * name ends with it, in whatever way it ends.  nginx tells its end by calling
+ * a cleanup, in the Lua thread; an event then tells the Lua layer. */
+#ifndef ZKLOCK_REQUEST_H
+#define ZKLOCK_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channel.h"
+
+#pragma GCC visibility push(hidden)
+
+struct core;
+
+struct request {
+  /* (c) constant after request_new  (l) the Lua thread  (a) atomic */
+  _Atomic int references; /* (a) the cleanup, the userdata, the message */
+  struct core *core;      /* (c) its memory is kept */
+  uint64_t number;        /* (c) what the event calls it */
+  bool wanted;            /* (l) something ends with it */
+  bool ended;             /* (l) */
+  struct message message;
+};
+
+/* NULL: no memory.  The reference is the cleanup's. */
+struct request *request_new(struct core *core);
+/* The cleanup. */
+void request_end(void *request);
+void request_drop(struct request *request);
+
+#pragma GCC visibility pop
+
+#endif

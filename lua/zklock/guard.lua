@@ -123,7 +123,8 @@ function Guard:on_lost(fn)
     fn(self, self._hold.lost or "lost")
   elseif not self._outcome then
     local listeners = self._hold.listeners
-    listeners[#listeners + 1] = { guard = self, fn = fn }
+    local scope = self._hold.session:_scope()
+    listeners[#listeners + 1] = { guard = self, fn = fn, scope = scope }
   end
   return self
 end
@@ -138,7 +139,8 @@ function Guard:on_revoke(fn)
     hold.session:_later(function() fn(self) end)
     return self
   end
-  table.insert(hold.revocation, { guard = self, fn = fn })
+  local scope = hold.session:_scope()
+  table.insert(hold.revocation, { guard = self, fn = fn, scope = scope })
   self._share:watch()
   return self
 end

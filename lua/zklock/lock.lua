@@ -28,7 +28,7 @@ function Entry:top(kind, owner)
   return stack and stack[#stack]
 end
 
-function Entry:push(kind, owner, guard)
+function Entry:push(kind, owner, guard, scope)
   local stacks = self.guards[kind]
   if not stacks then
     stacks = setmetatable({}, { __mode = "k" })
@@ -41,9 +41,12 @@ function Entry:push(kind, owner, guard)
   end
   stack[#stack + 1] = guard
   guard._stack = stack
+  guard._scope = scope
+  if scope then scope:add(scope.guards, guard) end
 end
 
 function Entry:forget(guard)
+  if guard._scope then guard._scope:remove(guard._scope.guards, guard) end
   local stack = guard._stack
   for i = #stack, 1, -1 do
     if stack[i] == guard then
@@ -255,13 +258,13 @@ local function make_guard(self, wait)
   }
   session._holds[wait.number] = hold
   local guard = Guard.new(hold, wait.share, self._kind)
-  self._entry:push(self._kind, wait.owner, guard)
+  self._entry:push(self._kind, wait.owner, guard, wait.scope)
   return guard
 end
 
 -- What an owner that holds already gets; nothing if it does not hold.  The
 -- second result is the writer's share that a reader is to downgrade.
-local function reenter(self, owner)
+local function reenter(self, owner, scope)
   local kind, entry = self._kind, self._entry
   if kind == "lease" then return nil end -- each acquisition takes a permit
   local top = entry:top(kind, owner)
@@ -285,7 +288,7 @@ local function reenter(self, owner)
       "%s is already held by the caller and not reentrant", self.path)
   end
   local guard = Guard.new(top._hold, top._share:again(), kind)
-  entry:push(kind, owner, guard)
+  entry:push(kind, owner, guard, scope)
   return true, guard
 end
 
@@ -304,6 +307,7 @@ local function begin(self, request, writer)
     number = number,
     share = share,
     owner = request.owner,
+    scope = request.scope,
     lock = self,
     among = session._waits,
   }
@@ -326,7 +330,9 @@ local function acquire(self, request)
   session:_check_open()
   local adapter = session:_adapter()
   if request.owner == nil then request.owner = session:_owner(adapter) end
-  local done, guard, message, code = reenter(self, request.owner)
+  request.scope = session:_scope(adapter)
+  local done, guard, message, code =
+    reenter(self, request.owner, request.scope)
   if done then return guard, message, code end
   local wait = begin(self, request, guard)
   session:_wait(adapter, wait)
@@ -406,8 +412,10 @@ function Lock:acquire_async(options, callback, asked)
   local session = self._session
   local writer
   session:_check_open()
+  local scope = session:_scope()
+  request.scope = scope
   if request.owner ~= nil then
-    local done, guard, message, code = reenter(self, request.owner)
+    local done, guard, message, code = reenter(self, request.owner, scope)
     if done then
       session:_later(function() callback(guard, message, code) end)
       return setmetatable({ _wait = { done = true } }, Ticket)
@@ -417,7 +425,9 @@ function Lock:acquire_async(options, callback, asked)
     request.owner = {}
   end
   local wait = begin(self, request, writer)
+  if scope then scope:add(scope.waits, wait) end
   wait.callback = function()
+    if scope then scope:remove(scope.waits, wait) end
     callback(finish(self, request, wait))
   end
   session._waits[wait.number] = wait

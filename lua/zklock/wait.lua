@@ -28,7 +28,7 @@ local function settle(self, adapter)
   end
 end
 
-local function abandon(self, wait)
+local function abandon(wait)
   if wait.number then wait.among[wait.number] = nil end
   if wait.share and not wait.taken then
     wait.share:release()
@@ -70,15 +70,34 @@ local Closing = {}
 Closing.__index = Closing
 
 function Closing:finish()
+  if self.finished then return end
+  self.finished = true
+  local scope = self.wait.scope
+  if scope then scope:remove(scope.waits, self.wait) end
   settle(self.session, self.adapter)
-  if not self.fine then abandon(self.session, self.wait) end
+  if not self.fine then abandon(self.wait) end
 end
 
 Closing.__close = Closing.finish
 
+local waits = {}
+
 --- Suspends the running task until `wait.done`, or until its own timeout.
-return function(session, adapter, wait)
-  protected_turn(turn, setmetatable({
+function waits.suspend(session, adapter, wait)
+  wait.closing = setmetatable({
     session = session, adapter = adapter, wait = wait,
-  }, Closing), session, adapter, wait)
+  }, Closing)
+  if wait.scope then wait.scope:add(wait.scope.waits, wait) end
+  protected_turn(turn, wait.closing, session, adapter, wait)
 end
+
+--- Ends a wait whose task, if it has one, will never go on.
+function waits.abandon(wait)
+  if wait.closing then
+    wait.closing:finish()
+  else
+    abandon(wait)
+  end
+end
+
+return waits

@@ -1,0 +1,139 @@
+--- Scope: what ends with a request of nginx, in whatever way it ends: its
+-- waits, its guards and the callbacks that it gave.
+local core = require "zklock.core"
+local waits = require "zklock.wait"
+
+local Scope = {}
+Scope.__index = Scope
+
+-- `living[number]` is where a scope is kept while something ends with it.
+function Scope.new(request, living, number)
+  return setmetatable({
+    request = request, -- tells its end
+    living = living,
+    number = number,
+    count = 0,
+    waits = {},
+    -- Weak: a guard that nobody refers to is collected, and so released.
+    guards = setmetatable({}, { __mode = "k" }),
+  }, Scope)
+end
+
+--- Has the request ended?  What it gave as a callback must not be called then.
+function Scope:has_ended()
+  return self.request:has_ended()
+end
+
+--- `set` is `scope.waits` or `scope.guards`.
+function Scope:add(set, thing)
+  set[thing] = true
+  self.count = self.count + 1
+  if self.count == 1 then
+    self.living[self.number] = self
+    self.request:mark(true)
+  end
+end
+
+function Scope:remove(set, thing)
+  if not set[thing] then return end
+  set[thing] = nil
+  self.count = self.count - 1
+  if self.count == 0 then
+    self.living[self.number] = nil
+    self.request:mark(false)
+  end
+end
+
+function Scope:finish()
+  for wait in pairs(self.waits) do waits.abandon(wait) end
+  for guard in pairs(self.guards) do guard:release() end
+  self.living[self.number] = nil
+end
+
+-- Where nginx cannot tell the end of a request the scope is kept in ngx.ctx.
+-- Then zklock.ngx.cleanup() tells it, or nobody does.
+local Untold = {}
+Untold.__index = Untold
+function Untold:has_ended() return self.ended end
+function Untold.mark() end
+
+local scopes = {
+  -- Does this Lua state serve more than one request?  With lua_code_cache off
+  -- it does not, and whatever is left running in it would keep it for ever.
+  lasts = false,
+  FOREVER = 2147483, -- seconds: the longest time for nginx
+}
+
+local first, first_address -- the request that this state has served first
+local leaving = setmetatable({}, { __mode = "k" })
+
+-- nginx runs its timers at once when a worker is to exit gracefully.
+local function watch_exit(premature)
+  if not premature then return ngx.timer.at(scopes.FOREVER, watch_exit) end
+  for adapter in pairs(leaving) do adapter.nudge() end
+end
+
+--- `adapter.nudge` is to be called when the worker begins to exit.
+function scopes.at_exit(adapter)
+  leaving[adapter] = true
+end
+
+local function outlive()
+  if scopes.lasts then return end
+  scopes.lasts, first = true, nil
+  watch_exit()
+end
+
+local function note(request, address)
+  if scopes.lasts or ngx.get_phase() == "timer" then return end
+  if not first then
+    first, first_address = request, address
+  elseif address ~= first_address or first:has_ended() then
+    outlive()
+  end
+end
+
+-- In these phases there is no request, or it has ended.
+local without = { init = true, init_worker = true, exit_worker = true,
+  log = true }
+
+--- For one session: a function that returns the running request's scope, if
+-- there is one, and whether its entry thread runs; and a function that ends it
+-- where nginx cannot tell.
+function scopes.finder(session)
+  local known = setmetatable({}, { __mode = "v" }) -- by the request's address
+
+  local function untold()
+    outlive()
+    local ctx = ngx.ctx
+    ctx[known] = ctx[known] or Scope.new(setmetatable({}, Untold), {}, 1)
+    return ctx[known]
+  end
+
+  local function find()
+    local address, is_entry = core.running()
+    local scope = address and known[address]
+    if without[ngx.get_phase()] then return scope, is_entry end
+    if scope and not scope:has_ended() then return scope, is_entry end
+    local request, number
+    if ngx.config.subsystem == "http" then
+      request, number = session._core:request()
+    end
+    if not request then return untold(), false end
+    note(request, address)
+    scope = Scope.new(request, session._scopes, number)
+    known[address] = scope
+    return scope, is_entry
+  end
+
+  local function cleanup()
+    local scope = ngx.ctx[known]
+    if not scope then return end
+    scope.request.ended = true
+    scope:finish()
+  end
+
+  return find, cleanup
+end
+
+return scopes

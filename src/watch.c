@@ -27,6 +27,7 @@ static void destroy(struct watch *watch) {
   while (*link != watch) link = &(*link)->next;
   *link = watch->next;
   counter_add(&watch->lane->session->counters.watches, -1);
+  session_dirty(watch->lane->session, watch->lane); /* it may be idle now */
   free(watch);
 }
 

@@ -51,6 +51,7 @@ static int check_hosts(lua_State *L) {
     lua_pushstring(L, hosts.chroot);
     return 2;
   }
+  if (!*fault) return luaL_error(L, "not enough memory");
   lua_pushstring(L, fault);
   return 1;
 }

@@ -17,6 +17,8 @@ function Guard.new(hold, share, kind)
     node = hold.path .. directory .. share:node(),
     _hold = hold,
     _share = share,
+    _outcome = false, -- "released" or "lost", when it is over
+    _stack = false, -- among the owner's guards: see Entry:push
   }, Guard)
 end
 

@@ -39,8 +39,8 @@ function Entry:push(kind, owner, guard, scope)
     stack = {}
     stacks[owner] = stack
   end
-  stack[#stack + 1] = guard
   guard._stack = stack
+  stack[#stack + 1] = guard
   guard._scope = scope
   if scope then scope:add(scope.guards, guard) end
 end
@@ -255,6 +255,11 @@ local function make_guard(self, wait)
     path = self.path,
     number = wait.number,
     listeners = {},
+    -- What its end is to be noted in: then no memory is needed.
+    lost = false,
+    ended = false,
+    revoked = false,
+    revocation = false,
   }
   session._holds[wait.number] = hold
   local guard = Guard.new(hold, wait.share, self._kind)
@@ -310,6 +315,14 @@ local function begin(self, request, writer)
     scope = request.scope,
     lock = self,
     among = session._waits,
+    -- What the end of the wait is to be noted in: then no memory is needed.
+    done = false,
+    taken = false,
+    code = false,
+    ahead = false,
+    reason = false,
+    adapter = false,
+    callback = false,
   }
   self._waiters[wait] = true
   return wait
@@ -430,8 +443,9 @@ function Lock:acquire_async(options, callback, asked)
     if scope then scope:remove(scope.waits, wait) end
     callback(finish(self, request, wait))
   end
-  session._waits[wait.number] = wait
-  return setmetatable({ _wait = wait }, Ticket)
+  local ticket = setmetatable({ _wait = wait }, Ticket)
+  session._waits[wait.number] = wait -- from here on it goes on by itself
+  return ticket
 end
 
 --- Ends every wait that was begun through this lock object.

@@ -9,7 +9,7 @@ local Lock = require "zklock.lock"
 local Multi = require "zklock.multi"
 local queue = require "zklock.queue"
 local settings = require "zklock.settings"
-local waits = require "zklock.wait"
+local suspend = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -24,11 +24,9 @@ local function report(self, level, message)
   if self._log then pcall(self._log, level, message) end
 end
 
--- Runs a user's callback, unless the scope that gave it has ended.  An error in
--- it must not stop the others: it goes to the log, or, without one, comes out of
--- the next step().
-local function protect(self, scope, fn, ...)
-  if scope and scope:has_ended() then return end
+-- Runs a user's callback.  An error in it must not stop the others: it goes
+-- to the log, or, without one, comes out of the next step().
+local function protect(self, fn, ...)
   local ok, problem = pcall(fn, ...)
   if ok then return end
   if self._log then
@@ -44,13 +42,16 @@ local function end_wait(self, wait)
   self._waits[wait.number] = nil
   wait.done = true
   if wait.callback then
-    protect(self, wait.scope, wait.callback)
+    protect(self, wait.callback)
   elseif wait.adapter then
     wait.adapter.wake(wait)
   end
 end
 
+-- An event is told once.  So handlers need no memory before they have noted
+-- it: should there be none left, what they call raises, and nobody waits on.
 local handlers = {}
+local none = {}
 
 function handlers.granted(self, number)
   local wait = self._waits[number]
@@ -69,9 +70,9 @@ function handlers.lost(self, number, code)
   if not hold or hold.ended then return end
   hold.lost = code
   local listeners = hold.listeners
-  hold.listeners = {}
+  hold.listeners = none
   for _, listener in ipairs(listeners) do
-    protect(self, listener.scope, listener.fn, listener.guard, code)
+    protect(self, listener.fn, listener.guard, code)
   end
 end
 
@@ -86,10 +87,10 @@ end
 function handlers.revoked(self, number)
   local hold = self._holds[number]
   if not hold or hold.ended then return end
-  local listeners = hold.revocation or {}
-  hold.revoked, hold.revocation = true, nil
+  local listeners = hold.revocation or none
+  hold.revoked, hold.revocation = true, false
   for _, listener in ipairs(listeners) do
-    protect(self, listener.scope, listener.fn, listener.guard)
+    protect(self, listener.fn, listener.guard)
   end
 end
 
@@ -101,10 +102,10 @@ function handlers.answered(self, number, code, reason, contenders)
 end
 
 local function emit(self, event)
-  for _, fn in ipairs(self._listeners[event] or {}) do
-    protect(self, nil, fn, event, self)
+  for _, fn in ipairs(self._listeners[event] or none) do
+    protect(self, fn, event, self)
   end
-  if self._on_event then protect(self, nil, self._on_event, event, self) end
+  if self._on_event then protect(self, self._on_event, event, self) end
 end
 
 function handlers.state(self, state)
@@ -137,12 +138,6 @@ function handlers.log(self, level, message)
   report(self, level, message)
 end
 
--- A request of nginx.
-function handlers.ended(self, number)
-  local scope = self._scopes[number]
-  if scope then scope:finish() end
-end
-
 function handlers.closed(self)
   self._ended = true
 end
@@ -153,18 +148,20 @@ local function dispatch(self, kind, ...)
   return true
 end
 
-local function run_later(self)
-  local later = self._later_queue
-  self._later_queue = nil
-  for _, item in ipairs(later) do protect(self, item.scope, item.fn) end
-end
-
 -- Runs what is due; never raises.
 function Session:_step()
   while not self._left and dispatch(self, self._core:next(self._host_read)) do
-    if self._later_queue then run_later(self) end
+    local later = self._later_queue
+    if later then
+      self._later_queue = nil
+      for _, fn in ipairs(later) do protect(self, fn) end
+    end
   end
-  while self._later_queue do run_later(self) end
+  while self._later_queue do
+    local later = self._later_queue
+    self._later_queue = nil
+    for _, fn in ipairs(later) do protect(self, fn) end
+  end
 end
 
 --- Runs the due callbacks; never blocks.  Call it when fd() is readable.
@@ -187,7 +184,7 @@ end
 -- Puts a callback off to the next step().
 function Session:_later(fn)
   self._later_queue = self._later_queue or {}
-  table.insert(self._later_queue, { scope = self:_scope(), fn = fn })
+  table.insert(self._later_queue, fn)
   self._core:nudge()
 end
 
@@ -222,24 +219,18 @@ function Session:_owner(adapter)
   return loops.task()
 end
 
--- What ends with the caller's request, if the loop has requests (nginx).
-function Session:_scope(adapter)
-  adapter = adapter or self._adapters[loops.peek(self._loop)]
-  return adapter and adapter.scope and adapter.scope() or nil
-end
-
 -- Suspends the caller until wait.done.
 function Session:_wait(adapter, wait)
-  wait.scope = wait.scope or self:_scope(adapter)
-  waits.suspend(self, adapter, wait)
+  suspend(self, adapter, wait)
 end
 
-function Session:_is_waited_for()
-  return self._opening or next(self._waits) or next(self._removals)
+local function new_wait(number, among)
+  return { number = number, among = among, done = false, code = false,
+    reason = false, contenders = false, adapter = false }
 end
 
 function Session:_await_removal(number, path)
-  local wait = { number = number, among = self._removals }
+  local wait = new_wait(number, self._removals)
   self:_wait(self:_adapter(), wait)
   if wait.code then
     return refusal("closed", "the session was closed before a server "
@@ -252,7 +243,7 @@ end
 function Session:_ask(ask, ...)
   local adapter = self:_adapter()
   local number = self._core[ask](self._core, ...)
-  local wait = { number = number, among = self._waits }
+  local wait = new_wait(number, self._waits)
   self:_wait(adapter, wait)
   return wait
 end
@@ -419,18 +410,14 @@ end
 
 -- Closing.
 
+-- No new ones can come: the session is closed.
 local function wake_all(self)
-  local waits, removals = self._waits, self._removals
-  self._waits, self._removals = {}, {}
-  for _, wait in pairs(waits) do
-    wait.code, wait.done = "closed", true
-    if wait.callback then
-      protect(self, wait.scope, wait.callback)
-    elseif wait.adapter then
-      wait.adapter.wake(wait)
-    end
+  for _, wait in pairs(self._waits) do
+    wait.code = "closed"
+    end_wait(self, wait)
   end
-  for _, wait in pairs(removals) do
+  for number, wait in pairs(self._removals) do
+    self._removals[number] = nil
     wait.code, wait.done = "closed", true
     wait.adapter.wake(wait)
   end
@@ -521,12 +508,20 @@ function Session.connect(hosts, options)
     _waiting = {},
     _waits = {},
     _removals = {},
-    _scopes = {},
+    _was_connected = false,
+    _closed = false,
+    _ended = false,
+    _left = false,
     _holds = setmetatable({}, { __mode = "v" }),
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
   local deadline = core.now() + given.connect_timeout
-  local opening = { timeout = function() return deadline - core.now() end }
+  local opening = {
+    timeout = function() return deadline - core.now() end,
+    done = false,
+    code = false,
+    adapter = false,
+  }
   self._opening = opening
   self:_wait(self:_adapter(), opening)
   self._opening = nil

@@ -9,7 +9,7 @@ local Lock = require "zklock.lock"
 local Multi = require "zklock.multi"
 local queue = require "zklock.queue"
 local settings = require "zklock.settings"
-local suspend = require "zklock.wait"
+local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -24,9 +24,11 @@ local function report(self, level, message)
   if self._log then pcall(self._log, level, message) end
 end
 
--- Runs a user's callback.  An error in it must not stop the others: it goes
--- to the log, or, without one, comes out of the next step().
-local function protect(self, fn, ...)
+-- Runs a user's callback, unless the scope that gave it has ended.  An error in
+-- it must not stop the others: it goes to the log, or, without one, comes out of
+-- the next step().
+local function protect(self, scope, fn, ...)
+  if scope and scope:has_ended() then return end
   local ok, problem = pcall(fn, ...)
   if ok then return end
   if self._log then
@@ -42,7 +44,7 @@ local function end_wait(self, wait)
   self._waits[wait.number] = nil
   wait.done = true
   if wait.callback then
-    protect(self, wait.callback)
+    protect(self, wait.scope, wait.callback)
   elseif wait.adapter then
     wait.adapter.wake(wait)
   end
@@ -72,7 +74,7 @@ function handlers.lost(self, number, code)
   local listeners = hold.listeners
   hold.listeners = none
   for _, listener in ipairs(listeners) do
-    protect(self, listener.fn, listener.guard, code)
+    protect(self, listener.scope, listener.fn, listener.guard, code)
   end
 end
 
@@ -90,7 +92,7 @@ function handlers.revoked(self, number)
   local listeners = hold.revocation or none
   hold.revoked, hold.revocation = true, false
   for _, listener in ipairs(listeners) do
-    protect(self, listener.fn, listener.guard)
+    protect(self, listener.scope, listener.fn, listener.guard)
   end
 end
 
@@ -103,9 +105,9 @@ end
 
 local function emit(self, event)
   for _, fn in ipairs(self._listeners[event] or none) do
-    protect(self, fn, event, self)
+    protect(self, nil, fn, event, self)
   end
-  if self._on_event then protect(self, self._on_event, event, self) end
+  if self._on_event then protect(self, nil, self._on_event, event, self) end
 end
 
 function handlers.state(self, state)
@@ -138,6 +140,12 @@ function handlers.log(self, level, message)
   report(self, level, message)
 end
 
+-- A request of nginx.
+function handlers.ended(self, number)
+  local scope = self._scopes[number]
+  if scope then scope:finish() end
+end
+
 function handlers.closed(self)
   self._ended = true
 end
@@ -148,20 +156,18 @@ local function dispatch(self, kind, ...)
   return true
 end
 
+local function run_later(self)
+  local later = self._later_queue
+  self._later_queue = nil
+  for _, item in ipairs(later) do protect(self, item.scope, item.fn) end
+end
+
 -- Runs what is due; never raises.
 function Session:_step()
   while not self._left and dispatch(self, self._core:next(self._host_read)) do
-    local later = self._later_queue
-    if later then
-      self._later_queue = nil
-      for _, fn in ipairs(later) do protect(self, fn) end
-    end
+    if self._later_queue then run_later(self) end
   end
-  while self._later_queue do
-    local later = self._later_queue
-    self._later_queue = nil
-    for _, fn in ipairs(later) do protect(self, fn) end
-  end
+  while self._later_queue do run_later(self) end
 end
 
 --- Runs the due callbacks; never blocks.  Call it when fd() is readable.
@@ -184,7 +190,7 @@ end
 -- Puts a callback off to the next step().
 function Session:_later(fn)
   self._later_queue = self._later_queue or {}
-  table.insert(self._later_queue, fn)
+  table.insert(self._later_queue, { scope = self:_scope(), fn = fn })
   self._core:nudge()
 end
 
@@ -219,9 +225,20 @@ function Session:_owner(adapter)
   return loops.task()
 end
 
+-- What ends with the caller's request, if the loop has requests (nginx).
+function Session:_scope(adapter)
+  adapter = adapter or self._adapters[loops.peek(self._loop)]
+  return adapter and adapter.scope and adapter.scope() or nil
+end
+
 -- Suspends the caller until wait.done.
 function Session:_wait(adapter, wait)
-  suspend(self, adapter, wait)
+  wait.scope = wait.scope or self:_scope(adapter)
+  waits.suspend(self, adapter, wait)
+end
+
+function Session:_is_waited_for()
+  return self._opening or next(self._waits) or next(self._removals)
 end
 
 local function new_wait(number, among)
@@ -508,6 +525,7 @@ function Session.connect(hosts, options)
     _waiting = {},
     _waits = {},
     _removals = {},
+    _scopes = {},
     _was_connected = false,
     _closed = false,
     _ended = false,

@@ -99,8 +99,8 @@ static _Thread_local struct client *current;
 const char *client_reason(int rc) {
   switch (rc) {
     case REASON_COUNTER_AT_END:
-      return "the sequence counter of the directory is at its end; delete the "
-             "directory when it is empty";
+      return "the sequence counter of the directory is at its end, and it "
+             "carries data: delete it when it is empty";
     case REASON_NO_MEMORY:
       return "not enough memory";
     default:

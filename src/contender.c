@@ -98,14 +98,18 @@ static bool occupies(const struct contender *c, enum contender_state state) {
 
 bool contender_is_kept_out(const struct contender *c) {
   if (c->lane->entered >= LANE_ENTERED_MAX) return true;
-  if (!is_sharing(c)) return false;
+  if (c->lane->renewal == RENEWAL_CROWDED) return true;
+  bool by_all = c->lane->renewal != RENEWAL_NONE, by_sharing = is_sharing(c);
+  if (!by_all && !by_sharing) return false;
   for (const struct contender *o = c->lane->first; o; o = o->next)
-    if (is_sharing(o) && has_entered(o->state) && o->state != CONTENDER_LEAVING)
+    if ((by_all || is_sharing(o)) && has_entered(o->state) &&
+        o->state != CONTENDER_LEAVING)
       return true;
   return false;
 }
 
 bool contender_may_enter(const struct contender *c) {
+  if (c->lane->renewal != RENEWAL_NONE) return false;
   if (is_sharing(c) && c->lane->sharing > 0) return false;
   return c->lane->entered < LANE_ENTERED_MAX;
 }
@@ -385,7 +389,8 @@ void contender_session_ended(struct contender *c) {
 }
 
 void contender_disconnected(struct contender *c) {
-  if (contender_is_waiting(c) && !c->options.patient)
+  bool waiting = contender_is_waiting(c) || (c->again && !c->decided);
+  if (waiting && !c->options.patient)
     contender_refuse(c, VERDICT_DISCONNECTED);
   else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
     contender_lose(c, VERDICT_LOST);

@@ -104,6 +104,7 @@ struct contender {
   bool anchored;         /* downgrade: a list has shown both nodes */
   bool watches_children; /* counted in the lane */
   bool unproved;         /* first, but the lease did not stand */
+  bool again;            /* LEAVING only to begin again */
   int attempts;          /* failed tries to leave */
 
   /* KIND_LEASE: an inner mutex lets one at a time ask for a lease. */
@@ -111,7 +112,6 @@ struct contender {
   struct contender *lease_of; /* in the gate: whose it is */
   bool gate_running;          /* the session knows it */
   bool gate_open;             /* it is held */
-  bool again;                 /* LEAVING only to begin again */
 
   struct op create, remove;
   struct watch *own;         /* our node */

@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-static op_handler on_list, on_sync, on_mkdir, on_unwatch;
+static op_handler on_list, on_sync, on_mkdir, on_renew, on_unwatch;
 
 struct lane *lane_new(struct session *session, const char *path) {
   size_t length = strlen(path);
@@ -17,10 +17,12 @@ struct lane *lane_new(struct session *session, const char *path) {
   memcpy(lane->path, path, length);
   lane->mkdir_path = lane->path + length + 1;
   struct op *ops[] = {&lane->lists[0], &lane->lists[1], &lane->sync,
-                      &lane->mkdir, &lane->unwatch};
-  op_handler *handlers[] = {on_list, on_list, on_sync, on_mkdir, on_unwatch};
-  enum op_kind kinds[] = {OP_LIST, OP_LIST, OP_SYNC, OP_MKDIR, OP_UNWATCH};
-  for (int i = 0; i < 5; i++) {
+                      &lane->mkdir,    &lane->renew,    &lane->unwatch};
+  op_handler *handlers[] = {on_list,  on_list,  on_sync,
+                            on_mkdir, on_renew, on_unwatch};
+  enum op_kind kinds[] = {OP_LIST,  OP_LIST, OP_SYNC,
+                          OP_MKDIR, OP_READ, OP_UNWATCH};
+  for (int i = 0; i < 6; i++) {
     ops[i]->owner = lane;
     ops[i]->handler = handlers[i];
     ops[i]->kind = kinds[i];
@@ -35,7 +37,7 @@ bool lane_idle(const struct lane *lane) {
   return !lane->first && !lane->watches && !lane->strays &&
          !lane->lists[0].in_flight && !lane->lists[1].in_flight &&
          !lane->sync.in_flight && !lane->mkdir.in_flight &&
-         !lane->unwatch.in_flight && !lane->dirty;
+         !lane->renew.in_flight && !lane->unwatch.in_flight && !lane->dirty;
 }
 
 void lane_free(struct lane *lane) {
@@ -383,11 +385,62 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
                           : VERDICT_INVALID);
 }
 
+/* The counter's end. */
+
+void lane_renew(struct lane *lane) {
+  if (lane->renewal == RENEWAL_NONE) lane->renewal = RENEWAL_LOOK;
+  session_dirty(lane->session, lane);
+}
+
+static void send_renewal(struct lane *lane) {
+  if (!lane->first || lane->entered > 0 || lane->renew.in_flight) return;
+  lane->renew.kind = lane->renewal == RENEWAL_LOOK ? OP_READ : OP_REMOVE;
+  session_submit(lane->session, &lane->renew);
+}
+
+/* Only the server can tell that a directory is empty and delete it in one
+ * step: nobody is in it when the numbers begin again.  What carries data is
+ * somebody's own, and stays.  (Servers do not tell what is a container.) */
+static void on_renew(struct op *op, const struct reply *reply) {
+  struct lane *lane = op->owner;
+  switch (reply->rc) {
+    case REPLY_LOST:
+    case REPLY_SESSION_EXPIRED:
+    case REPLY_SESSION_MOVED:
+      return;
+    case REPLY_OK:
+      if (op->kind == OP_READ && reply->size > 0) {
+        session_trouble(lane->session, "cannot order", lane->path,
+                        REASON_COUNTER_AT_END);
+        refuse_waiters(lane, VERDICT_INVALID);
+        lane->renewal = RENEWAL_NONE;
+      } else {
+        lane->renewal = op->kind == OP_READ ? RENEWAL_DELETE : RENEWAL_NONE;
+      }
+      break;
+    case REPLY_NO_NODE:
+      lane->renewal = RENEWAL_NONE;
+      break;
+    case REPLY_NOT_EMPTY:
+      lane->renewal = RENEWAL_CROWDED;
+      lane_admit(lane); /* refuses those who will not wait */
+      session_retry(lane->session);
+      return;
+    default:
+      session_trouble(lane->session, "cannot delete", lane->path, reply->rc);
+      refuse_waiters(lane, reply->rc == REPLY_NO_AUTH ? VERDICT_AUTH
+                                                      : VERDICT_INVALID);
+      lane->renewal = RENEWAL_NONE;
+  }
+  session_dirty(lane->session, lane);
+}
+
 /* The session's side. */
 
 void lane_flush(struct lane *lane) {
   if (!session_is_connected(lane->session)) return;
   lane_admit(lane);
+  if (lane->renewal != RENEWAL_NONE) send_renewal(lane);
   if (lane->parent_missing) send_mkdir(lane);
   if (lane->list_wanted) send_list(lane);
 }

@@ -15,6 +15,16 @@ struct stray;
  * in order.  The watches of a session must fit into one packet. */
 enum { LANE_ENTERED_MAX = 1000 };
 
+/* The numbers of a directory's children have come to their end: everybody of
+ * ours leaves, and whoever finds it empty deletes it, so that it is made anew
+ * and counts from 0. */
+enum renewal {
+  RENEWAL_NONE,
+  RENEWAL_LOOK,    /* has the directory data of somebody's? */
+  RENEWAL_DELETE,  /* it has none */
+  RENEWAL_CROWDED, /* it was not empty: again, after a while */
+};
+
 struct lane {
   struct session *session;
   struct lane *next;       /* in its bucket of the session's table */
@@ -40,7 +50,8 @@ struct lane {
   uint64_t sync_after; /* only a list behind a younger sync counts; 0: any */
 
   /* The directory. */
-  struct op mkdir;
+  struct op mkdir, renew;
+  enum renewal renewal;
   bool parent_missing;
   size_t mkdir_length; /* how much of `path` is being made */
   char *mkdir_path;    /* that much of it */
@@ -69,6 +80,7 @@ void lane_watch_children(struct lane *lane, struct contender *c);
 void lane_unwatch_children(struct lane *lane, struct contender *c);
 void lane_children_changed(struct lane *lane);
 void lane_want_parent(struct lane *lane);
+void lane_renew(struct lane *lane);
 void lane_flush(struct lane *lane);
 
 void lane_connected(struct lane *lane, bool same_session);

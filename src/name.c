@@ -121,13 +121,12 @@ struct listing *listing_new(const char *const *names, int count) {
   if (!listing) return NULL;
   char *copy = (char *)&listing->entries[count];
   int n = 0;
-  listing->unordered = false;
+  listing->wrapped = false;
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
     e->role = name_parse(names[i], &e->sequence);
     if (e->role == ROLE_FOREIGN) continue;
-    if (e->sequence < 0 || e->sequence >= SEQUENCE_DANGER)
-      listing->unordered = true;
+    if (e->sequence < 0) listing->wrapped = true;
     size_t size = strlen(names[i]) + 1;
     e->name = memcpy(copy, names[i], size);
     copy += size;
@@ -135,12 +134,18 @@ struct listing *listing_new(const char *const *names, int count) {
   }
   listing->count = n;
   qsort(listing->entries, (size_t)n, sizeof(struct entry), by_sequence);
-  for (int i = 0; i < n; i++) {
-    const struct entry *e = &listing->entries[i];
-    if (i > 0 && e[-1].sequence == e->sequence && e[-1].role == e->role)
-      listing->unordered = true;
-  }
   return listing;
+}
+
+bool listing_orders(const struct listing *listing, const struct entry *own) {
+  const struct entry *first = listing->entries, *end = first + listing->count;
+  if (listing->wrapped || own->sequence >= SEQUENCE_DANGER) return false;
+  for (const struct entry *e = own;
+       e-- > first && e->sequence == own->sequence;)
+    if (e->role == own->role) return false;
+  for (const struct entry *e = own; ++e < end && e->sequence == own->sequence;)
+    if (e->role == own->role) return false;
+  return true;
 }
 
 void listing_free(struct listing *listing) { free(listing); }

@@ -40,7 +40,7 @@ struct entry {
 /* The contenders among the children of one directory, in order of arrival. */
 struct listing {
   int count;
-  bool unordered; /* the server's counter is at its end: see below */
+  bool wrapped; /* the server's counter is beyond its end: see below */
   struct entry entries[];
 };
 
@@ -78,8 +78,10 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
  * ZooKeeper's counter is an int32 that sticks at its largest value (or, for
  * creates in one batch, goes on at the smallest).  Near that end two nodes
  * may share a number, or a younger one have a smaller number than an older
- * one: `unordered` is set then, and no order may be concluded. */
+ * one. */
 struct listing *listing_new(const char *const *names, int count);
+/* Do the numbers tell who is ahead of `own`, one of the entries? */
+bool listing_orders(const struct listing *listing, const struct entry *own);
 void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,

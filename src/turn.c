@@ -90,9 +90,10 @@ static bool only_ghosts_ahead(const struct contender *c,
 static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   struct session *s = contender_session(c);
-  if (listing->unordered) {
-    session_trouble(s, "cannot order", c->lane->path, REASON_COUNTER_AT_END);
-    contender_refuse(c, VERDICT_INVALID);
+  if (c->options.kind != KIND_LEASE && !listing_orders(listing, own)) {
+    c->again = true;
+    contender_leave(c);
+    lane_renew(c->lane);
     return;
   }
   /* A downgrade holds its place only if the writer was there after it: else

@@ -201,6 +201,10 @@ static void remove_node(struct world *w, int server, int request) {
     fail(w, server, request, REPLY_NO_NODE);
     return;
   }
+  if (h->nodes[node].children > 0) {
+    fail(w, server, request, REPLY_NOT_EMPTY);
+    return;
+  }
   history_remove(h, node, false);
   invariants_removed(w, node);
   commit(w, DID_REMOVE, node, NOBODY, request, server, 0);

@@ -149,6 +149,10 @@ void contender_enter(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
+int64_t contender_token(const struct contender *c) {
+  return c->options.downgrade ? c->options.writer_token : c->czxid;
+}
+
 /* Birth. */
 
 size_t contender_size(size_t path_length) {

@@ -62,7 +62,9 @@ struct contender_options {
   enum kind kind;
   enum layout layout;
   bool downgrade;          /* KIND_READ, by the holder of the write lock: */
-  int32_t writer_sequence; /* takes the writer's number, and its place */
+  int32_t writer_sequence; /* takes the writer's number, its place ... */
+  int64_t writer_token;    /* ... and its token: who was queued meanwhile has
+                              a node older than the reader's, and comes later */
   int permits;             /* KIND_LEASE */
   enum strategy strategy;  /* KIND_MUTEX */
   int64_t poll_interval;   /* WAIT_POLL */
@@ -120,6 +122,9 @@ struct contender {
 };
 
 const char *contender_state_name(enum contender_state state);
+
+/* The fencing token of its hold. */
+int64_t contender_token(const struct contender *c);
 
 /* The memory that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);

@@ -111,7 +111,7 @@ static void count_wait(struct core *core, int64_t waited) {
 
 static void granted(struct core *core, struct claim *claim) {
   struct contender *c = &claim->contender;
-  claim->token = c->czxid;
+  claim->token = contender_token(c);
   claim->hold_until = c->timer.due;
   claim->turn = c->turn;
   memcpy(claim->node, c->name, sizeof claim->node);

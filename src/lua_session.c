@@ -441,14 +441,17 @@ static lua_Number number_field(lua_State *L, int index, const char *name,
   return value;
 }
 
-/* The writer's number, from the name of the hold that is downgraded. */
-static int32_t read_writer(lua_State *L, int index, bool *downgrade) {
-  int32_t sequence = 0;
+/* The writer that is downgraded, if one is, from its hold. */
+static void read_writer(lua_State *L, int index,
+                        struct contender_options *options) {
   lua_getfield(L, index, "writer");
-  *downgrade = !lua_isnil(L, -1);
-  if (*downgrade) name_parse(binding_check_hold(L, -1)->claim->node, &sequence);
+  options->downgrade = !lua_isnil(L, -1);
+  if (options->downgrade) {
+    const struct claim *claim = binding_check_hold(L, -1)->claim;
+    name_parse(claim->node, &options->writer_sequence);
+    options->writer_token = claim->token;
+  }
   lua_pop(L, 1);
-  return sequence;
 }
 
 static enum kind read_kind(lua_State *L, int index) {
@@ -500,7 +503,7 @@ static int session_acquire_(lua_State *L) {
   options.poll_interval =
       (int64_t)(number_field(L, 7, "poll_interval", 1) * NANOSECONDS);
   options.lose_on_suspend = number_field(L, 7, "lose_on_suspend", 0) != 0;
-  options.writer_sequence = read_writer(L, 7, &options.downgrade);
+  read_writer(L, 7, &options);
   struct hold_box *box = binding_new_hold(L);
   struct claim *claim = core_acquire(core, path, data, size, &options);
   if (!claim) return luaL_error(L, "not enough memory");

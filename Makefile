@@ -86,6 +86,12 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc $(SIM_SOURCES) $(PURE) -o $@
 
+.PHONY: torture
+MINUTES ?= 2
+torture:  ## processes against faults, and a witness: MINUTES=, SEED=
+	@sh .ci/install demo test
+	@MINUTES=$(MINUTES) SEED=$(SEED) BUILD=$(BUILD) bash spec/torture/run
+
 .PHONY: zookeeper ensemble
 zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
 	@sh .ci/install demo

@@ -101,14 +101,15 @@ end
 --- What it has written to stdout and stderr.
 function Child:output() return read_file(self.name .. ".out") end
 
---- Waits for its end; its exit status (128 + n for a signal).
+--- Its exit status (128 + n for a signal); nil while it lives.
+function Child:status()
+  return tonumber(read_file(self.name .. ".status"))
+end
+
+--- Waits for its end; its exit status.
 function Child:wait(seconds)
-  local status
-  support.wait_until(function()
-    status = tonumber(read_file(self.name .. ".status"))
-    return status
-  end, seconds or 20, "the end of a child process")
-  return status
+  return support.wait_until(function() return self:status() end,
+    seconds or 20, "the end of a child process")
 end
 
 function Child:close()

@@ -171,7 +171,8 @@ function support.start()
   baseline = { fds = support.count_fds(), threads = support.count_threads() }
 end
 
-local function close_all()
+--- Closes what was opened, last things first.
+function support.close_all()
   local problem
   for i = #opened.things, 1, -1 do
     local thing, close = opened.things[i].thing, opened.things[i].close
@@ -208,7 +209,7 @@ end
 
 --- Closes what the test has opened, and looks for what is left of it.
 function support.finish()
-  local problem = close_all()
+  local problem = support.close_all()
   for _, hosts in ipairs { support.hosts, support.ensemble } do
     if hosts == support.hosts or opened.zk[hosts] then
       problem = look_for_leaks(hosts) or problem

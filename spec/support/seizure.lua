@@ -1,0 +1,67 @@
+--- Takes somebody else's session over and closes it, as anybody can who knows
+-- its id and its password.  ZooKeeper derives the password from the id:
+-- sixteen bytes of Java's Random, seeded with the id xor 0xB3415C00.
+local socket = require "socket"
+
+local WORD = 2 ^ 24 -- 48 bits are two words: their products are exact
+
+local function xor(a, b)
+  local result, bit = 0, 1
+  while a > 0 or b > 0 do
+    if a % 2 ~= b % 2 then result = result + bit end
+    a, b, bit = math.floor(a / 2), math.floor(b / 2), bit * 2
+  end
+  return result
+end
+
+-- `id`: hex, as session:id() has it.
+local function password(id)
+  local digits = ("0"):rep(16) .. id:gsub("^0x", "")
+  -- The secret and what Random scrambles its seed with, at once.
+  local high = xor(tonumber(digits:sub(-12, -7), 16), 0x00056D)
+  local low = xor(tonumber(digits:sub(-6), 16), 0xADBA6D)
+  local bytes = {}
+  for _ = 1, 4 do
+    local product = low * 0xECE66D + 0xB
+    high = (math.floor(product / WORD) + high * 0xECE66D + low * 0x5DE) % WORD
+    low = product % WORD
+    local number = math.floor((high * WORD + low) / 65536)
+    for _ = 1, 4 do
+      bytes[#bytes + 1] = string.char(number % 256)
+      number = math.floor(number / 256)
+    end
+  end
+  return table.concat(bytes)
+end
+
+local function bytes_of(id)
+  local digits = (("0"):rep(16) .. id:gsub("^0x", "")):sub(-16)
+  return (digits:gsub("%x%x", function(pair)
+    return string.char(tonumber(pair, 16))
+  end))
+end
+
+--- Closes session `id` through the server at `host` ("ip:port"); false: there
+-- is no such session (any more), or no server that says so.
+local function seize(host, id)
+  local ip, port = host:match "([%w%.]+):(%d+)"
+  local connection = assert(socket.tcp())
+  connection:settimeout(3)
+  local function receive()
+    local size = connection:receive(4)
+    return size and connection:receive(size:byte(3) * 256 + size:byte(4))
+  end
+  local zeros = ("\0"):rep(12) -- protocol and last zxid
+  local ok = connection:connect(ip, tonumber(port))
+    and connection:send("\0\0\0\45" .. zeros .. "\0\0\19\136" .. bytes_of(id)
+      .. "\0\0\0\16" .. password(id) .. "\0")
+  local greeting = ok and receive()
+  -- A timeout of 0 refuses the session.
+  ok = greeting and greeting:sub(5, 8) ~= "\0\0\0\0"
+    and connection:send "\0\0\0\8\0\0\0\1\255\255\255\245"
+    and receive() ~= nil
+  connection:close()
+  return ok or false
+end
+
+return { seize = seize }

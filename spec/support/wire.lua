@@ -1,0 +1,227 @@
+--- The process behind support.proxy: accepts clients, connects each to a
+-- server, and passes on what they say to each other, or does not.  It speaks
+-- with the spec as every child does: `require "support.wire"(hosts)` in one.
+-- luacheck: globals say hear parent_socket
+local socket = require "socket"
+
+local now = socket.gettime
+local servers, next_server = {}, 0
+local listener = assert(socket.bind("127.0.0.1", 0))
+
+-- What heal() ends, and what waits for its moment.
+local weather, traps = { delay = 0 }, {}
+-- socket → its end of a connection: `peer`, a socket; what it has said of a
+-- frame that is not whole; what it is to be told, and when.
+local ends = {}
+
+local function number(text, at)
+  local a, b, c, d = text:byte(at, at + 3)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+
+local function cut(condition)
+  for s, this in pairs(ends) do
+    if not condition or condition(this) then
+      ends[s] = nil
+      s:close()
+      if this.peer then
+        ends[this.peer] = nil
+        this.peer:close()
+      end
+    end
+  end
+end
+
+local function connect_to_server()
+  for _ = 1, #servers do
+    next_server = next_server % #servers + 1
+    local host, port = servers[next_server]:match "([%w%.]+):(%d+)"
+    local server = socket.connect(host, tonumber(port))
+    if server then return server end
+  end
+end
+
+local function accept()
+  local client = listener:accept()
+  local server = client and not weather.refusing and connect_to_server()
+  if not server then
+    if client then client:close() end
+    return
+  end
+  local kinds = {}
+  for s, peer in pairs { [client] = server, [server] = client } do
+    s:setoption("tcp-nodelay", true)
+    s:settimeout(0)
+    ends[s] = { peer = peer, is_server = s == server, kinds = kinds, said = "",
+      out = {} }
+  end
+end
+
+-- `text` for the other end of `this`; nil: the end of it.
+local function pass_on(this, text)
+  local other = this.peer and ends[this.peer]
+  if not other then return end
+  if text and weather.dropped == (this.is_server and "replies" or "requests")
+  then
+    this.broken = true -- bytes are missing: nothing sensible can follow
+  else
+    table.insert(other.out, { text = text, due = now() + weather.delay })
+  end
+end
+
+-- The kind of request that this frame of a server's answers.
+local function kind_of(this, frame)
+  if this.is_server and not this.greeted or #frame < 12 then
+    this.greeted = true
+    return nil
+  end
+  local xid = number(frame, 5)
+  if not this.is_server then
+    if this.greeted then this.kinds[xid] = number(frame, 9) end
+    this.greeted = true
+    return nil
+  end
+  local kind = this.kinds[xid]
+  this.kinds[xid] = nil
+  return kind
+end
+
+-- True: that was the end of the connection.
+local function handle(this, frame)
+  local kind = kind_of(this, frame)
+  if kind and kind == traps.lost then
+    traps.lost, weather.refusing = nil, true
+    cut()
+    say "lost"
+    return true
+  end
+  pass_on(this, frame)
+  if kind and kind == traps.last then
+    traps.last = nil
+    pass_on(this, nil)
+    say "cut"
+    return true
+  end
+end
+
+local function read(s)
+  local this = ends[s]
+  if not this then return end
+  local data, problem, part = s:receive(65536)
+  this.said = this.said .. (data or part or "")
+  while #this.said >= 4 do
+    local size = number(this.said, 1) + 4
+    if #this.said < size then break end
+    local frame = this.said:sub(1, size)
+    this.said = this.said:sub(size + 1)
+    if handle(this, frame) then return end
+  end
+  if problem == "closed" then
+    ends[s] = nil
+    s:close()
+    pass_on(this, nil)
+  end
+end
+
+-- Of `text` what may go before the connection breaks, and whether it does.
+local function up_to_the_cut(this, text)
+  local left = traps.left
+  if not left or this.is_server then return text, false end
+  traps.left = left - #text
+  if traps.left > 0 then return text, false end
+  traps.left = nil
+  return text:sub(1, left), true
+end
+
+local function write(s)
+  local this = ends[s]
+  local head = this and this.out[1]
+  if not head then return end
+  if not head.text then
+    ends[s] = nil
+    s:close()
+    if this.peer and ends[this.peer] then
+      ends[this.peer] = nil
+      this.peer:close()
+    end
+    return
+  end
+  local text, is_last = up_to_the_cut(this, head.text)
+  local sent, _, partly = s:send(text)
+  if is_last then
+    cut(function(one) return one == this end)
+    say "cut"
+  elseif sent then
+    table.remove(this.out, 1)
+  else
+    head.text = head.text:sub((partly or 0) + 1)
+  end
+end
+
+local commands = {
+  cut = function() cut() end,
+  refuse = function() weather.refusing = true cut() end,
+  freeze = function() weather.frozen = true end,
+  delay = function(seconds) weather.delay = tonumber(seconds) end,
+  drop = function(what) weather.dropped = what end,
+  lose = function(kind) traps.lost = tonumber(kind) end,
+  cut_after_reply = function(kind) traps.last = tonumber(kind) end,
+  cut_after = function(bytes) traps.left = tonumber(bytes) end,
+  half_open = function()
+    for s, this in pairs(ends) do
+      if this.is_server then
+        ends[s] = nil
+        s:close()
+        if ends[this.peer] then ends[this.peer].peer = nil end
+      end
+    end
+  end,
+  heal = function()
+    weather = { delay = 0 }
+    cut(function(this) return this.broken end)
+  end,
+  disarm = function() traps = {} end,
+}
+
+-- What select() is to look at, and for how long.
+local function interests()
+  local reading, writing, patience = { parent_socket }, {}, nil
+  if weather.frozen then return reading, writing, patience end
+  reading[2] = listener
+  for s, this in pairs(ends) do
+    reading[#reading + 1] = s
+    local left = this.out[1] and this.out[1].due - now()
+    if left and left <= 0 then
+      writing[#writing + 1] = s
+    elseif left then
+      patience = math.min(left, patience or left)
+    end
+  end
+  return reading, writing, patience
+end
+
+local function obey()
+  local line = hear()
+  if not line then os.exit(0) end
+  local name, argument = line:match "(%S+) ?(%S*)"
+  commands[name](argument)
+  say "done"
+end
+
+return function(hosts)
+  for host in hosts:gmatch "[^,]+" do servers[#servers + 1] = host end
+  say((select(2, listener:getsockname())))
+  while true do
+    local readable, writable = socket.select(interests())
+    for _, s in ipairs(writable) do write(s) end
+    for _, s in ipairs(readable) do
+      if s == parent_socket then
+        obey()
+      elseif s == listener then
+        accept()
+      else
+        read(s)
+      end
+    end
+  end
+end

@@ -1,0 +1,161 @@
+--- What the director does to servers, wires, clients and data.  Each kind is
+-- `{ weight, fn(stage) }`; fn does it, and plans with stage:later(seconds, fn)
+-- the end of what lasts.  What has no victim just now is no fault: false.
+local random = math.random
+
+local kinds = {}
+
+local function kind(name, weight, fn)
+  kinds[#kinds + 1] = { name = name, weight = weight, fn = fn }
+end
+
+local function between(from, to) return from + random() * (to - from) end
+
+-- Servers.  One suffers at a time as a rule: two of three are no majority.
+
+local function one_server(name, weight, fn)
+  kind(name, weight, function(stage)
+    local i = stage:healthy_server()
+    return i and fn(stage, i)
+  end)
+end
+
+one_server("server killed", 3, function(stage, i)
+  stage.servers:kill(i)
+  stage.states[i] = "dead"
+  stage:later(between(0, 3), function() stage:restart(i) end)
+end)
+
+one_server("server restarted", 2, function(stage, i) stage:restart(i) end)
+
+local function pause(stage, i, seconds)
+  stage.servers:pause(i)
+  stage.states[i] = "paused"
+  stage:later(seconds, function() stage:resume(i) end)
+end
+
+one_server("server stopped", 4, function(stage, i)
+  pause(stage, i, between(0.1, 4))
+end)
+
+-- Longer than any session lives without it.
+kind("leader stopped", 3, function(stage)
+  local i = stage:leader()
+  if not i or stage.states[i] ~= "up" then return false end
+  pause(stage, i, between(0.5, 9))
+end)
+
+local function up(stage)
+  local list = {}
+  for i, state in ipairs(stage.states) do
+    if state == "up" then list[#list + 1] = i end
+  end
+  return list
+end
+
+kind("majority stopped", 1, function(stage)
+  local list = up(stage)
+  if #list < 3 then return false end
+  local spared, seconds = random(3), between(0.5, 5)
+  for _, i in ipairs(list) do
+    if i ~= spared then pause(stage, i, seconds) end
+  end
+end)
+
+kind("all servers killed", 1, function(stage)
+  local list = up(stage)
+  if #list < 3 then return false end
+  for _, i in ipairs(list) do
+    stage.servers:kill(i)
+    stage.states[i] = "dead"
+  end
+  stage:later(between(0, 2), function()
+    for _, i in ipairs(list) do stage:restart(i) end
+  end)
+end)
+
+kind("rolling restart", 1, function(stage)
+  if #up(stage) < 3 then return false end
+  local function next_one(i)
+    if i > 3 then return end
+    stage:restart(i)
+    stage:when_up(i, function() next_one(i + 1) end)
+  end
+  next_one(1)
+end)
+
+-- Wires.
+
+local function wire(name, weight, fn, seconds)
+  kind(name, weight, function(stage)
+    local client = stage:some_client(function(one)
+      return one.proxy and not one.ill
+    end)
+    if not client then return false end
+    client.ill = true
+    fn(client.proxy)
+    stage:later(between(0.1, seconds or 2), function()
+      client.proxy:disarm()
+      client.proxy:heal()
+      client.ill = false
+    end)
+  end)
+end
+
+wire("connection cut", 16, function(proxy) proxy:cut() end, 0.3)
+wire("connection refused", 8, function(proxy) proxy:refuse() end, 4)
+wire("wire frozen", 8, function(proxy) proxy:freeze() end, 6)
+wire("wire delayed", 12, function(proxy) proxy:delay(between(0.02, 1)) end, 4)
+wire("replies dropped", 6, function(proxy) proxy:drop "replies" end, 5)
+wire("requests dropped", 6, function(proxy) proxy:drop "requests" end, 5)
+wire("half open", 6, function(proxy) proxy:half_open() end, 2)
+wire("cut in a reply", 8, function(proxy) proxy:cut_after(random(2000)) end, 2)
+for _, what in ipairs { "create", "delete", "list", "get" } do
+  wire(what .. " reply lost", 6, function(proxy) proxy:lose_reply(what) end)
+  wire("cut after a " .. what .. " reply", 4,
+    function(proxy) proxy:cut_after_reply(what) end)
+end
+
+-- Clients.
+
+kind("client killed", 10, function(stage)
+  local client = stage:some_client(function(one) return not one.stopped end)
+  return client ~= nil and stage:kill(client)
+end)
+
+kind("client stopped", 24, function(stage)
+  local client = stage:some_client(function(one) return not one.stopped end)
+  if not client then return false end
+  stage:stop(client)
+  -- For less than its lease, for more than its session, …
+  stage:later(client.session_timeout * between(0.05, 1) ^ 2 * 3, function()
+    stage:continue(client)
+  end)
+end)
+
+-- Data.
+
+local function operator(name, weight, command)
+  kind(name, weight, function(stage) return stage:operate(command) end)
+end
+
+operator("node deleted", 20, "remove")
+operator("directory deleted", 4, "remove_all")
+operator("data written", 8, "write")
+operator("session closed by another", 10, "seize")
+
+local total = 0
+for _, one in ipairs(kinds) do total = total + one.weight end
+
+--- One of them happens; its name, or nil.
+local function strike(stage)
+  local dice = random(total)
+  for _, one in ipairs(kinds) do
+    dice = dice - one.weight
+    if dice <= 0 then
+      return one.fn(stage) ~= false and one.name or nil
+    end
+  end
+end
+
+return { strike = strike }

@@ -1,0 +1,253 @@
+--- The stage: servers, wires, clients and an operator, and what the director
+-- knows about them.
+local core = require "zklock.core"
+local journals = require "torture.journal"
+local raw = require "support.raw"
+local spawn_with = require "support.child".spawn_with
+local start_proxy = require "support.proxy".start
+local support = require "support"
+
+local Stage = {}
+Stage.__index = Stage
+
+--- `servers`: as support.server has them; `builds`: { lua =, cpath = }, each.
+local function new(settings)
+  local self = setmetatable({
+    servers = settings.servers,
+    states = { "up", "up", "up" },
+    settings = settings,
+    clients = {},
+    born = 0,
+    agenda = {},
+    awaited = {},
+  }, Stage)
+  self.journal = journals.create(settings.directory .. "/director")
+  self.files = {} -- { name =, file =, session_timeout = }, of each client
+  self.operator = spawn_with("", ("require 'torture.operator'{ "
+    .. "journal = %q, root = %q, seed = %d, hosts = %q }")
+    :format(settings.directory .. "/operator", settings.root,
+      math.random(2 ^ 31 - 1), settings.servers.hosts))
+  for i = 1, settings.client_count do self:begin_client(i) end
+  return self
+end
+
+function Stage:violation(kind, ...)
+  self.journal:note("violation", kind, (...):format(select(2, ...)))
+end
+
+-- Time.
+
+function Stage:later(seconds, fn)
+  table.insert(self.agenda, { due = core.now() + seconds, fn = fn })
+end
+
+--- Does what is due; with `all`, whatever was planned.
+function Stage:catch_up(all)
+  local agenda = self.agenda
+  self.agenda = {}
+  for _, entry in ipairs(agenda) do
+    if all or entry.due <= core.now() then
+      entry.fn()
+    else
+      table.insert(self.agenda, entry)
+    end
+  end
+  for i, state in ipairs(self.states) do
+    if state == "starting" and self:serves(i) then
+      self.states[i] = "up"
+      local fn = self.awaited[i]
+      self.awaited[i] = nil
+      if fn and not all then fn() end
+    end
+  end
+end
+
+-- Servers.
+
+function Stage:serves(i)
+  local ok, answer = pcall(raw.word, self.servers:host(i), "srvr")
+  return ok and answer and answer:match "Mode: (%a+)"
+end
+
+function Stage:leader()
+  for i, state in ipairs(self.states) do
+    if state == "up" and self:serves(i) == "leader" then return i end
+  end
+end
+
+function Stage:healthy_server()
+  for _, state in ipairs(self.states) do
+    if state ~= "up" then return nil end
+  end
+  return math.random(#self.states)
+end
+
+function Stage:restart(i)
+  self.states[i] = "starting"
+  self.servers:begin_restart(i)
+end
+
+function Stage:resume(i)
+  self.servers:resume(i)
+  self.states[i] = "up"
+end
+
+function Stage:when_up(i, fn) self.awaited[i] = fn end
+
+-- Clients.
+
+--- Client number i, or its successor.
+function Stage:begin_client(i)
+  local settings = self.settings
+  self.born = self.born + 1
+  local build = settings.builds[i % #settings.builds + 1]
+  local client = {
+    name = ("client-%d-%d"):format(i, self.born),
+    number = i,
+    build = build.name,
+    session_timeout = ({ 2, 3, 4, 6 })[math.random(4)],
+  }
+  -- Half of them through a wire of their own.
+  local old = self.clients[i]
+  client.proxy = old and old.proxy
+    or i % 2 == 0 and start_proxy(settings.servers.hosts) or nil
+  local file = settings.directory .. "/" .. client.name
+  table.insert(self.files, { name = client.name, file = file,
+    session_timeout = client.session_timeout })
+  local usual = support.lua
+  support.lua = build.lua
+  client.process = spawn_with(("LUA_CPATH='%s'"):format(build.cpath),
+    ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
+    .. "session_timeout = %d, tasks = %d, leisure = %g, seed = %d }"):format(
+    file, settings.root,
+    client.proxy and client.proxy.hosts or settings.servers.hosts,
+    client.session_timeout, i % 4 == 1 and 1 or math.random(2, 5),
+    i % 4 == 2 and 6 or 0.05, math.random(2 ^ 31 - 1)))
+  support.lua = usual
+  self.clients[i] = client
+  return client
+end
+
+--- A client of which `is_fit` says so; nil: there is none.
+function Stage:some_client(is_fit)
+  local fit = {}
+  for _, client in ipairs(self.clients) do
+    if is_fit(client) then fit[#fit + 1] = client end
+  end
+  return fit[1] and fit[math.random(#fit)]
+end
+
+function Stage:kill(client)
+  self.journal:note("killed", client.name)
+  client.process:signal "KILL"
+  client.process:wait()
+  client.process:close()
+  self:begin_client(client.number)
+end
+
+function Stage:stop(client)
+  client.stopped = core.now()
+  client.process:signal "STOP"
+end
+
+function Stage:continue(client)
+  if not client.stopped then return end
+  client.process:signal "CONT"
+  self.journal:note("stopped", client.name, ("%.9f"):format(client.stopped))
+  client.stopped = nil
+end
+
+-- The operator.
+
+--- False: there was nothing to be done.
+function Stage:operate(command, argument, seconds)
+  local i = self:healthy_server()
+  if not i then return false end
+  self.operator:say(("%s %s %s"):format(command, self.servers:host(i),
+    argument or ""))
+  local answer = self.operator:hear(seconds or 30)
+  local result = answer and answer:match "^%S+\t(.*)$"
+  if result == "false" or result == "nil" then return false end
+  return result
+end
+
+-- Calm.
+
+function Stage:tell_clients(word)
+  self:look_after_clients()
+  for _, client in ipairs(self.clients) do client.process:say(word) end
+end
+
+local function hear(client, seconds)
+  local ok, line = pcall(client.process.hear, client.process, seconds)
+  return ok and line or nil
+end
+
+--- All faults end; true when everything serves again.
+function Stage:heal()
+  self:catch_up(true)
+  local deadline = core.now() + 90
+  repeat
+    -- What had to wait for its turn, such as the restart of a killed server.
+    self:catch_up(true)
+    local well = self:healthy_server() ~= nil and self:leader() ~= nil
+    if not well then support.sleep(0.1) end
+  until well or core.now() > deadline
+  return self:leader() ~= nil
+end
+
+--- All waits and holds come to their end, and nothing is left of them.
+function Stage:rest()
+  self:tell_clients "rest"
+  local begun = core.now()
+  for _, client in ipairs(self.clients) do
+    local line = hear(client, math.max(1, begun + 60 - core.now()))
+    if not client.process:status() and (not line or not line:find "^rests")
+    then
+      self:violation("hang", "%s (%s) does not come to rest: %s", client.name,
+        client.build, client.process:output())
+      client.lame = true
+    end
+  end
+  -- (The session of a killed client is there for a while.)
+  local left = self:operate("look", "20", 60)
+  for text in (left or ""):gmatch "[^,]+" do
+    self:violation("left", "at the server, when nobody held or waited: %s",
+      text)
+  end
+end
+
+function Stage:go() self:tell_clients "go" end
+
+--- The clients end by themselves, and clean.
+function Stage:leave()
+  self:tell_clients "leave"
+  for _, client in ipairs(self.clients) do
+    local line = hear(client, 30)
+    while line and line:find "^rests" do line = hear(client, 30) end
+    if line ~= "left\t0\t0" then
+      self:violation("leak", "%s (%s) left %s: %s", client.name, client.build,
+        tostring(line):gsub("\t", " "), client.process:output())
+    elseif client.process:wait() ~= 0 or client.process:output() ~= "" then
+      self:violation("death", "%s (%s) said: %s", client.name, client.build,
+        client.process:output())
+    end
+  end
+  self:operate "clear"
+end
+
+--- A client that has died by itself is a violation, and is replaced.
+function Stage:look_after_clients()
+  for _, client in ipairs(self.clients) do
+    local status = client.process:status()
+    if status then
+      self:violation("death", "%s (%s) has died (%s): %s", client.name,
+        client.build, status, client.process:output())
+      client.process:close()
+      self.journal:note("killed", client.name) -- by itself
+      self:begin_client(client.number)
+    end
+  end
+end
+
+return { new = new }

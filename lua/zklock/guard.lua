@@ -55,7 +55,10 @@ function Guard:release(options)
   self._outcome = kept and (provable or session._closed) and "released"
     or "lost"
   self._hold.entry:forget(self)
-  if last then self._hold.ended = true end
+  if last then
+    self._hold.ended = true
+    session:_unlisten(self._hold)
+  end
   if self._outcome == "lost" then return lost(self) end
   if wait and last then return await_removal(self) end
   return true
@@ -127,6 +130,7 @@ function Guard:on_lost(fn)
     local listeners = self._hold.listeners
     local scope = self._hold.session:_scope()
     listeners[#listeners + 1] = { guard = self, fn = fn, scope = scope }
+    self._hold.session:_listen(self._hold)
   end
   return self
 end
@@ -143,6 +147,7 @@ function Guard:on_revoke(fn)
   end
   local scope = hold.session:_scope()
   table.insert(hold.revocation, { guard = self, fn = fn, scope = scope })
+  hold.session:_listen(hold)
   self._share:watch()
   return self
 end

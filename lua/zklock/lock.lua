@@ -444,6 +444,7 @@ function Lock:acquire_async(options, callback, asked)
     callback(finish(self, request, wait))
   end
   local ticket = setmetatable({ _wait = wait }, Ticket)
+  wait.adapter = session:_expect()
   session._waits[wait.number] = wait -- from here on it goes on by itself
   return ticket
 end

@@ -24,17 +24,19 @@ local function report(self, level, message)
   if self._log then pcall(self._log, level, message) end
 end
 
--- Runs a user's callback, unless the scope that gave it has ended.  An error in
--- it must not stop the others: it goes to the log, or, without one, comes out of
--- the next step().
+-- Runs a user's callback, unless the scope that gave it has ended.  An error
+-- in it must not stop the others: it goes to the log, or, without one, comes
+-- out of the next step().
 local function protect(self, scope, fn, ...)
   if scope and scope:has_ended() then return end
+  local leave = loops.fence()
   local ok, problem = pcall(fn, ...)
+  leave()
   if ok then return end
   if self._log then
     report(self, "error", "an error in a callback: " .. tostring(problem))
   else
-    self._problem = self._problem or { problem }
+    table.insert(self._problems, { problem })
   end
 end
 
@@ -45,6 +47,7 @@ local function end_wait(self, wait)
   wait.done = true
   if wait.callback then
     protect(self, wait.scope, wait.callback)
+    if wait.adapter then self:_attend(wait.adapter, -1) end
   elseif wait.adapter then
     wait.adapter.wake(wait)
   end
@@ -76,6 +79,7 @@ function handlers.lost(self, number, code)
   for _, listener in ipairs(listeners) do
     protect(self, listener.scope, listener.fn, listener.guard, code)
   end
+  self:_unlisten(hold)
 end
 
 function handlers.gone(self, number)
@@ -159,7 +163,10 @@ end
 local function run_later(self)
   local later = self._later_queue
   self._later_queue = nil
-  for _, item in ipairs(later) do protect(self, item.scope, item.fn) end
+  for _, item in ipairs(later) do
+    protect(self, item.scope, item.fn)
+    if item.adapter then self:_attend(item.adapter, -1) end
+  end
 end
 
 -- Runs what is due; never raises.
@@ -174,9 +181,10 @@ end
 function Session:step()
   if core.pid() ~= self._pid then self:_check_process() end
   self:_step()
-  local problem = self._problem
+  local problem = table.remove(self._problems, 1)
   if problem then
-    self._problem = nil
+    -- One at a time: the loop is to call again for the next.
+    if self._problems[1] and not self._left then self._core:nudge() end
     error(problem[1], 0)
   end
 end
@@ -189,8 +197,11 @@ end
 
 -- Puts a callback off to the next step().
 function Session:_later(fn)
+  local adapter = self:_expect()
   self._later_queue = self._later_queue or {}
-  table.insert(self._later_queue, { scope = self:_scope(), fn = fn })
+  table.insert(self._later_queue, {
+    scope = self:_scope(), fn = fn, adapter = adapter,
+  })
   self._core:nudge()
 end
 
@@ -205,16 +216,24 @@ function Session:_check_open()
   if self._closed then misuse("the session is closed") end
 end
 
+local function adapter_of(self, maker)
+  local adapter = self._adapters[maker]
+  if not adapter then
+    adapter = maker.new and maker.new(self) or maker
+    self._adapters[maker] = adapter
+    self._host_read = self._host_read or adapter.reads_fd
+    self._served[adapter] = {
+      waiting = 0,
+      armed = false,
+      holds = setmetatable({}, { __mode = "k" }),
+    }
+  end
+  return adapter
+end
+
 -- The adapter for a call that must wait, by what is running now.
 function Session:_adapter()
-  local make = loops.find(self._loop)
-  local adapter = self._adapters[make]
-  if not adapter then
-    adapter = make.new and make.new(self) or make
-    self._adapters[make] = adapter
-    self._host_read = self._host_read or adapter.reads_fd
-    self._waiting[adapter] = 0
-  end
+  local adapter = adapter_of(self, loops.find(self._loop))
   loops.check_fence(adapter)
   return adapter
 end
@@ -229,6 +248,48 @@ end
 function Session:_scope(adapter)
   adapter = adapter or self._adapters[loops.peek(self._loop)]
   return adapter and adapter.scope and adapter.scope() or nil
+end
+
+-- Waits and callbacks that are expected keep a loop watching the fd: armed.
+-- `change`: so many more.
+function Session:_attend(adapter, change)
+  local served = self._served[adapter]
+  served.waiting = served.waiting + change
+  local needed = served.waiting > 0 or next(served.holds) ~= nil
+  if self._closed or needed == served.armed then return end
+  if needed then
+    if adapter.arm then adapter.arm() end
+    served.armed = true
+  else
+    served.armed = false
+    if adapter.disarm then adapter.disarm() end
+  end
+end
+
+-- The caller expects to be called back: the adapter that will see to it; nil
+-- where step() is called by hand.
+function Session:_expect()
+  local adapter = adapter_of(self, loops.peek(self._loop))
+  if adapter.blocks then return nil end
+  self:_attend(adapter, 1)
+  return adapter
+end
+
+-- A hold with listeners, as long as it lasts.
+function Session:_listen(hold)
+  if hold.adapter then return end
+  local adapter = adapter_of(self, loops.peek(self._loop))
+  if adapter.blocks then return end
+  hold.adapter = adapter
+  self._served[adapter].holds[hold] = true
+  self:_attend(adapter, 0)
+end
+
+function Session:_unlisten(hold)
+  local adapter = hold.adapter
+  if not adapter then return end
+  self._served[adapter].holds[hold] = nil
+  self:_attend(adapter, 0)
 end
 
 -- Suspends the caller until wait.done.
@@ -521,8 +582,9 @@ function Session.connect(hosts, options)
     _log = given.log,
     _on_event = given.on_event,
     _listeners = {},
-    _adapters = {},
-    _waiting = {},
+    _problems = {},
+    _adapters = setmetatable({}, { __mode = "k" }),
+    _served = setmetatable({}, { __mode = "k" }),
     _waits = {},
     _removals = {},
     _scopes = {},

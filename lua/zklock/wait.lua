@@ -8,23 +8,14 @@
 -- the collector ends.
 local function turn(self, adapter, wait)
   wait.adapter = adapter
-  local count = self._waiting[adapter]
-  self._waiting[adapter] = count + 1
   if wait.number then wait.among[wait.number] = wait end
-  if count == 0 and adapter.arm then adapter.arm() end
+  wait.attended = true
+  self:_attend(adapter, 1)
   while not wait.done do
     adapter.wait(wait, wait.timeout and wait.timeout() or nil)
     -- An early return of an adapter that does not watch the fd by itself.
     if not wait.done then self:_step() end
     if wait.timeout and wait.timeout() <= 0 then break end
-  end
-end
-
-local function settle(self, adapter)
-  local count = self._waiting[adapter] - 1
-  self._waiting[adapter] = count
-  if count == 0 and adapter.disarm and not self._closed then
-    adapter.disarm()
   end
 end
 
@@ -74,7 +65,7 @@ function Closing:finish()
   self.finished = true
   local scope = self.wait.scope
   if scope then scope:remove(scope.waits, self.wait) end
-  settle(self.session, self.adapter)
+  if self.wait.attended then self.session:_attend(self.adapter, -1) end
   if not self.fine then abandon(self.wait) end
 end
 
@@ -97,6 +88,7 @@ function waits.abandon(wait)
     wait.closing:finish()
   else
     abandon(wait)
+    if wait.adapter then wait.lock._session:_attend(wait.adapter, -1) end
   end
 end
 

@@ -5,16 +5,23 @@
 --   A.wait(w, timeout)  suspends the caller until A.wake(w), or the time; may
 --                       return early
 --   A.wake(w)           never yields, blocks or raises
---   A.arm(), A.disarm() optional: the first waiter came, the last one left
+--   A.arm(), A.disarm() optional: from now on somebody waits or expects a
+--                       callback, and the fd is to be watched; nobody any more
 --   A.owner()           optional: what the running task is called
 --   A.reads_fd          optional: the host reads the wake-up's bytes itself
 --   A.blocks            optional: A.wait blocks the thread, it never yields
 --   A.close()           optional: always before the fd is closed
+--
+-- The adapters of this directory have the same parts in the same order: how
+-- the loop hears of an error that nobody else would, the reader, wait, wake,
+-- arm, disarm, close.
+local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
 local loops = {}
 
 local names = { poll = true }
+for _, name in ipairs(here.names) do names[name] = true end
 
 -- The main chunk is no coroutine on 5.1 and LuaJIT: one name stands for it.
 local MAIN = "main"
@@ -44,12 +51,21 @@ end
 --- Raises where the running task could not be suspended.
 function loops.check_fence(adapter)
   if adapter.blocks or (fences[loops.task()] or 0) == 0 then return end
-  misuse("on Lua 5.1 nothing can wait inside with_lock in a coroutine (there "
-    .. "is no yield across pcall): use acquire and release, or loop = \"poll\"")
+  misuse("on Lua 5.1 nothing can wait inside with_lock or a callback in a "
+    .. "coroutine (there is no yield across pcall): use acquire and release, "
+    .. "or loop = \"poll\"")
 end
 
-local function in_coroutine()
-  return loops.task() ~= MAIN
+--- Does the calling code run in the main chunk?
+function loops.in_main()
+  return loops.task() == MAIN
+end
+
+-- A maker `{ new = }`, one for all or what `here()` says.
+local function adapter_of(name)
+  local adapter = require("zklock.loop." .. name)
+  if adapter.here then return adapter.here() end
+  return adapter
 end
 
 --- Checks the option `loop`.
@@ -65,32 +81,72 @@ function loops.check(loop)
     return loop
   end
   if loop ~= "auto" and not names[loop] then
-    misuse("option 'loop' must be \"auto\", \"poll\" or an adapter "
-      .. "table, got %s", tostring(loop))
+    misuse("option 'loop' must be \"auto\", \"poll\", \"%s\" or an adapter "
+      .. "table, got %s", table.concat(here.names, "\", \""), tostring(loop))
+  end
+  if loop ~= "auto" then
+    local ok, problem = pcall(require, "zklock.loop." .. loop)
+    if not ok then
+      misuse("option 'loop' = %q cannot be had: %s", loop, tostring(problem))
+    end
   end
   return loop
 end
 
---- The adapter's maker for a call that must wait now.
-function loops.find(loop)
-  if type(loop) == "table" then return loop end
-  if loop == "auto" and in_coroutine() then
-    misuse("this coroutine belongs to a scheduler that is not "
-      .. "known here, and waiting would block all of it: connect with "
-      .. "loop = \"poll\" to block, or with an adapter table of its own")
+local IN_CALLBACK = "this code runs in %s, but not as a task that could be "
+  .. "suspended, and waiting would block the whole loop: wait in a %s of its "
+  .. "own, or connect with loop = \"poll\" to block"
+
+local UNKNOWN = "this coroutine belongs to a scheduler that is not known "
+  .. "here, and waiting would block all of it: connect with "
+  .. "loop = \"poll\" to block, or with an adapter table of its own"
+
+local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
+  cqueues = "task (cq:wrap)", copas = "thread (copas.addthread)" }
+
+-- The loop that runs here, of those in question, and how: see here.lua.
+local function running(loop)
+  if loop ~= "auto" then return loop, here[loop] and here[loop]() end
+  for _, name in ipairs(here.names) do
+    local place = here[name]()
+    if place then return name, place end
   end
-  return require "zklock.loop.poll"
 end
 
---- The same without an opinion: for calls that do not wait.
-function loops.peek(loop)
+-- What is to suspend the caller: an adapter's maker, or nil and a complaint.
+local function choose(loop)
   if type(loop) == "table" then return loop end
-  return require "zklock.loop.poll"
+  local name, place = running(loop)
+  -- Who names the loop may know that its yields are passed on.
+  if place == "callback" or place == "nested" and loop == "auto" then
+    return nil, IN_CALLBACK:format(name, kinds_of_task[name])
+  elseif place then
+    return adapter_of(name)
+  elseif loop == "poll" or loops.in_main() and loop ~= "luv" then
+    return adapter_of "poll"
+  elseif loop == "auto" then
+    return nil, UNKNOWN
+  end
+  return adapter_of(loop), loop .. " does not run here"
+end
+
+--- The adapter's maker for a call that must wait now.
+function loops.find(loop)
+  local maker, complaint = choose(loop)
+  if not maker then misuse("%s", complaint) end
+  return maker
+end
+
+--- The maker for the loop that runs here, for calls that do not wait.
+function loops.peek(loop)
+  local name, place
+  if type(loop) == "string" then name, place = running(loop) end
+  return place and adapter_of(name) or choose(loop) or adapter_of "poll"
 end
 
 --- May a call block this thread for a moment?
 function loops.may_block(loop)
-  return type(loop) ~= "table" and not (loop == "auto" and in_coroutine())
+  return type(loop) ~= "table" and choose(loop) == adapter_of "poll"
 end
 
 return loops

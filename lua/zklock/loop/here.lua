@@ -1,0 +1,51 @@
+--- Here: which of the known loops runs the calling code, at this moment.
+-- Each function says
+--   "task"      its adapter can suspend the caller
+--   "nested"    the caller is a coroutine inside a task: the loop cannot see
+--               it, unless its resumer passes the loop's yields on
+--   "callback"  the loop runs, and nothing can be suspended
+--   nil         it does not run
+-- It looks at what the program has loaded, and loads nothing.
+local here = {}
+
+local function in_coroutine()
+  local running, is_main = coroutine.running()
+  return running ~= nil and not is_main
+end
+
+function here.ngx()
+  local ngx = rawget(_G, "ngx")
+  return type(ngx) == "table" and ngx.get_phase and "task" or nil
+end
+
+function here.skynet()
+  return package.loaded["skynet.core"] and "task" or nil
+end
+
+function here.cqueues()
+  local cqueues = package.loaded.cqueues
+  if not cqueues then return nil end
+  local controller, is_task = cqueues.running()
+  if not controller then return nil end
+  return is_task and "task" or "nested"
+end
+
+function here.copas()
+  local copas = package.loaded.copas
+  if not copas or not copas.running then return nil end
+  return in_coroutine() and "task" or "callback"
+end
+
+-- luv does not know coroutines: any one may wait for its loop, which need not
+-- run yet.  Its callbacks run outside of coroutines.
+function here.luv()
+  local uv = package.loaded.luv or package.loaded.uv
+  if not uv then return nil end
+  if in_coroutine() then return "task" end
+  return uv.loop_mode and uv.loop_mode() and "callback" or nil
+end
+
+--- The names, in the order in which they are asked: what knows best, first.
+here.names = { "ngx", "skynet", "cqueues", "copas", "luv" }
+
+return here

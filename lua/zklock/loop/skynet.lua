@@ -1,0 +1,46 @@
+--- skynet: the tasks of a service.  skynet's socket thread reads the fd; the
+-- reader is a task that lives as long as the session.
+local skynet = require "skynet"
+local socket = require "skynet.socket"
+
+-- What ends a task goes to the service's error log.
+local function raise(problem) skynet.fork(error, problem, 0) end
+
+return { new = function(session)
+  local A = { reads_fd = true }
+  local id, reader
+
+  local function read()
+    local me = coroutine.running()
+    reader = me
+    id = id or socket.bind(session:fd()) -- skynet never closes what is bound
+    while reader == me and socket.read(id) do
+      local ok, problem = pcall(session.step, session)
+      if not ok then raise(problem) end
+    end
+    if reader == me then reader = nil end -- its coroutine will be used again
+  end
+
+  function A.wait(w, timeout)
+    if coroutine.running() == reader then skynet.fork(read) end -- a callback
+    w.token = w
+    if timeout then
+      skynet.sleep(math.ceil(timeout * 100), w)
+    else
+      skynet.wait(w)
+    end
+  end
+
+  function A.wake(w) if w.token then skynet.wakeup(w) end end
+
+  -- skynet uses its coroutines again: each acquisition is its own owner.
+  function A.owner() return {} end
+
+  function A.close()
+    if id then skynet.fork(socket.close, id) end
+    id, reader = nil, nil
+  end
+
+  skynet.fork(read)
+  return A
+end }

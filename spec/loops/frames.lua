@@ -1,0 +1,40 @@
+--- The game loop that the README shows, as a module: `{ adapter, spawn, sleep,
+-- run }`.
+local root = os.getenv "SPEC_ROOT" or "."
+
+local function read(name)
+  local file = assert(io.open(root .. "/" .. name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local frames = {}
+
+--- The code as it stands in the README.
+frames.source = assert(read "README.md":match
+  "```lua\n(%-%- A game loop.-)```", "the README has no game loop")
+
+--- The example that has a game around it.
+frames.example = read "examples/game_loop.lua"
+
+local code = frames.source .. [[
+return { adapter = adapter, spawn = spawn, sleep = sleep, frame = frame,
+  is_idle = function() return #ready == 0 and not next(parked) end }
+]]
+local loop = assert((loadstring or load)(code, "=README.md"))(...)
+
+frames.adapter, frames.spawn, frames.sleep =
+  loop.adapter, loop.spawn, loop.sleep
+
+--- Sixty-four frames a second would do for a game; the specs are impatient.
+function frames.run(limit)
+  local socket, now = require "socket", require "zklock".now
+  local deadline = now() + limit
+  while not loop.is_idle() and now() < deadline do
+    loop.frame()
+    socket.sleep(0.001)
+  end
+end
+
+return frames

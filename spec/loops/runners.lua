@@ -1,0 +1,144 @@
+--- The loops that the contract is run on.  Each is
+--   { name =, tasks =, loop =, run = function(body) … end }
+-- `run(body)` calls `body(env)` as a task, turns the loop until nothing is
+-- left in it, and raises what the task raised; `loop` is for connect.  What is
+-- missing on this machine is `{ name =, missing = why }`.
+local socket = require "socket"
+local zklock = require "zklock"
+local support = require "support"
+
+-- Debian's copas is too old. Where a newer one and what it needs are unpacked:
+local copas_directory = os.getenv "SPEC_COPAS"
+if copas_directory then
+  package.path = ("%s/?.lua;%s/?/init.lua;"):format(copas_directory,
+    copas_directory) .. package.path
+end
+
+local LIMIT = 60 -- seconds in which a loop has to end
+
+-- What is the same in all: `sleep` and `begin` are the loop's.
+local function environment(runner, sleep, begin)
+  local env = { zklock = zklock, now = zklock.now, sleep = sleep,
+    path = support.path, kept = {} }
+
+  function env.options(options)
+    local copy = { loop = runner.loop }
+    for key, value in pairs(options or {}) do copy[key] = value end
+    return copy
+  end
+
+  function env.connect(options)
+    return support.connect(env.options(options))
+  end
+
+  function env.until_true(condition, session)
+    local deadline = zklock.now() + 20
+    while not condition() do
+      if zklock.now() > deadline then error("it does not come true", 2) end
+      if not runner.tasks then session:step() end
+      sleep(0.003)
+    end
+  end
+
+  function env.spawn(fn)
+    begin(function()
+      local ok, problem = xpcall(fn, debug.traceback)
+      if not ok then env.problem = env.problem or problem end
+    end)
+  end
+
+  return env
+end
+
+-- Runs `body` as a task; the sessions are closed in it.
+local function run(env, body, turn)
+  local finished = false
+  env.spawn(function()
+    local ok, problem = xpcall(body, debug.traceback, env)
+    if not ok then env.problem = env.problem or problem end
+    finished = true
+  end)
+  turn()
+  if env.problem then error(env.problem, 0) end
+  if not finished then error("the loop ended before the task", 0) end
+end
+
+local runners = {}
+
+runners.poll = {
+  run = function(body)
+    body(environment(runners.poll, socket.sleep))
+  end,
+}
+
+local function try(name, make)
+  local ok, loop = pcall(require, name)
+  runners[name] = ok and make(loop)
+    or { missing = ("there is no module %s for %s"):format(name,
+      rawget(_G, "jit") and "LuaJIT" or _VERSION) }
+end
+
+try("luv", function(uv)
+  local function sleep(seconds)
+    local task, timer = coroutine.running(), uv.new_timer()
+    uv.update_time()
+    timer:start(math.ceil(seconds * 1000), 0, function()
+      timer:close()
+      assert(coroutine.resume(task))
+    end)
+    coroutine.yield()
+  end
+  local function begin(fn) coroutine.wrap(fn)() end
+  local runner = { tasks = true }
+  function runner.run(body)
+    local late = uv.new_timer()
+    late:start(LIMIT * 1000, 0, uv.stop)
+    late:unref()
+    run(environment(runner, sleep, begin), body, uv.run)
+    late:close()
+    uv.run() -- closes it
+  end
+  return runner
+end)
+
+try("cqueues", function(cqueues)
+  local runner = { tasks = true }
+  function runner.run(body)
+    local controller = cqueues.new()
+    local function begin(fn) controller:wrap(fn) end
+    run(environment(runner, cqueues.sleep, begin), body, function()
+      assert(controller:loop(LIMIT))
+      assert(controller:empty(), "the controller does not end")
+    end)
+  end
+  return runner
+end)
+
+try("copas", function(copas)
+  if not copas.wakeup then
+    return { missing = "copas 2.0 or later is needed, not "
+      .. tostring(copas._VERSION) }
+  end
+  local runner = { tasks = true }
+  function runner.run(body)
+    run(environment(runner, copas.pause or copas.sleep, copas.addthread), body,
+      function() copas.loop() end)
+  end
+  return runner
+end)
+
+-- The loop of examples/game_loop.lua: it has no fd, only frames.
+do
+  local game = require "loops.frames"
+  local runner = { tasks = true, loop = game.adapter }
+  function runner.run(body)
+    run(environment(runner, game.sleep, game.spawn), body,
+      function() game.run(LIMIT) end)
+  end
+  runners.frames = runner
+end
+
+runners.names = { "poll", "luv", "cqueues", "copas", "frames" }
+for _, name in ipairs(runners.names) do runners[name].name = name end
+
+return runners

@@ -1,0 +1,539 @@
+--- The contract, as a list of cases that any loop can run: `{ name =, body =,
+-- tasks =, owns = }`.  `body(env)` runs as a task of the loop, and raises if
+-- the contract is broken.  It needs no test framework: runners.lua has the
+-- loops, and contract_spec.lua runs all of it on each.
+--
+--   env.connect(options)   a session, which the runner closes
+--   env.path()             a path that nothing else uses
+--   env.sleep(seconds)     suspends the task
+--   env.spawn(fn)          begins another task; an error in it fails the case
+--   env.until_true(condition, session)
+--                          returns when condition() is true; where nothing else
+--                          calls session:step(), this does
+--   env.now()              seconds
+--   env.kept               a table that lives as long as the case
+--
+-- `tasks`: needs spawn, which a loop that blocks does not have.  `owns`: needs
+-- tasks that own what they acquired, which in skynet they do not.
+local suite = {}
+
+local function case(name, body, needs)
+  local new = needs or {}
+  new.name, new.body = name, body
+  suite[#suite + 1] = new
+end
+
+local function case_with_tasks(name, body)
+  case(name, body, { tasks = true })
+end
+
+local function same(expected, found)
+  if expected ~= found then
+    error(("expected %s, found %s"):format(tostring(expected),
+      tostring(found)), 2)
+  end
+end
+
+local function refused(expected, guard, message, code)
+  same(nil, guard)
+  same(expected, code)
+  same("zklock: ", message:sub(1, 8))
+end
+
+local function raises(pattern, fn, ...)
+  local ok, message = pcall(fn, ...)
+  same(false, ok)
+  if not tostring(message):find(pattern, 1, true) then
+    error(("%q does not contain %q"):format(tostring(message), pattern), 2)
+  end
+end
+
+-- Another session holds the lock, and loses it after so many seconds, which
+-- needs no task: the I/O thread sees to it.
+local function rival(env, path, seconds)
+  local lock = env.connect():mutex(path, { max_hold = seconds })
+  local guard = assert(lock:acquire(5))
+  env.kept[#env.kept + 1] = guard -- else the collector may release it
+  return guard
+end
+
+local function count(session, path)
+  return #assert(session:contenders(path))
+end
+
+-- The lock.
+
+case("acquires, proves it, and releases", function(env)
+  local session, path = env.connect(), env.path()
+  local guard = assert(session:mutex(path):acquire(5))
+  same(true, guard:is_held())
+  same("held", guard:state())
+  same(true, guard:lease() > 0)
+  same(19, #guard:token())
+  same(true, guard:verify())
+  same(path, guard.path)
+  same(1, count(session, path))
+  same(true, guard:release { wait = true })
+  same(true, guard:release())
+  same(false, guard:is_held())
+  same("released", guard:state())
+  same(0, count(session, path))
+end)
+
+case("waits until the lock is free", function(env)
+  local session, path = env.connect(), env.path()
+  local holder = rival(env, path, 0.2)
+  local begun = env.now()
+  local guard = assert(session:mutex(path):acquire(10))
+  same(true, env.now() - begun > 0.05)
+  same(true, guard:token() > holder:token())
+  same(false, holder:is_held())
+  guard:release()
+end)
+
+case("times out, not early, and leaves nothing", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path)
+  for _, seconds in ipairs { 0.1, 0 } do
+    local begun = env.now()
+    refused("timeout", session:mutex(path):acquire(seconds))
+    same(true, env.now() - begun >= seconds)
+  end
+  env.until_true(function() return count(session, path) == 1 end, session)
+end)
+
+case("says busy and does not wait", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path)
+  refused("busy", session:mutex(path):try_acquire())
+end)
+
+case("is reentrant: the same token, until the last release", function(env)
+  local session, path = env.connect(), env.path()
+  local lock = session:mutex(path)
+  local outer = assert(lock:acquire(5))
+  local requests = session:stats().requests
+  local inner = assert(session:mutex(path):acquire(5))
+  same(outer:token(), inner:token())
+  same(requests, session:stats().requests)
+  same(true, lock:release())
+  same(true, outer:is_held())
+  same(false, inner:is_held())
+  same(true, lock:release())
+  same(false, outer:is_held())
+  raises("not held by the calling task", lock.release, lock)
+end, { owns = true })
+
+case("says deadlock where it is not reentrant", function(env)
+  local lock = env.connect():mutex(env.path(), { reentrant = false })
+  local guard = assert(lock:acquire(5))
+  refused("deadlock", lock:acquire(5))
+  guard:release()
+end, { owns = true })
+
+case("belongs to the owner that is named", function(env)
+  local lock = env.connect():mutex(env.path())
+  local guard = assert(lock:acquire { owner = "job 1", timeout = 5 })
+  refused("busy", lock:try_acquire { owner = "job 2" })
+  assert(lock:try_acquire { owner = "job 1" }):release()
+  guard:release()
+end)
+
+case("is lost after max_hold, and says so", function(env)
+  local session, path = env.connect(), env.path()
+  local lock = session:mutex(path, { max_hold = 0.1 })
+  local guard = assert(lock:acquire(5))
+  env.until_true(function() return not guard:is_held() end, session)
+  refused("lost", guard:release())
+  refused("lost", guard:verify())
+  same("lost", guard:state())
+  assert(lock:acquire(5)):release()
+end)
+
+case("raises misuse", function(env)
+  local session = env.connect()
+  local lock = session:mutex(env.path())
+  raises("timeout must be a number of seconds", lock.acquire, lock, -1)
+  raises("unknown option", lock.acquire, lock, { timeuot = 1 })
+  raises("path", session.mutex, session, "no/slash")
+end)
+
+-- with_lock.
+
+case("with_lock gives the results of its function", function(env)
+  local lock = env.connect():mutex(env.path())
+  local held
+  local ok, a, b = lock:with_lock(function(guard)
+    env.sleep(0.02)
+    held = guard:is_held()
+    return 1, "two"
+  end, { timeout = 5 })
+  same(true, ok)
+  same(1, a)
+  same("two", b)
+  same(true, held)
+end)
+
+case("with_lock does not run without the lock", function(env)
+  local path = env.path()
+  rival(env, path)
+  local ran = false
+  refused("timeout", env.connect():with_lock(path, function() ran = true end,
+    { timeout = 0.05 }))
+  same(false, ran)
+end)
+
+case("with_lock releases, and raises the same error", function(env)
+  local session, path = env.connect(), env.path()
+  local problem = {}
+  local ok, raised = pcall(session.with_lock, session, path,
+    function() error(problem) end)
+  same(false, ok)
+  same(problem, raised)
+  assert(env.connect():mutex(path):acquire(5)):release()
+end)
+
+case("with_lock tells of a loss", function(env)
+  local lock = env.connect():mutex(env.path(), { max_hold = 0.05 })
+  local ok, message, code, result = lock:with_lock(function()
+    env.sleep(0.2)
+    return "done"
+  end)
+  refused("lost", ok, message, code)
+  same("done", result)
+end)
+
+-- The family.
+
+case("a rwlock shares reads, excludes writes, and downgrades", function(env)
+  local session, path = env.connect(), env.path()
+  local mine, other = session:rwlock(path), env.connect():rwlock(path)
+  local reader = assert(mine.read:acquire(5))
+  assert(other.read:acquire(5)):release { wait = true }
+  refused("busy", other.write:try_acquire())
+  refused("deadlock", mine.write:acquire(5))
+  reader:release { wait = true }
+  local writer = assert(mine.write:acquire(5))
+  reader = assert(mine.read:acquire(5))
+  writer:release { wait = true }
+  assert(other.read:acquire(5)):release { wait = true }
+  reader:release()
+end, { owns = true })
+
+case("a semaphore has so many permits", function(env)
+  local session, path = env.connect(), env.path()
+  local semaphore = session:semaphore(path, 2)
+  local first, second = semaphore:acquire(5), semaphore:acquire(5)
+  refused("timeout", semaphore:acquire(0.1))
+  same(true, first:is_held() and second:is_held())
+  same(true, first:release { wait = true })
+  assert(semaphore:acquire(5)):release()
+  second:release()
+end)
+
+case("a multi takes all or nothing", function(env)
+  local session, path = env.connect(), env.path()
+  local both = session:multi { session:mutex(path .. "/b"),
+    session:mutex(path .. "/a") }
+  local guard = assert(both:acquire(5))
+  same(true, guard:is_held())
+  same(path .. "/a," .. path .. "/b", guard.path)
+  guard:release { wait = true }
+  rival(env, path .. "/b")
+  refused("timeout", both:acquire(0.1))
+  assert(session:mutex(path .. "/a"):try_acquire()):release()
+end)
+
+case("an unfair mutex is a mutex", function(env)
+  local path = env.path()
+  local lock = env.connect():mutex(path, { fair = false })
+  local guard = assert(lock:acquire(5))
+  refused("busy", env.connect():mutex(path, { fair = false }):try_acquire())
+  guard:release()
+end)
+
+case("contenders shows who holds", function(env)
+  local session, path = env.connect(), env.path()
+  local guard = assert(session:mutex(path, { data = "me" }):acquire(5))
+  local list = assert(session:contenders(path))
+  same(1, #list)
+  same("me", list[1].data)
+  same(true, list[1].holds)
+  same(guard:token(), list[1].token)
+  same(session:id(), list[1].session)
+  guard:release()
+end)
+
+-- Callbacks.
+
+case("acquire_async calls back with the guard", function(env)
+  local session = env.connect()
+  local guard
+  session:mutex(env.path()):acquire_async({ timeout = 5 },
+    function(granted) guard = granted end)
+  same(nil, guard)
+  env.until_true(function() return guard end, session)
+  same(true, guard:is_held())
+  guard:release()
+end)
+
+case("acquire_async calls back without it, too", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path)
+  local codes = {}
+  local function callback(_, _, code) codes[#codes + 1] = code end
+  local lock = session:mutex(path)
+  lock:acquire_async(0.05, callback)
+  local ticket = lock:acquire_async(nil, callback)
+  env.until_true(function() return codes[1] end, session)
+  ticket:cancel()
+  env.until_true(function() return codes[2] end, session)
+  same("timeout", codes[1])
+  same("cancelled", codes[2])
+end)
+
+case("a callback may wait", function(env)
+  local session = env.connect()
+  local lock, other = session:mutex(env.path()), session:mutex(env.path())
+  local inner, later
+  lock:acquire_async(nil, function(guard)
+    inner = assert(other:acquire(5))
+    env.sleep(0.02)
+    same(true, inner:verify())
+    guard:release()
+    inner:release()
+  end)
+  lock:acquire_async(nil, function(guard)
+    guard:release()
+    later = true
+  end)
+  env.until_true(function() return later end, session)
+end)
+
+case("on_lost is called, though nobody waits", function(env)
+  local session = env.connect()
+  local guard = assert(session:mutex(env.path(), { max_hold = 0.1 })
+    :acquire(5))
+  local code
+  guard:on_lost(function(_, why) code = why end)
+  env.until_true(function() return code end, session)
+  same("lost", code)
+  local again
+  guard:on_lost(function(_, why) again = why end)
+  same("lost", again)
+end)
+
+case("on_revoke is called, though nobody waits", function(env)
+  local session, path = env.connect(), env.path()
+  local guard = assert(session:mutex(path):acquire(5))
+  local asked
+  guard:on_revoke(function(mine) asked = mine end)
+  env.until_true(function()
+    return asked or env.connect():revoke(path) and false
+  end, session)
+  same(guard, asked)
+  same(true, guard:is_held())
+  guard:release()
+end)
+
+case("an error in a callback goes to the log; the rest go on", function(env)
+  local lines = {}
+  local session = env.connect {
+    log = function(level, message) lines[#lines + 1] = level .. message end,
+  }
+  local lock, served = session:mutex(env.path()), 0
+  for i = 1, 3 do
+    lock:acquire_async(nil, function(guard)
+      guard:release()
+      served = served + 1
+      error("ouch " .. i, 0)
+    end)
+  end
+  env.until_true(function() return served == 3 end, session)
+  assert(lock:acquire(5)):release()
+  local text = table.concat(lines, "\n")
+  for i = 1, 3 do same(true, text:find("ouch " .. i, 1, true) ~= nil) end
+end)
+
+-- The session.
+
+case("connect says when no server answers", function(env)
+  local begun = env.now()
+  refused("disconnected", env.zklock.connect("127.0.0.1:1",
+    env.options { connect_timeout = 0.3 }))
+  same(true, env.now() - begun >= 0.3)
+end)
+
+case("tells of its state", function(env)
+  local events = {}
+  local session = env.connect {
+    on_event = function(event) events[#events + 1] = event end,
+  }
+  same("connected", session:state())
+  same("0x", session:id():sub(1, 2))
+  same(true, session:timeout() > 0)
+  assert(session:mutex(env.path()):acquire(5)):release { wait = true }
+  same(1, session:stats().grants)
+  session:close()
+  same("closed", session:state())
+  same("connected closed", table.concat(events, " "))
+end)
+
+case("close ends holds and waits, and further use raises", function(env)
+  local session, path = env.connect(), env.path()
+  local lock = session:mutex(path)
+  local guard = assert(lock:acquire(5))
+  rival(env, path .. "/other")
+  local code
+  session:mutex(path .. "/other"):acquire_async(nil,
+    function(_, _, why) code = why end)
+  same(true, session:close())
+  same(true, session:close())
+  same("closed", code)
+  same(false, guard:is_held())
+  same(0, guard:lease())
+  refused("closed", guard:verify())
+  raises("the session is closed", lock.acquire, lock)
+  assert(env.connect():mutex(path):acquire(5)):release()
+end)
+
+-- Several tasks.
+
+case_with_tasks("the loop goes on while tasks wait", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path, 0.5)
+  local waiting, ticks = 10, 0
+  for _ = 1, 10 do
+    env.spawn(function()
+      assert(session:mutex(path):acquire(10)):release()
+      waiting = waiting - 1
+    end)
+  end
+  while waiting > 0 do
+    env.sleep(0.005)
+    ticks = ticks + 1
+  end
+  same(true, ticks >= 5)
+end)
+
+case_with_tasks("grants in the order of arrival", function(env)
+  local session, path = env.connect(), env.path()
+  local guard = assert(session:mutex(path):acquire(5))
+  local arrived, granted = {}, {} -- loops may begin tasks in another order
+  for i = 1, 20 do
+    env.spawn(function()
+      arrived[#arrived + 1] = i
+      local mine = assert(session:mutex(path):acquire(10))
+      granted[#granted + 1] = i
+      mine:release()
+    end)
+  end
+  env.sleep(0.02)
+  guard:release()
+  env.until_true(function() return #granted == 20 end)
+  same(table.concat(arrived, " "), table.concat(granted, " "))
+end)
+
+case("a task owns what it acquired, and no other", function(env)
+  local session, path = env.connect(), env.path()
+  local lock = session:mutex(path)
+  local guard = assert(lock:acquire(5))
+  local code, complaint, done
+  env.spawn(function()
+    code = select(3, lock:try_acquire())
+    complaint = select(2, pcall(lock.release, lock))
+    done = true
+  end)
+  env.until_true(function() return done end)
+  same("busy", code)
+  same(true, complaint:find("not held by the calling task", 1, true) ~= nil)
+  same(true, guard:is_held())
+  guard:release()
+end, { tasks = true, owns = true })
+
+case_with_tasks("cancel ends the waits of other tasks", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path)
+  local lock, codes = session:mutex(path), {}
+  for _ = 1, 5 do
+    env.spawn(function()
+      local code = select(3, lock:acquire())
+      codes[#codes + 1] = code
+    end)
+  end
+  env.sleep(0.02)
+  lock:cancel()
+  env.until_true(function() return #codes == 5 end)
+  for i = 1, 5 do same("cancelled", codes[i]) end
+end)
+
+case_with_tasks("close wakes the waits of other tasks", function(env)
+  local session, path = env.connect(), env.path()
+  rival(env, path)
+  local codes = {}
+  for _ = 1, 5 do
+    env.spawn(function()
+      local code = select(3, session:mutex(path):acquire())
+      codes[#codes + 1] = code
+    end)
+  end
+  env.sleep(0.02)
+  session:close()
+  env.until_true(function() return #codes == 5 end)
+  for i = 1, 5 do same("closed", codes[i]) end
+end)
+
+case_with_tasks("one task at a time, among a hundred", function(env)
+  local session, path = env.connect(), env.path()
+  local inside, finished = {}, 0
+  for i = 1, 100 do
+    env.spawn(function()
+      local name = path .. "/" .. i % 5
+      local guard = assert(session:mutex(name):acquire(30))
+      same(nil, inside[name])
+      inside[name] = true
+      env.sleep(0.001)
+      same(true, guard:is_held())
+      inside[name] = nil
+      guard:release()
+      finished = finished + 1
+    end)
+  end
+  env.until_true(function() return finished == 100 end)
+  env.until_true(function() return session:stats().holding == 0 end)
+end)
+
+case_with_tasks("local turns go from task to task", function(env)
+  local session, path = env.connect(), env.path()
+  local lock, turns = session:mutex(path, { handoffs = 9 }), {}
+  for _ = 1, 5 do
+    env.spawn(function()
+      local guard = assert(lock:acquire(10))
+      env.sleep(0.02)
+      turns[#turns + 1] = guard:turn()
+      guard:release()
+    end)
+  end
+  env.until_true(function() return #turns == 5 end)
+  same("0 1 2 3 4", table.concat(turns, " "))
+end)
+
+case_with_tasks("release and verify suspend the task, too", function(env)
+  local session = env.connect()
+  local ticks, done = 0, 0
+  for _ = 1, 5 do
+    env.spawn(function()
+      local guard = assert(session:mutex(env.path()):acquire(5))
+      assert(guard:verify())
+      assert(guard:release { wait = true })
+      done = done + 1
+    end)
+  end
+  while done < 5 do
+    env.sleep(0.001)
+    ticks = ticks + 1
+  end
+  same(true, ticks > 0)
+end)
+
+return suite

@@ -103,6 +103,8 @@ const char *client_reason(int rc) {
              "carries data: delete it when it is empty";
     case REASON_NO_MEMORY:
       return "not enough memory";
+    case REASON_NO_ROOM:
+      return "this session has too many locks and waits at once; use another";
     default:
       return zerror(rc);
   }

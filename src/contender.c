@@ -96,8 +96,20 @@ static bool occupies(const struct contender *c, enum contender_state state) {
          (state != CONTENDER_LEAVING || contender_is_unfair(c));
 }
 
+/* Must not wait for others of this session to leave (room.h): the first on
+ * its path, who asks for one more permit, who holds the lock as a writer. */
+bool contender_is_urgent(const struct contender *c) {
+  return c->lane->entered == 0 || c->options.kind == KIND_LEASE ||
+         c->options.downgrade;
+}
+
+enum room_answer contender_room(const struct contender *c) {
+  return room_for(c->lane, contender_is_urgent(c));
+}
+
 bool contender_is_kept_out(const struct contender *c) {
   if (c->lane->entered >= LANE_ENTERED_MAX) return true;
+  if (!contender_is_urgent(c) && contender_room(c) != ROOM_YES) return true;
   if (c->lane->renewal == RENEWAL_CROWDED) return true;
   bool by_all = c->lane->renewal != RENEWAL_NONE, by_sharing = is_sharing(c);
   if (!by_all && !by_sharing) return false;
@@ -111,7 +123,24 @@ bool contender_is_kept_out(const struct contender *c) {
 bool contender_may_enter(const struct contender *c) {
   if (c->lane->renewal != RENEWAL_NONE) return false;
   if (is_sharing(c) && c->lane->sharing > 0) return false;
-  return c->lane->entered < LANE_ENTERED_MAX;
+  return c->lane->entered < LANE_ENTERED_MAX && contender_room(c) == ROOM_YES;
+}
+
+/* May it come to watch others? */
+static bool looks_for_place(enum contender_state state) {
+  return state == CONTENDER_ENTERING || state == CONTENDER_FINDING;
+}
+
+static void take_room(struct contender *c, enum contender_state next) {
+  struct session *s = contender_session(c);
+  enum contender_state last = c->state;
+  size_t room = room_of(c->lane);
+  if (!has_entered(last) && has_entered(next)) room_take(s, room);
+  if (!looks_for_place(last) && looks_for_place(next))
+    room_promise(s, 2 * room);
+  if (has_entered(last) && !has_entered(next)) room_give(s, room);
+  if (looks_for_place(last) && !looks_for_place(next))
+    room_break_promise(s, 2 * room);
 }
 
 /* The facts that hold in each state. */
@@ -132,6 +161,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   struct session *s = contender_session(c);
   enum contender_state last = c->state;
   assert(next == last || (legal_moves[last] & (1u << next)));
+  take_room(c, next);
   c->lane->entered += has_entered(next) - has_entered(last);
   if (is_sharing(c)) c->lane->sharing += occupies(c, next) - occupies(c, last);
   if (!c->options.patient)
@@ -446,6 +476,10 @@ void contender_start_over(struct contender *c) {
   c->anchored = false;
   watch_drop(&c->own);
   contender_unwatch(c);
+  if (!contender_is_unfair(c) && room_for(c->lane, true) != ROOM_YES) {
+    park_again(c); /* many begin again at once */
+    return;
+  }
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   contender_drive(c);
@@ -470,7 +504,11 @@ void contender_drive(struct contender *c) {
   check(c);
   switch (c->state) {
     case CONTENDER_PARKED:
-      if (!contender_may_enter(c)) return;
+      if (!contender_may_enter(c)) {
+        c->lane->parked = c->lane->first;
+        session_dirty(s, c->lane);
+        return;
+      }
       if (c->gate && !c->gate_open) {
         permit_begin(c);
         return;

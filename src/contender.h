@@ -5,6 +5,7 @@
 #define ZKLOCK_CONTENDER_H
 
 #include "op.h"
+#include "room.h"
 #include "rule.h"
 #include "timer.h"
 #include "watch.h"
@@ -136,6 +137,9 @@ void contender_join(struct contender *c, struct lane *lane);
 
 /* May this parked one have a node now? */
 bool contender_may_enter(const struct contender *c);
+/* Has the session room for its node? */
+enum room_answer contender_room(const struct contender *c);
+bool contender_is_urgent(const struct contender *c);
 /* If not: because of others that are not on their way out? */
 bool contender_is_kept_out(const struct contender *c);
 /* Submits whatever the state calls for; idempotent. */

@@ -90,18 +90,30 @@ void lane_admit(struct lane *lane) {
       contender_drive(c);
     } else if (!c->options.patient && contender_is_kept_out(c)) {
       contender_refuse(c, VERDICT_BUSY);
+    } else if (!blocked && contender_room(c) == ROOM_NEVER) {
+      session_trouble(lane->session, "cannot contend", lane->path,
+                      REASON_NO_ROOM);
+      contender_refuse(c, VERDICT_INVALID);
     } else {
       if (!blocked) blocked = c;
       if (lane->impatient == 0) break;
     }
   }
   lane->parked = blocked;
+  if (blocked && contender_room(blocked) == ROOM_LATER)
+    room_wait(lane, contender_is_urgent(blocked));
+  else
+    room_pass_on(lane->session);
+}
+
+static struct contender *find_from(struct contender *from, uint64_t id) {
+  for (struct contender *c = from; c; c = c->next)
+    if (c->id == id && c->state != CONTENDER_PARKED) return c;
+  return NULL;
 }
 
 struct contender *lane_find(const struct lane *lane, uint64_t id) {
-  for (struct contender *c = lane->first; c; c = c->next)
-    if (c->id == id && c->state != CONTENDER_PARKED) return c;
-  return NULL;
+  return find_from(lane->first, id);
 }
 
 /* Lists. */
@@ -138,7 +150,7 @@ static bool children_armed(const struct lane *lane) {
 void lane_watch_children(struct lane *lane, struct contender *c) {
   if (!c->watches_children) {
     c->watches_children = true;
-    lane->children_wanted++;
+    if (lane->children_wanted++ == 0) room_take(lane->session, room_of(lane));
   }
   if (children_armed(lane)) return;
   /* The list that we know was not watched: what has changed since? */
@@ -157,7 +169,7 @@ static void unwatch_children(struct lane *lane) {
 void lane_unwatch_children(struct lane *lane, struct contender *c) {
   if (!c->watches_children) return;
   c->watches_children = false;
-  lane->children_wanted--;
+  if (--lane->children_wanted == 0) room_give(lane->session, room_of(lane));
   unwatch_children(lane);
 }
 
@@ -225,11 +237,19 @@ static void remove_stray(struct lane *lane, const char *name) {
   counter_add(&lane->session->counters.strays, 1);
 }
 
+/* A list and a lane have nearly the same order: the next one is mostly found
+ * where the last one was, or a thousand would take a million steps. */
 static void remove_strays(struct lane *lane, const struct listing *listing) {
+  struct contender *last = lane->first;
   for (int i = 0; i < listing->count; i++) {
     uint64_t id;
     const char *name = listing->entries[i].name;
-    if (name_id(name, &lane->session->base, &id) && !lane_find(lane, id))
+    if (!name_id(name, &lane->session->base, &id)) continue;
+    struct contender *c = find_from(last, id);
+    if (!c) c = lane_find(lane, id);
+    if (c)
+      last = c;
+    else
       remove_stray(lane, name);
   }
 }
@@ -438,6 +458,7 @@ static void on_renew(struct op *op, const struct reply *reply) {
 /* The session's side. */
 
 void lane_flush(struct lane *lane) {
+  room_unwait(lane);
   if (!session_is_connected(lane->session)) return;
   lane_admit(lane);
   if (lane->renewal != RENEWAL_NONE) send_renewal(lane);

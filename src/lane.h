@@ -12,7 +12,7 @@ struct session;
 struct stray;
 
 /* Of one lane only so many contenders have a node; the others queue here,
- * in order.  The watches of a session must fit into one packet. */
+ * in order.  So they do where the session has no room (room.h). */
 enum { LANE_ENTERED_MAX = 1000 };
 
 /* The numbers of a directory's children have come to their end: everybody of
@@ -30,6 +30,8 @@ struct lane {
   struct lane *next;       /* in its bucket of the session's table */
   struct lane *dirty_next; /* in the session's list of lanes to flush */
   bool dirty;
+  bool crowded, urgent; /* somebody waits for room, urgently: see room.h */
+  struct lane *crowded_next, *crowded_previous; /* likewise */
 
   struct contender *first, *last;
   struct contender *parked; /* nobody before it is parked */

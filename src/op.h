@@ -47,6 +47,7 @@ enum reply_code {
   /* Ours: never a server's reply, but a reason for a refusal. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
+  REASON_NO_ROOM = -1003,
 };
 
 struct reply {

@@ -97,6 +97,7 @@ struct session {
   struct op *flight, **flight_end; /* in flight, in order */
 
   struct timers timers;
+  struct room room;
   struct lane *buckets[SESSION_BUCKETS];
   struct lane *dirty, **dirty_end;
   int active;  /* contenders that are not GONE */

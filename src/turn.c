@@ -66,6 +66,7 @@ void turn_settle(struct contender *c) {
 static bool aim(struct contender *c, struct watch **watch,
                 const struct entry *entry) {
   struct watch *old = *watch;
+  if (old && entry && watch_is_of(old, entry->name)) return true;
   *watch = entry ? watch_want(c->lane, entry->name) : NULL;
   if (old) watch_release(old);
   return *watch || !entry;

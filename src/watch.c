@@ -15,6 +15,13 @@ static const char *name_of(const struct watch *w) {
   return w->path + w->lane->length + 1;
 }
 
+/* A watch of our own node has its room with the node. */
+static size_t room_of_watch(const struct watch *w) {
+  uint64_t id;
+  bool ours = name_id(name_of(w), &w->lane->session->base, &id);
+  return ours ? 0 : room_of_path(strlen(w->path));
+}
+
 static struct watch *find(struct lane *lane, const char *name) {
   uint32_t hash = hash_of(name);
   for (struct watch *w = lane->watches; w; w = w->next)
@@ -27,6 +34,7 @@ static void destroy(struct watch *watch) {
   while (*link != watch) link = &(*link)->next;
   *link = watch->next;
   counter_add(&watch->lane->session->counters.watches, -1);
+  room_give(watch->lane->session, room_of_watch(watch));
   session_dirty(watch->lane->session, watch->lane); /* it may be idle now */
   free(watch);
 }
@@ -124,7 +132,12 @@ struct watch *watch_want(struct lane *lane, const char *name) {
   w->next = lane->watches;
   lane->watches = w;
   counter_add(&lane->session->counters.watches, 1);
+  room_take(lane->session, room_of_watch(w));
   return w;
+}
+
+bool watch_is_of(const struct watch *w, const char *name) {
+  return strcmp(name_of(w), name) == 0;
 }
 
 void watch_release(struct watch *w) {

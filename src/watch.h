@@ -26,6 +26,7 @@ enum watch_news { WATCH_ARMED, WATCH_GONE, WATCH_STALE };
 
 /* The watch of the child `name`, wanted once more; NULL: no memory. */
 struct watch *watch_want(struct lane *lane, const char *name);
+bool watch_is_of(const struct watch *watch, const char *name);
 void watch_release(struct watch *watch);
 void watch_drop(struct watch **watch); /* the same; NULL is nothing */
 /* Asks the server for it unless that is done or under way. */

@@ -11,7 +11,9 @@ local openings = {} -- likewise: those that are being opened
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO", debug = "DEBUG" }
 
+-- The client library's lines begin with a time and a process of their own.
 local function log(level, message)
+  message = message:gsub("^[%d-]+ [%d:,]+:%d+:", "")
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 

@@ -55,6 +55,7 @@ end
 local Untold = {}
 Untold.__index = Untold
 function Untold:has_ended() return self.ended end
+function Untold:set_ended() self.ended = true end
 function Untold.mark() end
 
 local scopes = {
@@ -129,7 +130,7 @@ function scopes.finder(session)
   local function cleanup()
     local scope = ngx.ctx[known]
     if not scope then return end
-    scope.request.ended = true
+    scope.request:set_ended()
     scope:finish()
   end
 

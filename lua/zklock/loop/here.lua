@@ -13,9 +13,17 @@ local function in_coroutine()
   return running ~= nil and not is_main
 end
 
+-- The phases of nginx in which a handler can be suspended.
+local suspendable = {}
+for phase in ([[rewrite server_rewrite access content timer ssl_cert
+    ssl_session_fetch ssl_client_hello]]):gmatch "%S+" do
+  suspendable[phase] = true
+end
+
 function here.ngx()
   local ngx = rawget(_G, "ngx")
-  return type(ngx) == "table" and ngx.get_phase and "task" or nil
+  if type(ngx) ~= "table" or not ngx.get_phase then return nil end
+  return suspendable[ngx.get_phase()] and "task" or "callback"
 end
 
 function here.skynet()

@@ -119,7 +119,8 @@ local function choose(loop)
   local name, place = running(loop)
   -- Who names the loop may know that its yields are passed on.
   if place == "callback" or place == "nested" and loop == "auto" then
-    return nil, IN_CALLBACK:format(name, kinds_of_task[name])
+    local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
+    return nil, IN_CALLBACK:format(where, kinds_of_task[name])
   elseif place then
     return adapter_of(name)
   elseif loop == "poll" or loops.in_main() and loop ~= "luv" then

@@ -1,5 +1,5 @@
---- nginx and OpenResty: a wait suspends the handler.  Events arrive at a private
--- Unix socket that one light thread, begun by a timer, reads for all of them.
+--- nginx and OpenResty: a wait suspends the handler.  Events arrive at a
+-- private Unix socket, which one light thread, begun by a timer, reads.
 local semaphore = require "ngx.semaphore"
 local scopes = require "zklock.scope"
 local waits = require "zklock.wait"

@@ -1,0 +1,297 @@
+-- A request may end in many ways; what waits and holds in its name ends too.
+local nginx = require "nginx.server"
+local support = require "support"
+
+-- Each leaves a hold behind, when the client has said so or at once.
+local HOLDING = {
+  ["a normal end"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.print "bye"
+  } ]],
+  ["an error"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    error "on purpose"
+  } ]],
+  ["ngx.exit"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.exit(204)
+  } ]],
+  ["ngx.exit in access"] = [[ access_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.exit(403)
+  } ]],
+  ["ngx.exec"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.exec "/pid"
+  } ]],
+  ["ngx.redirect"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.redirect "/pid"
+  } ]],
+  ["a client that has gone"] = [[ content_by_lua_block {
+    keep(assert(lock():acquire(5)))
+    ngx.sleep(60)
+  } ]],
+  ["a client that has gone, unnoticed"] = [[
+    lua_check_client_abort off;
+    content_by_lua_block {
+      keep(assert(lock():acquire(5)))
+      ngx.sleep(0.2)
+      ngx.say "nobody hears this"
+    } ]],
+  ["a timer's end"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.timer.at(0, function()
+      keep(assert(session():mutex(path):acquire(5)))
+    end)
+  } ]],
+  ["an error in a timer"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.timer.at(0, function()
+      keep(assert(session():mutex(path):acquire(5)))
+      error "on purpose"
+    end)
+  } ]],
+  ["a thread that was killed"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    local thread = ngx.thread.spawn(function()
+      keep(assert(session():mutex(path):acquire(5)))
+      ngx.sleep(60)
+    end)
+    while not kept do ngx.sleep(0.01) end
+    ngx.thread.kill(thread)
+  } ]],
+  ["a subrequest"] = [[ content_by_lua_block {
+    ngx.location.capture("/sub", { args = { path = ngx.var.arg_path } })
+  } ]],
+}
+
+-- Each ends while a wait is under way.
+local WAITING = {
+  ["a client that has gone"] = [[ content_by_lua_block {
+    assert(lock():acquire(60))
+    ngx.print "granted"
+  } ]],
+  ["a client that has gone in access"] = [[ access_by_lua_block {
+    assert(lock():acquire(60))
+  } content_by_lua_block { ngx.print "granted" } ]],
+  ["ngx.exit beside it"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
+    ngx.sleep(0.3)
+    ngx.exit(204)
+  } ]],
+  ["ngx.exec beside it"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
+    ngx.sleep(0.3)
+    ngx.exec "/pid"
+  } ]],
+  ["an error beside it"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
+    ngx.sleep(0.3)
+    error "on purpose"
+  } ]],
+  ["its end while a callback is awaited"] = [[ content_by_lua_block {
+    lock():acquire_async(function() said = "called" end)
+    ngx.sleep(0.3)
+  } ]],
+}
+
+-- Guards stay reachable: only the end of the request can end their holds.
+local INIT = [[
+  kept = false
+  said = "nothing"
+  local all = {}
+  function keep(guard)
+    kept = true
+    all[#all + 1] = guard
+  end
+  function last() return all[#all] end
+]]
+
+local function location(index, directives)
+  return ("location = /%d { %s }\n"):format(index, directives)
+end
+
+local missing = nginx.missing()
+
+describe("a request of nginx ends", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function start(server, more)
+    more = more or {}
+    more.server = server .. [[
+      location = /sub {
+        content_by_lua_block { keep(assert(lock():acquire(5))) }
+      }
+      location = /state { content_by_lua_block {
+        ngx.print(last() and last():state() or "none", " ", said)
+      } } ]]
+    more.init = INIT .. (more.init or "")
+    return nginx.start(more)
+  end
+
+  for name, directives in pairs(HOLDING) do
+    it("with its hold, by " .. name, function()
+      local server, path = start(location(1, directives)), support.path()
+      server.may_complain = name:find "error" ~= nil
+      server:must "/state"
+      local request = server:begin("/1?path=" .. path)
+      if name:find "client" then
+        support.wait_for_queue(path, 1)
+        request:abort()
+      else
+        request:answer()
+      end
+      local mutex = support.connect():mutex(path)
+      -- The session lives on: it is not its end that ends the hold.
+      assert(assert(mutex:acquire(5)):release())
+      support.wait_until(function()
+        return server:must "/state" == "released nothing"
+      end)
+    end)
+  end
+
+  for name, directives in pairs(WAITING) do
+    it("with its wait, by " .. name, function()
+      local server, path = start(location(1, directives)), support.path()
+      server.may_complain = name:find "error" ~= nil
+      server:must "/state"
+      local guard = support.hold(path)
+      local request = server:begin("/1?path=" .. path)
+      support.wait_for_queue(path, 2)
+      if name:find "client" then request:abort() else request:answer() end
+      support.wait_for_queue(path, 1)
+      guard:release()
+      support.wait_for_queue(path, 0)
+      assert.are.equal("none nothing", server:must "/state")
+    end)
+  end
+
+  it("and the next one inherits nothing from its coroutine", function()
+    local server, path = start [[
+      location = /leave { content_by_lua_block {
+        ngx.print(keep(assert(lock():acquire(5))) or last():token())
+      } }
+      location = /find { content_by_lua_block {
+        local ok, problem = pcall(lock().release, lock())
+        local guard = assert(lock():acquire(5))
+        ngx.print(tostring(ok), " ", guard:token(), " ", tostring(problem))
+      } } ]], support.path()
+    for _ = 1, 30 do
+      local first = server:must("/leave?path=" .. path)
+      local second = server:must("/find?path=" .. path)
+      assert.truthy(second:find "^false %d+ .*not held by the calling task")
+      assert.is_true(second:match "%d+" > first)
+    end
+  end)
+
+  it("without its callbacks being called", function()
+    local server, path = start [[
+      location = /listen { content_by_lua_block {
+        local guard = assert(lock():acquire(5))
+        guard:on_lost(function() said = "lost" end)
+        guard:on_revoke(function() said = "revoked" end)
+        keep(guard)
+        ngx.sleep(tonumber(ngx.var.arg_seconds))
+      } } ]], support.path()
+    local session = support.connect()
+    -- While it lives they are.
+    local request = server:begin("/listen?seconds=30&path=" .. path)
+    support.wait_for_queue(path, 1)
+    assert.are.equal(1, session:revoke(path))
+    support.wait_until(function()
+      return server:must "/state" == "held revoked"
+    end)
+    local zk = support.zk()
+    zk:delete(path .. "/" .. zk:queue(path)[1])
+    support.wait_until(function()
+      return server:must "/state" == "lost lost"
+    end, 8)
+    request:abort()
+    -- One whose hold is lost, and asked for, as it ends.
+    server:must "/state"
+    local ending = server:begin("/listen?seconds=0.05&path=" .. path)
+    support.wait_for_queue(path, 1)
+    session:revoke(path)
+    ending:answer()
+    support.wait_for_queue(path, 0)
+  end)
+
+  it("while a killed thread's wait goes on to its grant", function()
+    local server, path = start [[
+      location = /kill { content_by_lua_block {
+        local path = ngx.var.arg_path
+        local thread = ngx.thread.spawn(function()
+          session():mutex(path):acquire(60)
+        end)
+        ngx.sleep(0.2)
+        ngx.thread.kill(thread)
+        ngx.sleep(20)
+      } } ]], support.path()
+    local guard, holder = support.hold(path)
+    local request = server:begin("/kill?path=" .. path)
+    support.wait_for_queue(path, 2)
+    support.sleep(0.4)
+    guard:release()
+    -- Granted to nobody, it is given back while the request goes on.
+    assert(assert(holder:mutex(path):acquire(5)):release())
+    assert.is_true(request:is_open())
+    request:abort()
+  end)
+
+  it("and its threads were owners of their own", function()
+    local server, path = start [[
+      location = /threads { content_by_lua_block {
+        local path = ngx.var.arg_path
+        local guard = assert(session():mutex(path):acquire(5))
+        local again = assert(session():mutex(path):acquire(5))
+        local thread = ngx.thread.spawn(function()
+          return select(3, session():mutex(path):try_acquire())
+        end)
+        local _, code = ngx.thread.wait(thread)
+        local named = assert(session():mutex(path .. "-named")
+          :acquire { timeout = 5, owner = "us" })
+        local other = ngx.thread.spawn(function()
+          return assert(session():mutex(path .. "-named")
+            :acquire { timeout = 5, owner = "us" }):token()
+        end)
+        local _, token = ngx.thread.wait(other)
+        ngx.print(tostring(again:token() == guard:token()), " ", code, " ",
+          tostring(token == named:token()))
+      } } ]], support.path()
+    assert.are.equal("true busy true", server:must("/threads?path=" .. path))
+  end)
+
+  it("by log_by_lua where nginx cannot tell", function()
+    local server, path = start([[
+      location = /leave {
+        content_by_lua_block {
+          lock():acquire_async(function() said = "called" end)
+          keep(assert(session():mutex(ngx.var.arg_path .. "-held"):acquire(5)))
+        }
+        log_by_lua_block { require("zklock.ngx").cleanup() }
+      } ]], { init = [[
+        local core = require "zklock.core"
+        local open = core.open
+        core.open = function(...)
+          local handle = open(...)
+          local methods = debug.getmetatable(handle).__index
+          methods.request = function() end
+          return handle
+        end ]] }), support.path()
+    local guard = support.hold(path)
+    for _ = 1, 5 do
+      server:must("/leave?path=" .. path)
+      support.wait_for_queue(path, 1)
+      support.wait_for_queue(path .. "-held", 0)
+    end
+    guard:release()
+    assert.are.equal("released nothing", server:must "/state")
+  end)
+end)

@@ -1,0 +1,210 @@
+-- Where a handler can wait, and what it can do where it cannot.
+local nginx = require "nginx.server"
+local support = require "support"
+
+local SERVER = [[
+  location = /rewrite {
+    rewrite_by_lua_block { ngx.ctx.guard = assert(lock():acquire(5)) }
+    content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
+  }
+  location = /access {
+    access_by_lua_block { ngx.ctx.guard = assert(lock():acquire(5)) }
+    content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
+  }
+  location = /content {
+    content_by_lua_block { ngx.print(assert(lock():acquire(5)):state()) }
+  }
+  location = /timer {
+    content_by_lua_block {
+      local semaphore = require("ngx.semaphore").new()
+      local path, state = ngx.var.arg_path, nil
+      ngx.timer.at(0, function()
+        state = assert(session():mutex(path):acquire(5)):state()
+        semaphore:post()
+      end)
+      semaphore:wait(10)
+      ngx.print(state)
+    }
+  }
+  location = /thread {
+    content_by_lua_block {
+      local path = ngx.var.arg_path
+      local thread = ngx.thread.spawn(function()
+        return assert(session():mutex(path):acquire(5)):state()
+      end)
+      local _, state = ngx.thread.wait(thread)
+      ngx.print(state)
+    }
+  }
+  location = /coroutine {
+    content_by_lua_block {
+      local path = ngx.var.arg_path
+      ngx.print(coroutine.wrap(function()
+        return assert(session():mutex(path):acquire(5)):state()
+      end)())
+    }
+  }
+  location = /all_phases {
+    rewrite_by_lua_block { assert(lock():acquire(5)) }
+    access_by_lua_block { assert(lock():acquire(5)) }
+    content_by_lua_block {
+      local guard = assert(lock():acquire(5))
+      ngx.print(guard:token(), " ", tostring(lock():release()), " ",
+        tostring(lock():release()), " ", tostring(lock():release()), " ",
+        tostring(pcall(lock().release, lock())))
+    }
+  }
+  location = /release {
+    set_by_lua_block $nothing { session() }
+    rewrite_by_lua_block {
+      local held = {}
+      for name in ("set header body log"):gmatch "%S+" do
+        held[name] = session():mutex(ngx.var.arg_path .. "-" .. name)
+        assert(held[name]:acquire(5))
+      end
+      ngx.ctx.held = held
+    }
+    content_by_lua_block {
+      ngx.ctx.held.set:release()
+      ngx.print "released"
+    }
+    header_filter_by_lua_block { ngx.ctx.held.header:release() }
+    body_filter_by_lua_block {
+      if ngx.arg[2] then ngx.ctx.held.body:release() end
+    }
+    log_by_lua_block { ngx.ctx.held.log:release() }
+  }
+  location = /impossible {
+    content_by_lua_block {
+      session()
+      ngx.print(ngx.shared.said:get(ngx.var.arg_phase) or "")
+    }
+    set_by_lua_block $nothing { try "set" }
+    header_filter_by_lua_block { try "header_filter" }
+    body_filter_by_lua_block { try "body_filter" }
+    log_by_lua_block { try "log" }
+  }
+]]
+
+local INIT = [[
+  function try(phase)
+    local ok, problem = pcall(function()
+      return session():mutex("/never"):acquire(1)
+    end)
+    ngx.shared.said:set(phase, tostring(ok) .. " " .. tostring(problem))
+  end
+]]
+
+local HTTP = [[
+  lua_shared_dict said 1m;
+  init_worker_by_lua_block { try "init_worker" }
+]]
+
+-- A certificate for nobody, good for a hundred years.
+local function write_certificate(dir)
+  assert(os.execute(("openssl req -x509 -newkey rsa:2048 -nodes -days 36500 "
+    .. "-subj /CN=spec -keyout '%s/key.pem' -out '%s/cert.pem' 2>/dev/null")
+    :format(dir, dir)))
+end
+
+local missing = nginx.missing()
+
+describe("a handler of nginx", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function start(server, more)
+    more = more or {}
+    more.server, more.init, more.http = server, INIT, more.http or HTTP
+    return nginx.start(more)
+  end
+
+  for phase in ("rewrite access content timer thread coroutine")
+    :gmatch "%S+" do
+    it("waits in a " .. phase, function()
+      local server, path = start(SERVER), support.path()
+      local guard = support.hold(path)
+      local request = server:begin("/" .. phase .. "?path=" .. path)
+      support.wait_for_queue(path, 2)
+      assert.is_true(request:is_open())
+      -- The others are served meanwhile.
+      assert.are.equal(tostring(server:workers()[1]), server:must "/pid")
+      guard:release()
+      assert.are.equal("held", (request:answer()))
+    end)
+  end
+
+  it("waits in ssl_certificate", function()
+    local dir = os.tmpname()
+    os.remove(dir)
+    assert(os.execute(("mkdir '%s'"):format(dir)))
+    support.closing(dir, function()
+      os.execute(("rm -r '%s'"):format(dir))
+    end)
+    write_certificate(dir)
+    local path = support.path()
+    local socket = require "socket".bind("127.0.0.1", 0)
+    local _, port = socket:getsockname()
+    socket:close()
+    local server = start("", { http = HTTP .. ([[
+      server {
+        listen 127.0.0.1:%d ssl;
+        ssl_certificate %s/cert.pem;
+        ssl_certificate_key %s/key.pem;
+        ssl_certificate_by_lua_block {
+          assert(session():mutex("%s"):with_lock(function() end, 5))
+        }
+        location / { return 200 "behind the lock"; }
+      }]]):format(port, dir, dir, path) })
+    local guard = support.hold(path)
+    local client = io.popen(("printf 'GET / HTTP/1.0\r\n\r\n' | timeout 20 "
+      .. "openssl s_client -quiet -connect 127.0.0.1:%d 2>/dev/null")
+      :format(port))
+    support.wait_for_queue(path, 2)
+    guard:release()
+    local answer = client:read "*a"
+    client:close()
+    assert.truthy(answer:find("behind the lock", 1, true))
+    assert.are.equal("", server:complaints())
+  end)
+
+  it("is one owner in all its phases", function()
+    local server, path = start(SERVER), support.path()
+    local answer = server:must("/all_phases?path=" .. path)
+    assert.truthy(answer:find "^%d+ true true true false$")
+    support.wait_for_queue(path, 0)
+  end)
+
+  it("releases in any phase", function()
+    local server, path = start(SERVER), support.path()
+    server:must("/content?path=" .. path) -- the session is open
+    assert.are.equal("released", server:must("/release?path=" .. path))
+    for name in ("set header body log"):gmatch "%S+" do
+      support.wait_for_queue(path .. "-" .. name, 0)
+    end
+    assert.are.equal("", server:complaints())
+  end)
+
+  it("is told where nothing can wait, and that its phase is one", function()
+    local server = start(SERVER)
+    server:must "/impossible?phase=set"
+    for phase in ("init_worker set header_filter body_filter log")
+      :gmatch "%S+" do
+      assert.truthy(server:must("/impossible?phase=" .. phase):find(
+        "zklock: this code runs in nginx's phase " .. phase .. ",", 1, true))
+    end
+  end)
+
+  it("may have zklock required, but not opened, in init_by_lua", function()
+    local server = nginx.start {
+      init = [[ opened, problem = pcall(session) ]],
+      server = [[ location = /problem { content_by_lua_block {
+        ngx.print(tostring(opened), problem)
+      } } ]],
+    }
+    assert.truthy(server:must "/problem":find(
+      "false.*this code runs in nginx's phase init,"))
+  end)
+end)

@@ -1,0 +1,276 @@
+--- A real nginx with the handlers of a spec.  Not a spec itself:
+-- `require "nginx.server"`.
+local lfs = require "lfs"
+local socket = require "socket"
+local support = require "support"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+local function run(command)
+  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
+  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
+  pipe:close()
+  return status == "0", output
+end
+
+local function must(command)
+  local ok, output = run(command)
+  if not ok then error(command .. ":\n" .. output, 0) end
+  return output
+end
+
+local function read_file(name)
+  local file = io.open(name)
+  if not file then return "" end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function write_file(name, text)
+  local file = assert(io.open(name, "w"))
+  file:write(text)
+  file:close()
+end
+
+local function find_modules()
+  for _, place in ipairs { "/usr/lib/nginx/modules",
+    "/usr/share/nginx/modules", "/usr/lib64/nginx/modules" } do
+    if lfs.attributes(place .. "/ngx_http_lua_module.so") then return place end
+  end
+end
+
+local nginx = {}
+
+local _, program = run "PATH=$PATH:/usr/sbin command -v nginx"
+program = program:match "^/%S+"
+
+--- Why the specs cannot run here; nil if they can.
+function nginx.missing()
+  if not program or not find_modules() then
+    return "nginx with its Lua module is not installed: sh .ci/install nginx"
+  end
+end
+
+-- Installed as a user would, where nginx's own user can read it.
+local installed
+
+local function install()
+  if installed then return installed end
+  local build, zk = assert(package.searchpath("zklock.core", package.cpath))
+    :match "^(.*)/(%a+)/[^/]*/zklock/core%.so$"
+  installed = os.tmpname()
+  os.remove(installed)
+  must(("mkdir -m 755 '%s'; exec 9>'%s/nginx.lock'; flock 9; make -s -C '%s' "
+    .. "BUILD='%s' ZK=%s LUA_VERSION=5.1 PREFIX='%s' install"):format(installed,
+    build, root, build, zk, installed))
+  return installed
+end
+
+function nginx.uninstall()
+  if installed then must(("rm -rf '%s'"):format(installed)) end
+  installed = nil
+end
+
+local FRAME = [[
+load_module $modules/ndk_http_module.so;
+load_module $modules/ngx_http_lua_module.so;
+$user
+daemon $daemon;
+worker_processes $workers;
+pid $dir/pid;
+error_log $dir/error.log notice;
+events { worker_connections 2048; }
+http {
+  access_log off;
+  client_body_temp_path $dir/body;
+  proxy_temp_path $dir/proxy;
+  fastcgi_temp_path $dir/fastcgi;
+  uwsgi_temp_path $dir/uwsgi;
+  scgi_temp_path $dir/scgi;
+  lua_package_path "$lua/?.lua;$lua/?/init.lua;;";
+  lua_package_cpath "$installed/lib/lua/5.1/?.so;;";
+  init_by_lua_block {
+    local of_worker = require("zklock.ngx").session
+    function session(options)
+      return assert(of_worker("$hosts", options or { session_timeout = 30 }))
+    end
+    function lock()
+      return session():mutex(ngx.unescape_uri(ngx.var.arg_path))
+    end
+    $init
+  }
+  $http
+  server {
+    listen 127.0.0.1:$port;
+    lua_check_client_abort on;
+    location = /pid { content_by_lua_block { ngx.print(ngx.worker.pid()) } }
+    $server
+  }
+}
+]]
+
+local Nginx = {}
+Nginx.__index = Nginx
+
+local function free_port()
+  local listener = assert(socket.bind("127.0.0.1", 0))
+  local _, port = listener:getsockname()
+  listener:close()
+  return port
+end
+
+--- Starts nginx; `given`: server, http and init, parts of its configuration;
+-- workers; daemon = "on": only then does nginx obey USR2.
+function nginx.start(given)
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(lfs.mkdir(dir))
+  local self = setmetatable({ dir = dir, port = free_port() }, Nginx)
+  local words = {
+    modules = find_modules(), dir = dir, port = self.port,
+    installed = install(), lua = install() .. "/share/lua/5.1",
+    hosts = given.hosts or support.hosts,
+    -- As root its workers are of the user that Debian's nginx has.
+    user = run "test $(id -u) = 0" and "user www-data;" or "",
+    daemon = given.daemon or "off", workers = given.workers or 1,
+    init = given.init or "", http = given.http or "",
+    server = given.server or "",
+  }
+  local config = FRAME:gsub("%$(%l+)", words)
+  write_file(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
+  self.handle = io.popen(("exec %s -p '%s' -e error.log -c nginx.conf "
+    .. "</dev/null >'%s/out' 2>&1"):format(program, dir, dir))
+  support.closing(self)
+  support.wait_until(function()
+    local client = socket.connect("127.0.0.1", self.port)
+    if client then client:close() end
+    local output = read_file(dir .. "/out")
+    if output:find("[emerg]", 1, true) then error(output, 0) end
+    return client and #self:pids() > 0
+  end, 10, "nginx to listen")
+  self.master = self:pids()[1]
+  return self
+end
+
+local function children(pid)
+  local list = {}
+  for child in read_file(("/proc/%d/task/%d/children"):format(pid, pid))
+    :gmatch "%d+" do
+    list[#list + 1] = tonumber(child)
+  end
+  return list
+end
+
+function Nginx:pids()
+  return { tonumber(read_file(self.dir .. "/pid")) }
+end
+
+--- The workers' process ids.
+function Nginx:workers(master)
+  return children(master or self.master)
+end
+
+function nginx.is_alive(pid)
+  local state = read_file(("/proc/%d/stat"):format(pid)):match "%) (%a)"
+  return state ~= nil and state ~= "Z"
+end
+
+function Nginx:signal(name, pid)
+  os.execute(("kill -%s %d 2>/dev/null"):format(name, pid or self.master))
+end
+
+--- Waits until these processes have gone.
+function nginx.await_end(pids, seconds)
+  support.wait_until(function()
+    for _, pid in ipairs(pids) do
+      if nginx.is_alive(pid) then return false end
+    end
+    return true
+  end, seconds or 5, "the end of nginx's processes")
+end
+
+local Request = {}
+Request.__index = Request
+
+--- Sends a request and returns at once: `answer()` has what comes back.
+function Nginx:begin(path)
+  local client = assert(socket.connect("127.0.0.1", self.port))
+  assert(client:send("GET " .. path .. " HTTP/1.0\r\nHost: spec\r\n\r\n"))
+  return setmetatable({ socket = client, path = path, nginx = self }, Request)
+end
+
+--- The body, and the status; nothing if nginx closed the connection.
+function Request:answer(seconds)
+  self.socket:settimeout(seconds or 15)
+  local text, problem, part = self.socket:receive "*a"
+  self.socket:close()
+  text = text or part or ""
+  local status, body = text:match "^HTTP/%S+ (%d+).-\r\n\r\n(.*)$"
+  if not status then
+    if problem == "timeout" then
+      error(("no answer to %s\n%s"):format(self.path, self.nginx:log()), 2)
+    end
+    return nil
+  end
+  return body, tonumber(status)
+end
+
+--- Has it not been answered yet?
+function Request:is_open()
+  self.socket:settimeout(0)
+  local _, problem = self.socket:receive(0)
+  return problem == "timeout"
+end
+
+--- The client goes away.
+function Request:abort() self.socket:close() end
+
+function Nginx:get(path, seconds)
+  return self:begin(path):answer(seconds)
+end
+
+--- The same, which must be answered with 200.
+function Nginx:must(path, seconds)
+  local body, status = self:get(path, seconds)
+  if status ~= 200 then
+    error(("%s: %s %s\n%s"):format(path, tostring(status), tostring(body),
+      self:log()), 2)
+  end
+  return body
+end
+
+function Nginx:log() return read_file(self.dir .. "/error.log") end
+
+--- What is in the error log beyond notices.
+function Nginx:complaints()
+  local list = {}
+  for line in self:log():gmatch "[^\n]+" do
+    if not line:find "^%d+/%d+/%d+ [%d:]+ %[notice%]" then
+      list[#list + 1] = line
+    end
+  end
+  return table.concat(list, "\n")
+end
+
+function Nginx:close()
+  if not self.handle then return end
+  local pids = self:pids()
+  if self.master ~= pids[1] then pids[#pids + 1] = self.master end
+  for i = 1, #pids do
+    for _, pid in ipairs(self:workers(pids[i])) do pids[#pids + 1] = pid end
+    self:signal("TERM", pids[i])
+  end
+  if not pcall(nginx.await_end, pids, 5) then
+    for _, pid in ipairs(pids) do self:signal("KILL", pid) end
+  end
+  self.handle:close()
+  self.handle = nil
+  local complaints = self:complaints()
+  must(("rm -rf '%s'"):format(self.dir))
+  if complaints ~= "" and not self.may_complain then
+    error("in nginx's error log:\n" .. complaints:sub(1, 2000), 0)
+  end
+end
+
+return nginx

@@ -1,0 +1,193 @@
+-- require("zklock.ngx").session
+local nginx = require "nginx.server"
+local support = require "support"
+
+local SERVER = [[
+  location = /id { content_by_lua_block { ngx.print(session():id()) } }
+  location = /ids { content_by_lua_block {
+    local function closure() return function() end end
+    local of_worker = require("zklock.ngx").session
+    local same = session { session_timeout = 30, log = closure() }
+    assert(same == session { log = closure(), session_timeout = 30 })
+    local other = session { session_timeout = 20 }
+    local chroot = assert(of_worker("$hosts" .. ngx.var.arg_path))
+    assert(chroot == of_worker("$hosts" .. ngx.var.arg_path))
+    assert(session() ~= same and same ~= other and other ~= chroot)
+    assert(other:mutex(ngx.var.arg_path):acquire(5))
+    assert(session():mutex(ngx.var.arg_path .. "-2"):acquire(5))
+    assert(chroot:mutex("/inside"):acquire(5))
+    ngx.print "fine"
+  } }
+  location = /close { content_by_lua_block {
+    local closed = session()
+    local thread = ngx.thread.spawn(function()
+      return select(3, closed:mutex(ngx.var.arg_path):acquire(20))
+    end)
+    ngx.sleep(0.2)
+    closed:close()
+    local _, code = ngx.thread.wait(thread)
+    ngx.print(code, " ", closed:state(), " ", session():state())
+  } }
+  location = /nobody { content_by_lua_block {
+    local _, message, code = require("zklock.ngx").session("127.0.0.1:1",
+      { connect_timeout = 0.3 })
+    ngx.print(code, " ", message)
+  } }
+  location = /misuse { content_by_lua_block {
+    local _, problem = pcall(function()
+      require("zklock.ngx").session("$hosts", { sesion_timeout = 1 })
+    end)
+    local _, loop = pcall(function()
+      require("zklock.ngx").session("$hosts", { loop = "poll" })
+    end)
+    local _, hosts = pcall(function() require("zklock.ngx").session() end)
+    ngx.print(problem, "\n", loop, "\n", hosts)
+  } }
+  location = /callback { content_by_lua_block {
+    lock():acquire_async(function(guard)
+      ngx.shared.said:set("state", guard:state())
+      error "on purpose"
+    end)
+    ngx.sleep(0.5)
+    ngx.print(ngx.shared.said:get "state")
+  } }
+  location = /forgotten { content_by_lua_block {
+    local session = assert(require("zklock").connect("$hosts"))
+    assert(session:mutex(ngx.var.arg_path):acquire(5))
+    ngx.print(session:id())
+  } }
+  location = /collect { content_by_lua_block {
+    collectgarbage()
+    collectgarbage()
+  } }
+]]
+
+local missing = nginx.missing()
+
+describe("zklock.ngx.session", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function start(more)
+    more = more or {}
+    more.server = SERVER
+    more.http = "lua_shared_dict said 1m; " .. (more.http or "")
+    return nginx.start(more)
+  end
+
+  it("is one for all handlers, also those that ask at once", function()
+    local server = start()
+    local requests, seen, n = {}, {}, 0
+    for i = 1, 30 do requests[i] = server:begin "/id" end
+    for _, request in ipairs(requests) do
+      local id = request:answer()
+      if not seen[id] then n = n + 1 end
+      seen[id] = true
+    end
+    assert.are.equal(1, n)
+    assert.truthy(next(seen):find "^0x%x+$")
+  end)
+
+  it("outlives the client that asked first", function()
+    local server = start()
+    server:begin("/id"):abort()
+    assert.truthy(server:must "/id":find "^0x%x+$")
+  end)
+
+  it("is another for other hosts or options", function()
+    local server, path = start(), support.path()
+    assert.are.equal("fine", server:must("/ids?path=" .. path))
+    support.wait_until(function()
+      return support.count_contenders(path) == 0
+    end)
+  end)
+
+  it("says what the world did", function()
+    local server = start()
+    server.may_complain = true
+    assert.truthy(server:must "/nobody":find(
+      "disconnected zklock: no server of 127.0.0.1:1 answered", 1, true))
+  end)
+
+  it("raises misuse", function()
+    local server = start()
+    local first, second, third = server:must "/misuse"
+      :match "^(.*)\n(.*)\n(.*)$"
+    assert.truthy(first:find "^content_by_lua%(nginx.conf:%d+%):3: zklock: ")
+    assert.truthy(first:find('unknown option "sesion_timeout"', 1, true))
+    assert.truthy(second:find("option 'loop'", 1, true))
+    assert.truthy(third:find("argument 1 of", 1, true))
+  end)
+
+  it("closes for all, and opens again", function()
+    local server, path = start(), support.path()
+    support.hold(path)
+    assert.are.equal("closed closed connected",
+      server:must("/close?path=" .. path))
+    assert.truthy(server:must "/id":find "^0x")
+  end)
+
+  it("puts the errors of callbacks into nginx's log", function()
+    local server, path = start(), support.path()
+    server.may_complain = true
+    assert.are.equal("held", server:must("/callback?path=" .. path))
+    local complaints = server:complaints()
+    assert.truthy(complaints:find(
+      "%[error%].*zklock: an error in a callback: .*on purpose"))
+  end)
+
+  it("made by hand is closed when nobody refers to it", function()
+    local server, path = start(), support.path()
+    server:must("/forgotten?path=" .. path)
+    support.wait_for_queue(path, 0)
+    local sessions = {}
+    for _ = 1, 5 do
+      sessions[#sessions + 1] = server:must("/forgotten?path=" .. path)
+    end
+    local raw = require "support.raw"
+    support.wait_until(function()
+      server:must "/collect"
+      local open = raw.word(support.hosts, "cons")
+      for _, id in ipairs(sessions) do
+        if open:find(id, 1, true) then return false end
+      end
+      return true
+    end, 10, "the ends of the sessions")
+  end)
+
+  it("is the request's own with lua_code_cache off", function()
+    local server, path = start { http = "lua_code_cache off;" }, support.path()
+    server.may_complain = true -- nginx warns of the setting
+    local pid = server:workers()[1]
+    local function count(what)
+      local n = 0
+      for name in require "lfs".dir(("/proc/%d/%s"):format(pid, what)) do
+        n = n + (name:find "^%d" and 1 or 0)
+      end
+      return n
+    end
+    local first, seen
+    for i = 1, 25 do
+      local id = server:must "/id"
+      assert.are_not.equal(first, id)
+      first = id
+      assert.are.equal("fine", server:must("/ids?path=" .. path))
+      if i == 5 then
+        support.wait_until(function() return count "task" == 1 end)
+        seen = count "fd"
+      end
+    end
+    -- Their threads, sockets and Lua states are gone.
+    support.wait_until(function()
+      return count "task" == 1 and count "fd" <= seen
+    end)
+    support.wait_until(function()
+      return support.count_contenders(path) == 0
+    end)
+    for line in server:complaints():gmatch "[^\n]+" do
+      assert.truthy(line:find("lua_code_cache is off", 1, true), line)
+    end
+  end)
+end)

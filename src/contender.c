@@ -252,14 +252,15 @@ static void take_new_name(struct contender *c) {
     name_format(name, sizeof name, &s->base, c->id,
                 rule_role(c->options.kind, c->options.layout));
   if (c->options.downgrade) {
+    int32_t sequence = 0;
     size_t length = strlen(name);
-    snprintf(name + length, sizeof name - length, "%010d",
-             (int)c->options.writer_sequence);
+    name_parse(c->options.writer, &sequence);
+    snprintf(name + length, sizeof name - length, "%010d", (int)sequence);
   }
   contender_set_name(c, name);
   /* An unfair lock's name is always the same: a doubt stays one. */
   c->doubtful = c->doubtful && contender_is_unfair(c);
-  c->made = c->proven = false;
+  c->made = c->proven = c->asked = c->unproved = false;
   c->listed_in = 0;
 }
 
@@ -274,7 +275,7 @@ void contender_reap(struct contender *c) {
 
 /* Nothing of it is left, but it is not over: it begins again. */
 static void park_again(struct contender *c) {
-  c->again = c->made = c->doubtful = false;
+  c->again = false;
   contender_enter(c, CONTENDER_PARKED);
   c->lane->parked = c->lane->first;
   session_dirty(contender_session(c), c->lane);
@@ -284,6 +285,7 @@ void contender_finish(struct contender *c) {
   struct session *s = contender_session(c);
   watch_drop(&c->own);
   contender_unwatch(c);
+  c->made = c->doubtful = false;
   if (c->again && !c->decided) {
     park_again(c);
     return;
@@ -406,16 +408,12 @@ void contender_session_ended(struct contender *c) {
   }
   if (contender_is_waiting(c) || (c->again && !c->decided)) {
     c->again = false;
-    if (c->options.downgrade) {
-      c->made = c->doubtful = false;
-      contender_refuse(c, VERDICT_LOST);
-      return;
-    }
-    if (c->state == CONTENDER_PARKED) return;
     watch_drop(&c->own);
     contender_unwatch(c);
     c->made = c->doubtful = false;
     contender_enter(c, CONTENDER_PARKED);
+    /* The writer is gone, and its place. */
+    if (c->options.downgrade) contender_refuse(c, VERDICT_LOST);
     return;
   }
   if (c->state != CONTENDER_GONE) contender_finish(c);
@@ -443,6 +441,7 @@ static void grant(struct contender *c) {
   check(c);
   counter_add(&s->counters.grants, 1);
   session_tell(s, c, NEWS_GRANTED, VERDICT_LOST);
+  turn_tell_revocation(c);
 }
 
 /* Nobody is ahead.  Without a lease that may be old news: look again behind
@@ -524,10 +523,7 @@ void contender_drive(struct contender *c) {
         try_create(c);
       break;
     case CONTENDER_FINDING:
-      if (contender_is_unfair(c))
-        unfair_queue(c);
-      else
-        lane_want_list(c->lane, 0);
+      lane_want_list(c->lane, 0);
       break;
     case CONTENDER_QUEUED:
       if (contender_is_unfair(c))
@@ -584,6 +580,10 @@ void contender_parent_failed(struct contender *c, enum verdict why) {
 /* Replies. */
 
 static void create_failed(struct contender *c, int rc) {
+  if (rc == REPLY_NO_NODE && c->options.downgrade) {
+    contender_refuse(c, VERDICT_LOST); /* and so the writer is gone, too */
+    return;
+  }
   if (rc == REPLY_NO_NODE) {
     lane_want_parent(c->lane);
     return;

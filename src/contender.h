@@ -62,16 +62,17 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 struct contender_options {
   enum kind kind;
   enum layout layout;
-  bool downgrade;          /* KIND_READ, by the holder of the write lock: */
-  int32_t writer_sequence; /* takes the writer's number, its place ... */
-  int64_t writer_token;    /* ... and its token: who was queued meanwhile has
-                              a node older than the reader's, and comes later */
-  int permits;             /* KIND_LEASE */
-  enum strategy strategy;  /* KIND_MUTEX */
-  int64_t poll_interval;   /* WAIT_POLL */
-  int handoffs;            /* local turns on one node; 0: a node for each */
-  int64_t deadline;        /* of the whole acquisition */
-  int64_t max_hold;        /* NEVER: none */
+  bool downgrade;            /* KIND_READ, by the holder of the write lock: */
+  char writer[NAME_MAX_OWN]; /* takes this node's number, its place ... */
+  int64_t writer_token;      /* ... and its token: who was queued meanwhile
+                                has a node older than the reader's, and comes
+                                later */
+  int permits;               /* KIND_LEASE */
+  enum strategy strategy;    /* KIND_MUTEX */
+  int64_t poll_interval;     /* WAIT_POLL */
+  int handoffs;              /* local turns on one node; 0: a node for each */
+  int64_t deadline;          /* of the whole acquisition */
+  int64_t max_hold;          /* NEVER: none */
   bool patient; /* false: take what is free at once, else VERDICT_BUSY */
   bool lose_on_suspend;
   const void *data; /* the node's data; alive until NEWS_FORGOTTEN */
@@ -92,6 +93,7 @@ struct contender {
   bool announced; /* GRANTED was delivered */
   bool decided;   /* GRANTED or REFUSED was delivered */
   bool revoked;   /* REVOKED was delivered */
+  bool asked;     /* our node's data ask us to let go */
   bool made;      /* `path` and `name` are a node that was made */
   bool doubtful;  /* a create's reply was lost: it may exist */
   bool proven;    /* czxid and owner are the node's, from a server */

@@ -147,6 +147,12 @@ static bool children_armed(const struct lane *lane) {
   return session_is_connected(s) && lane->children_armed_in == s->connection;
 }
 
+/* Will this list's reply arm a watch?  Not if the watch is being taken away
+ * behind it. */
+static bool arms(const struct lane *lane, const struct op *list) {
+  return list->watch && list->serial > lane->unwatch.serial;
+}
+
 void lane_watch_children(struct lane *lane, struct contender *c) {
   if (!c->watches_children) {
     c->watches_children = true;
@@ -155,7 +161,7 @@ void lane_watch_children(struct lane *lane, struct contender *c) {
   if (children_armed(lane)) return;
   /* The list that we know was not watched: what has changed since? */
   for (int i = 0; i < 2; i++)
-    if (lane->lists[i].in_flight && lane->lists[i].watch) return;
+    if (lane->lists[i].in_flight && arms(lane, &lane->lists[i])) return;
   lane_want_list(lane, lane->session->serial);
 }
 
@@ -272,11 +278,18 @@ static void refuse_waiters(struct lane *lane, enum verdict why) {
   }
 }
 
+/* Nobody has heard what the list would have told: when it is tried again the
+ * waiters ask for another. */
+static void retry_list(struct lane *lane) {
+  for (struct contender *c = lane->first; c; c = c->next) c->listed_in = 0;
+  session_retry(lane->session);
+}
+
 static void on_list(struct op *op, const struct reply *reply) {
   static const struct listing empty;
   struct lane *lane = op->owner;
   session_dirty(lane->session, lane);
-  if (op->watch && reply->rc == REPLY_OK) {
+  if (arms(lane, op) && reply->rc == REPLY_OK) {
     lane->children_armed_in = lane->session->connection;
     unwatch_children(lane); /* nobody waits any more? */
   }
@@ -304,7 +317,7 @@ static void on_list(struct op *op, const struct reply *reply) {
     default:
       session_trouble(lane->session, "cannot list", lane->path, reply->rc);
   }
-  session_retry(lane->session);
+  retry_list(lane);
 }
 
 static void on_sync(struct op *op, const struct reply *reply) {

@@ -448,7 +448,7 @@ static void read_writer(lua_State *L, int index,
   options->downgrade = !lua_isnil(L, -1);
   if (options->downgrade) {
     const struct claim *claim = binding_check_hold(L, -1)->claim;
-    name_parse(claim->node, &options->writer_sequence);
+    memcpy(options->writer, claim->node, sizeof options->writer);
     options->writer_token = claim->token;
   }
   lua_pop(L, 1);

@@ -41,6 +41,8 @@ void contender_reap(struct contender *c);
 void turn_settle(struct contender *c);
 void turn_look_again(struct contender *c);
 void turn_hear_revocation(struct contender *c, const struct reply *reply);
+/* What was heard before the grant is told after it. */
+void turn_tell_revocation(struct contender *c);
 
 /* unfair.c */
 void unfair_look(struct contender *c, struct watch **watch);

@@ -169,15 +169,6 @@ const struct entry *listing_find(const struct listing *listing,
   return NULL;
 }
 
-bool listing_has(const struct listing *listing, enum role role,
-                 int32_t sequence) {
-  for (int i = 0; i < listing->count; i++)
-    if (listing->entries[i].role == role &&
-        listing->entries[i].sequence == sequence)
-      return true;
-  return false;
-}
-
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id) {
   for (int i = 0; i < listing->count; i++) {

@@ -86,8 +86,6 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
-bool listing_has(const struct listing *listing, enum role role,
-                 int32_t sequence);
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id);
 

@@ -49,7 +49,10 @@ void turn_settle(struct contender *c) {
     contender_grant_or_prove(c);
     return;
   }
-  if (c->own) watch_arm(c->own);
+  if (c->own && c->proven)
+    watch_arm(c->own);
+  else if (c->own)
+    watch_read(c->own); /* whose is it? */
   if (waits_for_children(c)) {
     lane_watch_children(c->lane, c);
   } else if (c->options.strategy == WAIT_POLL) {
@@ -100,8 +103,7 @@ static void place(struct contender *c, const struct listing *listing,
   /* A downgrade holds its place only if the writer was there after it: else
    * the next writer may have been granted in between. */
   if (c->options.downgrade && !c->anchored) {
-    c->anchored = listing_has(listing, rule_writer(own->role),
-                              c->options.writer_sequence);
+    c->anchored = listing_find(listing, c->options.writer) != NULL;
     if (!c->anchored) {
       contender_refuse(c, VERDICT_LOST);
       return;
@@ -141,6 +143,7 @@ void contender_listed(struct contender *c, const struct listing *listing) {
   if (contender_is_unfair(c)) {
     /* Behind a sync: what the node is now tells whether it is ours. */
     if (c->state == CONTENDER_LEAVING) unfair_look(c, &c->predecessor);
+    if (c->state == CONTENDER_FINDING) unfair_queue(c);
     return;
   }
   const struct entry *own =
@@ -169,8 +172,12 @@ void contender_listed(struct contender *c, const struct listing *listing) {
 /* Our node's data ask us to let go: the whole of them (as Curator's Revoker
  * writes) or a mark at their end (as we do). */
 void turn_hear_revocation(struct contender *c, const struct reply *reply) {
-  if (c->state != CONTENDER_HELD || c->revoked) return;
-  if (!reply->revoked) return;
+  c->asked |= reply->revoked;
+  turn_tell_revocation(c);
+}
+
+void turn_tell_revocation(struct contender *c) {
+  if (!c->asked || c->revoked || c->state != CONTENDER_HELD) return;
   c->revoked = true;
   session_tell(contender_session(c), c, NEWS_REVOKED, VERDICT_LOST);
 }
@@ -183,6 +190,7 @@ void contender_watch(struct contender *c, struct watch *watch,
   }
   bool waiting = c->state == CONTENDER_QUEUED;
   if (watch == c->own) {
+    if (news == WATCH_ARMED) turn_hear_revocation(c, reply);
     if (news == WATCH_ARMED && waiting && !c->proven) {
       c->czxid = reply->czxid;
       c->owner_session = reply->owner;
@@ -191,8 +199,6 @@ void contender_watch(struct contender *c, struct watch *watch,
         contender_start_over(c); /* a dying node of another session */
       else if (c->listed_in == contender_session(c)->connection)
         turn_settle(c);
-    } else if (news == WATCH_ARMED) {
-      turn_hear_revocation(c, reply);
     } else if (news == WATCH_STALE) {
       watch_arm(watch); /* somebody wrote its data: what? */
     } else if (news == WATCH_GONE && waiting) {

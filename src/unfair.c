@@ -36,19 +36,24 @@ void unfair_queue(struct contender *c) {
   unfair_look(c, &c->predecessor);
 }
 
+/* What was watched as somebody else's is ours. */
+static void own_what_was_read(struct contender *c) {
+  if (c->own) return;
+  c->own = c->predecessor;
+  c->predecessor = NULL;
+}
+
 /* The node was read. */
 static void unfair_seen(struct contender *c, const struct reply *reply) {
   bool ours = reply->owner == contender_session(c)->id;
+  if (ours) turn_hear_revocation(c, reply);
   if (c->state == CONTENDER_LEAVING && c->made) {
     c->made = ours && reply->czxid == c->czxid;
     contender_leave_or_finish(c);
     return;
   }
   if (c->state == CONTENDER_HELD) {
-    if (ours && reply->czxid == c->czxid) {
-      turn_hear_revocation(c, reply);
-      return;
-    }
+    if (ours && reply->czxid == c->czxid) return;
     contender_lose_node(c); /* deleted, and made again by somebody */
   } else if (c->state == CONTENDER_QUEUED) {
     c->doubtful = false;
@@ -58,10 +63,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
       c->made = c->proven = true;
       c->czxid = reply->czxid;
       c->owner_session = reply->owner;
-      if (!c->own) {
-        c->own = c->predecessor;
-        c->predecessor = NULL;
-      }
+      own_what_was_read(c);
       unfair_mine(c);
     } else if (!c->options.patient) {
       contender_refuse(c, VERDICT_BUSY);
@@ -69,6 +71,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
   } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
     c->doubtful = false;
     c->made = ours;
+    own_what_was_read(c);
     contender_leave_or_finish(c);
   }
 }
@@ -78,8 +81,8 @@ static void unfair_gone(struct contender *c) {
     contender_lose_node(c);
   } else if (c->state == CONTENDER_QUEUED) {
     contender_start_over(c);
-  } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
-    c->doubtful = false;
+  } else if (c->state == CONTENDER_LEAVING) {
+    c->made = c->doubtful = false;
     contender_leave_or_finish(c);
   }
 }

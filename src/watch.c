@@ -57,7 +57,11 @@ bool watch_is_armed(const struct watch *w) {
 }
 
 void watch_arm(struct watch *w) {
-  if (w->op.in_flight || watch_is_armed(w)) return;
+  if (!watch_is_armed(w)) watch_read(w);
+}
+
+void watch_read(struct watch *w) {
+  if (w->op.in_flight) return;
   w->op.kind = w->unreadable ? OP_EXISTS : OP_GET;
   session_submit(w->lane->session, &w->op);
 }

@@ -31,6 +31,8 @@ void watch_release(struct watch *watch);
 void watch_drop(struct watch **watch); /* the same; NULL is nothing */
 /* Asks the server for it unless that is done or under way. */
 void watch_arm(struct watch *watch);
+/* The same, and reads the node even if its watch is armed already. */
+void watch_read(struct watch *watch);
 /* NULL is not. */
 bool watch_is_armed(const struct watch *watch);
 /* The server's event. */

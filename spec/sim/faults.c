@@ -41,6 +41,8 @@ void faults_draw(struct world *w, uint64_t allowed) {
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
+  /* (At the end of the counter they all break: what would they prove?) */
+  if (f->classes & FAULT_BIT(COUNTER)) f->classes &= ~FAULT_BIT(FOREIGN);
   f->strike_count = 0;
 }
 
@@ -120,10 +122,14 @@ static int some_node(struct world *w) {
 }
 
 static int some_directory(struct world *w) {
-  int lock = random_below(&w->random, w->profile.lock_count);
-  const char *text = w->profile.locks[lock];
-  return history_find(&w->zoo.history, &w->paths,
-                      paths_number(&w->paths, text, strlen(text)),
+  const struct lock *lock =
+      &w->profile.locks[random_below(&w->random, w->profile.lock_count)];
+  int path = lock->directory;
+  if (lock->gates != NOBODY && random_chance(&w->random, 50)) {
+    path = lock->gates;
+    if (random_chance(&w->random, 50)) path = paths_parent(&w->paths, path);
+  }
+  return history_find(&w->zoo.history, &w->paths, path,
                       w->zoo.history.log_count);
 }
 
@@ -156,7 +162,8 @@ static void stop_server(struct world *w) {
   int number =
       leader ? w->zoo.leader : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
-  if (w->now < server->stopped_until) return;
+  /* (A leader that is stopped again before it has done what is due: lease.h.) */
+  if (w->now < server->stopped_until + w->profile.timeout / 24) return;
   server->stopped_until = fault_while(w);
   trace(w, NOBODY, "! server %d stops until %.3f ms", number,
         (double)server->stopped_until / 1e6);
@@ -211,12 +218,12 @@ static void remove_all(struct world *w) {
   leader_removes_directory(w, node);
 }
 
-static void write(struct world *w) {
+static void write(struct world *w, bool revoke) {
   int node = some_node(w);
   if (node == NO_NODE) return;
-  trace(w, NOBODY, "! an operator writes %s",
+  trace(w, NOBODY, "! an operator %s %s", revoke ? "asks for" : "writes",
         paths_text(&w->paths, w->zoo.history.nodes[node].path));
-  leader_writes(w, node);
+  leader_writes(w, node, revoke);
 }
 
 void fault_strikes(struct world *w, int number, int chosen) {
@@ -265,7 +272,10 @@ void fault_strikes(struct world *w, int number, int chosen) {
       remove_all(w);
       break;
     case FAULT_WRITE:
-      write(w);
+      write(w, false);
+      break;
+    case FAULT_REVOKE:
+      write(w, true);
       break;
     case FAULT_REAP:
       leader_reaps(w);

@@ -24,7 +24,8 @@ struct op;
   X(CANCEL, "cancel")         /* a waiter gives up */                         \
   X(REMOVE, "remove")         /* an operator deletes a contender's node, */   \
   X(REMOVE_ALL, "remove-all") /* or the directory, */                         \
-  X(WRITE, "write")           /* or writes a contender's data */              \
+  X(WRITE, "write")           /* or writes a contender's data, */             \
+  X(REVOKE, "revoke")         /* or asks it to let go */                      \
   X(REAP, "reap")             /* empty containers vanish */
 
 /* These are how the world of a schedule is made. */
@@ -43,7 +44,8 @@ struct op;
   X(TRY, "try")               /* users who do not wait */                   \
   X(MAX_HOLD, "max-hold")                                                   \
   X(SUSPEND, "suspend") /* holders who lose by a disconnection */           \
-  X(TWIN, "twin")       /* two users of one session */
+  X(TWIN, "twin")       /* several users of one session */                  \
+  X(FOREIGN, "foreign") /* clients of another library */
 
 enum fault {
 #define X(name, text) FAULT_##name,
@@ -53,6 +55,8 @@ enum fault {
 #undef X
       FAULTS
 };
+
+#define FAULT_BIT(name) (UINT64_C(1) << FAULT_##name)
 
 enum { STRIKES_MAX = 12 };
 

@@ -53,10 +53,15 @@ int history_create(struct history *history, struct paths *paths, int path,
   node->made = history->log_count;
   node->gone = NOT_YET;
   node->writes = 0;
+  node->revoked = NOT_YET;
+  node->role = ROLE_FOREIGN;
+  node->sequence = 0;
+  node->order = node->made;
   node->session = session;
   node->counter = 0;
   node->children = 0;
   node->container = container;
+  node->size = 0;
   node->by_force = false;
   int directory = history_find(history, paths, parent, history->log_count);
   if (directory != NO_NODE) history->nodes[directory].children++;
@@ -75,10 +80,11 @@ void history_remove(struct history *history, int node, bool by_force) {
   if (directory != NO_NODE) history->nodes[directory].children--;
 }
 
-void history_write(struct history *history, int node) {
+void history_write(struct history *history, int node, bool revoke) {
   struct node *n = &history->nodes[node];
   n->written[n->writes < WRITES_MAX ? n->writes++ : WRITES_MAX - 1] =
       history->log_count;
+  if (revoke && n->revoked == NOT_YET) n->revoked = history->log_count;
 }
 
 int history_find(struct history *history, const struct paths *paths, int path,
@@ -99,5 +105,16 @@ bool node_changed(const struct node *node, int since, int view) {
   if (node->made >= since) return true;
   for (int i = 0; i < node->writes; i++)
     if (node->written[i] >= since && node->written[i] < view) return true;
+  return false;
+}
+
+bool history_children_changed(const struct history *history, int path,
+                              int since, int view) {
+  int child = history_first_child(history, path);
+  for (; child != NO_NODE; child = history->nodes[child].sibling) {
+    const struct node *node = &history->nodes[child];
+    if (node->made >= since && node->made < view) return true;
+    if (node->gone >= since && node->gone < view) return true;
+  }
   return false;
 }

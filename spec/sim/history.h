@@ -7,6 +7,7 @@
 #ifndef SIM_HISTORY_H
 #define SIM_HISTORY_H
 
+#include "name.h"
 #include "paths.h"
 
 enum { NODES_MAX = 1024, LOG_MAX = 8192, WRITES_MAX = 8 };
@@ -37,10 +38,15 @@ struct node {
   int sibling;      /* the next older child of the same parent */
   int made, gone;   /* transactions */
   int written[WRITES_MAX], writes;
+  int revoked;     /* the transaction that has asked its owner to let go */
   int session;     /* it is an ephemeral node of; NOBODY: it stays */
   int32_t counter; /* of children made under it */
   int children;    /* now */
+  enum role role;  /* of a contender's node, */
+  int32_t sequence;
+  int order; /* and when it came: a transaction */
   bool container;
+  int size;      /* of its data */
   bool by_force; /* gone by no fault of its owner */
 };
 
@@ -64,7 +70,7 @@ int history_append(struct history *history, enum transaction_kind kind,
 int history_create(struct history *history, struct paths *paths, int path,
                    int parent, int session, bool container);
 void history_remove(struct history *history, int node, bool by_force);
-void history_write(struct history *history, int node);
+void history_write(struct history *history, int node, bool revoke);
 
 /* The node of a path as of `view`; NO_NODE: none. */
 int history_find(struct history *history, const struct paths *paths, int path,
@@ -82,5 +88,8 @@ static inline bool node_is_there(const struct node *node) {
 
 /* Was it written, or made, since that view? */
 bool node_changed(const struct node *node, int since, int view);
+/* Has a child been made, or gone, since that view? */
+bool history_children_changed(const struct history *history, int path,
+                              int since, int view);
 
 #endif

@@ -22,6 +22,7 @@ static bool is_excused(const struct world *w, const struct acquisition *a) {
 
 static int own_node(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
+  if (!c->made) return NO_NODE;
   return history_find(&w->zoo.history, &w->paths,
                       paths_number(&w->paths, c->path, strlen(c->path)),
                       a->process->seen);
@@ -49,13 +50,16 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   if (a->patient)
     violate(w, "(%d) is refused as busy, but would have waited",
             number_of(w, a));
+  if (a->kind == KIND_LEASE || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE || p->hearing == NOBODY) return;
   int view = w->zoo.notes[p->hearing].view;
   int child = history_first_child(h, h->nodes[own].parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (h->nodes[child].made < h->nodes[own].made &&
-        node_seen(&h->nodes[child], view) && !is_ghost(w, a, &h->nodes[child]))
+    if ((node_blocks(&h->nodes[own], &h->nodes[child]) ||
+         h->nodes[child].order == NOT_YET) && /* a downgrade that fails */
+        node_seen(&h->nodes[child], view) &&
+        !is_ghost(w, a, &h->nodes[child]))
       return;
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
@@ -70,26 +74,38 @@ static void refused(struct world *w, const struct acquisition *a,
   if (why == VERDICT_BUSY) check_busy(w, a);
 }
 
+/* Has another of its session taken its node over? */
+static bool is_passed_on(const struct world *w, const struct acquisition *a) {
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *other = &w->acquisitions[i];
+    if (other != a && other->process == a->process && other->contender &&
+        other->contender->made && other->contender->id == a->contender->id)
+      return true;
+  }
+  return false;
+}
+
+/* Is this a node that the contender has made? */
+static bool is_of(const struct world *w, const struct contender *c,
+                  const struct session *s, const struct node *node) {
+  uint64_t id;
+  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  if (c->options.kind == KIND_UNFAIR)
+    return c->proven && node->session != NOBODY &&
+           c->czxid == w->zoo.history.log[node->made].zxid;
+  return name_id(name, &s->base, &id) && id == c->id;
+}
+
 /* Gone is gone, unless the session is: then the server sees to it. */
 static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
-  const struct process *p = a->process;
-  const char *lock = w->profile.locks[a->lock];
-  char prefix[128];
-  if (p->session.state == SESSION_CLOSED || a->contender->id == 0) return;
-  size_t length = strlen(lock) + 1;
-  memcpy(prefix, lock, length - 1);
-  prefix[length - 1] = '/';
-  name_format(prefix + length, sizeof prefix - length, &p->session.base,
-              a->contender->id, ROLE_LOCK);
-  int child =
-      history_first_child(h, paths_number(&w->paths, lock, strlen(lock)));
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const char *path = paths_text(&w->paths, h->nodes[child].path);
+  const struct session *s = &a->process->session;
+  if (s->state == SESSION_CLOSED || a->contender->id == 0) return;
+  int child = history_first_child(h, w->profile.locks[a->lock].directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
     if (node_is_there(&h->nodes[child]) &&
-        strncmp(path, prefix, strlen(prefix)) == 0)
+        is_of(w, a->contender, s, &h->nodes[child]) && !is_passed_on(w, a))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
-  }
 }
 
 void invariants_told(struct world *w, const struct acquisition *a,
@@ -108,8 +124,11 @@ void invariants_told(struct world *w, const struct acquisition *a,
       if (!a->granted || a->lost || a->released)
         violate(w, "(%d) loses what it does not hold", number);
       break;
-    case NEWS_REVOKED: /* (no operator of ours writes such data) */
-      violate(w, "(%d) is revoked, and nobody has asked", number);
+    case NEWS_REVOKED:
+      if (!a->granted || a->lost || a->released || a->revoked)
+        violate(w, "(%d) is revoked, and does not hold, or knows", number);
+      else if (node_of(w, a)->revoked >= a->process->seen)
+        violate(w, "(%d) is revoked, and nobody has asked", number);
       break;
     case NEWS_REMOVED:
       if (a->removed || !(a->granted || a->refused))
@@ -124,7 +143,7 @@ void invariants_told(struct world *w, const struct acquisition *a,
 
 /* Granting. */
 
-static int node_of_token(const struct world *w, int64_t czxid) {
+static int node_of_czxid(const struct world *w, int64_t czxid) {
   const struct history *h = &w->zoo.history;
   int number = (int)(czxid & 0xffffffff) - 1;
   if (number < 0 || number >= h->log_count) return NO_NODE;
@@ -139,7 +158,7 @@ static void check_first(struct world *w, const struct acquisition *a) {
   const struct node *own = node_of(w, a);
   int child = history_first_child(h, own->parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (h->nodes[child].made < own->made &&
+    if (node_blocks(own, &h->nodes[child]) &&
         node_seen(&h->nodes[child], a->process->seen))
       violate(w, "(%d) is granted behind %s", number_of(w, a),
               paths_text(&w->paths, h->nodes[child].path));
@@ -159,26 +178,69 @@ static void check_node(struct world *w, const struct acquisition *a) {
   if (own->session != p->library.session)
     violate(w, "(%d) is granted for a node of another session",
             number_of(w, a));
-  else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen))
+  else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen) &&
+           a->contender->turn == 0) /* (a local turn asks nobody) */
     violate(w, "(%d) is granted though its node is known to be gone",
             number_of(w, a));
   else if (!node_is_there(own) && !own->by_force)
     violate(w, "(%d) is granted without a node", number_of(w, a));
 }
 
+/* Readers, and holders of permits, may be told in any order; the order of
+ * leases is that of the inner mutex, unless somebody takes its nodes away. */
+static bool must_be_newest(const struct lock *lock,
+                           const struct acquisition *a) {
+  return a->kind != KIND_READ && (a->kind != KIND_LEASE || !lock->tampered);
+}
+
+/* A token, with its turn, grows with every hold; a reader's is newer than
+ * those of all writers before it. */
 static void check_token(struct world *w, const struct acquisition *a) {
-  int64_t *last = &w->last_token[a->lock];
-  int64_t token = a->contender->czxid;
-  if (token <= *last && !is_excused(w, a))
+  struct lock *lock = &w->profile.locks[a->lock];
+  int64_t token = a->token;
+  int turn = a->contender->turn;
+  if (turn > a->handoffs && turn > lock->handoffs)
+    violate(w, "(%d) is local turn %d", number_of(w, a), turn);
+  if (a->writer != NOBODY) {
+    if (token != w->acquisitions[a->writer].token)
+      violate(w, "(%d) has not its writer's token", number_of(w, a));
+    return;
+  }
+  bool newest =
+      token > lock->token || (token == lock->token && turn > lock->turn);
+  bool good = must_be_newest(lock, a) ? newest : token > lock->writer_token;
+  if (!good && !is_excused(w, a))
     violate(w, "(%d) has a token that is not newer than the last",
             number_of(w, a));
-  if (token > *last) *last = token;
+  if (newest) {
+    lock->token = token;
+    lock->turn = turn;
+  }
+  if (a->kind == KIND_WRITE && token > lock->writer_token)
+    lock->writer_token = token;
+}
+
+/* Of one session, in the order in which they came: where nothing has happened
+ * to anybody's node or request, and nobody is let in before. */
+static void check_order(struct world *w, const struct acquisition *a) {
+  const uint64_t disturbing = FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) |
+                              FAULT_BIT(FORCE) | FAULT_BIT(MEMORY) |
+                              FAULT_BIT(REAP) | FAULT_BIT(COUNTER);
+  if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
+  if (w->faults.classes & disturbing || a->handoffs) return;
+  if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
+  for (const struct acquisition *b = w->acquisitions; b < a; b++)
+    if (b->process == a->process && b->lock == a->lock && !b->granted &&
+        !b->refused && !b->handoffs && b->writer == NOBODY &&
+        b->begun_in == a->process->session.connection)
+      violate(w, "(%d) is granted before (%d)", number_of(w, a),
+              number_of(w, b));
 }
 
 void invariants_granted(struct world *w, struct acquisition *a) {
-  a->node = node_of_token(w, a->contender->czxid);
+  a->node = node_of_czxid(w, a->contender->czxid);
   if (a->node == NO_NODE) {
-    violate(w, "(%d) has a token that no node ever had", number_of(w, a));
+    violate(w, "(%d) is granted for a node that never was", number_of(w, a));
     a->node = 0;
     return;
   }
@@ -189,25 +251,54 @@ void invariants_granted(struct world *w, struct acquisition *a) {
   check_node(w, a);
   check_first(w, a);
   check_token(w, a);
+  check_order(w, a);
 }
 
 /* Holding. */
 
+static bool may_hold_beside(const struct world *w, const struct acquisition *a,
+                            const struct acquisition *b) {
+  if (a->kind == KIND_READ && b->kind == KIND_READ) return true;
+  return a->writer == number_of(w, b) || b->writer == number_of(w, a);
+}
+
 static void check_exclusion(struct world *w) {
-  const struct acquisition *holders[LOCKS_MAX] = {NULL};
+  const struct acquisition *holders[ACQUISITIONS_MAX];
+  int holder_count = 0;
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->ended || !believes(w, a)) continue;
+    if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
     if (is_excused(w, a)) {
       count(w, SAW_OVERLAP_EXCUSED);
       continue;
     }
-    const struct acquisition *other = holders[a->lock];
-    if (other)
-      violate(w, "(%d) and (%d) both believe that they hold %s",
-              number_of(w, other), i, w->profile.locks[a->lock]);
-    holders[a->lock] = a;
+    int beside = 0;
+    for (int j = 0; j < holder_count; j++)
+      if (holders[j]->lock == a->lock && !may_hold_beside(w, a, holders[j]))
+        beside++;
+    const struct lock *lock = &w->profile.locks[a->lock];
+    if (beside > 0) count(w, SAW_PERMITS_SHARED);
+    if (beside >= (a->kind == KIND_LEASE ? lock->permits : 1))
+      violate(w, "(%d) believes to hold %s beside %d others", i, lock->path,
+              beside);
+    holders[holder_count++] = a;
   }
+}
+
+void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
+  int holders = 0;
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *a = &w->acquisitions[i];
+    if (a->lock != lock || !a->granted || a->lost || a->released ||
+        !believes(w, a) || is_excused(w, a))
+      continue;
+    if (a->kind == KIND_LEASE)
+      holders++;
+    else if (!reads || a->kind != KIND_READ)
+      violate(w, "(%d) believes to hold what a foreign client was given", i);
+  }
+  if (holders + leases > w->profile.locks[lock].permits && holders)
+    violate(w, "%d of ours and %d foreign ones hold a permit", holders, leases);
 }
 
 /* A deadline is kept in the first batch after it. */
@@ -225,11 +316,12 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct contender *c = a->contender;
   if (a->patient || !c || c->state != CONTENDER_QUEUED || !c->made) return;
+  if (a->kind == KIND_LEASE || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;
   int child = history_first_child(h, h->nodes[own].parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (h->nodes[child].made < h->nodes[own].made &&
+    if (node_blocks(&h->nodes[own], &h->nodes[child]) &&
         node_seen(&h->nodes[child], a->process->seen) &&
         h->nodes[child].session != h->nodes[own].session)
       violate(w, "(%d) waits, and did not want to", number_of(w, a));
@@ -239,14 +331,29 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
  * next heartbeat at the latest. */
 static void check_news(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
-  if (!w->calm || !a->granted || a->ended || !believes(w, a)) return;
-  if (!is_excused(w, a)) return;
-  int64_t since = w->zoo.history.log[node_of(w, a)->gone].at;
+  if (!w->calm || !a->granted || a->lost || a->released || !believes(w, a))
+    return;
+  const struct node *node = node_of(w, a);
+  bool gone = is_excused(w, a);
+  if (!gone && (node->revoked == NOT_YET || a->revoked)) return;
+  int64_t since = w->zoo.history.log[gone ? node->gone : node->revoked].at;
   if (w->calm_since > since) since = w->calm_since;
   if (p->library.connected_at > since) since = p->library.connected_at;
+  if (a->granted_at > since) since = a->granted_at;
   int64_t allowed = p->session.timeout / 2 + 8 * w->profile.latency;
   if (w->now > since + allowed)
-    violate(w, "(%d) has not been told that its node is gone", number_of(w, a));
+    violate(w, "(%d) has not been told that its node is %s", number_of(w, a),
+            gone ? "gone" : "asked for");
+}
+
+/* What ends a hold by itself has ended it. */
+static void check_ends(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  if (!a->granted || a->lost || a->released) return;
+  if (a->hold_until <= p->now)
+    violate(w, "(%d) is held for longer than it may be", number_of(w, a));
+  if (a->lose_on_suspend && !session_is_connected(&p->session))
+    violate(w, "(%d) is held in a suspension", number_of(w, a));
 }
 
 static void check_each(struct world *w, const struct process *p) {
@@ -255,6 +362,7 @@ static void check_each(struct world *w, const struct process *p) {
     if (a->process != p || !p->open) continue;
     check_impatience(w, a);
     check_news(w, a);
+    check_ends(w, a);
   }
 }
 
@@ -290,7 +398,7 @@ void invariants_turned(struct world *w, struct process *p) {
 void invariants_expiring(struct world *w, int session) {
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->ended || !believes(w, a)) continue;
+    if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
     if (node_of(w, a)->session == session && !is_excused(w, a))
       violate(w, "(%d) believes beyond the end of its session", i);
   }
@@ -299,7 +407,8 @@ void invariants_expiring(struct world *w, int session) {
 void invariants_removed(struct world *w, int node) {
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->ended || a->node != node || !believes(w, a)) continue;
+    if (!a->granted || a->lost || a->released || a->node != node) continue;
+    if (!believes(w, a)) continue;
     if (!is_excused(w, a))
       violate(w, "the node of (%d), who believes to hold, is deleted", i);
   }
@@ -315,25 +424,33 @@ static void check_counters(struct world *w, const struct process *p) {
             (int)c->pending_releases);
 }
 
-static bool is_lock(const struct world *w, int path) {
-  for (int i = 0; i < w->profile.lock_count; i++)
-    if (strcmp(paths_text(&w->paths, path), w->profile.locks[i]) == 0)
-      return true;
-  return false;
-}
-
 /* A node of a live session that has forgotten it would block for ever. */
 static void check_orphans(struct world *w) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++) {
     const struct node *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
-    if (!is_lock(w, node->parent)) continue;
+    if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
+    if (s->client >= PROCESSES_MAX) continue;
     const struct process *p = &w->processes[s->client];
     if (s->alive && p->open && p->library.session == node->session)
       violate(w, "%s is left behind", paths_text(&w->paths, node->path));
   }
+}
+
+/* Nobody waits, nobody holds: no server needs to tell us anything. */
+static void check_watches(struct world *w, const struct process *p) {
+  const struct library *l = &p->library;
+  if (fault_is(w, FAULT_MEMORY) || l->state != LIBRARY_CONNECTED ||
+      p->session.flight)
+    return;
+  /* (A reply that is lost with its connection: the next event clears it.) */
+  if (p->session.counters.reconnects > 0) return;
+  for (int path = 0; path < w->paths.count; path++)
+    if (path_set_has(&l->data, path) || path_set_has(&l->missing, path) ||
+        path_set_has(&l->children, path))
+      violate(w, "a watch of %s is left", paths_text(&w->paths, path));
 }
 
 void invariants_at_end(struct world *w) {
@@ -341,6 +458,7 @@ void invariants_at_end(struct world *w) {
     const struct process *p = &w->processes[i];
     if (p->open) check_counters(w, p);
     if (!users_are_done(w, p)) violate(w, "process %d has not finished", i);
+    if (p->open) check_watches(w, p);
   }
   check_orphans(w);
 }

@@ -17,6 +17,8 @@ void invariants_granted(struct world *w, struct acquisition *a);
 void invariants_turned(struct world *w, struct process *p);
 /* The leader is about to expire a session. */
 void invariants_expiring(struct world *w, int session);
+/* A foreign client holds a lock; of a semaphore, so many of them do. */
+void invariants_foreign(struct world *w, int lock, bool reads, int leases);
 /* A node has been removed at the wish of a client. */
 void invariants_removed(struct world *w, int node);
 /* Everybody has finished. */

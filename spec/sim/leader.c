@@ -43,10 +43,9 @@ void leader_touch(struct world *w, int session) {
   if (expires > s->expires) s->expires = expires;
 }
 
-static int open_session(struct world *w, int server, int request) {
+static int new_session(struct world *w, int client, int64_t timeout,
+                       int server) {
   struct zoo *zoo = &w->zoo;
-  const struct connection *c =
-      &zoo->connections[zoo->requests[request].connection];
   if (zoo->session_count == SESSIONS_MAX) {
     zoo->overflowed = "sessions";
     return SESSIONS_MAX - 1;
@@ -54,15 +53,35 @@ static int open_session(struct world *w, int server, int request) {
   int session = zoo->session_count++;
   struct zoo_session *s = &zoo->sessions[session];
   s->id = zoo_session_id(session);
-  s->timeout = c->timeout;
+  s->timeout = timeout;
   s->expires = 0;
   s->alive = true;
   s->forced = false;
   s->server = server;
-  s->client = c->client;
-  leader_touch(w, session);
-  agenda_add(&w->agenda, s->expires, SESSION_MAY_EXPIRE, 0, session);
+  s->client = client;
   return session;
+}
+
+static int open_session(struct world *w, int server, int request) {
+  const struct connection *c =
+      &w->zoo.connections[w->zoo.requests[request].connection];
+  int session = new_session(w, c->client, c->timeout, server);
+  leader_touch(w, session);
+  agenda_add(&w->agenda, w->zoo.sessions[session].expires, SESSION_MAY_EXPIRE,
+             0, session);
+  return session;
+}
+
+int leader_opens_session(struct world *w, int client) {
+  int session = new_session(w, client, w->profile.timeout, NOBODY);
+  commit(w, DID_OPEN_SESSION, NO_NODE, session, NOBODY, NOBODY, 0);
+  return session;
+}
+
+/* By no fault of its owner. */
+static void tamper(struct world *w, const struct node *node) {
+  int lock = lock_of_directory(w, node->parent);
+  if (lock != NOBODY) w->profile.locks[lock].tampered = true;
 }
 
 void leader_closes_session(struct world *w, int session, bool forced) {
@@ -74,12 +93,19 @@ void leader_closes_session(struct world *w, int session, bool forced) {
   for (int i = 0; i < h->node_count; i++) {
     if (h->nodes[i].session != session || !node_is_there(&h->nodes[i]))
       continue;
+    if (forced) tamper(w, &h->nodes[i]);
     history_remove(h, i, forced);
     invariants_removed(w, i);
   }
   trace(w, NOBODY, "leader: session %d is over%s", session,
         forced ? ", by force" : "");
   commit(w, DID_CLOSE_SESSION, NO_NODE, session, NOBODY, NOBODY, 0);
+}
+
+/* A leader that goes on after a stop looks for overdue sessions, and asks for
+ * reports, a while after it has begun to commit again (lease.h). */
+static int64_t leader_delay(struct world *w) {
+  return random_span(&w->random, 0, w->profile.timeout / 24);
 }
 
 void leader_looks_at_session(struct world *w, int session) {
@@ -90,8 +116,7 @@ void leader_looks_at_session(struct world *w, int session) {
   /* After a stop it is chance which thread is first: this one, or those that
    * read what has arrived meanwhile. */
   if (due < leader->stopped_until)
-    due =
-        leader->stopped_until + random_between(&w->random, 0, 5 * MILLISECOND);
+    due = leader->stopped_until + leader_delay(w);
   if (w->now < due) {
     agenda_add(&w->agenda, due, SESSION_MAY_EXPIRE, 0, session);
     return;
@@ -146,12 +171,43 @@ static bool in_forbidden(const struct world *w, int directory) {
   return directory == w->profile.forbidden_path;
 }
 
+/* Who downgrades makes a reader with the writer's number, and takes its
+ * place; if that writer is gone it takes none. */
+static int place_of(const struct history *h, const struct node *node) {
+  int child = history_first_child(h, node->parent);
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct node *writer = &h->nodes[child];
+    if (node_is_there(writer) && writer->session == node->session &&
+        writer->sequence == node->sequence &&
+        (writer->role == ROLE_WRITE || writer->role == ROLE_KAZOO_LOCK))
+      return writer->order;
+  }
+  return NOT_YET;
+}
+
+/* A contender's node; its `path`, to which a number may have to be added. */
+static int enter(struct world *w, int path, int parent, int session,
+                 bool exact) {
+  struct history *h = history_of(w);
+  int directory = history_find(h, &w->paths, parent, h->log_count);
+  if (!exact)
+    path = child_path(w, path, next_number(w, &h->nodes[directory]));
+  else if (h->nodes[directory].counter < INT32_MAX)
+    h->nodes[directory].counter++;
+  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return NO_NODE;
+  int number = history_create(h, &w->paths, path, parent, session, false);
+  struct node *node = &h->nodes[number];
+  const char *name = strrchr(paths_text(&w->paths, path), '/') + 1;
+  node->role = name_parse(name, &node->sequence);
+  if (exact && node->role != ROLE_FOREIGN) node->order = place_of(h, node);
+  return number;
+}
+
 static void create(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
   int parent = paths_parent(&w->paths, r->path);
-  int directory = history_find(h, &w->paths, parent, h->log_count);
-  if (directory == NO_NODE) {
+  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE) {
     fail(w, server, request, REPLY_NO_NODE);
     return;
   }
@@ -159,13 +215,23 @@ static void create(struct world *w, int server, int request, int session) {
     fail(w, server, request, REPLY_NO_AUTH);
     return;
   }
-  int path = child_path(w, r->path, next_number(w, &h->nodes[directory]));
-  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) {
+  int node = enter(w, r->path, parent, session, r->exact);
+  if (node == NO_NODE)
     fail(w, server, request, REPLY_NODE_EXISTS);
-    return;
-  }
-  int node = history_create(h, &w->paths, path, parent, session, false);
-  commit(w, DID_CREATE, node, session, request, server, 0);
+  else
+    commit(w, DID_CREATE, node, session, request, server, 0);
+}
+
+int leader_enters(struct world *w, int session, const char *path,
+                  bool sequential) {
+  int number = paths_number(&w->paths, path, strlen(path));
+  int parent = paths_parent(&w->paths, number);
+  struct history *h = history_of(w);
+  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+    return NO_NODE;
+  int node = enter(w, number, parent, session, !sequential);
+  if (node != NO_NODE) commit(w, DID_CREATE, node, session, NOBODY, NOBODY, 0);
+  return node;
 }
 
 static void make_directory(struct world *w, int server, int request) {
@@ -193,7 +259,23 @@ static void make_directory(struct world *w, int server, int request) {
   commit(w, DID_CREATE, node, NOBODY, request, server, 0);
 }
 
-static void remove_node(struct world *w, int server, int request) {
+void leader_forgets(struct world *w, int node) {
+  history_remove(history_of(w), node, false);
+  commit(w, DID_REMOVE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+/* An unfair lock's node has one name for all.  Who gives it back has looked
+ * whose it is; if an operator deletes it at that moment, and the next one has
+ * made it again, the delete hits the next one's: the operator's doing. */
+static bool is_mistaken(const struct world *w, int node, int session) {
+  const struct node *n = &w->zoo.history.nodes[node];
+  int lock = lock_of_directory(w, n->parent);
+  return n->session != NOBODY && n->session != session && lock != NOBODY &&
+         w->profile.locks[lock].family == FAMILY_UNFAIR &&
+         w->profile.locks[lock].tampered;
+}
+
+static void remove_node(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
   int node = history_find(h, &w->paths, r->path, h->log_count);
@@ -205,7 +287,7 @@ static void remove_node(struct world *w, int server, int request) {
     fail(w, server, request, REPLY_NOT_EMPTY);
     return;
   }
-  history_remove(h, node, false);
+  history_remove(h, node, is_mistaken(w, node, session));
   invariants_removed(w, node);
   commit(w, DID_REMOVE, node, NOBODY, request, server, 0);
 }
@@ -220,7 +302,7 @@ static void execute(struct world *w, int server, int request, int session) {
       make_directory(w, server, request);
       break;
     case OP_REMOVE:
-      remove_node(w, server, request);
+      remove_node(w, server, request, session);
       break;
     case OP_SYNC:
       server_deliver(w, server, DELIVER_SYNC, request);
@@ -254,16 +336,9 @@ static void hear(struct world *w, uint64_t sessions) {
     if (sessions & 1) leader_touch(w, i);
 }
 
-void leader_receives(struct world *w, int server, int generation, int request) {
-  const struct server *s = &w->zoo.servers[server];
-  const struct server *leader = &w->zoo.servers[w->zoo.leader];
+static void handle(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
-  if (s->generation != generation) return; /* the link has broken since */
-  int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
-                                                      : leader->stopped_until;
-  if (w->now < held)
-    agenda_add(&w->agenda, held, AT_LEADER, server | generation << 3, request);
-  else if (r->ask == ASK_REPORT)
+  if (r->ask == ASK_REPORT)
     hear(w, r->heard);
   else if (r->ask == ASK_CONNECT)
     connect(w, server, request);
@@ -271,12 +346,30 @@ void leader_receives(struct world *w, int server, int generation, int request) {
     check_and_execute(w, server, request);
 }
 
+void leader_receives(struct world *w, int server) {
+  struct server *s = &w->zoo.servers[server];
+  while (s->up_first != s->up_last) {
+    const struct server *leader = &w->zoo.servers[w->zoo.leader];
+    const struct forwarded *f = &s->forwards[s->up_first % FORWARDS_MAX];
+    if (w->now < f->at) return;
+    int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
+                                                        : leader->stopped_until;
+    if (w->now < held) {
+      agenda_add(&w->agenda, held, AT_LEADER, server, 0);
+      return;
+    }
+    s->up_first++;
+    handle(w, server, f->request);
+  }
+}
+
 /* Every half tick; the answer is the report. */
 void leader_pings(struct world *w) {
   struct zoo *zoo = &w->zoo;
   const struct server *leader = &zoo->servers[zoo->leader];
   if (w->now < leader->stopped_until) {
-    agenda_add(&w->agenda, leader->stopped_until, LEADER_PINGS, 0, 0);
+    agenda_add(&w->agenda, leader->stopped_until + leader_delay(w),
+               LEADER_PINGS, 0, 0);
     return;
   }
   zoo->pinging = false;
@@ -294,6 +387,7 @@ void leader_pings(struct world *w) {
 void leader_removes(struct world *w, int node) {
   struct history *h = history_of(w);
   if (!node_is_there(&h->nodes[node])) return;
+  tamper(w, &h->nodes[node]);
   history_remove(h, node, true);
   commit(w, DID_REMOVE, node, NOBODY, NOBODY, NOBODY, 0);
 }
@@ -302,14 +396,14 @@ void leader_removes_directory(struct world *w, int node) {
   struct history *h = history_of(w);
   int child = history_first_child(h, h->nodes[node].path);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
-    leader_removes(w, child);
+    leader_removes_directory(w, child);
   leader_removes(w, node);
 }
 
-void leader_writes(struct world *w, int node) {
+void leader_writes(struct world *w, int node, bool revoke) {
   struct history *h = history_of(w);
   if (!node_is_there(&h->nodes[node])) return;
-  history_write(h, node);
+  history_write(h, node, revoke);
   commit(w, DID_WRITE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 
@@ -349,7 +443,8 @@ void zoo_elects(struct world *w, int server, int64_t until) {
   zoo->leader = server;
   zoo->history.epoch++;
   for (int i = 0; i < zoo->session_count; i++) leader_touch(w, i);
-  for (int i = 0; i < zoo->server_count; i++) zoo->servers[i].generation++;
+  for (int i = 0; i < zoo->server_count; i++)
+    zoo->servers[i].up_first = zoo->servers[i].up_last;
   for (int i = 0; i < zoo->connection_count; i++)
     if (zoo->connections[i].server != old) server_drop(w, &zoo->connections[i]);
   zoo->servers[old].deposed = true;

@@ -89,6 +89,7 @@ static void send_watches(struct world *w, struct process *p) {
   struct connection *c = &w->zoo.connections[l->connection];
   c->data = l->data;
   c->missing = l->missing;
+  c->children = l->children;
   c->seen = l->seen;
   zoo_send(w, zoo_request(w, ASK_WATCHES, l->connection));
 }
@@ -188,6 +189,8 @@ bool library_submit(struct world *w, struct process *p, const struct op *op) {
   struct request *r = &w->zoo.requests[number];
   r->op = op->kind;
   r->persistent = op->persistent;
+  r->exact = op->exact;
+  r->watch = op->watch;
   r->serial = op->serial;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
   l->outstanding++;
@@ -197,9 +200,13 @@ bool library_submit(struct world *w, struct process *p, const struct op *op) {
 }
 
 static void keep_watch(struct library *l, const struct request *r, int rc) {
-  if (r->op == OP_UNWATCH && rc == REPLY_OK) {
+  if (r->op == OP_UNWATCH && rc == REPLY_OK && r->watch) {
+    path_set_remove(&l->children, r->path);
+  } else if (r->op == OP_UNWATCH && rc == REPLY_OK) {
     path_set_remove(&l->data, r->path);
     path_set_remove(&l->missing, r->path);
+  } else if (r->op == OP_LIST && r->watch && rc == REPLY_OK) {
+    path_set_add(&l->children, r->path);
   } else if ((r->op == OP_GET || r->op == OP_EXISTS) && rc == REPLY_OK) {
     path_set_add(&l->data, r->path);
   } else if (r->op == OP_EXISTS && rc == REPLY_NO_NODE) {
@@ -218,19 +225,19 @@ static struct listing *listing_of(struct world *w, int path, int view) {
     const char *text = paths_text(&w->paths, h->nodes[child].path);
     names[name_count++] = strrchr(text, '/') + 1;
   }
-  if (!w->calm && random_chance(&w->random, w->profile.list_fails)) {
-    count(w, SAW_LIST_WITHOUT_MEMORY);
-    return NULL;
-  }
-  return listing_new(names, name_count);
+  struct listing *listing = listing_new(names, name_count);
+  if (!listing) count(w, SAW_LIST_WITHOUT_MEMORY);
+  return listing;
 }
 
-static void describe_node(const struct world *w, int number,
+static void describe_node(const struct world *w, const struct note *note,
                           struct reply *reply) {
-  const struct node *node = &w->zoo.history.nodes[number];
+  const struct node *node = &w->zoo.history.nodes[note->node];
   reply->path = paths_text(&w->paths, node->path);
   reply->czxid = w->zoo.history.log[node->made].zxid;
   reply->owner = node->session == NOBODY ? 0 : zoo_session_id(node->session);
+  reply->size = node->size;
+  reply->revoked = node->revoked < note->view;
 }
 
 static const char *const op_names[] = {
@@ -248,7 +255,7 @@ static void answered(struct world *w, struct process *p,
   struct reply reply = {.rc = note->rc};
   struct listing *listing = NULL;
   if (note->node != NO_NODE && note->rc == REPLY_OK)
-    describe_node(w, note->node, &reply);
+    describe_node(w, note, &reply);
   if (r->op == OP_LIST && note->rc == REPLY_OK)
     reply.listing = listing = listing_of(w, r->path, note->view);
   p->library.outstanding--;
@@ -262,13 +269,22 @@ static void answered(struct world *w, struct process *p,
 
 static void fired(struct world *w, struct process *p, const struct note *note) {
   struct library *l = &p->library;
-  bool known = path_set_has(&l->data, note->path) ||
-               path_set_has(&l->missing, note->path);
-  path_set_remove(&l->data, note->path);
-  path_set_remove(&l->missing, note->path);
+  static const char *const names[] = {[WATCH_DELETED] = "deleted",
+                                      [WATCH_CHANGED] = "changed",
+                                      [WATCH_CHILDREN] = "children"};
+  bool known = false;
+  if (note->event != WATCH_CHILDREN) {
+    known = path_set_has(&l->data, note->path) ||
+            path_set_has(&l->missing, note->path);
+    path_set_remove(&l->data, note->path);
+    path_set_remove(&l->missing, note->path);
+  }
+  if (note->event != WATCH_CHANGED) {
+    known |= path_set_has(&l->children, note->path);
+    path_set_remove(&l->children, note->path);
+  }
   if (!known) return;
-  trace(w, p->number, "event: %s %s (view %d)",
-        note->event == WATCH_DELETED ? "deleted" : "changed",
+  trace(w, p->number, "event: %s %s (view %d)", names[note->event],
         paths_text(&w->paths, note->path), note->view);
   session_event(&p->session, p->now, note->event,
                 paths_text(&w->paths, note->path));

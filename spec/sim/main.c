@@ -1,7 +1,7 @@
 /* The simulator's command line:
  *
  *   sim [--seeds N] [--seed S] [--trace] [--stats] [--only CLASS]...
- *       [--without CLASS]...
+ *       [--without CLASS]... [--lock KIND]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
  * an invariant. */
@@ -18,6 +18,7 @@ enum { ENOUGH = 10 };
 struct wishes {
   uint64_t first, seeds;
   uint64_t allowed;
+  int family; /* of the locks; NOBODY: any */
   bool only, trace, stats;
 };
 
@@ -26,7 +27,8 @@ static struct world world;
 static void usage(void) {
   fprintf(stderr,
           "usage: sim [--seeds N] [--seed S] [--trace] [--stats]"
-          " [--only CLASS]... [--without CLASS]...\nclasses:");
+          " [--only CLASS]... [--without CLASS]..."
+          " [--lock mutex|rwlock|semaphore|unfair]\nclasses:");
   for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
   fputc('\n', stderr);
   exit(2);
@@ -39,7 +41,9 @@ static uint64_t class_of(const char *name) {
 }
 
 static struct wishes read_wishes(int argc, char **argv) {
-  struct wishes wishes = {.first = 1, .seeds = 0, .allowed = ~UINT64_C(0)};
+  struct wishes wishes = {.first = 1,
+                          .allowed = ~UINT64_C(0),
+                          .family = NOBODY};
   bool one = false;
   for (int i = 1; i < argc; i++) {
     const char *name = argv[i];
@@ -60,6 +64,9 @@ static struct wishes read_wishes(int argc, char **argv) {
       wishes.allowed |= class_of(argv[++i]);
     } else if (strcmp(name, "--without") == 0) {
       wishes.allowed &= ~class_of(argv[++i]);
+    } else if (strcmp(name, "--lock") == 0) {
+      wishes.family = family_named(argv[++i]);
+      if (wishes.family < 0) usage();
     } else {
       usage();
     }
@@ -74,6 +81,8 @@ static void print_violation(const struct wishes *wishes) {
   if (~wishes->allowed)
     for (int i = 0; i < FAULTS; i++)
       if (wishes->allowed >> i & 1) printf(" --only %s", fault_name(i));
+  if (wishes->family != NOBODY)
+    printf(" --lock %s", family_name(wishes->family));
   putchar('\n');
 }
 
@@ -102,6 +111,7 @@ int main(int argc, char **argv) {
   uint64_t schedules = 0;
   int violations = 0;
   world.tracing = wishes.trace;
+  world.wanted_family = wishes.family;
   while (schedules < wishes.seeds && violations < ENOUGH) {
     if (!world_run(&world, wishes.first + schedules, wishes.allowed)) {
       print_violation(&wishes);

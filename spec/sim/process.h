@@ -14,7 +14,7 @@
 struct world;
 struct note;
 
-enum { USERS_MAX = 2, INBOX_MAX = 2048 };
+enum { USERS_MAX = 4, INBOX_MAX = 2048 };
 
 /* The client library's handle. */
 enum library_state {
@@ -35,7 +35,7 @@ struct library {
   int64_t tries_at, tried_at, connected_at, last_sent, last_received;
   int64_t wakes_at; /* the next of its happenings */
   uint64_t late;    /* a request that is answered too late; 0: none */
-  struct path_set data, missing; /* watches */
+  struct path_set data, missing, children; /* watches */
 };
 
 struct user {
@@ -63,10 +63,10 @@ struct process {
   int seen;    /* the newest view that anything has told of */
   int hearing; /* the note being handled; NOBODY: none */
   unsigned inbox_first, inbox_last;
-  int inbox[INBOX_MAX];
 
   struct library library;
   struct user users[USERS_MAX];
+  int inbox[INBOX_MAX];
   struct session session;
 };
 

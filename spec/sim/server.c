@@ -26,8 +26,7 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->request_count = zoo->note_count = 0;
   for (int i = 0; i < servers; i++) {
     struct server *s = &zoo->servers[i];
-    memset(s, 0, offsetof(struct server, deliveries));
-    s->lag = w->profile.latency;
+    memset(s, 0, offsetof(struct server, forwards));
     s->wakes_at = NEVER;
   }
 }
@@ -109,9 +108,14 @@ static struct note note_to(struct world *w, const struct connection *c,
 
 static void forward(struct world *w, int server, int request) {
   struct server *s = server_of(w, server);
-  int from = server | s->generation << 3;
-  agenda_add(&w->agenda, arrival(w, &s->up_until, w->profile.latency),
-             AT_LEADER, from, request);
+  if (s->up_last - s->up_first == FORWARDS_MAX) {
+    w->zoo.overflowed = "requests on their way to the leader";
+    return;
+  }
+  struct forwarded *f = &s->forwards[s->up_last++ % FORWARDS_MAX];
+  f->at = arrival(w, &s->up_until, w->profile.latency);
+  f->request = request;
+  agenda_add(&w->agenda, f->at, AT_LEADER, server, 0);
 }
 
 /* The end of a connection. */
@@ -175,16 +179,21 @@ static void watch_or_not(struct world *w, struct connection *c,
 static void answer_read(struct world *w, struct connection *c, int request) {
   const struct request *r = &w->zoo.requests[request];
   struct note note = note_to(w, c, NOTE_REPLY);
+  struct path_set *unwatched;
   note.request = request;
   note.path = r->path;
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
   switch (r->op) {
     case OP_LIST:
-      if (note.node == NO_NODE) note.rc = REPLY_NO_NODE;
+      if (note.node == NO_NODE)
+        note.rc = REPLY_NO_NODE;
+      else if (r->watch)
+        path_set_add(&c->child_watches, r->path);
       break;
     case OP_UNWATCH:
-      if (!path_set_has(&c->watches, r->path)) note.rc = REPLY_NO_WATCH;
-      path_set_remove(&c->watches, r->path);
+      unwatched = r->watch ? &c->child_watches : &c->watches;
+      if (!path_set_has(unwatched, r->path)) note.rc = REPLY_NO_WATCH;
+      path_set_remove(unwatched, r->path);
       break;
     case OP_PING:
     case OP_SYNC: /* of one that believes itself the leader */
@@ -195,28 +204,43 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   say(w, &note);
 }
 
+static struct note missed_event(struct world *w, const struct connection *c,
+                                enum watch_event event, int path) {
+  struct note note = note_to(w, c, NOTE_EVENT);
+  count(w, event == WATCH_DELETED ? SAW_MISSED_DELETION : SAW_MISSED_CHANGE);
+  note.event = event;
+  note.path = path;
+  return note;
+}
+
 /* SetWatches: tells at once what the client has missed, in the order of its
  * lists, which is none; and arms the rest. */
 static void take_watches(struct world *w, struct connection *c) {
-  struct note missed[PATHS_MAX];
+  struct note missed[2 * PATHS_MAX];
   int missed_count = 0;
   int view = server_of(w, c->server)->view;
+  struct history *h = &w->zoo.history;
   for (int path = 0; path < w->paths.count; path++) {
     bool data = path_set_has(&c->data, path);
-    if (!data && !path_set_has(&c->missing, path)) continue;
-    int node = history_find(&w->zoo.history, &w->paths, path, view);
+    bool children = path_set_has(&c->children, path);
+    if (!data && !children && !path_set_has(&c->missing, path)) continue;
+    int node = history_find(h, &w->paths, path, view);
     bool gone = node == NO_NODE;
-    bool changed =
-        !gone && node_changed(&w->zoo.history.nodes[node], c->seen, view);
-    if (data ? !gone && !changed : gone) {
-      path_set_add(&c->watches, path);
-      continue;
+    if (data || path_set_has(&c->missing, path)) {
+      bool changed = !gone && node_changed(&h->nodes[node], c->seen, view);
+      if (data ? !gone && !changed : gone)
+        path_set_add(&c->watches, path);
+      else
+        missed[missed_count++] =
+            missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHANGED, path);
     }
-    count(w, gone ? SAW_MISSED_DELETION : SAW_MISSED_CHANGE);
-    struct note *note = &missed[missed_count++];
-    *note = note_to(w, c, NOTE_EVENT);
-    note->event = gone ? WATCH_DELETED : WATCH_CHANGED;
-    note->path = path;
+    if (children) {
+      if (!gone && !history_children_changed(h, path, c->seen, view))
+        path_set_add(&c->child_watches, path);
+      else
+        missed[missed_count++] =
+            missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHILDREN, path);
+    }
   }
   while (missed_count > 0) {
     int i = random_below(&w->random, missed_count);
@@ -343,11 +367,20 @@ void server_receives(struct world *w, int request) {
 static void fire(struct world *w, int server, int path,
                  enum watch_event event) {
   struct zoo *zoo = &w->zoo;
+  if (zoo->servers[server].connections == 0) return;
   for (int i = 0; i < zoo->connection_count; i++) {
     struct connection *c = &zoo->connections[i];
     if (c->server != server || !c->server_has_it) continue;
-    if (!path_set_has(&c->watches, path)) continue;
-    path_set_remove(&c->watches, path);
+    bool wanted = false;
+    if (event != WATCH_CHILDREN) {
+      wanted = path_set_has(&c->watches, path);
+      path_set_remove(&c->watches, path);
+    }
+    if (event != WATCH_CHANGED) {
+      wanted |= path_set_has(&c->child_watches, path);
+      path_set_remove(&c->child_watches, path);
+    }
+    if (!wanted) continue;
     struct note note = note_to(w, c, NOTE_EVENT);
     note.event = event;
     note.path = path;
@@ -355,19 +388,25 @@ static void fire(struct world *w, int server, int path,
   }
 }
 
+static void fire_gone(struct world *w, int server, int node) {
+  const struct node *n = &w->zoo.history.nodes[node];
+  fire(w, server, n->path, WATCH_DELETED);
+  fire(w, server, n->parent, WATCH_CHILDREN);
+}
+
 /* All ephemeral nodes go in one transaction, in the order of a hash table. */
 static void close_session(struct world *w, int server, int transaction) {
   struct zoo *zoo = &w->zoo;
   int session = zoo->history.log[transaction].session;
-  int paths[NODES_MAX], path_count = 0;
+  int nodes[NODES_MAX], node_count = 0;
   for (int i = 0; i < zoo->history.node_count; i++)
     if (zoo->history.nodes[i].session == session &&
         zoo->history.nodes[i].gone == transaction)
-      paths[path_count++] = zoo->history.nodes[i].path;
-  while (path_count > 0) {
-    int i = random_below(&w->random, path_count);
-    fire(w, server, paths[i], WATCH_DELETED);
-    paths[i] = paths[--path_count];
+      nodes[node_count++] = i;
+  while (node_count > 0) {
+    int i = random_below(&w->random, node_count);
+    fire_gone(w, server, nodes[i]);
+    nodes[i] = nodes[--node_count];
   }
   for (int i = 0; i < zoo->connection_count; i++) {
     struct connection *c = &zoo->connections[i];
@@ -389,11 +428,14 @@ void server_applies(struct world *w, int server, int transaction) {
   w->zoo.servers[server].view = transaction + 1;
   switch (t->kind) {
     case DID_CREATE:
+      fire(w, server, node->path, WATCH_CHANGED);
+      fire(w, server, node->parent, WATCH_CHILDREN);
+      break;
     case DID_WRITE:
       fire(w, server, node->path, WATCH_CHANGED);
       break;
     case DID_REMOVE:
-      fire(w, server, node->path, WATCH_DELETED);
+      fire_gone(w, server, t->node);
       break;
     case DID_CLOSE_SESSION:
       close_session(w, server, transaction);
@@ -416,6 +458,10 @@ static void report(struct world *w, int server) {
   w->zoo.requests[request].heard = s->heard;
   s->heard = 0;
   forward(w, server, request);
+}
+
+static bool is_for_later(enum delivery_kind kind) {
+  return kind == DELIVER_TRANSACTION || kind == DELIVER_SYNC;
 }
 
 static void take(struct world *w, int server, enum delivery_kind kind,
@@ -444,6 +490,7 @@ static void take(struct world *w, int server, enum delivery_kind kind,
 
 static void schedule(struct world *w, int server, int64_t at) {
   struct server *s = server_of(w, server);
+  if (at < w->now) at = w->now;
   if (s->wakes_at <= at) return;
   s->wakes_at = at;
   agenda_add(&w->agenda, at, SERVER_DELIVERS, server, 0);
@@ -456,43 +503,69 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
     take(w, server, kind, what);
     return;
   }
-  if (s->first == s->last) s->first = s->last = 0;
+  if (s->first == s->last) s->first = s->arrived = s->last = 0;
   if (s->last == DELIVERIES_MAX) {
     w->zoo.overflowed = "deliveries";
     return;
   }
   struct delivery *d = &s->deliveries[s->last++];
-  d->at = arrival(w, &s->down_until, s->lag);
+  d->at = arrival(w, &s->down_until, w->profile.latency);
   d->kind = kind;
   d->what = what;
   /* Where nobody is connected nobody can tell when it is applied. */
-  if (s->connections > 0) schedule(w, server, d->at);
+  if (s->connections > 0) schedule(w, server, later(d->at, s->cut_until));
+}
+
+static void arrive(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  while (s->arrived < s->last && s->deliveries[s->arrived].at <= w->now) {
+    struct delivery *d = &s->deliveries[s->arrived++];
+    if (!is_for_later(d->kind)) {
+      take(w, server, d->kind, d->what);
+      continue;
+    }
+    d->at = later(d->at, s->cut_until);
+    if (s->lag) d->at += random_span(&w->random, 0, s->lag);
+    d->at = s->apply_until = later(d->at, s->apply_until);
+  }
+}
+
+static void apply(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  for (; s->first < s->arrived; s->first++) {
+    const struct delivery *d = &s->deliveries[s->first];
+    if (!is_for_later(d->kind)) continue;
+    if (d->at > w->now) return;
+    take(w, server, d->kind, d->what);
+  }
 }
 
 void server_delivers(struct world *w, int server) {
   struct server *s = server_of(w, server);
   if (s->wakes_at <= w->now) s->wakes_at = NEVER;
-  if (s->asleep || server == w->zoo.leader) return;
-  int64_t held = later(s->stopped_until, s->cut_until);
-  if (w->now < held) {
-    schedule(w, server, held);
+  if (server == w->zoo.leader) return;
+  if (w->now < s->stopped_until) {
+    schedule(w, server, s->stopped_until);
     return;
   }
-  while (s->first < s->last && s->deliveries[s->first].at <= w->now) {
-    const struct delivery *d = &s->deliveries[s->first++];
-    take(w, server, d->kind, d->what);
-  }
-  if (s->first < s->last) schedule(w, server, s->deliveries[s->first].at);
+  if (w->now >= s->cut_until) arrive(w, server);
+  if (!s->asleep) apply(w, server);
+  if (s->arrived < s->last)
+    schedule(w, server, later(s->deliveries[s->arrived].at, s->cut_until));
+  if (!s->asleep && s->first < s->arrived)
+    schedule(w, server, s->deliveries[s->first].at);
 }
 
 /* Applies all that is on its way: it becomes the leader. */
 void server_catch_up(struct world *w, int server) {
   struct server *s = server_of(w, server);
   s->asleep = false;
-  while (s->first < s->last) {
-    const struct delivery *d = &s->deliveries[s->first++];
-    take(w, server, d->kind, d->what);
+  for (; s->first < s->last; s->first++) {
+    const struct delivery *d = &s->deliveries[s->first];
+    if (s->first >= s->arrived || is_for_later(d->kind))
+      take(w, server, d->kind, d->what);
   }
+  s->arrived = s->last;
 }
 
 /* The link to the leader. */
@@ -509,7 +582,7 @@ void server_rejoins(struct world *w, int server, bool broken) {
   struct server *s = server_of(w, server);
   if (w->now < s->cut_until) return; /* it was cut off again */
   if (broken || s->deposed) {
-    s->generation++;
+    s->up_first = s->up_last;
     for (int i = 0; i < w->zoo.connection_count; i++)
       if (w->zoo.connections[i].server == server)
         server_drop(w, &w->zoo.connections[i]);

@@ -57,6 +57,9 @@
   X(HELD_THROUGH, "holds that survived a reconnection")                      \
   X(RELEASED, "releases")                                                    \
   X(GHOST, "acquisitions beside a release under way")                        \
+  X(REVOKED, "revocations told")                                             \
+  X(PERMITS_SHARED, "holders beside others")                                 \
+  X(FOREIGN, "holds of foreign clients")                                     \
   X(OVERLAP_EXCUSED, "beliefs that overlap by an operator's doing")
 
 enum sight {

@@ -1,19 +1,21 @@
 #include "users.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "world.h"
 
 bool believes(const struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   return a->granted && !a->lost && !a->released && a->contender &&
          !p->crashed && p->open && a->contender->state == CONTENDER_HELD &&
-         process_clock(w, p) < p->session.lease.until;
+         process_clock(w, p) < p->session.lease.until &&
+         process_clock(w, p) < a->hold_until;
 }
 
 void users_reset(struct world *w, struct process *p) {
-  int users = fault_is(w, FAULT_TWIN) ? USERS_MAX : 1;
+  int users = 1;
+  if (fault_is(w, FAULT_TWIN)) users += random_below(&w->random, USERS_MAX);
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left = i < users ? 1 + random_below(&w->random, 3) : 0;
     p->users[i].busy = p->users[i].left > 0;
@@ -33,25 +35,44 @@ bool users_are_done(const struct world *w, const struct process *p) {
   return true;
 }
 
-/* After a schedule that was broken off. */
-void users_free(struct world *w) {
-  for (int i = 0; i < w->acquisition_count; i++)
-    free(w->acquisitions[i].contender);
-}
-
 static void act_later(struct world *w, const struct process *p, int user,
                       int64_t longest) {
   agenda_add(&w->agenda, w->now + world_span(w, longest), USER_ACTS, p->number,
              user);
 }
 
+/* (A downgrade is a part of what its writer does.) */
+static void end(struct world *w, struct acquisition *a, int64_t longest) {
+  if (a->ended) return;
+  a->ended = true;
+  if (a->writer == NOBODY) act_later(w, a->process, a->user, longest);
+}
+
 /* Acquiring. */
 
 static struct contender_options options_of(struct world *w,
                                            struct acquisition *a) {
-  struct contender_options options = {.deadline = NEVER, .max_hold = NEVER};
+  const struct lock *lock = &w->profile.locks[a->lock];
   const struct process *p = a->process;
   struct random *r = &w->random;
+  struct contender_options options = {.kind = a->kind,
+                                      .layout = lock->layout,
+                                      .permits = lock->permits,
+                                      .handoffs = random_chance(r, 80)
+                                                      ? lock->handoffs
+                                                      : 0,
+                                      .deadline = NEVER,
+                                      .max_hold = NEVER};
+  if (a->kind == KIND_MUTEX && !options.handoffs && random_chance(r, 15)) {
+    options.strategy = random_chance(r, 50) ? WAIT_PARENT : WAIT_POLL;
+    options.poll_interval = w->profile.timeout / 40 + world_span(w, SECOND);
+  }
+  if (a->writer != NOBODY) {
+    const struct contender *writer = w->acquisitions[a->writer].contender;
+    options.downgrade = true;
+    memcpy(options.writer, writer->name, sizeof options.writer);
+    options.writer_token = writer->token;
+  }
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
     options.deadline = p->now + world_span(w, w->profile.timeout * 3 / 2);
   if (fault_is(w, FAULT_MAX_HOLD) && random_chance(r, 50))
@@ -63,6 +84,8 @@ static struct contender_options options_of(struct world *w,
   options.lose_on_suspend = fault_is(w, FAULT_SUSPEND) && random_chance(r, 50);
   a->deadline = options.deadline;
   a->patient = options.patient;
+  a->handoffs = options.handoffs;
+  a->lose_on_suspend = options.lose_on_suspend;
   return options;
 }
 
@@ -76,28 +99,62 @@ static bool is_leaving(const struct world *w, const struct acquisition *new) {
   return false;
 }
 
-static void acquire(struct world *w, struct process *p, int user) {
+static enum kind kind_of(struct world *w, const struct lock *lock) {
+  switch (lock->family) {
+    case FAMILY_RWLOCK:
+      return random_chance(&w->random, 55) ? KIND_READ : KIND_WRITE;
+    case FAMILY_SEMAPHORE:
+      return KIND_LEASE;
+    case FAMILY_UNFAIR:
+      return KIND_UNFAIR;
+    default:
+      return KIND_MUTEX;
+  }
+}
+
+static void give_back(struct acquisition *a) {
+  memory_free(a->contender);
+  memory_free(a->gate);
+  a->contender = a->gate = NULL;
+  a->forgotten = true;
+}
+
+/* For a downgrade: `writer`, who holds. */
+static void acquire(struct world *w, struct process *p, int user, int writer) {
+  static const char *const kinds[] = {"mutex", "read", "write", "lease",
+                                      "unfair"};
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
   memset(a, 0, sizeof *a);
   a->process = p;
   a->user = user;
-  a->lock = random_below(&w->random, w->profile.lock_count);
+  a->lock = writer == NOBODY ? random_below(&w->random, w->profile.lock_count)
+                             : w->acquisitions[writer].lock;
+  const struct lock *lock = &w->profile.locks[a->lock];
+  a->kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ;
+  a->writer = writer;
   a->node = NO_NODE;
   a->hold = world_span(w, w->profile.hold);
+  a->hold_until = NEVER;
   a->begun_in = p->session.connection;
-  const char *path = w->profile.locks[a->lock];
   struct contender_options options = options_of(w, a);
   count(w, SAW_ACQUIRED);
   if (is_leaving(w, a)) count(w, SAW_GHOST);
-  trace(w, p->number, "user %d acquires %s (%d)%s%s", user, path,
-        w->acquisition_count, a->patient ? "" : ", tries",
+  trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
+        w->acquisition_count, kinds[a->kind],
+        writer == NOBODY ? "" : ", downgrades",
+        a->handoffs ? ", shares its node" : "", a->patient ? "" : ", tries",
         a->deadline == NEVER ? "" : ", with a deadline");
   w->acquisition_count++;
-  w->bound += a->hold;
-  a->contender = malloc(contender_size(strlen(path)));
+  w->bound += a->hold + 4 * options.poll_interval;
+  size_t size = contender_size(strlen(lock->place));
+  a->contender = memory_take(size);
   contender_init(a->contender, &options, a);
-  if (!session_acquire(&p->session, a->contender, path))
-    violate(w, "an acquisition could not begin");
+  if (a->kind == KIND_LEASE) a->gate = a->contender->gate = memory_take(size);
+  if (session_acquire(&p->session, a->contender, lock->place)) return;
+  trace(w, p->number, "no memory for (%d)", w->acquisition_count - 1);
+  a->refused = a->ended = true;
+  give_back(a);
+  if (writer == NOBODY) act_later(w, p, user, w->profile.think);
 }
 
 static bool must_wait(struct world *w, const struct process *p, int what,
@@ -115,12 +172,13 @@ void user_acts(struct world *w, struct process *p, int user) {
     return;
   }
   if (!p->open) {
-    act_later(w, p, user, 100 * MILLISECOND);
+    agenda_add(&w->agenda, w->now + 50 * MILLISECOND, USER_ACTS, p->number,
+               user);
     return;
   }
   u->left--;
   process_begins(w, p);
-  acquire(w, p, user);
+  acquire(w, p, user, NOBODY);
   process_ends(w, p);
 }
 
@@ -133,10 +191,20 @@ void user_releases(struct world *w, struct process *p, int acquisition) {
     trace(w, p->number, "releases (%d)", acquisition);
     count(w, SAW_RELEASED);
     a->released = true;
-    a->ended = true;
+    end(w, a, w->profile.think);
     contender_release(a->contender);
-    act_later(w, p, a->user, w->profile.think);
   }
+  process_ends(w, p);
+}
+
+/* Who holds the write lock takes the read lock, too. */
+void user_downgrades(struct world *w, struct process *p, int acquisition) {
+  struct acquisition *a = &w->acquisitions[acquisition];
+  if (p->crashed || must_wait(w, p, USER_DOWNGRADES, acquisition)) return;
+  if (a->lost || a->released || !a->contender) return;
+  if (w->acquisition_count >= DOWNGRADES_UNTIL) return;
+  process_begins(w, p);
+  if (!a->lost && believes(w, a)) acquire(w, p, a->user, acquisition);
   process_ends(w, p);
 }
 
@@ -203,28 +271,25 @@ static void count_loss(struct world *w, const struct acquisition *a,
     count(w, SAW_LOST_OTHERWISE);
 }
 
-static void end(struct world *w, struct acquisition *a, int64_t longest) {
-  if (a->ended) return;
-  a->ended = true;
-  act_later(w, a->process, a->user, longest);
-}
-
 static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
   a->held_in = a->process->session.connection;
+  a->hold_until = a->contender->timer.due;
+  a->token = a->contender->token;
   count_grant(w, a);
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              (int)(a - w->acquisitions));
+  if (a->kind == KIND_WRITE && random_chance(&w->random, 40))
+    agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
+               a->process->number, (int)(a - w->acquisitions));
 }
 
 static void forgotten(struct world *w, struct acquisition *a) {
   if (a->granted && !a->lost && a->process->session.connection > a->held_in)
     count(w, SAW_HELD_THROUGH);
-  free(a->contender);
-  a->contender = NULL;
-  a->forgotten = true;
+  give_back(a);
 }
 
 void user_hears(struct world *w, struct contender *c, enum news news,
@@ -256,7 +321,13 @@ void user_hears(struct world *w, struct contender *c, enum news news,
       a->lost = true;
       end(w, a, w->profile.think);
       break;
-    case NEWS_REVOKED:
+    case NEWS_REVOKED: /* some listen */
+      count(w, SAW_REVOKED);
+      a->revoked = true;
+      if (random_chance(&w->random, 50))
+        agenda_add(&w->agenda, w->now + world_span(w, w->profile.hold),
+                   USER_RELEASES, a->process->number,
+                   (int)(a - w->acquisitions));
       break;
     case NEWS_REMOVED:
       a->removed = true;

@@ -1,5 +1,5 @@
 /* The users: code that acquires locks, holds them for a while and believes
- * that it does, gives up, releases. */
+ * that it does, downgrades, gives up, releases. */
 #ifndef SIM_USERS_H
 #define SIM_USERS_H
 
@@ -8,19 +8,24 @@
 struct world;
 struct process;
 
-enum { ACQUISITIONS_MAX = 64 };
+enum { ACQUISITIONS_MAX = 96, DOWNGRADES_UNTIL = 48 };
 
 struct acquisition {
-  struct contender *contender; /* NULL: forgotten */
+  struct contender *contender, *gate; /* NULL: forgotten */
   struct process *process;
   int user, lock;
+  enum kind kind;
+  int writer;       /* the acquisition that it downgrades; NOBODY: none */
   int64_t deadline; /* by the process's clock */
   int64_t hold;
-  bool patient;
-  bool granted, refused, lost, removed, forgotten;
+  int64_t hold_until; /* by the process's clock: max_hold */
+  int handoffs;
+  bool patient, lose_on_suspend;
+  bool granted, refused, lost, revoked, removed, forgotten;
   bool released;
   bool ended; /* the user goes on to the next */
   int node;   /* what it was granted for */
+  int64_t token;
   int64_t granted_at;
   unsigned begun_in; /* the connection in which it was begun, */
   unsigned held_in;  /* and granted */
@@ -32,9 +37,9 @@ struct acquisition {
 bool believes(const struct world *w, const struct acquisition *a);
 
 void users_reset(struct world *w, struct process *p);
-void users_free(struct world *w);
 void user_acts(struct world *w, struct process *p, int user);
 void user_releases(struct world *w, struct process *p, int acquisition);
+void user_downgrades(struct world *w, struct process *p, int acquisition);
 void user_cancels(struct world *w, int acquisition);
 void user_hears(struct world *w, struct contender *c, enum news news,
                 enum verdict why);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
+
 int64_t world_span(struct world *w, int64_t longest) {
   if (w->profile.stretched && random_chance(&w->random, 75))
     return random_between(&w->random, 0, longest);
@@ -51,10 +53,11 @@ static void draw_profile(struct world *w) {
   if (f->stretched) f->active += 2 * f->timeout;
   f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
   f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
+  if (w->faults.about_time) f->think += 2 * f->timeout;
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
-    f->list_fails = random_below(r, 30);
+    memory_fails(r, random_below(r, 20));
   }
   if (fault_is(w, FAULT_UNREADABLE))
     f->unreadable = (unsigned)random_below(r, 1 << PROCESSES_MAX);
@@ -67,33 +70,7 @@ static void set_lags(struct world *w) {
   if (!fault_is(w, FAULT_LAG)) return;
   for (int i = 0; i < w->zoo.server_count; i++)
     if (random_chance(&w->random, 60))
-      w->zoo.servers[i].lag =
-          w->profile.latency + random_between(&w->random, 0, w->zoo.tick);
-}
-
-/* The directories of the locks: there already, or some part of them. */
-static void make_directories(struct world *w) {
-  struct profile *f = &w->profile;
-  struct random *r = &w->random;
-  bool two = fault_is(w, FAULT_FORBIDDEN) || random_chance(r, 20);
-  f->lock_count = two ? LOCKS_MAX : 1;
-  bool deep = random_chance(r, 30);
-  for (int i = 0; i < f->lock_count; i++)
-    snprintf(f->locks[i], sizeof f->locks[i], "%s/lock%d",
-             deep ? "/team/locks" : "", i);
-  if (deep && random_chance(r, 50)) {
-    leader_makes(w, "/team", false, 0);
-    if (random_chance(r, 50)) leader_makes(w, "/team/locks", true, 0);
-  }
-  bool made = !deep || w->zoo.history.node_count == 2;
-  int32_t counter = random_chance(r, 20) ? random_below(r, 1 << 20) : 0;
-  if (fault_is(w, FAULT_COUNTER))
-    counter = INT32_MAX - (random_chance(r, 50) ? 65538 : 2);
-  if (made && (random_chance(r, 60) || fault_is(w, FAULT_COUNTER)))
-    leader_makes(w, f->locks[0], random_chance(r, 50), counter);
-  if (fault_is(w, FAULT_FORBIDDEN))
-    f->forbidden_path = paths_number(&w->paths, f->locks[f->lock_count - 1],
-                                     strlen(f->locks[f->lock_count - 1]));
+      w->zoo.servers[i].lag = random_between(&w->random, 1, w->zoo.tick);
 }
 
 static void make(struct world *w, uint64_t seed, uint64_t allowed) {
@@ -105,13 +82,14 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->ends_at = NEVER;
   w->violation[0] = '\0';
   w->acquisition_count = 0;
-  memset(w->last_token, 0, sizeof w->last_token);
+  memory_reset();
   agenda_reset(&w->agenda);
   paths_reset(&w->paths);
   faults_draw(w, allowed);
   draw_profile(w);
   set_lags(w);
-  make_directories(w);
+  locks_make(w);
+  foreign_reset(w);
   w->process_count =
       1 + random_below(&w->random, w->faults.about_time ? 2 : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
@@ -139,8 +117,8 @@ static void calm(struct world *w) {
   trace(w, NOBODY, "nothing goes wrong any more");
   w->calm = true;
   w->calm_since = w->now;
-  for (int i = 0; i < w->zoo.server_count; i++)
-    w->zoo.servers[i].lag = w->profile.latency;
+  memory_fails(NULL, 0);
+  for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
 }
 
 /* Running. */
@@ -153,7 +131,7 @@ static void happen(struct world *w, const struct happening *h) {
       server_receives(w, h->which);
       break;
     case AT_LEADER:
-      leader_receives(w, h->who & 7, h->who >> 3, h->which);
+      leader_receives(w, h->who);
       break;
     case AT_CLIENT:
       process_hears(w, p, h->which);
@@ -191,6 +169,12 @@ static void happen(struct world *w, const struct happening *h) {
     case USER_RELEASES:
       user_releases(w, p, h->which);
       break;
+    case USER_DOWNGRADES:
+      user_downgrades(w, p, h->which);
+      break;
+    case FOREIGN_ACTS:
+      foreign_acts(w, h->who);
+      break;
     case FAULT_STRIKES:
       fault_strikes(w, h->which, h->who);
       break;
@@ -204,6 +188,21 @@ static bool all_done(const struct world *w) {
   for (int i = 0; i < w->process_count; i++)
     if (!users_are_done(w, &w->processes[i])) return false;
   return true;
+}
+
+/* The nodes that are there, and who has not finished. */
+static void describe_end(struct world *w) {
+  const struct history *h = &w->zoo.history;
+  for (int i = 0; i < h->node_count; i++)
+    if (node_is_there(&h->nodes[i]) && h->nodes[i].session != NOBODY)
+      trace(w, NOBODY, "there: %s, of session %d",
+            paths_text(&w->paths, h->nodes[i].path), h->nodes[i].session);
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct contender *c = w->acquisitions[i].contender;
+    if (c)
+      trace(w, w->acquisitions[i].process->number, "left: (%d) %s, %s", i,
+            contender_state_name(c->state), c->name);
+  }
 }
 
 static void check_bounds(struct world *w) {
@@ -247,12 +246,11 @@ bool world_run(struct world *w, uint64_t seed, uint64_t allowed) {
     check_bounds(w);
     settle(w);
   }
+  if (w->violation[0] && w->tracing) describe_end(w);
   w->statistics.seen[SAW_EVENTS] += w->events;
   if (!w->violation[0]) invariants_at_end(w);
-  bool good = !w->violation[0];
-  if (good)
-    finish(w);
-  else
-    users_free(w);
-  return good;
+  if (w->violation[0]) return false;
+  finish(w);
+  if (memory_pieces() > 0) violate(w, "memory is left: %d", memory_pieces());
+  return !w->violation[0];
 }

@@ -5,7 +5,9 @@
 
 #include "agenda.h"
 #include "faults.h"
+#include "foreign.h"
 #include "invariants.h"
+#include "locks.h"
 #include "paths.h"
 #include "process.h"
 #include "random.h"
@@ -17,12 +19,12 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-enum { PROCESSES_MAX = 4, LOCKS_MAX = 2, EVENTS_MAX = 60000 };
+enum { PROCESSES_MAX = 4, EVENTS_MAX = 60000 };
 enum { REPLY_NO_WATCH = -121 };
 
 enum what {
   AT_SERVER, /* a request */
-  AT_LEADER, /* a request, from a server */
+  AT_LEADER, /* requests, from a server */
   AT_CLIENT, /* a note */
   SERVER_DELIVERS,
   SERVER_REJOINS,
@@ -35,23 +37,25 @@ enum what {
   LIBRARY_WAKES,
   USER_ACTS,
   USER_RELEASES,
+  USER_DOWNGRADES,
+  FOREIGN_ACTS,
   FAULT_STRIKES,
   CALM_BEGINS,
 };
 
 /* How the world of this schedule is made. */
 struct profile {
-  int64_t latency;              /* of a message, at most */
-  int64_t timeout;              /* of the sessions */
-  int64_t active;               /* until then things go wrong */
-  int64_t hold;                 /* at most */
-  bool stretched;               /* long times are as likely as any */
-  int64_t think;                /* between acquisitions, at most */
-  int submit_fails, list_fails; /* percent */
-  unsigned unreadable;          /* a set of processes, whose nodes are */
-  int forbidden_path;           /* NOBODY: none */
+  int64_t latency;     /* of a message, at most */
+  int64_t timeout;     /* of the sessions */
+  int64_t active;      /* until then things go wrong */
+  int64_t hold;        /* at most */
+  bool stretched;      /* long times are as likely as any */
+  int64_t think;       /* between acquisitions, at most */
+  int submit_fails;    /* percent */
+  unsigned unreadable; /* a set of processes, whose nodes are */
+  int forbidden_path;  /* NOBODY: none */
   int lock_count;
-  char locks[LOCKS_MAX][32];
+  struct lock locks[LOCKS_MAX];
 };
 
 struct world {
@@ -73,8 +77,9 @@ struct world {
   struct process processes[PROCESSES_MAX];
   int acquisition_count;
   struct acquisition acquisitions[ACQUISITIONS_MAX];
-  int64_t last_token[LOCKS_MAX];
+  struct foreigner foreigners[FOREIGNERS_MAX];
 
+  int wanted_family; /* NOBODY: any */
   bool tracing;
   char violation[400]; /* empty: none */
   struct statistics statistics;

@@ -24,6 +24,7 @@ enum {
   REQUESTS_MAX = 8192,
   NOTES_MAX = 16384,
   DELIVERIES_MAX = 16384,
+  FORWARDS_MAX = 1024,
   WAITING_MAX = 128,
 };
 
@@ -40,7 +41,7 @@ enum ask {
 struct request {
   enum ask ask;
   enum op_kind op;
-  bool persistent;
+  bool persistent, exact, watch; /* as in op.h */
   int connection;
   int path;
   uint64_t serial;
@@ -89,13 +90,16 @@ struct connection {
   int64_t up_until, down_until; /* when the last message of a line arrives */
   int64_t timeout;              /* wanted */
   int seen; /* the view that the client had when it connected */
-  struct path_set data, missing; /* the client's watches at that time */
-  struct path_set watches;       /* the server's */
-  int waiting[WAITING_MAX];      /* requests not yet answered, in order */
+  /* The client's watches at that time: of nodes, of such as were not there,
+   * and of directories' children; and the server's. */
+  struct path_set data, missing, children;
+  struct path_set watches, child_watches;
+  int waiting[WAITING_MAX]; /* requests not yet answered, in order */
   unsigned first, last;
 };
 
-/* What travels from the leader to a server. */
+/* What travels from the leader to a server.  The first two go on to the
+ * server's commit processor, which may be late; the others do not wait. */
 enum delivery_kind {
   DELIVER_TRANSACTION,
   DELIVER_SYNC,
@@ -105,9 +109,15 @@ enum delivery_kind {
 };
 
 struct delivery {
-  int64_t at;
+  int64_t at; /* when it arrives; then: when it is applied */
   enum delivery_kind kind;
   int what; /* a transaction, or a request */
+};
+
+/* And what travels from a server to the leader. */
+struct forwarded {
+  int64_t at;
+  int request;
 };
 
 struct server {
@@ -117,12 +127,13 @@ struct server {
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
   int connections;
-  int generation; /* of its link to the leader */
   uint64_t heard; /* sessions, since the last report */
-  int64_t lag;    /* of a delivery, at most */
-  int64_t up_until, down_until;
-  int64_t wakes_at; /* the next delivery's happening */
-  int first, last;
+  int64_t lag;    /* of the commit processor, at most */
+  int64_t up_until, down_until, apply_until;
+  int64_t wakes_at;         /* the next delivery's happening */
+  int first, arrived, last; /* deliveries: not applied, not arrived, none */
+  unsigned up_first, up_last;
+  struct forwarded forwards[FORWARDS_MAX];
   struct delivery deliveries[DELIVERIES_MAX];
 };
 
@@ -153,7 +164,7 @@ void zoo_send(struct world *w, int request);
 /* Happenings. */
 void server_receives(struct world *w, int request);
 void server_delivers(struct world *w, int server);
-void leader_receives(struct world *w, int server, int generation, int request);
+void leader_receives(struct world *w, int server);
 void leader_looks_at_session(struct world *w, int session);
 void leader_pings(struct world *w);
 
@@ -168,10 +179,16 @@ void leader_touch(struct world *w, int session);
 /* Who else acts on the tree: operators, and the leader itself. */
 void leader_removes(struct world *w, int node);
 void leader_removes_directory(struct world *w, int node);
-void leader_writes(struct world *w, int node);
+void leader_writes(struct world *w, int node, bool revoke);
 void leader_makes(struct world *w, const char *path, bool container,
                   int32_t counter);
 void leader_reaps(struct world *w);
+/* A contender's node, for a session that has no connection; NO_NODE: there is
+ * no directory.  `sequential`: a number follows the path. */
+int leader_enters(struct world *w, int session, const char *path,
+                  bool sequential);
+int leader_opens_session(struct world *w, int client);
+void leader_forgets(struct world *w, int node); /* at its owner's wish */
 void leader_closes_session(struct world *w, int session, bool forced);
 
 /* Faults of connections, servers and links. */

@@ -1,0 +1,212 @@
+#include "foreign.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+static struct node *node_at(struct world *w, int node) {
+  return &w->zoo.history.nodes[node];
+}
+
+static bool is_there(struct world *w, int node) {
+  return node != NO_NODE && node_is_there(node_at(w, node));
+}
+
+static void act_later(struct world *w, int number, int64_t longest) {
+  agenda_add(&w->agenda, w->now + MICROSECOND + world_span(w, longest),
+             FOREIGN_ACTS, number, 0);
+}
+
+void foreign_reset(struct world *w) {
+  for (int i = 0; i < FOREIGNERS_MAX; i++) {
+    struct foreigner *f = &w->foreigners[i];
+    memset(f, 0, sizeof *f);
+    f->session = NOBODY;
+    f->node = f->gate = NO_NODE;
+    if (!fault_is(w, FAULT_FOREIGN)) continue;
+    f->left = random_below(&w->random, 4);
+    if (f->left) act_later(w, i, w->profile.think);
+  }
+}
+
+/* Its nodes. */
+
+static void make_directory(struct world *w, int path) {
+  struct history *h = &w->zoo.history;
+  if (path == 0) return;
+  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return;
+  make_directory(w, paths_parent(&w->paths, path));
+  leader_makes(w, paths_text(&w->paths, path), true, 0);
+}
+
+/* A node `<directory>/_c_<uuid>-lock-`, and a number. */
+static int enter(struct world *w, const struct foreigner *f, int directory,
+                 enum role role, const struct node *writer) {
+  struct name_base base;
+  unsigned char bits[16];
+  char path[160];
+  for (int i = 0; i < 16; i += 8) {
+    uint64_t random = random_next(&w->random);
+    memcpy(bits + i, &random, sizeof random);
+  }
+  name_base_init(&base, bits);
+  make_directory(w, directory);
+  int length =
+      snprintf(path, sizeof path, "%.60s/", paths_text(&w->paths, directory));
+  name_format(path + length, sizeof path - (size_t)length, &base, 1, role);
+  if (writer) snprintf(path + strlen(path), 12, "%010d", (int)writer->sequence);
+  return leader_enters(w, f->session, path, !writer);
+}
+
+static void leave(struct world *w, int *node) {
+  if (is_there(w, *node)) leader_forgets(w, *node);
+  *node = NO_NODE;
+}
+
+static void rest(struct world *w, struct foreigner *f) {
+  leave(w, &f->node);
+  leave(w, &f->gate);
+  f->state = FOREIGN_IDLE;
+}
+
+/* Killed: all of its nodes go at once. */
+static void die(struct world *w, struct foreigner *f) {
+  trace(w, NOBODY, "a foreign client dies");
+  leader_closes_session(w, f->session, false);
+  f->session = NOBODY;
+  f->node = f->gate = NO_NODE;
+  f->state = FOREIGN_IDLE;
+}
+
+/* Its rules. */
+
+static bool is_first(struct world *w, int own) {
+  const struct history *h = &w->zoo.history;
+  const struct node *node = &h->nodes[own];
+  int child = history_first_child(h, node->parent);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (child != own && node_is_there(&h->nodes[child]) &&
+        node_blocks(node, &h->nodes[child]))
+      return false;
+  return true;
+}
+
+static int leases_of(struct world *w, const struct lock *lock, bool foreign) {
+  const struct history *h = &w->zoo.history;
+  int count = 0;
+  int child = history_first_child(h, lock->directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct node *node = &h->nodes[child];
+    if (node->role != ROLE_LEASE || !node_is_there(node)) continue;
+    count += !foreign || w->zoo.sessions[node->session].client >= PROCESSES_MAX;
+  }
+  return count;
+}
+
+static void hold(struct world *w, struct foreigner *f) {
+  const struct lock *lock = &w->profile.locks[f->lock];
+  enum role role = node_at(w, f->node)->role;
+  bool reads = role == ROLE_READ || role == ROLE_KAZOO_READ;
+  trace(w, NOBODY, "a foreign client holds %s",
+        paths_text(&w->paths, node_at(w, f->node)->path));
+  count(w, SAW_FOREIGN);
+  f->state = FOREIGN_HOLDING;
+  leave(w, &f->gate);
+  invariants_foreign(w, f->lock, reads,
+                     role == ROLE_LEASE ? leases_of(w, lock, true) : 0);
+}
+
+static enum role role_of(struct world *w, const struct lock *lock) {
+  bool reads = random_chance(&w->random, 50);
+  switch (lock->family) {
+    case FAMILY_RWLOCK:
+      return rule_role(reads ? KIND_READ : KIND_WRITE, lock->layout);
+    case FAMILY_SEMAPHORE:
+      return ROLE_LOCK;
+    default:
+      return rule_role(KIND_MUTEX, lock->layout);
+  }
+}
+
+static void begin(struct world *w, int number) {
+  struct foreigner *f = &w->foreigners[number];
+  if (f->left-- == 0) return;
+  f->lock = random_below(&w->random, w->profile.lock_count);
+  const struct lock *lock = &w->profile.locks[f->lock];
+  if (lock->family == FAMILY_UNFAIR || w->calm || w->acquisition_count == 0)
+    return;
+  if (f->session == NOBODY)
+    f->session = leader_opens_session(w, PROCESSES_MAX + number);
+  f->patience = w->now + world_span(w, 2 * w->profile.timeout);
+  f->holds = world_span(w, w->profile.hold);
+  bool semaphore = lock->family == FAMILY_SEMAPHORE;
+  int node = enter(w, f, semaphore ? lock->gates : lock->directory,
+                   role_of(w, lock), NULL);
+  if (node == NO_NODE) return;
+  trace(w, NOBODY, "a foreign client enters %s",
+        paths_text(&w->paths, node_at(w, node)->path));
+  if (semaphore)
+    f->gate = node;
+  else
+    f->node = node;
+  f->state = semaphore ? FOREIGN_OUTSIDE : FOREIGN_WAITING;
+}
+
+static void go_on(struct world *w, struct foreigner *f) {
+  struct lock *lock = &w->profile.locks[f->lock];
+  bool inside = f->gate != NO_NODE;
+  if (w->now >= f->patience ||
+      (inside ? !is_there(w, f->gate) : !is_there(w, f->node))) {
+    rest(w, f);
+  } else if (f->state == FOREIGN_OUTSIDE) {
+    if (!is_first(w, f->gate)) return;
+    f->node = enter(w, f, lock->directory, ROLE_LEASE, NULL);
+    if (f->node == NO_NODE)
+      rest(w, f);
+    else
+      f->state = FOREIGN_WAITING;
+  } else if (!is_there(w, f->node)) {
+    rest(w, f);
+  } else if (inside ? leases_of(w, lock, false) <= lock->permits
+                    : is_first(w, f->node)) {
+    f->holds += w->now;
+    hold(w, f);
+  }
+}
+
+/* A reader with the writer's number, and then the writer goes. */
+static void downgrade(struct world *w, struct foreigner *f) {
+  const struct node *writer = node_at(w, f->node);
+  const struct lock *lock = &w->profile.locks[f->lock];
+  if (writer->role != ROLE_WRITE && lock->family != FAMILY_RWLOCK) return;
+  if (writer->role == ROLE_READ || writer->role == ROLE_KAZOO_READ) return;
+  int reader =
+      enter(w, f, lock->directory, rule_role(KIND_READ, lock->layout), writer);
+  if (reader == NO_NODE) return;
+  trace(w, NOBODY, "a foreign client downgrades");
+  leave(w, &f->node);
+  f->node = reader;
+}
+
+void foreign_acts(struct world *w, int number) {
+  struct foreigner *f = &w->foreigners[number];
+  if (f->session != NOBODY && random_chance(&w->random, 3)) die(w, f);
+  switch (f->state) {
+    case FOREIGN_IDLE:
+      begin(w, number);
+      if (f->state == FOREIGN_IDLE && f->left <= 0) return;
+      break;
+    case FOREIGN_OUTSIDE:
+    case FOREIGN_WAITING:
+      go_on(w, f);
+      break;
+    case FOREIGN_HOLDING:
+      if (w->now >= f->holds || !is_there(w, f->node))
+        rest(w, f);
+      else if (random_chance(&w->random, 20))
+        downgrade(w, f);
+      break;
+  }
+  act_later(w, number, w->profile.timeout / 10);
+}

@@ -1,0 +1,124 @@
+#include "locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+static const char *const names[] = {
+#define X(name, text) text,
+    FAMILIES(X)
+#undef X
+};
+
+const char *family_name(int family) { return names[family]; }
+
+int family_named(const char *name) {
+  for (int i = 0; i < FAMILY_COUNT; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  return -1;
+}
+
+static int path_of(struct world *w, const char *text) {
+  return paths_number(&w->paths, text, strlen(text));
+}
+
+static enum family draw_family(struct world *w) {
+  static const enum family drawn[] = {FAMILY_MUTEX,     FAMILY_MUTEX,
+                                      FAMILY_MUTEX,     FAMILY_MUTEX,
+                                      FAMILY_RWLOCK,    FAMILY_RWLOCK,
+                                      FAMILY_RWLOCK,    FAMILY_SEMAPHORE,
+                                      FAMILY_SEMAPHORE, FAMILY_SEMAPHORE,
+                                      FAMILY_UNFAIR};
+  if (w->wanted_family != NOBODY) return (enum family)w->wanted_family;
+  return drawn[random_below(&w->random, (int)(sizeof drawn / sizeof *drawn))];
+}
+
+static void draw(struct world *w, struct lock *lock, const char *above,
+                 int number) {
+  struct random *r = &w->random;
+  memset(lock, 0, sizeof *lock);
+  lock->family = draw_family(w);
+  lock->permits = 1 + random_below(r, 3);
+  if (lock->family == FAMILY_MUTEX && random_chance(r, 30))
+    lock->handoffs = 1 + random_below(r, 3);
+  if (lock->family <= FAMILY_RWLOCK && random_chance(r, 15))
+    lock->layout = LAYOUT_KAZOO;
+  bool semaphore = lock->family == FAMILY_SEMAPHORE;
+  snprintf(lock->path, sizeof lock->path, "%s/lock%d", above, number);
+  snprintf(lock->place, sizeof lock->place, "%.32s%s", lock->path,
+           semaphore ? LEASES : "");
+  lock->directory = path_of(w, lock->place);
+  lock->gates = NOBODY;
+  if (semaphore) {
+    char gates[LOCK_PATH_MAX];
+    snprintf(gates, sizeof gates, "%.32s" LOCKS, lock->path);
+    lock->gates = path_of(w, gates);
+  }
+}
+
+/* Who waits for a permit needs several round trips within a lease. */
+static void bound_latency(struct world *w) {
+  int64_t most = w->profile.timeout / 16;
+  for (int i = 0; i < w->profile.lock_count; i++)
+    if (w->profile.locks[i].family == FAMILY_SEMAPHORE &&
+        w->profile.latency > most)
+      w->profile.latency = most;
+}
+
+/* The directories: there already, or some part of them. */
+void locks_make(struct world *w) {
+  struct profile *f = &w->profile;
+  struct random *r = &w->random;
+  bool two = fault_is(w, FAULT_FORBIDDEN) || random_chance(r, 20);
+  bool deep = random_chance(r, 30);
+  f->lock_count = two ? LOCKS_MAX : 1;
+  for (int i = 0; i < f->lock_count; i++)
+    draw(w, &f->locks[i], deep ? "/team/locks" : "", i);
+  bound_latency(w);
+  if (deep && random_chance(r, 50)) {
+    leader_makes(w, "/team", false, 0);
+    if (random_chance(r, 50)) leader_makes(w, "/team/locks", true, 0);
+  }
+  bool made = !deep || w->zoo.history.node_count == 2;
+  int32_t counter = random_chance(r, 20) ? random_below(r, 1 << 20) : 0;
+  if (fault_is(w, FAULT_COUNTER))
+    counter = INT32_MAX - (random_chance(r, 50) ? 65538 : 2);
+  const struct lock *first = &f->locks[0];
+  if (made && (random_chance(r, 60) || fault_is(w, FAULT_COUNTER))) {
+    if (first->gates != NOBODY) leader_makes(w, first->path, true, 0);
+    leader_makes(w, first->place, random_chance(r, 50), counter);
+    /* Somebody's own, who will not have it deleted. */
+    if (random_chance(r, 20)) {
+      struct history *h = &w->zoo.history;
+      h->nodes[h->node_count - 1].size = 1;
+    }
+    w->profile.locks[0].made = true;
+  }
+  if (fault_is(w, FAULT_FORBIDDEN))
+    f->forbidden_path = f->locks[f->lock_count - 1].directory;
+}
+
+int lock_of_directory(const struct world *w, int path) {
+  for (int i = 0; i < w->profile.lock_count; i++)
+    if (w->profile.locks[i].directory == path ||
+        w->profile.locks[i].gates == path)
+      return i;
+  return NOBODY;
+}
+
+static bool is_writer(enum role role) {
+  return role == ROLE_WRITE || role == ROLE_KAZOO_LOCK;
+}
+
+static bool is_reader(enum role role) {
+  return role == ROLE_READ || role == ROLE_KAZOO_READ;
+}
+
+bool node_blocks(const struct node *own, const struct node *other) {
+  if (other->order >= own->order) return false;
+  if (is_reader(own->role)) return is_writer(other->role);
+  if (is_writer(own->role))
+    return is_writer(other->role) || is_reader(other->role);
+  return own->role == ROLE_LOCK && other->role == ROLE_LOCK;
+}

@@ -1,0 +1,53 @@
+/* The locks of a schedule: the paths that users contend for. */
+#ifndef SIM_LOCKS_H
+#define SIM_LOCKS_H
+
+#include "contender.h"
+
+struct world;
+struct node;
+
+#define FAMILIES(X)         \
+  X(MUTEX, "mutex")         \
+  X(RWLOCK, "rwlock")       \
+  X(SEMAPHORE, "semaphore") \
+  X(UNFAIR, "unfair")
+
+enum family {
+#define X(name, text) FAMILY_##name,
+  FAMILIES(X)
+#undef X
+      FAMILY_COUNT
+};
+
+enum { LOCKS_MAX = 2, LOCK_PATH_MAX = 48 };
+
+struct lock {
+  enum family family;
+  enum layout layout;
+  int permits;
+  int handoffs; /* of those who share a node, at most */
+  char path[LOCK_PATH_MAX];
+  char place[LOCK_PATH_MAX]; /* where its holders' nodes are */
+  int directory, gates; /* paths: of `place`, and of a semaphore's mutexes */
+  /* What has been granted: the newest token, its local turn, and the newest
+   * token of a writer. */
+  int64_t token, writer_token;
+  int turn;
+  bool tampered; /* somebody has deleted nodes of it */
+  bool made;     /* its directory was there from the beginning */
+};
+
+const char *family_name(int family);
+int family_named(const char *name); /* -1: none */
+
+/* Draws the locks, and makes some of their directories. */
+void locks_make(struct world *w);
+/* The lock whose directory this is; NOBODY: none. */
+int lock_of_directory(const struct world *w, int path);
+
+/* By the order of their creation, whatever their numbers: does `other`, which
+ * is in the same directory, keep `own` waiting? */
+bool node_blocks(const struct node *own, const struct node *other);
+
+#endif

@@ -223,8 +223,11 @@ void contender_watch(struct contender *c, struct watch *watch,
 
 void contender_guard(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
-  if (!c->own) c->own = watch_want(c->lane, c->name);
-  if (c->own) watch_arm(c->own);
+  if (c->own) {
+    watch_arm(c->own);
+  } else if ((c->own = watch_want(c->lane, c->name))) {
+    watch_read(c->own); /* one that waits may have it armed */
+  }
 }
 
 /* WAIT_POLL: the interval is over. */

@@ -71,6 +71,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
   } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
     c->doubtful = false;
     c->made = ours;
+    if (ours) c->czxid = reply->czxid;
     own_what_was_read(c);
     contender_leave_or_finish(c);
   }

@@ -84,7 +84,8 @@ sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
 $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc $(SIM_SOURCES) $(PURE) -o $@
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
+	  $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: torture
 MINUTES ?= 2

@@ -71,7 +71,7 @@ static struct contender_options options_of(struct world *w,
     const struct contender *writer = w->acquisitions[a->writer].contender;
     options.downgrade = true;
     memcpy(options.writer, writer->name, sizeof options.writer);
-    options.writer_token = writer->token;
+    options.writer_token = contender_token(writer);
   }
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
     options.deadline = p->now + world_span(w, w->profile.timeout * 3 / 2);
@@ -276,7 +276,7 @@ static void granted(struct world *w, struct acquisition *a) {
   a->granted_at = w->now;
   a->held_in = a->process->session.connection;
   a->hold_until = a->contender->timer.due;
-  a->token = a->contender->token;
+  a->token = contender_token(a->contender);
   count_grant(w, a);
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,

@@ -36,8 +36,11 @@ void unfair_queue(struct contender *c) {
   unfair_look(c, &c->predecessor);
 }
 
-/* What was watched as somebody else's is ours. */
-static void own_what_was_read(struct contender *c) {
+/* The node that was read is ours: its watch is that of our own. */
+static void unfair_found(struct contender *c, const struct reply *reply) {
+  c->made = c->proven = true;
+  c->czxid = reply->czxid;
+  c->owner_session = reply->owner;
   if (c->own) return;
   c->own = c->predecessor;
   c->predecessor = NULL;
@@ -60,19 +63,14 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
     if (!ours && c->made) {
       contender_start_over(c);
     } else if (ours) {
-      c->made = c->proven = true;
-      c->czxid = reply->czxid;
-      c->owner_session = reply->owner;
-      own_what_was_read(c);
+      unfair_found(c, reply);
       unfair_mine(c);
     } else if (!c->options.patient) {
       contender_refuse(c, VERDICT_BUSY);
     }
   } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
     c->doubtful = false;
-    c->made = ours;
-    if (ours) c->czxid = reply->czxid;
-    own_what_was_read(c);
+    if (ours) unfair_found(c, reply);
     contender_leave_or_finish(c);
   }
 }

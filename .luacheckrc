@@ -6,7 +6,7 @@ max_cyclomatic_complexity = 16
 -- A method need not use its object.
 ignore = { "212/self" }
 
-read_globals = { "ngx" } -- of nginx
+globals = { "ngx" } -- of nginx
 
 files["spec"] = { std = "+busted" }
 exclude_files = { "build" }

@@ -71,6 +71,11 @@ demo:  ## several processes contend for one lock, live
 	@$(MAKE) -s all
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
+.PHONY: example-nginx
+example-nginx:  ## nginx with locks in its handlers, asked by curl
+	@sh .ci/install nginx
+	@BUILD=$(BUILD) bash examples/nginx/run
+
 .PHONY: test
 test:  ## everything that CI tests: 5.4, LuaJIT and 5.1, both backends
 	@sh .ci/install demo test
@@ -140,5 +145,5 @@ clean:  ## remove what was built
 
 .PHONY: help
 help:  ## this list
-	@awk -F ':.*##' '/^[a-z]+:.*##/ { printf "  make %-12s %s\n", $$1, $$2 }' \
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' \
 	  Makefile

@@ -1,0 +1,65 @@
+--- The handlers of bench/nginx.
+local of_worker = require("zklock.ngx").session
+local zklock = require "zklock"
+
+local handlers = {}
+
+local function session() return assert(of_worker(handlers.hosts)) end
+
+local function work() ngx.print "done\n" end
+
+handlers.plain = work
+
+function handlers.lock()
+  local mutex = session():mutex("/bench/" .. ngx.var.arg_name)
+  assert(mutex:with_lock(work, 30))
+end
+
+function handlers.turns()
+  local mutex = session():mutex("/bench/turns", { handoffs = 100 })
+  assert(mutex:with_lock(work, 30))
+end
+
+function handlers.hold()
+  local guard = assert(session():mutex("/bench/hold"):acquire(1000))
+  ngx.sleep(tonumber(ngx.var.arg_seconds or 0.001))
+  guard:release()
+end
+
+function handlers.waiting() ngx.print(session():stats().waiting) end
+
+--- How many contenders stand below /bench.
+function handlers.left()
+  local n = 0
+  local names = { "hot", "hold", "turns", "wake" }
+  for i = 1, 1000 do names[#names + 1] = "cold-" .. i end
+  for _, name in ipairs(names) do
+    n = n + #assert(session():contenders("/bench/" .. name))
+  end
+  ngx.print(n)
+end
+
+-- n threads take turns; each notes how long after the last release it runs.
+function handlers.wake()
+  local n, rounds = tonumber(ngx.var.arg_n), tonumber(ngx.var.arg_rounds)
+  local times, released = {}, nil
+  local function turn()
+    local mutex = session():mutex("/bench/wake", { handoffs = 1000000 })
+    while #times < rounds do
+      local guard = assert(mutex:acquire(60))
+      if released then times[#times + 1] = zklock.now() - released end
+      ngx.sleep(0.001) -- the worker sleeps before it is woken
+      released = zklock.now()
+      guard:release()
+    end
+  end
+  local threads = {}
+  for i = 1, n + 1 do threads[i] = ngx.thread.spawn(turn) end
+  for i = 1, n + 1 do assert(ngx.thread.wait(threads[i])) end
+  table.sort(times)
+  local function at(part) return times[math.ceil(#times * part)] * 1e6 end
+  ngx.print(("  %4d waiting: p50 %.0f us, p90 %.0f us, p99 %.0f us\n")
+    :format(n, at(0.5), at(0.9), at(0.99)))
+end
+
+return handlers

@@ -1,0 +1,89 @@
+--- The handlers of nginx.conf.
+local zklock = require "zklock.ngx"
+
+local locks = {}
+local hosts = os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local shop = ngx.shared.shop
+
+-- This worker's one session, opened by its first call.
+local function session()
+  return assert(zklock.session(hosts))
+end
+
+-- Answers 503 where the lock was not granted; fn did not run then.
+local function with_lock(lock, fn)
+  local ok, message, code = lock:with_lock(fn, 5)
+  if ok then return end
+  ngx.log(ngx.ERR, message)
+  ngx.status = 503
+  ngx.say(code)
+end
+
+-- 1. A critical section for each user: read, work, write.
+
+function locks.spend()
+  local user, amount = ngx.var.arg_user, tonumber(ngx.var.arg_amount)
+  with_lock(session():mutex("/example/users/" .. user), function()
+    local balance = shop:get("balance " .. user) or 100
+    ngx.sleep(0.005) -- the database takes its time
+    if balance < amount then return ngx.say "not enough" end
+    shop:set("balance " .. user, balance - amount)
+    ngx.say(balance - amount)
+  end)
+end
+
+function locks.balance()
+  ngx.say(shop:get("balance " .. ngx.var.arg_user) or 100)
+end
+
+-- 2. A cache that is refreshed as a whole: readers together, the writer alone.
+
+local function prices() return session():rwlock "/example/prices" end
+
+function locks.prices()
+  with_lock(prices().read, function()
+    local apples = shop:get "apples"
+    ngx.sleep(0.005)
+    ngx.say("apples ", apples or 1, " pears ", shop:get "pears" or 1)
+  end)
+end
+
+function locks.refresh()
+  with_lock(prices().write, function()
+    local edition = shop:incr("apples", 1, 1)
+    ngx.sleep(0.01)
+    shop:set("pears", edition)
+    ngx.say("edition ", edition)
+  end)
+end
+
+-- 3. A job that runs once in the cluster: who holds the lock does it, until its
+-- worker leaves; then it is another's turn. A timer, so it may wait.
+
+local function lead(guard)
+  while guard:is_held() and not ngx.worker.exiting() do
+    shop:incr("reports", 1, 0)
+    shop:set("reporter", ngx.worker.pid())
+    ngx.sleep(0.1)
+  end
+end
+
+function locks.report()
+  while not ngx.worker.exiting() do
+    local opened, message = zklock.session(hosts)
+    if opened then
+      local ok, why, code = opened:mutex("/example/report"):with_lock(lead, 1)
+      if not ok and code ~= "timeout" then message = why end
+    end
+    if message then
+      ngx.log(ngx.WARN, message)
+      ngx.sleep(1)
+    end
+  end
+end
+
+function locks.reports()
+  ngx.say(shop:get "reports" or 0, " so far, by worker ", shop:get "reporter")
+end
+
+return locks

@@ -474,7 +474,9 @@ describe("A reply that is lost", function()
       assert.is_true(guard:release())
       assert.equal("released", guard:state())
       assert.equal(1, #support.zk():queue(path))
-      assert.equal(1, session:stats().pending_releases)
+      support.wait_until(function()
+        return session:stats().pending_releases == 1
+      end)
       proxy:heal()
       support.wait_for_queue(path, 0)
       -- nor does its next acquire wait behind its own ghost

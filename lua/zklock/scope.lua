@@ -63,6 +63,8 @@ local scopes = {
   -- it does not, and whatever is left running in it would keep it for ever.
   lasts = false,
   FOREVER = 2147483, -- seconds: the longest time for nginx
+  -- By their addresses, the requests that adapters have of their own.
+  internal = {},
 }
 
 local first, first_address -- the request that this state has served first
@@ -114,7 +116,9 @@ function scopes.finder(session)
   local function find()
     local address, is_entry = core.running()
     local scope = address and known[address]
-    if without[ngx.get_phase()] then return scope, is_entry end
+    if without[ngx.get_phase()] or scopes.internal[address or 0] then
+      return scope, is_entry
+    end
     if scope and not scope:has_ended() then return scope, is_entry end
     local request, number
     if ngx.config.subsystem == "http" then

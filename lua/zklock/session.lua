@@ -24,11 +24,9 @@ local function report(self, level, message)
   if self._log then pcall(self._log, level, message) end
 end
 
--- Runs a user's callback, unless the scope that gave it has ended.  An error
--- in it must not stop the others: it goes to the log, or, without one, comes
--- out of the next step().
-local function protect(self, scope, fn, ...)
-  if scope and scope:has_ended() then return end
+-- Runs a user's callback.  An error in it must not stop the others: it goes to
+-- the log, or, without one, comes out of the next step().
+local function run(self, fn, ...)
   local leave = loops.fence()
   local ok, problem = pcall(fn, ...)
   leave()
@@ -38,6 +36,13 @@ local function protect(self, scope, fn, ...)
   else
     table.insert(self._problems, { problem })
   end
+end
+
+-- The same, unless the scope that gave it has ended.
+local function protect(self, scope, fn, ...)
+  if scope and scope:has_ended() then return end
+  local spawn = self._spawn
+  if spawn then spawn(run, self, fn, ...) else run(self, fn, ...) end
 end
 
 -- Waits.
@@ -583,6 +588,7 @@ function Session.connect(hosts, options)
     _on_event = given.on_event,
     _listeners = {},
     _problems = {},
+    _spawn = false, -- where a callback needs a task of its own, to wait in
     _adapters = setmetatable({}, { __mode = "k" }),
     _served = setmetatable({}, { __mode = "k" }),
     _waits = {},

@@ -1,15 +1,33 @@
 --- nginx and OpenResty: a wait suspends the handler.  Events arrive at a
 -- private Unix socket, which one light thread, begun by a timer, reads.
+local core = require "zklock.core"
 local semaphore = require "ngx.semaphore"
 local scopes = require "zklock.scope"
 local waits = require "zklock.wait"
 
+-- A callback runs in a thread of its own: it may wait.  Those that have ended
+-- are to be waited for, or nginx would keep them.
+local function spawner(threads)
+  local reader = coroutine.running()
+  return function(...)
+    if coroutine.running() ~= reader then return (...)(select(2, ...)) end
+    threads[#threads + 1] = ngx.thread.spawn(...)
+    for i = #threads, 1, -1 do
+      if coroutine.status(threads[i]) == "zombie" then
+        ngx.thread.wait(table.remove(threads, i))
+      end
+    end
+  end
+end
+
 -- Errors of callbacks go to nginx's log.  False: the reader is to leave.  It
 -- refers to the session weakly, or one that is not used would never be closed.
-local function turn(weak)
+local function turn(weak, spawn)
   local session = weak[1]
   if not session or session._left then return false end
+  session._spawn = spawn
   local ok, problem = pcall(session.step, session)
+  session._spawn = false
   if not ok then ngx.log(ngx.ERR, problem) end
   if session._left then return false end
   local may_leave = not scopes.lasts or ngx.worker.exiting()
@@ -30,15 +48,18 @@ end
 local function read(_, me, weak)
   if me.replaced or not weak[1] or weak[1]._left then return end
   local socket, problem = connect(weak)
+  local spawn, address = spawner {}, core.running()
   me.reads = socket ~= nil
+  scopes.internal[address] = true
   repeat
     if socket then
       _, problem = socket:receiveany(64)
     else
       ngx.sleep(0.05)
     end
-  until problem == "closed" or me.replaced or not turn(weak)
+  until problem == "closed" or me.replaced or not turn(weak, spawn)
   me.left = true
+  scopes.internal[address] = nil
   if socket then socket:close() end
 end
 

@@ -88,7 +88,7 @@ http {
   fastcgi_temp_path $dir/fastcgi;
   uwsgi_temp_path $dir/uwsgi;
   scgi_temp_path $dir/scgi;
-  lua_package_path "$lua/?.lua;$lua/?/init.lua;;";
+  lua_package_path "$dir/?.lua;$lua/?.lua;$lua/?/init.lua;;";
   lua_package_cpath "$installed/lib/lua/5.1/?.so;;";
   init_by_lua_block {
     local of_worker = require("zklock.ngx").session
@@ -120,8 +120,9 @@ local function free_port()
   return port
 end
 
---- Starts nginx; `given`: server, http and init, parts of its configuration;
--- workers; daemon = "on": only then does nginx obey USR2.
+--- Starts nginx.  `given`: server, http, init: parts of its configuration;
+-- files: modules by name; workers: 1; lasting: the caller closes it, not the
+-- test; daemon = "on": only then does nginx obey USR2.
 function nginx.start(given)
   local dir = os.tmpname()
   os.remove(dir)
@@ -139,9 +140,12 @@ function nginx.start(given)
   }
   local config = FRAME:gsub("%$(%l+)", words)
   write_file(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
+  for name, text in pairs(given.files or {}) do
+    write_file(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))
+  end
   self.handle = io.popen(("exec %s -p '%s' -e error.log -c nginx.conf "
     .. "</dev/null >'%s/out' 2>&1"):format(program, dir, dir))
-  support.closing(self)
+  if not given.lasting then support.closing(self) end
   support.wait_until(function()
     local client = socket.connect("127.0.0.1", self.port)
     if client then client:close() end

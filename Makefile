@@ -40,7 +40,8 @@ SOURCES := $(sort $(wildcard src/*.c))
 HEADERS := $(sort $(wildcard src/*.h))
 PURE    := $(addprefix src/,name.c rule.c lease.c timer.c room.c watch.c \
              contender.c turn.c unfair.c permit.c lane.c session.c)
-LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua))
+LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
+               lua/zklock/ngx/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
             -shared)
 
@@ -63,7 +64,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 
 # What runs from this tree without being installed.
 RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
-      LUA_CPATH='$(CURDIR)/$(BUILD)/$(1)/$(2)/?.so;;'
+      LUA_CPATH='$(abspath $(BUILD))/$(1)/$(2)/?.so;;'
 
 .PHONY: demo
 demo:  ## several processes contend for one lock, live
@@ -133,6 +134,24 @@ asan:  ## the specs and the simulator under address and undefined sanitizers
 tsan:  ## the specs under the thread sanitizer
 	@sh .ci/install demo test sanitize
 	@bash spec/sanitize thread
+
+# Clang's fuzzer on what reads names and hosts, a generator on the options. What
+# it finds stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus.
+.PHONY: fuzz
+SECONDS ?= 60
+FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
+       -fno-sanitize-recover=undefined -Isrc
+fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
+	@sh .ci/install test sanitize
+	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
+	clang $(FUZZ) spec/fuzz/names.c src/name.c src/rule.c -o $(BUILD)/fuzz/names
+	clang $(FUZZ) spec/fuzz/hosts.c src/settings.c -o $(BUILD)/fuzz/hosts
+	@for what in names hosts; do \
+	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
+	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
+	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
+	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) spec/fuzz/options.lua \
+	  $(SECONDS)
 
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait

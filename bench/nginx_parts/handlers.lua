@@ -1,4 +1,5 @@
 --- The handlers of bench/nginx.
+local ffi = require "ffi"
 local of_worker = require("zklock.ngx").session
 local zklock = require "zklock"
 
@@ -28,15 +29,32 @@ end
 
 function handlers.waiting() ngx.print(session():stats().waiting) end
 
---- How many contenders stand below /bench.
+ffi.cdef [[
+  struct mallinfo2 { size_t arena, ordblks, smblks, hblks, hblkhd, usmblks,
+    fsmblks, uordblks, fordblks, keepcost; };
+  struct mallinfo2 mallinfo2(void);
+]]
+
+--- KiB that are in use, Lua's and C's.
+function handlers.memory()
+  collectgarbage()
+  collectgarbage()
+  local info = ffi.C.mallinfo2()
+  ngx.print(math.ceil(collectgarbage "count"
+    + tonumber(info.uordblks + info.hblkhd) / 1024))
+end
+
+--- The contenders that stand below /bench.
 function handlers.left()
-  local n = 0
+  local left = {}
   local names = { "hot", "hold", "turns", "wake" }
   for i = 1, 1000 do names[#names + 1] = "cold-" .. i end
   for _, name in ipairs(names) do
-    n = n + #assert(session():contenders("/bench/" .. name))
+    for _, item in ipairs(assert(session():contenders("/bench/" .. name))) do
+      left[#left + 1] = name .. "/" .. item.node
+    end
   end
-  ngx.print(n)
+  ngx.print(#left == 0 and "none" or table.concat(left, " "))
 end
 
 -- n threads take turns; each notes how long after the last release it runs.

@@ -1,5 +1,5 @@
---- Clients that give up: impatient.lua PORT SECONDS.  Each goes away after up to
--- 50 ms, whether it was answered or not.
+--- Clients that give up: impatient.lua PORT SECONDS.  Each goes away after up
+-- to 50 ms, whether it was answered or not.
 local socket = require "socket"
 
 local port, seconds = tonumber(arg[1]), tonumber(arg[2])

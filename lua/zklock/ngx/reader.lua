@@ -1,0 +1,74 @@
+--- Reader: the light thread of a session in nginx.  It reads the private Unix
+-- socket at which events arrive, and turns the session.
+local core = require "zklock.core"
+local scopes = require "zklock.ngx.scope"
+
+-- A callback runs in a thread of its own: it may wait.  Those that have ended
+-- are to be waited for, or nginx would keep them.
+local function spawner()
+  local reader, threads = coroutine.running(), {}
+  return function(...)
+    if coroutine.running() ~= reader then return (...)(select(2, ...)) end
+    threads[#threads + 1] = ngx.thread.spawn(...)
+    for i = #threads, 1, -1 do
+      if coroutine.status(threads[i]) == "zombie" then
+        ngx.thread.wait(table.remove(threads, i))
+      end
+    end
+  end
+end
+
+-- Errors of callbacks go to nginx's log.  False: the reader is to leave, so
+-- that the worker can exit, or a Lua state that is one request's own can go.
+local function turn(weak, spawn)
+  local session = weak[1]
+  if not session or session._left then return false end
+  session._spawn = spawn
+  local ok, problem = pcall(session.step, session)
+  session._spawn = false
+  if not ok then ngx.log(ngx.ERR, problem) end
+  if session._left then return false end
+  local may_leave = not scopes.lasts or ngx.worker.exiting()
+  local requests = session._core:requests(may_leave)
+  return not may_leave or requests > 0 or session:_is_waited_for()
+end
+
+local function connect(weak)
+  local handle, socket = weak[1]._core, ngx.socket.tcp()
+  socket:settimeouts(1000, 1000, scopes.FOREVER * 1000)
+  local ok, problem = handle:open_doorway()
+  if ok then ok, problem = socket:connect("unix:" .. ok) end
+  if ok then ok, problem = handle:enter_doorway() end
+  if ok then return socket end
+  ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ", problem)
+end
+
+local function read(_, me, weak)
+  if me.replaced or not weak[1] or weak[1]._left then return end
+  local socket, problem = connect(weak)
+  local spawn, address = spawner(), core.running() or 0
+  me.reads = socket ~= nil
+  scopes.internal[address] = true
+  repeat
+    if socket then
+      _, problem = socket:receiveany(64)
+    else
+      ngx.sleep(0.05)
+    end
+  until problem == "closed" or me.replaced or not turn(weak, spawn)
+  me.left = true
+  scopes.internal[address] = nil
+  if socket then socket:close() end
+end
+
+local reader = {}
+
+--- Begins to read for the session `weak[1]`: `{ reads =, left =, replaced = }`.
+-- It refers to the session weakly, or one that nobody uses would never close.
+function reader.start(weak)
+  local me = {}
+  me.left = not ngx.timer.at(0, read, me, weak)
+  return me
+end
+
+return reader

@@ -1,0 +1,59 @@
+-- What a newcomer tries first: README's snippet, as it is, and the example.
+local nginx = require "nginx.server"
+local support = require "support"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+local function read_file(name)
+  local file = assert(io.open(root .. "/" .. name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local missing = nginx.missing()
+
+describe("a newcomer to nginx", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("pastes README's snippet into a server", function()
+    local snippet = read_file "README.md":match "\n```nginx\n(.-)\n```\n"
+    local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
+    assert.truthy(snippet:find(own, 1, true))
+    -- Only the servers are others.
+    local prefix = support.path()
+    local hosts = ("%q"):format(support.hosts .. prefix)
+    local server = nginx.start {
+      server = snippet:gsub(own:gsub("[/.]", "%%%0"), hosts),
+    }
+    local guard, holder = support.hold(prefix .. "/locks/user-7")
+    local waiting = server:begin "/orders?user=7"
+    support.wait_for_queue(prefix .. "/locks/user-7", 2)
+    assert.is_true(waiting:is_open())
+    guard:release()
+    local body, status = waiting:answer()
+    assert.are.equal(200, status)
+    assert.truthy(body:find "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d")
+    -- Not granted in time.
+    assert(holder:mutex(prefix .. "/locks/user-8"):acquire(5))
+    server.may_complain = true
+    assert.are.equal(503, select(2, server:get "/orders?user=8"))
+    assert.truthy(server:complaints():find(
+      "zklock: timed out after 2 s waiting for /locks/user-8 (1 ahead of us)",
+      1, true))
+  end)
+
+  it("runs the example", function()
+    local build = assert(package.searchpath("zklock.core", package.cpath))
+      :match "^(.*)/%a+/[^/]*/zklock/core%.so$"
+    local pipe = io.popen(("BUILD='%s' ZKLOCK_HOSTS='%s' bash "
+      .. "'%s/examples/nginx/run' 2>&1 </dev/null"):format(build,
+      support.hosts .. support.path(), root))
+    local output = pipe:read "*a"
+    pipe:close()
+    assert.are.equal("all is well", output:match "([^\n]*)\n$", output)
+  end)
+end)

@@ -48,7 +48,7 @@ SAME(REPLY_SESSION_MOVED, ZSESSIONMOVED);
 /* Something that the library has reported. */
 struct incident {
   struct incident *next;
-  enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE, INCIDENT_AUTH } kind;
+  enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
   uint64_t serial;
   int code; /* rc, type or state */
   int64_t czxid, owner, ctime_ms;
@@ -89,7 +89,8 @@ struct client {
 
   pthread_mutex_t lock; /* of the inbox: `mt` fills it from other threads */
   struct incident *inbox, **inbox_end;
-  bool inbox_overflow; /* no memory for something: see client_deliver */
+  bool inbox_overflow; /* no memory for something: see catch_up */
+  int auth_accepted;   /* credentials, since the inbox was emptied */
 };
 
 /* The client whose callbacks this thread runs: the library hands completions
@@ -200,7 +201,14 @@ static void on_children(int rc, const struct String_vector *names,
 
 static void on_auth(int rc, const void *data) {
   /* `mt` calls this on a thread of its own: `current` is not set there. */
-  append((struct client *)data, incident_new(INCIDENT_AUTH, rc, NULL, 0));
+  struct client *client = (struct client *)data;
+  if (rc != ZOK) return; /* the state tells */
+  pthread_mutex_lock(&client->lock);
+  client->auth_accepted++;
+  pthread_mutex_unlock(&client->lock);
+#ifdef ZKLOCK_MT
+  wakeup_signal(client->wakeup);
+#endif
 }
 
 /* One function and one context for every watch and for the session. */
@@ -350,6 +358,7 @@ static void discard_inbox(struct client *client) {
   }
   client->inbox_end = &client->inbox;
   client->inbox_overflow = false;
+  client->auth_accepted = 0;
 }
 
 static void drop_handle(struct client *client) {
@@ -673,22 +682,33 @@ static void deliver(struct client *client, const struct incident *incident) {
     case INCIDENT_STATE:
       state_changed(client, incident->code);
       break;
-    case INCIDENT_AUTH:
-      if (incident->code != ZOK) break; /* the state tells */
-      client->auth_pending--;
-      connected(client);
-      break;
+  }
+}
+
+/* There was no memory for something, and we do not know what we have missed:
+ * let the protocol do what it does after a reconnection, where it trusts
+ * nothing older.  It may have been news of the connection itself. */
+static void catch_up(struct client *client) {
+  struct session *s = client->session;
+  if (!client->handle) return;
+  int state = zoo_state(client->handle);
+  if (state == ZOO_CONNECTED_STATE && session_is_connected(s)) {
+    session_disconnected(s, clock_now());
+    session_connected(s, clock_now(), s->id, s->timeout, client->attempt);
+  } else {
+    state_changed(client, state);
   }
 }
 
 void client_deliver(struct client *client) {
-  struct session *s = client->session;
   pthread_mutex_lock(&client->lock);
   struct incident *incident = client->inbox;
   bool overflow = client->inbox_overflow;
+  int accepted = client->auth_accepted;
   client->inbox = NULL;
   client->inbox_end = &client->inbox;
   client->inbox_overflow = false;
+  client->auth_accepted = 0;
   pthread_mutex_unlock(&client->lock);
   while (incident) {
     struct incident *next = incident->next;
@@ -697,12 +717,11 @@ void client_deliver(struct client *client) {
     free(incident);
     incident = next;
   }
-  if (overflow && session_is_connected(s)) {
-    /* We do not know what we have missed: let the protocol do what it does
-     * after a reconnection, where it trusts nothing older. */
-    session_disconnected(s, clock_now());
-    session_connected(s, clock_now(), s->id, s->timeout, client->attempt);
+  if (accepted) {
+    client->auth_pending -= accepted;
+    connected(client);
   }
+  if (overflow) catch_up(client);
   resolved(client);
 }
 
@@ -786,7 +805,8 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   if (client->handle && !client->refused) turn(client, fd, events);
   /* A failed turn has reported: that must be delivered before we sleep. */
   pthread_mutex_lock(&client->lock);
-  bool waiting = client->inbox || client->inbox_overflow;
+  bool waiting =
+      client->inbox || client->inbox_overflow || client->auth_accepted > 0;
   pthread_mutex_unlock(&client->lock);
   if (waiting) return 0;
   int64_t due =

@@ -142,6 +142,7 @@ static bool belongs(const struct query *query, const struct op *op,
 static void on_listed(struct op *op, const struct reply *reply) {
   struct query *query = op->owner;
   const struct listing *listing = reply->listing;
+  if (reply->rc == REPLY_OK && !listing) query->rc = REASON_NO_MEMORY;
   for (int i = 0; listing && i < listing->count; i++) {
     const struct entry *entry = &listing->entries[i];
     if (!belongs(query, op, entry->role)) continue;
@@ -159,7 +160,8 @@ static void on_listed(struct op *op, const struct reply *reply) {
 
 static void on_holder(struct op *op, const struct reply *reply) {
   struct query *query = op->owner;
-  if (reply->rc == REPLY_OK) add_item(query, query->path, NAME_UNFAIR);
+  if (reply->rc == REPLY_OK && !add_item(query, query->path, NAME_UNFAIR))
+    query->rc = REASON_NO_MEMORY;
   answered(query, reply->rc);
   settle(query);
 }

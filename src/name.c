@@ -88,6 +88,7 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   long long value = strtoll(text, NULL, 10);
   if (value > INT32_MAX || value < INT32_MIN) return 0;
   if (eleven && value >= -999999999) return 0;
+  if (negative && value == 0) return 0; /* no server prints that */
   *sequence = (int32_t)value;
   return width;
 }

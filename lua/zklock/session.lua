@@ -342,7 +342,8 @@ function Session:_patience()
 end
 
 function Session:_last_error()
-  local text = self._core:error()
+  -- (Who was refused may get to hear of it only after a close.)
+  local text = self._closed and "" or self._core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 

@@ -41,27 +41,37 @@ local function bytes_of(id)
   end))
 end
 
---- Closes session `id` through the server at `host` ("ip:port"); false: there
--- is no such session (any more), or no server that says so.
-local function seize(host, id)
+-- "closed"; "refused": there is no such session; nil: nobody knows.
+local function try(host, id)
   local ip, port = host:match "([%w%.]+):(%d+)"
   local connection = assert(socket.tcp())
   connection:settimeout(3)
-  local function receive()
-    local size = connection:receive(4)
-    return size and connection:receive(size:byte(3) * 256 + size:byte(4))
-  end
   local zeros = ("\0"):rep(12) -- protocol and last zxid
-  local ok = connection:connect(ip, tonumber(port))
+  local greeting = connection:connect(ip, tonumber(port))
     and connection:send("\0\0\0\45" .. zeros .. "\0\0\19\136" .. bytes_of(id)
       .. "\0\0\0\16" .. password(id) .. "\0")
-  local greeting = ok and receive()
-  -- A timeout of 0 refuses the session.
-  ok = greeting and greeting:sub(5, 8) ~= "\0\0\0\0"
-    and connection:send "\0\0\0\8\0\0\0\1\255\255\255\245"
-    and receive() ~= nil
+    and connection:receive(41)
+  local result
+  if greeting and greeting:sub(9, 12) == "\0\0\0\0" then -- a timeout of 0
+    result = "refused"
+  elseif greeting then
+    connection:send "\0\0\0\8\0\0\0\1\255\255\255\245"
+    result = connection:receive(4) and "closed"
+  end
   connection:close()
-  return ok or false
+  return result
+end
+
+--- Closes session `id` through the server at `host` ("ip:port"): true, or
+-- false if there was no such session; nil: nobody knows.  (A server that has
+-- the session's own connection closes that one first, and now and then ours
+-- with it, before or after it has done what we ask.)
+local function seize(host, id)
+  for attempt = 1, 10 do
+    local result = try(host, id)
+    if result == "closed" then return true end
+    if result == "refused" then return attempt > 1 end
+  end
 end
 
 return { seize = seize }

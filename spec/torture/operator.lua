@@ -92,9 +92,10 @@ function commands.seize(host)
   if not node then return false end
   local begun = core.now()
   local closed = seize(host, node.owner)
+  if closed == false then return false end -- it was over already
   journal:note("seized", node.owner, ("%.9f"):format(begun),
     not closed and "unknown" or nil)
-  return closed
+  return true
 end
 
 -- What is left when nobody holds or waits: "" at last, or after `patience`

@@ -137,7 +137,7 @@ function facts:granted(client, entry)
   self:count "grants"
   self:count("grants: " .. wait.kind)
   local hold = { number = entry[1], client = client, owner = wait.owner,
-    session = entry[2], granted = entry.at, parts = {} }
+    session = entry[2], begun = wait.begun, parts = {} }
   client.holds[entry[1]] = hold
   table.insert(self.holds, hold)
 end
@@ -246,7 +246,7 @@ function Witness:read_client(name, entries, session_timeout, patience)
   local client = { name = name, waits = {}, holds = {},
     session_timeout = session_timeout or 0, patience = patience or 10 }
   function client.closed_since(hold)
-    return client.closed_at and client.closed_at >= hold.granted
+    return client.closed_at and client.closed_at >= hold.begun
   end
   for _, entry in ipairs(entries) do
     if facts[entry.word] then facts[entry.word](self, client, entry) end

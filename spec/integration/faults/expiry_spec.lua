@@ -1,0 +1,116 @@
+-- Sessions that somebody else ends: who knows a session's id and password may
+-- close it, and its client learns of it afterwards.
+local kinds = require "integration.family.kinds"
+local seize = require "support.seizure".seize
+local start_proxy = require "support.proxy".start
+local support = require "support"
+
+local function expire(session)
+  assert.is_true(seize(support.hosts, session:id()))
+end
+
+local function expired(session, n)
+  support.step_until(session, function()
+    return session:state() == "connected" and session:stats().expiries == n
+  end, 10, "a new session")
+end
+
+describe("A session that somebody else closes", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("loses every kind of hold, once; a fresh one is of the new session "
+    .. "(T2, T4, T15)", function()
+    local path = support.path()
+    local session, other = support.connect(), support.connect()
+    local old = session:id()
+    local locks, guards, calls, waiters = {}, {}, {}, {}
+    for i, kind in ipairs(kinds.all) do
+      local here = path .. "/" .. i
+      locks[i] = kind.make(session, here)
+      guards[i] = assert(locks[i]:acquire(5))
+      guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
+      waiters[i] = kinds.wait_in(kind.rival(other, here))
+    end
+    expire(session)
+    expired(session, 1)
+    assert.are_not.equal(old, session:id())
+    kinds.await((unpack or table.unpack)(waiters))
+    for i, kind in ipairs(kinds.all) do
+      assert.is_false(guards[i]:is_held(), kind.name)
+      assert.equal("lost", (select(3, guards[i]:release())), kind.name)
+      waiters[i].guard:release()
+      -- At once, while the old node may still be in somebody's list.
+      local fresh = assert(locks[i]:acquire(5), kind.name)
+      assert.is_true(fresh:is_held(), kind.name)
+      assert.is_true(fresh:token() > waiters[i].guard:token(), kind.name)
+      for node in fresh.node:gmatch "[^,]+" do
+        assert.equal(session:id(), support.zk():exists(node).owner, kind.name)
+      end
+      fresh:release()
+      assert.equal(1, calls[i], kind.name)
+    end
+  end)
+
+  it("begins its waits again, at the tail, with a node of its own", function()
+    local path = support.path()
+    local holder = support.hold(path)
+    local session, other = support.connect(), support.connect()
+    local first = kinds.queue_in(session:mutex(path), path)
+    local second = kinds.queue_in(other:mutex(path), path)
+    expire(session)
+    expired(session, 1)
+    support.wait_for_queue(path, 3)
+    holder:release()
+    assert.is_true(kinds.await(second):is_held())
+    kinds.nobody(0.2, first)
+    second.guard:release()
+    local guard = kinds.await(first)
+    assert.are_not.equal(first.node, guard.node)
+    assert.equal(session:id(), support.zk():exists(guard.node).owner)
+    guard:release()
+  end)
+
+  it("while the reply to a create is lost finds no node of the old one (T1)",
+    function()
+      local path, proxy = support.path(), start_proxy()
+      support.zk():make(path)
+      local session = support.connect { hosts = proxy.hosts }
+      proxy:lose_reply "create"
+      local waiter = kinds.wait_in(session:mutex(path))
+      proxy:await_loss()
+      local old = support.wait_for_queue(path, 1)[1]
+      expire(session)
+      proxy:heal()
+      local guard = kinds.await(waiter)
+      assert.are_not.equal(path .. "/" .. old, guard.node)
+      assert.same({ guard.node }, kinds.nodes(path))
+      assert.equal(session:id(), support.zk():exists(guard.node).owner)
+      assert.is_true(guard:verify())
+      guard:release()
+    end)
+
+  it("in the moment of its turn is granted with a node or not at all (T9)",
+    function()
+      local path = support.path()
+      local session = support.connect()
+      local mutex = session:mutex(path)
+      math.randomseed(9)
+      for round = 1, 20 do
+        local holder, other = support.hold(path)
+        local waiter = kinds.queue_in(mutex, path)
+        holder:release()
+        support.sleep(math.random() * 0.002)
+        expire(session)
+        local guard = kinds.await(waiter)
+        expired(session, round)
+        -- Granted before or after: what it believes now is true.
+        local held = guard:is_held()
+        assert.equal(held, support.zk():exists(guard.node) ~= false)
+        assert.equal(held and "true" or "lost",
+          held and tostring(guard:release()) or (select(3, guard:release())))
+        other:close()
+        support.wait_for_queue(path, 0)
+      end
+    end)
+end)

@@ -167,6 +167,10 @@ describe("a handler of nginx", function()
     local answer = client:read "*a"
     client:close()
     assert.truthy(answer:find("behind the lock", 1, true))
+    -- The handshake has ended, too.
+    local old = server:workers()
+    server:signal "HUP"
+    nginx.await_end(old)
     assert.are.equal("", server:complaints())
   end)
 

@@ -138,6 +138,27 @@ describe("zklock.ngx.session", function()
       "%[error%].*zklock: an error in a callback: .*on purpose"))
   end)
 
+  it("does without a wake-up where it cannot have one", function()
+    local server = start { init = [[
+      local core = require "zklock.core"
+      local open = core.open
+      core.open = function(...)
+        local handle = open(...)
+        local methods = debug.getmetatable(handle).__index
+        methods.open_doorway = function() return nil, "on purpose" end
+        return handle
+      end ]] }
+    server.may_complain = true
+    local path = support.path()
+    assert.are.equal("fine", server:must("/ids?path=" .. path))
+    assert.are.equal("held", server:must("/callback?path=" .. path))
+    assert.truthy(server:complaints():find(
+      "zklock: no wake-up, but a look every 50 ms: on purpose", 1, true))
+    local old = server:workers()
+    server:signal "HUP"
+    nginx.await_end(old)
+  end)
+
   it("made by hand is closed when nobody refers to it", function()
     local server, path = start(), support.path()
     server:must("/forgotten?path=" .. path)

@@ -33,27 +33,36 @@ local function turn(weak, spawn)
   return not may_leave or requests > 0 or session:_is_waited_for()
 end
 
+local function is_open(weak)
+  return weak[1] and not weak[1]._left
+end
+
+-- The socket; nil: it cannot be had, or is not needed any more.
 local function connect(weak)
+  if not is_open(weak) then return nil end
   local handle, socket = weak[1]._core, ngx.socket.tcp()
   socket:settimeouts(1000, 1000, scopes.FOREVER * 1000)
   local ok, problem = handle:open_doorway()
   if ok then ok, problem = socket:connect("unix:" .. ok) end
+  if not is_open(weak) then return nil end
   if ok then ok, problem = handle:enter_doorway() end
   if ok then return socket end
   ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ", problem)
 end
 
 local function read(_, me, weak)
-  if me.replaced or not weak[1] or weak[1]._left then return end
-  local socket, problem = connect(weak)
-  local spawn, address = spawner(), core.running() or 0
-  me.reads = socket ~= nil
+  if me.replaced then return end
+  local spawn, address, looks = spawner(), core.running() or 0, 0
   scopes.internal[address] = true
+  local socket, problem = connect(weak)
   repeat
+    me.reads = socket ~= nil
     if socket then
       _, problem = socket:receiveany(64)
     else
       ngx.sleep(0.05)
+      looks = looks + 1
+      if looks % 200 == 0 then socket = connect(weak) end
     end
   until problem == "closed" or me.replaced or not turn(weak, spawn)
   me.left = true

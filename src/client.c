@@ -765,6 +765,18 @@ static void turn(struct client *client, int *fd, short *events) {
                         (int64_t)tv.tv_usec * 1000;
 }
 
+/* A request that finds the connection broken makes the library close it and
+ * tell nobody; and the next connection would begin with what is left of that
+ * request, half of it perhaps.  A new handle of the same session has nothing
+ * left over. */
+static void notice_silent_loss(struct client *client) {
+  if (!client->connected || zoo_state(client->handle) == ZOO_CONNECTED_STATE)
+    return;
+  lost_connection(client);
+  session_disconnected(client->session, clock_now());
+  renew_handle(client);
+}
+
 void client_process(struct client *client, short events) {
   if (!client->handle || !events) return;
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
@@ -780,6 +792,8 @@ void client_process(struct client *client, short events) {
   }
 }
 #else
+static void notice_silent_loss(struct client *client) { (void)client; }
+
 static void turn(struct client *client, int *fd, short *events) {
   (void)fd;
   (void)events;
@@ -796,6 +810,7 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   current = client;
   *fd = -1;
   *events = 0;
+  notice_silent_loss(client);
   if (client->resolve_at <= clock_now()) resolve(client);
   if (client->resolver) resolved(client);
   if (client->renew_at <= clock_now() && client->handle) {

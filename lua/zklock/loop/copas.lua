@@ -15,7 +15,7 @@ return { new = function(session)
 
   local function read()
     local mine = { reader = coroutine.running() }
-    function mine.getfd() return fd end
+    function mine.getfd() return armed and source == mine and fd or -1 end
     function mine.dirty() return false end
     function mine.settimeout() return 1 end
     function mine.close() return 1 end
@@ -26,6 +26,7 @@ return { new = function(session)
       end
       return nil, armed and source == mine and "timeout" or "closed"
     end
+    if source then copas.close(source) end
     source = mine
     if copas.settimeouts then copas.settimeouts(mine, nil, nil, -1) end
     copas.receive(mine, 1)

@@ -87,7 +87,8 @@ function loops.check(loop)
   if loop ~= "auto" then
     local ok, problem = pcall(require, "zklock.loop." .. loop)
     if not ok then
-      misuse("option 'loop' = %q cannot be had: %s", loop, tostring(problem))
+      misuse("option 'loop' = %q cannot be had: %s", loop,
+        tostring(problem):match "[^\n]*")
     end
   end
   return loop

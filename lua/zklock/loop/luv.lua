@@ -3,18 +3,29 @@
 local loops = require "zklock.loop"
 local uv = require "luv"
 
--- What ends a task is raised in a callback of luv's.
-local function raise(problem)
+local function after(seconds, fn)
   local timer = uv.new_timer()
-  timer:start(0, 0, function()
-    timer:close()
-    error(problem, 0)
-  end)
+  local function call() timer:close() fn() end
+  uv.update_time()
+  timer:start(math.ceil(seconds * 1000), 0, call)
+  return timer
 end
 
+-- What ends a task is raised in a callback of luv's.
 local function resume(task, ...)
   local ok, problem = coroutine.resume(task, ...)
-  if not ok then raise(debug.traceback(task, problem)) end
+  if ok then return end
+  problem = debug.traceback(task, problem)
+  after(0, function() error(problem, 0) end)
+end
+
+-- The loop resumes whom a wake has found, nobody else: in whose middle?
+local function resume_later(w)
+  after(0, function()
+    local task = w.task
+    w.task, w = nil, nil -- the guard that it is to be is the task's alone
+    if task and coroutine.status(task) == "suspended" then resume(task) end
+  end)
 end
 
 return { new = function(session)
@@ -24,41 +35,25 @@ return { new = function(session)
   local function read() resume(coroutine.create(session.step), session) end
 
   function A.wait(w, timeout)
-    local timer = timeout and uv.new_timer()
-    uv.update_time()
-    if timer then
-      timer:start(math.ceil(timeout * 1000) + 1, 0, function()
-        timer:close()
-        timer = nil
-        A.wake(w)
-      end)
-    end
+    local expired = false
+    local function expire() expired = true A.wake(w) end
+    local timer = timeout and after(timeout + 0.001, expire)
     if loops.in_main() then
-      repeat uv.run "once" until w.done or timeout and not timer
+      repeat uv.run "once" until w.done or expired
     else
       w.task = coroutine.running()
       coroutine.yield()
       w.task = nil
     end
-    if timer then timer:close() end
+    if timer and not expired then timer:close() end
   end
 
-  function A.wake(w)
-    local task = w.task
-    if task and coroutine.status(task) == "suspended" then resume(task) end
-  end
+  function A.wake(w) if w.task then resume_later(w) end end
 
-  function A.arm()
-    poll = uv.new_poll(session:fd())
-    poll:start("r", read)
-  end
+  function A.arm() poll = uv.new_poll(session:fd()) poll:start("r", read) end
 
-  function A.disarm()
-    if poll then poll:close() end
-    poll = nil
-  end
+  function A.disarm() poll = poll and poll:close() and nil end
 
   A.close = A.disarm
-
   return A
 end }

@@ -1,0 +1,245 @@
+-- What suspends a call that must wait: decided at each call.
+local runners = require "loops.runners"
+local frames = require "loops.frames"
+local support = require "support"
+local zklock = require "zklock"
+local connect, misuse = support.connect, support.misuse
+
+local suspending = { "luv", "cqueues", "copas" }
+
+-- One test for each loop that is there and can suspend.
+local function each(it, title, fn)
+  for _, name in ipairs(suspending) do
+    local runner = runners[name]
+    if not runner.missing and not support.is_51 then
+      it(("%s: %s"):format(name, title), function() fn(runner, name) end)
+    end
+  end
+end
+
+describe("The loop auto", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("finds the right one at each call, with one session", function()
+    local session = connect()
+    local path = support.path()
+    assert(session:mutex(path):acquire(5)):release()
+    for _ = 1, 2 do
+      for _, name in ipairs(suspending) do
+        local runner = runners[name]
+        if not runner.missing and not support.is_51 then
+          runner.run(function(env)
+            local ticks, done = 0, false
+            env.spawn(function()
+              while not done do
+                env.sleep(0.001)
+                ticks = ticks + 1
+              end
+            end)
+            local holder = connect():mutex(path, { max_hold = 0.1 })
+            local guard = assert(holder:acquire(5))
+            assert(session:mutex(path):acquire(5)):release()
+            done = true
+            assert.is_false(guard:is_held())
+            assert.is_true(ticks > 3)
+          end)
+        end
+      end
+      assert(session:mutex(path):acquire(5)):release()
+    end
+  end)
+
+  each(it, "loads no adapter that is not used", function(_, name)
+    local text = ('assert(require "zklock" and require %q); '
+      .. 'for _, name in ipairs { "luv", "cqueues", "copas" } do '
+      .. 'assert(not package.loaded["zklock.loop." .. name]) end'):format(name)
+    local path = ("LUA_PATH='%s' "):format(package.path)
+    local status = os.execute(path .. support.lua .. " -e '" .. text .. "'")
+    assert.is_true(status == true or status == 0)
+  end)
+
+  if not runners.luv.missing then
+    it("refuses to block luv from a callback of its own", function()
+      local uv = require "luv"
+      local lock = connect():mutex(support.path())
+      local text
+      local timer = uv.new_timer()
+      timer:start(1, 0, function()
+        timer:close()
+        text = misuse(function() lock:acquire() end)
+      end)
+      uv.run()
+      assert.matches("runs in luv, but not as a task", text)
+      assert.matches("wait in a coroutine of its own", text)
+      assert.matches('loop = "poll"', text)
+    end)
+
+    it("luv, by name, turns the loop in the main chunk", function()
+      local uv = require "luv"
+      local session = connect { loop = "luv" }
+      local lock, order = session:mutex(support.path()), {}
+      coroutine.wrap(function()
+        local guard = assert(lock:acquire(5))
+        local timer = uv.new_timer()
+        timer:start(50, 0, function()
+          timer:close()
+          order[#order + 1] = "first"
+          guard:release()
+        end)
+      end)()
+      local guard = assert(lock:acquire(5))
+      order[#order + 1] = "second"
+      assert.same({ "first", "second" }, order)
+      guard:release()
+    end)
+
+    it("luv, by name, serves a program of callbacks only", function()
+      local uv = require "luv"
+      local session = connect { loop = "luv" }
+      local guard
+      session:mutex(support.path()):acquire_async(5, function(granted)
+        guard = granted
+      end)
+      uv.run()
+      assert.is_true(guard:is_held())
+    end)
+  end
+
+  if not runners.cqueues.missing then
+    it("refuses a coroutine inside a task of cqueues", function()
+      local controller = require "cqueues".new()
+      local lock = connect():mutex(support.path())
+      local text
+      controller:wrap(function()
+        coroutine.wrap(function()
+          text = misuse(function() lock:acquire() end)
+        end)()
+      end)
+      assert(controller:loop(5))
+      assert.matches("runs in cqueues, but not as a task", text)
+    end)
+
+    it("serves several controllers of cqueues, and what is left of one",
+      function()
+        local cqueues = require "cqueues"
+        local session, path = connect(), support.path()
+        local lock, granted = session:mutex(path), 0
+        local function wait()
+          assert(lock:acquire { timeout = 10, owner = {} }):release()
+          granted = granted + 1
+        end
+        local guard = assert(lock:acquire(5))
+        -- This one is dropped in the middle of its wait.
+        local controller = cqueues.new()
+        controller:wrap(wait)
+        controller:step(0.05)
+        controller = nil -- luacheck: ignore
+        local one, two = cqueues.new(), cqueues.new()
+        one:wrap(wait)
+        two:wrap(wait)
+        one:step(0)
+        two:step(0)
+        guard:release()
+        support.wait_until(function()
+          collectgarbage() -- what waited in the dropped one
+          one:step(0.01)
+          two:step(0.01)
+          return granted >= 2
+        end)
+        assert.is_true(one:loop(2) and one:empty())
+        assert.is_true(two:loop(2) and two:empty())
+        one:close()
+        two:close()
+      end)
+  end
+
+  it("says which loop is missing when one is named", function()
+    local text = misuse(function() zklock.connect("a", { loop = "skynet" }) end)
+    assert.matches('option \'loop\' = "skynet" cannot be had', text)
+    text = misuse(function() zklock.connect("a", { loop = "libev" }) end)
+    assert.matches('"luv"', text)
+  end)
+end)
+
+describe("A loop", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  each(it, "ends when nobody waits, though the session is open",
+    function(runner)
+      local session
+      runner.run(function()
+        session = connect()
+        assert(session:mutex(support.path()):acquire(5)):release()
+      end)
+      assert.equal("connected", session:state())
+    end)
+
+  each(it, "lasts while a callback is expected", function(runner)
+    local guard, lost
+    local session = connect()
+    runner.run(function()
+      session:mutex(support.path(), { max_hold = 0.2 }):acquire_async(5,
+        function(granted)
+          guard = granted
+          guard:on_lost(function() lost = true end)
+        end)
+    end)
+    assert.is_table(guard)
+    assert.is_true(lost)
+  end)
+
+  each(it, "does not last for the callbacks of a hold that has ended",
+    function(runner)
+      local session = connect()
+      runner.run(function()
+        local guard = assert(session:mutex(support.path()):acquire(5))
+        guard:on_lost(print):on_revoke(print)
+        guard:release()
+      end)
+    end)
+
+  each(it, "gives a session back to the collector", function(runner)
+    local weak = setmetatable({}, { __mode = "v" })
+    runner.run(function()
+      local session = assert(zklock.connect(support.hosts))
+      assert(session:mutex(support.path()):acquire(5)):release()
+      weak[1] = session
+    end)
+    support.wait_until(function()
+      runner.run(function() end) -- what the loop itself has to tidy up
+      collectgarbage()
+      return not weak[1]
+    end)
+  end)
+
+  each(it, "goes on after close in the middle of everything",
+    function(runner)
+      runner.run(function(env)
+        local done = 0
+        for _ = 1, 10 do
+          local session = connect()
+          local lock = session:mutex(support.path())
+          local guard = assert(lock:acquire(5))
+          guard:on_lost(print)
+          lock:acquire_async(nil, function() end)
+          env.spawn(function()
+            lock:acquire { owner = {} }
+            done = done + 1
+          end)
+          env.sleep(0.002)
+          session:close()
+        end
+        env.until_true(function() return done == 10 end)
+      end)
+    end)
+end)
+
+describe("The README's game loop", function()
+  it("is that of the example, and short", function()
+    assert.is_truthy(frames.example:find(frames.source, 1, true))
+    local _, lines = frames.source:gsub("\n", "")
+    assert.is_true(lines <= 40, lines)
+  end)
+end)

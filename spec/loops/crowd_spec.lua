@@ -1,0 +1,58 @@
+-- Thousands of tasks in one process; `CROWD=10000` for the full number.
+local runners = require "loops.runners"
+local support = require "support"
+
+local TASKS = tonumber(os.getenv "CROWD") or 1000
+local LOCKS = 100
+
+describe("A crowd of tasks #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function use(env, session, path)
+    local inside, finished = {}, 0
+    for i = 1, TASKS do
+      env.spawn(function()
+        local name = ("%s/%d"):format(path, i % LOCKS)
+        local guard = assert(session:mutex(name):acquire(120))
+        assert.is_nil(inside[name])
+        inside[name] = true
+        env.sleep(0.001)
+        inside[name] = nil
+        assert.is_true(guard:release())
+        finished = finished + 1
+      end)
+    end
+    while finished < TASKS do env.sleep(0.05) end
+  end
+
+  for _, name in ipairs { "luv", "cqueues" } do
+    local runner = runners[name]
+    if not runner.missing and not support.is_51 then
+      it(("waits for a hundred locks in %s, and memory stays flat")
+        :format(name), function()
+        local sizes, times = {}, {}
+        runner.run(function(env)
+          local session = support.connect { session_timeout = 30 }
+          for round = 1, 4 do
+            local begun = env.now()
+            use(env, session, support.path())
+            times[round] = env.now() - begun
+            collectgarbage()
+            collectgarbage()
+            sizes[round] = support.memory()
+          end
+          session:close()
+        end)
+        if os.getenv "CROWD" then
+          for round, size in ipairs(sizes) do
+            print(("%s: %d tasks, round %d: %.2f s, %d KiB resident"):format(
+              name, TASKS, round, times[round], size))
+          end
+        end
+        assert.is_true(sizes[4] < sizes[2] * 1.1 + 1024,
+          table.concat(sizes, " "))
+      end)
+    end
+  end
+end)

@@ -1,0 +1,201 @@
+-- What callbacks and tasks raise: told in the loop's own way, and the loop's
+-- reader goes on.
+local runners = require "loops.runners"
+local spawn = require "support.child".spawn
+local support = require "support"
+local connect = support.connect
+
+local function missing(name)
+  return runners[name].missing or support.is_51
+end
+
+-- Three callbacks that raise, and one that shows that the reader lives.
+local function begin(session, finished)
+  local lock = session:mutex(support.path())
+  for i = 1, 4 do
+    lock:acquire_async(nil, function(guard)
+      guard:release()
+      if i == 4 then return finished() end
+      error("ouch " .. i, 0)
+    end)
+  end
+end
+
+describe("An error in a callback, without a log,", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("comes out of step(), each of them once", function()
+    local session, heard, last = connect(), {}, false
+    begin(session, function() last = true end)
+    support.wait_until(function()
+      local ok, problem = pcall(session.step, session)
+      if not ok then heard[#heard + 1] = problem end
+      return last and #heard == 3
+    end)
+    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+    session:step()
+  end)
+
+  it("leaves the fd readable while there are more", function()
+    local socket = require "socket"
+    local session, heard, last = connect(), 0, false
+    local source = { getfd = function() return session:fd() end }
+    begin(session, function() last = true end)
+    while not last or heard < 3 do
+      local readable = socket.select({ source }, nil, 5)
+      assert.equal(1, #readable)
+      if not pcall(session.step, session) then heard = heard + 1 end
+    end
+  end)
+
+  if not missing "cqueues" then
+    it("comes out of the loop of cqueues", function()
+      local controller, heard, last = require "cqueues".new(), {}, false
+      controller:wrap(function()
+        begin(connect(), function() last = true end)
+      end)
+      while not last or #heard < 3 do
+        local ok, problem = controller:loop(5)
+        if not ok then heard[#heard + 1] = problem end
+      end
+      table.sort(heard)
+      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+      assert.is_true(controller:loop(5) and controller:empty())
+    end)
+  end
+
+  if not missing "copas" then
+    it("goes to the error handler of copas", function()
+      local copas = require "copas"
+      local set = copas.seterrorhandler or copas.setErrorHandler
+      local heard, last = {}, false
+      copas.addthread(function()
+        set(function(problem) heard[#heard + 1] = problem end, true)
+        begin(connect(), function() last = true end)
+      end)
+      copas.loop()
+      set(print, true)
+      table.sort(heard)
+      assert.is_true(last)
+      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+    end)
+  end
+
+  if not missing "luv" then
+    it("is an error of a callback of luv's, which ends the program", function()
+      local child = spawn([[
+        local uv = require "luv"
+        local path = ...
+        coroutine.wrap(function()
+          local session = assert(zklock.connect(hosts))
+          session:mutex(path):acquire_async(nil, function(guard)
+            guard:release()
+            error "ouch"
+          end)
+        end)()
+        uv.run()
+        os.exit(0)
+      ]], support.path())
+      assert.equal(255, child:wait())
+      assert.matches("Uncaught Error: .*ouch\n", child:output())
+    end)
+  end
+end)
+
+describe("An error that ends a task", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  if not missing "luv" then
+    it("is not swallowed by luv: it is raised, with its traceback", function()
+      local child = spawn([[
+        local uv = require "luv"
+        local path = ...
+        local function section()
+          error "ouch"
+        end
+        coroutine.wrap(function()
+          local session = assert(zklock.connect(hosts,
+            { log = function() end }))
+          assert(session:mutex(path):acquire(5))
+          section()
+        end)()
+        uv.run()
+      ]], support.path())
+      assert.equal(255, child:wait())
+      assert.matches("ouch.*in %a+ '?section", child:output())
+    end)
+  end
+
+  if not missing "cqueues" then
+    it("comes out of the loop of cqueues, and the others go on", function()
+      local cqueues = require "cqueues"
+      local controller, others = cqueues.new(), 0
+      local session = connect()
+      local path = support.path()
+      controller:wrap(function()
+        assert(session:mutex(path):acquire(5)):release()
+        error("ouch", 0)
+      end)
+      for _ = 1, 5 do
+        controller:wrap(function()
+          assert(session:mutex(path):acquire(5)):release()
+          others = others + 1
+        end)
+      end
+      local heard
+      while others < 5 or not heard do
+        local ok, problem = controller:loop(5)
+        if not ok then heard = problem end
+      end
+      assert.equal("ouch", heard)
+    end)
+  end
+end)
+
+describe("A program that leaves without close", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local ways = {
+    ["ends"] = { "", 0 },
+    ["calls os.exit"] = { "os.exit(3)", 3 },
+    ["closes its state"] = { "os.exit(4, true)", 4 },
+    ["raises"] = { "error 'ouch'", 1 },
+  }
+  local loops = {
+    luv = [[
+      local uv = require "luv"
+      coroutine.wrap(work)()
+      uv.run() ]],
+    cqueues = [[
+      local controller = require "cqueues".new()
+      controller:wrap(work)
+      assert(controller:loop()) ]],
+    copas = [[
+      local copas = require "copas"
+      copas.addthread(work)
+      copas.loop() ]],
+  }
+  for name, run in pairs(loops) do
+    for way, expected in pairs(ways) do
+      if not missing(name) then
+        it(("%s: %s"):format(name, way), function()
+          local child = spawn([[
+            package.path = ]] .. ("%q"):format(package.path) .. [[
+
+            local path = ...
+            local session, guard
+            local function work()
+              session = assert(zklock.connect(hosts))
+              guard = assert(session:mutex(path):acquire(5))
+              session:mutex(path .. "/other"):acquire(5):release()
+            end
+          ]] .. run .. expected[1], support.path())
+          assert.equal(expected[2], child:wait(10))
+        end)
+      end
+    end
+  end
+end)

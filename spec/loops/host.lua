@@ -1,0 +1,54 @@
+--- C programs that embed the Lua that runs this spec.
+local support = require "support"
+
+local host = {}
+
+-- Where Lua's headers and library are, in Debian and Ubuntu.
+local function flags()
+  local incdir = os.getenv "LUA_INCDIR"
+  if rawget(_G, "jit") then
+    return "-I" .. (incdir or "/usr/include/luajit-2.1"), "-lluajit-5.1"
+  end
+  local version = _VERSION:sub(5)
+  return "-I" .. (incdir or "/usr/include/lua" .. version), "-llua" .. version
+end
+
+local function execute(command)
+  local output = os.tmpname()
+  local status = os.execute(("%s >%s 2>&1"):format(command, output))
+  local file = assert(io.open(output))
+  local text = file:read "*a"
+  file:close()
+  os.remove(output)
+  return status == true or status == 0, text
+end
+
+--- Compiles a C file, with the sanitizers that the specs run under: the path
+-- of a program, which is removed when the test is over.
+function host.build(source)
+  local include, library = flags()
+  local program = os.tmpname()
+  support.closing({}, function() os.remove(program) end)
+  local ok, text = execute(table.concat({
+    os.getenv "CC" or "cc", "-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror",
+    os.getenv "CFLAGS" or "-O2 -g", include,
+    (os.getenv "SPEC_ROOT" or ".") .. "/" .. source, "-o", program, library,
+    "-lpthread -ldl -lm", os.getenv "LDFLAGS" or "",
+  }, " "))
+  assert(ok, text)
+  return program
+end
+
+-- The thread sanitizer of older compilers wants addresses that are not random.
+local function prefix()
+  if not (os.getenv "TSAN_OPTIONS") then return "" end
+  local arch = "setarch $(uname -m) -R "
+  return execute(arch .. "true") and arch or ""
+end
+
+--- Runs it: did it end well, and what did it write?
+function host.run(program, ...)
+  return execute(prefix() .. table.concat({ program, ... }, " "))
+end
+
+return host

@@ -1,0 +1,68 @@
+--- The integration specs once more, each test as a task of an event loop:
+-- what is true where a wait blocks must be true where it suspends.
+local runners = require "loops.runners"
+local support = require "support"
+
+-- Tests whose point is a loop of their own, in the middle of ours.
+local own_loop = {
+  "wakes a coroutine that waits", "suspends only the calling coroutine",
+  "contends with others of its session, in order of arrival",
+  "lets its function wait in a coroutine, except on PUC 5.1",
+  "a wait suspends its coroutine alone, and one holds at a time",
+}
+
+local function has_own_loop(title)
+  for _, ending in ipairs(own_loop) do
+    if title:sub(-#ending) == ending then return true end
+  end
+end
+
+local sessions
+
+local connect = support.connect
+function support.connect(options)
+  local session = connect(options)
+  if sessions then sessions[#sessions + 1] = session end
+  return session
+end
+
+-- A session with a callback that is still expected would keep the loop.
+local function close_sessions()
+  for _, session in ipairs(sessions) do session:close() end
+  sessions = nil
+end
+
+local function load_with(path, env)
+  if not setfenv then return assert(loadfile(path, "t", env)) end
+  return setfenv(assert(loadfile(path)), env)
+end
+
+--- Runs spec/integration/<name>_spec.lua of each name in the loop; `globals`
+-- are those of the spec file that calls this.
+return function(loop, globals, names)
+  local runner = runners[loop]
+  if runner.missing or support.is_51 then
+    globals.pending("the integration specs, in " .. loop .. ": "
+      .. (runner.missing or "Lua 5.1 has no yield across pcall"))
+    return
+  end
+
+  local function it(title, fn)
+    if has_own_loop(title) then return end
+    globals.it(title, function()
+      sessions = {}
+      runner.run(function()
+        local ok, problem = pcall(fn)
+        close_sessions()
+        if not ok then error(problem, 0) end
+      end)
+    end)
+  end
+
+  local env = setmetatable({ it = it }, { __index = globals })
+  for name in names:gmatch "%S+" do
+    local root = os.getenv "SPEC_ROOT" or "."
+    local path = ("%s/spec/integration/%s_spec.lua"):format(root, name)
+    load_with(path, env)()
+  end
+end

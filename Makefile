@@ -93,6 +93,12 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
+.PHONY: mutants pure
+mutants:  ## the simulator against a protocol that is broken on purpose
+	@BUILD=$(BUILD) bash spec/sim/mutants/run
+pure:
+	@echo $(PURE)
+
 .PHONY: torture
 MINUTES ?= 2
 torture:  ## processes against faults, and a witness: MINUTES=, SEED=

@@ -151,6 +151,14 @@ static int node_of_czxid(const struct world *w, int64_t czxid) {
   return t->kind == DID_CREATE && t->zxid == czxid ? t->node : NO_NODE;
 }
 
+/* Who downgrades keeps the writer's place. */
+static void check_place(struct world *w, const struct acquisition *a) {
+  const struct node *nodes = w->zoo.history.nodes;
+  if (a->writer == NOBODY || is_excused(w, a)) return;
+  if (nodes[a->node].order != nodes[w->acquisitions[a->writer].node].order)
+    violate(w, "(%d) has not its writer's place", number_of(w, a));
+}
+
 /* As far as the process can know: nobody is ahead.  What it knows is as new
  * as the newest thing that it was told. */
 static void check_first(struct world *w, const struct acquisition *a) {
@@ -227,12 +235,12 @@ static void check_order(struct world *w, const struct acquisition *a) {
                               FAULT_BIT(FORCE) | FAULT_BIT(MEMORY) |
                               FAULT_BIT(REAP) | FAULT_BIT(COUNTER);
   if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
-  if (w->faults.classes & disturbing || a->handoffs) return;
+  if (w->faults.classes & disturbing) return;
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
   for (const struct acquisition *b = w->acquisitions; b < a; b++)
     if (b->process == a->process && b->lock == a->lock && !b->granted &&
-        !b->refused && !b->handoffs && b->writer == NOBODY &&
-        b->begun_in == a->process->session.connection)
+        !b->refused && !a->handoffs == !b->handoffs && b->writer == NOBODY &&
+        b->enters_in == a->process->session.connection)
       violate(w, "(%d) is granted before (%d)", number_of(w, a),
               number_of(w, b));
 }
@@ -250,6 +258,7 @@ void invariants_granted(struct world *w, struct acquisition *a) {
   if (!believes(w, a)) return;
   check_node(w, a);
   check_first(w, a);
+  check_place(w, a);
   check_token(w, a);
   check_order(w, a);
 }
@@ -402,6 +411,11 @@ void invariants_expiring(struct world *w, int session) {
     if (node_of(w, a)->session == session && !is_excused(w, a))
       violate(w, "(%d) believes beyond the end of its session", i);
   }
+}
+
+void invariants_deleting(struct world *w, int node) {
+  if (w->zoo.history.nodes[node].size > 0)
+    violate(w, "a directory that is somebody's own is deleted");
 }
 
 void invariants_removed(struct world *w, int node) {

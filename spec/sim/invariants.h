@@ -19,6 +19,8 @@ void invariants_turned(struct world *w, struct process *p);
 void invariants_expiring(struct world *w, int session);
 /* A foreign client holds a lock; of a semaphore, so many of them do. */
 void invariants_foreign(struct world *w, int lock, bool reads, int leases);
+/* The leader is about to delete a node at the wish of a client of ours. */
+void invariants_deleting(struct world *w, int node);
 /* A node has been removed at the wish of a client. */
 void invariants_removed(struct world *w, int node);
 /* Everybody has finished. */

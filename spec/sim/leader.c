@@ -287,6 +287,7 @@ static void remove_node(struct world *w, int server, int request, int session) {
     fail(w, server, request, REPLY_NOT_EMPTY);
     return;
   }
+  invariants_deleting(w, node);
   history_remove(h, node, is_mistaken(w, node, session));
   invariants_removed(w, node);
   commit(w, DID_REMOVE, node, NOBODY, request, server, 0);

@@ -1,15 +1,17 @@
 /* The simulator's command line:
  *
- *   sim [--seeds N] [--seed S] [--trace] [--stats] [--only CLASS]...
+ *   sim [--seeds N] [--seed S] [--trace] [--stats] [--stop] [--only CLASS]...
  *       [--without CLASS]... [--lock KIND]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
  * an invariant. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "world.h"
 
@@ -19,14 +21,14 @@ struct wishes {
   uint64_t first, seeds;
   uint64_t allowed;
   int family; /* of the locks; NOBODY: any */
-  bool only, trace, stats;
+  bool only, trace, stats, stop;
 };
 
 static struct world world;
 
 static void usage(void) {
   fprintf(stderr,
-          "usage: sim [--seeds N] [--seed S] [--trace] [--stats]"
+          "usage: sim [--seeds N] [--seed S] [--trace] [--stats] [--stop]"
           " [--only CLASS]... [--without CLASS]..."
           " [--lock mutex|rwlock|semaphore|unfair]\nclasses:");
   for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
@@ -51,6 +53,8 @@ static struct wishes read_wishes(int argc, char **argv) {
       wishes.trace = true;
     } else if (strcmp(name, "--stats") == 0) {
       wishes.stats = true;
+    } else if (strcmp(name, "--stop") == 0) {
+      wishes.stop = true;
     } else if (i + 1 == argc) {
       usage();
     } else if (strcmp(name, "--seeds") == 0) {
@@ -86,6 +90,17 @@ static void print_violation(const struct wishes *wishes) {
   putchar('\n');
 }
 
+/* An assertion of the production code has failed: in which schedule? */
+static void die(int signal_number) {
+  char text[80];
+  int length = snprintf(text, sizeof text, "seed %" PRIu64 ": it died (%s)\n",
+                        world.seed,
+                        signal_number == SIGABRT ? "assertion" : "signal");
+  if (write(STDOUT_FILENO, text, (size_t)length) < 0) _exit(2);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
 static void print_statistics(void) {
   static const char *const texts[] = {
 #define X(name, text) text,
@@ -101,18 +116,21 @@ static void print_statistics(void) {
 
 static double seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv) {
   struct wishes wishes = read_wishes(argc, argv);
+  signal(SIGABRT, die);
+  signal(SIGSEGV, die);
   double began = seconds();
   uint64_t schedules = 0;
   int violations = 0;
   world.tracing = wishes.trace;
   world.wanted_family = wishes.family;
-  while (schedules < wishes.seeds && violations < ENOUGH) {
+  int enough = wishes.stop ? 1 : ENOUGH;
+  while (schedules < wishes.seeds && violations < enough) {
     if (!world_run(&world, wishes.first + schedules, wishes.allowed)) {
       print_violation(&wishes);
       violations++;

@@ -85,6 +85,7 @@ static struct contender_options options_of(struct world *w,
   a->deadline = options.deadline;
   a->patient = options.patient;
   a->handoffs = options.handoffs;
+  a->max_hold = options.max_hold;
   a->lose_on_suspend = options.lose_on_suspend;
   return options;
 }
@@ -136,6 +137,7 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   a->hold = world_span(w, w->profile.hold);
   a->hold_until = NEVER;
   a->begun_in = p->session.connection;
+  a->enters_in = a->begun_in + !session_is_connected(&p->session);
   struct contender_options options = options_of(w, a);
   count(w, SAW_ACQUIRED);
   if (is_leaving(w, a)) count(w, SAW_GHOST);
@@ -275,7 +277,8 @@ static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
   a->held_in = a->process->session.connection;
-  a->hold_until = a->contender->timer.due;
+  if (a->max_hold != NEVER)
+    a->hold_until = a->process->session.now + a->max_hold;
   a->token = contender_token(a->contender);
   count_grant(w, a);
   invariants_granted(w, a);

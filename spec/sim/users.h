@@ -18,7 +18,7 @@ struct acquisition {
   int writer;       /* the acquisition that it downgrades; NOBODY: none */
   int64_t deadline; /* by the process's clock */
   int64_t hold;
-  int64_t hold_until; /* by the process's clock: max_hold */
+  int64_t max_hold, hold_until;
   int handoffs;
   bool patient, lose_on_suspend;
   bool granted, refused, lost, revoked, removed, forgotten;
@@ -27,8 +27,9 @@ struct acquisition {
   int node;   /* what it was granted for */
   int64_t token;
   int64_t granted_at;
-  unsigned begun_in; /* the connection in which it was begun, */
-  unsigned held_in;  /* and granted */
+  unsigned begun_in;  /* the connection in which it was begun, */
+  unsigned enters_in; /* may have made its node, */
+  unsigned held_in;   /* and was granted */
   enum contender_state last_state;
 };
 

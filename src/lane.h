@@ -27,8 +27,9 @@ enum renewal {
 
 struct lane {
   struct session *session;
-  struct lane *next;       /* in its bucket of the session's table */
-  struct lane *dirty_next; /* in the session's list of lanes to flush */
+  struct lane *next;          /* in its bucket of the session's table */
+  struct lane *older, *newer; /* lanes of the session */
+  struct lane *dirty_next;    /* in the session's list of lanes to flush */
   bool dirty;
   bool crowded, urgent; /* somebody waits for room, urgently: see room.h */
   struct lane *crowded_next, *crowded_previous; /* likewise */

@@ -104,6 +104,11 @@ static void free_lane(struct session *s, struct lane *lane) {
   struct lane **link = bucket_of(s, lane->path, lane->length);
   while (*link != lane) link = &(*link)->next;
   *link = lane->next;
+  if (lane->newer)
+    lane->newer->older = lane->older;
+  else
+    s->lanes = lane->older;
+  if (lane->older) lane->older->newer = lane->newer;
   lane_free(lane);
 }
 
@@ -127,20 +132,16 @@ static void flush(struct session *s) {
 }
 
 static void each_lane(struct session *s, void (*visit)(struct lane *lane)) {
-  for (int i = 0; i < SESSION_BUCKETS; i++)
-    for (struct lane *lane = s->buckets[i]; lane; lane = lane->next)
-      visit(lane);
+  for (struct lane *lane = s->lanes; lane; lane = lane->older) visit(lane);
 }
 
 static void each_contender(struct session *s,
                            void (*visit)(struct contender *c)) {
-  for (int i = 0; i < SESSION_BUCKETS; i++) {
-    for (struct lane *lane = s->buckets[i]; lane; lane = lane->next) {
-      struct contender *next;
-      for (struct contender *c = lane->first; c; c = next) {
-        next = c->next;
-        visit(c);
-      }
+  for (struct lane *lane = s->lanes; lane; lane = lane->older) {
+    struct contender *next;
+    for (struct contender *c = lane->first; c; c = next) {
+      next = c->next;
+      visit(c);
     }
   }
 }
@@ -306,6 +307,9 @@ struct lane *session_lane(struct session *s, const char *path) {
     struct lane **bucket = bucket_of(s, path, length);
     lane->next = *bucket;
     *bucket = lane;
+    lane->older = s->lanes;
+    if (s->lanes) s->lanes->newer = lane;
+    s->lanes = lane;
   }
   session_dirty(s, lane); /* somebody enters, or it is freed */
   return lane;
@@ -327,8 +331,7 @@ void session_close(struct session *s) {
 
 void session_free(struct session *s) {
   flush(s);
-  for (int i = 0; i < SESSION_BUCKETS; i++)
-    while (s->buckets[i]) free_lane(s, s->buckets[i]);
+  while (s->lanes) free_lane(s, s->lanes);
 }
 
 /* The world. */

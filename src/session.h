@@ -98,6 +98,7 @@ struct session {
 
   struct timers timers;
   struct room room;
+  struct lane *lanes; /* the newest of all */
   struct lane *buckets[SESSION_BUCKETS];
   struct lane *dirty, **dirty_end;
   int active;  /* contenders that are not GONE */

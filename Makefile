@@ -93,11 +93,9 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
-.PHONY: mutants pure
+.PHONY: mutants
 mutants:  ## the simulator against a protocol that is broken on purpose
-	@BUILD=$(BUILD) bash spec/sim/mutants/run
-pure:
-	@echo $(PURE)
+	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)
 
 .PHONY: torture
 MINUTES ?= 2

@@ -164,7 +164,13 @@ static void stop_server(struct world *w) {
   struct server *server = &w->zoo.servers[number];
   /* (A leader that is stopped again before it has done what is due: lease.h.) */
   if (w->now < server->stopped_until + w->profile.timeout / 24) return;
+  /* About as long as it takes until the sessions are overdue, or any time. */
   server->stopped_until = fault_while(w);
+  if (w->faults.about_time && random_chance(&w->random, 50)) {
+    int64_t percent = 60 + random_below(&w->random, 60);
+    int64_t until = w->now + w->profile.timeout / 100 * percent;
+    if (until < w->profile.active) server->stopped_until = until;
+  }
   trace(w, NOBODY, "! server %d stops until %.3f ms", number,
         (double)server->stopped_until / 1e6);
 }

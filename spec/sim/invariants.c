@@ -274,7 +274,7 @@ static bool may_hold_beside(const struct world *w, const struct acquisition *a,
 static void check_exclusion(struct world *w) {
   const struct acquisition *holders[ACQUISITIONS_MAX];
   int holder_count = 0;
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
     if (is_excused(w, a)) {
@@ -296,7 +296,7 @@ static void check_exclusion(struct world *w) {
 
 void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
   int holders = 0;
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (a->lock != lock || !a->granted || a->lost || a->released ||
         !believes(w, a) || is_excused(w, a))
@@ -312,7 +312,7 @@ void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
 
 /* A deadline is kept in the first batch after it. */
 static void check_deadlines(struct world *w, const struct process *p) {
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || a->granted || a->refused || !p->open) continue;
     if (a->deadline <= p->now)
@@ -366,7 +366,7 @@ static void check_ends(struct world *w, const struct acquisition *a) {
 }
 
 static void check_each(struct world *w, const struct process *p) {
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || !p->open) continue;
     check_impatience(w, a);
@@ -376,7 +376,7 @@ static void check_each(struct world *w, const struct process *p) {
 }
 
 static void count_states(struct world *w, const struct process *p) {
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || !a->contender) continue;
     enum contender_state last = a->last_state, now = a->contender->state;
@@ -405,7 +405,7 @@ void invariants_turned(struct world *w, struct process *p) {
 /* The leader's acts. */
 
 void invariants_expiring(struct world *w, int session) {
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
     if (node_of(w, a)->session == session && !is_excused(w, a))
@@ -419,7 +419,7 @@ void invariants_deleting(struct world *w, int node) {
 }
 
 void invariants_removed(struct world *w, int node) {
-  for (int i = 0; i < w->acquisition_count; i++) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (!a->granted || a->lost || a->released || a->node != node) continue;
     if (!believes(w, a)) continue;

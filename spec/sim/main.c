@@ -93,9 +93,9 @@ static void print_violation(const struct wishes *wishes) {
 /* An assertion of the production code has failed: in which schedule? */
 static void die(int signal_number) {
   char text[80];
-  int length = snprintf(text, sizeof text, "seed %" PRIu64 ": it died (%s)\n",
-                        world.seed,
-                        signal_number == SIGABRT ? "assertion" : "signal");
+  int length =
+      snprintf(text, sizeof text, "seed %" PRIu64 ": it died (%s)\n",
+               world.seed, signal_number == SIGABRT ? "assertion" : "signal");
   if (write(STDOUT_FILENO, text, (size_t)length) < 0) _exit(2);
   signal(signal_number, SIG_DFL);
   raise(signal_number);

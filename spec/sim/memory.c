@@ -1,4 +1,3 @@
-#define SIM_MEMORY_C
 #include "memory.h"
 
 #include <stddef.h>
@@ -6,6 +5,9 @@
 #include <string.h>
 
 #include "random.h"
+
+#undef malloc
+#undef free
 
 /* Under the address sanitizer each piece is its own, so that it sees one that
  * is used after it was given back. */

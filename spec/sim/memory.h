@@ -20,10 +20,8 @@ void *memory_malloc(size_t size);
 void *memory_calloc(size_t count, size_t size);
 void memory_free(void *piece);
 
-#ifndef SIM_MEMORY_C
 #define malloc(size) memory_malloc(size)
 #define calloc(count, size) memory_calloc(count, size)
 #define free(piece) memory_free(piece)
-#endif
 
 #endif

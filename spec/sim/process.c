@@ -73,8 +73,8 @@ void process_reset(struct world *w, struct process *p, int number) {
   p->hearing = NOBODY;
   library_reset(&p->library);
   users_reset(w, p);
-  agenda_add(&w->agenda, world_span(w, w->profile.think), PROCESS_OPENS, number,
-             0);
+  p->opens_at = world_span(w, w->profile.think);
+  agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, number, 0);
 }
 
 void process_open(struct world *w, struct process *p) {
@@ -109,8 +109,8 @@ void process_close(struct world *w, struct process *p) {
   library_close(w, p);
   invariants_turned(w, p);
   p->opening = true;
-  agenda_add(&w->agenda, w->now + world_span(w, 100 * MILLISECOND),
-             PROCESS_OPENS, p->number, 0);
+  p->opens_at = w->now + world_span(w, 100 * MILLISECOND);
+  agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, p->number, 0);
 }
 
 /* What is freed here the system would free. */
@@ -118,6 +118,7 @@ void process_crash(struct world *w, struct process *p) {
   if (p->crashed) return;
   trace(w, p->number, "crashes");
   p->crashed = true;
+  w->may_be_done = true;
   if (p->library.connection != NOBODY)
     connection_breaks(w, &w->zoo.connections[p->library.connection],
                       random_chance(&w->random, 50), true, true);
@@ -177,7 +178,10 @@ void process_wakes(struct world *w, struct process *p) {
   if (p->wakes_at <= w->now) p->wakes_at = NEVER;
   if (!p->open || process_is_paused(w, p)) return;
   p->now = process_clock(w, p);
-  process_ends(w, p);
+  if (p->now < session_due(&p->session))
+    arrange(w, p); /* it was due earlier once */
+  else
+    process_ends(w, p);
 }
 
 /* A stop between reading the clock and acting upon what was read before. */

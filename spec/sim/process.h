@@ -58,7 +58,7 @@ struct process {
   int64_t runs_at;   /* a batch is gathering; NEVER: none */
   int64_t unreachable_until;
 
-  int64_t wakes_at;
+  int64_t wakes_at, opens_at;
   int64_t now; /* by which it acts */
   int seen;    /* the newest view that anything has told of */
   int hearing; /* the note being handled; NOBODY: none */

@@ -17,7 +17,8 @@ void users_reset(struct world *w, struct process *p) {
   int users = 1;
   if (fault_is(w, FAULT_TWIN)) users += random_below(&w->random, USERS_MAX);
   for (int i = 0; i < USERS_MAX; i++) {
-    p->users[i].left = i < users ? 1 + random_below(&w->random, 3) : 0;
+    p->users[i].left =
+        i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
@@ -113,11 +114,15 @@ static enum kind kind_of(struct world *w, const struct lock *lock) {
   }
 }
 
-static void give_back(struct acquisition *a) {
+static void forget(struct world *w, struct acquisition *a) {
   memory_free(a->contender);
   memory_free(a->gate);
   a->contender = a->gate = NULL;
   a->forgotten = true;
+  while (w->first_alive < w->acquisition_count &&
+         w->acquisitions[w->first_alive].forgotten)
+    w->first_alive++;
+  w->may_be_done = true;
 }
 
 /* For a downgrade: `writer`, who holds. */
@@ -155,7 +160,7 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   if (session_acquire(&p->session, a->contender, lock->place)) return;
   trace(w, p->number, "no memory for (%d)", w->acquisition_count - 1);
   a->refused = a->ended = true;
-  give_back(a);
+  forget(w, a);
   if (writer == NOBODY) act_later(w, p, user, w->profile.think);
 }
 
@@ -171,11 +176,13 @@ void user_acts(struct world *w, struct process *p, int user) {
   if (p->crashed || must_wait(w, p, USER_ACTS, user)) return;
   if (u->left == 0) {
     u->busy = false;
+    w->may_be_done = true;
     return;
   }
   if (!p->open) {
-    agenda_add(&w->agenda, w->now + 50 * MILLISECOND, USER_ACTS, p->number,
-               user);
+    int64_t at = p->opens_at > w->now ? p->opens_at : w->now;
+    at += MILLISECOND + world_span(w, w->profile.think / 8);
+    agenda_add(&w->agenda, at, USER_ACTS, p->number, user);
     return;
   }
   u->left--;
@@ -292,7 +299,7 @@ static void granted(struct world *w, struct acquisition *a) {
 static void forgotten(struct world *w, struct acquisition *a) {
   if (a->granted && !a->lost && a->process->session.connection > a->held_in)
     count(w, SAW_HELD_THROUGH);
-  give_back(a);
+  forget(w, a);
 }
 
 void user_hears(struct world *w, struct contender *c, enum news news,

@@ -48,11 +48,14 @@ static void draw_profile(struct world *w) {
   f->stretched = w->faults.about_time || random_chance(r, 10);
   f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
                     : random_between(r, 200, 2000) * MICROSECOND;
-  f->timeout = tick * (2 + random_below(r, 4));
+  /* Two ticks are the least that a server grants, and the least sure. */
+  bool least = w->faults.about_time && random_chance(r, 60);
+  f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
   if (f->stretched) f->active += 2 * f->timeout;
-  f->hold = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
-  f->think = f->timeout / 20 + world_span(w, f->timeout * 3 / 2);
+  int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 2;
+  f->hold = f->timeout / 20 + world_span(w, longest);
+  f->think = f->timeout / 20 + world_span(w, longest);
   if (w->faults.about_time) f->think += 2 * f->timeout;
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
@@ -81,7 +84,8 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->calm = false;
   w->ends_at = NEVER;
   w->violation[0] = '\0';
-  w->acquisition_count = 0;
+  w->acquisition_count = w->first_alive = 0;
+  w->may_be_done = false;
   memory_reset();
   agenda_reset(&w->agenda);
   paths_reset(&w->paths);
@@ -218,7 +222,9 @@ static void check_bounds(struct world *w) {
 /* What is on its way when everybody has finished must do no harm; and an
  * idle session must not die. */
 static void settle(struct world *w) {
-  if (w->ends_at != NEVER || !all_done(w)) return;
+  if (!w->may_be_done || w->ends_at != NEVER) return;
+  w->may_be_done = false;
+  if (!all_done(w)) return;
   trace(w, NOBODY, "everybody has finished");
   w->ends_at = w->now + 20 * w->profile.latency;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;

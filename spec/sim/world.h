@@ -75,7 +75,8 @@ struct world {
   struct zoo zoo;
   int process_count;
   struct process processes[PROCESSES_MAX];
-  int acquisition_count;
+  int acquisition_count, first_alive; /* those before it are forgotten */
+  bool may_be_done;
   struct acquisition acquisitions[ACQUISITIONS_MAX];
   struct foreigner foreigners[FOREIGNERS_MAX];
 

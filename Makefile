@@ -87,15 +87,15 @@ SEEDS ?= 1000000
 sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 
+.PHONY: mutants
+mutants:  ## the simulator against a protocol that is broken on purpose
+	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)
+
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
 $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
-
-.PHONY: mutants
-mutants:  ## the simulator against a protocol that is broken on purpose
-	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)
 
 .PHONY: torture
 MINUTES ?= 2

@@ -70,10 +70,11 @@ local scopes = {
 local first, first_address -- the request that this state has served first
 local leaving = setmetatable({}, { __mode = "k" })
 
--- nginx runs its timers at once when a worker is to exit gracefully.
+-- nginx runs its timers at once when a worker is to exit gracefully.  A nudge
+-- now and then, too, or it would complain of sockets that are silent for weeks.
 local function watch_exit(premature)
-  if not premature then return ngx.timer.at(scopes.FOREVER, watch_exit) end
   for adapter in pairs(leaving) do adapter.nudge() end
+  return premature or ngx.timer.at(scopes.FOREVER / 2, watch_exit)
 end
 
 --- `adapter.nudge` is to be called when the worker begins to exit.
@@ -82,9 +83,8 @@ function scopes.at_exit(adapter)
 end
 
 local function outlive()
-  if scopes.lasts then return end
+  if scopes.lasts or not watch_exit() then return end
   scopes.lasts, first = true, nil
-  watch_exit()
 end
 
 local function note(request, address)

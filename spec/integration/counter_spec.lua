@@ -11,35 +11,64 @@ local END = 2 ^ 31 - 1
 
 describe("The end of a directory's counter (T10) #slow", function()
   local server
-
-  setup(function() server = start_server(1) end)
-  teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
+  local left = { 70000, 65540, 2, 0 } -- so many numbers, in a path for each
+  local paths, crowded, somebodys, of_kind = {}, nil, nil, {}
 
   local function connect()
     return support.connect { hosts = server.hosts, session_timeout = 10 }
   end
 
+  -- Made by a lock.
+  local function made(lock)
+    assert(lock:acquire(5)):release { wait = true }
+  end
+
+  setup(function()
+    server = start_server(1)
+    support.start()
+    local session, counters = connect(), {}
+    for i, n in ipairs(left) do
+      paths[i] = support.path()
+      made(session:mutex(paths[i]))
+      counters[paths[i]] = END - n
+    end
+    crowded = support.path()
+    made(session:mutex(crowded))
+    counters[crowded] = END - 65536
+    somebodys = support.path()
+    local zk = raw.connect(server.hosts)
+    zk:make(somebodys, { data = "mine" })
+    zk:close()
+    counters[somebodys] = END - 10
+    for _, kind in ipairs(kinds.all) do
+      local path = support.path()
+      of_kind[kind.name] = path
+      made(kind.make(session, path))
+      if kind.name == "semaphore" then
+        counters[path .. "/locks"] = END
+        path = path .. "/leases"
+      elseif kind.name == "multi" then
+        path = path .. "/a"
+      end
+      counters[path] = END
+    end
+    session:close()
+    support.finish()
+    snapshot.set_counters(server, counters)
+  end)
+  teardown(function() server:stop() end)
+  before_each(support.start)
+  after_each(support.finish)
+
   local function number_of(node)
     return tonumber(node:match "%-(%-?%d+)$")
   end
 
-  -- Made by a lock, so that it is a container.
-  local function near_end(path, left)
-    local session = connect()
-    assert(session:mutex(path):acquire(5)):release { wait = true }
-    session:close()
-    snapshot.set_counter(server, path, END - left)
-  end
-
-  for _, left in ipairs { 70000, 65540, 2, 0 } do
+  for i, n in ipairs(left) do
     it(("never gives two the lock, and counts from 0 again: %d to go")
-      :format(left), function()
-      local path = support.path()
-      near_end(path, left)
+      :format(n), function()
+      local path, sessions, numbers = paths[i], {}, {}
       local inside, most, grants, last = 0, 0, 0, ""
-      local sessions, numbers = {}, {}
       for s = 1, 4 do
         local session = connect()
         sessions[s] = session
@@ -67,17 +96,16 @@ describe("The end of a directory's counter (T10) #slow", function()
         return grants == 80
       end, 30)
       assert.equal(1, most)
-      for _, n in ipairs(numbers) do
-        assert.is_true(n >= 0 and n < END - 65534, n)
+      for _, number in ipairs(numbers) do
+        assert.is_true(number >= 0 and number < END - 65534, number)
       end
-      if left < 65535 then assert.is_true(numbers[80] < 1000) end
+      if n < 65535 then assert.is_true(numbers[80] < 1000) end
     end)
   end
 
   it("is waited for while somebody is inside; busy to who does not wait",
     function()
-      local path = support.path()
-      near_end(path, 65536)
+      local path = crowded
       local holder, other = connect(), connect()
       local guard = assert(holder:mutex(path):acquire(5))
       assert.equal(END - 65536, number_of(guard.node))
@@ -102,29 +130,17 @@ describe("The end of a directory's counter (T10) #slow", function()
     end)
 
   it("is invalid in a directory that carries somebody's data", function()
-    local path = support.path()
-    local zk = raw.connect(server.hosts)
-    zk:make(path, { data = "mine" })
-    zk:close()
-    snapshot.set_counter(server, path, END - 10)
-    local _, message, code = connect():mutex(path):acquire(5)
+    local _, message, code = connect():mutex(somebodys):acquire(5)
     assert.equal("invalid", code)
     assert.is_truthy(message:find("counter", 1, true), message)
   end)
 
-  for _, kind in ipairs(kinds.all) do
-    it("is not met by a user's " .. kind.name .. " at all", function()
-      local path = support.path()
-      local lock = kind.make(connect(), path)
-      assert(lock:acquire(5)):release { wait = true }
-      local directory = path
-      if kind.name:find "semaphore" then directory = path .. "/leases" end
-      snapshot.set_counter(server, directory, END)
-      for _ = 1, 3 do
-        local guard = assert(lock:acquire(10))
-        assert.is_true(guard:verify())
-        assert.is_true(guard:release { wait = true })
-      end
-    end)
-  end
+  kinds.each(it, "is not met by a user at all", function(kind)
+    local lock = kind.make(connect(), of_kind[kind.name])
+    for _ = 1, 3 do
+      local guard = assert(lock:acquire(10))
+      assert.is_true(guard:verify())
+      assert.is_true(guard:release { wait = true })
+    end
+  end)
 end)

@@ -45,7 +45,11 @@ local function with_counter(text, path, counter)
   local at = assert(text:find(name, 1, true), "no such node") + #name
   at = at + 4 + math.max(0, int(text, at)) -- its data
   at = at + 8 + 4 * 8 + 4 -- acl; czxid, mzxid, ctime, mtime; version
-  text = text:sub(1, at - 1) .. bytes_of(counter, 4) .. text:sub(at + 4)
+  return text:sub(1, at - 1) .. bytes_of(counter, 4) .. text:sub(at + 4)
+end
+
+-- `text` up to the end of the nodes, sealed.
+local function sealed(text)
   text = text:sub(1, find_end(text))
   return text .. bytes_of(adler32(text), 8) .. SEAL
 end
@@ -57,9 +61,9 @@ local function lines_of(command)
   return lines
 end
 
---- Of a single server (support.server): the next sequential node in `path`,
--- which exists, gets the number `counter`.
-function snapshot.set_counter(server, path, counter)
+--- Of a single server (support.server): the next sequential node in a path of
+-- `counters`, which exists, gets that number.
+function snapshot.set_counters(server, counters)
   server:kill()
   server:restart() -- it takes a snapshot as it starts
   server:kill()
@@ -72,8 +76,11 @@ function snapshot.set_counter(server, path, counter)
   local file = assert(io.open(assert(newest, "no snapshot"), "rb"))
   local text = file:read "*a"
   file:close()
+  for path, counter in pairs(counters) do
+    text = with_counter(text, path, counter)
+  end
   file = assert(io.open(newest, "wb"))
-  assert(file:write(with_counter(text, path, counter)))
+  assert(file:write(sealed(text)))
   file:close()
   for _, log in ipairs(lines_of(find:format "log.*")) do os.remove(log) end
   server:restart()

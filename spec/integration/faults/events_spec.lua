@@ -1,0 +1,136 @@
+-- What watches and sessions tell: often, late, all at once.
+local kinds = require "integration.family.kinds"
+local start_proxy = require "support.proxy".start
+local support = require "support"
+
+describe("A watch", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("that fires for data, for the session and for a deletion is still one "
+    .. "(T48)", function()
+    local path, proxy, zk = support.path(), start_proxy(), support.zk()
+    local session = support.connect { hosts = proxy.hosts }
+    local holder = support.hold(path)
+    local waiter = kinds.queue_in(session:mutex(path), path)
+    for i = 1, 30 do
+      zk:set(holder.node, "round " .. i)
+      zk:set(waiter.node, "round " .. i)
+      if i % 10 == 0 then
+        proxy:cut()
+        support.step_until(session, function()
+          return session:stats().reconnects == i / 10
+        end)
+      end
+    end
+    kinds.nobody(0.1, waiter)
+    -- Of a waiter: one on the node before it, one on its own.
+    support.wait_until(function()
+      return support.count_watches(path) <= 3 -- the holder has one as well
+    end)
+    holder:release()
+    assert.is_true(kinds.await(waiter):is_held())
+    waiter.guard:release { wait = true }
+    support.wait_until(function()
+      return support.count_watches(path) == 0
+    end)
+  end)
+
+  it("of a node that nobody waits for any more changes nothing (T56)",
+    function()
+      local path, zk = support.path(), support.zk()
+      local session = support.connect()
+      local holder = support.hold(path)
+      local waiter = kinds.queue_in(session:mutex(path), path)
+      local gone = holder.node
+      holder:release { wait = true }
+      local guard = kinds.await(waiter)
+      -- The predecessor's name again, and its end again.
+      local function repeat_the_end()
+        zk:create(gone)
+        zk:set(gone, "again")
+        zk:delete(gone)
+        for _ = 1, 10 do
+          session:step()
+          support.sleep(0.005)
+        end
+      end
+      repeat_the_end()
+      assert.is_true(guard:is_held())
+      assert.is_true(guard:verify())
+      guard:release { wait = true }
+      repeat_the_end()
+      assert.equal("released", guard:state())
+      assert.equal(0, session:stats().holding)
+      assert.equal(1, session:stats().grants)
+    end)
+
+  it("that fires while its waiter gives up grants, or does not", function()
+    local path = support.path()
+    local session = support.connect()
+    local mutex, granted = session:mutex(path), 0
+    math.randomseed(56)
+    for _ = 1, 40 do
+      local holder, other = support.hold(path)
+      local waiter = kinds.queue_in(mutex, path, 5)
+      holder:release()
+      support.sleep(math.random() * 0.002)
+      waiter.ticket:cancel()
+      local guard = kinds.await(waiter)
+      if guard then
+        granted = granted + 1
+        assert.is_true(guard:verify())
+        guard:release()
+      else
+        assert.equal("cancelled", waiter.code)
+      end
+      other:close()
+      kinds.wait_for_nodes(path, 0)
+    end
+    assert.equal(granted, session:stats().grants)
+  end)
+end)
+
+describe("Events of many sessions", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  it("come one by one to Lua, whose collector runs at every step (T49)",
+    function()
+      local path, proxy = support.path(), start_proxy()
+      local sessions, turns, events, cuts = {}, 0, 0, 0
+      local function contend(session, left)
+        if left == 0 then return end
+        session:mutex(path):acquire_async(30, function(guard)
+          collectgarbage()
+          assert(guard):on_lost(print)
+          turns = turns + 1
+          guard:release()
+          contend(session, left - 1)
+        end)
+      end
+      for i = 1, 8 do
+        sessions[i] = support.connect {
+          hosts = i % 2 == 0 and proxy.hosts or nil,
+          session_timeout = 20,
+          on_event = function()
+            collectgarbage()
+            events = events + 1
+          end,
+        }
+        contend(sessions[i], 12)
+      end
+      support.wait_until(function()
+        for _, session in ipairs(sessions) do
+          session:step()
+          collectgarbage "step"
+        end
+        if turns > 30 * (cuts + 1) then
+          cuts = cuts + 1
+          proxy:cut()
+        end
+        return turns == 96
+      end, 40, "all turns")
+      assert.is_true(events > 8)
+    end)
+end)

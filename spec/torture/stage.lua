@@ -7,6 +7,8 @@ local spawn_with = require "support.child".spawn_with
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
+local PATIENCE = 30 -- seconds for a server to serve again
+
 local Stage = {}
 Stage.__index = Stage
 
@@ -19,7 +21,8 @@ local function new(settings)
     clients = {},
     born = 0,
     agenda = {},
-    awaited = {},
+    begun = {}, -- when a server was last started
+    awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
   self.files = {} -- { name =, file =, session_timeout = }, of each client
@@ -58,6 +61,8 @@ function Stage:catch_up(all)
       local fn = self.awaited[i]
       self.awaited[i] = nil
       if fn and not all then fn() end
+    elseif state == "starting" and core.now() > self.begun[i] + PATIENCE then
+      self:restart(i) -- somebody had its port, say
     end
   end
 end
@@ -84,6 +89,7 @@ end
 
 function Stage:restart(i)
   self.states[i] = "starting"
+  self.begun[i] = core.now()
   self.servers:begin_restart(i)
 end
 
@@ -183,17 +189,20 @@ local function hear(client, seconds)
   return ok and line or nil
 end
 
---- All faults end; true when everything serves again.
+--- All faults end; returns when everything serves again.
 function Stage:heal()
   self:catch_up(true)
-  local deadline = core.now() + 90
+  local deadline = core.now() + 4 * PATIENCE
   repeat
     -- What had to wait for its turn, such as the restart of a killed server.
     self:catch_up(true)
     local well = self:healthy_server() ~= nil and self:leader() ~= nil
     if not well then support.sleep(0.1) end
   until well or core.now() > deadline
-  return self:leader() ~= nil
+  if not self:leader() then
+    error("the servers do not serve any more: " .. table.concat(self.states,
+      ", "))
+  end
 end
 
 --- All waits and holds come to their end, and nothing is left of them.

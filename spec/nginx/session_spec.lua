@@ -56,6 +56,14 @@ local SERVER = [[
     assert(session:mutex(ngx.var.arg_path):acquire(5))
     ngx.print(session:id())
   } }
+  location = /loop { content_by_lua_block {
+    local session = session()
+    for _ = 1, 200 do
+      assert(session:mutex(ngx.var.arg_path):acquire(5)):release()
+      collectgarbage()
+    end
+    ngx.print(session._core:requests(false))
+  } }
   location = /collect { content_by_lua_block {
     collectgarbage()
     collectgarbage()
@@ -157,6 +165,12 @@ describe("zklock.ngx.session", function()
     local old = server:workers()
     server:signal "HUP"
     nginx.await_end(old)
+  end)
+
+  it("takes a request that goes on and on for one", function()
+    local server, path = start(), support.path()
+    server:must "/id"
+    assert.are.equal("1", server:must("/loop?path=" .. path))
   end)
 
   it("made by hand is closed when nobody refers to it", function()

@@ -104,7 +104,14 @@ local without = { init = true, init_worker = true, exit_worker = true,
 -- there is one, and whether its entry thread runs; and a function that ends it
 -- where nginx cannot tell.
 function scopes.finder(session)
-  local known = setmetatable({}, { __mode = "v" }) -- by the request's address
+  local known, made = {}, 0 -- by the address of the request
+
+  -- nginx reuses addresses, but not at once.
+  local function forget_ended()
+    for address, scope in pairs(known) do
+      if scope:has_ended() then known[address] = nil end
+    end
+  end
 
   local function untold()
     outlive()
@@ -128,6 +135,8 @@ function scopes.finder(session)
     note(request, address)
     scope = Scope.new(request, session._scopes, number)
     known[address] = scope
+    made = made + 1
+    if made % 1000 == 0 then forget_ended() end
     return scope, is_entry
   end
 

@@ -111,6 +111,15 @@ const char *client_reason(int rc) {
   }
 }
 
+/* Why there is no connection. The library says EHOSTDOWN when a server has
+ * closed it. */
+static const char *error_reason(int error, int rc) {
+  if (error == EHOSTDOWN || error == ECONNRESET || error == EPIPE)
+    return "the server closed the connection; are there maxClientCnxns from "
+           "this address already?";
+  return error ? strerror(error) : zerror(rc);
+}
+
 /* The inbox. */
 
 static void append(struct client *client, struct incident *incident) {
@@ -270,16 +279,17 @@ static void use_server_list(struct client *client, char *list) {
 }
 
 static void on_log(const char *message) {
-  char address[80], text[120];
+  char address[80];
+  int error;
   const char *from = strstr(message, "Socket ");
   const char *reason = strstr(message, "errno=");
   if (!from || !reason || sscanf(from + 7, "%79s", address) != 1 ||
-      sscanf(reason, "errno=%*d(%119[^)])", text) != 1)
+      sscanf(reason, "errno=%d", &error) != 1)
     return;
   pthread_mutex_lock(&enrolled_lock);
   for (struct client *c = enrolled; c; c = c->next)
     if (c->server_list && strstr(c->server_list, address))
-      c->listener.error(c->listener.self, text);
+      c->listener.error(c->listener.self, error_reason(error, ZSYSTEMERROR));
   pthread_mutex_unlock(&enrolled_lock);
 }
 #endif
@@ -751,7 +761,7 @@ static void turn(struct client *client, int *fd, short *events) {
   errno = 0;
   int rc = zookeeper_interest(client->handle, fd, &interest, &tv);
   if (rc != ZOK && rc != ZINVALIDSTATE)
-    say_error(client, errno ? strerror(errno) : zerror(rc));
+    say_error(client, error_reason(errno, rc));
   if (rc != ZOK || *fd < 0) {
     *fd = -1;
     client->library_due = clock_now() + backoff(client);
@@ -787,7 +797,7 @@ void client_process(struct client *client, short events) {
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(client->handle, ZOOKEEPER_READ);
   if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE) {
-    say_error(client, errno ? strerror(errno) : zerror(rc));
+    say_error(client, error_reason(errno, rc));
     client->library_due = clock_now() + backoff(client);
   }
 }

@@ -16,7 +16,9 @@ enum room_answer room_for(const struct lane *lane, bool urgent) {
   size_t wanted = 3 * room_of(lane); /* its own, and two of others */
   size_t limit = urgent ? ROOM_MAX : ROOM_FOR_ALL;
   if (room->taken + room->promised + wanted <= limit) return ROOM_YES;
-  return urgent && room->promised == 0 ? ROOM_NEVER : ROOM_LATER;
+  bool soon =
+      room->promised > 0 || lane->session->counters.pending_releases > 0;
+  return urgent && !soon ? ROOM_NEVER : ROOM_LATER;
 }
 
 void room_take(struct session *s, size_t bytes) { s->room.taken += bytes; }

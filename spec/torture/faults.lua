@@ -21,28 +21,26 @@ local function one_server(name, weight, fn)
 end
 
 one_server("server killed", 3, function(stage, i)
-  stage.servers:kill(i)
-  stage.states[i] = "dead"
+  if not stage:kill_server(i) then return false end
   stage:later(between(0, 3), function() stage:restart(i) end)
 end)
 
 one_server("server restarted", 2, function(stage, i) stage:restart(i) end)
 
 local function pause(stage, i, seconds)
-  stage.servers:pause(i)
-  stage.states[i] = "paused"
+  if not stage:pause(i) then return false end
   stage:later(seconds, function() stage:resume(i) end)
 end
 
 one_server("server stopped", 4, function(stage, i)
-  pause(stage, i, between(0.1, 4))
+  return pause(stage, i, between(0.1, 4))
 end)
 
 -- Longer than any session lives without it.
 kind("leader stopped", 3, function(stage)
   local i = stage:leader()
   if not i or stage.states[i] ~= "up" then return false end
-  pause(stage, i, between(0.5, 9))
+  return pause(stage, i, between(0.5, 9))
 end)
 
 local function up(stage)
@@ -66,8 +64,7 @@ kind("all servers killed", 1, function(stage)
   local list = up(stage)
   if #list < 3 then return false end
   for _, i in ipairs(list) do
-    stage.servers:kill(i)
-    stage.states[i] = "dead"
+    stage:kill_server(i)
   end
   stage:later(between(0, 2), function()
     for _, i in ipairs(list) do stage:restart(i) end

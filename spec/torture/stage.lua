@@ -87,15 +87,25 @@ function Stage:healthy_server()
   return math.random(#self.states)
 end
 
+-- False: it is not there.  (Who was started in vain, when two others were
+-- away for long, has gone again.)
+local function signal(self, name, i, state)
+  if pcall(self.servers[name], self.servers, i) then
+    self.states[i] = state
+    return true
+  end
+  self:restart(i)
+  return false
+end
+
+function Stage:kill_server(i) return signal(self, "kill", i, "dead") end
+function Stage:pause(i) return signal(self, "pause", i, "paused") end
+function Stage:resume(i) return signal(self, "resume", i, "up") end
+
 function Stage:restart(i)
   self.states[i] = "starting"
   self.begun[i] = core.now()
   self.servers:begin_restart(i)
-end
-
-function Stage:resume(i)
-  self.servers:resume(i)
-  self.states[i] = "up"
 end
 
 function Stage:when_up(i, fn) self.awaited[i] = fn end

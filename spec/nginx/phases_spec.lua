@@ -74,6 +74,18 @@ local SERVER = [[
     }
     log_by_lua_block { ngx.ctx.held.log:release() }
   }
+  location = /later {
+    content_by_lua_block { ngx.print "done" }
+    log_by_lua_block {
+      lock():acquire_async(function(guard)
+        ngx.shared.said:set("later", guard:state())
+        guard:release()
+      end)
+    }
+  }
+  location = /said {
+    content_by_lua_block { ngx.print(ngx.shared.said:get "later" or "") }
+  }
   location = /impossible {
     content_by_lua_block {
       session()
@@ -188,6 +200,15 @@ describe("a handler of nginx", function()
     for name in ("set header body log"):gmatch "%S+" do
       support.wait_for_queue(path .. "-" .. name, 0)
     end
+    assert.are.equal("", server:complaints())
+  end)
+
+  it("is called back when it asked in the phase log", function()
+    local server, path = start(SERVER), support.path()
+    server:must("/content?path=" .. path)
+    assert.are.equal("done", server:must("/later?path=" .. path))
+    support.wait_until(function() return server:must "/said" == "held" end)
+    support.wait_for_queue(path, 0)
     assert.are.equal("", server:complaints())
   end)
 

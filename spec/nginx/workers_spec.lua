@@ -176,6 +176,27 @@ describe("workers of nginx", function()
     assert.truthy(server:must("/hold?path=" .. path):find "held$")
   end)
 
+  it("know, after a pause, that their holds are lost", function()
+    local server, path = start(1, { server = [[
+      location = /lose { content_by_lua_block {
+        local session = session { session_timeout = 2 }
+        local guard = assert(session:mutex(ngx.var.arg_path):acquire(5))
+        local told = "not told"
+        guard:on_lost(function() told = "told" end)
+        while guard:is_held() or told == "not told" do ngx.sleep(0.01) end
+        ngx.print(told, " ", select(3, guard:release()))
+        assert(session:mutex(ngx.var.arg_path):acquire(10)):release()
+      } } ]] }), support.path()
+    server.may_complain = true -- the client library does
+    local losing = server:begin("/lose?path=" .. path)
+    support.wait_for_queue(path, 1)
+    local pid = server:workers()[1]
+    server:signal("STOP", pid)
+    assert(support.connect():mutex(path):acquire(8 + support.slack)):release()
+    server:signal("CONT", pid)
+    assert.are.equal("told lost", (losing:answer()))
+  end)
+
   it("lose no request and no lock while HUP follows HUP", function()
     local server, path = start(2), support.path()
     ask_all(server, 2)

@@ -7,7 +7,7 @@ local waits = require "zklock.wait"
 return { new = function(session)
   local A, reading = { reads_fd = true }, { left = true }
   local weak = setmetatable({ session }, { __mode = "v" })
-  A.scope, A.cleanup = scopes.finder(session)
+  A.scope, A.owner, A.cleanup = scopes.finder(session)
 
   -- nginx may drop a timer (lua_max_running_timers): then another is tried.
   function A.wait(w, timeout)
@@ -38,12 +38,6 @@ return { new = function(session)
   end
 
   A.close = A.nudge -- the reader leaves by itself
-
-  -- A thread that is not the request's first is an owner of its own.
-  function A.owner()
-    local scope, is_entry = A.scope()
-    return is_entry and scope or {}
-  end
 
   scopes.at_exit(A)
   return A

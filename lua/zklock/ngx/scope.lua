@@ -100,9 +100,9 @@ end
 local without = { init = true, init_worker = true, exit_worker = true,
   log = true }
 
---- For one session: a function that returns the running request's scope, if
--- there is one, and whether its entry thread runs; and a function that ends it
--- where nginx cannot tell.
+--- For one session, three functions.  The first returns the running request's
+-- scope, if there is one; the second, who owns what it acquires; the third ends
+-- the scope where nginx cannot tell.
 function scopes.finder(session)
   local known, made = {}, 0 -- by the address of the request
 
@@ -121,23 +121,31 @@ function scopes.finder(session)
   end
 
   local function find()
-    local address, is_entry = core.running()
-    local scope = address and known[address]
-    if without[ngx.get_phase()] or scopes.internal[address or 0] then
-      return scope, is_entry
+    local address = core.running()
+    if without[ngx.get_phase()] or address and scopes.internal[address] then
+      return nil
     end
-    if scope and not scope:has_ended() then return scope, is_entry end
+    local scope = address and known[address]
+    if scope and not scope:has_ended() then return scope end
     local request, number
     if ngx.config.subsystem == "http" then
       request, number = session._core:request()
     end
-    if not request then return untold(), false end
+    if not request then return untold() end
     note(request, address)
     scope = Scope.new(request, session._scopes, number)
     known[address] = scope
     made = made + 1
     if made % 1000 == 0 then forget_ended() end
-    return scope, is_entry
+    return scope
+  end
+
+  -- A thread that is not the request's first is an owner of its own.  In the
+  -- phase log the request has ended a moment ago.
+  local function owner()
+    find()
+    local address, is_entry = core.running()
+    return is_entry and known[address] or {}
   end
 
   local function cleanup()
@@ -147,7 +155,7 @@ function scopes.finder(session)
     scope:finish()
   end
 
-  return find, cleanup
+  return find, owner, cleanup
 end
 
 return scopes

@@ -242,6 +242,8 @@ local function give_back(guards)
 end
 
 local function remember(self, owner, guard)
+  -- As long as the guard lives, who asks again is told what became of it.
+  guard._guards = self._guards
   self._guards[owner] = self._guards[owner] or {}
   table.insert(self._guards[owner], guard)
   return guard

@@ -83,6 +83,20 @@ describe("The collector", function()
     assert.equal(1, #support.zk():queue(path))
   end)
 
+  it("does not make a multi forget that its hold was lost", function()
+    local session = connect { session_timeout = 2 }
+    local path = support.path()
+    local function multi() return session:multi { session:mutex(path) } end
+    local guard = assert(multi():acquire(5))
+    support.zk():delete(guard.node)
+    guard:on_lost(function() end)
+    support.step_until(session, function() return not guard:is_held() end)
+    collect()
+    assert.equal("lost", select(3, multi():acquire(5)))
+    guard:release()
+    assert(multi():acquire(5)):release()
+  end)
+
   it("does not keep lock objects, guards or paths", function()
     local session = connect()
     local weak = setmetatable({}, { __mode = "k" })

@@ -97,6 +97,22 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
+.PHONY: memory endurance valgrind
+memory:  ## memory that runs out, a collector in a hurry, thousands of waits
+	@sh .ci/install demo test
+	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
+	@SPEC_EXCLUDE=slow,stock bash spec/memory/run --zk $(ZK) \
+	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
+	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
+	  family/multi_spec.lua family/revoke_spec.lua)
+endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
+	@sh .ci/install demo test
+	@ENDURANCE=full bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK) \
+	  spec/memory/endurance_spec.lua spec/memory/bounds_spec.lua
+valgrind:  ## some specs on LuaJIT under valgrind
+	@sh .ci/install demo test sanitize
+	@bash spec/memory/valgrind
+
 .PHONY: torture
 MINUTES ?= 2
 torture:  ## processes against faults, and a witness: MINUTES=, SEED=
@@ -124,12 +140,12 @@ lint:  ## luacheck, clang-format, compiler warnings as errors
 	@sh .ci/install demo lint
 	luacheck -q lua spec examples
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/sim/*.[ch] spec/support/*.c)
+	  $(wildcard spec/*/*.[ch])
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 
 format:  ## clang-format, in place
 	clang-format -i $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/sim/*.[ch] spec/support/*.c)
+	  $(wildcard spec/*/*.[ch])
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers

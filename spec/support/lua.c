@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The address sanitizer's: false if nothing leaks. */
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
 struct command_line {
   int count;
   char **words;
@@ -106,8 +109,15 @@ static void start_helper(void) {
     pthread_join(thread, NULL);
 }
 
+/* Reports leaks, and leaves the exit status to the program: whether a report
+ * is of memory of ours, spec/sanitize finds out. */
+static void report_leaks(void) {
+  if (__lsan_do_recoverable_leak_check) __lsan_do_recoverable_leak_check();
+}
+
 int main(int argc, char **argv) {
   struct command_line line = {argc, argv, EXIT_FAILURE};
+  atexit(report_leaks);
   start_helper();
   lua_State *L = luaL_newstate();
   if (!L) return EXIT_FAILURE;

@@ -1,0 +1,97 @@
+--- What must not grow: memory, descriptors, threads, nodes, watches.  A
+-- thousandth of the load in a moment; all of it with ENDURANCE=full.
+local allocator = require "memory.allocator".found
+local support = require "support"
+local zklock = require "zklock"
+
+local full = os.getenv "ENDURANCE" == "full"
+
+local function usage()
+  collectgarbage()
+  collectgarbage()
+  return {
+    kib = support.memory(),
+    lua_kib = collectgarbage "count",
+    fds = support.count_fds(),
+    threads = support.count_threads(),
+    blocks = allocator and allocator.live() or 0,
+  }
+end
+
+local function tell(text, ...)
+  if full then print(text:format(...)) end
+end
+
+-- Runs `body` a tenth of the times, looks, and runs it the rest of them.
+local function endure(what, times, body)
+  local begun = support.now()
+  for _ = 1, times / 10 do body() end
+  local before = usage()
+  for _ = 1, times - times / 10 do body() end
+  local after
+  local ok, problem = pcall(support.wait_until, function()
+    after = usage()
+    return after.blocks <= before.blocks and after.fds <= before.fds
+      and after.threads <= before.threads
+  end, 5)
+  tell("%s: %d in %.0f s; %d → %d KiB resident, %.0f → %.0f KiB of Lua, "
+    .. "%d → %d blocks, %d → %d fds, %d → %d threads", what, times,
+    support.now() - begun, before.kib, after.kib, before.lua_kib,
+    after.lua_kib, before.blocks, after.blocks, before.fds, after.fds,
+    before.threads, after.threads)
+  assert(ok, problem)
+  assert.is_true(after.lua_kib < before.lua_kib + 64, "Lua's memory grows")
+  assert.is_true(after.kib < before.kib + 2048, "the process grows")
+end
+
+local function count(of_all) return full and of_all or of_all / 100 end
+
+describe("What lasts long", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is flat: sessions that open and close #stock", function()
+    endure("sessions", count(10000), function()
+      local session = assert(zklock.connect(support.hosts))
+      session:mutex "/endurance":acquire():release()
+      session:close()
+    end)
+  end)
+
+  it("is flat: waits that time out #stock", function()
+    local path = support.path()
+    support.hold(path, { session_timeout = 20 })
+    local session = support.connect { session_timeout = 20 }
+    local lock = session:mutex(path)
+    -- Many at a time, in a row of their own each.
+    endure("timeouts", count(100000) / 50, function()
+      local ended = 0
+      for _ = 1, 50 do
+        lock:acquire_async({ timeout = 0.001 }, function(_, _, code)
+          assert(code == "timeout", code)
+          ended = ended + 1
+        end)
+      end
+      support.step_until(session, function() return ended == 50 end, 30)
+    end)
+    local stats = session:stats()
+    assert.equal(0, stats.waiting)
+    assert.is_true(stats.watches <= 1, stats.watches)
+  end)
+
+  it("is flat: paths that are used once #stock", function()
+    local session = support.connect()
+    local other = support.connect()
+    local n = 0
+    for _, options in ipairs { {}, { fair = false } } do
+      endure("paths", count(10000), function()
+        n = n + 1
+        local path = ("/endurance/%d"):format(n)
+        local guard = assert(other:mutex(path, options):acquire(10))
+        local none, _, code = session:mutex(path, options):acquire(0.001)
+        assert(not none and code == "timeout", code)
+        guard:release()
+      end)
+    end
+  end)
+end)

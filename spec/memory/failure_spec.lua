@@ -1,0 +1,272 @@
+--- Each allocation fails once: Lua's while a thread of ours is in Lua, and
+-- those of the C code, on both sides of the channel.  Whatever fails, the
+-- caller gets an error, the session is usable or closed, and nothing is left:
+-- no block of memory, no node, no wait.
+local allocator = require "memory.allocator".found
+local new_scheduler = require "support.scheduler".new
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local zklock = require "zklock"
+
+if not allocator then
+  pending "allocations fail in the build of `make memory` only"
+  return
+end
+
+-- What may be said of it.  Who has no memory for what a server says acts as
+-- after a reconnection, so a question may end with "disconnected".
+local function is_clean(problem, code)
+  return tostring(problem):find("not enough memory", 1, true) ~= nil
+    or code == "disconnected"
+end
+
+-- An attempt: a body under an allocator that fails once.
+
+local env -- what the present attempt has: session, path, other …
+
+local function session_of(options)
+  local hosts = options.hosts or support.hosts
+  options.hosts = nil
+  local session, problem, code = zklock.connect(hosts, options)
+  if not session then
+    error({ problem = problem, code = code }, 0)
+  end
+  env.sessions[#env.sessions + 1] = session
+  return session
+end
+
+-- A result that is an error of the world is one.
+local function must(value, problem, code)
+  if not value then error({ problem = problem, code = code }, 0) end
+  return value
+end
+
+local function step_until(condition, ...)
+  local sessions = { ... }
+  local deadline = support.now() + 5
+  repeat
+    for _, session in ipairs(sessions) do session:step() end
+    if condition() then return end
+    support.sleep(0.0005)
+  until support.now() > deadline
+  error("it did not happen", 0)
+end
+
+local scenarios = {}
+
+function scenarios.connect()
+  session_of {
+    auth = { scheme = "digest", credential = "a:b" },
+    acl = { { scheme = "world", id = "anyone", perms = "cdrwa" } },
+    log = function() end, on_event = function() end }:close()
+end
+
+function scenarios.acquire()
+  must(env.session:mutex(env.path):acquire(5)):release { wait = true }
+end
+
+function scenarios.with_lock()
+  must(env.session:with_lock(env.path, function(guard)
+    assert(guard:is_held())
+    must(env.session:mutex(env.path):acquire(5)):release()
+  end))
+end
+
+function scenarios.time_out()
+  local held = must(env.other:mutex(env.path):acquire(5))
+  local guard, problem, code = env.session:mutex(env.path):acquire(0.02)
+  held:release { wait = true }
+  if not guard and code ~= "timeout" then must(guard, problem, code) end
+end
+
+function scenarios.contend()
+  local held = must(env.other:mutex(env.path):acquire(5))
+  local guard, problem
+  local lock = env.session:mutex(env.path)
+  lock:acquire_async({ timeout = 5 }, function(...) guard, problem = ... end)
+  lock:acquire_async({ timeout = 5 }, function(later)
+    if later then later:release() end
+  end):cancel()
+  held:on_lost(function() end)
+  held:release()
+  step_until(function() return guard or problem end, env.session, env.other)
+  must(guard, problem):release()
+end
+
+function scenarios.rwlock()
+  local lock = env.session:rwlock(env.path)
+  local writer = must(lock.write:acquire(5))
+  local reader = must(lock.read:acquire(5))
+  writer:release()
+  assert(reader:is_held())
+  must(reader:verify())
+  reader:release { wait = true }
+end
+
+function scenarios.semaphore()
+  local lock = env.session:semaphore(env.path, 2)
+  local one, two = must(lock:acquire(5)), must(lock:acquire(5))
+  assert(lock:try_acquire() == nil)
+  one:release()
+  two:release { wait = true }
+end
+
+function scenarios.multi()
+  local lock = env.session:multi {
+    env.session:mutex(env.path .. "/a"), env.session:mutex(env.path .. "/b"),
+  }
+  must(lock:acquire(5)):release { wait = true }
+end
+
+function scenarios.unfair()
+  local held = must(env.other:mutex(env.path, { fair = false }):acquire(5))
+  local guard, problem
+  env.session:mutex(env.path, { fair = false }):acquire_async({ timeout = 5 },
+    function(...) guard, problem = ... end)
+  held:release()
+  step_until(function() return guard or problem end, env.session, env.other)
+  must(guard, problem):release { wait = true }
+end
+
+function scenarios.ask()
+  local guard = must(env.other:mutex(env.path):acquire(5))
+  guard:on_revoke(function() end)
+  local list = must(env.session:contenders(env.path))
+  assert(#list == 1)
+  must(env.session:revoke(env.path))
+  guard:release { wait = true }
+  assert(#must(env.session:contenders(env.path)) == 0)
+end
+
+function scenarios.close()
+  local session = session_of { log = function() end }
+  local held = must(env.other:mutex(env.path):acquire(5))
+  local told
+  session:mutex(env.path):acquire_async(function(_, _, code) told = code end)
+  session:close()
+  held:release { wait = true }
+  if told ~= "closed" then must(nil, told or "not enough memory") end
+end
+
+function scenarios.coroutine()
+  local scheduler = new_scheduler()
+  local session = session_of { loop = scheduler.adapter }
+  for _ = 1, 2 do
+    scheduler:spawn(function()
+      must(session:mutex(env.path):acquire(5)):release()
+    end)
+  end
+  scheduler:run()
+  session:close()
+end
+
+-- The connection breaks while one waits and one holds.
+function scenarios.reconnect()
+  local session = session_of { hosts = env.proxy.hosts }
+  local held = must(env.other:mutex(env.path):acquire(5))
+  local own = must(session:mutex(env.path .. "/own"):acquire(5))
+  local guard, problem
+  session:mutex(env.path):acquire_async({ timeout = 10 },
+    function(...) guard, problem = ... end)
+  step_until(function() return session:stats().watches > 0 end, session)
+  env.proxy:cut()
+  step_until(function() return session:stats().reconnects > 0 end, session)
+  held:release()
+  step_until(function() return guard or problem end, session, env.other)
+  must(guard, problem):release()
+  own:release { wait = true }
+  session:close()
+end
+
+-- After the attempt.
+
+-- The session still does what it is for.
+local function check_usable(session)
+  local guard = assert(session:mutex(env.path .. "/after"):acquire(10))
+  guard:release { wait = true }
+  assert(next(session._waits) == nil, "a wait is left")
+end
+
+local function check(session)
+  pcall(session.step, session) -- an error in a callback may come out
+  if session == env.session or session == env.other then
+    check_usable(session)
+  else
+    session:close()
+    assert(next(session._waits) == nil, "a wait is left")
+  end
+end
+
+local function attempt(kind, body, n)
+  allocator.arm(kind, n)
+  local ok, problem = pcall(body)
+  local failed = allocator.disarm()
+  local code
+  if type(problem) == "table" then
+    problem, code = problem.problem, problem.code
+  end
+  assert(ok or failed and is_clean(problem, code), problem)
+  collectgarbage()
+  for _, session in ipairs(env.sessions) do check(session) end
+  env.sessions = {}
+  collectgarbage()
+  support.wait_until(function()
+    return support.count_contenders(env.path) == 0
+  end, 10, "no node left")
+  return failed
+end
+
+local function is_kept(baseline)
+  return pcall(support.wait_until, function()
+    collectgarbage()
+    return allocator.live() <= baseline
+  end, 3)
+end
+
+-- Attempts with the first, the second … allocation, until all have failed.
+local function sweep(kind, name)
+  local n, misses, baseline = 1, 0, nil
+  -- On the I/O thread the last ones may come after the body's end.
+  while misses < (kind == "c" and 8 or 1) do
+    env.sessions = { env.session, env.other }
+    env.path = support.path(name)
+    local ok, failed = pcall(attempt, kind, scenarios[name], n)
+    if not ok then
+      error(("%s allocation number %d%s: %s"):format(kind, n,
+        kind == "c" and " at " .. allocator.place() or "", tostring(failed)),
+        0)
+    end
+    misses = failed and 0 or misses + 1
+    baseline = baseline or allocator.live()
+    n = n + 1
+  end
+  assert.is_true(n > misses + 1, "nothing has failed")
+  if not is_kept(baseline) then
+    error(("%d blocks are left"):format(allocator.live() - baseline), 0)
+  end
+end
+
+for _, kind in ipairs { "lua", "c" } do
+  describe(("An allocation of %s that fails"):format(
+    kind == "c" and "the C code" or "Lua"), function()
+    before_each(function()
+      support.start()
+      env = { session = support.connect(), other = support.connect() }
+    end)
+    after_each(function()
+      env = nil
+      support.finish()
+    end)
+
+    for name in pairs(scenarios) do
+      it(("does no harm: %s"):format(name), function()
+        if name == "reconnect" then env.proxy = start_proxy() end
+        sweep(kind, name)
+      end)
+    end
+  end)
+end
+
+describe("The places in the C code that allocate", function()
+  it("have all failed", function() assert.same({}, allocator.spared()) end)
+end)

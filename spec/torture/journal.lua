@@ -42,22 +42,22 @@ end
 --- A list of { at =, word =, … } of the words after the first.
 local function read(name)
   local list = {}
-  for line in assert(io.open(name)):lines "*L" do
-    -- (Who was killed may not have come to the end of its last line.)
-    if line:sub(-1) == "\n" then
-      local entry = {}
-      for word in line:gmatch "%S+" do
-        if not entry.at then
-          entry.at = tonumber(word)
-        elseif not entry.word then
-          entry.word = word
-        else
-          entry[#entry + 1] = word
-        end
+  local file = assert(io.open(name))
+  -- (Who was killed may not have come to the end of its last line.)
+  for line in file:read "*a":gmatch "([^\n]*)\n" do
+    local entry = {}
+    for word in line:gmatch "%S+" do
+      if not entry.at then
+        entry.at = tonumber(word)
+      elseif not entry.word then
+        entry.word = word
+      else
+        entry[#entry + 1] = word
       end
-      list[#list + 1] = entry
     end
+    list[#list + 1] = entry
   end
+  file:close()
   return list
 end
 

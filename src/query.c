@@ -177,7 +177,10 @@ static void on_read(struct op *op, const struct reply *reply) {
     item->size = reply->size;
     if (reply->size > 0 && (item->data = malloc((size_t)reply->size)))
       memcpy(item->data, reply->data, (size_t)reply->size);
-    if (reply->size > 0 && !item->data) item->query->rc = REASON_NO_MEMORY;
+    if (reply->size > 0 && !item->data) {
+      item->there = false;
+      item->query->rc = REASON_NO_MEMORY;
+    }
   }
   answered(item->query, reply->rc);
   settle(item->query);

@@ -22,9 +22,9 @@ local function start(count, flags)
   return self
 end
 
-local function command(self, name, index, background)
-  local line = ("%s %s '%s' %s >/dev/null 2>&1 %s"):format(SCRIPT, name,
-    self.dir, index or "", background and "&" or "")
+local function command(self, name, index)
+  local line = ("%s %s '%s' %s >/dev/null 2>&1"):format(SCRIPT, name,
+    self.dir, index or "")
   local ok = os.execute(line)
   assert(ok == true or ok == 0, line)
 end
@@ -35,8 +35,14 @@ function Server:resume(i) command(self, "resume", i or 1) end
 function Server:restart(i) command(self, "restart", i or 1) end
 function Server:stop() command(self, "stop") end
 
---- Returns at once; the server serves soon.
-function Server:begin_restart(i) command(self, "restart", i or 1, true) end
+--- Returns at once; the server serves soon.  The process that sees to it.
+function Server:begin_restart(i)
+  local pipe = io.popen(("%s restart '%s' %d >/dev/null 2>&1 & echo $!")
+    :format(SCRIPT, self.dir, i or 1))
+  local pid = tonumber(pipe:read "*l")
+  pipe:close()
+  return pid
+end
 
 function Server:leader()
   local pipe = io.popen(SCRIPT .. " leader '" .. self.dir .. "'")

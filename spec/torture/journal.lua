@@ -16,7 +16,8 @@
 --
 -- and those who do harm:
 --
---     removed NODE BEGUN, seized ID BEGUN [unknown]
+--     removed NODE BEGUN TOKEN [unknown]
+--     seized ID BEGUN it [unknown]     somebody closed a session
 --     stopped CLIENT BEGUN, killed CLIENT, fault KIND, violation KIND TEXT…
 --
 -- Each line begins with the time, by the one clock of this machine.

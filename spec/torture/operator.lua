@@ -26,7 +26,8 @@ local function find(zk, path, nodes, directories)
     local node = path .. "/" .. child
     local stat = zk:exists(node)
     if stat and stat.owner ~= "0x" then
-      nodes[#nodes + 1] = { path = node, owner = stat.owner }
+      nodes[#nodes + 1] = { path = node, owner = stat.owner,
+        token = stat.czxid }
     elseif stat then
       find(zk, node, nodes, directories)
       directories[#directories + 1] = node
@@ -36,15 +37,14 @@ local function find(zk, path, nodes, directories)
 end
 
 -- What cannot be known counts as done: its answer was lost.
-local function remove_node(zk, path)
+local function remove_node(zk, node)
   local begun = core.now()
-  local ok, removed = pcall(zk.delete, zk, path)
-  if not ok then
-    journal:note("removed", path, ("%.9f"):format(begun), "unknown")
-    error "no answer"
-  elseif removed then
-    journal:note("removed", path, ("%.9f"):format(begun))
+  local ok, removed = pcall(zk.delete, zk, node.path)
+  if removed then
+    journal:note("removed", node.path, ("%.9f"):format(begun), node.token,
+      not ok and "unknown" or nil)
   end
+  if not ok then error "no answer" end
   return removed
 end
 
@@ -55,7 +55,7 @@ local commands = {}
 function commands.remove(host)
   return with_client(host, function(zk)
     local node = some(find(zk, settings.root, {}, {}))
-    return node and remove_node(zk, node.path)
+    return node and remove_node(zk, node)
   end)
 end
 
@@ -67,7 +67,7 @@ function commands.remove_all(host)
     if not directory then return false end
     for _, node in ipairs(nodes) do
       if node.path:sub(1, #directory + 1) == directory .. "/" then
-        remove_node(zk, node.path)
+        remove_node(zk, node)
       end
     end
     for _, inner in ipairs(directories) do
@@ -93,7 +93,7 @@ function commands.seize(host)
   local begun = core.now()
   local closed = seize(host, node.owner)
   if closed == false then return false end -- it was over already
-  journal:note("seized", node.owner, ("%.9f"):format(begun),
+  journal:note("seized", node.owner, ("%.9f"):format(begun), "it",
     not closed and "unknown" or nil)
   return true
 end

@@ -21,7 +21,8 @@ local function new(settings)
     clients = {},
     born = 0,
     agenda = {},
-    begun = {}, -- when a server was last started
+    begun = {}, -- when a server was last started,
+    starts = {}, -- and the script that does it
     awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
@@ -87,9 +88,17 @@ function Stage:healthy_server()
   return math.random(#self.states)
 end
 
--- False: it is not there.  (Who was started in vain, when two others were
--- away for long, has gone again.)
+-- A script that still waits for a server to serve must not see it killed: it
+-- would make an end of the next one.
+local function forget_start(self, i)
+  local pid = self.starts[i]
+  self.starts[i] = nil
+  if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
+end
+
+-- False: it is not there.
 local function signal(self, name, i, state)
+  forget_start(self, i)
   if pcall(self.servers[name], self.servers, i) then
     self.states[i] = state
     return true
@@ -103,9 +112,10 @@ function Stage:pause(i) return signal(self, "pause", i, "paused") end
 function Stage:resume(i) return signal(self, "resume", i, "up") end
 
 function Stage:restart(i)
+  forget_start(self, i)
   self.states[i] = "starting"
   self.begun[i] = core.now()
-  self.servers:begin_restart(i)
+  self.starts[i] = self.servers:begin_restart(i)
 end
 
 function Stage:when_up(i, fn) self.awaited[i] = fn end
@@ -240,6 +250,7 @@ function Stage:go() self:tell_clients "go" end
 
 --- The clients end by themselves, and clean.
 function Stage:leave()
+  for i in pairs(self.states) do forget_start(self, i) end
   self:tell_clients "leave"
   for _, client in ipairs(self.clients) do
     local line = hear(client, 30)

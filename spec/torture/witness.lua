@@ -17,8 +17,8 @@ local function new()
     holds = {},      -- all that were granted
     violations = {}, -- { kind =, text = }
     counts = {},
-    removed = {},    -- node → { begun =, done = }
-    seized = {},     -- session → the same
+    removed = {},    -- node → a list of { begun =, done =, token = }
+    seized = {},     -- session → the same, without a token
     stops = {},      -- client → { { from, to }, … }
     killed = {},     -- client → true
     worst_delay = 0,
@@ -38,17 +38,16 @@ end
 
 local harm = {}
 
-local function deed(list, entry)
-  local known = list[entry[1]]
-  local begun = tonumber(entry[2])
-  -- Twice: the first counts for what is excused, the last for the news of it.
-  list[entry[1]] = {
-    begun = known and math.min(known.begun, begun) or begun,
-    done = entry[3] ~= "unknown" and entry.at or math.huge,
-  }
+local function deed(list, entry, which)
+  list[entry[1]] = list[entry[1]] or {}
+  table.insert(list[entry[1]], {
+    begun = tonumber(entry[2]),
+    done = entry[4] ~= "unknown" and entry.at or math.huge,
+    token = which,
+  })
 end
 
-function harm:removed(entry) deed(self.removed, entry) end
+function harm:removed(entry) deed(self.removed, entry, entry[3]) end
 
 function harm:seized(entry) deed(self.seized, entry) end
 
@@ -263,24 +262,41 @@ local function describe(part)
     part.to)
 end
 
--- The proven stretch of each part, shortened by what was done to its node.
+-- Is it this part's node that was taken away?  Names of nodes are unique, but
+-- for those of unfair locks: what was looked at may have been replaced by the
+-- time that it was deleted.  True: it is; nil: perhaps; false: no.
+local function is_victim(done, part)
+  if not done.token or done.token == part.token then return true end
+  if part.token > done.token and part.hold.begun <= done.done then
+    return nil
+  end
+  return false
+end
+
+-- What was done to the node ends the proof; and then it must be heard of.
+local function shorten(self, part, deeds)
+  local limit = 2 * part.hold.client.session_timeout
+  for _, done in ipairs(deeds or {}) do
+    local victim = is_victim(done, part)
+    if victim ~= false and part.to and part.to > done.begun then
+      self:count "holds that were taken away"
+      if victim and limit > 0 and part.to > done.done + limit then
+        self:violation("news", "%s is believed %.1f s after its node went",
+          describe(part), part.to - done.done)
+      end
+      part.to = done.begun
+    end
+  end
+end
+
+-- The proven stretch of each part.
 local function prove(self)
   local by_path = {}
   for _, hold in ipairs(self.holds) do
     for _, part in ipairs(hold.parts) do
       part.from, part.to = hold.from, hold.to
-      local limit = 2 * hold.client.session_timeout
-      for _, done in ipairs { self.removed[part.node] or false,
-        self.seized[hold.session] or false } do
-        if done and part.to and part.to > done.begun then
-          self:count "holds that were taken away"
-          if limit > 0 and part.to > done.done + limit then
-            self:violation("news", "%s is believed %.1f s after its node went",
-              describe(part), part.to - done.done)
-          end
-          part.to = done.begun
-        end
-      end
+      shorten(self, part, self.removed[part.node])
+      shorten(self, part, self.seized[hold.session])
       if part.from and part.to >= part.from then
         by_path[part.path] = by_path[part.path] or {}
         table.insert(by_path[part.path], part)

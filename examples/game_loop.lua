@@ -47,11 +47,12 @@ local frames, players = 0, 2
 for player = 1, players do
   spawn(function()
     local session = assert(zklock.connect(hosts, { loop = adapter }))
-    assert(session:with_lock("/examples/game_loop/sword", function(guard)
-      print(("player %d has the sword in frame %d, token %s"):format(player,
-        frames, guard:token()))
-      sleep(0.1)
-    end, { timeout = 10 }))
+    local sword = session:mutex "/examples/game_loop/sword"
+    local guard = assert(sword:acquire(10))
+    print(("player %d has the sword in frame %d, token %s"):format(player,
+      frames, guard:token()))
+    sleep(0.1)
+    guard:release()
     session:close()
     players = players - 1
   end)

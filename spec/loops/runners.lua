@@ -120,9 +120,16 @@ try("copas", function(copas)
       .. tostring(copas._VERSION) }
   end
   local runner = { tasks = true }
+  local sleep = copas.pause or copas.sleep
+  -- Before 4.0 a thread begins at once, when no loop runs yet.
+  local function begin(fn)
+    copas.addthread(function()
+      sleep(0)
+      fn()
+    end)
+  end
   function runner.run(body)
-    run(environment(runner, copas.pause or copas.sleep, copas.addthread), body,
-      function() copas.loop() end)
+    run(environment(runner, sleep, begin), body, function() copas.loop() end)
   end
   return runner
 end)

@@ -15,18 +15,17 @@ return { new = function(session)
 
   local function read()
     local mine = { reader = coroutine.running() }
-    function mine.getfd() return armed and source == mine and fd or -1 end
-    function mine.dirty() return false end
+    local function is_over() return not armed or source ~= mine end
+    function mine.getfd() return fd end
+    mine.dirty = is_over -- then select() says at once that it is readable
     function mine.settimeout() return 1 end
     function mine.close() return 1 end
     function mine.receive()
-      if armed and source == mine then
-        local ok, problem = pcall(session.step, session)
-        if not ok then raise(problem) end
-      end
-      return nil, armed and source == mine and "timeout" or "closed"
+      if is_over() then return nil, "closed" end
+      local ok, problem = pcall(session.step, session)
+      if not ok then raise(problem) end
+      return nil, is_over() and "closed" or "timeout"
     end
-    if source then copas.close(source) end
     source = mine
     if copas.settimeouts then copas.settimeouts(mine, nil, nil, -1) end
     copas.receive(mine, 1)
@@ -47,10 +46,7 @@ return { new = function(session)
     copas.addthread(read)
   end
 
-  function A.disarm()
-    if source then copas.close(source) end
-    armed, source = false, nil
-  end
+  function A.disarm() armed = false end
 
   A.close = A.disarm
 

@@ -151,9 +151,9 @@ function nginx.start(given)
     if client then client:close() end
     local output = read_file(dir .. "/out")
     if output:find("[emerg]", 1, true) then error(output, 0) end
-    return client and #self:pids() > 0
+    self.master = self:pids()[1]
+    return client and self.master and #self:workers() == words.workers
   end, 10, "nginx to listen")
-  self.master = self:pids()[1]
   return self
 end
 

@@ -246,7 +246,8 @@ local function sweep(kind, name)
   end
 end
 
-for _, kind in ipairs { "lua", "c" } do
+-- LuaJIT itself crashes where its own memory ends in certain places.
+for _, kind in ipairs(jit and { "c" } or { "lua", "c" }) do
   describe(("An allocation of %s that fails"):format(
     kind == "c" and "the C code" or "Lua"), function()
     before_each(function()

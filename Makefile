@@ -107,8 +107,7 @@ memory:  ## memory that runs out, a collector in a hurry, thousands of waits
 	  family/multi_spec.lua family/revoke_spec.lua)
 endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
 	@sh .ci/install demo test
-	@ENDURANCE=full bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK) \
-	  spec/memory/endurance_spec.lua spec/memory/bounds_spec.lua
+	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@sh .ci/install demo test sanitize
 	@bash spec/memory/valgrind

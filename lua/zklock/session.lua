@@ -567,6 +567,7 @@ function Session.connect(hosts, options)
     return refusal("unsupported",
       "this ZooKeeper client library was built without TLS")
   end
+  loops.find(given.loop) -- raises where nothing can wait, before a thread runs
   local handle, problem = core.open {
     hosts = hosts,
     session_timeout = given.session_timeout,

@@ -75,6 +75,21 @@ describe("The loop auto", function()
       assert.matches('loop = "poll"', text)
     end)
 
+    it("refuses before a session is opened", function()
+      local uv = require "luv"
+      collectgarbage "stop"
+      local threads, left = support.count_threads(), nil
+      local timer = uv.new_timer()
+      timer:start(1, 0, function()
+        timer:close()
+        misuse(function() zklock.connect(support.hosts) end)
+        left = support.count_threads() - threads
+      end)
+      uv.run()
+      collectgarbage "restart"
+      assert.equal(0, left)
+    end)
+
     it("luv, by name, turns the loop in the main chunk", function()
       local uv = require "luv"
       local session = connect { loop = "luv" }

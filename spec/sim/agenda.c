@@ -21,7 +21,7 @@ void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
                           which};
   int hole = agenda->count++;
   while (hole > 0) {
-    int parent = (hole - 1) / 2;
+    int parent = (hole - 1) / 4;
     if (!is_before(&new, &agenda->heap[parent])) break;
     agenda->heap[hole] = agenda->heap[parent];
     hole = parent;
@@ -31,19 +31,18 @@ void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
 
 bool agenda_next(struct agenda *agenda, struct happening *next) {
   if (agenda->count == 0) return false;
-  *next = agenda->heap[0];
-  struct happening last = agenda->heap[--agenda->count];
-  int hole = 0;
-  for (;;) {
-    int child = 2 * hole + 1;
-    if (child >= agenda->count) break;
-    if (child + 1 < agenda->count &&
-        is_before(&agenda->heap[child + 1], &agenda->heap[child]))
-      child++;
-    if (!is_before(&agenda->heap[child], &last)) break;
-    agenda->heap[hole] = agenda->heap[child];
-    hole = child;
+  struct happening *heap = agenda->heap;
+  *next = heap[0];
+  struct happening last = heap[--agenda->count];
+  int hole = 0, count = agenda->count;
+  for (int child; (child = 4 * hole + 1) < count;) {
+    int end = child + 4 < count ? child + 4 : count, first = child;
+    for (int i = child + 1; i < end; i++)
+      if (is_before(&heap[i], &heap[first])) first = i;
+    if (!is_before(&heap[first], &last)) break;
+    heap[hole] = heap[first];
+    hole = first;
   }
-  agenda->heap[hole] = last;
+  heap[hole] = last;
   return true;
 }

@@ -1,4 +1,4 @@
-/* Virtual time: what will happen, and when.  A binary heap; happenings of the
+/* Virtual time: what will happen, and when.  A heap; happenings of the
  * same instant take place in the order in which they were arranged, so that
  * whoever arranges them with growing times has a first-in, first-out line. */
 #ifndef SIM_AGENDA_H

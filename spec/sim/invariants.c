@@ -311,13 +311,9 @@ void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
 }
 
 /* A deadline is kept in the first batch after it. */
-static void check_deadlines(struct world *w, const struct process *p) {
-  for (int i = w->first_alive; i < w->acquisition_count; i++) {
-    const struct acquisition *a = &w->acquisitions[i];
-    if (a->process != p || a->granted || a->refused || !p->open) continue;
-    if (a->deadline <= p->now)
-      violate(w, "(%d) still waits after its deadline", i);
-  }
+static void check_deadline(struct world *w, const struct acquisition *a) {
+  if (!a->granted && !a->refused && a->deadline <= a->process->now)
+    violate(w, "(%d) still waits after its deadline", number_of(w, a));
 }
 
 /* Who does not wait may only wait for a node of its own process. */
@@ -365,41 +361,35 @@ static void check_ends(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is held in a suspension", number_of(w, a));
 }
 
-static void check_each(struct world *w, const struct process *p) {
+static void count_state(struct world *w, struct acquisition *a) {
+  enum contender_state last = a->last_state, now = a->contender->state;
+  a->last_state = now;
+  if (last == now) return;
+  if (now == CONTENDER_QUEUED) count(w, SAW_QUEUED);
+  if (now == CONTENDER_FINDING) count(w, SAW_FINDING);
+  if (now == CONTENDER_PARKED) count(w, SAW_REPARKED);
+  if (last == CONTENDER_FINDING && now == CONTENDER_ENTERING)
+    count(w, SAW_NOT_FOUND);
+  if (last == CONTENDER_FINDING &&
+      (now == CONTENDER_QUEUED || now == CONTENDER_HELD))
+    count(w, SAW_FOUND);
+  if (last == CONTENDER_QUEUED && now == CONTENDER_ENTERING)
+    count(w, SAW_OWN_NODE_GONE);
+}
+
+void invariants_turned(struct world *w, struct process *p) {
+  /* (Who did not believe before may do so now: a hold, or a longer lease.) */
+  if (p->session.holders > 0) check_exclusion(w);
+  if (!p->open) return;
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
-    const struct acquisition *a = &w->acquisitions[i];
-    if (a->process != p || !p->open) continue;
+    struct acquisition *a = &w->acquisitions[i];
+    if (a->process != p || !a->contender) continue;
+    count_state(w, a);
+    check_deadline(w, a);
     check_impatience(w, a);
     check_news(w, a);
     check_ends(w, a);
   }
-}
-
-static void count_states(struct world *w, const struct process *p) {
-  for (int i = w->first_alive; i < w->acquisition_count; i++) {
-    struct acquisition *a = &w->acquisitions[i];
-    if (a->process != p || !a->contender) continue;
-    enum contender_state last = a->last_state, now = a->contender->state;
-    a->last_state = now;
-    if (last == now) continue;
-    if (now == CONTENDER_QUEUED) count(w, SAW_QUEUED);
-    if (now == CONTENDER_FINDING) count(w, SAW_FINDING);
-    if (now == CONTENDER_PARKED) count(w, SAW_REPARKED);
-    if (last == CONTENDER_FINDING && now == CONTENDER_ENTERING)
-      count(w, SAW_NOT_FOUND);
-    if (last == CONTENDER_FINDING &&
-        (now == CONTENDER_QUEUED || now == CONTENDER_HELD))
-      count(w, SAW_FOUND);
-    if (last == CONTENDER_QUEUED && now == CONTENDER_ENTERING)
-      count(w, SAW_OWN_NODE_GONE);
-  }
-}
-
-void invariants_turned(struct world *w, struct process *p) {
-  count_states(w, p);
-  check_exclusion(w);
-  check_deadlines(w, p);
-  check_each(w, p);
 }
 
 /* The leader's acts. */

@@ -4,8 +4,7 @@
 
 #include "world.h"
 
-static void arrange(struct world *w, struct process *p) {
-  struct library *l = &p->library;
+static int64_t due_of(const struct library *l) {
   int64_t due = NEVER;
   switch (l->state) {
     case LIBRARY_CLOSED:
@@ -21,6 +20,12 @@ static void arrange(struct world *w, struct process *p) {
       if (l->outstanding == 0 && l->last_sent + l->timeout / 3 < due)
         due = l->last_sent + l->timeout / 3;
   }
+  return due;
+}
+
+static void arrange(struct world *w, struct process *p) {
+  struct library *l = &p->library;
+  int64_t due = due_of(l);
   if (due <= w->now) due = w->now + MICROSECOND;
   if (due >= l->wakes_at) return;
   l->wakes_at = due;
@@ -353,6 +358,10 @@ void library_wakes(struct world *w, struct process *p) {
   struct library *l = &p->library;
   if (l->wakes_at <= w->now) l->wakes_at = NEVER;
   if (p->crashed || !p->open || process_is_paused(w, p)) return;
+  if (w->now < due_of(l)) {
+    arrange(w, p); /* it was due earlier once */
+    return;
+  }
   process_begins(w, p);
   library_looks(w, p);
   process_ends(w, p);

@@ -5,6 +5,7 @@
 #include "world.h"
 
 int64_t process_clock_at(const struct process *p, int64_t time) {
+  if (p->drift == 0) return p->offset + time;
   return p->offset + time + time / 10000 * p->drift;
 }
 
@@ -16,6 +17,7 @@ int64_t process_clock(const struct world *w, const struct process *p) {
 static int64_t time_of(const struct process *p, int64_t clock) {
   if (clock == NEVER) return NEVER;
   int64_t passed = clock - p->offset;
+  if (p->drift == 0) return passed;
   int64_t time = passed - passed / 10000 * p->drift;
   while (process_clock_at(p, time) < clock)
     time += clock - process_clock_at(p, time);

@@ -53,9 +53,9 @@ static void draw_profile(struct world *w) {
   f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
   if (f->stretched) f->active += 2 * f->timeout;
-  int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 2;
-  f->hold = f->timeout / 20 + world_span(w, longest);
-  f->think = f->timeout / 20 + world_span(w, longest);
+  int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 4;
+  f->hold = f->timeout / 40 + world_span(w, longest);
+  f->think = f->timeout / 40 + world_span(w, longest);
   if (w->faults.about_time) f->think += 2 * f->timeout;
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {

@@ -58,10 +58,9 @@ static int draw_strike(struct world *w) {
 }
 
 static void plan(struct world *w, int number) {
-  static const enum op_kind traps[] = {OP_CREATE, OP_CREATE, OP_CREATE,
-                                       OP_REMOVE, OP_REMOVE, OP_LIST,
-                                       OP_GET,    OP_MKDIR,  OP_HEARTBEAT,
-                                       OP_SYNC};
+  static const int traps[] = {TRAP_EVENT, OP_CREATE,    OP_CREATE, OP_CREATE,
+                              OP_REMOVE,  OP_REMOVE,    OP_LIST,   OP_GET,
+                              OP_MKDIR,   OP_HEARTBEAT, OP_SYNC};
   struct strike *strike = &w->faults.strikes[number];
   int trap_count = (int)(sizeof traps / sizeof *traps);
   if (random_chance(&w->random, 50)) {
@@ -69,7 +68,7 @@ static void plan(struct world *w, int number) {
     agenda_add(&w->agenda, world_span(w, w->profile.active), FAULT_STRIKES, 0,
                number);
   } else {
-    strike->trap = (int)traps[random_below(&w->random, trap_count)];
+    strike->trap = traps[random_below(&w->random, trap_count)];
     strike->countdown = random_below(&w->random, 6);
   }
 }
@@ -85,11 +84,11 @@ void faults_plan(struct world *w) {
   }
 }
 
-void faults_see(struct world *w, int process, const struct op *op) {
+void faults_see(struct world *w, int process, int trap) {
   if (w->calm) return;
   for (int i = 0; i < w->faults.strike_count; i++) {
     struct strike *strike = &w->faults.strikes[i];
-    if (strike->trap != (int)op->kind || strike->countdown-- > 0) continue;
+    if (strike->trap != trap || strike->countdown-- > 0) continue;
     strike->trap = NOBODY;
     agenda_add(&w->agenda, w->now + world_span(w, 6 * w->profile.latency),
                FAULT_STRIKES, process + 1, i);

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct world;
-struct op;
 
 /* These happen at a moment. */
 #define STRIKES(X)                                                            \
@@ -60,11 +59,13 @@ enum fault {
 
 enum { STRIKES_MAX = 12 };
 
-/* A strike waits for its time, or for a request of a certain kind. */
+enum { TRAP_EVENT = 100 };
+
+/* A strike waits for its time, for a request of a certain kind, or an event. */
 struct strike {
   enum fault fault;
-  int trap;      /* an op_kind; NOBODY: none */
-  int countdown; /* of such requests */
+  int trap;      /* an op_kind, or TRAP_EVENT; NOBODY: none */
+  int countdown; /* of such */
 };
 
 struct faults {
@@ -84,7 +85,8 @@ void faults_plan(struct world *w);
 void fault_strikes(struct world *w, int strike, int chosen);
 /* When something that begins now, and lasts, ends. */
 int64_t fault_while(struct world *w);
-/* A request was sent: is a strike waiting for it? */
-void faults_see(struct world *w, int process, const struct op *op);
+/* A request was sent (its op_kind), or an event was heard: is a strike waiting
+ * for it? */
+void faults_see(struct world *w, int process, int trap);
 
 #endif

@@ -289,6 +289,7 @@ static void fired(struct world *w, struct process *p, const struct note *note) {
     path_set_remove(&l->children, note->path);
   }
   if (!known) return;
+  faults_see(w, p->number, TRAP_EVENT);
   trace(w, p->number, "event: %s %s (view %d)", names[note->event],
         paths_text(&w->paths, note->path), note->view);
   session_event(&p->session, p->now, note->event,

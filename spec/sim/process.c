@@ -36,7 +36,7 @@ static bool submit(void *self, const struct op *op) {
   if (!library_submit(w, p, op)) return false;
   trace(w, p->number, "sends #%llu %s", (unsigned long long)op->serial,
         op->path);
-  faults_see(w, p->number, op);
+  faults_see(w, p->number, (int)op->kind);
   return true;
 }
 

@@ -139,12 +139,12 @@ lint:  ## luacheck, clang-format, compiler warnings as errors
 	@sh .ci/install demo lint
 	luacheck -q lua spec examples
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch])
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 
 format:  ## clang-format, in place
 	clang-format -i $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch])
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers

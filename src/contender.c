@@ -275,7 +275,7 @@ void contender_reap(struct contender *c) {
 
 /* Nothing of it is left, but it is not over: it begins again. */
 static void park_again(struct contender *c) {
-  c->again = false;
+  c->again = c->made = c->doubtful = false;
   contender_enter(c, CONTENDER_PARKED);
   c->lane->parked = c->lane->first;
   session_dirty(contender_session(c), c->lane);

@@ -30,8 +30,11 @@ end
 local function chance(percent) return random() * 100 < percent end
 
 local function connect()
+  -- (Longer than the director waits for servers: it has gone, then.)
+  local deadline = now() + 150
   local opened
   repeat
+    if now() > deadline then os.exit(1) end
     opened = zklock.connect(settings.hosts, {
       session_timeout = settings.session_timeout,
       connect_timeout = 1,

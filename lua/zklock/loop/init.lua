@@ -44,8 +44,9 @@ local function nothing() end
 function loops.fence()
   if yields_across_pcall then return nothing end
   local task = loops.task()
-  fences[task] = (fences[task] or 0) + 1
-  return function() fences[task] = fences[task] - 1 end
+  local function leave() fences[task] = fences[task] - 1 end
+  fences[task] = (fences[task] or 0) + 1 -- last: memory may run out
+  return leave
 end
 
 --- Raises where the running task could not be suspended.

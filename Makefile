@@ -87,6 +87,19 @@ SEEDS ?= 1000000
 sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 
+# src/room.h with limits that some three nodes reach.
+.PHONY: crowded
+crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
+	$< --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
+$(BUILD)/crowded/sim: $(BUILD)/sim
+	@mkdir -p $(@D) && rm -rf $(@D)/src && cp -r src $(@D)
+	@sed -e 's/FOR_ALL = [0-9]*, ROOM_MAX = [0-9]*/FOR_ALL = 700, ROOM_MAX = 1100/' \
+	  src/room.h >$(@D)/src/room.h
+	@! cmp -s src/room.h $(@D)/src/room.h
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -I$(@D)/src \
+	  -include spec/sim/memory.h $(SIM_SOURCES) \
+	  $(addprefix $(@D)/,$(PURE)) -o $@
+
 .PHONY: mutants
 mutants:  ## the simulator against a protocol that is broken on purpose
 	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)

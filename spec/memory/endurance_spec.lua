@@ -51,9 +51,10 @@ describe("What lasts long", function()
   after_each(support.finish)
 
   it("is flat: sessions that open and close #stock", function()
+    local path = support.path()
     endure("sessions", count(10000), function()
       local session = assert(zklock.connect(support.hosts))
-      session:mutex "/endurance":acquire():release()
+      session:mutex(path):acquire():release()
       session:close()
     end)
   end)
@@ -82,11 +83,11 @@ describe("What lasts long", function()
   it("is flat: paths that are used once #stock", function()
     local session = support.connect()
     local other = support.connect()
-    local n = 0
+    local prefix, n = support.path "of", 0
     for _, options in ipairs { {}, { fair = false } } do
       endure("paths", count(10000), function()
         n = n + 1
-        local path = ("/endurance/%d"):format(n)
+        local path = ("%s/%d"):format(prefix, n)
         local guard = assert(other:mutex(path, options):acquire(10))
         local none, _, code = session:mutex(path, options):acquire(0.001)
         assert(not none and code == "timeout", code)

@@ -208,9 +208,12 @@ describe("A semaphore", function()
     -- lease, the list of leases, the end of the inner node
     for _, request in ipairs { "create", "list", "delete" } do
       for _, gives_up in ipairs { false, true } do
-        local zk = support.zk()
-        local inside = zk:create(path .. "/locks/x-lock-",
-          { ephemeral = true, sequential = true })
+        local zk, inside = support.zk(), nil
+        repeat -- an empty container may go at any moment
+          zk:make(path .. "/locks", { container = true })
+          inside = zk:create(path .. "/locks/x-lock-",
+            { ephemeral = true, sequential = true })
+        until inside
         local waiter = wait_in(semaphore, 10)
         kinds.wait_for_nodes(path, 2)
         nobody(0.05, waiter)

@@ -240,9 +240,10 @@ local function task(owner)
 end
 
 local function is_at_rest()
+  -- (Who is busy may wait for what is garbage now.)
+  collectgarbage()
+  collectgarbage()
   if busy > 0 or not session then return false end
-  collectgarbage()
-  collectgarbage()
   local stats = session:stats()
   return stats.waiting + stats.holding + stats.pending_releases == 0
 end

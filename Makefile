@@ -150,7 +150,7 @@ install: all  ## into PREFIX, for LUA_VERSION
 .PHONY: lint format
 lint:  ## luacheck, clang-format, compiler warnings as errors
 	@sh .ci/install demo lint
-	luacheck -q lua spec examples
+	luacheck -q lua spec examples bench
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all

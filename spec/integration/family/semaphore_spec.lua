@@ -208,7 +208,8 @@ describe("A semaphore", function()
     -- lease, the list of leases, the end of the inner node
     for _, request in ipairs { "create", "list", "delete" } do
       for _, gives_up in ipairs { false, true } do
-        local zk, inside = support.zk(), nil
+        local zk = support.zk()
+        local inside
         repeat -- an empty container may go at any moment
           zk:make(path .. "/locks", { container = true })
           inside = zk:create(path .. "/locks/x-lock-",

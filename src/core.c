@@ -405,10 +405,14 @@ static bool init_session(struct core *core) {
                                 .contender = on_contender,
                                 .session = on_state,
                                 .trouble = on_trouble};
-  struct session_options options = {.chroot = core->settings->hosts.chroot};
+  const struct settings *settings = core->settings;
+  struct session_options options = {.chroot = settings->hosts.chroot,
+                                    .least_timeout =
+                                        settings->least_session_timeout_ms *
+                                        INT64_C(1000000)};
   if (!entropy(options.random, sizeof options.random)) return false;
   core->client =
-      client_new(core->settings, &core->session, &of_client, &core->channel.io);
+      client_new(settings, &core->session, &of_client, &core->channel.io);
   if (!core->client) return false;
   struct transport transport = client_transport(core->client);
   session_init(&core->session, &options, &transport, &of_session, clock_now());

@@ -2,10 +2,36 @@
 
 #include <string.h>
 
-void lease_reset(struct lease *lease) { memset(lease, 0, sizeof *lease); }
+/* 5 % for clocks of different rates. */
+static int64_t without_margin(int64_t timeout) { return timeout / 20 * 19; }
+
+void lease_init(struct lease *lease, int64_t least) {
+  memset(lease, 0, sizeof *lease);
+  lease->least = least;
+}
+
+void lease_reset(struct lease *lease) { lease_init(lease, lease->least); }
+
+/* A timeout that may count from now on; 0: none. */
+static void lower(int64_t *least, int64_t timeout) {
+  if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
+}
+
+/* Somebody may have shortened the session's life, at `started` or later. */
+static void cut_short(struct lease *lease, int64_t started) {
+  int64_t until = started + without_margin(lease->timeout);
+  if (until < lease->until) lease->until = until;
+}
+
+void lease_attempting(struct lease *lease, int64_t started) {
+  lower(&lease->timeout, lease->least);
+  cut_short(lease, started);
+}
 
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
-  lease->timeout = timeout;
+  lower(&lease->least, timeout);
+  lower(&lease->timeout, timeout);
+  cut_short(lease, started);
   lease->connected = started;
   lease->count = 0;
 }
@@ -37,7 +63,7 @@ void lease_confirm(struct lease *lease, int64_t sent, int64_t now) {
   int64_t running = sent_of_answered_by(lease, sent - timeout / 24);
   int64_t touch = sent_of_answered_by(lease, running - timeout / 4);
   int64_t by_round = sent + timeout / 5 * 2;
-  int64_t by_touch = touch + timeout / 20 * 19;
+  int64_t by_touch = touch + without_margin(timeout);
   int64_t until = by_round < by_touch ? by_round : by_touch;
   if (until > lease->until) lease->until = until;
   remember(lease, sent, now);

@@ -113,7 +113,8 @@ struct settings_box {
   struct settings *settings;
 };
 
-/* open{ hosts =, session_timeout =, auth =, acl =, log = } → session */
+/* open{ hosts =, session_timeout =, least_session_timeout =, auth =, acl =,
+ * log = } → session */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct session_box *box = lua_newuserdata(L, sizeof *box);
@@ -135,9 +136,14 @@ int binding_open_session(lua_State *L) {
     return luaL_error(L, "%s", *fault ? fault : "not enough memory");
   lua_getfield(L, 1, "session_timeout");
   settings->session_timeout_ms = (int)(luaL_checknumber(L, -1) * 1000);
+  lua_getfield(L, 1, "least_session_timeout");
+  if (!lua_isnil(L, -1)) {
+    int least_ms = (int)(luaL_checknumber(L, -1) * 1000);
+    settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
+  }
   lua_getfield(L, 1, "log");
   settings->want_log = lua_toboolean(L, -1);
-  lua_pop(L, 3);
+  lua_pop(L, 4);
   if (!read_credentials(L, settings) || !read_acl(L, settings))
     return luaL_error(L, "not enough memory");
 

@@ -37,6 +37,7 @@ void session_init(struct session *s, const struct session_options *options,
   memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
   s->next_id = 1;
   s->now = now;
+  lease_init(&s->lease, options->least_timeout);
   s->flight_end = &s->flight;
   s->dirty_end = &s->dirty;
   s->renew_at = s->retry_at = NEVER;
@@ -257,10 +258,11 @@ static int64_t not_before_retry(const struct session *s, int64_t due) {
  * the next round: it may take several. */
 static int64_t heartbeat_due(const struct session *s) {
   if (!session_is_connected(s) || s->round_in_flight) return NEVER;
-  int64_t pause = s->timeout / 10 * 3;
+  int64_t timeout = s->lease.timeout;
+  int64_t pause = timeout / 10 * 3;
   if (s->active > 0) {
-    bool lasts = s->lease.until >= s->round_sent + s->timeout / 3;
-    pause = s->timeout / (lasts && !s->proof_wanted ? 6 : 24);
+    bool lasts = s->lease.until >= s->round_sent + timeout / 3;
+    pause = timeout / (lasts && !s->proof_wanted ? 6 : 24);
   }
   return not_before_retry(s, s->round_sent + pause);
 }
@@ -268,7 +270,7 @@ static int64_t heartbeat_due(const struct session *s) {
 /* Who holds for long watches its own node; who does not pays nothing. */
 static int64_t guard_due(const struct session *s) {
   if (!session_is_connected(s) || s->holders == 0) return NEVER;
-  return not_before_retry(s, s->guarded + s->timeout / 6);
+  return not_before_retry(s, s->guarded + s->lease.timeout / 6);
 }
 
 static int64_t nudge_due(const struct session *s) {
@@ -339,12 +341,19 @@ void session_free(struct session *s) {
 static void reconnect_lane(struct lane *lane) { lane_connected(lane, true); }
 static void connect_lane(struct lane *lane) { lane_connected(lane, false); }
 
+void session_attempting(struct session *s, int64_t now, int64_t started) {
+  if (s->state == SESSION_CLOSED || s->id == 0) return;
+  s->now = now;
+  lease_attempting(&s->lease, started);
+}
+
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   if (s->state == SESSION_CONNECTED) session_disconnected(s, now);
   bool same = s->id == id && s->id != 0;
   if (s->id != 0 && !same) session_expired(s, now);
+  session_attempting(s, now, started);
   s->now = now;
   s->id = id;
   s->timeout = timeout;

@@ -64,6 +64,7 @@ enum { SESSION_BUCKETS = 1024 };
 struct session_options {
   const char *chroot;       /* "" or an absolute path */
   unsigned char random[16]; /* what our node names begin with */
+  int64_t least_timeout;    /* no server grants less; 0: not known */
 };
 
 struct session {
@@ -78,7 +79,7 @@ struct session {
   enum session_state state;
   unsigned connection; /* counts connections; 0: none yet */
   int64_t id;          /* ZooKeeper's session id; 0: none */
-  int64_t timeout;     /* negotiated */
+  int64_t timeout;     /* as negotiated last; the lease has its own */
   bool no_containers;  /* the server does not know them */
 
   struct lease lease;
@@ -117,8 +118,14 @@ void session_free(struct session *s); /* after session_close */
 bool session_acquire(struct session *s, struct contender *c, const char *path);
 void session_close(struct session *s);
 
-/* What the world reports.  `started`: when the attempt that led to this
- * connection began. */
+/* What the world reports.
+ *
+ * From `started` on an attempt to connect may be under way, of which we need
+ * never hear: a server may have got it that grants less time than we know of.
+ * To be called before each attempt, as soon as it may have begun. */
+void session_attempting(struct session *s, int64_t now, int64_t started);
+/* `started`: a time that certainly comes before the attempt that led to this
+ * connection, and after whatever was answered in the last one was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 void session_disconnected(struct session *s, int64_t now);

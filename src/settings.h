@@ -34,6 +34,7 @@ struct acl_entry {
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
+  int least_session_timeout_ms; /* no server grants less; 0: not known */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;

@@ -571,6 +571,7 @@ function Session.connect(hosts, options)
   local handle, problem = core.open {
     hosts = hosts,
     session_timeout = given.session_timeout,
+    least_session_timeout = given.least_session_timeout,
     auth = given.auth,
     acl = given.acl,
     log = given.log ~= nil,

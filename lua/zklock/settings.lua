@@ -6,8 +6,8 @@ local misuse = require "zklock.errors".misuse
 
 local settings = {}
 
-local connect_options = check.set [[session_timeout connect_timeout auth acl
-  tls loop on_event log]]
+local connect_options = check.set [[session_timeout least_session_timeout
+  connect_timeout auth acl tls loop on_event log]]
 
 local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
 
@@ -80,6 +80,17 @@ local function positive(value, default, name)
   return value
 end
 
+--- No server grants less, so what is asked for cannot be less either.
+local function read_least(least, session_timeout)
+  least = positive(least, nil, "option 'least_session_timeout'")
+  if least and least > session_timeout then
+    misuse("option 'least_session_timeout' must not be more than option "
+      .. "'session_timeout', got %s and %s", tostring(least),
+      tostring(session_timeout))
+  end
+  return least
+end
+
 local function callback(value, name)
   return value ~= nil and check.callback(value, name) or nil
 end
@@ -91,9 +102,12 @@ function settings.read(hosts, options)
   if fault then misuse("argument 1 of connect (hosts) %s", fault) end
   options = check.options(options, connect_options, "connect options")
   local auth = read_auth(options.auth)
+  local session_timeout = positive(options.session_timeout, 10,
+    "option 'session_timeout'")
   return {
-    session_timeout = positive(options.session_timeout, 10,
-      "option 'session_timeout'"),
+    session_timeout = session_timeout,
+    least_session_timeout = read_least(options.least_session_timeout,
+      session_timeout),
     connect_timeout = positive(options.connect_timeout, 10,
       "option 'connect_timeout'"),
     auth = auth,

@@ -76,7 +76,8 @@ describe("Misuse of connect", function()
   end)
 
   it("is a time that is not a positive number", function()
-    for _, name in ipairs { "session_timeout", "connect_timeout" } do
+    for _, name in ipairs { "session_timeout", "least_session_timeout",
+        "connect_timeout" } do
       for _, value in ipairs { 0, -1, 0 / 0, math.huge, -math.huge, 1e6 } do
         local text = misuse(function() connect("a", { [name] = value }) end)
         assert.matches("option '" .. name .. "' must be more than 0", text)
@@ -87,6 +88,16 @@ describe("Misuse of connect", function()
           .. type(value), text)
       end
     end
+  end)
+
+  it("is a least session timeout above the one that is asked for", function()
+    local text = "option 'least_session_timeout' must not be more than option "
+      .. "'session_timeout', got %s and %s"
+    local both = { least_session_timeout = 5, session_timeout = 4 }
+    assert.equal(text:format("5", "4"),
+      misuse(function() connect("a", both) end))
+    assert.equal(text:format("11", "10"),
+      misuse(function() connect("a", { least_session_timeout = 11 }) end))
   end)
 
   it("is a callback that cannot be called", function()

@@ -390,10 +390,16 @@ static void use_no_global_random(void) {
  * skips every second address of an even list (ZOOKEEPER-2466). */
 static bool make_server_list(struct client *client) {
   char *copy = strdup(client->resolved);
-  char *items[64];
+  char **items = calloc(strlen(client->resolved) / 2 + 2, sizeof *items);
+  char *rest = NULL;
   int n = 0;
-  if (!copy) return false;
-  for (char *item = strtok(copy, ","); item && n < 63; item = strtok(NULL, ","))
+  if (!copy || !items) {
+    free(copy);
+    free(items);
+    return false;
+  }
+  for (char *item = strtok_r(copy, ",", &rest); item;
+       item = strtok_r(NULL, ",", &rest))
     items[n++] = item;
   for (int i = n - 1; i > 0; i--) {
     client->jitter = client->jitter * UINT64_C(6364136223846793005) + 1;
@@ -418,6 +424,7 @@ static bool make_server_list(struct client *client) {
     use_server_list(client, list);
     client->addresses = n;
   }
+  free(items);
   free(copy);
   return list != NULL;
 }

@@ -8,7 +8,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { ADDRESS_MAX = 64, ADDRESSES = 32 };
+/* An IPv6 address, the name of an interface, a port, and what parts them. */
+enum { ADDRESS_MAX = 80 };
+
+struct addresses {
+  char (*list)[ADDRESS_MAX];
+  size_t count, room;
+};
 
 struct resolver {
   pthread_mutex_t lock;
@@ -17,7 +23,7 @@ struct resolver {
   void (*wake)(void *self); /* guarded by lock; NULL: abandoned */
   void *self;
   /* Written by the thread before `done`: */
-  char result[ADDRESSES * ADDRESS_MAX];
+  char *result; /* NULL: see error */
   char error[160];
   bool temporary;
   int count;
@@ -46,38 +52,67 @@ static void release(struct resolver *r) {
   pthread_mutex_unlock(&r->lock);
   if (!last) return;
   pthread_mutex_destroy(&r->lock);
+  free(r->result);
   free(r);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
+static bool add(struct addresses *all, const char *ip, const char *port) {
+  if (all->count == all->room) {
+    size_t room = all->room ? 2 * all->room : 8;
+    void *list = realloc(all->list, room * sizeof *all->list);
+    if (!list) return false;
+    all->list = list;
+    all->room = room;
+  }
+  snprintf(all->list[all->count++], sizeof *all->list, "%s:%s", ip, port);
+  return true;
+}
+
+static bool add_host(struct resolver *r, struct addresses *all,
+                     const struct host *host) {
+  struct addrinfo *found;
+  bool ok = true;
+  int rc = look_up(host, false, &found);
+  if (rc != 0) {
+    snprintf(r->error, sizeof r->error, "%.60s: %.80s", host->name,
+             gai_strerror(rc));
+    if (rc == EAI_AGAIN) r->temporary = true;
+    return true;
+  }
+  for (struct addrinfo *a = found; ok && a; a = a->ai_next) {
+    char ip[ADDRESS_MAX - 8];
+    if (getnameinfo(a->ai_addr, a->ai_addrlen, ip, sizeof ip, NULL, 0,
+                    NI_NUMERICHOST) == 0)
+      ok = add(all, ip, host->port);
+  }
+  freeaddrinfo(found);
+  return ok;
+}
+
+static char *join(struct addresses *all) {
+  char *text = malloc(all->count * ADDRESS_MAX + 1), *end = text;
+  if (!text) return NULL;
+  if (all->count) qsort(all->list, all->count, sizeof *all->list, by_text);
+  *end = '\0';
+  for (size_t i = 0; i < all->count; i++) {
+    if (i > 0 && strcmp(all->list[i], all->list[i - 1]) == 0) continue;
+    end += sprintf(end, "%s%s", end > text ? "," : "", all->list[i]);
+  }
+  return text;
+}
+
+/* All or nothing: an address that is missing could be the only live one. */
 static void resolve(struct resolver *r) {
-  char addresses[ADDRESSES][ADDRESS_MAX];
-  int n = 0;
-  for (int i = 0; i < r->count; i++) {
-    struct addrinfo *found;
-    int rc = look_up(&r->hosts[i], false, &found);
-    if (rc != 0) {
-      snprintf(r->error, sizeof r->error, "%.60s: %.80s", r->hosts[i].name,
-               gai_strerror(rc));
-      if (rc == EAI_AGAIN) r->temporary = true;
-      continue;
-    }
-    for (struct addrinfo *a = found; a && n < ADDRESSES; a = a->ai_next) {
-      char ip[ADDRESS_MAX - 8];
-      if (getnameinfo(a->ai_addr, a->ai_addrlen, ip, sizeof ip, NULL, 0,
-                      NI_NUMERICHOST) == 0)
-        snprintf(addresses[n++], ADDRESS_MAX, "%s:%s", ip, r->hosts[i].port);
-    }
-    freeaddrinfo(found);
-  }
-  qsort(addresses, (size_t)n, ADDRESS_MAX, by_text);
-  size_t length = 0;
-  for (int i = 0; i < n; i++) {
-    if (i > 0 && strcmp(addresses[i], addresses[i - 1]) == 0) continue;
-    length += (size_t)snprintf(r->result + length, sizeof r->result - length,
-                               "%s%s", length ? "," : "", addresses[i]);
-  }
+  struct addresses all = {0};
+  bool ok = true;
+  for (int i = 0; ok && i < r->count; i++) ok = add_host(r, &all, &r->hosts[i]);
+  if (ok) r->result = join(&all);
+  free(all.list);
+  if (r->result) return;
+  snprintf(r->error, sizeof r->error, "not enough memory");
+  r->temporary = true;
 }
 
 static void *run(void *argument) {
@@ -129,7 +164,7 @@ const char *resolver_result(struct resolver *r, const char **error,
   if (!done) return NULL;
   *error = r->error;
   *temporary = r->temporary;
-  return r->result;
+  return r->result ? r->result : "";
 }
 
 void resolver_abandon(struct resolver *r) {

@@ -16,8 +16,9 @@ bool resolver_is_numeric(const struct hosts *hosts);
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
 /* NULL while it is under way.  Else `ip:port,…` as the client library takes
- * it, sorted; "" if no host has an address, and why in `*error`, and whether
- * that may change soon in `*temporary`. */
+ * it, of any length, sorted, each address once, until resolver_abandon; "" if
+ * no host has an address, and why in `*error`, and whether that may change
+ * soon in `*temporary`. */
 const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
 /* The thread, if it still runs, ends by itself. */

@@ -1,53 +1,18 @@
--- A resolver that answers at first, and hangs when the servers are gone.
+-- What the system's resolver may do.
 local spawn_with = require "support.child".spawn_with
 local start_proxy = require "support.proxy".start
+local start_resolver = require "support.resolver".start
 local support = require "support"
-
--- getaddrinfo(3) that knows one name, and does not look it up while the file
--- is there that $HANG names; it says so in another one.
-local SOURCE = [[
-  #define _GNU_SOURCE
-  #include <dlfcn.h>
-  #include <netdb.h>
-  #include <stdio.h>
-  #include <stdlib.h>
-  #include <string.h>
-  #include <unistd.h>
-  typedef int resolve(const char *, const char *, const struct addrinfo *,
-                      struct addrinfo **);
-  int getaddrinfo(const char *host, const char *port,
-                  const struct addrinfo *hints, struct addrinfo **found) {
-    resolve *real = (resolve *)dlsym(RTLD_NEXT, "getaddrinfo");
-    int is_numeric = hints && hints->ai_flags & AI_NUMERICHOST;
-    if (host && !strcmp(host, "host.example") && !is_numeric) {
-      char name[200];
-      snprintf(name, sizeof name, "%s.seen", getenv("HANG"));
-      while (!access(getenv("HANG"), F_OK)) {
-        fclose(fopen(name, "w"));
-        usleep(50000);
-      }
-      host = "127.0.0.1";
-    }
-    return real(host, port, hints, found);
-  }
-]]
 
 describe("A resolver that hangs while there is no server #stock", function()
   before_each(support.start)
   after_each(support.finish)
 
   it("holds up no loss, no deadline, no release and no close", function()
-    local name, path, proxy = os.tmpname(), support.path(), start_proxy()
-    local function write(suffix, text)
-      local file = assert(io.open(name .. suffix, "w"))
-      file:write(text)
-      file:close()
-    end
-    write(".c", SOURCE)
-    assert(os.execute(("cc -shared -fPIC -o %s.so %s.c -ldl")
-      :format(name, name)))
-    local child = spawn_with(
-      ("HANG=%s.hang LD_PRELOAD=%s.so"):format(name, name), [[
+    local path, proxy = support.path(), start_proxy()
+    local resolver = start_resolver()
+    resolver:set("host.example", { "127.0.0.1" })
+    local child = spawn_with(resolver.environment, [[
       local now = require "zklock.core".now
       local hosts, path = ...
       local session = assert(zklock.connect(hosts, { session_timeout = 3 }))
@@ -69,11 +34,9 @@ describe("A resolver that hangs while there is no server #stock", function()
       os.exit(0)
     ]], "host.example:" .. proxy.hosts:match ":(%d+)", path)
     child:expect "held"
-    write(".hang", "")
+    resolver:stop()
     proxy:refuse()
-    support.wait_until(function()
-      return io.open(name .. ".hang.seen")
-    end, 10, "a look-up"):close()
+    resolver:await()
     child:say()
     child:expect "lost\ttrue"
     child:expect "acquire\tdisconnected\ttrue"
@@ -81,9 +44,25 @@ describe("A resolver that hangs while there is no server #stock", function()
     child:expect "close\ttrue"
     assert.equal(0, child:wait(5))
     proxy:heal()
-    for _, suffix in ipairs { "", ".c", ".so", ".hang", ".hang.seen" } do
-      os.remove(name .. suffix)
-    end
     support.wait_for_queue(path, 0)
+  end)
+end)
+
+describe("A name with very many addresses #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is connected to by the last of them", function()
+    local resolver, addresses = start_resolver(), {}
+    for i = 1, 199 do addresses[i] = "127.0.7." .. i end -- nobody is there
+    addresses[200] = "127.0.0.1"
+    resolver:set("many.example", addresses)
+    local child = spawn_with(resolver.environment, [[
+      local session = assert(zklock.connect((...), { connect_timeout = 10 }))
+      say(session:state())
+      session:close()
+    ]], "many.example:" .. support.hosts:match ":(%d+)")
+    child:expect "connected"
+    assert.equal(0, child:wait(5))
   end)
 end)

@@ -1,7 +1,6 @@
 #include "doorway.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static bool set_flags(int fd) {
-  return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
+#include "descriptors.h"
 
 /* A directory of our own: nobody else can connect. */
 static bool make_directory(struct doorway *doorway) {
@@ -28,8 +24,7 @@ static bool make_directory(struct doorway *doorway) {
 static bool listen_at(int fd, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-  return set_flags(fd) &&
-         bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+  return bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
          listen(fd, 1) == 0;
 }
 
@@ -37,7 +32,7 @@ bool doorway_open(struct doorway *doorway) {
   doorway_close(doorway);
   if (!make_directory(doorway)) return false;
   snprintf(doorway->path, sizeof doorway->path, "%s/wake", doorway->directory);
-  doorway->listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  doorway->listener = descriptors_unix_socket();
   doorway->open = true;
   if (doorway->listener >= 0 && listen_at(doorway->listener, doorway->path))
     return true;
@@ -63,8 +58,8 @@ static bool is_ours(int fd) {
 
 int doorway_accept(struct doorway *doorway) {
   errno = EINVAL;
-  int fd = doorway->open ? accept(doorway->listener, NULL, NULL) : -1;
-  if (fd >= 0 && !(set_flags(fd) && is_ours(fd))) {
+  int fd = doorway->open ? descriptors_accept(doorway->listener) : -1;
+  if (fd >= 0 && !is_ours(fd)) {
     close(fd);
     fd = -1;
     errno = EACCES;

@@ -1,22 +1,16 @@
 #include "wakeup.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-static bool prepare(int fd) {
-  return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
+#include "descriptors.h"
 
 bool wakeup_open(struct wakeup *wakeup) {
   int fds[2];
-  if (pipe(fds) != 0) return false;
+  if (!descriptors_pipe(fds)) return false;
   wakeup->read_fd = fds[0];
   wakeup->write_fd = fds[1];
-  if (prepare(fds[0]) && prepare(fds[1])) return true;
-  wakeup_close(wakeup);
-  return false;
+  return true;
 }
 
 void wakeup_close(struct wakeup *wakeup) {
@@ -39,7 +33,7 @@ void wakeup_clear(const struct wakeup *wakeup) {
 }
 
 bool wakeup_redirect(const struct wakeup *wakeup, int fd) {
-  bool ok = dup2(fd, wakeup->write_fd) >= 0 && prepare(wakeup->write_fd);
+  bool ok = descriptors_replace(wakeup->write_fd, fd);
   int problem = errno;
   close(fd);
   errno = problem;

@@ -1,6 +1,7 @@
 --- A minimal ZooKeeper client of our own: the specs look into ZooKeeper with
 -- it, so that they need not believe the library.  Blocking, one request at a
 -- time.  "No such node" and the like are `false, reason`; the rest raises.
+local frame = require "support.frame"
 local socket = require "socket"
 
 local Client = {}
@@ -15,16 +16,8 @@ local OPEN = { { perms = 31, scheme = "world", id = "anyone" } }
 
 -- Marshalling.
 
-local function int(n)
-  n = n % 4294967296
-  local a, b, c = math.floor(n / 16777216) % 256,
-    math.floor(n / 65536) % 256, math.floor(n / 256) % 256
-  return string.char(a, b, c, n % 256)
-end
-
-local function buffer(text)
-  return int(#text) .. text
-end
+local int, buffer = frame.int, frame.buffer
+local read_unsigned, read_int = frame.read_unsigned, frame.read_int
 
 local function acl_list(acl)
   local parts = { int(#acl) }
@@ -33,16 +26,6 @@ local function acl_list(acl)
       .. buffer(entry.id)
   end
   return table.concat(parts)
-end
-
-local function read_unsigned(text, at)
-  local a, b, c, d = text:byte(at, at + 3)
-  return ((a * 256 + b) * 256 + c) * 256 + d
-end
-
-local function read_int(text, at)
-  local n = read_unsigned(text, at)
-  return n >= 2147483648 and n - 4294967296 or n
 end
 
 local function read_buffer(text, at)

@@ -2,9 +2,10 @@
 -- server, and passes on what they say to each other, or does not.  It speaks
 -- with the spec as every child does: `require "support.wire"(hosts)` in one.
 -- luacheck: globals say hear parent_socket
+local frames = require "support.frame"
 local socket = require "socket"
 
-local now = socket.gettime
+local now, number = socket.gettime, frames.read_unsigned
 local servers, next_server = {}, 0
 local listener = assert(socket.bind("127.0.0.1", 0))
 
@@ -13,11 +14,6 @@ local weather, traps = { delay = 0 }, {}
 -- socket → its end of a connection: `peer`, a socket; what it has said of a
 -- frame that is not whole; what it is to be told, and when.
 local ends = {}
-
-local function number(text, at)
-  local a, b, c, d = text:byte(at, at + 3)
-  return ((a * 256 + b) * 256 + c) * 256 + d
-end
 
 local function cut(condition)
   for s, this in pairs(ends) do
@@ -109,12 +105,11 @@ local function read(s)
   if not this then return end
   local data, problem, part = s:receive(65536)
   this.said = this.said .. (data or part or "")
-  while #this.said >= 4 do
-    local size = number(this.said, 1) + 4
-    if #this.said < size then break end
-    local frame = this.said:sub(1, size)
-    this.said = this.said:sub(size + 1)
+  local frame, rest = frames.split(this.said)
+  while frame do
+    this.said = rest
     if handle(this, frame) then return end
+    frame, rest = frames.split(rest)
   end
   if problem == "closed" then
     ends[s] = nil

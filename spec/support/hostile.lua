@@ -1,0 +1,126 @@
+--- A server that does what it should not: support.liar, at one address or
+-- several.  `hostile.hosts` is where clients connect.
+--
+--     local hostile = start { count = 2 }
+--     hostile:behave({ kind = "handshake", drop_after = 0 }, 1)
+--
+-- The manners of an address; each is replaced as a whole, for what is heard
+-- from then on:
+--
+--     kind = "pass"       passes on to a server, but (what is given of it):
+--       asks = seconds        asks that server for this session timeout
+--       says = seconds        tells the client that it got this one
+--       delay = seconds       all replies come so much later,
+--       delay_connect = s     or the connect reply only
+--       lose_connect = n      n connect replies are lost, with the connection
+--       mute_connect = n      n connect replies do not come
+--       cut_auth = n          n connections end before an auth reply
+--       mute_auth = n         n auth replies do not come
+--       refuse_auth = n       n times a credential is refused
+--       largest = bytes       a larger frame is not read, and the connection
+--                             ends with all that is unanswered
+--     kind = "silent"     accepts, and says nothing
+--     kind = "close"      accepts, and closes at once
+--     kind = "nonsense"   answers bytes that mean nothing, and closes
+--     kind = "expire"     knows of no session
+--     kind = "handshake"  grants whatever session it is asked for, and then
+--       grants = seconds      (with this timeout instead of the one asked for)
+--       drop_after = seconds  closes after a while,
+--       drop_at = n           or at the nth request;
+--                             without these it answers nothing more
+--
+-- Times of `n` may be "always".
+local child = require "support.child"
+local support = require "support"
+
+local Hostile = {}
+Hostile.__index = Hostile
+
+--- `options`: `hosts`, those of the server to which "pass" passes (the first
+-- that accepts); `count`, of addresses (1), each with a port of its own; or
+-- `addresses`, a list of IPv4 addresses, all with the same port; `port`: this
+-- one.  All pass at first.
+local function start(options)
+  options = options or {}
+  local self = setmetatable({}, Hostile)
+  self.process = child.spawn([[require "support.liar"(...)]],
+    options.hosts or support.hosts,
+    table.concat(options.addresses or {}, ","),
+    options.addresses and #options.addresses or options.count or 1,
+    options.port or 0)
+  self.hosts = self.process:hear()
+  if not self.hosts or self.hosts == "" then
+    error("no address: " .. self.process:output(), 2)
+  end
+  return self
+end
+
+local function command(self, line)
+  self.process:say(line)
+  local answers = {}
+  while true do
+    local heard = self.process:hear()
+    if not heard then
+      error("the hostile server has gone: " .. self.process:output(), 2)
+    end
+    if heard == "done" then return answers end
+    answers[#answers + 1] = heard
+  end
+end
+
+--- Where address `i` is, "ip:port".
+function Hostile:host(i)
+  local n = 0
+  for host in self.hosts:gmatch "[^,]+" do
+    n = n + 1
+    if n == i then return host end
+  end
+end
+
+--- From now on; address `i`, or all.
+function Hostile:behave(manners, i)
+  local words = { "behave", i or 0 }
+  for key, value in pairs(manners) do
+    words[#words + 1] = key .. "=" .. tostring(value)
+  end
+  command(self, table.concat(words, " "))
+end
+
+--- Ends the connections of address `i`, or all.
+function Hostile:cut(i) command(self, "cut " .. (i or 0)) end
+
+--- What has happened at address `i`, or at all: a list of { at =, what = },
+-- where `what` is "connection" (accepted), "session" (asked for a new one),
+-- "handshake" (a connect reply was sent), "auth", "request" or "cut" (by us).
+function Hostile:events(i)
+  local events = {}
+  for n, line in ipairs(command(self, "tell " .. (i or 0))) do
+    local at, what = line:match "(%S+) (%S+)"
+    events[n] = { at = tonumber(at), what = what }
+  end
+  return events
+end
+
+--- How often, since the moment `from` (support.now()).
+function Hostile:count(what, i, from)
+  local n = 0
+  for _, event in ipairs(self:events(i)) do
+    if event.what == what and event.at >= (from or 0) then n = n + 1 end
+  end
+  return n
+end
+
+--- The most of one kind that happened within any `seconds` in a row.
+function Hostile:most(what, seconds, i)
+  local times, most = {}, 0
+  for _, event in ipairs(self:events(i)) do
+    if event.what == what then
+      times[#times + 1] = event.at
+      while times[1] < event.at - seconds do table.remove(times, 1) end
+      most = math.max(most, #times)
+    end
+  end
+  return most
+end
+
+return { start = start }

@@ -11,7 +11,8 @@
 --       asks = seconds        asks that server for this session timeout
 --       says = seconds        tells the client that it got this one
 --       delay = seconds       all replies come so much later,
---       delay_connect = s     or the connect reply only
+--       delay_connect = s     or the connect reply only,
+--       hold_connect = true   which waits for release()
 --       lose_connect = n      n connect replies are lost, with the connection
 --       mute_connect = n      n connect replies do not come
 --       cut_auth = n          n connections end before an auth reply
@@ -22,11 +23,14 @@
 --     kind = "silent"     accepts, and says nothing
 --     kind = "close"      accepts, and closes at once
 --     kind = "nonsense"   answers bytes that mean nothing, and closes
---     kind = "expire"     knows of no session
+--       forgets = n           n times a session that returns has expired
+--     kind = "frozen"     nothing passes and nothing breaks
+--     kind = "expire"     knows of no session, and makes none
 --     kind = "handshake"  grants whatever session it is asked for, and then
 --       grants = seconds      (with this timeout instead of the one asked for)
 --       drop_after = seconds  closes after a while,
---       drop_at = n           or at the nth request;
+--       drop_at = n           or at the nth request,
+--       forgets = n           and n times a session that returns has expired;
 --                             without these it answers nothing more
 --
 -- Times of `n` may be "always".
@@ -89,9 +93,13 @@ end
 --- Ends the connections of address `i`, or all.
 function Hostile:cut(i) command(self, "cut " .. (i or 0)) end
 
+--- The connect replies that are held at address `i`, or all, are told.
+function Hostile:release(i) command(self, "release " .. (i or 0)) end
+
 --- What has happened at address `i`, or at all: a list of { at =, what = },
--- where `what` is "connection" (accepted), "session" (asked for a new one),
--- "handshake" (a connect reply was sent), "auth", "request" or "cut" (by us).
+-- where `what` is "connection" (accepted), "session" or "return" (asked for a
+-- new one, or the one it had), "handshake" (a connect reply was sent), "auth",
+-- "request" or "cut" (by us).
 function Hostile:events(i)
   local events = {}
   for n, line in ipairs(command(self, "tell " .. (i or 0))) do

@@ -50,6 +50,15 @@ local function tell(s, text, delay)
   end
 end
 
+-- After what it has been told.
+local function leave_client(link)
+  tell(link.client, nil)
+  if link.server and ends[link.server] then
+    ends[link.server] = nil
+    link.server:close()
+  end
+end
+
 local function open_end(link, s, is_server)
   s:settimeout(0)
   s:setoption("tcp-nodelay", true)
@@ -84,6 +93,17 @@ end
 
 local function is_new(frame) return frame:sub(21, 28) == ("\0"):rep(8) end
 
+local function answer(link, timeout, id)
+  note(link.place, "handshake")
+  tell(link.client, buffer(int(0) .. timeout .. id .. buffer(("\1"):rep(16))
+    .. "\0"))
+end
+
+local function expire(link)
+  answer(link, int(0), ("\0"):rep(8))
+  leave_client(link)
+end
+
 local function grant(link, frame)
   local manners = link.place.manners
   local id, timeout = frame:sub(21, 28), frame:sub(17, 20)
@@ -92,21 +112,19 @@ local function grant(link, frame)
     id = int(0x6c6965) .. int(sessions)
   end
   if manners.grants then timeout = int(manners.grants * 1000) end
-  if manners.kind == "expire" then
-    id, timeout = ("\0"):rep(8), int(0)
-  end
-  note(link.place, "handshake")
-  tell(link.client, buffer(int(0) .. timeout .. id .. buffer(("\1"):rep(16))
-    .. "\0"))
-  if manners.kind == "expire" then return tell(link.client, nil) end
+  answer(link, timeout, id)
   if manners.drop_after then link.due = now() + manners.drop_after end
 end
 
 local function greet(link, frame)
   local place, manners = link.place, link.place.manners
   link.greeted = true
-  if is_new(frame) then note(place, "session") end
-  if manners.kind == "handshake" or manners.kind == "expire" then
+  note(place, is_new(frame) and "session" or "return")
+  local forgotten = not is_new(frame) and happens(place, "forgets")
+  if forgotten then return expire(link) end
+  if manners.kind == "expire" then
+    expire(link)
+  elseif manners.kind == "handshake" then
     grant(link, frame)
   elseif manners.kind == "nonsense" then
     tell(link.client, ("nonsense "):rep(20))
@@ -122,11 +140,7 @@ end
 local function refuse_auth(link)
   tell(link.client, buffer(int(AUTH_XID) .. int(0) .. int(0)
     .. int(AUTH_FAILED)))
-  tell(link.client, nil)
-  if link.server and ends[link.server] then
-    ends[link.server] = nil
-    link.server:close()
-  end
+  leave_client(link)
 end
 
 local function hear_client(link, frame)
@@ -155,7 +169,8 @@ local function pass_greeting(link, frame)
     frame = frame:sub(1, 8) .. int(manners.says * 1000) .. frame:sub(13)
   end
   note(place, "handshake")
-  tell(link.client, frame, manners.delay_connect or manners.delay)
+  tell(link.client, frame, manners.hold_connect and math.huge
+    or manners.delay_connect or manners.delay)
 end
 
 local function hear_server(link, frame)
@@ -236,6 +251,17 @@ function commands.behave(i, words)
   end)
 end
 
+-- What was held is told now.
+function commands.release(i)
+  for _, this in pairs(ends) do
+    if i == 0 or this.link.place == places[i] then
+      for _, head in ipairs(this.out) do
+        if head.due == math.huge then head.due = 0 end
+      end
+    end
+  end
+end
+
 function commands.cut(i)
   for _, this in pairs(ends) do
     if i == 0 or this.link.place == places[i] then this.link.doomed = true end
@@ -265,10 +291,13 @@ end
 -- What select() is to look at, and for how long.
 local function interests()
   local reading, writing, due = { parent_socket }, {}, math.huge
-  for listener in pairs(by_listener) do reading[#reading + 1] = listener end
+  for listener, place in pairs(by_listener) do
+    if place.manners.kind ~= "frozen" then reading[#reading + 1] = listener end
+  end
   for s, this in pairs(ends) do
-    reading[#reading + 1] = s
-    local head = this.out[1]
+    local frozen = this.link.place.manners.kind == "frozen"
+    local head = not frozen and this.out[1]
+    if not frozen then reading[#reading + 1] = s end
     if head and head.due <= now() then
       writing[#writing + 1] = s
     elseif head then

@@ -29,6 +29,10 @@ local function command(self, name, index)
   assert(ok == true or ok == 0, line)
 end
 
+local function count(hosts)
+  return select(2, hosts:gsub(",", "")) + 1
+end
+
 function Server:kill(i) command(self, "kill", i or 1) end
 function Server:pause(i) command(self, "pause", i or 1) end
 function Server:resume(i) command(self, "resume", i or 1) end
@@ -42,6 +46,22 @@ function Server:begin_restart(i)
   local pid = tonumber(pipe:read "*l")
   pipe:close()
   return pid
+end
+
+--- Sets `name` to `value` in the configuration of server `i`, for when it is
+-- restarted; or of all.
+function Server:configure(name, value, i)
+  for n = i or 1, i or count(self.hosts) do
+    local file_name = ("%s/servers/%d/zoo.cfg"):format(self.dir, n)
+    local lines = {}
+    for line in io.lines(file_name) do
+      if line:match "^[^=]*" ~= name then lines[#lines + 1] = line end
+    end
+    lines[#lines + 1] = name .. "=" .. tostring(value)
+    local file = assert(io.open(file_name, "w"))
+    file:write(table.concat(lines, "\n"), "\n")
+    file:close()
+  end
 end
 
 function Server:leader()

@@ -1,5 +1,6 @@
-/* The ZooKeeper client library as the protocol's transport.  client.c is the
- * only file that includes <zookeeper.h>; all of it runs on the I/O thread. */
+/* The client: the protocol's transport.  It finds the servers, gets
+ * connections to them and decides what becomes of each; what is said on them
+ * it hands on.  client.c opens with its states. */
 #ifndef ZKLOCK_CLIENT_H
 #define ZKLOCK_CLIENT_H
 
@@ -11,7 +12,7 @@
 
 struct client;
 
-/* Troubles that only a new session of the user's can mend. */
+/* Why `connect` may give up before its time. */
 enum client_failure {
   CLIENT_FINE,
   CLIENT_REFUSED_AUTH, /* the ensemble did not accept our credentials */
@@ -21,6 +22,9 @@ enum client_failure {
 struct client_listener {
   void *self;
   void (*failed)(void *self, enum client_failure failure);
+  /* An attempt to connect begins: the session has been told, and whoever
+   * reads the lease must know it before a server does. */
+  void (*attempting)(void *self);
   void (*error)(void *self, const char *text); /* the last error */
   void (*log)(void *self, const char *level, const char *text);
 };
@@ -42,8 +46,7 @@ void client_process(struct client *client, short events);
 /* Hands to the session what the library has reported. */
 void client_deliver(struct client *client);
 
-const char *client_reason(int rc); /* ZooKeeper's words for a reply code */
-const char *client_version(void);
+const char *client_reason(int rc); /* words for a reply code */
 
 #pragma GCC visibility pop
 

@@ -220,8 +220,12 @@ void contender_join(struct contender *c, struct lane *lane) {
   lane->impatient += !c->options.patient;
   lane_add(lane, c);
   timer_set(&s->timers, &c->timer, c->options.deadline);
-  if (!c->options.patient && !session_is_connected(s))
+  if (s->refused) {
+    session_trouble(s, "cannot contend", lane->path, REASON_CREDENTIALS);
+    contender_refuse(c, VERDICT_AUTH);
+  } else if (!c->options.patient && !session_is_connected(s)) {
     contender_refuse(c, VERDICT_DISCONNECTED);
+  }
 }
 
 /* The node's path from the last part of it. */

@@ -88,6 +88,8 @@ static void publish_lease(struct core *core) {
                         memory_order_release);
 }
 
+static void client_attempts(void *self) { publish_lease(self); }
+
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
@@ -399,6 +401,7 @@ static bool start_thread(struct core *core) {
 static bool init_session(struct core *core) {
   struct client_listener of_client = {.self = core,
                                       .failed = client_failed,
+                                      .attempting = client_attempts,
                                       .error = remember_error,
                                       .log = core_log};
   struct listener of_session = {.self = core,

@@ -48,6 +48,7 @@ enum reply_code {
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
   REASON_NO_ROOM = -1003,
+  REASON_CREDENTIALS = -1004,
 };
 
 struct reply {

@@ -41,7 +41,7 @@ void session_init(struct session *s, const struct session_options *options,
   s->flight_end = &s->flight;
   s->dirty_end = &s->dirty;
   s->renew_at = s->retry_at = NEVER;
-  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%.100s/%s", s->chroot,
+  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%s/%s", s->chroot,
            s->base.text);
   s->heartbeat.kind = OP_HEARTBEAT;
   s->heartbeat.handler = on_heartbeat;
@@ -360,6 +360,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->connection++;
   /* Who holds or waits needs a proof at once. */
   s->round_sent = s->active > 0 ? now - timeout : now;
+  s->refused = false;
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
   if (same) counter_add(&s->counters.reconnects, 1);
@@ -374,6 +375,21 @@ void session_disconnected(struct session *s, int64_t now) {
   lose_flight(s);
   each_lane(s, watch_sweep);
   each_contender(s, contender_disconnected);
+}
+
+static void refuse_entry(struct contender *c) {
+  contender_refuse(c, VERDICT_AUTH);
+}
+
+void session_refused(struct session *s, int64_t now) {
+  if (s->state == SESSION_CLOSED) return;
+  session_disconnected(s, now);
+  s->now = now;
+  s->refused = true;
+  session_trouble(s, "cannot authenticate", s->chroot[0] ? s->chroot : "/",
+                  REASON_CREDENTIALS);
+  if (s->id != 0) change_state(s, SESSION_SUSPENDED);
+  each_contender(s, refuse_entry);
 }
 
 static void rewind_lane(struct lane *lane) {

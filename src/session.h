@@ -81,10 +81,11 @@ struct session {
   int64_t id;          /* ZooKeeper's session id; 0: none */
   int64_t timeout;     /* as negotiated last; the lease has its own */
   bool no_containers;  /* the server does not know them */
+  bool refused;        /* see session_refused */
 
   struct lease lease;
   struct op heartbeat, nudge;
-  char heartbeat_path[160]; /* never exists */
+  char heartbeat_path[1100]; /* never exists */
   bool round_in_flight;
   bool proof_wanted;  /* somebody is first and the lease does not stand */
   int64_t round_sent; /* when the last round was sent */
@@ -129,6 +130,9 @@ void session_attempting(struct session *s, int64_t now, int64_t started);
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 void session_disconnected(struct session *s, int64_t now);
+/* The ensemble does not accept our credentials: until session_connected
+ * waiters and newcomers are told so. */
+void session_refused(struct session *s, int64_t now);
 void session_expired(struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);

@@ -1,0 +1,126 @@
+#include "addresses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MILLISECOND INT64_C(1000000)
+#define PAUSE_FIRST (10 * MILLISECOND)
+#define PAUSE_MAX (2000 * MILLISECOND)
+
+static uint64_t draw(struct addresses *a) {
+  a->jitter = a->jitter * UINT64_C(6364136223846793005) + 1;
+  return a->jitter >> 33;
+}
+
+void addresses_init(struct addresses *a, uint64_t seed) {
+  memset(a, 0, sizeof *a);
+  a->jitter = seed;
+}
+
+void addresses_free(struct addresses *a) {
+  free(a->list);
+  free(a->texts);
+}
+
+static int count_of(const char *list) {
+  int n = *list != '\0';
+  for (; *list; list++) n += *list == ',';
+  return n;
+}
+
+static void shuffle(struct addresses *a) {
+  for (int i = a->count - 1; i > 0; i--) {
+    int j = (int)(draw(a) % (uint64_t)(i + 1));
+    struct address swap = a->list[i];
+    a->list[i] = a->list[j];
+    a->list[j] = swap;
+  }
+}
+
+bool addresses_set(struct addresses *a, const char *list) {
+  struct addresses new = {.count = count_of(list), .jitter = a->jitter};
+  new.texts = strdup(list);
+  new.list = calloc((size_t) new.count + 1, sizeof *new.list);
+  if (!new.texts || !new.list) {
+    addresses_free(&new);
+    return false;
+  }
+  char *text = new.texts;
+  for (int i = 0; i < new.count; i++) {
+    char *comma = strchr(text, ',');
+    if (comma) *comma = '\0';
+    int old = addresses_find(a, text);
+    if (old >= 0) new.list[i] = a->list[old];
+    new.list[i].text = text;
+    text = comma + 1;
+  }
+  shuffle(&new);
+  addresses_free(a);
+  *a = new;
+  return true;
+}
+
+int addresses_find(const struct addresses *a, const char *text) {
+  for (int i = 0; i < a->count; i++)
+    if (strcmp(a->list[i].text, text) == 0) return i;
+  return -1;
+}
+
+static bool has(const char *list, const char *text) {
+  size_t length = strlen(text);
+  for (const char *at = list; at; at = strchr(at, ',')) {
+    if (*at == ',') at++;
+    if (strncmp(at, text, length) == 0 &&
+        (at[length] == ',' || at[length] == '\0'))
+      return true;
+  }
+  return false;
+}
+
+bool addresses_are(const struct addresses *a, const char *list) {
+  if (a->count != count_of(list)) return false;
+  for (int i = 0; i < a->count; i++)
+    if (!has(list, a->list[i].text)) return false;
+  return true;
+}
+
+int addresses_ready(const struct addresses *a, int64_t now) {
+  int n = 0;
+  for (int i = 0; i < a->count; i++) n += a->list[i].not_before <= now;
+  return n;
+}
+
+int addresses_take(struct addresses *a, int64_t now) {
+  for (int i = 0; i < a->count; i++) {
+    int which = (a->next + i) % a->count;
+    if (a->list[which].not_before > now) continue;
+    a->next = (which + 1) % a->count;
+    return which;
+  }
+  return -1;
+}
+
+int64_t addresses_due(const struct addresses *a) {
+  int64_t due = INT64_MAX;
+  for (int i = 0; i < a->count; i++)
+    if (a->list[i].not_before < due) due = a->list[i].not_before;
+  return due;
+}
+
+void addresses_failed(struct addresses *a, int which, int64_t now,
+                      int64_t timeout) {
+  struct address *address = &a->list[which];
+  int64_t longest = timeout / 10 < PAUSE_MAX ? timeout / 10 : PAUSE_MAX;
+  int64_t pause = PAUSE_FIRST
+                  << (address->failures < 8 ? address->failures : 8);
+  if (pause > longest) pause = longest;
+  address->failures++;
+  /* Many clients of one server come back one by one. */
+  address->not_before =
+      now + pause + (int64_t)(draw(a) % (uint64_t)(pause / 4 + 1));
+}
+
+void addresses_served(struct addresses *a, int which) {
+  a->list[which].failures = 0;
+  a->list[which].not_before = 0;
+}

@@ -1,0 +1,105 @@
+/* What the files of the library's taming share: library.c (requests and what
+ * comes back), library_st.c and library_mt.c (who turns it).  Nobody else
+ * includes this. */
+#ifndef ZKLOCK_LIBRARY_INSIDE_H
+#define ZKLOCK_LIBRARY_INSIDE_H
+
+#ifdef ZKLOCK_MT
+#define THREADED
+#endif
+#include <zookeeper/zookeeper.h>
+
+#include "library.h"
+
+#include <pthread.h>
+
+#pragma GCC visibility push(hidden)
+
+#define MILLISECOND INT64_C(1000000)
+#define FAREWELL (1500 * MILLISECOND)
+
+/* Something that the library has reported. */
+struct incident {
+  struct incident *next;
+  enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
+  uint64_t serial;
+  int code; /* rc, type or state */
+  int64_t czxid, owner, ctime_ms;
+  int version;
+  bool revoked;
+  struct listing *listing;
+  int size;    /* of the data; -1: none */
+  char path[]; /* or the data */
+};
+
+struct library {
+  /* (c) constant after library_new  (i) the I/O thread  (m) guarded by lock,
+   * because `mt` calls back on threads of its own */
+  const struct settings *settings;  /* (c) */
+  struct library_listener listener; /* (c) */
+  const struct wakeup *wakeup;      /* (c) */
+  struct ACL *acl_entries;          /* (c) */
+  struct ACL_vector acl;            /* (c) */
+
+  zhandle_t *handle; /* (i) NULL: none */
+  int64_t began;     /* (i) see library_began */
+  bool connected;    /* (i) `connected` was told, and not yet `lost` */
+  bool parting;      /* (i) library_part was called, or `lost` told */
+  int outstanding;   /* (i) requests without a reply yet */
+
+  pthread_mutex_t lock;
+  struct incident *inbox, **inbox_end; /* (m) */
+  bool overflow;  /* (m) no memory for something: see catch_up */
+  int unaccepted; /* (m) credentials that no server has accepted yet */
+  bool answered;  /* (m) about the credentials */
+  struct identity identity; /* (m) of the last connection */
+  int64_t timeout;          /* (m) likewise */
+  char address[80];         /* (m) likewise; "": not known */
+
+#ifndef ZKLOCK_MT
+  int fd;      /* (i) the socket; the library's, so ask for its state first */
+  int64_t due; /* (i) when it wants to be turned */
+#else
+  int ear;             /* (i) see library_mt.c; -1: none */
+  int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
+  bool sealed;         /* (i) poisoned while the connection lived */
+  uint64_t probes;     /* (i) so many were sent */
+  uint64_t probe;      /* (i) the one under way; 0: none */
+  int64_t probe_sent;  /* (i) */
+  bool probe_is_late;  /* (i) it was sent after the poison */
+  uint64_t probe_done; /* (m) the one that was answered last */
+  int probe_code;      /* (m) how */
+#endif
+};
+
+/* The library whose callbacks this thread runs: completions are handed one
+ * pointer, and that carries the request's serial. */
+extern _Thread_local struct library *library_current;
+
+/* library.c */
+void library_append(struct library *library, struct incident *incident);
+void library_discard(struct library *library);
+void library_say_error(struct library *library, const char *text);
+/* Closes the handle: nothing of it comes any more. */
+void library_drop(struct library *library);
+void library_tell_lost(struct library *library);
+/* The handle has ended: drops it, and tells. */
+void library_tell_over(struct library *library, enum library_end end);
+/* Why there is no connection.  `greeted`: a server had accepted it. */
+const char *library_error(int error, int rc, bool greeted);
+
+/* The backend: library_st.c or library_mt.c. */
+log_callback_fn backend_log(struct library *library);
+void backend_opened(struct library *library);
+void backend_dropped(struct library *library);
+/* On the library's thread, when a connection is there. */
+void backend_greeted(struct library *library, const clientid_t *id);
+/* On ours, before it is told. */
+void backend_connected(struct library *library);
+void backend_farewell(struct library *library);
+/* After everything that has come was told: is it over? */
+void backend_look(struct library *library);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,233 @@
+/* `mt`: the library's threads turn it, and connect again by themselves, with
+ * nobody's leave.  So that a handle has one connection of ours at most, it is
+ * *poisoned* as soon as that is there: its session's id is overwritten by one
+ * that no server knows.  With it the library can go on using the connection,
+ * but never get another one.
+ *
+ * That matters when a handle is given up.  zookeeper_close ends the ZooKeeper
+ * session if the library is connected, and that may just have happened on its
+ * own thread, unknown to us.  Therefore a handle is closed without the wish to
+ * end its session only when it can never be connected again:
+ *
+ *   - a server or the library itself has given its session up; or
+ *   - it is poisoned, and a *probe*, a request sent after the poison, was
+ *     given up.  That is done by the library's thread, when a connection or an
+ *     attempt has failed; whatever it tries later, it tries with the poison; or
+ *   - it is *sealed*: a probe sent after the poison was answered, so the
+ *     connection outlived the poison; and that connection was lost.
+ *
+ * Between the greeting of a server and the poison the library may have lost
+ * the connection and got another one.  Then it tells us so, and the second is
+ * as good as the first.
+ *
+ * A probe also tells when an attempt has failed, and so when the next one
+ * cannot have begun yet. */
+#ifdef ZKLOCK_MT
+#include "library_inside.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "claim.h"
+
+bool library_tries_all(void) { return true; }
+
+static bool is_poisoned(struct library *l) {
+  pthread_mutex_lock(&l->lock);
+  bool poisoned = l->poison != 0;
+  pthread_mutex_unlock(&l->lock);
+  return poisoned;
+}
+
+/* Logging.  The library's threads log, and tell not for which handle; but each
+ * handle may be given a function of its own to call: an ear.  Handles beyond
+ * their number are not listened to. */
+
+#define EARS(X)                                                               \
+  X(0)                                                                        \
+  X(1)                                                                        \
+  X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
+      X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) \
+          X(28) X(29) X(30) X(31)
+
+enum { EAR_COUNT = 32 };
+
+static struct library *_Atomic listening[EAR_COUNT];
+
+/* What it says of a failed attempt, "Socket ip:port … errno=N(text)". */
+static void hear(int ear, const char *message) {
+  struct library *l = listening[ear];
+  int error;
+  const char *reason = strstr(message, "errno=");
+  if (!l || !strstr(message, "Socket ") || !reason ||
+      sscanf(reason, "errno=%d", &error) != 1)
+    return;
+  library_say_error(l, library_error(error, ZSYSTEMERROR, is_poisoned(l)));
+}
+
+#define X(n) \
+  static void hear_##n(const char *message) { hear(n, message); }
+EARS(X)
+#undef X
+
+static void deaf(const char *message) { (void)message; }
+
+log_callback_fn backend_log(struct library *l) {
+  static const log_callback_fn ears[] = {
+#define X(n) hear_##n,
+      EARS(X)
+#undef X
+  };
+  for (int i = 0; i < EAR_COUNT; i++) {
+    struct library *nobody = NULL;
+    if (!atomic_compare_exchange_strong(&listening[i], &nobody, l)) continue;
+    l->ear = i;
+    return ears[i];
+  }
+  return deaf;
+}
+
+/* Poison and probes. */
+
+/* (With the lock.)  The handle's own id is where this points to; the library
+ * reads it when it connects. */
+static void poison(struct library *l, const clientid_t *id) {
+  clientid_t *own = (clientid_t *)id;
+  if (l->poison) {
+    own->client_id = l->poison;
+    return;
+  }
+  l->poison = own->client_id = ~own->client_id;
+}
+
+static void on_probe(int rc, const struct Stat *stat, const void *data) {
+  struct library *l = library_current;
+  (void)stat;
+  pthread_mutex_lock(&l->lock);
+  l->probe_done = (uint64_t)(uintptr_t)data;
+  l->probe_code = rc;
+  pthread_mutex_unlock(&l->lock);
+  wakeup_signal(l->wakeup);
+}
+
+static void send_probe(struct library *l) {
+  uint64_t number = ++l->probes;
+  l->probe_sent = clock_now();
+  l->probe_is_late = is_poisoned(l);
+  int rc =
+      zoo_aexists(l->handle, "/", 0, on_probe, (const void *)(uintptr_t)number);
+  l->probe = rc == ZOK ? number : 0;
+}
+
+void backend_opened(struct library *l) { send_probe(l); }
+
+void backend_dropped(struct library *l) {
+  if (l->ear >= 0) listening[l->ear] = NULL;
+  l->ear = -1;
+  l->poison = 0;
+  l->sealed = false;
+  l->probe = l->probe_done = 0;
+}
+
+/* On the library's thread, with the lock. */
+void backend_greeted(struct library *l, const clientid_t *id) {
+  /* A second connection may have been greeted when the first was poisoned:
+   * then it is the poison that stands here. */
+  if (!l->poison || id->client_id != l->poison) {
+    l->identity.session = id->client_id;
+    memcpy(l->identity.password, id->passwd, sizeof l->identity.password);
+  }
+  poison(l, id);
+}
+
+void backend_connected(struct library *l) {
+  l->sealed = false;
+  send_probe(l);
+}
+
+static bool take_answer(struct library *l, int *code) {
+  pthread_mutex_lock(&l->lock);
+  bool answered = l->probe && l->probe_done == l->probe;
+  *code = l->probe_code;
+  pthread_mutex_unlock(&l->lock);
+  if (answered) l->probe = 0;
+  return answered;
+}
+
+static void look_at_probe(struct library *l) {
+  int code;
+  if (!take_answer(l, &code)) return;
+  if (code == ZOK) {
+    /* (If the greeting is still to be told, it sends another one.) */
+    l->sealed = l->connected && l->probe_is_late;
+  } else if (l->probe_is_late) {
+    library_tell_over(l, LIBRARY_LOST);
+  } else {
+    l->began = l->probe_sent;
+    l->listener.failed(l->listener.self);
+    if (!l->parting) send_probe(l);
+  }
+}
+
+void backend_look(struct library *l) {
+  int state = zoo_state(l->handle);
+  bool own = !is_poisoned(l);
+  if (state == ZOO_AUTH_FAILED_STATE) {
+    library_tell_over(l, LIBRARY_REFUSED);
+  } else if (is_unrecoverable(l->handle)) {
+    library_tell_over(l, own ? LIBRARY_EXPIRED : LIBRARY_LOST);
+  } else if (l->parting && l->sealed) {
+    library_tell_over(l, LIBRARY_LOST);
+  } else {
+    look_at_probe(l);
+    if (l->handle && l->parting && !l->probe) send_probe(l);
+  }
+}
+
+bool library_part(struct library *l) {
+  if (l->connected) return false;
+  if (l->parting) return true;
+  l->parting = true;
+  pthread_mutex_lock(&l->lock);
+  poison(l, zoo_client_id(l->handle));
+  pthread_mutex_unlock(&l->lock);
+  send_probe(l);
+  return true;
+}
+
+/* Replies that are unread when the socket is closed make the server discard
+ * our farewell; there the library awaits the answer to it, if nothing else is
+ * still to be answered. */
+void backend_farewell(struct library *l) {
+  int64_t deadline = clock_now() + FAREWELL;
+  struct pollfd p = {.fd = l->wakeup->read_fd, .events = POLLIN};
+  while (l->connected && l->outstanding > 0 && clock_now() < deadline) {
+    poll(&p, 1, 20);
+    wakeup_clear(l->wakeup);
+    pthread_mutex_lock(&l->lock);
+    for (struct incident *i = l->inbox; i; i = i->next)
+      l->outstanding -= i->kind == INCIDENT_REPLY;
+    library_discard(l);
+    pthread_mutex_unlock(&l->lock);
+  }
+}
+
+int64_t library_prepare(struct library *l, int *fd, short *events) {
+  library_current = l;
+  *fd = -1;
+  *events = 0;
+  /* Whatever is reported wakes us; but there may be no memory for a probe. */
+  if (l->handle && l->parting && !l->probe)
+    return clock_now() + 100 * MILLISECOND;
+  return INT64_MAX;
+}
+
+void library_process(struct library *l, short events) {
+  (void)l;
+  (void)events;
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* `st`: our thread turns the library, and its state is always known.  A handle
+ * is given one address and makes one attempt: it connects in library_open,
+ * and when its socket has gone it is not turned any more. */
+#ifndef ZKLOCK_MT
+#include "library_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "claim.h"
+
+bool library_tries_all(void) { return false; }
+
+static void on_log(const char *message) {
+  struct library *l = library_current;
+  if (!l || !l->settings->want_log) return;
+  const char *level = strstr(message, "ZOO_ERROR")  ? "error"
+                      : strstr(message, "ZOO_WARN") ? "warn"
+                                                    : "debug";
+  l->listener.log(l->listener.self, level, message);
+}
+
+log_callback_fn backend_log(struct library *l) {
+  (void)l;
+  return on_log;
+}
+
+/* Has it the socket that `fd` is?  The library closes it whenever it likes,
+ * and then the number may be anybody's. */
+static bool has_socket(const struct library *l) {
+  int state = zoo_state(l->handle);
+  return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
+         state == ZOO_CONNECTED_STATE;
+}
+
+/* An attempt begins where there is no socket. */
+static void turn(struct library *l, short *events) {
+  int interest = 0;
+  struct timeval tv = {0, 0};
+  int64_t now = clock_now();
+  bool is_new = l->fd < 0;
+  errno = 0;
+  int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
+  if (rc != ZOK) {
+    if (rc != ZINVALIDSTATE)
+      library_say_error(l, library_error(errno, rc, l->connected));
+    return;
+  }
+  if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
+  *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
+                    (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
+  l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
+           (int64_t)tv.tv_usec * 1000;
+}
+
+void backend_opened(struct library *l) {
+  short events;
+  turn(l, &events);
+}
+
+void backend_dropped(struct library *l) {
+  l->fd = -1;
+  l->due = INT64_MAX;
+}
+
+void backend_greeted(struct library *l, const clientid_t *id) {
+  l->identity.session = id->client_id;
+  memcpy(l->identity.password, id->passwd, sizeof l->identity.password);
+}
+
+void backend_connected(struct library *l) { (void)l; }
+
+/* A request that finds the connection broken makes the library close it and
+ * tell nobody; and an attempt that fails is told to nobody, either. */
+void backend_look(struct library *l) {
+  int state = zoo_state(l->handle);
+  if (state == ZOO_EXPIRED_SESSION_STATE)
+    library_tell_over(l, LIBRARY_EXPIRED);
+  else if (state == ZOO_AUTH_FAILED_STATE)
+    library_tell_over(l, LIBRARY_REFUSED);
+  else if (l->parting || !has_socket(l))
+    library_part(l);
+}
+
+/* A server that is told nothing but that the connection has gone keeps the
+ * session; the library would end it. */
+bool library_part(struct library *l) {
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) shutdown(l->fd, SHUT_RDWR);
+  library_tell_over(l, LIBRARY_LOST);
+  return true;
+}
+
+/* A socket that is closed with replies unread is reset, and a reset discards
+ * what the server has not yet read: our farewell, too, and the session lives
+ * on until its timeout.  A duplicate keeps the socket open until the server
+ * closes it, which is its answer to the farewell. */
+void backend_farewell(struct library *l) {
+  char rest[4096];
+  int64_t deadline = clock_now() + FAREWELL;
+  struct pollfd p = {.fd = -1, .events = POLLIN};
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
+    p.fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
+  library_drop(l);
+  while (p.fd >= 0) {
+    int64_t left = (deadline - clock_now()) / MILLISECOND;
+    if (left <= 0 || poll(&p, 1, (int)left) <= 0) break;
+    ssize_t n = read(p.fd, rest, sizeof rest);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  if (p.fd >= 0) close(p.fd);
+}
+
+int64_t library_prepare(struct library *l, int *fd, short *events) {
+  library_current = l;
+  *fd = -1;
+  *events = 0;
+  if (!l->handle) return INT64_MAX;
+  if (has_socket(l)) turn(l, events);
+  /* What has been reported must be told before we sleep. */
+  if (l->inbox || l->overflow || !has_socket(l)) return 0;
+  *fd = l->fd;
+  return l->due;
+}
+
+void library_process(struct library *l, short events) {
+  if (!l->handle || !events || !has_socket(l)) return;
+  int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
+             (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
+  errno = 0;
+  int rc = zookeeper_process(l->handle, what);
+  /* One call reads one packet: go on while there are any. */
+  for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
+    rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
+  if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE)
+    library_say_error(l, library_error(errno, rc, l->connected));
+}
+
+#endif

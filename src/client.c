@@ -206,7 +206,7 @@ static int64_t patience(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   const struct addresses *a = &client->addresses;
   if (a->count == 1) return longest;
-  int failures = a->list[client->address].failures;
+  int failures = client->address < 0 ? 0 : a->list[client->address].failures;
   int64_t patience = ATTEMPT_FIRST << (failures < 6 ? failures : 6);
   return patience < longest ? patience : longest;
 }
@@ -218,7 +218,9 @@ static void try_to_connect(struct client *client, int64_t now) {
     return;
   }
   client->state = CLIENT_TRYING;
-  client->give_up_at = library_tries_all() ? NEVER : now + patience(client);
+  /* (`mt` would wait for the library's own patience to end, anyhow.) */
+  bool bound = library_tries_all() && client->identity.session != 0;
+  client->give_up_at = bound ? NEVER : now + patience(client);
   session_attempting(client->session, now, now);
   client->listener.attempting(client->listener.self);
   if (!library_open(client->library, list, &client->identity)) {

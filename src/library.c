@@ -285,6 +285,7 @@ bool library_open(struct library *l, const char *addresses,
                   const struct identity *identity) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   clientid_t id = {.client_id = identity->session};
+  l->fresh = identity->session == 0;
   memcpy(id.passwd, identity->password, sizeof id.passwd);
   pthread_once(&once, use_no_global_random);
   library_current = l;
@@ -395,6 +396,11 @@ static void tell_connected(struct library *l) {
   int64_t timeout = l->timeout;
   pthread_mutex_unlock(&l->lock);
   library_tell_lost(l);
+  if (identity.session == 0 || timeout <= 0) { /* the library believes it */
+    library_say_error(l, "a server grants no session");
+    backend_abandon(l);
+    return;
+  }
   l->connected = true;
   l->parting = false;
   backend_connected(l);

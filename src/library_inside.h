@@ -43,6 +43,7 @@ struct library {
 
   zhandle_t *handle; /* (i) NULL: none */
   int64_t began;     /* (i) see library_began */
+  bool fresh;        /* (i) it asks for a session of its own */
   bool connected;    /* (i) `connected` was told, and not yet `lost` */
   bool parting;      /* (i) library_part was called, or `lost` told */
   int outstanding;   /* (i) requests without a reply yet */
@@ -67,8 +68,8 @@ struct library {
   uint64_t probe;      /* (i) the one under way; 0: none */
   int64_t probe_sent;  /* (i) */
   bool probe_is_late;  /* (i) it was sent after the poison */
-  uint64_t probe_done; /* (m) the one that was answered last */
-  int probe_code;      /* (m) how */
+  uint64_t probe_done; /* (m) so many were answered */
+  int probe_code;      /* (m) how the last one was */
 #endif
 };
 
@@ -97,6 +98,8 @@ void backend_greeted(struct library *library, const clientid_t *id);
 /* On ours, before it is told. */
 void backend_connected(struct library *library);
 void backend_farewell(struct library *library);
+/* Gives up a handle that has no session to lose. */
+void backend_abandon(struct library *library);
 /* After everything that has come was told: is it over? */
 void backend_look(struct library *library);
 

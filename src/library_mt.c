@@ -9,6 +9,7 @@
  * own thread, unknown to us.  Therefore a handle is closed without the wish to
  * end its session only when it can never be connected again:
  *
+ *   - it has asked for a session of its own, and that is not used yet; or
  *   - a server or the library itself has given its session up; or
  *   - it is poisoned, and a *probe*, a request sent after the poison, was
  *     given up.  That is done by the library's thread, when a connection or an
@@ -49,9 +50,11 @@ static bool is_poisoned(struct library *l) {
 #define EARS(X)                                                               \
   X(0)                                                                        \
   X(1)                                                                        \
-  X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
-      X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) \
-          X(28) X(29) X(30) X(31)
+  X(2)                                                                        \
+  X(3)                                                                        \
+  X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)     \
+      X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) \
+          X(29) X(30) X(31)
 
 enum { EAR_COUNT = 32 };
 
@@ -103,23 +106,23 @@ static void poison(struct library *l, const clientid_t *id) {
   l->poison = own->client_id = ~own->client_id;
 }
 
+/* (It may be this thread's first callback, without library_current.  Answers
+ * come in the order of the probes.) */
 static void on_probe(int rc, const struct Stat *stat, const void *data) {
-  struct library *l = library_current;
+  struct library *l = (struct library *)data;
   (void)stat;
   pthread_mutex_lock(&l->lock);
-  l->probe_done = (uint64_t)(uintptr_t)data;
+  l->probe_done++;
   l->probe_code = rc;
   pthread_mutex_unlock(&l->lock);
   wakeup_signal(l->wakeup);
 }
 
 static void send_probe(struct library *l) {
-  uint64_t number = ++l->probes;
   l->probe_sent = clock_now();
   l->probe_is_late = is_poisoned(l);
-  int rc =
-      zoo_aexists(l->handle, "/", 0, on_probe, (const void *)(uintptr_t)number);
-  l->probe = rc == ZOK ? number : 0;
+  l->probe =
+      zoo_aexists(l->handle, "/", 0, on_probe, l) == ZOK ? ++l->probes : 0;
 }
 
 void backend_opened(struct library *l) { send_probe(l); }
@@ -129,7 +132,7 @@ void backend_dropped(struct library *l) {
   l->ear = -1;
   l->poison = 0;
   l->sealed = false;
-  l->probe = l->probe_done = 0;
+  l->probe = l->probes = l->probe_done = 0;
 }
 
 /* On the library's thread, with the lock. */
@@ -168,7 +171,7 @@ static void look_at_probe(struct library *l) {
   } else {
     l->began = l->probe_sent;
     l->listener.failed(l->listener.self);
-    if (!l->parting) send_probe(l);
+    if (l->handle && !l->parting) send_probe(l);
   }
 }
 
@@ -187,9 +190,15 @@ void backend_look(struct library *l) {
   }
 }
 
+void backend_abandon(struct library *l) { library_tell_over(l, LIBRARY_LOST); }
+
 bool library_part(struct library *l) {
   if (l->connected) return false;
   if (l->parting) return true;
+  if (l->fresh) {
+    backend_abandon(l);
+    return true;
+  }
   l->parting = true;
   pthread_mutex_lock(&l->lock);
   poison(l, zoo_client_id(l->handle));

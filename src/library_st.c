@@ -88,9 +88,13 @@ void backend_look(struct library *l) {
 
 /* A server that is told nothing but that the connection has gone keeps the
  * session; the library would end it. */
-bool library_part(struct library *l) {
+void backend_abandon(struct library *l) {
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) shutdown(l->fd, SHUT_RDWR);
   library_tell_over(l, LIBRARY_LOST);
+}
+
+bool library_part(struct library *l) {
+  backend_abandon(l);
   return true;
 }
 

@@ -177,7 +177,10 @@ local function hear_server(link, frame)
   if not link.answered then return pass_greeting(link, frame) end
   local place = link.place
   if frames.read_int(frame, 5) == AUTH_XID then
-    if happens(place, "cut_auth") then return cut(link) end
+    if happens(place, "cut_auth") then -- (with the connect reply read)
+      note(place, "cut")
+      return leave_client(link)
+    end
     if happens(place, "mute_auth") then return end
   end
   tell(link.client, frame, place.manners.delay)

@@ -1,18 +1,38 @@
+<<<<<<< HEAD
 -- What the system's resolver may do.
+=======
+-- Names: a resolver that answers at first and hangs when the servers are gone;
+-- addresses that move while there is no connection, and many of them.
+local new_names = require "support.names".new
+>>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
 local spawn_with = require "support.child".spawn_with
+local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local start_resolver = require "support.resolver".start
 local support = require "support"
 
+<<<<<<< HEAD
+=======
+local NAME = "host.example"
+
+local function port_of(it) return it.hosts:match ":(%d+)" end
+
+>>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
 describe("A resolver that hangs while there is no server #stock", function()
   before_each(support.start)
   after_each(support.finish)
 
   it("holds up no loss, no deadline, no release and no close", function()
+<<<<<<< HEAD
     local path, proxy = support.path(), start_proxy()
     local resolver = start_resolver()
     resolver:set("host.example", { "127.0.0.1" })
     local child = spawn_with(resolver.environment, [[
+=======
+    local path, proxy, names = support.path(), start_proxy(), new_names()
+    names:set(NAME, "127.0.0.1")
+    local child = spawn_with(names.environment, [[
+>>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
       local now = require "zklock.core".now
       local hosts, path = ...
       local session = assert(zklock.connect(hosts, { session_timeout = 3 }))
@@ -32,11 +52,20 @@ describe("A resolver that hangs while there is no server #stock", function()
       session:close()
       say("close", now() - begun < 3)
       os.exit(0)
-    ]], "host.example:" .. proxy.hosts:match ":(%d+)", path)
+    ]], NAME .. ":" .. port_of(proxy), path)
     child:expect "held"
+<<<<<<< HEAD
     resolver:stop()
     proxy:refuse()
     resolver:await()
+=======
+    names:set(NAME, "hang")
+    local before = names:count()
+    proxy:refuse()
+    support.wait_until(function()
+      return names:count() > before
+    end, 10, "a look-up")
+>>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
     child:say()
     child:expect "lost\ttrue"
     child:expect "acquire\tdisconnected\ttrue"
@@ -48,6 +77,7 @@ describe("A resolver that hangs while there is no server #stock", function()
   end)
 end)
 
+<<<<<<< HEAD
 describe("A name with very many addresses #stock", function()
   before_each(support.start)
   after_each(support.finish)
@@ -64,5 +94,104 @@ describe("A name with very many addresses #stock", function()
     ]], "many.example:" .. support.hosts:match ":(%d+)")
     child:expect "connected"
     assert.equal(0, child:wait(5))
+=======
+local CLIENT = [[
+  local session, message = zklock.connect((...), { session_timeout = 8,
+    connect_timeout = 5 })
+  say(session and "connected" or message)
+  parent_socket:settimeout(0)
+  local line, problem
+  repeat
+    session:step()
+    socket.sleep(0.005)
+    line, problem = hear()
+    if line == "ask" then say(session:state(), session:id()) end
+  until line == "end" or problem == "closed"
+  session:close()
+  os.exit(0)
+]]
+
+describe("A name #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  -- The session's id.
+  local function await(child, state, seconds)
+    return support.wait_until(function()
+      child:say "ask"
+      local answer, id = child:hear():match "(%S+)\t(%S+)"
+      return answer == state and id
+    end, seconds, state)
+  end
+
+  -- A child that has lost the first of two addresses.
+  local function begin()
+    local this = { names = new_names(),
+      hostile = start_hostile { addresses = { "127.0.0.1", "127.0.0.2" } } }
+    this.names:set(NAME, "127.0.0.1")
+    this.child = spawn_with(this.names.environment, CLIENT,
+      NAME .. ":" .. port_of(this.hostile))
+    this.child:expect "connected"
+    this.id = await(this.child, "connected", 1)
+    this.hostile:behave({ kind = "close" }, 1)
+    this.hostile:cut(1)
+    await(this.child, "suspended", 5)
+    return this
+  end
+
+  local function goes_on(this)
+    assert.equal(this.id, await(this.child, "connected", 4))
+    assert.is_true(this.hostile:count("handshake", 2) >= 1)
+    this.child:say "end"
+    assert.equal(0, this.child:wait())
+  end
+
+  it("whose address changes some seconds after the loss is found again",
+    function()
+      local this = begin()
+      support.sleep(3)
+      this.names:set(NAME, "127.0.0.2")
+      goes_on(this)
+    end)
+
+  it("that is unknown for some seconds after the loss is found again",
+    function()
+      local this = begin()
+      this.names:set(NAME)
+      support.sleep(1.5)
+      this.names:set(NAME, "again")
+      support.sleep(1.5)
+      this.names:set(NAME, "127.0.0.2")
+      goes_on(this)
+    end)
+
+  it("is not looked up all the time", function()
+    local this = begin()
+    support.sleep(4)
+    local count = this.names:count()
+    assert.is_true(count >= 2 and count <= 12, count)
+    this.hostile:behave({ kind = "pass" }, 1)
+    await(this.child, "connected", 10)
+    count = this.names:count()
+    support.sleep(3)
+    -- (One may be under way.)
+    assert.is_true(this.names:count() <= count + 1)
+    this.child:say "end"
+    assert.equal(0, this.child:wait())
+  end)
+
+  it("has as many addresses as it has", function()
+    local names, addresses = new_names(), {}
+    for i = 1, 99 do addresses[i] = "127.0.1." .. i end
+    for _, live in ipairs { "127.0.1.1", "127.0.1.50", "127.0.1.99" } do
+      local hostile = start_hostile { addresses = { live } }
+      names:set(NAME, (unpack or table.unpack)(addresses))
+      local child = spawn_with(names.environment, CLIENT,
+        NAME .. ":" .. port_of(hostile))
+      child:expect "connected"
+      child:say "end"
+      assert.equal(0, child:wait())
+    end
+>>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
   end)
 end)

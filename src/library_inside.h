@@ -62,6 +62,7 @@ struct library {
   int64_t due; /* (i) when it wants to be turned */
 #else
   int ear;             /* (i) see library_mt.c; -1: none */
+  int64_t failed_at;   /* the library's own thread's: see hear */
   int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
   bool sealed;         /* (i) poisoned while the connection lived */
   uint64_t probes;     /* (i) so many were sent */

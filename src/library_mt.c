@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "claim.h"
 
@@ -52,15 +53,19 @@ static bool is_poisoned(struct library *l) {
   X(1)                                                                        \
   X(2)                                                                        \
   X(3)                                                                        \
-  X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)     \
-      X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) \
-          X(29) X(30) X(31)
+  X(4)                                                                        \
+  X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
+      X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
+          X(30) X(31)
 
 enum { EAR_COUNT = 32 };
 
 static struct library *_Atomic listening[EAR_COUNT];
 
-/* What it says of a failed attempt, "Socket ip:port … errno=N(text)". */
+/* What it says of a failed attempt, "Socket ip:port … errno=N(text)".  Here is
+ * where attempts that fail at once can be slowed down until we hear of them:
+ * after a timeout of 0, which only a broken server grants, they would be
+ * thousands. */
 static void hear(int ear, const char *message) {
   struct library *l = listening[ear];
   int error;
@@ -69,6 +74,9 @@ static void hear(int ear, const char *message) {
       sscanf(reason, "errno=%d", &error) != 1)
     return;
   library_say_error(l, library_error(error, ZSYSTEMERROR, is_poisoned(l)));
+  int64_t last = l->failed_at;
+  l->failed_at = clock_now();
+  if (l->failed_at - last < 20 * MILLISECOND) usleep(50000);
 }
 
 #define X(n) \

@@ -42,7 +42,7 @@
 #define LIFE SECOND
 #define ATTEMPT_FIRST SECOND
 #define LOOK_UP_FIRST SECOND
-#define LOOK_UP_MAX (10 * SECOND)
+#define LOOK_UP_MAX (5 * SECOND)
 #define REFUSAL_FIRST SECOND
 #define REFUSAL_MAX (30 * SECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
@@ -106,10 +106,10 @@ static int64_t timeout_of(const struct client *client) {
 }
 
 /* Ends the attempt, not the session. */
-static void leave_attempt(struct client *client) {
+static void leave(struct client *client) {
   client->give_up_at = NEVER;
-  if (library_part(client->library) && client->state == CLIENT_TRYING)
-    client->state = CLIENT_PARTING;
+  library_part(client->library);
+  if (library_is_open(client->library)) client->state = CLIENT_PARTING;
 }
 
 /* Names. */
@@ -140,7 +140,7 @@ static void look_up(struct client *client) {
 }
 
 static void use_addresses(struct client *client, const char *list) {
-  if (client->state == CLIENT_TRYING) leave_attempt(client);
+  if (client->state == CLIENT_TRYING) leave(client);
   client->address = -1;
   if (!addresses_set(&client->addresses, list))
     look_up_later(client, RETRY_AFTER);
@@ -155,7 +155,7 @@ static void looked_up(struct client *client) {
   if (!client->resolver) return;
   const char *list = resolver_result(client->resolver, &error, &temporary);
   if (!list) return;
-  client->look_up_pause *= 2;
+  client->look_up_pause = client->look_up_pause / 2 * 3;
   if (client->look_up_pause > LOOK_UP_MAX) client->look_up_pause = LOOK_UP_MAX;
   if (!is_connected(client) && !resolver_is_numeric(&client->settings->hosts))
     look_up_later(client, client->look_up_pause);
@@ -236,17 +236,30 @@ static int64_t attempt_due(const struct client *client) {
   return due > client->rest_until ? due : client->rest_until;
 }
 
-/* It takes too long: another server may do better.  A connection of `mt` can
- * only be left with the session. */
+static void end_session(struct client *client) {
+  bool known = client->session->id != 0;
+  client->identity.session = 0;
+  if (known) session_expired(client->session, clock_now());
+}
+
+/* It takes too long: another server may do better. */
 static void give_up(struct client *client) {
-  bool greeted = client->state == CLIENT_GREETED;
-  say_error(client, greeted ? "a server does not answer our credentials"
-                            : "a server does not answer");
-  if (greeted && library_tries_all()) {
-    client->give_up_at = NEVER;
-    session_expired(client->session, clock_now());
-  } else {
-    leave_attempt(client);
+  switch (client->state) {
+    case CLIENT_TRYING:
+      say_error(client, "a server does not answer");
+      leave(client);
+      break;
+    case CLIENT_GREETED:
+      say_error(client, "a server does not answer our credentials");
+      leave(client);
+      if (client->state == CLIENT_PARTING)
+        client->give_up_at = clock_now() + timeout_of(client);
+      break;
+    default: /* there is no other way out */
+      client->give_up_at = NEVER;
+      client->state = CLIENT_RESTING;
+      library_close(client->library, false);
+      end_session(client);
   }
 }
 
@@ -302,7 +315,7 @@ static void on_failed(void *self) {
   struct client *client = self;
   if (client->state != CLIENT_TRYING) return;
   blame(client);
-  if (--client->tries <= 0) leave_attempt(client);
+  if (--client->tries <= 0) leave(client);
 }
 
 static void on_lost(void *self) {
@@ -316,12 +329,6 @@ static void on_lost(void *self) {
     addresses_served(&client->addresses, client->address);
   expect_moves(client);
   session_disconnected(client->session, clock_now());
-}
-
-static void expired(struct client *client) {
-  bool known = client->session->id != 0;
-  client->identity.session = 0;
-  if (known) session_expired(client->session, clock_now());
 }
 
 static void refused(struct client *client) {
@@ -341,7 +348,7 @@ static void on_over(void *self, enum library_end end) {
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
   if (end == LIBRARY_LOST && tried) blame(client);
-  if (end == LIBRARY_EXPIRED) expired(client);
+  if (end == LIBRARY_EXPIRED) end_session(client);
   if (end == LIBRARY_REFUSED) refused(client);
 }
 

@@ -68,9 +68,8 @@ bool library_is_open(const struct library *library);
 int64_t library_began(const struct library *library);
 bool library_submit(struct library *library, const struct op *op);
 /* Gives the handle up, but not its ZooKeeper session; `over` tells when it is
- * done, perhaps at once.  False: that cannot be done, because it is connected
- * (`mt`). */
-bool library_part(struct library *library);
+ * done: `st` at once, `mt` when a server or the library has given it up. */
+void library_part(struct library *library);
 /* Gives both up, at once: the server is told if there is one.  `wait`: until
  * it has heard it, 1.5 seconds at most. */
 void library_close(struct library *library, bool wait);

@@ -64,6 +64,7 @@ struct library {
   int ear;             /* (i) see library_mt.c; -1: none */
   int64_t failed_at;   /* the library's own thread's: see hear */
   int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
+  bool leaving;        /* (i) it has asked to be refused */
   bool sealed;         /* (i) poisoned while the connection lived */
   uint64_t probes;     /* (i) so many were sent */
   uint64_t probe;      /* (i) the one under way; 0: none */

@@ -48,15 +48,16 @@ static bool is_poisoned(struct library *l) {
  * handle may be given a function of its own to call: an ear.  Handles beyond
  * their number are not listened to. */
 
-#define EARS(X)                                                               \
-  X(0)                                                                        \
-  X(1)                                                                        \
-  X(2)                                                                        \
-  X(3)                                                                        \
-  X(4)                                                                        \
-  X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
-      X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
-          X(30) X(31)
+#define EARS(X)                                                              \
+  X(0)                                                                       \
+  X(1)                                                                       \
+  X(2)                                                                       \
+  X(3)                                                                       \
+  X(4)                                                                       \
+  X(5)                                                                       \
+  X(6)                                                                       \
+  X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+      X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 
 enum { EAR_COUNT = 32 };
 
@@ -73,10 +74,11 @@ static void hear(int ear, const char *message) {
   if (!l || !strstr(message, "Socket ") || !reason ||
       sscanf(reason, "errno=%d", &error) != 1)
     return;
-  library_say_error(l, library_error(error, ZSYSTEMERROR, is_poisoned(l)));
+  bool was_greeted = is_poisoned(l);
+  library_say_error(l, library_error(error, ZSYSTEMERROR, was_greeted));
   int64_t last = l->failed_at;
   l->failed_at = clock_now();
-  if (l->failed_at - last < 20 * MILLISECOND) usleep(50000);
+  if (was_greeted && l->failed_at - last < 20 * MILLISECOND) usleep(50000);
 }
 
 #define X(n) \
@@ -139,7 +141,7 @@ void backend_dropped(struct library *l) {
   if (l->ear >= 0) listening[l->ear] = NULL;
   l->ear = -1;
   l->poison = 0;
-  l->sealed = false;
+  l->sealed = l->leaving = false;
   l->probe = l->probes = l->probe_done = 0;
 }
 
@@ -187,7 +189,7 @@ void backend_look(struct library *l) {
   int state = zoo_state(l->handle);
   bool own = !is_poisoned(l);
   if (state == ZOO_AUTH_FAILED_STATE) {
-    library_tell_over(l, LIBRARY_REFUSED);
+    library_tell_over(l, l->leaving ? LIBRARY_LOST : LIBRARY_REFUSED);
   } else if (is_unrecoverable(l->handle)) {
     library_tell_over(l, own ? LIBRARY_EXPIRED : LIBRARY_LOST);
   } else if (l->parting && l->sealed) {
@@ -200,19 +202,27 @@ void backend_look(struct library *l) {
 
 void backend_abandon(struct library *l) { library_tell_over(l, LIBRARY_LOST); }
 
-bool library_part(struct library *l) {
-  if (l->connected) return false;
-  if (l->parting) return true;
-  if (l->fresh) {
+/* A connection that is there is left by asking for a way to authenticate that
+ * no server has: it answers no, and closes the connection, and the library
+ * gives the handle up. */
+static void leave_connection(struct library *l) {
+  if (zoo_add_auth(l->handle, "leave", NULL, 0, NULL, NULL) != ZOK) return;
+  l->leaving = true;
+  send_probe(l); /* the library's thread must be woken */
+}
+
+void library_part(struct library *l) {
+  if (l->connected) {
+    leave_connection(l);
+  } else if (l->fresh) {
     backend_abandon(l);
-    return true;
+  } else if (!l->parting) {
+    l->parting = true;
+    pthread_mutex_lock(&l->lock);
+    poison(l, zoo_client_id(l->handle));
+    pthread_mutex_unlock(&l->lock);
+    send_probe(l);
   }
-  l->parting = true;
-  pthread_mutex_lock(&l->lock);
-  poison(l, zoo_client_id(l->handle));
-  pthread_mutex_unlock(&l->lock);
-  send_probe(l);
-  return true;
 }
 
 /* Replies that are unread when the socket is closed make the server discard

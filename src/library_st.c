@@ -93,10 +93,7 @@ void backend_abandon(struct library *l) {
   library_tell_over(l, LIBRARY_LOST);
 }
 
-bool library_part(struct library *l) {
-  backend_abandon(l);
-  return true;
-}
+void library_part(struct library *l) { backend_abandon(l); }
 
 /* A socket that is closed with replies unread is reset, and a reset discards
  * what the server has not yet read: our farewell, too, and the session lives

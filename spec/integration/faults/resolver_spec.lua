@@ -1,38 +1,23 @@
-<<<<<<< HEAD
--- What the system's resolver may do.
-=======
 -- Names: a resolver that answers at first and hangs when the servers are gone;
 -- addresses that move while there is no connection, and many of them.
 local new_names = require "support.names".new
->>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
 local spawn_with = require "support.child".spawn_with
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
-local start_resolver = require "support.resolver".start
 local support = require "support"
 
-<<<<<<< HEAD
-=======
 local NAME = "host.example"
 
 local function port_of(it) return it.hosts:match ":(%d+)" end
 
->>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
 describe("A resolver that hangs while there is no server #stock", function()
   before_each(support.start)
   after_each(support.finish)
 
   it("holds up no loss, no deadline, no release and no close", function()
-<<<<<<< HEAD
-    local path, proxy = support.path(), start_proxy()
-    local resolver = start_resolver()
-    resolver:set("host.example", { "127.0.0.1" })
-    local child = spawn_with(resolver.environment, [[
-=======
     local path, proxy, names = support.path(), start_proxy(), new_names()
     names:set(NAME, "127.0.0.1")
     local child = spawn_with(names.environment, [[
->>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
       local now = require "zklock.core".now
       local hosts, path = ...
       local session = assert(zklock.connect(hosts, { session_timeout = 3 }))
@@ -54,18 +39,12 @@ describe("A resolver that hangs while there is no server #stock", function()
       os.exit(0)
     ]], NAME .. ":" .. port_of(proxy), path)
     child:expect "held"
-<<<<<<< HEAD
-    resolver:stop()
-    proxy:refuse()
-    resolver:await()
-=======
     names:set(NAME, "hang")
     local before = names:count()
     proxy:refuse()
     support.wait_until(function()
       return names:count() > before
     end, 10, "a look-up")
->>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
     child:say()
     child:expect "lost\ttrue"
     child:expect "acquire\tdisconnected\ttrue"
@@ -77,24 +56,6 @@ describe("A resolver that hangs while there is no server #stock", function()
   end)
 end)
 
-<<<<<<< HEAD
-describe("A name with very many addresses #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
-  it("is connected to by the last of them", function()
-    local resolver, addresses = start_resolver(), {}
-    for i = 1, 199 do addresses[i] = "127.0.7." .. i end -- nobody is there
-    addresses[200] = "127.0.0.1"
-    resolver:set("many.example", addresses)
-    local child = spawn_with(resolver.environment, [[
-      local session = assert(zklock.connect((...), { connect_timeout = 10 }))
-      say(session:state())
-      session:close()
-    ]], "many.example:" .. support.hosts:match ":(%d+)")
-    child:expect "connected"
-    assert.equal(0, child:wait(5))
-=======
 local CLIENT = [[
   local session, message = zklock.connect((...), { session_timeout = 8,
     connect_timeout = 5 })
@@ -192,6 +153,5 @@ describe("A name #stock", function()
       child:say "end"
       assert.equal(0, child:wait())
     end
->>>>>>> 82ea7ca (specs: names that move, and credentials without an answer)
   end)
 end)

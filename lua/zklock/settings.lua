@@ -81,6 +81,18 @@ local function positive(value, default, name)
 end
 
 --- No server grants less, so what is asked for cannot be less either.
+-- Shorter ones could not be kept, however near the servers are.
+local SHORTEST = 0.1
+
+local function read_timeout(value)
+  value = positive(value, 10, "option 'session_timeout'")
+  if value < SHORTEST then
+    misuse("option 'session_timeout' must be at least %g (seconds), got %s",
+      SHORTEST, tostring(value))
+  end
+  return value
+end
+
 local function read_least(least, session_timeout)
   least = positive(least, nil, "option 'least_session_timeout'")
   if least and least > session_timeout then
@@ -102,8 +114,7 @@ function settings.read(hosts, options)
   if fault then misuse("argument 1 of connect (hosts) %s", fault) end
   options = check.options(options, connect_options, "connect options")
   local auth = read_auth(options.auth)
-  local session_timeout = positive(options.session_timeout, 10,
-    "option 'session_timeout'")
+  local session_timeout = read_timeout(options.session_timeout)
   return {
     session_timeout = session_timeout,
     least_session_timeout = read_least(options.least_session_timeout,

@@ -169,15 +169,30 @@ void session_retry(struct session *s) {
   if (s->retry_at == NEVER) s->retry_at = s->now + RETRY_AFTER;
 }
 
+/* In a connection that is not the session's first a round goes before anything
+ * else.  A server answers in order what a session asks, so whatever it reads
+ * is then at least as new as that round: as new as all that was answered in
+ * other connections, and not what a server shows that lags, or that is no
+ * leader any more and does not know.  (The library sees to that by itself, but
+ * not beyond the life of its handle.) */
+static bool begin_connection(struct session *s) {
+  return s->begun == s->connection || session_submit(s, &s->heartbeat);
+}
+
 bool session_submit(struct session *s, struct op *op) {
   assert(!op->in_flight);
   if (!session_is_connected(s)) return false;
+  if (op != &s->heartbeat && !begin_connection(s)) return false;
   op->serial = ++s->serial;
   op->sent = s->now;
   op->round = is_write(op->kind) && !s->round_in_flight;
   if (!s->transport.submit(s->transport.self, op)) {
     session_retry(s);
     return false;
+  }
+  if (op == &s->heartbeat) {
+    s->begun = s->connection;
+    counter_add(&s->counters.heartbeats, 1);
   }
   op->in_flight = true;
   op->next = NULL;
@@ -282,10 +297,7 @@ static int64_t nudge_due(const struct session *s) {
 }
 
 static void keep_alive(struct session *s) {
-  if (heartbeat_due(s) <= s->now) {
-    if (session_submit(s, &s->heartbeat))
-      counter_add(&s->counters.heartbeats, 1);
-  }
+  if (heartbeat_due(s) <= s->now) session_submit(s, &s->heartbeat);
   if (guard_due(s) <= s->now) {
     s->guarded = s->now;
     each_contender(s, contender_guard);
@@ -363,6 +375,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->refused = false;
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
+  if (!same) s->begun = s->connection;
   if (same) counter_add(&s->counters.reconnects, 1);
   change_state(s, SESSION_CONNECTED);
   each_lane(s, same ? reconnect_lane : connect_lane);

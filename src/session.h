@@ -78,6 +78,7 @@ struct session {
   int64_t now;
   enum session_state state;
   unsigned connection; /* counts connections; 0: none yet */
+  unsigned begun;      /* the last in which anything was asked */
   int64_t id;          /* ZooKeeper's session id; 0: none */
   int64_t timeout;     /* as negotiated last; the lease has its own */
   bool no_containers;  /* the server does not know them */

@@ -27,17 +27,28 @@ static bool is_about_time(int fault) {
          fault == FAULT_PAUSE || fault == FAULT_SILENCE;
 }
 
+static bool is_for_aiming(int fault) {
+  return is_about_time(fault) || fault == FAULT_CUT || fault == FAULT_DRIFT ||
+         fault == FAULT_GRANT || fault == FAULT_CONFIGURE;
+}
+
 /* Every tenth schedule is one of fair weather, and every eighth is about what
- * takes longer than a session's timeout.  The others have a few classes each:
+ * takes longer than a session's timeout, half of these about the lease: who
+ * holds is cut off when it has just renewed it, or its leader is stopped, for
+ * about as long as it takes a session to expire.  The others have a few classes each:
  * so that what only happens without some of them happens too. */
 void faults_draw(struct world *w, uint64_t allowed) {
   struct random *r = &w->random;
   struct faults *f = &w->faults;
   int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
   f->about_time = random_chance(r, 12);
+  f->aimed = f->about_time && random_chance(r, 50);
   f->classes = 0;
   for (int i = 0; i < FAULTS; i++) {
-    int chance = !f->about_time ? percent : is_about_time(i) ? 30 : 3;
+    int chance = f->aimed           ? is_for_aiming(i) ? 40 : 1
+                 : !f->about_time   ? percent
+                 : is_about_time(i) ? 30
+                                    : 3;
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
@@ -62,6 +73,11 @@ static void plan(struct world *w, int number) {
                               OP_REMOVE,  OP_REMOVE,    OP_LIST,   OP_GET,
                               OP_MKDIR,   OP_HEARTBEAT, OP_SYNC};
   struct strike *strike = &w->faults.strikes[number];
+  if (w->faults.aimed && random_chance(&w->random, 80)) {
+    strike->trap = TRAP_ROUND;
+    strike->countdown = random_below(&w->random, 12);
+    return;
+  }
   int trap_count = (int)(sizeof traps / sizeof *traps);
   if (random_chance(&w->random, 50)) {
     strike->trap = NOBODY;
@@ -90,8 +106,11 @@ void faults_see(struct world *w, int process, int trap) {
     struct strike *strike = &w->faults.strikes[i];
     if (strike->trap != trap || strike->countdown-- > 0) continue;
     strike->trap = NOBODY;
-    agenda_add(&w->agenda, w->now + world_span(w, 6 * w->profile.latency),
-               FAULT_STRIKES, process + 1, i);
+    int64_t longest = 6 * w->profile.latency;
+    if (trap == TRAP_ROUND)
+      longest = random_chance(&w->random, 60) ? 0 : w->zoo.tick;
+    agenda_add(&w->agenda, w->now + world_span(w, longest), FAULT_STRIKES,
+               process + 1, i);
   }
 }
 
@@ -156,34 +175,54 @@ static void silence(struct world *w, struct process *p) {
   cut(w, p);
 }
 
-static void stop_server(struct world *w) {
+/* About as long as it takes until the sessions are overdue, or any time. */
+static int64_t while_or_timeout(struct world *w) {
+  int64_t until = fault_while(w);
+  if (!w->faults.about_time || random_chance(&w->random, 50)) return until;
+  int64_t timeout = w->zoo.grants[random_below(&w->random, GRANTS)];
+  int64_t exact = w->now + timeout / 100 * (40 + random_below(&w->random, 90));
+  return exact < w->profile.active ? exact : until;
+}
+
+/* In a schedule that aims: the server of the process that it aims at. */
+static int aimed_server(const struct world *w, int chosen) {
+  if (!w->faults.aimed || chosen == 0) return NOBODY;
+  int connection = w->processes[chosen - 1].library.connection;
+  return connection == NOBODY ? NOBODY : w->zoo.connections[connection].server;
+}
+
+static void stop_server(struct world *w, int aim) {
   bool leader = w->faults.about_time && random_chance(&w->random, 60);
-  int number =
-      leader ? w->zoo.leader : random_below(&w->random, w->zoo.server_count);
+  int number = leader          ? w->zoo.leader
+               : aim != NOBODY ? aim
+                               : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
   /* (A leader that is stopped again before it has done what is due: lease.h.) */
-  if (w->now < server->stopped_until + w->profile.timeout / 24) return;
-  /* About as long as it takes until the sessions are overdue, or any time. */
-  server->stopped_until = fault_while(w);
-  if (w->faults.about_time && random_chance(&w->random, 50)) {
-    int64_t percent = 60 + random_below(&w->random, 60);
-    int64_t until = w->now + w->profile.timeout / 100 * percent;
-    if (until < w->profile.active) server->stopped_until = until;
-  }
+  if (w->now < server->stopped_until + w->zoo.grants[GRANTS - 1] / 24) return;
+  server->stopped_until = while_or_timeout(w);
   trace(w, NOBODY, "! server %d stops until %.3f ms", number,
         (double)server->stopped_until / 1e6);
 }
 
-static void cut_off(struct world *w) {
-  int server = some_follower(w);
+static void cut_off(struct world *w, int aim) {
+  int server = aim == NOBODY || aim == w->zoo.leader ? some_follower(w) : aim;
   if (server == NOBODY || w->now < w->zoo.servers[server].cut_until) return;
   trace(w, NOBODY, "! server %d is cut off from the leader", server);
-  server_is_cut_off(w, server, fault_while(w));
+  server_is_cut_off(w, server, while_or_timeout(w));
+}
+
+static void configure(struct world *w) {
+  int server = random_below(&w->random, w->zoo.server_count);
+  if (w->zoo.servers[server].deposed) return;
+  int grant = random_below(&w->random, GRANTS);
+  trace(w, NOBODY, "! server %d is restarted, and grants %.0f ms", server,
+        (double)w->zoo.grants[grant] / 1e6);
+  server_is_configured(w, server, grant);
 }
 
 static void elect(struct world *w) {
   int server = some_follower(w);
-  if (server == NOBODY) return;
+  if (server == NOBODY || zoo_is_observer(w, server)) return;
   const struct server *s = &w->zoo.servers[server];
   if (w->now < s->cut_until || w->now < s->stopped_until) return;
   trace(w, NOBODY, "! server %d is the new leader", server);
@@ -244,10 +283,10 @@ void fault_strikes(struct world *w, int number, int chosen) {
       silence(w, p);
       break;
     case FAULT_LINK:
-      cut_off(w);
+      cut_off(w, aimed_server(w, chosen));
       break;
     case FAULT_STOP:
-      stop_server(w);
+      stop_server(w, aimed_server(w, chosen));
       break;
     case FAULT_ELECT:
       elect(w);
@@ -259,7 +298,7 @@ void fault_strikes(struct world *w, int number, int chosen) {
       force(w, p);
       break;
     case FAULT_PAUSE:
-      process_pause(w, p, fault_while(w));
+      process_pause(w, p, while_or_timeout(w));
       break;
     case FAULT_CRASH:
       process_crash(w, p);
@@ -281,6 +320,9 @@ void fault_strikes(struct world *w, int number, int chosen) {
       break;
     case FAULT_REVOKE:
       write(w, true);
+      break;
+    case FAULT_CONFIGURE:
+      configure(w);
       break;
     case FAULT_REAP:
       leader_reaps(w);

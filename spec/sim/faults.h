@@ -9,27 +9,30 @@
 struct world;
 
 /* These happen at a moment. */
-#define STRIKES(X)                                                            \
-  X(CUT, "cut")               /* a connection breaks */                       \
-  X(SILENCE, "silence")       /* no server can be reached for a while */      \
-  X(LINK, "link")             /* a server is cut off from its leader */       \
-  X(STOP, "stop")             /* a server stops for a while */                \
-  X(ELECT, "elect")           /* a new leader; the old one has not noticed */ \
-  X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */ \
-  X(FORCE, "force")           /* somebody else closes a session */            \
-  X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                          \
-  X(CRASH, "crash")           /* SIGKILL */                                   \
-  X(CLOSE, "close")           /* the session is closed, another one opened */ \
-  X(CANCEL, "cancel")         /* a waiter gives up */                         \
-  X(REMOVE, "remove")         /* an operator deletes a contender's node, */   \
-  X(REMOVE_ALL, "remove-all") /* or the directory, */                         \
-  X(WRITE, "write")           /* or writes a contender's data, */             \
-  X(REVOKE, "revoke")         /* or asks it to let go */                      \
+#define STRIKES(X)                                                             \
+  X(CUT, "cut")               /* a connection breaks */                        \
+  X(SILENCE, "silence")       /* no server can be reached for a while */       \
+  X(LINK, "link")             /* a server is cut off from its leader */        \
+  X(STOP, "stop")             /* a server stops for a while */                 \
+  X(ELECT, "elect")           /* a new leader; the old one has not noticed */  \
+  X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */  \
+  X(FORCE, "force")           /* somebody else closes a session */             \
+  X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                           \
+  X(CRASH, "crash")           /* SIGKILL */                                    \
+  X(CLOSE, "close")           /* the session is closed, another one opened */  \
+  X(CANCEL, "cancel")         /* a waiter gives up */                          \
+  X(REMOVE, "remove")         /* an operator deletes a contender's node, */    \
+  X(REMOVE_ALL, "remove-all") /* or the directory, */                          \
+  X(WRITE, "write")           /* or writes a contender's data, */              \
+  X(REVOKE, "revoke")         /* or asks it to let go */                       \
+  X(CONFIGURE, "configure")   /* a server grants other timeouts from now on */ \
   X(REAP, "reap")             /* empty containers vanish */
 
 /* These are how the world of a schedule is made. */
 #define QUIRKS(X)                                                           \
   X(SLOW, "slow")             /* the network is */                          \
+  X(GRANT, "grant")           /* each server grants another timeout */      \
+  X(OBSERVER, "observer")     /* a server is one, behind a follower */      \
   X(LAG, "lag")               /* servers apply late */                      \
   X(LATE, "late")             /* answers that come after all was lost */    \
   X(STALL, "stall")           /* pauses between reading clock and acting */ \
@@ -59,18 +62,20 @@ enum fault {
 
 enum { STRIKES_MAX = 12 };
 
-enum { TRAP_EVENT = 100 };
+enum { TRAP_EVENT = 100, TRAP_ROUND };
 
-/* A strike waits for its time, for a request of a certain kind, or an event. */
+/* A strike waits for its time, for a request of a certain kind, an event, or
+ * the answer to a round. */
 struct strike {
   enum fault fault;
-  int trap;      /* an op_kind, or TRAP_EVENT; NOBODY: none */
+  int trap;      /* an op_kind, or one of the above; NOBODY: none */
   int countdown; /* of such */
 };
 
 struct faults {
   uint64_t classes; /* a set of enum fault */
-  bool about_time;  /* silence and long waits rather than accidents */
+  bool about_time;  /* silence and long waits rather than accidents, */
+  bool aimed;       /* which befall a holder at the worst of its moments */
   int strike_count;
   struct strike strikes[STRIKES_MAX];
 };

@@ -15,9 +15,23 @@ static const struct node *node_of(const struct world *w,
 
 /* An operator, or somebody else who closed the session, took its node away:
  * no protocol can help against that, and nobody promised to. */
-static bool is_excused(const struct world *w, const struct acquisition *a) {
+static bool is_taken(const struct world *w, const struct acquisition *a) {
   const struct node *node = node_of(w, a);
   return !node_is_there(node) && node->by_force;
+}
+
+/* A server has granted its session less than it was ever told, in an answer
+ * that it has not got, and nobody has warned it: the option that says how
+ * little a server may grant is there for that. */
+static bool is_unwarned(const struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  int session = node_of(w, a)->session;
+  return !p->warned && session != NOBODY &&
+         w->zoo.sessions[session].least > p->library.least;
+}
+
+static bool is_excused(const struct world *w, const struct acquisition *a) {
+  return is_taken(w, a) || is_unwarned(w, a);
 }
 
 static int own_node(struct world *w, const struct acquisition *a) {
@@ -339,7 +353,7 @@ static void check_news(struct world *w, const struct acquisition *a) {
   if (!w->calm || !a->granted || a->lost || a->released || !believes(w, a))
     return;
   const struct node *node = node_of(w, a);
-  bool gone = is_excused(w, a);
+  bool gone = is_taken(w, a);
   if (!gone && (node->revoked == NOT_YET || a->revoked)) return;
   int64_t since = w->zoo.history.log[gone ? node->gone : node->revoked].at;
   if (w->calm_since > since) since = w->calm_since;

@@ -36,15 +36,23 @@ static int64_t expiry_of(const struct world *w, int64_t timeout) {
   return ((w->now + timeout) / w->zoo.tick + 1) * w->zoo.tick;
 }
 
-void leader_touch(struct world *w, int session) {
+static void look_at_session(struct world *w, int session, int64_t at) {
   struct zoo_session *s = &w->zoo.sessions[session];
-  if (!s->alive) return;
-  int64_t expires = expiry_of(w, s->timeout);
-  if (expires > s->expires) s->expires = expires;
+  if (at >= s->looks_at) return;
+  s->looks_at = at;
+  agenda_add(&w->agenda, at, SESSION_MAY_EXPIRE, 0, session);
 }
 
-static int new_session(struct world *w, int client, int64_t timeout,
-                       int server) {
+/* ExpiryQueue.update: later, or sooner, than the last one said. */
+void leader_touch(struct world *w, int session, int grant) {
+  struct zoo_session *s = &w->zoo.sessions[session];
+  if (!s->alive) return;
+  if (grant > s->least) s->least = grant;
+  s->expires = expiry_of(w, w->zoo.grants[grant]);
+  if (s->client < PROCESSES_MAX) look_at_session(w, session, s->expires);
+}
+
+static int new_session(struct world *w, int client, int grant, int server) {
   struct zoo *zoo = &w->zoo;
   if (zoo->session_count == SESSIONS_MAX) {
     zoo->overflowed = "sessions";
@@ -53,8 +61,8 @@ static int new_session(struct world *w, int client, int64_t timeout,
   int session = zoo->session_count++;
   struct zoo_session *s = &zoo->sessions[session];
   s->id = zoo_session_id(session);
-  s->timeout = timeout;
-  s->expires = 0;
+  s->stored = s->least = grant;
+  s->expires = s->looks_at = NEVER;
   s->alive = true;
   s->forced = false;
   s->server = server;
@@ -65,15 +73,13 @@ static int new_session(struct world *w, int client, int64_t timeout,
 static int open_session(struct world *w, int server, int request) {
   const struct connection *c =
       &w->zoo.connections[w->zoo.requests[request].connection];
-  int session = new_session(w, c->client, c->timeout, server);
-  leader_touch(w, session);
-  agenda_add(&w->agenda, w->zoo.sessions[session].expires, SESSION_MAY_EXPIRE,
-             0, session);
+  int session = new_session(w, c->client, c->grant, server);
+  leader_touch(w, session, c->grant);
   return session;
 }
 
 int leader_opens_session(struct world *w, int client) {
-  int session = new_session(w, client, w->profile.timeout, NOBODY);
+  int session = new_session(w, client, 0, NOBODY);
   commit(w, DID_OPEN_SESSION, NO_NODE, session, NOBODY, NOBODY, 0);
   return session;
 }
@@ -105,20 +111,21 @@ void leader_closes_session(struct world *w, int session, bool forced) {
 /* A leader that goes on after a stop looks for overdue sessions, and asks for
  * reports, a while after it has begun to commit again (lease.h). */
 static int64_t leader_delay(struct world *w) {
-  return random_span(&w->random, 0, w->profile.timeout / 24);
+  return random_span(&w->random, 0, w->zoo.grants[GRANTS - 1] / 24);
 }
 
 void leader_looks_at_session(struct world *w, int session) {
   struct zoo_session *s = &w->zoo.sessions[session];
   const struct server *leader = &w->zoo.servers[w->zoo.leader];
-  if (!s->alive) return;
+  if (!s->alive || w->now < s->looks_at) return;
+  s->looks_at = NEVER;
   int64_t due = s->expires;
   /* After a stop it is chance which thread is first: this one, or those that
    * read what has arrived meanwhile. */
   if (due < leader->stopped_until)
     due = leader->stopped_until + leader_delay(w);
   if (w->now < due) {
-    agenda_add(&w->agenda, due, SESSION_MAY_EXPIRE, 0, session);
+    look_at_session(w, session, due);
     return;
   }
   count(w, SAW_SESSION_EXPIRED);
@@ -133,15 +140,15 @@ static void connect(struct world *w, int server, int request) {
   struct connection *c = &zoo->connections[zoo->requests[request].connection];
   if (c->session == NOBODY) {
     c->session = open_session(w, server, request);
-    commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, server, 0);
+    commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, c->server, 0);
     return;
   }
   struct zoo_session *s = &zoo->sessions[c->session];
   if (s->alive) {
-    leader_touch(w, c->session);
+    leader_touch(w, c->session, c->grant);
     s->server = server;
   }
-  server_deliver(w, server, s->alive ? DELIVER_SESSION : DELIVER_NO_SESSION,
+  server_deliver(w, c->server, s->alive ? DELIVER_SESSION : DELIVER_NO_SESSION,
                  request);
 }
 
@@ -318,49 +325,68 @@ static void execute(struct world *w, int server, int request, int session) {
  * is refused. */
 static void check_and_execute(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
-  int session = w->zoo.connections[r->connection].session;
+  const struct connection *c = &w->zoo.connections[r->connection];
+  int session = c->session;
   const struct zoo_session *s = &w->zoo.sessions[session];
   if (!s->alive) {
-    fail(w, server, request, REPLY_SESSION_EXPIRED);
+    fail(w, c->server, request, REPLY_SESSION_EXPIRED);
   } else if (s->server != server) {
     count(w, SAW_SESSION_MOVED);
-    fail(w, server, request, REPLY_SESSION_MOVED);
+    fail(w, c->server, request, REPLY_SESSION_MOVED);
   } else if (r->ask == ASK_CLOSE) {
     leader_closes_session(w, session, false);
   } else {
-    execute(w, server, request, session);
+    execute(w, c->server, request, session);
   }
 }
 
-static void hear(struct world *w, uint64_t sessions) {
-  for (int i = 0; sessions; i++, sessions >>= 1)
-    if (sessions & 1) leader_touch(w, i);
+static void hear(struct world *w, const struct report *report) {
+  for (int grant = 0; grant < GRANTS; grant++) {
+    uint64_t sessions = report->heard[grant];
+    for (int i = 0; sessions; i++, sessions >>= 1)
+      if (sessions & 1) leader_touch(w, i, grant);
+  }
 }
 
+/* `server`: the one that the leader has it from. */
 static void handle(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
   if (r->ask == ASK_REPORT)
-    hear(w, r->heard);
+    hear(w, &w->zoo.reports[r->path]);
   else if (r->ask == ASK_CONNECT)
     connect(w, server, request);
   else
     check_and_execute(w, server, request);
 }
 
+/* At an observer's master.  What was asked through it, the leader takes for
+ * the master's own. */
+static void hand_on(struct world *w, int master, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  if (r->ask == ASK_REPORT)
+    server_hears(w, master, &w->zoo.reports[r->path]);
+  else
+    server_forward(w, master, request);
+}
+
 void leader_receives(struct world *w, int server) {
   struct server *s = &w->zoo.servers[server];
   while (s->up_first != s->up_last) {
-    const struct server *leader = &w->zoo.servers[w->zoo.leader];
+    int to = s->master == NOBODY ? w->zoo.leader : s->master;
+    const struct server *above = &w->zoo.servers[to];
     const struct forwarded *f = &s->forwards[s->up_first % FORWARDS_MAX];
     if (w->now < f->at) return;
-    int64_t held = s->cut_until > leader->stopped_until ? s->cut_until
-                                                        : leader->stopped_until;
+    int64_t held = s->cut_until > above->stopped_until ? s->cut_until
+                                                       : above->stopped_until;
     if (w->now < held) {
       agenda_add(&w->agenda, held, AT_LEADER, server, 0);
       return;
     }
     s->up_first++;
-    handle(w, server, f->request);
+    if (s->master == NOBODY)
+      handle(w, server, f->request);
+    else
+      hand_on(w, s->master, f->request);
   }
 }
 
@@ -375,12 +401,31 @@ void leader_pings(struct world *w) {
   }
   zoo->pinging = false;
   for (int i = 0; i < zoo->server_count; i++) {
-    if (i == zoo->leader || !zoo->servers[i].connections) continue;
+    const struct server *s = &zoo->servers[i];
+    bool spoken_for =
+        s->observer != NOBODY && zoo->servers[s->observer].pinging;
+    if (i == zoo->leader || s->master != NOBODY) continue;
+    if (!s->connections && !spoken_for) continue;
     server_deliver(w, i, DELIVER_PING, 0);
     zoo->pinging = true;
   }
   if (zoo->pinging)
     agenda_add(&w->agenda, w->now + zoo->tick / 2, LEADER_PINGS, 0, 0);
+}
+
+/* The same of an observer's master. */
+void master_pings(struct world *w, int observer) {
+  struct server *s = &w->zoo.servers[observer];
+  s->pinging = false;
+  if (s->master == NOBODY || !s->connections) return;
+  const struct server *master = &w->zoo.servers[s->master];
+  int64_t next = w->now + w->zoo.tick / 2;
+  if (w->now < master->stopped_until)
+    next = master->stopped_until + leader_delay(w);
+  else
+    server_deliver(w, observer, DELIVER_PING, 0);
+  s->pinging = true;
+  agenda_add(&w->agenda, next, MASTER_PINGS, observer, 0);
 }
 
 /* Operators and accidents. */
@@ -443,7 +488,11 @@ void zoo_elects(struct world *w, int server, int64_t until) {
   server_catch_up(w, server);
   zoo->leader = server;
   zoo->history.epoch++;
-  for (int i = 0; i < zoo->session_count; i++) leader_touch(w, i);
+  if (zoo->servers[server].observer != NOBODY)
+    zoo->servers[zoo->servers[server].observer].master = NOBODY;
+  zoo->servers[server].observer = NOBODY;
+  for (int i = 0; i < zoo->session_count; i++)
+    leader_touch(w, i, zoo->sessions[i].stored);
   for (int i = 0; i < zoo->server_count; i++)
     zoo->servers[i].up_first = zoo->servers[i].up_last;
   for (int i = 0; i < zoo->connection_count; i++)

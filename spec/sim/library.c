@@ -33,9 +33,13 @@ static void arrange(struct world *w, struct process *p) {
 }
 
 void library_reset(struct library *l) {
+  bool threaded = l->threaded;
+  int least = l->least;
   memset(l, 0, sizeof *l);
   l->connection = l->session = l->server = NOBODY;
   l->wakes_at = NEVER;
+  l->threaded = threaded;
+  l->least = least;
 }
 
 static void rest(struct world *w, struct process *p, int64_t longest) {
@@ -48,6 +52,7 @@ static void rest(struct world *w, struct process *p, int64_t longest) {
 /* Lets go of a connection; what it sent may still be on its way. */
 void library_leave(struct world *w, struct process *p) {
   struct library *l = &p->library;
+  l->unsent_count = 0;
   if (l->connection == NOBODY) return;
   struct connection *c = &w->zoo.connections[l->connection];
   c->client_has_it = false;
@@ -62,7 +67,10 @@ void library_open(struct world *w, struct process *p) {
   library_close(w, p);
   library_reset(l);
   l->wakes_at = wakes_at;
-  l->timeout = w->profile.timeout;
+  l->timeout = w->zoo.grants[0];
+  l->started = process_clock(w, p);
+  /* Nobody waits for what a handle that is gone has told. */
+  if (l->threaded) p->inbox_first = p->inbox_read = p->inbox_last;
   rest(w, p, 20 * MILLISECOND);
 }
 
@@ -76,13 +84,40 @@ void library_close(struct world *w, struct process *p) {
 
 /* Connecting. */
 
+/* A new handle for the same session: it has seen nothing, and asks for the
+ * whole timeout. */
+static void renew(struct world *w, struct process *p) {
+  struct library *l = &p->library;
+  l->started = process_clock(w, p);
+  l->seen = l->grant = 0;
+  memset(&l->data, 0, sizeof l->data);
+  memset(&l->missing, 0, sizeof l->missing);
+  memset(&l->children, 0, sizeof l->children);
+}
+
+/* An observer's master serves observers alone.  To the leader what comes
+ * through its observers is its own: it would take a request that comes late
+ * through the one that a client has left, where it refuses what comes late
+ * through any other server. */
+static int some_server(struct world *w) {
+  int server = random_below(&w->random, w->zoo.server_count);
+  int observer = w->zoo.servers[server].observer;
+  return observer == NOBODY ? server : observer;
+}
+
 static void try(struct world *w, struct process *p) {
   struct library *l = &p->library;
-  int server = random_below(&w->random, w->zoo.server_count);
+  int server = some_server(w);
+  if (!session_is_connected(&p->session) && random_chance(&w->random, 8))
+    renew(w, p);
   l->state = LIBRARY_ATTEMPTING;
   l->tried_at = w->now;
+  if (!l->threaded) {
+    l->started = p->now;
+    session_attempting(&p->session, p->now, l->started);
+  }
   l->connection =
-      zoo_connect(w, p->number, server, l->session, l->timeout, l->seen);
+      zoo_connect(w, p->number, server, l->session, l->grant, l->seen);
   trace(w, p->number, "tries server %d", server);
   if (w->now >= p->unreachable_until)
     zoo_send(w, zoo_request(w, ASK_CONNECT, l->connection));
@@ -105,16 +140,29 @@ static void connected(struct world *w, struct process *p) {
   bool again = l->session != NOBODY;
   count(w, again ? SAW_RECONNECTED : SAW_CONNECTED);
   if (again && l->server != c->server) count(w, SAW_MOVED_SERVER);
+  if (again && c->grant > l->granted) count(w, SAW_TIMEOUT_FALLS);
   l->state = LIBRARY_CONNECTED;
   l->session = c->session;
   l->server = c->server;
-  l->timeout = c->timeout;
+  l->grant = l->granted = c->grant;
+  l->timeout = w->zoo.grants[c->grant];
   l->connected_at = l->last_sent = l->last_received = w->now;
-  trace(w, p->number, "connected to server %d, session %d", c->server,
-        c->session);
+  trace(w, p->number, "connected to server %d, session %d, timeout %.0f ms",
+        c->server, c->session, (double)l->timeout / 1e6);
   if (again) send_watches(w, p);
-  session_connected(&p->session, p->now, zoo_session_id(c->session), c->timeout,
-                    process_clock_at(p, l->tried_at));
+  for (int i = 0; i < l->unsent_count; i++) {
+    w->zoo.requests[l->unsent[i]].connection = l->connection;
+    zoo_send(w, l->unsent[i]);
+    l->outstanding++;
+  }
+  l->unsent_count = 0;
+}
+
+static void hear_connected(struct world *w, struct process *p,
+                           const struct connection *c) {
+  if (c->grant > p->library.least) p->library.least = c->grant;
+  session_connected(&p->session, p->now, zoo_session_id(c->session),
+                    w->zoo.grants[c->grant], p->library.started);
 }
 
 /* Answers that nobody waits for any more: they must do nothing. */
@@ -153,23 +201,28 @@ static void count_losses(struct world *w, const struct op *op) {
 
 static void disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
+  library_leave(w, p);
+  rest(w, p, w->calm ? 50 * MILLISECOND : l->timeout / 2);
+}
+
+/* A threaded library may be connected again by now. */
+static void hear_disconnected(struct world *w, struct process *p) {
+  struct library *l = &p->library;
+  if (!session_is_connected(&p->session)) return;
   count_losses(w, p->session.flight);
   if (fault_is(w, FAULT_LATE))
     for (const struct op *op = p->session.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
-  library_leave(w, p);
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
-  rest(w, p, w->calm ? 50 * MILLISECOND : l->timeout / 2);
+  if (l->threaded) session_attempting(&p->session, p->now, l->started);
 }
 
 static void expired(struct world *w, struct process *p) {
-  struct library *l = &p->library;
   count(w, SAW_EXPIRY_TOLD);
-  trace(w, p->number, "is told: session %d is over", l->session);
+  trace(w, p->number, "is told: session %d is over", p->library.session);
   library_leave(w, p);
-  l->state = LIBRARY_CLOSED;
-  session_expired(&p->session, p->now);
+  p->library.state = LIBRARY_CLOSED;
 }
 
 static void closed(struct world *w, struct process *p) {
@@ -185,7 +238,7 @@ static void closed(struct world *w, struct process *p) {
 
 bool library_submit(struct world *w, struct process *p, const struct op *op) {
   struct library *l = &p->library;
-  if (l->state != LIBRARY_CONNECTED) return false;
+  if (l->state != LIBRARY_CONNECTED && !l->threaded) return false;
   if (!w->calm && random_chance(&w->random, w->profile.submit_fails)) {
     count(w, SAW_SUBMIT_FAILED);
     return false;
@@ -198,6 +251,12 @@ bool library_submit(struct world *w, struct process *p, const struct op *op) {
   r->watch = op->watch;
   r->serial = op->serial;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
+  /* (The process has not heard yet that there is no connection.) */
+  if (l->state != LIBRARY_CONNECTED && l->unsent_count < UNSENT_MAX) {
+    l->unsent[l->unsent_count++] = number;
+    count(w, SAW_UNSENT);
+    return true;
+  }
   l->outstanding++;
   l->last_sent = w->now;
   zoo_send(w, number);
@@ -254,6 +313,17 @@ static const char *const op_names[] = {
     [OP_UNWATCH] = "unwatch",
 };
 
+/* The next attempt to connect comes after whatever this connection answers. */
+static void hear_round(struct world *w, struct process *p,
+                       const struct request *r) {
+  const struct op *op = p->session.flight;
+  while (op && op->serial != r->serial) op = op->next;
+  if (!op) return;
+  if (p->library.threaded && op->sent > p->library.started)
+    p->library.started = op->sent;
+  if (op->round) faults_see(w, p->number, TRAP_ROUND);
+}
+
 static void answered(struct world *w, struct process *p,
                      const struct note *note) {
   const struct request *r = &w->zoo.requests[note->request];
@@ -263,20 +333,15 @@ static void answered(struct world *w, struct process *p,
     describe_node(w, note, &reply);
   if (r->op == OP_LIST && note->rc == REPLY_OK)
     reply.listing = listing = listing_of(w, r->path, note->view);
-  p->library.outstanding--;
-  keep_watch(&p->library, r, note->rc);
   trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[r->op],
         (unsigned long long)r->serial, note->rc,
         reply.path ? reply.path : paths_text(&w->paths, r->path), note->view);
+  hear_round(w, p, r);
   session_reply(&p->session, p->now, r->serial, &reply);
   listing_free(listing);
 }
 
-static void fired(struct world *w, struct process *p, const struct note *note) {
-  struct library *l = &p->library;
-  static const char *const names[] = {[WATCH_DELETED] = "deleted",
-                                      [WATCH_CHANGED] = "changed",
-                                      [WATCH_CHILDREN] = "children"};
+static bool keeps(struct library *l, const struct note *note) {
   bool known = false;
   if (note->event != WATCH_CHILDREN) {
     known = path_set_has(&l->data, note->path) ||
@@ -288,7 +353,13 @@ static void fired(struct world *w, struct process *p, const struct note *note) {
     known |= path_set_has(&l->children, note->path);
     path_set_remove(&l->children, note->path);
   }
-  if (!known) return;
+  return known;
+}
+
+static void fired(struct world *w, struct process *p, const struct note *note) {
+  static const char *const names[] = {[WATCH_DELETED] = "deleted",
+                                      [WATCH_CHANGED] = "changed",
+                                      [WATCH_CHILDREN] = "children"};
   faults_see(w, p->number, TRAP_EVENT);
   trace(w, p->number, "event: %s %s (view %d)", names[note->event],
         paths_text(&w->paths, note->path), note->view);
@@ -296,18 +367,15 @@ static void fired(struct world *w, struct process *p, const struct note *note) {
                 paths_text(&w->paths, note->path));
 }
 
-void library_hears(struct world *w, struct process *p,
+bool library_reads(struct world *w, struct process *p,
                    const struct note *note) {
   struct library *l = &p->library;
-  if (l->late && random_chance(&w->random, 15)) answer_late(w, p);
-  if (note->connection != l->connection) return; /* of an older connection */
+  bool told = true;
+  if (note->connection != l->connection) return false; /* of an older one */
   l->last_received = w->now;
   bool replies = note->kind == NOTE_REPLY || note->kind == NOTE_PONG;
   /* (An event does not tell the library how new it is.) */
   if (replies && note->view > l->seen) l->seen = note->view;
-  if ((note->kind == NOTE_REPLY || note->kind == NOTE_EVENT) &&
-      note->view > p->seen)
-    p->seen = note->view;
   switch (note->kind) {
     case NOTE_CONNECTED:
       connected(w, p);
@@ -316,21 +384,67 @@ void library_hears(struct world *w, struct process *p,
       expired(w, p);
       break;
     case NOTE_REPLY:
+      l->outstanding--;
+      keep_watch(l, &w->zoo.requests[note->request], note->rc);
+      break;
+    case NOTE_EVENT:
+      told = keeps(l, note);
+      break;
+    case NOTE_PONG:
+      l->outstanding--;
+      told = false;
+      break;
+    case NOTE_CLOSED:
+      told = l->state == LIBRARY_CONNECTED;
+      closed(w, p);
+      break;
+    case NOTE_LOST:
+      break;
+  }
+  arrange(w, p);
+  return told;
+}
+
+void library_hears(struct world *w, struct process *p,
+                   const struct note *note) {
+  struct library *l = &p->library;
+  if (l->late && random_chance(&w->random, 15)) answer_late(w, p);
+  if ((note->kind == NOTE_REPLY || note->kind == NOTE_EVENT) &&
+      note->view > p->seen)
+    p->seen = note->view;
+  switch (note->kind) {
+    case NOTE_CONNECTED:
+      hear_connected(w, p, &w->zoo.connections[note->connection]);
+      break;
+    case NOTE_EXPIRED:
+      session_expired(&p->session, p->now);
+      break;
+    case NOTE_REPLY:
       answered(w, p, note);
       break;
     case NOTE_EVENT:
       fired(w, p, note);
       break;
     case NOTE_PONG:
-      l->outstanding--;
       break;
     case NOTE_CLOSED:
-      closed(w, p);
+    case NOTE_LOST:
+      hear_disconnected(w, p);
   }
-  arrange(w, p);
 }
 
 /* Its clock. */
+
+static void lose(struct world *w, struct process *p) {
+  struct note lost = {.kind = NOTE_LOST,
+                      .connection = p->library.connection,
+                      .request = NOBODY};
+  disconnected(w, p);
+  if (p->library.threaded)
+    process_is_told(w, p, zoo_note(w, &lost));
+  else
+    hear_disconnected(w, p);
+}
 
 void library_looks(struct world *w, struct process *p) {
   struct library *l = &p->library;
@@ -345,7 +459,7 @@ void library_looks(struct world *w, struct process *p) {
   } else if (l->state == LIBRARY_CONNECTED &&
              w->now >= l->last_received + patience) {
     count(w, SAW_SILENT_DISCONNECT);
-    disconnected(w, p);
+    lose(w, p);
   } else if (l->state == LIBRARY_CONNECTED && l->outstanding == 0 &&
              w->now >= l->last_sent + l->timeout / 3) {
     l->last_sent = w->now;
@@ -361,6 +475,10 @@ void library_wakes(struct world *w, struct process *p) {
   if (p->crashed || !p->open || process_is_paused(w, p)) return;
   if (w->now < due_of(l)) {
     arrange(w, p); /* it was due earlier once */
+    return;
+  }
+  if (p->library.threaded) {
+    library_looks(w, p);
     return;
   }
   process_begins(w, p);

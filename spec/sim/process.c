@@ -69,11 +69,16 @@ void process_reset(struct world *w, struct process *p, int number) {
   p->world = w;
   p->number = number;
   p->offset = random_between(&w->random, 0, 1000 * SECOND);
-  if (fault_is(w, FAULT_DRIFT))
-    p->drift = (int)random_between(&w->random, -200, 200);
+  if (fault_is(w, FAULT_DRIFT)) /* nearly the lease's margin; or some */
+    p->drift = random_chance(&w->random, 50)
+                   ? -DRIFT_MAX
+                   : (int)random_between(&w->random, -DRIFT_MAX, DRIFT_MAX);
+  p->library.threaded = random_chance(&w->random, 40);
+  p->warned = random_chance(&w->random, 50);
   p->runs_at = p->wakes_at = NEVER;
   p->hearing = NOBODY;
   library_reset(&p->library);
+  p->library.least = 0;
   users_reset(w, p);
   p->opens_at = world_span(w, w->profile.think);
   agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, number, 0);
@@ -84,6 +89,8 @@ void process_open(struct world *w, struct process *p) {
   struct transport transport = {p, submit, open};
   struct listener listener = {p, hear_contender, hear_session, hear_trouble};
   struct session_options options = {.chroot = ""};
+  if (p->warned) options.least_timeout = w->zoo.grants[GRANTS - 1];
+  p->library.least = 0;
   for (int i = 0; i < 2; i++) {
     uint64_t bits = random_next(&w->random);
     memcpy(options.random + 8 * i, &bits, sizeof bits);
@@ -131,6 +138,30 @@ void process_crash(struct world *w, struct process *p) {
 
 /* Batches. */
 
+bool process_puts_off(struct world *w, struct process *p, int what, int which) {
+  if (!process_is_paused(w, p) && p->runs_at == NEVER) {
+    if (!p->open) return false;
+    process_begins(w, p);
+    p->session.now = p->now;
+    return false;
+  }
+  if (p->command_count == COMMANDS_MAX) {
+    w->zoo.overflowed = "commands";
+    return true;
+  }
+  p->commands[p->command_count++] = (struct command){what, which};
+  return true;
+}
+
+/* Before the session's step: the clock has been read again, but no hold has
+ * been lost by it yet. */
+static void take_commands(struct world *w, struct process *p) {
+  if (p->open) p->session.now = p->now;
+  for (int i = 0; i < p->command_count; i++)
+    user_does(w, p, p->commands[i].what, p->commands[i].which);
+  p->command_count = 0;
+}
+
 void process_begins(struct world *w, struct process *p) {
   p->now = process_clock(w, p);
   if (random_chance(&w->random, 25)) session_turn(&p->session, p->now);
@@ -152,8 +183,11 @@ void process_ends(struct world *w, struct process *p) {
 }
 
 static void hear(struct world *w, struct process *p, unsigned last) {
-  while (p->inbox_first != last && p->open) {
+  while ((int)(last - p->inbox_first) > 0 && p->open) {
     int note = p->inbox[p->inbox_first++ % INBOX_MAX];
+    if (note == NOBODY) continue;
+    if (!p->library.threaded && !library_reads(w, p, &w->zoo.notes[note]))
+      continue;
     p->hearing = note;
     library_hears(w, p, &w->zoo.notes[note]);
     p->hearing = NOBODY;
@@ -166,14 +200,18 @@ static void hear(struct world *w, struct process *p, unsigned last) {
 static void run(struct world *w, struct process *p) {
   process_begins(w, p);
   hear(w, p, p->inbox_last);
+  take_commands(w, p);
   if (p->open) process_ends(w, p);
 }
 
 void process_runs(struct world *w, struct process *p) {
   if (p->runs_at > w->now) return;
   p->runs_at = NEVER;
-  if (!p->open || process_is_paused(w, p)) return;
-  run(w, p);
+  if (process_is_paused(w, p)) return;
+  if (p->open)
+    run(w, p);
+  else
+    take_commands(w, p);
 }
 
 void process_wakes(struct world *w, struct process *p) {
@@ -193,25 +231,55 @@ static void stall(struct world *w, struct process *p) {
   process_pause(w, p, fault_while(w));
 }
 
-void process_hears(struct world *w, struct process *p, int note) {
-  const struct note *n = &w->zoo.notes[note];
-  const struct connection *c = &w->zoo.connections[n->connection];
-  if (!p->open || !c->client_has_it) return;
-  if (c->down_cut && n->kind != NOTE_CLOSED) return;
+static void put_in(struct world *w, struct process *p, int note) {
   if (p->inbox_last - p->inbox_first == INBOX_MAX) {
     w->zoo.overflowed = "an inbox";
     return;
   }
   p->inbox[p->inbox_last++ % INBOX_MAX] = note;
-  if (process_is_paused(w, p) || p->runs_at != NEVER) return;
-  if (!w->calm && fault_is(w, FAULT_STALL) && random_chance(&w->random, 3)) {
+}
+
+/* The library's thread reads whatever has come. */
+static void read_all(struct world *w, struct process *p) {
+  if (!p->library.threaded) return;
+  for (; p->inbox_read != p->inbox_last; p->inbox_read++) {
+    int *note = &p->inbox[p->inbox_read % INBOX_MAX];
+    if (*note == NOBODY || w->zoo.notes[*note].kind == NOTE_LOST) continue;
+    if (!library_reads(w, p, &w->zoo.notes[*note])) *note = NOBODY;
+  }
+}
+
+/* There is something in the inbox. */
+static void be_woken(struct world *w, struct process *p) {
+  if (p->runs_at != NEVER) return;
+  bool stalls = !w->calm && fault_is(w, FAULT_STALL);
+  if (stalls && random_chance(&w->random, 3)) {
     stall(w, p);
   } else if (random_chance(&w->random, 10)) {
-    p->runs_at = w->now + world_span(w, 5 * MILLISECOND);
+    /* (The library's thread goes on meanwhile, if there is one.) */
+    p->runs_at = w->now + world_span(w, stalls && p->library.threaded
+                                            ? w->profile.timeout / 8
+                                            : 5 * MILLISECOND);
     agenda_add(&w->agenda, p->runs_at, PROCESS_RUNS, p->number, 0);
   } else {
     run(w, p);
   }
+}
+
+void process_hears(struct world *w, struct process *p, int note) {
+  const struct note *n = &w->zoo.notes[note];
+  const struct connection *c = &w->zoo.connections[n->connection];
+  if (!p->open || !c->client_has_it) return;
+  if (c->down_cut && n->kind != NOTE_CLOSED) return;
+  put_in(w, p, note);
+  if (process_is_paused(w, p)) return;
+  read_all(w, p);
+  be_woken(w, p);
+}
+
+void process_is_told(struct world *w, struct process *p, int note) {
+  put_in(w, p, note);
+  be_woken(w, p);
 }
 
 /* Pauses. */
@@ -227,15 +295,20 @@ void process_resumes(struct world *w, struct process *p) {
   if (p->crashed || process_is_paused(w, p)) return;
   trace(w, p->number, "goes on");
   p->runs_at = p->wakes_at = NEVER;
+  read_all(w, p);
   if (p->open && p->stale_now) {
     count(w, SAW_STALE_NOW);
     p->now = p->stale_now;
     p->stale_now = 0;
     hear(w, p, p->inbox_first + (unsigned)p->stale_notes);
-    if (p->open) session_turn(&p->session, p->now);
+    if (p->open && random_chance(&w->random, 50))
+      session_turn(&p->session, p->now);
   }
   p->stale_now = 0;
-  if (!p->open) return;
+  if (!p->open) {
+    take_commands(w, p);
+    return;
+  }
   run(w, p);
   library_looks(w, p);
 }

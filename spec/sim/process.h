@@ -14,7 +14,7 @@
 struct world;
 struct note;
 
-enum { USERS_MAX = 4, INBOX_MAX = 2048 };
+enum { USERS_MAX = 4, INBOX_MAX = 2048, COMMANDS_MAX = 32, UNSENT_MAX = 32 };
 
 /* The client library's handle. */
 enum library_state {
@@ -25,17 +25,29 @@ enum library_state {
 };
 
 struct library {
+  bool threaded; /* it acts by itself; the process hears of it later */
   enum library_state state;
   int connection; /* NOBODY: none */
   int session;    /* NOBODY: none yet */
   int server;     /* of the last connection */
+  int grant;      /* what it asks for; while connected: what it has */
   int64_t timeout;
+  int granted;     /* by the last connection */
+  int least;       /* of the grants that the process has heard of */
+  int64_t started; /* before the next attempt, by the process's clock */
   int seen;        /* the newest view that an answer has told of */
   int outstanding; /* requests not yet answered */
   int64_t tries_at, tried_at, connected_at, last_sent, last_received;
   int64_t wakes_at; /* the next of its happenings */
-  uint64_t late;    /* a request that is answered too late; 0: none */
+  int unsent_count; /* threaded: requests for the next connection */
+  int unsent[UNSENT_MAX];
+  uint64_t late; /* a request that is answered too late; 0: none */
   struct path_set data, missing, children; /* watches */
+};
+
+/* What a user wants of the process. */
+struct command {
+  int what, which; /* as in the agenda */
 };
 
 struct user {
@@ -62,13 +74,20 @@ struct process {
   int64_t now; /* by which it acts */
   int seen;    /* the newest view that anything has told of */
   int hearing; /* the note being handled; NOBODY: none */
+  bool warned; /* it knows what no server grants less than */
   unsigned inbox_first, inbox_last;
+  unsigned inbox_read; /* threaded: by the library's thread */
+  int command_count;
+  struct command commands[COMMANDS_MAX];
 
   struct library library;
   struct user users[USERS_MAX];
   int inbox[INBOX_MAX];
   struct session session;
 };
+
+/* In 1/10000: less than the lease's margin. */
+enum { DRIFT_MAX = 490 };
 
 void process_reset(struct world *w, struct process *p, int number);
 void process_open(struct world *w, struct process *p);
@@ -78,6 +97,11 @@ void process_pause(struct world *w, struct process *p, int64_t until);
 int64_t process_clock_at(const struct process *p, int64_t time);
 int64_t process_clock(const struct world *w, const struct process *p);
 bool process_is_paused(const struct world *w, const struct process *p);
+/* A user wants something.  False: it is done now, between process_begins and
+ * process_ends; true: it will be done in the next batch. */
+bool process_puts_off(struct world *w, struct process *p, int what, int which);
+/* The library's thread has news. */
+void process_is_told(struct world *w, struct process *p, int note);
 /* Calls session_turn before what comes, sometimes, and after it. */
 void process_begins(struct world *w, struct process *p);
 void process_ends(struct world *w, struct process *p);
@@ -92,6 +116,9 @@ void process_resumes(struct world *w, struct process *p);
 void library_reset(struct library *library);
 void library_open(struct world *w, struct process *p);
 bool library_submit(struct world *w, struct process *p, const struct op *op);
+/* The library's thread, or the process where there is none, reads a note.
+ * False: nobody hears of it. */
+bool library_reads(struct world *w, struct process *p, const struct note *note);
 void library_hears(struct world *w, struct process *p, const struct note *note);
 /* What its own clock calls for: attempts, pings, giving up. */
 void library_looks(struct world *w, struct process *p);

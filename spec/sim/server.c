@@ -20,15 +20,29 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->server_count = servers;
   zoo->leader = 0;
   zoo->tick = tick;
-  zoo->pinging = false;
+  zoo->pinging = zoo->has_observer = false;
   zoo->overflowed = NULL;
   zoo->session_count = zoo->connection_count = 0;
-  zoo->request_count = zoo->note_count = 0;
+  zoo->request_count = zoo->note_count = zoo->report_count = 0;
   for (int i = 0; i < servers; i++) {
     struct server *s = &zoo->servers[i];
     memset(s, 0, offsetof(struct server, forwards));
     s->wakes_at = NEVER;
+    s->master = s->observer = NOBODY;
   }
+}
+
+void zoo_make_observer(struct world *w) {
+  struct zoo *zoo = &w->zoo;
+  int observer = zoo->server_count - 1;
+  zoo->has_observer = true;
+  int master = 1 + random_below(&w->random, observer - 1);
+  zoo->servers[observer].master = master;
+  zoo->servers[master].observer = observer;
+}
+
+bool zoo_is_observer(const struct world *w, int server) {
+  return w->zoo.has_observer && server == w->zoo.server_count - 1;
 }
 
 /* Lines. */
@@ -38,8 +52,8 @@ static int64_t arrival(struct world *w, int64_t *until, int64_t longest) {
   return *until = later(*until, at);
 }
 
-int zoo_connect(struct world *w, int client, int server, int session,
-                int64_t timeout, int seen) {
+int zoo_connect(struct world *w, int client, int server, int session, int grant,
+                int seen) {
   struct zoo *zoo = &w->zoo;
   if (zoo->connection_count == CONNECTIONS_MAX) {
     zoo->overflowed = "connections";
@@ -52,7 +66,7 @@ int zoo_connect(struct world *w, int client, int server, int session,
   c->client = client;
   c->server = server;
   c->session = session;
-  c->timeout = timeout;
+  c->grant = grant;
   c->seen = seen;
   c->client_has_it = true;
   return number;
@@ -79,16 +93,20 @@ void zoo_send(struct world *w, int request) {
              AT_SERVER, 0, request);
 }
 
-static void say(struct world *w, const struct note *note) {
+int zoo_note(struct world *w, const struct note *note) {
   struct zoo *zoo = &w->zoo;
-  struct connection *c = &zoo->connections[note->connection];
-  if (!c->server_has_it || c->down_closed || !c->client_has_it) return;
   if (zoo->note_count == NOTES_MAX) {
     zoo->overflowed = "notes";
-    return;
+    zoo->note_count--;
   }
-  int number = zoo->note_count++;
-  zoo->notes[number] = *note;
+  zoo->notes[zoo->note_count] = *note;
+  return zoo->note_count++;
+}
+
+static void say(struct world *w, const struct note *note) {
+  struct connection *c = &w->zoo.connections[note->connection];
+  if (!c->server_has_it || c->down_closed || !c->client_has_it) return;
+  int number = zoo_note(w, note);
   agenda_add(&w->agenda, arrival(w, &c->down_until, w->profile.latency),
              AT_CLIENT, c->client, number);
 }
@@ -106,7 +124,7 @@ static struct note note_to(struct world *w, const struct connection *c,
                        .view = w->zoo.servers[c->server].view};
 }
 
-static void forward(struct world *w, int server, int request) {
+void server_forward(struct world *w, int server, int request) {
   struct server *s = server_of(w, server);
   if (s->up_last - s->up_first == FORWARDS_MAX) {
     w->zoo.overflowed = "requests on their way to the leader";
@@ -311,20 +329,44 @@ static void meet(struct world *w, struct connection *c, int request) {
     server_drop(w, c);
     return;
   }
-  forward(w, c->server, request);
+  /* (The grants fall.) */
+  if (c->grant < s->grant) c->grant = s->grant;
+  server_forward(w, c->server, request);
 }
 
-static void touch(struct world *w, int server, int session) {
-  if (server == w->zoo.leader) {
-    leader_touch(w, session);
-    return;
-  }
-  server_of(w, server)->heard |= UINT64_C(1) << session;
-  if (w->zoo.pinging) return;
-  w->zoo.pinging = true;
+/* (They have been asked for all the time, but nobody can tell.) */
+static void begin_pings(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  bool *pinging = s->master == NOBODY ? &w->zoo.pinging : &s->pinging;
+  if (*pinging) return;
+  *pinging = true;
   agenda_add(&w->agenda,
              w->now + random_between(&w->random, 0, w->zoo.tick / 2),
-             LEADER_PINGS, 0, 0);
+             s->master == NOBODY ? LEADER_PINGS : MASTER_PINGS, server, 0);
+}
+
+/* With one timeout for each: LearnerSessionTracker's touch table. */
+static void note_sign(struct server *s, int session, int grant) {
+  for (int i = 0; i < GRANTS; i++)
+    s->report.heard[i] &= ~(UINT64_C(1) << session);
+  s->report.heard[grant] |= UINT64_C(1) << session;
+}
+
+static void touch(struct world *w, int server, int session, int grant) {
+  if (server == w->zoo.leader) {
+    leader_touch(w, session, grant);
+    return;
+  }
+  note_sign(server_of(w, server), session, grant);
+  begin_pings(w, server);
+}
+
+void server_hears(struct world *w, int server, const struct report *report) {
+  for (int grant = 0; grant < GRANTS; grant++) {
+    uint64_t sessions = report->heard[grant];
+    for (int i = 0; sessions; i++, sessions >>= 1)
+      if (sessions & 1) touch(w, server, i, grant);
+  }
 }
 
 static void wake(struct world *w, int server) {
@@ -349,14 +391,14 @@ void server_receives(struct world *w, int request) {
     return;
   }
   if (!c->server_has_it) return;
-  if (c->session != NOBODY) touch(w, c->server, c->session);
+  if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
   if (c->last - c->first == WAITING_MAX) {
     w->zoo.overflowed = "requests that wait at a server";
     return;
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
   if (must_wait(w, c, r))
-    forward(w, c->server, request);
+    server_forward(w, c->server, request);
   else
     progress(w, c);
   wake(w, c->server);
@@ -440,7 +482,11 @@ void server_applies(struct world *w, int server, int transaction) {
     case DID_CLOSE_SESSION:
       close_session(w, server, transaction);
       break;
-    case DID_OPEN_SESSION:
+    case DID_OPEN_SESSION: /* LearnerSessionTracker.commitSession */
+      if (server != w->zoo.leader && t->request != NOBODY)
+        note_sign(server_of(w, server), t->session,
+                  w->zoo.sessions[t->session].stored);
+      break;
     case DID_NOTHING:
       break;
   }
@@ -453,15 +499,24 @@ void server_applies(struct world *w, int server, int transaction) {
 
 static void report(struct world *w, int server) {
   struct server *s = server_of(w, server);
-  if (!s->heard) return;
+  struct zoo *zoo = &w->zoo;
+  uint64_t any = 0;
+  for (int i = 0; i < GRANTS; i++) any |= s->report.heard[i];
+  if (!any) return;
+  if (zoo->report_count == REPORTS_MAX) {
+    zoo->overflowed = "reports";
+    return;
+  }
   int request = zoo_request(w, ASK_REPORT, NOBODY);
-  w->zoo.requests[request].heard = s->heard;
-  s->heard = 0;
-  forward(w, server, request);
+  zoo->requests[request].path = zoo->report_count;
+  zoo->reports[zoo->report_count++] = s->report;
+  memset(&s->report, 0, sizeof s->report);
+  server_forward(w, server, request);
 }
 
-static bool is_for_later(enum delivery_kind kind) {
-  return kind == DELIVER_TRANSACTION || kind == DELIVER_SYNC;
+static bool is_for_later(const struct delivery *d) {
+  return d->to == NOBODY &&
+         (d->kind == DELIVER_TRANSACTION || d->kind == DELIVER_SYNC);
 }
 
 static void take(struct world *w, int server, enum delivery_kind kind,
@@ -496,13 +551,10 @@ static void schedule(struct world *w, int server, int64_t at) {
   agenda_add(&w->agenda, at, SERVER_DELIVERS, server, 0);
 }
 
-void server_deliver(struct world *w, int server, enum delivery_kind kind,
-                    int what) {
+/* Down a line; `to`: an observer behind that server. */
+static void send_down(struct world *w, int server, enum delivery_kind kind,
+                      int what, int to) {
   struct server *s = server_of(w, server);
-  if (server == w->zoo.leader) {
-    take(w, server, kind, what);
-    return;
-  }
   if (s->first == s->last) s->first = s->arrived = s->last = 0;
   if (s->last == DELIVERIES_MAX) {
     w->zoo.overflowed = "deliveries";
@@ -512,16 +564,38 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
   d->at = arrival(w, &s->down_until, w->profile.latency);
   d->kind = kind;
   d->what = what;
+  d->to = to;
   /* Where nobody is connected nobody can tell when it is applied. */
-  if (s->connections > 0) schedule(w, server, later(d->at, s->cut_until));
+  if (s->connections > 0 || to != NOBODY)
+    schedule(w, server, later(d->at, s->cut_until));
+}
+
+void server_deliver(struct world *w, int server, enum delivery_kind kind,
+                    int what) {
+  const struct server *s = server_of(w, server);
+  if (server == w->zoo.leader)
+    take(w, server, kind, what);
+  else if (s->master == NOBODY || kind == DELIVER_PING)
+    send_down(w, server, kind, what, NOBODY);
+  else
+    send_down(w, s->master, kind, what, server);
+}
+
+/* What arrives, and does not wait for the commit processor. */
+static void take_or_hand_on(struct world *w, int server,
+                            const struct delivery *d) {
+  if (d->to == NOBODY)
+    take(w, server, d->kind, d->what);
+  else
+    send_down(w, d->to, d->kind, d->what, NOBODY);
 }
 
 static void arrive(struct world *w, int server) {
   struct server *s = server_of(w, server);
   while (s->arrived < s->last && s->deliveries[s->arrived].at <= w->now) {
     struct delivery *d = &s->deliveries[s->arrived++];
-    if (!is_for_later(d->kind)) {
-      take(w, server, d->kind, d->what);
+    if (!is_for_later(d)) {
+      take_or_hand_on(w, server, d);
       continue;
     }
     d->at = later(d->at, s->cut_until);
@@ -534,7 +608,7 @@ static void apply(struct world *w, int server) {
   struct server *s = server_of(w, server);
   for (; s->first < s->arrived; s->first++) {
     const struct delivery *d = &s->deliveries[s->first];
-    if (!is_for_later(d->kind)) continue;
+    if (!is_for_later(d)) continue;
     if (d->at > w->now) return;
     take(w, server, d->kind, d->what);
   }
@@ -562,8 +636,8 @@ void server_catch_up(struct world *w, int server) {
   s->asleep = false;
   for (; s->first < s->last; s->first++) {
     const struct delivery *d = &s->deliveries[s->first];
-    if (s->first >= s->arrived || is_for_later(d->kind))
-      take(w, server, d->kind, d->what);
+    if (s->first >= s->arrived || is_for_later(d))
+      take_or_hand_on(w, server, d);
   }
   s->arrived = s->last;
 }
@@ -576,16 +650,40 @@ void server_is_cut_off(struct world *w, int server, int64_t until) {
   agenda_add(&w->agenda, until, SERVER_REJOINS, server, 0);
 }
 
+static void drop_all(struct world *w, int server) {
+  for (int i = 0; i < w->zoo.connection_count; i++)
+    if (w->zoo.connections[i].server == server)
+      server_drop(w, &w->zoo.connections[i]);
+}
+
+static void leave_leader(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  s->up_first = s->up_last;
+  drop_all(w, server);
+}
+
+/* It is restarted with another configuration. */
+void server_is_configured(struct world *w, int server, int grant) {
+  struct zoo *zoo = &w->zoo;
+  struct server *s = server_of(w, server);
+  s->grant = grant;
+  leave_leader(w, server);
+  if (s->observer != NOBODY) leave_leader(w, s->observer);
+  if (server != zoo->leader) return;
+  /* (A leader that is restarted at once, and elected again.) */
+  for (int i = 0; i < zoo->server_count; i++) leave_leader(w, i);
+  for (int i = 0; i < zoo->session_count; i++)
+    leader_touch(w, i, zoo->sessions[i].stored);
+}
+
 /* Broken: the server had given its leader up, dropped its clients, and what
  * it had sent is lost. */
 void server_rejoins(struct world *w, int server, bool broken) {
   struct server *s = server_of(w, server);
   if (w->now < s->cut_until) return; /* it was cut off again */
   if (broken || s->deposed) {
-    s->up_first = s->up_last;
-    for (int i = 0; i < w->zoo.connection_count; i++)
-      if (w->zoo.connections[i].server == server)
-        server_drop(w, &w->zoo.connections[i]);
+    leave_leader(w, server);
+    if (s->observer != NOBODY) leave_leader(w, s->observer);
   }
   s->deposed = false;
   server_delivers(w, server);

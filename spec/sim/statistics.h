@@ -17,6 +17,8 @@
   X(SESSION_MOVED, "requests refused: session moved")                        \
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
+  X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
+  X(UNSENT, "requests kept for the next connection")                         \
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \
   X(COUNTER_END, "numbers given at the end of the counter")                  \

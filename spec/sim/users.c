@@ -164,16 +164,12 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   if (writer == NOBODY) act_later(w, p, user, w->profile.think);
 }
 
-static bool must_wait(struct world *w, const struct process *p, int what,
-                      int which) {
-  if (!process_is_paused(w, p)) return false;
-  agenda_add(&w->agenda, p->paused_until, what, p->number, which);
-  return true;
+static bool is_over(const struct acquisition *a) {
+  return a->lost || a->released || !a->contender;
 }
 
-void user_acts(struct world *w, struct process *p, int user) {
+static void act(struct world *w, struct process *p, int user) {
   struct user *u = &p->users[user];
-  if (p->crashed || must_wait(w, p, USER_ACTS, user)) return;
   if (u->left == 0) {
     u->busy = false;
     w->may_be_done = true;
@@ -186,46 +182,57 @@ void user_acts(struct world *w, struct process *p, int user) {
     return;
   }
   u->left--;
-  process_begins(w, p);
   acquire(w, p, user, NOBODY);
-  process_ends(w, p);
 }
 
-void user_releases(struct world *w, struct process *p, int acquisition) {
+static void release(struct world *w, struct process *p, int acquisition) {
   struct acquisition *a = &w->acquisitions[acquisition];
-  if (p->crashed || must_wait(w, p, USER_RELEASES, acquisition)) return;
-  if (a->lost || a->released || !a->contender) return;
-  process_begins(w, p);
-  if (!a->lost) {
-    trace(w, p->number, "releases (%d)", acquisition);
-    count(w, SAW_RELEASED);
-    a->released = true;
-    end(w, a, w->profile.think);
-    contender_release(a->contender);
-  }
-  process_ends(w, p);
+  if (is_over(a)) return;
+  trace(w, p->number, "releases (%d)", acquisition);
+  count(w, SAW_RELEASED);
+  a->released = true;
+  end(w, a, w->profile.think);
+  contender_release(a->contender);
 }
 
 /* Who holds the write lock takes the read lock, too. */
-void user_downgrades(struct world *w, struct process *p, int acquisition) {
-  struct acquisition *a = &w->acquisitions[acquisition];
-  if (p->crashed || must_wait(w, p, USER_DOWNGRADES, acquisition)) return;
-  if (a->lost || a->released || !a->contender) return;
-  if (w->acquisition_count >= DOWNGRADES_UNTIL) return;
-  process_begins(w, p);
-  if (!a->lost && believes(w, a)) acquire(w, p, a->user, acquisition);
-  process_ends(w, p);
+static void downgrade(struct world *w, struct process *p, int acquisition) {
+  const struct acquisition *a = &w->acquisitions[acquisition];
+  if (is_over(a) || !believes(w, a)) return;
+  if (w->acquisition_count < DOWNGRADES_UNTIL)
+    acquire(w, p, a->user, acquisition);
+}
+
+static void cancel(struct world *w, const struct process *p, int acquisition) {
+  const struct acquisition *a = &w->acquisitions[acquisition];
+  if (a->granted || a->refused || !a->contender) return;
+  trace(w, p->number, "cancels (%d)", acquisition);
+  contender_refuse(a->contender, VERDICT_CANCELLED);
+}
+
+void user_does(struct world *w, struct process *p, int what, int which) {
+  if (p->crashed) return;
+  if (what == USER_ACTS)
+    act(w, p, which);
+  else if (what == USER_RELEASES)
+    release(w, p, which);
+  else if (what == USER_DOWNGRADES)
+    downgrade(w, p, which);
+  else
+    cancel(w, p, which);
+}
+
+void user_wants(struct world *w, struct process *p, int what, int which) {
+  if (p->crashed) return;
+  if (what != USER_ACTS && is_over(&w->acquisitions[which])) return;
+  if (process_puts_off(w, p, what, which)) return;
+  user_does(w, p, what, which);
+  if (p->open) process_ends(w, p);
 }
 
 void user_cancels(struct world *w, int acquisition) {
-  struct acquisition *a = &w->acquisitions[acquisition];
-  struct process *p = a->process;
-  if (p->crashed || !p->open || process_is_paused(w, p)) return;
-  if (a->granted || a->refused || !a->contender) return;
-  process_begins(w, p);
-  trace(w, p->number, "cancels (%d)", acquisition);
-  if (a->contender) contender_refuse(a->contender, VERDICT_CANCELLED);
-  process_ends(w, p);
+  struct process *p = w->acquisitions[acquisition].process;
+  if (p->open) user_wants(w, p, USER_CANCELS, acquisition);
 }
 
 /* News. */

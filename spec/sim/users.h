@@ -38,9 +38,10 @@ struct acquisition {
 bool believes(const struct world *w, const struct acquisition *a);
 
 void users_reset(struct world *w, struct process *p);
-void user_acts(struct world *w, struct process *p, int user);
-void user_releases(struct world *w, struct process *p, int acquisition);
-void user_downgrades(struct world *w, struct process *p, int acquisition);
+/* To act: which user; else: which acquisition. */
+void user_wants(struct world *w, struct process *p, int what, int which);
+/* The same in a batch that is under way. */
+void user_does(struct world *w, struct process *p, int what, int which);
 void user_cancels(struct world *w, int acquisition);
 void user_hears(struct world *w, struct contender *c, enum news news,
                 enum verdict why);

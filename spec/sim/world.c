@@ -39,11 +39,34 @@ void write_trace(struct world *w, int process, const char *format, ...) {
 
 /* Making a world. */
 
+/* Two ticks are what a server grants at least; behind an observer's master
+ * four are what a session needs (lease.h). */
+static void draw_grants(struct world *w) {
+  struct zoo *zoo = &w->zoo;
+  struct random *r = &w->random;
+  bool vary = fault_is(w, FAULT_GRANT);
+  int least = 2;
+  if (fault_is(w, FAULT_OBSERVER) && zoo->server_count > 2) {
+    zoo_make_observer(w);
+    least = 4;
+  }
+  zoo->grants[0] = w->profile.timeout;
+  for (int i = 1; i < GRANTS; i++) {
+    int ticks = (int)(zoo->grants[i - 1] / zoo->tick);
+    zoo->grants[i] = zoo->grants[i - 1];
+    if (vary) zoo->grants[i] = zoo->tick * random_between(r, least, ticks);
+  }
+  if (!vary) return;
+  for (int i = 0; i < zoo->server_count; i++)
+    zoo->servers[i].grant = random_below(r, GRANTS);
+}
+
 static void draw_profile(struct world *w) {
   struct profile *f = &w->profile;
   struct random *r = &w->random;
   int64_t tick = 500 * MILLISECOND * (1 + random_below(r, 4));
   bool slow = fault_is(w, FAULT_SLOW);
+  bool observer = fault_is(w, FAULT_OBSERVER);
   memset(f, 0, sizeof *f);
   f->stretched = w->faults.about_time || random_chance(r, 10);
   f->latency = slow ? random_between(r, 5, 200) * MILLISECOND
@@ -51,12 +74,18 @@ static void draw_profile(struct world *w) {
   /* Two ticks are the least that a server grants, and the least sure. */
   bool least = w->faults.about_time && random_chance(r, 60);
   f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
+  if (observer || fault_is(w, FAULT_GRANT))
+    f->timeout = tick * (4 + random_below(r, 9));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
   if (f->stretched) f->active += 2 * f->timeout;
   int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 4;
   f->hold = f->timeout / 40 + world_span(w, longest);
   f->think = f->timeout / 40 + world_span(w, longest);
   if (w->faults.about_time) f->think += 2 * f->timeout;
+  if (w->faults.aimed) {
+    f->hold += f->timeout;
+    f->think /= 8;
+  }
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
@@ -67,6 +96,7 @@ static void draw_profile(struct world *w) {
   zoo_reset(w, 1 + random_below(r, random_chance(r, 20) ? SERVERS_MAX : 3),
             tick);
   w->zoo.no_containers = fault_is(w, FAULT_OLD);
+  draw_grants(w);
 }
 
 static void set_lags(struct world *w) {
@@ -149,6 +179,9 @@ static void happen(struct world *w, const struct happening *h) {
     case LEADER_PINGS:
       leader_pings(w);
       break;
+    case MASTER_PINGS:
+      master_pings(w, h->who);
+      break;
     case SESSION_MAY_EXPIRE:
       leader_looks_at_session(w, h->which);
       break;
@@ -168,13 +201,10 @@ static void happen(struct world *w, const struct happening *h) {
       library_wakes(w, p);
       break;
     case USER_ACTS:
-      user_acts(w, p, h->which);
-      break;
     case USER_RELEASES:
-      user_releases(w, p, h->which);
-      break;
     case USER_DOWNGRADES:
-      user_downgrades(w, p, h->which);
+    case USER_CANCELS:
+      user_wants(w, p, h->what, h->which);
       break;
     case FOREIGN_ACTS:
       foreign_acts(w, h->who);

@@ -7,7 +7,11 @@
  * leader (leader.c) puts all transactions into one order.  A server
  * (server.c) applies them some time later and answers from what it has
  * applied; the leader is a server too.  Sessions live and die at the leader
- * alone, which hears of the sessions of other servers by their reports. */
+ * alone, which hears of the sessions of other servers by their reports, and
+ * with each sign of life for how long from now the session is to live.
+ *
+ * An observer may have a follower in the leader's place, which hands on all
+ * that goes up and down (observerMasterPort). */
 #ifndef SIM_ZOO_H
 #define SIM_ZOO_H
 
@@ -25,6 +29,7 @@ enum {
   NOTES_MAX = 16384,
   DELIVERIES_MAX = 16384,
   FORWARDS_MAX = 1024,
+  REPORTS_MAX = 2048,
   WAITING_MAX = 128,
 };
 
@@ -43,9 +48,17 @@ struct request {
   enum op_kind op;
   bool persistent, exact, watch; /* as in op.h */
   int connection;
-  int path;
+  int path; /* ASK_REPORT: its number */
   uint64_t serial;
-  uint64_t heard; /* ASK_REPORT: a set of sessions */
+};
+
+/* The timeouts that servers may grant, the largest, which the clients ask
+ * for, first. */
+enum { GRANTS = 3 };
+
+/* Sessions, by the timeout with which they have been heard of. */
+struct report {
+  uint64_t heard[GRANTS];
 };
 
 /* What reaches a client. */
@@ -56,6 +69,7 @@ enum note_kind {
   NOTE_EVENT,
   NOTE_PONG,
   NOTE_CLOSED, /* the connection is gone: nobody's words */
+  NOTE_LOST,   /* the library's own: it has given the connection up */
 };
 
 struct note {
@@ -70,11 +84,13 @@ struct note {
 };
 
 struct zoo_session {
-  int64_t id, timeout;
-  int64_t expires;
+  int64_t id;
+  int64_t expires, looks_at;
+  int stored; /* the grant of its first connection */
+  int least;  /* of all signs of life */
   bool alive;
   bool forced; /* it did not die of silence, nor of a wish */
-  int server;  /* which speaks for it */
+  int server;  /* which speaks for it, as the leader knows it */
   int client;
 };
 
@@ -88,7 +104,7 @@ struct connection {
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
   int64_t up_until, down_until; /* when the last message of a line arrives */
-  int64_t timeout;              /* wanted */
+  int grant;                    /* as the client wants it; then: as it is */
   int seen; /* the view that the client had when it connected */
   /* The client's watches at that time: of nodes, of such as were not there,
    * and of directories' children; and the server's. */
@@ -112,6 +128,7 @@ struct delivery {
   int64_t at; /* when it arrives; then: when it is applied */
   enum delivery_kind kind;
   int what; /* a transaction, or a request */
+  int to;   /* the observer to hand it on to; NOBODY: it stays */
 };
 
 /* And what travels from a server to the leader. */
@@ -126,9 +143,13 @@ struct server {
   int64_t stopped_until; /* the whole process */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
+  bool pinging;          /* an observer: its master asks for reports */
+  int master;            /* an observer's; NOBODY: the leader */
+  int observer;          /* a master's; NOBODY: none */
+  int grant;             /* it grants no more */
   int connections;
-  uint64_t heard; /* sessions, since the last report */
-  int64_t lag;    /* of the commit processor, at most */
+  struct report report; /* since the last one */
+  int64_t lag;          /* of the commit processor, at most */
   int64_t up_until, down_until, apply_until;
   int64_t wakes_at;         /* the next delivery's happening */
   int first, arrived, last; /* deliveries: not applied, not arrived, none */
@@ -141,8 +162,11 @@ struct zoo {
   int server_count, leader;
   int64_t tick;
   bool no_containers;
+  bool has_observer; /* the last server */
   bool pinging;
+  int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
+  int report_count;
   const char *overflowed; /* what was too small */
   struct history history;
   struct server servers[SERVERS_MAX];
@@ -150,16 +174,21 @@ struct zoo {
   struct connection connections[CONNECTIONS_MAX];
   struct request requests[REQUESTS_MAX];
   struct note notes[NOTES_MAX];
+  struct report reports[REPORTS_MAX];
 };
 
 void zoo_reset(struct world *w, int servers, int64_t tick);
+/* The last server becomes an observer behind a follower. */
+void zoo_make_observer(struct world *w);
 
 /* For clients. */
-int zoo_connect(struct world *w, int client, int server, int session,
-                int64_t timeout, int seen);
+int zoo_connect(struct world *w, int client, int server, int session, int grant,
+                int seen);
 int zoo_request(struct world *w, enum ask ask, int connection);
 /* Puts a request on its way to the connection's server. */
 void zoo_send(struct world *w, int request);
+/* What a client's library tells its client by itself. */
+int zoo_note(struct world *w, const struct note *note);
 
 /* Happenings. */
 void server_receives(struct world *w, int request);
@@ -167,6 +196,7 @@ void server_delivers(struct world *w, int server);
 void leader_receives(struct world *w, int server);
 void leader_looks_at_session(struct world *w, int session);
 void leader_pings(struct world *w);
+void master_pings(struct world *w, int observer);
 
 /* Between server and leader. */
 void server_applies(struct world *w, int server, int transaction);
@@ -174,7 +204,10 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
                     int what);
 void server_catch_up(struct world *w, int server);
 void server_drop(struct world *w, struct connection *connection);
-void leader_touch(struct world *w, int session);
+void server_hears(struct world *w, int server, const struct report *report);
+/* Passes on to the leader what an observer has asked its master for. */
+void server_forward(struct world *w, int server, int request);
+void leader_touch(struct world *w, int session, int grant);
 
 /* Who else acts on the tree: operators, and the leader itself. */
 void leader_removes(struct world *w, int node);
@@ -194,10 +227,12 @@ void leader_closes_session(struct world *w, int session, bool forced);
 /* Faults of connections, servers and links. */
 void connection_breaks(struct world *w, struct connection *c, bool up,
                        bool down, bool silent);
+void server_is_configured(struct world *w, int server, int grant);
 void server_is_cut_off(struct world *w, int server, int64_t until);
 void server_rejoins(struct world *w, int server, bool broken);
 void zoo_elects(struct world *w, int server, int64_t until);
 
 int64_t zoo_session_id(int session);
+bool zoo_is_observer(const struct world *w, int server);
 
 #endif

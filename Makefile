@@ -39,7 +39,7 @@ STANDARD = -std=c11 -D_GNU_SOURCE
 SOURCES := $(sort $(wildcard src/*.c))
 HEADERS := $(sort $(wildcard src/*.h))
 PURE    := $(addprefix src/,name.c rule.c lease.c timer.c room.c watch.c \
-             contender.c turn.c unfair.c permit.c lane.c session.c)
+             suspicion.c contender.c turn.c unfair.c permit.c lane.c session.c)
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
                lua/zklock/ngx/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\

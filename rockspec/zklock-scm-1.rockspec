@@ -57,7 +57,7 @@ build = {
         "src/lua_hold.c", "src/lua_nginx.c", "src/lua_session.c", "src/name.c",
         "src/permit.c", "src/query.c", "src/request.c", "src/resolver.c",
         "src/room.c", "src/rule.c", "src/session.c", "src/settings.c",
-        "src/timer.c", "src/turn.c", "src/unfair.c", "src/wakeup.c",
+        "src/suspicion.c", "src/timer.c", "src/turn.c", "src/unfair.c", "src/wakeup.c",
         "src/watch.c",
       },
       defines = { "_GNU_SOURCE" },

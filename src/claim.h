@@ -46,6 +46,7 @@ struct claim {
   enum verdict verdict;
   int ahead;  /* how many were ahead of us, when refused */
   int reason; /* ZooKeeper's code, where the verdict needs one */
+  int bytes;  /* of the request that was too large, if that is the reason */
   char node[NAME_MAX_OWN];
 
   _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */

@@ -90,6 +90,9 @@ const char *client_reason(int rc) {
       return "this session has too many locks and waits at once; use another";
     case REASON_CREDENTIALS:
       return "our credentials are not accepted";
+    case REASON_TOO_LARGE:
+      return "too large for the servers, which close the connection at it: "
+             "give it less data, or raise their jute.maxbuffer";
     default:
       return library_reason(rc);
   }

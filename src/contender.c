@@ -70,6 +70,7 @@ static const unsigned legal_moves[] = {
 
 static op_handler on_create, on_remove;
 static void grant(struct contender *c);
+static void create_failed(struct contender *c, int rc);
 
 const char *contender_state_name(enum contender_state state) {
   static const char *const names[] = {
@@ -181,6 +182,11 @@ void contender_enter(struct contender *c, enum contender_state next) {
 
 int64_t contender_token(const struct contender *c) {
   return c->options.downgrade ? c->options.writer_token : c->czxid;
+}
+
+int contender_bytes(const struct contender *c) {
+  if (c->gate_running && !c->gate_open) c = c->gate;
+  return op_bytes(&c->create);
 }
 
 /* Birth. */
@@ -490,12 +496,24 @@ void contender_start_over(struct contender *c) {
 
 /* Driving. */
 
+/* Who waits keeps those behind it waiting: they would come before it. */
+static bool must_come_later(struct contender *c) {
+  struct session *s = contender_session(c);
+  if (session_defers(s, &c->create)) c->lane->creates_from = s->trusted_at;
+  return s->now < c->lane->creates_from;
+}
+
 static void try_create(struct contender *c) {
   if (c->made || c->create.in_flight) return;
   if (c->lane->parent_missing) {
     session_dirty(contender_session(c), c->lane);
     return;
   }
+  if (session_refuses(contender_session(c), &c->create)) {
+    create_failed(c, REASON_TOO_LARGE);
+    return;
+  }
+  if (must_come_later(c)) return;
   if (session_submit(contender_session(c), &c->create) &&
       !contender_is_unfair(c))
     lane_want_list(c->lane, c->create.serial);

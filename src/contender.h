@@ -129,6 +129,9 @@ const char *contender_state_name(enum contender_state state);
 /* The fencing token of its hold. */
 int64_t contender_token(const struct contender *c);
 
+/* The size of the create that it was refused for (REASON_TOO_LARGE). */
+int contender_bytes(const struct contender *c);
+
 /* The memory that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,

@@ -127,6 +127,8 @@ static void refused(struct core *core, struct claim *claim, enum verdict why) {
   claim->verdict = why;
   claim->ahead = claim->contender.ahead;
   claim->reason = core->last_rc;
+  if (why == VERDICT_INVALID && core->last_rc == REASON_TOO_LARGE)
+    claim->bytes = contender_bytes(&claim->contender);
   atomic_store_explicit(&claim->state, CLAIM_REFUSED, memory_order_release);
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
 }

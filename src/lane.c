@@ -485,6 +485,7 @@ void lane_connected(struct lane *lane, bool same_session) {
   lane->sync_after =
       same_session && lane->entered > 0 ? lane->session->serial : 0;
   lane->list_wanted = false;
+  lane->creates_from = 0;
   /* In order of arrival, so that what leaves is sent before what enters. */
   lane_drive(lane);
   session_dirty(lane->session, lane);

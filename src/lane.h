@@ -34,6 +34,8 @@ struct lane {
   bool crowded, urgent; /* somebody waits for room, urgently: see room.h */
   struct lane *crowded_next, *crowded_previous; /* likewise */
 
+  int64_t creates_from; /* none is sent before: one of them may be too large */
+
   struct contender *first, *last;
   struct contender *parked; /* nobody before it is parked */
   int entered;

@@ -180,7 +180,10 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushnumber(L, (lua_Number)claim->number);
   lua_pushstring(L, codes[claim->verdict]);
   lua_pushinteger(L, claim->ahead);
-  if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
+  if (claim->verdict == VERDICT_INVALID && claim->reason == REASON_TOO_LARGE)
+    lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
+                    client_reason(claim->reason));
+  else if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
     lua_pushstring(L, client_reason(claim->reason));
   else
     lua_pushnil(L);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -49,6 +50,7 @@ enum reply_code {
   REASON_NO_MEMORY = -1002,
   REASON_NO_ROOM = -1003,
   REASON_CREDENTIALS = -1004,
+  REASON_TOO_LARGE = -1005,
 };
 
 struct reply {
@@ -62,6 +64,10 @@ struct reply {
   bool revoked;                  /* OP_GET: the data ask us to let go */
   const struct listing *listing; /* OP_LIST; NULL there: no memory */
 };
+
+/* What travels with a path and data: the header, lengths, flags, and an ACL
+ * that is open to all.  (Another ACL is some bytes longer or shorter.) */
+enum { OP_OVERHEAD = 47 };
 
 struct op;
 typedef void op_handler(struct op *op, const struct reply *reply);
@@ -79,12 +85,17 @@ struct op {
   bool persistent; /* OP_MKDIR: not a container */
 
   /* The session's: */
-  bool in_flight;
+  bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
   uint64_t serial; /* grows with every op of the session */
+  int bytes;       /* of the request, about */
   int64_t sent;
   struct op *next;
 };
+
+static inline int op_bytes(const struct op *op) {
+  return OP_OVERHEAD + (int)strlen(op->path) + op->size;
+}
 
 enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 

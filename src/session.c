@@ -12,6 +12,7 @@
  * processor (ZOOKEEPER-4537) is found when another one arrives. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
+#define YOUNG_MAX (1000 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
 static op_handler on_heartbeat, on_nudge;
@@ -39,8 +40,9 @@ void session_init(struct session *s, const struct session_options *options,
   s->now = now;
   lease_init(&s->lease, options->least_timeout);
   s->flight_end = &s->flight;
+  s->held_end = &s->held;
   s->dirty_end = &s->dirty;
-  s->renew_at = s->retry_at = NEVER;
+  s->renew_at = s->retry_at = s->resume_at = NEVER;
   snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%s/%s", s->chroot,
            s->base.text);
   s->heartbeat.kind = OP_HEARTBEAT;
@@ -169,6 +171,59 @@ void session_retry(struct session *s) {
   if (s->retry_at == NEVER) s->retry_at = s->now + RETRY_AFTER;
 }
 
+static bool must_be_alone(const struct session *s, const struct op *op) {
+  return op->kind == OP_CREATE &&
+         suspicion_isolates(&s->suspicion, s->now, op->bytes);
+}
+
+/* The nudge may go at any time: it is what helps a server that does not answer
+ * the one that is alone, and none closes its connection at a ping. */
+static bool may_be_sent(const struct session *s, const struct op *op) {
+  if (op == &s->nudge) return true;
+  return !s->alone && (!s->flight || !must_be_alone(s, op));
+}
+
+static void append(struct op ***end, struct op *op) {
+  op->in_flight = true;
+  op->next = NULL;
+  **end = op;
+  *end = &op->next;
+}
+
+static bool transmit(struct session *s, struct op *op) {
+  bool alone = must_be_alone(s, op);
+  op->sent = s->now;
+  op->round = is_write(op->kind) && !s->round_in_flight;
+  if (!s->transport.submit(s->transport.self, op)) {
+    session_retry(s);
+    return false;
+  }
+  if (op == &s->heartbeat) {
+    s->begun = s->connection;
+    counter_add(&s->counters.heartbeats, 1);
+  }
+  append(&s->flight_end, op);
+  if (alone) s->alone = op;
+  if (op->round) {
+    s->round_in_flight = true;
+    s->round_sent = s->now;
+  }
+  counter_add(&s->counters.requests, 1);
+  return true;
+}
+
+/* One that must be sent alone is a barrier: it waits until everything before
+ * it is answered, and everything behind it waits until it is.  So its moment
+ * comes however busy the session is; the others lose a round trip. */
+static void send_held(struct session *s) {
+  while (s->held && may_be_sent(s, s->held)) {
+    struct op *op = s->held, *next = op->next;
+    if (!transmit(s, op)) return;
+    s->held = next;
+    if (!next) s->held_end = &s->held;
+  }
+}
+
 /* In a connection that is not the session's first a round goes before anything
  * else.  A server answers in order what a session asks, so whatever it reads
  * is then at least as new as that round: as new as all that was answered in
@@ -184,26 +239,24 @@ bool session_submit(struct session *s, struct op *op) {
   if (!session_is_connected(s)) return false;
   if (op != &s->heartbeat && !begin_connection(s)) return false;
   op->serial = ++s->serial;
-  op->sent = s->now;
-  op->round = is_write(op->kind) && !s->round_in_flight;
-  if (!s->transport.submit(s->transport.self, op)) {
-    session_retry(s);
-    return false;
-  }
-  if (op == &s->heartbeat) {
-    s->begun = s->connection;
-    counter_add(&s->counters.heartbeats, 1);
-  }
-  op->in_flight = true;
-  op->next = NULL;
-  *s->flight_end = op;
-  s->flight_end = &op->next;
-  if (op->round) {
-    s->round_in_flight = true;
-    s->round_sent = s->now;
-  }
-  counter_add(&s->counters.requests, 1);
+  op->bytes = op_bytes(op);
+  bool behind = s->held && op != &s->nudge;
+  if (!behind && may_be_sent(s, op)) return transmit(s, op);
+  op->round = false;
+  append(&s->held_end, op);
   return true;
+}
+
+bool session_defers(struct session *s, const struct op *create) {
+  if (s->now >= s->trusted_at ||
+      !suspicion_defers(&s->suspicion, s->now, op_bytes(create)))
+    return false;
+  s->resume_at = s->trusted_at;
+  return true;
+}
+
+bool session_refuses(const struct session *s, const struct op *create) {
+  return suspicion_refuses(&s->suspicion, s->now, op_bytes(create));
 }
 
 static void round_confirmed(struct session *s, const struct op *op) {
@@ -217,6 +270,9 @@ static void round_confirmed(struct session *s, const struct op *op) {
 static void finish_op(struct session *s, struct op *op,
                       const struct reply *reply) {
   op->in_flight = false;
+  if (op == s->alone) s->alone = NULL;
+  if (is_committed(reply->rc))
+    suspicion_answered(&s->suspicion, s->now, op->bytes);
   if (op->round) {
     s->round_in_flight = false;
     if (is_committed(reply->rc)) round_confirmed(s, op);
@@ -224,12 +280,24 @@ static void finish_op(struct session *s, struct op *op,
   op->handler(op, reply);
 }
 
+/* Whom does the loss accuse? */
+static void suspect(struct session *s) {
+  int largest = 0, alone = 0;
+  for (const struct op *op = s->flight; op; op = op->next)
+    if (op->kind == OP_CREATE && op->bytes > largest) largest = op->bytes;
+  if (s->alone && s->now < s->alone->sent + s->timeout / 4)
+    alone = s->alone->bytes;
+  suspicion_lost(&s->suspicion, s->now, alone, largest);
+}
+
 /* Nobody will answer these any more: each may have been applied or not. */
 static void lose_flight(struct session *s) {
   static const struct reply lost = {.rc = REPLY_LOST};
+  *s->flight_end = s->held;
   struct op *op = s->flight;
-  s->flight = NULL;
+  s->flight = s->held = NULL;
   s->flight_end = &s->flight;
+  s->held_end = &s->held;
   while (op) {
     struct op *next = op->next;
     finish_op(s, op, &lost);
@@ -240,13 +308,15 @@ static void lose_flight(struct session *s) {
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply) {
   s->now = now;
-  struct op **link = &s->flight;
-  while (*link && (*link)->serial < serial) link = &(*link)->next;
+  struct op **link =
+      &s->flight; /* (not sorted: the nudge goes before others) */
+  while (*link && (*link)->serial != serial) link = &(*link)->next;
   struct op *op = *link;
-  if (!op || op->serial != serial) return; /* of a connection that is over */
+  if (!op) return; /* of a connection that is over */
   *link = op->next;
   if (!*link) s->flight_end = link;
   finish_op(s, op, reply);
+  send_held(s);
 }
 
 /* The lease. */
@@ -272,7 +342,8 @@ static int64_t not_before_retry(const struct session *s, int64_t due) {
  * connection alive.  Paced when a lease does not stand, or will not last until
  * the next round: it may take several. */
 static int64_t heartbeat_due(const struct session *s) {
-  if (!session_is_connected(s) || s->round_in_flight) return NEVER;
+  if (!session_is_connected(s) || s->round_in_flight || s->heartbeat.in_flight)
+    return NEVER;
   int64_t timeout = s->lease.timeout;
   int64_t pause = timeout / 10 * 3;
   if (s->active > 0) {
@@ -340,7 +411,7 @@ void session_close(struct session *s) {
   lose_flight(s);
   each_contender(s, contender_close);
   each_lane(s, watch_sweep);
-  s->renew_at = s->retry_at = NEVER;
+  s->renew_at = s->retry_at = s->resume_at = NEVER;
 }
 
 void session_free(struct session *s) {
@@ -373,6 +444,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   /* Who holds or waits needs a proof at once. */
   s->round_sent = s->active > 0 ? now - timeout : now;
   s->refused = false;
+  s->trusted_at = now + (timeout / 5 < YOUNG_MAX ? timeout / 5 : YOUNG_MAX);
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
   if (!same) s->begun = s->connection;
@@ -385,6 +457,8 @@ void session_disconnected(struct session *s, int64_t now) {
   s->now = now;
   if (!session_is_connected(s)) return;
   change_state(s, SESSION_SUSPENDED);
+  s->resume_at = NEVER;
+  suspect(s);
   lose_flight(s);
   each_lane(s, watch_sweep);
   each_contender(s, contender_disconnected);
@@ -466,8 +540,13 @@ void session_turn(struct session *s, int64_t now) {
   }
   if (s->retry_at <= now) {
     s->retry_at = NEVER;
+    send_held(s);
     each_lane(s, lane_drive);
     each_lane(s, rewind_lane);
+  }
+  if (s->resume_at <= now) {
+    s->resume_at = NEVER;
+    each_lane(s, lane_drive);
   }
   flush(s);
   keep_alive(s);
@@ -476,9 +555,13 @@ void session_turn(struct session *s, int64_t now) {
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->timers);
-  int64_t others[] = {
-      heartbeat_due(s), guard_due(s), nudge_due(s),
-      s->renew_at,      s->retry_at,  s->holders > 0 ? s->lease.until : NEVER};
+  int64_t others[] = {heartbeat_due(s),
+                      guard_due(s),
+                      nudge_due(s),
+                      s->renew_at,
+                      s->retry_at,
+                      s->resume_at,
+                      s->holders > 0 ? s->lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

@@ -7,6 +7,7 @@
 
 #include "lane.h"
 #include "lease.h"
+#include "suspicion.h"
 
 #include <stdatomic.h>
 
@@ -97,7 +98,12 @@ struct session {
   uint64_t jitter; /* state of a small generator */
 
   uint64_t serial;
-  struct op *flight, **flight_end; /* in flight, in order */
+  struct op *flight, **flight_end; /* sent and not answered, in order */
+  struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
+  struct op *alone;                /* in flight, with nothing beside it */
+  struct suspicion suspicion;
+  int64_t trusted_at; /* from then on the connection is not young any more */
+  int64_t resume_at;  /* the same while a create waits for it; or NEVER */
 
   struct timers timers;
   struct room room;
@@ -145,9 +151,15 @@ void session_turn(struct session *s, int64_t now);
 /* When session_turn must be called at the latest. */
 int64_t session_due(const struct session *s);
 
-/* For lanes and contenders. */
+/* For lanes and contenders.  What was submitted is sent in that order, at once
+ * or when it may be (see session.c), and answered. */
 bool session_submit(struct session *s, struct op *op);
 void session_retry(struct session *s);
+/* It may be what the last connection was lost for: not while this one is young.
+ * Its lane is driven again. */
+bool session_defers(struct session *s, const struct op *create);
+/* Servers close the connection at such a create: it must not be sent. */
+bool session_refuses(const struct session *s, const struct op *create);
 bool session_is_connected(const struct session *s);
 bool session_lease_stands(const struct session *s);
 /* Renews the lease as soon as possible. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "entropy.h"
+#include "fork.h"
 
 enum command_kind {
   COMMAND_ACQUIRE,
@@ -30,8 +31,7 @@ enum command_kind {
 enum { LOG_LINES_MAX = 256 };
 
 /* Every core of the process, for the exit handler: the one thing that cannot
- * belong to a session.  Its lock is held for a few instructions. */
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+ * belong to a session.  Guarded by fork_lock. */
 static struct core *registry;
 
 /* Events out. */
@@ -300,14 +300,14 @@ static void nap(void) {
 
 static bool any_left(bool close_them) {
   bool any = false;
-  pthread_mutex_lock(&registry_lock);
+  fork_lock();
   for (struct core *core = registry; core; core = core->next) {
     if (core->owner != getpid()) continue;
     any = true;
     if (close_them)
       channel_command(&core->channel, &core->close, COMMAND_CLOSE);
   }
-  pthread_mutex_unlock(&registry_lock);
+  fork_unlock();
   return any;
 }
 
@@ -320,35 +320,28 @@ static void at_exit(void) {
 static void at_first_core(void) { atexit(at_exit); }
 
 /* After a fork the child has our memory but none of our threads: what is in
- * the registry is the parent's, and a lock may have been held. */
-static void in_child(void) {
-  pthread_mutex_init(&registry_lock, NULL);
-  registry = NULL;
-}
-
-static void at_first_use(void) {
-  at_first_core();
-  pthread_atfork(NULL, NULL, in_child);
-}
+ * the registry is the parent's. */
+static void in_child(void) { registry = NULL; }
 
 static void enroll(struct core *core) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, at_first_use);
-  pthread_mutex_lock(&registry_lock);
+  pthread_once(&once, at_first_core);
+  fork_watch(in_child);
+  fork_lock();
   core->next = registry;
   if (registry) registry->previous = core;
   registry = core;
-  pthread_mutex_unlock(&registry_lock);
+  fork_unlock();
 }
 
 static void unregister(struct core *core) {
-  pthread_mutex_lock(&registry_lock);
+  fork_lock();
   if (core->previous)
     core->previous->next = core->next;
   else
     registry = core->next;
   if (core->next) core->next->previous = core->previous;
-  pthread_mutex_unlock(&registry_lock);
+  fork_unlock();
 }
 
 /* Birth and death. */

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "claim.h"
+#include "fork.h"
 #include "name.h"
 
 #define SAME(ours, theirs) \
@@ -294,6 +295,7 @@ bool library_open(struct library *l, const char *addresses,
       zookeeper_init2(addresses, on_event, l->settings->session_timeout_ms,
                       identity->session ? &id : NULL, l, ZOO_NO_LOG_CLIENTENV,
                       backend_log(l));
+  fork_gate_leave();
   if (!l->handle) {
     library_say_error(l, strerror(errno));
     backend_dropped(l);
@@ -314,7 +316,7 @@ int64_t library_began(const struct library *l) { return l->began; }
 void library_drop(struct library *l) {
   if (!l->handle) return;
   library_current = l;
-  zookeeper_close(l->handle);
+  backend_close(l->handle);
   l->handle = NULL;
   l->connected = l->parting = false;
   l->outstanding = 0;

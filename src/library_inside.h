@@ -94,6 +94,7 @@ const char *library_error(int error, int rc, bool greeted);
 /* The backend: library_st.c or library_mt.c. */
 log_callback_fn backend_log(struct library *library);
 void backend_opened(struct library *library);
+void backend_close(zhandle_t *handle);
 void backend_dropped(struct library *library);
 /* On the library's thread, when a connection is there. */
 void backend_greeted(struct library *library, const clientid_t *id);

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "claim.h"
+#include "fork.h"
 
 bool library_tries_all(void) { return true; }
 
@@ -48,17 +49,18 @@ static bool is_poisoned(struct library *l) {
  * handle may be given a function of its own to call: an ear.  Handles beyond
  * their number are not listened to. */
 
-#define EARS(X)                                                               \
-  X(0)                                                                        \
-  X(1)                                                                        \
-  X(2)                                                                        \
-  X(3)                                                                        \
-  X(4)                                                                        \
-  X(5)                                                                        \
-  X(6)                                                                        \
-  X(7)                                                                        \
-  X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) \
-      X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define EARS(X)                                                                \
+  X(0)                                                                         \
+  X(1)                                                                         \
+  X(2)                                                                         \
+  X(3)                                                                         \
+  X(4)                                                                         \
+  X(5)                                                                         \
+  X(6)                                                                         \
+  X(7)                                                                         \
+  X(8)                                                                         \
+  X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) \
+      X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 
 enum { EAR_COUNT = 32 };
 
@@ -89,12 +91,18 @@ EARS(X)
 
 static void deaf(const char *message) { (void)message; }
 
+/* In the child of a fork nobody speaks that did. */
+static void forget_ears(void) {
+  for (int i = 0; i < EAR_COUNT; i++) listening[i] = NULL;
+}
+
 log_callback_fn backend_log(struct library *l) {
   static const log_callback_fn ears[] = {
 #define X(n) hear_##n,
       EARS(X)
 #undef X
   };
+  fork_watch(forget_ears);
   for (int i = 0; i < EAR_COUNT; i++) {
     struct library *nobody = NULL;
     if (!atomic_compare_exchange_strong(&listening[i], &nobody, l)) continue;
@@ -137,6 +145,9 @@ static void send_probe(struct library *l) {
 }
 
 void backend_opened(struct library *l) { send_probe(l); }
+
+/* It waits for the library's threads: no gate for that. */
+void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
 
 void backend_dropped(struct library *l) {
   if (l->ear >= 0) listening[l->ear] = NULL;

@@ -1,6 +1,8 @@
 /* `st`: our thread turns the library, and its state is always known.  A handle
  * is given one address and makes one attempt: it connects in library_open,
- * and when its socket has gone it is not turned any more. */
+ * and when its socket has gone it is not turned any more.  What the library
+ * does meanwhile may hold locks of the C library's: for the sake of a fork's
+ * child it passes the gate (fork.h). */
 #ifndef ZKLOCK_MT
 #include "library_inside.h"
 
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "claim.h"
+#include "fork.h"
 
 bool library_tries_all(void) { return false; }
 
@@ -43,8 +46,10 @@ static void turn(struct library *l, short *events) {
   struct timeval tv = {0, 0};
   int64_t now = clock_now();
   bool is_new = l->fd < 0;
+  fork_gate_enter();
   errno = 0;
   int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
+  fork_gate_leave();
   if (rc != ZOK) {
     if (rc != ZINVALIDSTATE)
       library_say_error(l, library_error(errno, rc, l->connected));
@@ -60,6 +65,12 @@ static void turn(struct library *l, short *events) {
 void backend_opened(struct library *l) {
   short events;
   turn(l, &events);
+}
+
+void backend_close(zhandle_t *handle) {
+  fork_gate_enter();
+  zookeeper_close(handle);
+  fork_gate_leave();
 }
 
 void backend_dropped(struct library *l) {
@@ -131,11 +142,13 @@ void library_process(struct library *l, short events) {
   if (!l->handle || !events || !has_socket(l)) return;
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
+  fork_gate_enter();
   errno = 0;
   int rc = zookeeper_process(l->handle, what);
   /* One call reads one packet: go on while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
+  fork_gate_leave();
   if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE)
     library_say_error(l, library_error(errno, rc, l->connected));
 }

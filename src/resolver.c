@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-/* An IPv6 address, the name of an interface, a port, and what parts them. */
-enum { ADDRESS_MAX = 80 };
+#include "lookup.h"
+
+enum { ADDRESS_MAX = IP_MAX + 8 };
 
 struct addresses {
   char (*list)[ADDRESS_MAX];
-  size_t count, room;
+  size_t count;
 };
 
 struct resolver {
@@ -30,20 +30,12 @@ struct resolver {
   struct host hosts[];
 };
 
-static int look_up(const struct host *host, bool numeric,
-                   struct addrinfo **found) {
-  struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  hints.ai_flags = AI_NUMERICSERV | (numeric ? AI_NUMERICHOST : 0);
-  return getaddrinfo(host->name, host->port, &hints, found);
-}
-
 bool resolver_is_numeric(const struct hosts *hosts) {
-  for (int i = 0; i < hosts->count; i++) {
-    struct addrinfo *found;
-    if (look_up(&hosts->list[i], true, &found) != 0) return false;
-    freeaddrinfo(found);
-  }
-  return true;
+  struct ips ips = {0};
+  int n = 0;
+  while (n < hosts->count && lookup_numeric(&ips, hosts->list[n].name)) n++;
+  ips_free(&ips);
+  return n == hosts->count;
 }
 
 static void release(struct resolver *r) {
@@ -58,36 +50,31 @@ static void release(struct resolver *r) {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-static bool add(struct addresses *all, const char *ip, const char *port) {
-  if (all->count == all->room) {
-    size_t room = all->room ? 2 * all->room : 8;
-    void *list = realloc(all->list, room * sizeof *all->list);
-    if (!list) return false;
-    all->list = list;
-    all->room = room;
-  }
-  snprintf(all->list[all->count++], sizeof *all->list, "%s:%s", ip, port);
+static bool add(struct addresses *all, const struct ips *ips,
+                const char *port) {
+  size_t size = (all->count + ips->count) * sizeof *all->list;
+  void *list = size ? realloc(all->list, size) : NULL;
+  if (!size) return true;
+  if (!list) return false;
+  all->list = list;
+  for (size_t i = 0; i < ips->count; i++)
+    snprintf(all->list[all->count++], sizeof *all->list, "%s:%s", ips->list[i],
+             port);
   return true;
 }
 
 static bool add_host(struct resolver *r, struct addresses *all,
                      const struct host *host) {
-  struct addrinfo *found;
-  bool ok = true;
-  int rc = look_up(host, false, &found);
-  if (rc != 0) {
-    snprintf(r->error, sizeof r->error, "%.60s: %.80s", host->name,
-             gai_strerror(rc));
-    if (rc == EAI_AGAIN) r->temporary = true;
-    return true;
-  }
-  for (struct addrinfo *a = found; ok && a; a = a->ai_next) {
-    char ip[ADDRESS_MAX - 8];
-    if (getnameinfo(a->ai_addr, a->ai_addrlen, ip, sizeof ip, NULL, 0,
-                    NI_NUMERICHOST) == 0)
-      ok = add(all, ip, host->port);
-  }
-  freeaddrinfo(found);
+  struct ips ips = {0};
+  char reason[80];
+  int rc = lookup_numeric(&ips, host->name)
+               ? 0
+               : lookup_name(&ips, host->name, reason);
+  if (rc != 0)
+    snprintf(r->error, sizeof r->error, "%.60s: %s", host->name, reason);
+  if (rc == EAI_AGAIN) r->temporary = true;
+  bool ok = rc != EAI_MEMORY && (rc != 0 || add(all, &ips, host->port));
+  ips_free(&ips);
   return ok;
 }
 

@@ -9,6 +9,7 @@ local SOURCE = [[
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +35,20 @@ static int is_ours(const char *name) {
   return n > 8 && !strcmp(name + n - 8, ".example");
 }
 
-/* The addresses of `name`, as many as there are. */
+/* The addresses of `name`, as many as there are.  One look-up at a time, as
+ * with some modules of the real one. */
 static int look_up(const char *name, char list[][64]) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   char path[300], to[300], known[300];
   int n = 0;
+  pthread_mutex_lock(&lock);
   if (!rename(file(path, ".hang"), file(to, ".hung"))) wait_while(".hung");
   wait_while(".stop");
   FILE *names = fopen(getenv("SPEC_RESOLVER"), "re");
   while (n < MOST && fscanf(names, "%299s %63s", known, list[n]) == 2)
     if (!strcmp(known, name)) n++;
   fclose(names);
+  pthread_mutex_unlock(&lock);
   return n;
 }
 
@@ -109,7 +114,7 @@ end
 local function start()
   local name = os.tmpname()
   write(name .. ".c", SOURCE)
-  assert(os.execute(("cc -shared -fPIC -o %s.so %s.c -ldl")
+  assert(os.execute(("cc -shared -fPIC -o %s.so %s.c -ldl -lpthread")
     :format(name, name)))
   local self = setmetatable({ name = name }, Resolver)
   self.environment = ("SPEC_RESOLVER=%s LD_PRELOAD=%s.so"):format(name, name)

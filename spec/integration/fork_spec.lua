@@ -1,0 +1,178 @@
+-- What a fork finds under way, and what the child may do after it.  (What it
+-- must not do with its parent's sessions: process_spec.)
+local spawn_with = require "support.child".spawn_with
+local start_proxy = require "support.proxy".start
+local start_resolver = require "support.resolver".start
+local support = require "support"
+
+local has_posix, posix = pcall(require, "posix.unistd")
+
+-- A process that forks, `forks(count, body)`, and tells how many children had
+-- not ended by os.exit(0) after `patience` seconds, and how long the longest
+-- fork was.
+local FORKS = [[
+  local unistd = require "posix.unistd"
+  local wait = require "posix.sys.wait"
+  local signal = require "posix.signal"
+  local now = require "zklock.core".now
+
+  local function ended(pid, deadline)
+    repeat
+      local gone, how, status = wait.wait(pid, wait.WNOHANG)
+      if gone == pid then return how == "exited" and status == 0 end
+      socket.sleep(0.002)
+    until now() > deadline
+    signal.kill(pid, signal.SIGKILL)
+    wait.wait(pid)
+  end
+
+  function forks(count, body, patience)
+    local stuck, longest = 0, 0
+    for i = 1, count do
+      socket.sleep(i % 7 / 1000)
+      local begun = now()
+      local pid = unistd.fork()
+      if pid == 0 then
+        local ok, problem = pcall(body, i)
+        if not ok then say("child", problem) end
+        unistd._exit(ok and 0 or 1)
+      end
+      longest = math.max(longest, now() - begun)
+      if not ended(pid, begun + (patience or 10)) then stuck = stuck + 1 end
+    end
+    return stuck, longest
+  end
+
+  function connects(where)
+    return function()
+      local session = assert(zklock.connect(where, { connect_timeout = 8 }))
+      local guard = assert(session:mutex("/fork-" .. unistd.getpid())
+        :acquire(5))
+      guard:release { wait = true }
+      session:close()
+    end
+  end
+]]
+
+describe("A fork beside twelve sessions that fail all the time", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  if not (has_posix and posix.fork) then
+    pending "there is no posix.fork for this Lua"
+    return
+  end
+
+  local function children_connect(count)
+    local proxy = start_proxy()
+    local child = spawn_with("", FORKS .. [[
+      local failing, good, count = ...
+      local sessions = {}
+      for i = 1, 12 do sessions[i] = assert(zklock.connect(failing)) end
+      say "connected"
+      hear()
+      local stuck, longest = forks(tonumber(count), connects(good))
+      say(stuck, "stuck")
+      say(longest < 0.1 or longest)
+      os.exit(0)
+    ]], "127.0.7.1:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count)
+    child:expect "connected"
+    proxy:refuse()
+    child:say()
+    child:expect("0\tstuck", 250)
+    child:expect "true"
+    child:wait()
+  end
+
+  it("leaves every child able to connect", function() children_connect(60) end)
+
+  it("leaves each of 600 children able to connect #slow", function()
+    children_connect(600)
+  end)
+end)
+
+describe("A fork beside a look-up that hangs #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  if not (has_posix and posix.fork) then
+    pending "there is no posix.fork for this Lua"
+    return
+  end
+
+  -- A process with a session whose name is being looked up, and nothing comes.
+  local function start_parent(code)
+    local resolver = start_resolver()
+    resolver:set("host.example", { "127.0.0.1" })
+    resolver:hang()
+    local child = spawn_with(resolver.environment, FORKS .. [[
+      local name, number = ...
+      local _, _, code = zklock.connect(name, { connect_timeout = 0.2 })
+      say(code)
+      hear()
+    ]] .. code .. " os.exit(0)", "host.example:" ..
+      support.hosts:match ":(%d+)", support.hosts)
+    child:expect "disconnected"
+    resolver:await()
+    child:say()
+    return child, resolver
+  end
+
+  it("takes no tenth of a second, and next to nothing the second time",
+    function()
+      local child = start_parent [[
+        local _, first = forks(1, function() end)
+        say(first < 0.1 or first)
+        local _, others = forks(20, function() end)
+        say(others < 0.02 or others)
+      ]]
+      child:expect "true"
+      child:expect "true"
+      assert.equal(0, child:wait(5))
+    end)
+
+  it("leaves the child able to connect to an address and to a name",
+    function()
+      local child, resolver = start_parent [[
+        say(forks(3, connects(number)))
+        say(forks(3, connects(name)))
+        say "still"
+        hear()
+        -- and when the look-up is over it is as ever
+        say(forks(3, connects(name)))
+        connects(name)()
+        say "itself"
+      ]]
+      assert.matches("^0\t", child:hear(40))
+      assert.matches("^0\t", child:hear(40))
+      child:expect "still"
+      resolver:go_on()
+      child:say()
+      assert.matches("^0\t", child:hear(40))
+      child:expect "itself"
+      assert.equal(0, child:wait(5))
+    end)
+
+  it("leaves the child's child able to connect, too", function()
+    local child = start_parent [[
+      say(forks(1, function()
+        local stuck = forks(3, connects(name))
+        assert(stuck == 0, stuck)
+      end, 30))
+    ]]
+    assert.matches("^0\t", child:hear(40))
+    assert.equal(0, child:wait(5))
+  end)
+
+  it("leaves the child able to say that a name has no address", function()
+    local child = start_parent [[
+      say(forks(1, function()
+        local _, message, code = zklock.connect("nobody.example",
+          { connect_timeout = 1 })
+        assert(code == "disconnected" and message:find "nobody.example", message)
+      end))
+    ]]
+    assert.matches("^0\t", child:hear(40))
+    assert.equal(0, child:wait(5))
+  end)
+end)

@@ -1,0 +1,146 @@
+#include "fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "claim.h"
+
+/* Since the fork began. */
+#define LOOKUP_PATIENCE INT64_C(20000000)
+#define PATIENCE INT64_C(80000000)
+
+enum { HOOKS = 4 };
+
+static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*hooks[HOOKS])(void); /* guarded by hooks_lock; append only */
+static _Atomic int hook_count;
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Held by the thread that forks, from before until after; it alone writes
+ * what follows. */
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool is_forking, has_list_lock;
+static _Atomic bool closed, closed_to_lookups;
+static unsigned waited_for; /* look-ups begun when last waited in vain */
+static bool in_lookup;      /* somebody, at this fork */
+
+static _Atomic int inside, lookups;
+static _Atomic unsigned lookups_begun;
+static _Atomic bool barred;
+
+void fork_lock(void) { pthread_mutex_lock(&list_lock); }
+void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
+
+/* Counted first and asked afterwards, as a fork closes first and counts
+ * afterwards: one of the two sees the other. */
+static void enter(_Atomic int *count, _Atomic bool *barrier) {
+  for (;;) {
+    atomic_fetch_add(count, 1);
+    if (!atomic_load(barrier)) return;
+    atomic_fetch_sub(count, 1);
+    pthread_mutex_lock(&forking);
+    pthread_mutex_unlock(&forking);
+  }
+}
+
+void fork_gate_enter(void) { enter(&inside, &closed); }
+void fork_gate_leave(void) { atomic_fetch_sub(&inside, 1); }
+
+void fork_lookup_begin(void) {
+  enter(&lookups, &closed_to_lookups);
+  atomic_fetch_add(&lookups_begun, 1);
+}
+
+void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
+bool fork_bars_lookups(void) { return atomic_load(&barred); }
+
+/* The fork.  Every wait has an end: who forks in a signal handler may have
+ * interrupted itself. */
+
+static bool wait_a_little(int64_t deadline) {
+  struct timespec t = {0, 50000};
+  if (clock_now() >= deadline) return false;
+  nanosleep(&t, NULL);
+  return true;
+}
+
+static bool take(pthread_mutex_t *lock, int64_t deadline) {
+  while (pthread_mutex_trylock(lock) != 0)
+    if (!wait_a_little(deadline)) return false;
+  return true;
+}
+
+static void await_lookups(int64_t deadline) {
+  unsigned begun = atomic_load(&lookups_begun);
+  if (atomic_load(&lookups) > 0 && begun == waited_for) return;
+  while (atomic_load(&lookups) > 0) {
+    if (wait_a_little(deadline)) continue;
+    waited_for = begun;
+    return;
+  }
+}
+
+static void open_gate(void) {
+  atomic_store(&closed, false);
+  atomic_store(&closed_to_lookups, false);
+}
+
+static void before_fork(void) {
+  int64_t begun = clock_now();
+  is_forking = take(&forking, begun + PATIENCE);
+  if (is_forking) {
+    atomic_store(&closed_to_lookups, true);
+    await_lookups(begun + LOOKUP_PATIENCE);
+    atomic_store(&closed, true);
+    while (atomic_load(&inside) > 0 && wait_a_little(begun + PATIENCE))
+      continue;
+    in_lookup = atomic_load(&lookups) > 0;
+  }
+  has_list_lock = take(&list_lock, begun + PATIENCE);
+}
+
+static void after_fork(void) {
+  if (has_list_lock) pthread_mutex_unlock(&list_lock);
+  if (is_forking) {
+    open_gate();
+    pthread_mutex_unlock(&forking);
+  }
+  is_forking = has_list_lock = false;
+}
+
+static void in_child(void) {
+  bool lookup = is_forking ? in_lookup : atomic_load(&lookups) > 0;
+  if (!has_list_lock) pthread_mutex_init(&list_lock, NULL);
+  if (!is_forking) pthread_mutex_init(&forking, NULL);
+  after_fork();
+  pthread_mutex_init(&hooks_lock, NULL);
+  open_gate();
+  atomic_store(&inside, 0);
+  atomic_store(&lookups, 0);
+#ifdef __GLIBC__ /* others' resolvers have no lock of the process */
+  if (lookup) atomic_store(&barred, true);
+#else
+  (void)lookup;
+#endif
+  for (int i = 0; i < atomic_load(&hook_count); i++) hooks[i]();
+}
+
+static void at_first_use(void) {
+  pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void fork_watch(void (*hook)(void)) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, at_first_use);
+  pthread_mutex_lock(&hooks_lock);
+  int n = atomic_load(&hook_count), i = 0;
+  while (i < n && hooks[i] != hook) i++;
+  if (i == n && n < HOOKS) {
+    hooks[n] = hook;
+    atomic_store(&hook_count, n + 1);
+  }
+  pthread_mutex_unlock(&hooks_lock);
+}

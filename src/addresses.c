@@ -5,6 +5,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define PAUSE_FIRST (10 * MILLISECOND)
+#define PAUSE_LEAST (100 * MILLISECOND) /* of the longest */
 #define PAUSE_MAX (2000 * MILLISECOND)
 
 static uint64_t draw(struct addresses *a) {
@@ -111,6 +112,7 @@ void addresses_failed(struct addresses *a, int which, int64_t now,
                       int64_t timeout) {
   struct address *address = &a->list[which];
   int64_t longest = timeout / 10 < PAUSE_MAX ? timeout / 10 : PAUSE_MAX;
+  if (longest < PAUSE_LEAST) longest = PAUSE_LEAST;
   int64_t pause = PAUSE_FIRST
                   << (address->failures < 8 ? address->failures : 8);
   if (pause > longest) pause = longest;

@@ -43,8 +43,8 @@ int addresses_take(struct addresses *addresses, int64_t now);
 /* When one may be tried again; the largest number if there is none. */
 int64_t addresses_due(const struct addresses *addresses);
 
-/* An attempt has failed, or a connection has ended soon.  No pause is longer
- * than a tenth of the session's timeout, nor than two seconds. */
+/* An attempt has failed, or a connection has ended soon.  The longest
+ * pause is a tenth of the session's timeout, between 0.1 and 2 seconds. */
 void addresses_failed(struct addresses *addresses, int which, int64_t now,
                       int64_t timeout);
 /* A connection has lived. */

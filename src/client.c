@@ -350,7 +350,7 @@ static void on_over(void *self, enum library_end end) {
   bool tried = client->state == CLIENT_TRYING || library_tries_all();
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
-  if (end == LIBRARY_LOST && tried) blame(client);
+  if ((end == LIBRARY_LOST && tried) || end == LIBRARY_EXPIRED) blame(client);
   if (end == LIBRARY_EXPIRED) end_session(client);
   if (end == LIBRARY_REFUSED) refused(client);
 }

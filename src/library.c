@@ -398,7 +398,7 @@ static void tell_connected(struct library *l) {
   int64_t timeout = l->timeout;
   pthread_mutex_unlock(&l->lock);
   library_tell_lost(l);
-  if (identity.session == 0 || timeout <= 0) { /* the library believes it */
+  if (identity.session == 0 || timeout < SHORTEST) { /* it believes in that */
     library_say_error(l, "a server grants no session");
     backend_abandon(l);
     return;

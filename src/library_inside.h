@@ -17,6 +17,8 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define FAREWELL (1500 * MILLISECOND)
+/* No session lives for less. */
+#define SHORTEST (10 * MILLISECOND)
 
 /* Something that the library has reported. */
 struct incident {

@@ -22,7 +22,8 @@ void fork_watch(void (*in_child)(void));
 void fork_lock(void);
 void fork_unlock(void);
 
-/* Around short calls: while a fork is under way gate_enter waits. */
+/* Around short calls, not one within another: while a fork is under way
+ * fork_gate_enter waits. */
 void fork_gate_enter(void);
 void fork_gate_leave(void);
 

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 
 #include "claim.h"
-#include "fork.h"
+#include "imports.h"
 #include "name.h"
 
 #define SAME(ours, theirs) \
@@ -267,7 +267,8 @@ bool library_submit(struct library *l, const struct op *op) {
 
 /* Handles. */
 
-static void use_no_global_random(void) {
+static void prepare(void) {
+  imports_replace((void (*)(void))zookeeper_init2);
   /* The library would seed the process's random() for us. */
   zoo_deterministic_conn_order(1);
 }
@@ -288,14 +289,13 @@ bool library_open(struct library *l, const char *addresses,
   clientid_t id = {.client_id = identity->session};
   l->fresh = identity->session == 0;
   memcpy(id.passwd, identity->password, sizeof id.passwd);
-  pthread_once(&once, use_no_global_random);
+  pthread_once(&once, prepare);
   library_current = l;
   l->began = clock_now();
   l->handle =
       zookeeper_init2(addresses, on_event, l->settings->session_timeout_ms,
                       identity->session ? &id : NULL, l, ZOO_NO_LOG_CLIENTENV,
                       backend_log(l));
-  fork_gate_leave();
   if (!l->handle) {
     library_say_error(l, strerror(errno));
     backend_dropped(l);

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "claim.h"
-#include "fork.h"
 
 bool library_tries_all(void) { return false; }
 
@@ -46,10 +45,8 @@ static void turn(struct library *l, short *events) {
   struct timeval tv = {0, 0};
   int64_t now = clock_now();
   bool is_new = l->fd < 0;
-  fork_gate_enter();
   errno = 0;
   int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
-  fork_gate_leave();
   if (rc != ZOK) {
     if (rc != ZINVALIDSTATE)
       library_say_error(l, library_error(errno, rc, l->connected));
@@ -67,11 +64,7 @@ void backend_opened(struct library *l) {
   turn(l, &events);
 }
 
-void backend_close(zhandle_t *handle) {
-  fork_gate_enter();
-  zookeeper_close(handle);
-  fork_gate_leave();
-}
+void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
 
 void backend_dropped(struct library *l) {
   l->fd = -1;
@@ -142,13 +135,11 @@ void library_process(struct library *l, short events) {
   if (!l->handle || !events || !has_socket(l)) return;
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
-  fork_gate_enter();
   errno = 0;
   int rc = zookeeper_process(l->handle, what);
   /* One call reads one packet: go on while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
-  fork_gate_leave();
   if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE)
     library_say_error(l, library_error(errno, rc, l->connected));
 }

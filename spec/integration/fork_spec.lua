@@ -1,5 +1,6 @@
 -- What a fork finds under way, and what the child may do after it.  (What it
 -- must not do with its parent's sessions: process_spec.)
+local host = require "loops.host"
 local spawn_with = require "support.child".spawn_with
 local start_proxy = require "support.proxy".start
 local start_resolver = require "support.resolver".start
@@ -66,16 +67,20 @@ describe("A fork beside twelve sessions that fail all the time", function()
   local function children_connect(count)
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
-      local failing, good, count = ...
+      local failing, address, count = ...
+      local to_address = connects(address)
+      local to_name = connects((address:gsub("127.0.0.1", "localhost")))
       local sessions = {}
       for i = 1, 12 do sessions[i] = assert(zklock.connect(failing)) end
       say "connected"
       hear()
-      local stuck, longest = forks(tonumber(count), connects(good))
+      local stuck, longest = forks(tonumber(count), function(i)
+        (i % 2 == 0 and to_address or to_name)()
+      end)
       say(stuck, "stuck")
       say(longest < 0.1 or longest)
       os.exit(0)
-    ]], "127.0.7.1:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count)
+    ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count)
     child:expect "connected"
     proxy:refuse()
     child:say()
@@ -169,10 +174,23 @@ describe("A fork beside a look-up that hangs #stock", function()
       say(forks(1, function()
         local _, message, code = zklock.connect("nobody.example",
           { connect_timeout = 1 })
-        assert(code == "disconnected" and message:find "nobody.example", message)
+        assert(code == "disconnected", message)
+        assert(message:find "nobody.example", message)
       end))
     ]]
     assert.matches("^0\t", child:hear(40))
     assert.equal(0, child:wait(5))
   end)
+end)
+
+describe("Threads that fork at the same time", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("find every lock free in the child, and after a fork that fails",
+    function()
+      local ok, text = host.run(host.build "spec/integration/forks.c")
+      assert(ok, text)
+      assert.equal("0 failures\nthe last fails\nfree\n", text)
+    end)
 end)

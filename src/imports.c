@@ -1,0 +1,240 @@
+/* A shared library calls through a table of addresses that the linker has
+ * filled in, one for each function that it imports; six of them are written
+ * anew here.  Each of ours does what the original does: whoever else in the
+ * process uses the library will not notice. */
+#include "imports.h"
+
+#if defined(__linux__) && !defined(__mips__)
+
+#include <arpa/inet.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fork.h"
+
+/* Ours. */
+
+static int close_on_exec_pipe(int fds[2]) { return pipe2(fds, O_CLOEXEC); }
+
+static int close_on_exec_socket(int domain, int type, int protocol) {
+  return socket(domain, type | SOCK_CLOEXEC, protocol);
+}
+
+/* Takes a lock while it asks for the machine's interfaces.  We give it numeric
+ * addresses only; somebody else may give it names. */
+static int gated_getaddrinfo(const char *name, const char *service,
+                             const struct addrinfo *hints,
+                             struct addrinfo **found) {
+  struct in_addr address;
+  bool numeric =
+      !name || strchr(name, ':') || inet_pton(AF_INET, name, &address) == 1;
+  (numeric ? fork_gate_enter : fork_lookup_begin)();
+  int rc = getaddrinfo(name, service, hints, found);
+  (numeric ? fork_gate_leave : fork_lookup_end)();
+  return rc;
+}
+
+/* These two take the lock of the time zone. */
+static struct tm *gated_localtime_r(const time_t *time, struct tm *result) {
+  fork_gate_enter();
+  result = localtime_r(time, result);
+  fork_gate_leave();
+  return result;
+}
+
+static size_t gated_strftime(char *text, size_t size, const char *format,
+                             const struct tm *time) {
+  fork_gate_enter();
+  size = strftime(text, size, format, time);
+  fork_gate_leave();
+  return size;
+}
+
+/* And this one those of the translations. */
+static char *gated_strerror(int problem) {
+  fork_gate_enter();
+  char *text = strerror(problem);
+  fork_gate_leave();
+  return text;
+}
+
+typedef void function(void);
+
+static const struct {
+  const char *name;
+  function *ours;
+} replacements[] = {
+    {"pipe", (function *)close_on_exec_pipe},
+    {"socket", (function *)close_on_exec_socket},
+    {"getaddrinfo", (function *)gated_getaddrinfo},
+    {"localtime_r", (function *)gated_localtime_r},
+    {"strftime", (function *)gated_strftime},
+    {"strerror", (function *)gated_strerror},
+};
+
+static function *replacement(const char *name) {
+  for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++)
+    if (strcmp(name, replacements[i].name) == 0) return replacements[i].ours;
+  return NULL;
+}
+
+/* The library in memory. */
+
+struct image {
+  uintptr_t base;
+  const ElfW(Dyn) * dynamic;
+  uintptr_t relro, relro_end; /* what the linker has made read-only */
+  const char *strings;
+  const ElfW(Sym) * symbols;
+};
+
+static bool write_slot(const struct image *image, uintptr_t slot,
+                       function *ours) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  void *start = (void *)(slot & ~(page - 1));
+  bool read_only = slot >= image->relro && slot < image->relro_end;
+  if (read_only && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  __atomic_store_n((function **)slot, ours, __ATOMIC_RELEASE);
+  if (read_only) mprotect(start, page, PROT_READ);
+  return true;
+}
+
+static bool patch(const struct image *image, uintptr_t offset,
+                  unsigned long symbol) {
+  const ElfW(Sym) *s = &image->symbols[symbol];
+  function *ours = symbol && s->st_shndx == SHN_UNDEF
+                       ? replacement(image->strings + s->st_name)
+                       : NULL;
+  return !ours || write_slot(image, image->base + offset, ours);
+}
+
+#if __ELF_NATIVE_CLASS == 64 || defined(__LP64__)
+#define SYMBOL(info) ELF64_R_SYM(info)
+#else
+#define SYMBOL(info) ELF32_R_SYM(info)
+#endif
+
+static bool patch_table(const struct image *image, uintptr_t table, size_t size,
+                        bool with_addends) {
+  bool ok = true;
+  size_t step = with_addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
+  for (size_t at = 0; table && ok && at < size; at += step) {
+    const ElfW(Rel) *r = (const ElfW(Rel) *)(table + at); /* Rela begins so */
+    ok = patch(image, r->r_offset, SYMBOL(r->r_info));
+  }
+  return ok;
+}
+
+/* glibc has made the addresses in here absolute, musl has not. */
+static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
+  return address < image->base ? image->base + address : address;
+}
+
+static bool patch_image(struct image *image) {
+  uintptr_t rel = 0, rela = 0, calls = 0;
+  size_t rel_size = 0, rela_size = 0, calls_size = 0;
+  bool calls_have_addends = false;
+  for (const ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++) {
+    uintptr_t address = absolute(image, d->d_un.d_ptr);
+    switch (d->d_tag) {
+      case DT_STRTAB:
+        image->strings = (const char *)address;
+        break;
+      case DT_SYMTAB:
+        image->symbols = (const ElfW(Sym) *)address;
+        break;
+      case DT_REL:
+        rel = address;
+        break;
+      case DT_RELSZ:
+        rel_size = d->d_un.d_val;
+        break;
+      case DT_RELA:
+        rela = address;
+        break;
+      case DT_RELASZ:
+        rela_size = d->d_un.d_val;
+        break;
+      case DT_JMPREL:
+        calls = address;
+        break;
+      case DT_PLTRELSZ:
+        calls_size = d->d_un.d_val;
+        break;
+      case DT_PLTREL:
+        calls_have_addends = d->d_un.d_val == DT_RELA;
+        break;
+    }
+  }
+  return image->strings && image->symbols &&
+         patch_table(image, rel, rel_size, false) &&
+         patch_table(image, rela, rela_size, true) &&
+         patch_table(image, calls, calls_size, calls_have_addends);
+}
+
+struct search {
+  uintptr_t inside;
+  int seen;
+  struct image image;
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
+  struct search *search = argument;
+  struct image image = {.base = info->dlpi_addr};
+  bool found = false;
+  (void)size;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
+    if (p->p_type == PT_LOAD && search->inside >= from && search->inside < to)
+      found = true;
+    if (p->p_type == PT_DYNAMIC) image.dynamic = (const ElfW(Dyn) *)from;
+    if (p->p_type == PT_GNU_RELRO) {
+      image.relro = from;
+      image.relro_end = to;
+    }
+  }
+  if (found) search->image = image;
+  /* The program itself is the first.  It keeps what is its own; a function's
+   * address may lie there though the function does not. */
+  return search->seen++ > 0 && found;
+}
+
+static _Atomic uintptr_t asked;
+static bool replaced;
+
+static void replace(void) {
+  struct search search = {.inside = asked},
+                own = {.inside = (uintptr_t)replace};
+  bool found =
+      dl_iterate_phdr(look_at, &search) && dl_iterate_phdr(look_at, &own);
+  /* In one piece with us it would make ours call ours. */
+  replaced = found && search.image.base != own.image.base &&
+             search.image.dynamic && patch_image(&search.image);
+}
+
+bool imports_replace(void (*of)(void)) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  asked = (uintptr_t)of;
+  pthread_once(&once, replace);
+  return replaced;
+}
+
+#else
+
+bool imports_replace(void (*of)(void)) {
+  (void)of;
+  return false;
+}
+
+#endif

@@ -4,7 +4,9 @@
  * sorts what it has found, and asks for the interfaces of the machine under a
  * lock that the client library's own getaddrinfo of a numeric address needs as
  * well.  If a fork came then, its child could never connect.  The locks that
- * gethostbyname2_r takes are needed by names alone.
+ * gethostbyname2_r takes are needed by names alone.  (As with getaddrinfo a
+ * name that /etc/hosts knows by one family makes no question to the network
+ * about the other.)
  *
  * In the child of a fork that came during a look-up those locks, or some of a
  * module of the name service, may be held for ever: a program is asked that
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,21 +110,40 @@ static int by_family(struct ips *ips, const char *name, int family) {
   return EAI_MEMORY;
 }
 
+static bool line_has(char *line, const char *name, bool *is_v6) {
+  char *rest, *comment = strchr(line, '#');
+  if (comment) *comment = '\0';
+  char *ip = strtok_r(line, " \t\r\n", &rest);
+  if (!ip) return false;
+  *is_v6 = strchr(ip, ':') != NULL;
+  for (char *word; (word = strtok_r(NULL, " \t\r\n", &rest)) != NULL;)
+    if (strcasecmp(word, name) == 0) return true;
+  return false;
+}
+
+/* Which families are to be asked for. */
+static void choose_families(const char *name, bool *v4, bool *v6) {
+  FILE *file = fopen("/etc/hosts", "re");
+  char *line = NULL;
+  size_t size = 0;
+  bool is_v6;
+  *v4 = *v6 = false;
+  while (file && getline(&line, &size, file) >= 0)
+    if (line_has(line, name, &is_v6)) *(is_v6 ? v6 : v4) = true;
+  if (!*v4 && !*v6) *v4 = *v6 = true;
+  free(line);
+  if (file) fclose(file);
+}
+
 static int in_process(struct ips *ips, const char *name) {
-  int v4 = by_family(ips, name, AF_INET);
-  int v6 = by_family(ips, name, AF_INET6);
+  bool ask_v4, ask_v6;
+  choose_families(name, &ask_v4, &ask_v6);
+  int v4 = ask_v4 ? by_family(ips, name, AF_INET) : EAI_NONAME;
+  int v6 = ask_v6 ? by_family(ips, name, AF_INET6) : EAI_NONAME;
   if (v4 == EAI_MEMORY || v6 == EAI_MEMORY) return EAI_MEMORY;
   if (v4 == 0 || v6 == 0) return 0;
   return v4 == EAI_NONAME ? v6 : v4;
 }
-
-#else
-
-static int in_process(struct ips *ips, const char *name) {
-  return by_getaddrinfo(ips, name, 0);
-}
-
-#endif
 
 /* Another program. */
 
@@ -166,10 +188,8 @@ static bool start_getent(const char *name, int output, pid_t *pid) {
                                              0) == 0 &&
             posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
                                              0) == 0;
-#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)
   ok = ok && posix_spawn_file_actions_addclosefrom_np(&actions, 3) == 0;
-#endif
 #endif
   ok = ok &&
        posix_spawnp(pid, "getent", &actions, &attributes, words, environ) == 0;
@@ -199,6 +219,21 @@ static bool by_getent(struct ips *ips, const char *name, int *code) {
   if (*code == 0 && ips->count == before) *code = EAI_AGAIN;
   return true;
 }
+
+#else
+
+static int in_process(struct ips *ips, const char *name) {
+  return by_getaddrinfo(ips, name, 0);
+}
+
+static bool by_getent(struct ips *ips, const char *name, int *code) {
+  (void)ips;
+  (void)name;
+  (void)code;
+  return false;
+}
+
+#endif
 
 int lookup_name(struct ips *ips, const char *name, char reason[80]) {
   int code;

@@ -4,7 +4,11 @@
  * process uses the library will not notice. */
 #include "imports.h"
 
-#if defined(__linux__) && !defined(__mips__)
+/* Where such a table holds plain addresses. */
+#if defined(__linux__) &&                                                \
+    (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || \
+     defined(__arm__) || defined(__riscv) || defined(__s390__) ||        \
+     (defined(__powerpc64__) && _CALL_ELF == 2))
 
 #include <arpa/inet.h>
 #include <elf.h>

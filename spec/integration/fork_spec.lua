@@ -1,9 +1,9 @@
 -- What a fork finds under way, and what the child may do after it.  (What it
 -- must not do with its parent's sessions: process_spec.)
 local host = require "loops.host"
+local new_names = require "support.names".new
 local spawn_with = require "support.child".spawn_with
 local start_proxy = require "support.proxy".start
-local start_resolver = require "support.resolver".start
 local support = require "support"
 
 local has_posix, posix = pcall(require, "posix.unistd")
@@ -107,10 +107,10 @@ describe("A fork beside a look-up that hangs #stock", function()
 
   -- A process with a session whose name is being looked up, and nothing comes.
   local function start_parent(code)
-    local resolver = start_resolver()
-    resolver:set("host.example", { "127.0.0.1" })
-    resolver:hang()
-    local child = spawn_with(resolver.environment, FORKS .. [[
+    local names = new_names()
+    names:set("host.example", "127.0.0.1")
+    names:hold()
+    local child = spawn_with(names.environment, FORKS .. [[
       local name, number = ...
       local _, _, code = zklock.connect(name, { connect_timeout = 0.2 })
       say(code)
@@ -118,9 +118,9 @@ describe("A fork beside a look-up that hangs #stock", function()
     ]] .. code .. " os.exit(0)", "host.example:" ..
       support.hosts:match ":(%d+)", support.hosts)
     child:expect "disconnected"
-    resolver:await()
+    names:await_held()
     child:say()
-    return child, resolver
+    return child, names
   end
 
   it("takes no tenth of a second, and next to nothing the second time",
@@ -138,7 +138,7 @@ describe("A fork beside a look-up that hangs #stock", function()
 
   it("leaves the child able to connect to an address and to a name",
     function()
-      local child, resolver = start_parent [[
+      local child, names = start_parent [[
         say(forks(3, connects(number)))
         say(forks(3, connects(name)))
         say "still"
@@ -151,7 +151,7 @@ describe("A fork beside a look-up that hangs #stock", function()
       assert.matches("^0\t", child:hear(40))
       assert.matches("^0\t", child:hear(40))
       child:expect "still"
-      resolver:go_on()
+      names:let_go()
       child:say()
       assert.matches("^0\t", child:hear(40))
       child:expect "itself"

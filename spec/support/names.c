@@ -1,10 +1,16 @@
-/* getaddrinfo(3) that knows the names of the file $NAMES: each line is a name
- * and its addresses, or `hang`, or `again` (no answer for now), or nothing (no
- * such name).  Every look-up of such a name goes on $NAMES.log: a line with the
- * name.  Loaded with LD_PRELOAD: see support.names. */
+/* getaddrinfo(3) and gethostbyname2_r(3) that know the names of the file
+ * $NAMES: each line is a name and its addresses, or `hang`, or `again` (no
+ * answer for now), or nothing (no such name).  Every look-up of such a name
+ * goes on $NAMES.log: a line with the name.  The look-up that finds a file
+ * $NAMES.hold hangs while there is $NAMES.held, what it becomes.  One look-up
+ * at a time, as with some modules of the real resolver.  Loaded with
+ * LD_PRELOAD: see support.names. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,26 +39,84 @@ static void note(const char *name) {
   fclose(file);
 }
 
+static void hang_if_held(void) {
+  char hold[200], held[200];
+  snprintf(hold, sizeof hold, "%s.hold", getenv("NAMES"));
+  snprintf(held, sizeof held, "%s.held", getenv("NAMES"));
+  if (rename(hold, held) != 0) return;
+  while (access(held, F_OK) == 0) usleep(1000);
+}
+
+/* 0, and the addresses in `line`; or EAI_…. */
+static int answer(const char *name, char *line, int size, char **addresses) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  hang_if_held();
+  while ((*addresses = look_up(name, line, size)) && strstr(*addresses, "hang"))
+    usleep(1000);
+  pthread_mutex_unlock(&lock);
+  if (*addresses && strstr(*addresses, "again")) return EAI_AGAIN;
+  return *addresses ? 0 : EAI_NONAME;
+}
+
+static int is_ours(const char *name) {
+  static char ours[] = ".example";
+  size_t length = name ? strlen(name) : 0;
+  return length >= sizeof ours && !strcmp(name + length - strlen(ours), ours);
+}
+
 int getaddrinfo(const char *name, const char *port,
                 const struct addrinfo *hints, struct addrinfo **found) {
-  static char ours[] = ".example";
   resolve *real = (resolve *)dlsym(RTLD_NEXT, "getaddrinfo");
   char line[4096], *addresses, *state;
-  size_t length = name ? strlen(name) : 0;
-  if ((hints && hints->ai_flags & AI_NUMERICHOST) || length < sizeof ours ||
-      strcmp(name + length - strlen(ours), ours))
+  if ((hints && hints->ai_flags & AI_NUMERICHOST) || !is_ours(name))
     return real(name, port, hints, found);
   note(name);
-  while ((addresses = look_up(name, line, sizeof line)) &&
-         strstr(addresses, "hang"))
-    usleep(1000);
-  if (addresses && strstr(addresses, "again")) return EAI_AGAIN;
-  int rc = EAI_NONAME;
-  for (char *address = addresses ? strtok_r(addresses, " \n", &state) : NULL;
-       address; address = strtok_r(NULL, " \n", &state)) {
+  int rc = answer(name, line, sizeof line, &addresses);
+  if (rc) return rc;
+  rc = EAI_NONAME;
+  for (char *address = strtok_r(addresses, " \n", &state); address;
+       address = strtok_r(NULL, " \n", &state)) {
     rc = real(address, port, hints, found);
     if (rc) break;
     while (*found) found = &(*found)->ai_next; /* the next goes behind it */
   }
   return rc;
+}
+
+/* Asked for both families, and noted once. */
+int gethostbyname2_r(const char *name, int family, struct hostent *entry,
+                     char *space, size_t size, struct hostent **found,
+                     int *problem) {
+  int (*real)(const char *, int, struct hostent *, char *, size_t,
+              struct hostent **, int *) = dlsym(RTLD_NEXT, "gethostbyname2_r");
+  char line[4096], *addresses, *state;
+  size_t width = family == AF_INET ? 4 : 16, n = 0;
+  if (!is_ours(name))
+    return real(name, family, entry, space, size, found, problem);
+  if (family == AF_INET) note(name);
+  int rc = answer(name, line, sizeof line, &addresses);
+  char **list = (char **)(((size_t)space + 15) & ~(size_t)15);
+  size_t room = (size - 32) / (sizeof *list + width);
+  char *bytes = (char *)(list + room);
+  *found = NULL;
+  *problem = rc == EAI_AGAIN ? TRY_AGAIN : HOST_NOT_FOUND;
+  for (char *address = rc ? NULL : strtok_r(addresses, " \n", &state); address;
+       address = strtok_r(NULL, " \n", &state)) {
+    if (n + 1 >= room) {
+      *problem = NETDB_INTERNAL;
+      return ERANGE;
+    }
+    list[n] = bytes + n * width;
+    if (inet_pton(family, address, list[n]) == 1) n++;
+  }
+  if (n == 0) return 0;
+  list[n] = NULL;
+  *entry = (struct hostent){.h_name = (char *)name,
+                            .h_aliases = list + n,
+                            .h_addrtype = family,
+                            .h_length = (int)width,
+                            .h_addr_list = list};
+  *found = entry;
+  return 0;
 }

@@ -9,7 +9,7 @@ local SOURCE = (os.getenv "SPEC_ROOT" or ".") .. "/spec/support/names.c"
 
 local function new()
   local self = setmetatable({ file = os.tmpname(), addresses = {} }, Names)
-  local ok = os.execute(("cc -shared -fPIC -o '%s.so' '%s' -ldl")
+  local ok = os.execute(("cc -shared -fPIC -o '%s.so' '%s' -ldl -lpthread")
     :format(self.file, SOURCE))
   assert(ok == true or ok == 0, "no compiler")
   self.environment = ("NAMES='%s' LD_PRELOAD='%s.so'"):format(self.file,
@@ -27,6 +27,18 @@ function Names:set(name, ...)
   assert(os.rename(self.file .. ".new", self.file))
 end
 
+--- The next look-up hangs until let_go(), and only that.
+function Names:hold() assert(io.open(self.file .. ".hold", "w")):close() end
+function Names:let_go()
+  os.remove(self.file .. ".hold")
+  os.remove(self.file .. ".held")
+end
+function Names:await_held()
+  support.wait_until(function()
+    return io.open(self.file .. ".held")
+  end, 10, "a look-up"):close()
+end
+
 --- How often names were looked up.
 function Names:count()
   local n = 0
@@ -38,6 +50,7 @@ function Names:count()
 end
 
 function Names:close()
+  self:let_go()
   for _, suffix in ipairs { "", ".so", ".log", ".new" } do
     os.remove(self.file .. suffix)
   end

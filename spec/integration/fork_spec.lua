@@ -67,7 +67,7 @@ describe("A fork beside twelve sessions that fail all the time", function()
   local function children_connect(count)
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
-      local failing, address, count = ...
+      local failing, address, count, slack = ...
       local to_address = connects(address)
       local to_name = connects((address:gsub("127.0.0.1", "localhost")))
       local sessions = {}
@@ -78,9 +78,10 @@ describe("A fork beside twelve sessions that fail all the time", function()
         (i % 2 == 0 and to_address or to_name)()
       end)
       say(stuck, "stuck")
-      say(longest < 0.1 or longest)
+      say(longest < 0.1 + slack or longest)
       os.exit(0)
-    ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count)
+    ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count,
+      support.slack)
     child:expect "connected"
     proxy:refuse()
     child:say()
@@ -111,12 +112,12 @@ describe("A fork beside a look-up that hangs #stock", function()
     names:set("host.example", "127.0.0.1")
     names:hold()
     local child = spawn_with(names.environment, FORKS .. [[
-      local name, number = ...
+      local name, number, slack = ...
       local _, _, code = zklock.connect(name, { connect_timeout = 0.2 })
       say(code)
       hear()
     ]] .. code .. " os.exit(0)", "host.example:" ..
-      support.hosts:match ":(%d+)", support.hosts)
+      support.hosts:match ":(%d+)", support.hosts, support.slack)
     child:expect "disconnected"
     names:await_held()
     child:say()
@@ -127,9 +128,9 @@ describe("A fork beside a look-up that hangs #stock", function()
     function()
       local child = start_parent [[
         local _, first = forks(1, function() end)
-        say(first < 0.1 or first)
+        say(first < 0.1 + slack or first)
         local _, others = forks(20, function() end)
-        say(others < 0.02 or others)
+        say(others < 0.02 + slack or others)
       ]]
       child:expect "true"
       child:expect "true"

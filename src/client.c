@@ -70,6 +70,8 @@ struct client {
   int tries;          /* `mt`: attempts that the handle has left */
   int64_t rest_until; /* whatever the addresses say */
   int64_t give_up_at; /* TRYING, GREETED: it takes too long; NEVER: let it */
+  int granted_by;     /* the address that granted the session; -1: unknown,
+                         or it has kept the connection for a while */
   int64_t greeted_at;
   int64_t granted; /* the timeout of the connection */
   int refusals;    /* of our credentials, in a row */
@@ -144,7 +146,7 @@ static void look_up(struct client *client) {
 
 static void use_addresses(struct client *client, const char *list) {
   if (client->state == CLIENT_TRYING) leave(client);
-  client->address = -1;
+  client->address = client->granted_by = -1;
   if (!addresses_set(&client->addresses, list))
     look_up_later(client, RETRY_AFTER);
   else if (client->state == CLIENT_NAMELESS)
@@ -289,12 +291,14 @@ static void connected(struct client *client) {
 static void on_connected(void *self, const struct identity *identity,
                          int64_t timeout, const char *address) {
   struct client *client = self;
+  bool new = client->identity.session != identity->session;
   client->state = CLIENT_GREETED;
   client->identity = *identity;
   client->granted = timeout;
   client->greeted_at = clock_now();
   client->give_up_at = client->greeted_at + timeout_of(client) / 3 * 2;
   if (address) client->address = addresses_find(&client->addresses, address);
+  if (new) client->granted_by = client->address;
   if (client->settings->credential_count == 0) connected(client);
 }
 
@@ -326,12 +330,23 @@ static void on_lost(void *self) {
   bool lived = clock_now() - client->greeted_at >= LIFE;
   client->state = CLIENT_PARTING;
   client->give_up_at = NEVER;
+  if (lived) client->granted_by = -1;
   if (!lived)
     blame(client);
   else if (client->address >= 0)
     addresses_served(&client->addresses, client->address);
   expect_moves(client);
   session_disconnected(client->session, clock_now());
+}
+
+/* Who says so may be the one that knows, and the next session is best had from
+ * it; unless it has just granted this one. */
+static void expired(struct client *client) {
+  if (client->address >= 0 && client->address == client->granted_by)
+    blame(client);
+  else if (client->address >= 0)
+    client->addresses.next = client->address;
+  end_session(client);
 }
 
 static void refused(struct client *client) {
@@ -350,8 +365,8 @@ static void on_over(void *self, enum library_end end) {
   bool tried = client->state == CLIENT_TRYING || library_tries_all();
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
-  if ((end == LIBRARY_LOST && tried) || end == LIBRARY_EXPIRED) blame(client);
-  if (end == LIBRARY_EXPIRED) end_session(client);
+  if (end == LIBRARY_LOST && tried) blame(client);
+  if (end == LIBRARY_EXPIRED) expired(client);
   if (end == LIBRARY_REFUSED) refused(client);
 }
 
@@ -408,7 +423,7 @@ struct client *client_new(const struct settings *settings,
   client->wakeup = wakeup;
   client->look_up_at = client->give_up_at = NEVER;
   client->look_up_pause = LOOK_UP_FIRST;
-  client->address = -1;
+  client->address = client->granted_by = -1;
   addresses_init(&client->addresses,
                  (uint64_t)clock_now() ^ (uint64_t)(uintptr_t)client);
   client->library = library_new(settings, &of_library, wakeup);

@@ -168,6 +168,12 @@ static void cut(struct world *w, struct process *p) {
                     random_chance(r, 15));
 }
 
+void fault_flaps(struct world *w, struct process *p, int connection) {
+  if (w->calm || p->library.connection != connection) return;
+  count(w, SAW_FLAPPED);
+  cut(w, p);
+}
+
 static void silence(struct world *w, struct process *p) {
   p->unreachable_until = fault_while(w);
   trace(w, p->number, "! no server can be reached until %.3f ms",

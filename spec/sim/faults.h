@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct world;
+struct process;
 
 /* These happen at a moment. */
 #define STRIKES(X)                                                             \
@@ -41,12 +42,14 @@ struct world;
   X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */  \
   X(OLD, "old")               /* a server without containers */             \
   X(COUNTER, "counter")       /* a directory's counter is at its end */     \
+  X(BUFFER, "buffer")         /* servers cut at requests that are large */  \
   X(DRIFT, "drift")           /* clocks of different rates */               \
   X(TIMEOUT, "timeout")       /* waiters with a deadline */                 \
   X(TRY, "try")               /* users who do not wait */                   \
   X(MAX_HOLD, "max-hold")                                                   \
   X(SUSPEND, "suspend") /* holders who lose by a disconnection */           \
   X(TWIN, "twin")       /* several users of one session */                  \
+  X(FLAP, "flap")       /* connections break again and again */             \
   X(FOREIGN, "foreign") /* clients of another library */
 
 enum fault {
@@ -88,6 +91,8 @@ void faults_draw(struct world *w, uint64_t allowed);
 void faults_plan(struct world *w);
 /* `chosen`: the process whose request it was, + 1; 0: nobody in particular. */
 void fault_strikes(struct world *w, int strike, int chosen);
+/* A connection of its flaps, if it has it still. */
+void fault_flaps(struct world *w, struct process *p, int connection);
 /* When something that begins now, and lasts, ends. */
 int64_t fault_while(struct world *w);
 /* A request was sent (its op_kind), or an event was heard: is a strike waiting

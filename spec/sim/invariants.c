@@ -78,6 +78,19 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
 
+/* Only who is, in an ensemble that does not take it; after three losses in a
+ * row that accuse nobody else; and nobody for longer than a minute. */
+static void check_too_large(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  if (!w->profile.buffer || a->size <= w->profile.buffer)
+    violate(w, "(%d) is refused for its %d bytes", number_of(w, a), a->size);
+  else if (p->now > p->proved + MINUTE)
+    violate(w, "(%d) is refused for its size without a proof", number_of(w, a));
+  else if (p->now < p->taken_at + MINUTE && a->size < p->taken - 400)
+    violate(w, "(%d) is refused for its size, and a larger one was taken",
+            number_of(w, a));
+}
+
 static void refused(struct world *w, const struct acquisition *a,
                     enum verdict why) {
   const struct process *p = a->process;
@@ -86,6 +99,8 @@ static void refused(struct world *w, const struct acquisition *a,
   if (why == VERDICT_TIMEOUT && p->now < a->deadline)
     violate(w, "(%d) times out too early", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
+  if (why == VERDICT_INVALID && p->last_rc == REASON_TOO_LARGE)
+    check_too_large(w, a);
 }
 
 /* Has another of its session taken its node over? */
@@ -391,10 +406,19 @@ static void count_state(struct world *w, struct acquisition *a) {
     count(w, SAW_OWN_NODE_GONE);
 }
 
+/* Who has little data waits for nobody. */
+static void check_alone(struct world *w, const struct session *s) {
+  const struct op *waits = s->alone ? s->alone : s->held;
+  if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
+  if (waits && waits->bytes < SUSPICION_LEAST)
+    violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
+}
+
 void invariants_turned(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.holders > 0) check_exclusion(w);
   if (!p->open) return;
+  check_alone(w, &p->session);
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || !a->contender) continue;

@@ -149,6 +149,9 @@ static void connected(struct world *w, struct process *p) {
   l->connected_at = l->last_sent = l->last_received = w->now;
   trace(w, p->number, "connected to server %d, session %d, timeout %.0f ms",
         c->server, c->session, (double)l->timeout / 1e6);
+  if (fault_is(w, FAULT_FLAP) && !w->calm && p->flaps++ < 6)
+    agenda_add(&w->agenda, w->now + world_span(w, l->timeout / 8),
+               CONNECTION_FLAPS, p->number, l->connection);
   if (again) send_watches(w, p);
   for (int i = 0; i < l->unsent_count; i++) {
     w->zoo.requests[l->unsent[i]].connection = l->connection;
@@ -199,6 +202,21 @@ static void count_losses(struct world *w, const struct op *op) {
   }
 }
 
+/* Does the loss accuse one create alone?  (A ping never harms.) */
+static void note_loss(struct world *w, struct process *p,
+                      const struct connection *lost) {
+  int creates = 0, others = 0;
+  for (const struct op *op = p->session.flight; op; op = op->next) {
+    creates += op->kind == OP_CREATE;
+    others += op->kind != OP_CREATE && op->kind != OP_PING;
+  }
+  p->alone = creates == 1 && others == 0 ? p->alone + 1 : 0;
+  if (p->alone >= 3) p->proved = p->now;
+  if (!lost->was_too_large) return;
+  if (p->now > p->heard_of + MINUTE && p->proved > 0) count(w, SAW_TRIED_ANEW);
+  p->heard_of = p->now;
+}
+
 static void disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   library_leave(w, p);
@@ -206,9 +224,11 @@ static void disconnected(struct world *w, struct process *p) {
 }
 
 /* A threaded library may be connected again by now. */
-static void hear_disconnected(struct world *w, struct process *p) {
+static void hear_disconnected(struct world *w, struct process *p,
+                              const struct note *note) {
   struct library *l = &p->library;
   if (!session_is_connected(&p->session)) return;
+  note_loss(w, p, &w->zoo.connections[note->connection]);
   count_losses(w, p->session.flight);
   if (fault_is(w, FAULT_LATE))
     for (const struct op *op = p->session.flight; op; op = op->next)
@@ -250,6 +270,7 @@ bool library_submit(struct world *w, struct process *p, const struct op *op) {
   r->exact = op->exact;
   r->watch = op->watch;
   r->serial = op->serial;
+  r->bytes = op->bytes;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
   /* (The process has not heard yet that there is no connection.) */
   if (l->state != LIBRARY_CONNECTED && l->unsent_count < UNSENT_MAX) {
@@ -333,6 +354,11 @@ static void answered(struct world *w, struct process *p,
     describe_node(w, note, &reply);
   if (r->op == OP_LIST && note->rc == REPLY_OK)
     reply.listing = listing = listing_of(w, r->path, note->view);
+  if (r->op == OP_CREATE && note->rc == REPLY_OK &&
+      (r->bytes >= p->taken || p->now >= p->taken_at + MINUTE)) {
+    p->taken = r->bytes;
+    p->taken_at = p->now;
+  }
   trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[r->op],
         (unsigned long long)r->serial, note->rc,
         reply.path ? reply.path : paths_text(&w->paths, r->path), note->view);
@@ -429,7 +455,7 @@ void library_hears(struct world *w, struct process *p,
       break;
     case NOTE_CLOSED:
     case NOTE_LOST:
-      hear_disconnected(w, p);
+      hear_disconnected(w, p, note);
   }
 }
 
@@ -443,7 +469,7 @@ static void lose(struct world *w, struct process *p) {
   if (p->library.threaded)
     process_is_told(w, p, zoo_note(w, &lost));
   else
-    hear_disconnected(w, p);
+    hear_disconnected(w, p, &lost);
 }
 
 void library_looks(struct world *w, struct process *p) {

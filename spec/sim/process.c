@@ -58,7 +58,8 @@ static void hear_session(void *self, enum session_state state) {
 
 static void hear_trouble(void *self, const char *message, const char *path,
                          int rc) {
-  const struct process *p = self;
+  struct process *p = self;
+  p->last_rc = rc;
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
 }
 
@@ -98,7 +99,8 @@ void process_open(struct world *w, struct process *p) {
   p->opening = false;
   p->open = true;
   p->now = process_clock(w, p);
-  p->seen = 0;
+  p->seen = p->alone = 0;
+  p->proved = p->heard_of = p->taken_at = -MINUTE;
   session_init(&p->session, &options, &transport, &listener, p->now);
   library_open(w, p);
   process_ends(w, p);

@@ -376,6 +376,25 @@ static void wake(struct world *w, int server) {
   server_delivers(w, server);
 }
 
+static bool is_too_large(const struct world *w, const struct connection *c,
+                         const struct request *r) {
+  const struct profile *f = &w->profile;
+  return f->buffer && r->bytes > f->buffer && f->small >> c->server & 1;
+}
+
+/* It has read the length.  What it owes to earlier requests is never said; and
+ * what it has said may be lost, for the socket is closed with bytes unread. */
+static void refuse_to_read(struct world *w, struct connection *c, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  count(w, SAW_CUT_AT_LARGE);
+  if (c->first != c->last) count(w, SAW_CUT_WITH_OTHERS);
+  trace(w, c->client, "server %d cuts at #%llu, of %d bytes", c->server,
+        (unsigned long long)r->serial, r->bytes);
+  server_drop(w, c);
+  c->was_too_large = true;
+  c->down_cut = random_chance(&w->random, 30);
+}
+
 void server_receives(struct world *w, int request) {
   struct connection *c = connection_of(w, request);
   struct server *s = server_of(w, c->server);
@@ -391,6 +410,10 @@ void server_receives(struct world *w, int request) {
     return;
   }
   if (!c->server_has_it) return;
+  if (is_too_large(w, c, r)) {
+    refuse_to_read(w, c, request);
+    return;
+  }
   if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
   if (c->last - c->first == WAITING_MAX) {
     w->zoo.overflowed = "requests that wait at a server";

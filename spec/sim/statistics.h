@@ -22,6 +22,11 @@
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \
   X(COUNTER_END, "numbers given at the end of the counter")                  \
+  X(CUT_AT_LARGE, "connections cut at a large request")                      \
+  X(CUT_WITH_OTHERS, "of them with earlier requests unanswered")             \
+  X(FLAPPED, "connections that flapped")                                     \
+  X(TOO_LARGE, "refused: too large")                                         \
+  X(TRIED_ANEW, "large ones tried anew after a minute")                      \
   X(REAPED, "containers reaped")                                             \
   X(SUBMIT_FAILED, "requests refused: no memory")                            \
   X(LIST_WITHOUT_MEMORY, "lists without memory")                             \

@@ -51,6 +51,13 @@ static void end(struct world *w, struct acquisition *a, int64_t longest) {
 
 /* Acquiring. */
 
+/* Of its node's data: none, below the least that is ever suspected, below and
+ * beyond what a small buffer takes. */
+static int draw_size(struct world *w) {
+  static const int sizes[] = {0, 0, 0, 500, 3000, 20000, 100000, 200000};
+  return sizes[random_below(&w->random, 8)];
+}
+
 static struct contender_options options_of(struct world *w,
                                            struct acquisition *a) {
   const struct lock *lock = &w->profile.locks[a->lock];
@@ -63,7 +70,8 @@ static struct contender_options options_of(struct world *w,
                                                       ? lock->handoffs
                                                       : 0,
                                       .deadline = NEVER,
-                                      .max_hold = NEVER};
+                                      .max_hold = NEVER,
+                                      .size = a->size};
   if (a->kind == KIND_MUTEX && !options.handoffs && random_chance(r, 15)) {
     options.strategy = random_chance(r, 50) ? WAIT_PARENT : WAIT_POLL;
     options.poll_interval = w->profile.timeout / 40 + world_span(w, SECOND);
@@ -139,6 +147,7 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   a->kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ;
   a->writer = writer;
   a->node = NO_NODE;
+  a->size = draw_size(w);
   a->hold = world_span(w, w->profile.hold);
   a->hold_until = NEVER;
   a->begun_in = p->session.connection;
@@ -146,11 +155,11 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   struct contender_options options = options_of(w, a);
   count(w, SAW_ACQUIRED);
   if (is_leaving(w, a)) count(w, SAW_GHOST);
-  trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
-        w->acquisition_count, kinds[a->kind],
+  trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s, %d bytes", user,
+        lock->path, w->acquisition_count, kinds[a->kind],
         writer == NOBODY ? "" : ", downgrades",
         a->handoffs ? ", shares its node" : "", a->patient ? "" : ", tries",
-        a->deadline == NEVER ? "" : ", with a deadline");
+        a->deadline == NEVER ? "" : ", with a deadline", a->size);
   w->acquisition_count++;
   w->bound += a->hold + 4 * options.poll_interval;
   size_t size = contender_size(strlen(lock->place));
@@ -268,7 +277,10 @@ static void count_refusal(struct world *w, const struct acquisition *a,
       [VERDICT_INVALID] = SAW_INVALID,
   };
   const struct contender *c = a->contender;
-  count(w, sights[why]);
+  if (why == VERDICT_INVALID && a->process->last_rc == REASON_TOO_LARGE)
+    count(w, SAW_TOO_LARGE);
+  else
+    count(w, sights[why]);
   if (c->doubtful || c->create.in_flight) count(w, SAW_LEFT_IN_DOUBT);
 }
 

@@ -18,6 +18,7 @@
 #define MICROSECOND INT64_C(1000)
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
+#define MINUTE (60 * SECOND)
 
 enum { PROCESSES_MAX = 4, EVENTS_MAX = 60000 };
 enum { REPLY_NO_WATCH = -121 };
@@ -42,6 +43,7 @@ enum what {
   USER_CANCELS,
   FOREIGN_ACTS,
   FAULT_STRIKES,
+  CONNECTION_FLAPS,
   CALM_BEGINS,
 };
 
@@ -56,6 +58,9 @@ struct profile {
   int submit_fails;    /* percent */
   unsigned unreadable; /* a set of processes, whose nodes are */
   int forbidden_path;  /* NOBODY: none */
+  int buffer;          /* servers cut at larger requests; 0: at none, */
+  unsigned small;      /* a set of servers: these do */
+  bool slow_users;     /* who come back after more than a minute */
   int lock_count;
   struct lock locks[LOCKS_MAX];
 };

@@ -49,6 +49,7 @@ struct request {
   bool persistent, exact, watch; /* as in op.h */
   int connection;
   int path; /* ASK_REPORT: its number */
+  int bytes;
   uint64_t serial;
 };
 
@@ -103,6 +104,7 @@ struct connection {
   bool up_closed; /* what is sent now gets lost */
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
+  bool was_too_large;           /* the server has cut it at a large request */
   int64_t up_until, down_until; /* when the last message of a line arrives */
   int grant;                    /* as the client wants it; then: as it is */
   int seen; /* the view that the client had when it connected */

@@ -20,7 +20,7 @@ describe("A server that closes the connection at a large request", function()
   local function connect(options)
     options = options or {}
     options.hosts = options.hosts or server.hosts
-    options.session_timeout = 20
+    options.session_timeout = 6
     return support.connect(options)
   end
 
@@ -138,9 +138,6 @@ describe("A server that closes the connection at a large request", function()
   refuses("a reader", function(session, path)
     return session:rwlock(path).read
   end)
-  refuses("a mutex in kazoo's layout", function(session, path)
-    return session:mutex(path, { layout = "kazoo" })
-  end)
 
   it("refuses a multi for its part, and leaves no other part held", function()
     local session, path = connect(), support.path()
@@ -194,14 +191,14 @@ describe("A server that comes back with less room for requests", function()
     support.closing(server, server.stop)
     local path = support.path()
     local holder = support.connect { hosts = server.hosts,
-      session_timeout = 20 }
+      session_timeout = 6 }
     local guard = assert(holder:mutex(path, { data = LARGE }):acquire(5))
     local command = server.dir .. "/servers/1/command"
     assert(os.execute(("sed -i s/maxbuffer=%d/maxbuffer=%d/ '%s'")
       :format(LIMIT, #LARGE, command)))
     server:restart()
     local session = support.connect { hosts = server.hosts,
-      session_timeout = 20 }
+      session_timeout = 6 }
     support.step_until(holder, function()
       return holder:state() == "connected"
     end, 10)
@@ -227,7 +224,7 @@ describe("A connection that breaks again and again", function()
   it("refuses nobody", function()
     local proxy, path = start_proxy(), support.path()
     local session = support.connect { hosts = proxy.hosts,
-      session_timeout = 20 }
+      session_timeout = 6 }
     local refused, granted, busy, stop = nil, 0, 0, false
     for i = 1, 16 do
       local data = ("d"):rep(i % 4 == 0 and 200000 or 100 * i)

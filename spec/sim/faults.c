@@ -153,32 +153,34 @@ static int some_directory(struct world *w) {
 
 /* Striking. */
 
+enum { SILENT = 15 }; /* percent of the connections that break */
+
 /* (Whatever lasts ends when the calm begins.) */
 int64_t fault_while(struct world *w) {
   int64_t until = w->now + world_span(w, 2 * w->profile.timeout);
   return until < w->profile.active ? until : w->profile.active;
 }
 
-static void cut(struct world *w, struct process *p) {
+static void cut(struct world *w, struct process *p, int silent) {
   struct random *r = &w->random;
   if (p->library.connection == NOBODY) return;
   trace(w, p->number, "! the connection breaks");
   connection_breaks(w, &w->zoo.connections[p->library.connection],
                     random_chance(r, 50), random_chance(r, 50),
-                    random_chance(r, 15));
+                    random_chance(r, silent));
 }
 
 void fault_flaps(struct world *w, struct process *p, int connection) {
   if (w->calm || p->library.connection != connection) return;
   count(w, SAW_FLAPPED);
-  cut(w, p);
+  cut(w, p, 40);
 }
 
 static void silence(struct world *w, struct process *p) {
   p->unreachable_until = fault_while(w);
   trace(w, p->number, "! no server can be reached until %.3f ms",
         (double)p->unreachable_until / 1e6);
-  cut(w, p);
+  cut(w, p, SILENT);
 }
 
 /* About as long as it takes until the sessions are overdue, or any time. */
@@ -283,7 +285,7 @@ void fault_strikes(struct world *w, int number, int chosen) {
   w->statistics.struck[fault]++;
   switch (fault) {
     case FAULT_CUT:
-      cut(w, p);
+      cut(w, p, SILENT);
       break;
     case FAULT_SILENCE:
       silence(w, p);

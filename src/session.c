@@ -255,6 +255,10 @@ bool session_defers(struct session *s, const struct op *create) {
   return true;
 }
 
+void session_found(struct session *s, const struct op *create) {
+  suspicion_answered(&s->suspicion, s->now, create->bytes);
+}
+
 bool session_refuses(const struct session *s, const struct op *create) {
   return suspicion_refuses(&s->suspicion, s->now, op_bytes(create));
 }

@@ -158,6 +158,8 @@ void session_retry(struct session *s);
 /* It may be what the last connection was lost for: not while this one is young.
  * Its lane is driven again. */
 bool session_defers(struct session *s, const struct op *create);
+/* It was applied, though its answer was lost: a server has read it. */
+void session_found(struct session *s, const struct op *create);
 /* Servers close the connection at such a create: it must not be sent. */
 bool session_refuses(const struct session *s, const struct op *create);
 bool session_is_connected(const struct session *s);

@@ -17,6 +17,8 @@
  *   - Nor is one that is not larger than another that was answered in the last
  *     minute: a limit that lets the larger pass lets the smaller pass.  (For a
  *     minute, because a server may be restarted with another limit.)
+ *   - A create whose answer was lost, and whose node is found afterwards, was
+ *     not too large, whatever the loss looked like.
  *   - Any other loss in between, with nothing alone in flight, shows that the
  *     connection dies for other reasons: the row begins anew.
  *   - A loss that is not prompt is a silence: the client library gives a
@@ -61,7 +63,8 @@ bool suspicion_isolates(const struct suspicion *s, int64_t now, int bytes);
 bool suspicion_defers(const struct suspicion *s, int64_t now, int bytes);
 /* Must it not be sent at all? */
 bool suspicion_refuses(const struct suspicion *s, int64_t now, int bytes);
-/* A server has read a request of this size. */
+/* A server has read a request of this size: it was answered, or the node was
+ * found later. */
 void suspicion_answered(struct suspicion *s, int64_t now, int bytes);
 /* The connection is lost.  `alone`: the size of the create that was alone in
  * flight, and sent a moment ago; 0: none was.  `largest`: of the creates that

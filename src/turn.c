@@ -153,6 +153,7 @@ void contender_listed(struct contender *c, const struct listing *listing) {
     c->doubtful = false;
     c->made = true;
     contender_set_name(c, own->name);
+    session_found(contender_session(c), &c->create);
   }
   if (c->state == CONTENDER_LEAVING) {
     c->doubtful = false;

@@ -38,6 +38,7 @@ void unfair_queue(struct contender *c) {
 
 /* The node that was read is ours: its watch is that of our own. */
 static void unfair_found(struct contender *c, const struct reply *reply) {
+  if (!c->made) session_found(contender_session(c), &c->create);
   c->made = c->proven = true;
   c->czxid = reply->czxid;
   c->owner_session = reply->owner;

@@ -26,21 +26,32 @@ local function lost(self)
   return errors.refusal("lost", "the hold of %s was lost", self.path)
 end
 
-local function await_removal(self)
-  local session = self._hold.session
-  return session:_await_removal(self._hold.number, self.path)
+local function drop(listeners, guard)
+  for i = #listeners, 1, -1 do
+    if listeners[i].guard == guard then table.remove(listeners, i) end
+  end
+  return not listeners[1]
 end
 
---- Gives the lock back.  Returns as soon as that is guaranteed; with
--- `{ wait = true }` when a server has confirmed it.  `true`, or
--- `nil, message, "lost"` when the hold had been lost before.
-function Guard:release(options)
+-- Who has let go hears of nothing any more, though the hold may go on.
+local function forget_listeners(self)
+  local hold = self._hold
+  local silent = drop(hold.listeners, self)
+  if hold.revocation then silent = drop(hold.revocation, self) and silent end
+  if silent then hold.session:_unlisten(hold) end
+end
+
+--- The options of release(): is a confirmation to be waited for?
+function Guard.read_wait(options)
+  if options == nil then return false end
+  check.options(options, { wait = true }, "release options")
+  return check.flag(options.wait, false, "option 'wait'")
+end
+
+--- Gives the lock back: what release() returns; or, with `wait`, what is to be
+-- awaited then.
+function Guard:give_back(wait)
   local session = self._hold.session
-  local wait = false
-  if options ~= nil then
-    check.options(options, { wait = true }, "release options")
-    wait = check.flag(options.wait, false, "option 'wait'")
-  end
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
   if session._closed then
@@ -55,13 +66,24 @@ function Guard:release(options)
   self._outcome = kept and (provable or session._closed) and "released"
     or "lost"
   self._hold.entry:forget(self)
-  if last then
-    self._hold.ended = true
-    session:_unlisten(self._hold)
-  end
+  if last then self._hold.ended = true end
+  forget_listeners(self)
   if self._outcome == "lost" then return lost(self) end
-  if wait and last then return await_removal(self) end
+  if wait and last then
+    return session:_expect_removal(self._hold.number, self.path)
+  end
   return true
+end
+
+--- Gives the lock back.  Returns as soon as that is guaranteed; with
+-- `{ wait = true }` when a server has confirmed it.  `true`, or
+-- `nil, message, "lost"` when the hold had been lost before.
+function Guard:release(options)
+  local done, message, code = self:give_back(Guard.read_wait(options))
+  if done and done ~= true then
+    return self._hold.session:_await_removal(done)
+  end
+  return done, message, code
 end
 
 --- Do we hold the lock, provably, by this process's own clock?  No I/O.

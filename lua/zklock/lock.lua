@@ -348,6 +348,7 @@ local function acquire(self, request)
     reenter(self, request.owner, request.scope)
   if done then return guard, message, code end
   local wait = begin(self, request, guard)
+  if request.part then request.part.wait = wait end
   session:_wait(adapter, wait)
   return finish(self, request, wait)
 end
@@ -359,11 +360,21 @@ function Lock:acquire(options)
   return acquire(self, read_request(self, options))
 end
 
---- For multi: `asked` is the timeout that its caller gave for all parts.
-function Lock:acquire_part(options, asked)
+--- For multi.  `part`: `{ asked =, busy =, scope = }`, the timeout that its
+-- caller gave for all parts, whether it only tries, its scope if it does not
+-- wait here; `part.wait` will be the wait.
+function Lock:acquire_part(options, part)
   local request = read_request(self, options)
-  request.asked = asked
+  request.part, request.asked = part, part.asked
+  if part.busy then request.timeout, request.refusal = 0, "busy" end
   return acquire(self, request)
+end
+
+--- Ends a wait; it hears "cancelled" unless the grant was first.
+function Lock.cancel_wait(wait)
+  if not wait.done and not wait.lock._session._closed then
+    wait.share:cancel()
+  end
 end
 
 function Lock.check_try(options)
@@ -405,33 +416,30 @@ end
 local Ticket = {}
 Ticket.__index = Ticket
 
---- Ends the wait; the callback hears "cancelled" unless the grant was first.
 function Ticket:cancel()
-  local wait = self._wait
-  if not wait.done and not wait.lock._session._closed then
-    wait.share:cancel()
-  end
+  if self._wait then Lock.cancel_wait(self._wait) end
 end
 
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
-function Lock:acquire_async(options, callback, asked)
+function Lock:acquire_async(options, callback, part)
   if callback == nil and type(options) == "function" then
     options, callback = nil, options
   end
   check.callback(callback, "the callback of acquire_async")
   local request = read_request(self, options)
-  request.asked = asked
+  request.asked = part and part.asked
   local session = self._session
   local writer
   session:_check_open()
-  local scope = session:_scope()
+  local scope
+  if part then scope = part.scope else scope = session:_scope() end
   request.scope = scope
   if request.owner ~= nil then
     local done, guard, message, code = reenter(self, request.owner, scope)
     if done then
-      session:_later(function() callback(guard, message, code) end)
-      return setmetatable({ _wait = { done = true } }, Ticket)
+      session:_later(function() callback(guard, message, code) end, scope)
+      return setmetatable({ _wait = false }, Ticket)
     end
     writer = guard
   else
@@ -444,6 +452,7 @@ function Lock:acquire_async(options, callback, asked)
     callback(finish(self, request, wait))
   end
   local ticket = setmetatable({ _wait = wait }, Ticket)
+  if part then part.wait = wait end
   wait.adapter = session:_expect()
   session._waits[wait.number] = wait -- from here on it goes on by itself
   return ticket
@@ -458,25 +467,30 @@ function Lock:cancel()
 end
 
 -- Runs fn(guard) and releases.  On 5.4 a to-be-closed variable does it, which
--- leaves the traceback of an error as it was; `<close>` is no syntax
--- elsewhere, and there pcall must do.
-local run
+-- in the main chunk leaves the traceback of an error as it was; a coroutine
+-- that dies of an error closes nothing, so there, and where `<close>` is no
+-- syntax, it takes a pcall.
+local function run_protected(guard, fn)
+  local leave = loops.fence()
+  local function close(ok, ...)
+    leave()
+    guard:release()
+    if not ok then error((...), 0) end
+    return ...
+  end
+  return close(pcall(fn, guard))
+end
+
+local run = run_protected
 if _VERSION >= "Lua 5.4" then
-  run = load([[
-    local guard, fn = ...
+  local run_closing = load([[
+    local guard, run, fn = ...
     local _ <close> = guard
-    return fn(guard)
+    return run(guard, fn)
   ]], "=zklock.with_lock")
-else
+  local function call(guard, fn) return fn(guard) end
   run = function(guard, fn)
-    local leave = loops.fence()
-    local function close(ok, ...)
-      leave()
-      guard:release()
-      if not ok then error((...), 0) end
-      return ...
-    end
-    return close(pcall(fn, guard))
+    return run_closing(guard, loops.in_main() and call or run_protected, fn)
   end
 end
 

@@ -4,40 +4,62 @@
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
+local Guard = require "zklock.guard"
 local Lock = require "zklock.lock"
+local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
 local MultiGuard = {}
 MultiGuard.__index = MultiGuard
 
-local function new_guard(path, parts)
-  local nodes = {}
-  for i, part in ipairs(parts) do nodes[i] = part.node end
-  local self = setmetatable({
+-- It is made before its parts are granted, so that nothing can end them
+-- unheard: until then nobody but its ticket has it.
+local function new_guard(session, path)
+  return setmetatable({
     path = path,
-    node = table.concat(nodes, ","),
-    _parts = parts,
+    node = "",
+    _session = session,
+    _parts = {},
     _listeners = {},
+    _outcome = false, -- "released" or "lost", when it is over
+    _ticket = false, -- of the acquisition, while that goes on
+    _stack = false, -- among the owner's guards: see remember
   }, MultiGuard)
+end
+
+function MultiGuard:_add(part)
+  table.insert(self._parts, part)
   -- Weak: a part's hold must not keep its multi alive.
   local weak = setmetatable({ self }, { __mode = "v" })
-  for _, part in ipairs(parts) do
-    part:on_lost(function(_, code)
-      if weak[1] then weak[1]:_lose(code) end
-    end)
-  end
-  return self
+  part:on_lost(function(_, code)
+    if weak[1] then weak[1]:_lose(part.path, code) end
+  end)
+end
+
+function MultiGuard:_give_back()
+  for i = #self._parts, 1, -1 do self._parts[i]:release() end
 end
 
 -- One part is lost: so is the whole, and the rest is given back.
-function MultiGuard:_lose(code)
+function MultiGuard:_lose(path, code)
   if self._outcome then return end
-  self._outcome, self._code = "lost", code
-  for _, part in ipairs(self._parts) do part:release() end
+  self._outcome, self._code, self._lost_path = "lost", code, path
+  self:_give_back()
+  local ticket = self._ticket
+  if ticket then ticket:_end_wait() end -- what it waits for is of no use
   local listeners = self._listeners
   self._listeners = {}
-  for _, fn in ipairs(listeners) do fn(self, code) end
+  for _, listener in ipairs(listeners) do
+    self._session:_call(listener.scope, listener.fn, self, code)
+  end
+end
+
+-- Who has heard of the end is told no more by the next acquisition.
+local function forget(self)
+  for i = #self._stack, 1, -1 do
+    if self._stack[i] == self then table.remove(self._stack, i) end
+  end
 end
 
 local function lost(self)
@@ -45,17 +67,23 @@ local function lost(self)
 end
 
 function MultiGuard:release(options)
-  if self._outcome == "lost" then
-    self._told = true
-    return lost(self)
-  end
+  local wait = Guard.read_wait(options)
+  forget(self)
+  if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
   self._outcome = "released"
+  -- All of them first: while one is awaited this task may be killed.
+  local removals = {}
   for i = #self._parts, 1, -1 do
-    local ok, _, code = self._parts[i]:release(options)
-    if not ok and code == "lost" then self._outcome = "lost" end
+    local done = self._parts[i]:give_back(wait)
+    if not done then self._outcome = "lost" end
+    if done and done ~= true then removals[#removals + 1] = done end
   end
   if self._outcome == "lost" then return lost(self) end
+  for _, removal in ipairs(removals) do
+    local ok, message, code = self._session:_await_removal(removal)
+    if not ok then return nil, message, code end
+  end
   return true
 end
 
@@ -64,7 +92,6 @@ function MultiGuard:is_held()
 end
 
 function MultiGuard:lease()
-  if self._outcome then return 0 end
   local least = math.huge
   for _, part in ipairs(self._parts) do
     least = math.min(least, part:lease())
@@ -126,7 +153,8 @@ function MultiGuard:on_lost(fn)
   if self:state() == "lost" then
     fn(self, self._code or "lost")
   elseif not self._outcome then
-    table.insert(self._listeners, fn)
+    local scope = self._session:_scope()
+    table.insert(self._listeners, { fn = fn, scope = scope })
   end
   return self
 end
@@ -211,11 +239,11 @@ function Multi.new(session, locks)
     _session = session,
     _parts = parts,
     _guards = guards_of(session, parts),
+    _tickets = setmetatable({}, { __mode = "k" }),
   }, Multi)
 end
 
 local acquire_options = check.set "timeout data max_hold owner"
-local check_try = Lock.check_try
 
 local function read_request(options)
   if options == nil or type(options) == "number" then
@@ -237,38 +265,109 @@ local function read_request(options)
   }
 end
 
-local function give_back(guards)
-  for i = #guards, 1, -1 do guards[i]:release() end
-end
-
 local function remember(self, owner, guard)
   -- As long as the guard lives, who asks again is told what became of it.
   guard._guards = self._guards
-  self._guards[owner] = self._guards[owner] or {}
-  table.insert(self._guards[owner], guard)
-  return guard
-end
-
--- All parts are granted; but the first may have been lost since.
-local function complete(self, owner, guards)
-  for _, guard in ipairs(guards) do
-    if not guard:is_held() then
-      give_back(guards)
-      return refusal("lost", "the hold of %s was lost while the rest of %s was "
-        .. "acquired", guard.path, self.path)
-    end
-  end
-  return remember(self, owner, new_guard(self.path, guards))
+  local stack = self._guards[owner] or {}
+  self._guards[owner], guard._stack = stack, stack
+  table.insert(stack, guard)
 end
 
 -- A lost hold answers "lost" until its guard has been released.
 local function find_lost(self, owner)
-  local stack = self._guards[owner] or {}
-  while #stack > 0 and stack[#stack]._outcome == "released" do
-    table.remove(stack)
+  local stack = self._guards[owner]
+  local top = stack and stack[#stack]
+  return top and top:state() == "lost" and top
+end
+
+-- Ticket: an acquisition under way, whatever it waits in.
+local Ticket = {}
+Ticket.__index = Ticket
+
+local function new_ticket(self, request)
+  local guard = new_guard(self._session, self.path)
+  local ticket = setmetatable({
+    asked = request.asked,
+    busy = request.busy,
+    scope = false,
+    wait = false, -- the part's that is asked for
+    fine = false,
+    _multi = self,
+    _request = request,
+    _guard = guard,
+    _cancelled = false,
+  }, Ticket)
+  guard._ticket = ticket
+  self._tickets[ticket] = true
+  return ticket
+end
+
+function Ticket:_end_wait()
+  if self.wait then Lock.cancel_wait(self.wait) end
+end
+
+--- Ends the wait; it hears "cancelled" unless the last grant was first.
+function Ticket:cancel()
+  self._cancelled = true
+  self:_end_wait()
+end
+
+-- The end of a call that waits.  Not fine: it was killed, or something raised.
+function Ticket:finish()
+  if self.fine then return end
+  self._guard._outcome = "released"
+  self._guard:_give_back()
+end
+
+Ticket.__close = Ticket.finish
+
+local function lost_part(self)
+  local guard = self._guard
+  if guard._outcome then return guard._lost_path end
+  for _, part in ipairs(guard._parts) do
+    if not part:is_held() then return part.path end
   end
-  local top = stack[#stack]
-  if top and not top._told and top:state() == "lost" then return top end
+end
+
+-- Why an acquisition cannot go on after a grant: nil, message, code.
+local function obstacle(self, complete)
+  local path = self._multi.path
+  if self._multi._session._closed then
+    return refusal("closed", "the session was closed while waiting for %s",
+      path)
+  end
+  local lost_path = lost_part(self)
+  if lost_path then
+    return refusal("lost", "the hold of %s was lost while the rest of %s was "
+      .. "acquired", lost_path, path)
+  elseif self._cancelled and not complete then
+    return refusal("cancelled", "the wait for %s was cancelled", path)
+  end
+end
+
+-- A part was answered.  Nothing, if the next is to be asked for; true and the
+-- answer for all, if not.
+function Ticket:_note(part, message, code)
+  local guard, multi = self._guard, self._multi
+  self.wait = false
+  if part then guard:_add(part) end
+  local complete = #guard._parts == #multi._parts
+  if part or code == "cancelled" and guard._outcome then
+    local _, why, which = obstacle(self, complete)
+    message, code = why, which
+  end
+  if not code and not complete then return nil end
+  guard._ticket = false
+  if code then
+    guard._outcome = guard._outcome or "released"
+    guard:_give_back()
+    return true, nil, message, code
+  end
+  local nodes = {}
+  for i, one in ipairs(guard._parts) do nodes[i] = one.node end
+  guard.node = table.concat(nodes, ",")
+  remember(multi, self._request.owner, guard)
+  return true, guard
 end
 
 local function part_options(request)
@@ -280,46 +379,39 @@ local function part_options(request)
   }
 end
 
--- Takes the parts in order with `take`; stops at the first failure.
-local function acquire(self, request, take)
+local function take_all(self, ticket)
+  for _, part in ipairs(self._parts) do
+    local done, guard, message, code =
+      ticket:_note(part:acquire_part(part_options(ticket._request), ticket))
+    if done then return guard, message, code end
+  end
+end
+
+local function acquire(self, request)
   local session = self._session
   session:_check_open()
-  if request.owner == nil then
-    request.owner = session:_owner(session:_adapter())
-  end
+  local adapter = session:_adapter()
+  if request.owner == nil then request.owner = session:_owner(adapter) end
   local gone = find_lost(self, request.owner)
   if gone then return lost(gone) end
-  local guards = {}
-  for i, part in ipairs(self._parts) do
-    local guard, message, code = take(part, part_options(request),
-      request.asked)
-    if not guard then
-      give_back(guards)
-      return nil, message, code
-    end
-    guards[i] = guard
-  end
-  return complete(self, request.owner, guards)
+  local ticket = new_ticket(self, request)
+  return waits.guard(adapter, ticket, take_all, self, ticket)
 end
 
 function Multi:acquire(options)
-  return acquire(self, read_request(options), Lock.acquire_part)
+  return acquire(self, read_request(options))
 end
 
 function Multi:try_acquire(options)
-  check_try(options)
+  Lock.check_try(options)
   local request = read_request(options)
-  local take = function(part, of_part)
-    of_part.timeout = nil
-    return part:try_acquire(of_part)
-  end
-  return acquire(self, request, take)
+  request.busy = true
+  return acquire(self, request)
 end
 
 function Multi:with_lock(fn, options)
   check.callback(fn, "argument 1 of with_lock")
-  local guard, message, code =
-    acquire(self, read_request(options), Lock.acquire_part)
+  local guard, message, code = acquire(self, read_request(options))
   if not guard then return nil, message, code end
   return Lock.run_with(guard, fn)
 end
@@ -327,21 +419,11 @@ end
 --- Releases the calling task's innermost hold of this multi.
 function Multi:release(options)
   local stack = self._guards[self._session:_owner()] or {}
-  while #stack > 0 do
-    local guard = table.remove(stack)
-    if guard._outcome ~= "released" and not guard._told then
-      return guard:release(options)
-    end
+  local guard = stack[#stack]
+  if not guard then
+    misuse("%s is not held by the calling task", self.path)
   end
-  misuse("%s is not held by the calling task", self.path)
-end
-
-local Ticket = {}
-Ticket.__index = Ticket
-
-function Ticket:cancel()
-  self._cancelled = true
-  if self._part then self._part:cancel() end
+  return guard:release(options)
 end
 
 function Multi:acquire_async(options, callback)
@@ -350,42 +432,31 @@ function Multi:acquire_async(options, callback)
   end
   check.callback(callback, "the callback of acquire_async")
   local request = read_request(options)
-  self._session:_check_open()
-  request.owner = request.owner or {}
-  local guards = {}
-  local ticket = setmetatable({}, Ticket)
-  local function step(index)
-    local part = self._parts[index]
-    ticket._part = part:acquire_async(part_options(request),
-      function(guard, message, code)
-        if guard and ticket._cancelled then
-          guard:release()
-          guard, message, code = refusal("cancelled",
-            "the wait for %s was cancelled", self.path)
-        end
-        if not guard then
-          give_back(guards)
-          callback(nil, message, code)
-          return
-        end
-        guards[index] = guard
-        if index < #self._parts then
-          step(index + 1)
-        else
-          callback(complete(self, request.owner, guards))
-        end
-      end, request.asked)
+  local session = self._session
+  session:_check_open()
+  local ticket = new_ticket(self, request)
+  ticket.scope = session:_scope()
+  local gone = request.owner ~= nil and find_lost(self, request.owner)
+  if gone then
+    session:_later(function() callback(lost(gone)) end)
+    return ticket
   end
-  step(1)
-  self._tickets = self._tickets or setmetatable({}, { __mode = "k" })
-  self._tickets[ticket] = true
+  if request.owner == nil then request.owner = {} end
+  local function ask(index)
+    self._parts[index]:acquire_async(part_options(request), function(...)
+      local done, guard, message, code = ticket:_note(...)
+      if not done then return ask(index + 1) end
+      callback(guard, message, code)
+    end, ticket)
+  end
+  ask(1)
   return ticket
 end
 
 --- Ends every wait that was begun through this lock object.
 function Multi:cancel()
-  for _, part in ipairs(self._parts) do part:cancel() end
-  for ticket in pairs(self._tickets or {}) do ticket:cancel() end
+  self._session:_check_open()
+  for ticket in pairs(self._tickets) do ticket:cancel() end
 end
 
 function Multi:__tostring()

@@ -45,6 +45,11 @@ local function protect(self, scope, fn, ...)
   if spawn then spawn(run, self, fn, ...) else run(self, fn, ...) end
 end
 
+--- Runs a user's callback for whoever has it, at its turn.
+function Session:_call(scope, fn, ...)
+  protect(self, scope, fn, ...)
+end
+
 -- Waits.
 
 local function end_wait(self, wait)
@@ -92,7 +97,7 @@ function handlers.gone(self, number)
   self._removals[number] = nil
   if not wait then return end
   wait.done = true
-  wait.adapter.wake(wait)
+  if wait.adapter then wait.adapter.wake(wait) end
 end
 
 function handlers.revoked(self, number)
@@ -201,11 +206,11 @@ function Session:fd()
 end
 
 -- Puts a callback off to the next step().
-function Session:_later(fn)
+function Session:_later(fn, scope)
   local adapter = self:_expect()
   self._later_queue = self._later_queue or {}
   table.insert(self._later_queue, {
-    scope = self:_scope(), fn = fn, adapter = adapter,
+    scope = scope or self:_scope(), fn = fn, adapter = adapter,
   })
   self._core:nudge()
 end
@@ -293,6 +298,7 @@ end
 function Session:_unlisten(hold)
   local adapter = hold.adapter
   if not adapter then return end
+  hold.adapter = nil
   self._served[adapter].holds[hold] = nil
   self:_attend(adapter, 0)
 end
@@ -312,12 +318,19 @@ local function new_wait(number, among)
     reason = false, contenders = false, adapter = false }
 end
 
-function Session:_await_removal(number, path)
+-- From now on the confirmation that this hold's node is gone is noted.
+function Session:_expect_removal(number, path)
   local wait = new_wait(number, self._removals)
-  self:_wait(self:_adapter(), wait)
+  wait.path = path
+  self._removals[number] = wait
+  return wait
+end
+
+function Session:_await_removal(wait)
+  if not wait.done then self:_wait(self:_adapter(), wait) end
   if wait.code then
     return refusal("closed", "the session was closed before a server "
-      .. "confirmed the release of %s", path)
+      .. "confirmed the release of %s", wait.path)
   end
   return true
 end
@@ -503,7 +516,7 @@ local function wake_all(self)
   for number, wait in pairs(self._removals) do
     self._removals[number] = nil
     wait.code, wait.done = "closed", true
-    wait.adapter.wake(wait)
+    if wait.adapter then wait.adapter.wake(wait) end
   end
 end
 
@@ -525,6 +538,7 @@ function Session:close()
   self._closed = true
   self._core:close()
   wake_all(self)
+  while self._later_queue do run_later(self) end
   emit(self, "closed")
   local blocking = loops.may_block(self._loop)
   if blocking then await_end(self) end

@@ -26,34 +26,33 @@ local function abandon(wait)
   end
 end
 
-local protected_turn
+-- What `fn` returns or raises, after `closing:finish()`; `closing.fine` says
+-- which.  `blocks`: it never yields.
+local function pass(closing, ok, ...)
+  closing.fine = ok
+  closing:finish()
+  if not ok then error((...), 0) end
+  return ...
+end
+
+local guarded
 if _VERSION >= "Lua 5.4" then
-  protected_turn = load([[
-    local turn, closing, self, adapter, wait = ...
+  -- `<close>` is for coroutine.close; a coroutine that dies of an error closes
+  -- nothing by itself.
+  guarded = load([[
+    local pass, _, closing = ...
     local _ <close> = closing
-    turn(self, adapter, wait)
-    closing.fine = true
+    return pass(closing, pcall(select(4, ...)))
   ]], "=zklock.wait")
 elseif not jit and _VERSION == "Lua 5.1" then
   -- No yield across pcall here: only a wait that blocks can be protected.
-  protected_turn = function(turn_, closing, self, adapter, wait)
-    if not adapter.blocks then
-      turn_(self, adapter, wait)
-      closing.fine = true
-      closing:finish()
-      return
-    end
-    local ok, problem = pcall(turn_, self, adapter, wait)
-    closing.fine = ok
-    closing:finish()
-    if not ok then error(problem, 0) end
+  guarded = function(pass_, blocks, closing, fn, ...)
+    if not blocks then return pass_(closing, true, fn(...)) end
+    return pass_(closing, pcall(fn, ...))
   end
 else
-  protected_turn = function(turn_, closing, self, adapter, wait)
-    local ok, problem = pcall(turn_, self, adapter, wait)
-    closing.fine = ok
-    closing:finish()
-    if not ok then error(problem, 0) end
+  guarded = function(pass_, _, closing, ...)
+    return pass_(closing, pcall(...))
   end
 end
 
@@ -73,13 +72,19 @@ Closing.__close = Closing.finish
 
 local waits = {}
 
+--- Calls `fn(...)`, and then `closing:finish()`, also if it raises or the
+-- running task is killed in it.  `closing` has finish, and that as __close.
+function waits.guard(adapter, closing, fn, ...)
+  return guarded(pass, adapter.blocks, closing, fn, ...)
+end
+
 --- Suspends the running task until `wait.done`, or until its own timeout.
 function waits.suspend(session, adapter, wait)
   wait.closing = setmetatable({
     session = session, adapter = adapter, wait = wait,
   }, Closing)
   if wait.scope then wait.scope:add(wait.scope.waits, wait) end
-  protected_turn(turn, wait.closing, session, adapter, wait)
+  waits.guard(adapter, wait.closing, turn, session, adapter, wait)
 end
 
 --- Ends a wait whose task, if it has one, will never go on.

@@ -181,9 +181,11 @@ describe("The guard of a multi", function()
 
   it("ends with the request of nginx that asked for it", function()
     local over = false
-    local scope = { waits = {}, guards = {}, has_ended = function() return over end,
+    local scope = {
+      waits = {}, guards = {}, has_ended = function() return over end,
       add = function(_, set, thing) set[thing] = true end,
-      remove = function(_, set, thing) set[thing] = nil end }
+      remove = function(_, set, thing) set[thing] = nil end,
+    }
     local running = scope
     local script, session, multi = open(library, {
       wait = function() end, wake = function() end,

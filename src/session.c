@@ -164,7 +164,7 @@ static bool is_write(enum op_kind kind) {
 /* A refusal is a committed transaction too, if it is one of these. */
 static bool is_committed(int rc) {
   return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
-         rc == REPLY_NO_AUTH;
+         rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
 }
 
 void session_retry(struct session *s) {

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-/* 5 % for clocks of different rates. */
+static int64_t settling(int64_t timeout) { return timeout / 24; }
+static int64_t gap(int64_t timeout) { return timeout / 4; }
 static int64_t without_margin(int64_t timeout) { return timeout / 20 * 19; }
+static int64_t prompt(int64_t timeout) { return timeout / 5 * 2; }
 
 void lease_init(struct lease *lease, int64_t least) {
   memset(lease, 0, sizeof *lease);
@@ -21,6 +23,7 @@ static void lower(int64_t *least, int64_t timeout) {
 static void cut_short(struct lease *lease, int64_t started) {
   int64_t until = started + without_margin(lease->timeout);
   if (until < lease->until) lease->until = until;
+  if (until < lease->proved) lease->proved = until;
 }
 
 void lease_attempting(struct lease *lease, int64_t started) {
@@ -39,7 +42,7 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
 static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
     int64_t last = lease->rounds[lease->newest].answered;
-    /* Coarse samples are enough: the ring must span more than T/3. */
+    /* Coarse samples are enough: the ring must span settling and gap. */
     if (answered - last < lease->timeout / 32) return;
     lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
   }
@@ -59,12 +62,12 @@ static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
 }
 
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now) {
-  int64_t timeout = lease->timeout;
-  int64_t running = sent_of_answered_by(lease, sent - timeout / 24);
-  int64_t touch = sent_of_answered_by(lease, running - timeout / 4);
-  int64_t by_round = sent + timeout / 5 * 2;
-  int64_t by_touch = touch + without_margin(timeout);
-  int64_t until = by_round < by_touch ? by_round : by_touch;
+  int64_t running = sent_of_answered_by(lease, sent - settling(lease->timeout));
+  int64_t touch = sent_of_answered_by(lease, running - gap(lease->timeout));
+  int64_t proved = touch + without_margin(lease->timeout);
+  int64_t until = sent + prompt(lease->timeout);
+  if (until > proved) until = proved;
   if (until > lease->until) lease->until = until;
+  if (proved > lease->proved) lease->proved = proved;
   remember(lease, sent, now);
 }

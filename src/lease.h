@@ -1,52 +1,91 @@
 /* The lease: until when this process may believe that its ZooKeeper session
  * is alive, by its own clock alone.  Pure arithmetic on times in nanoseconds.
  *
- * Only what a quorum has committed proves anything, so the lease is renewed by
- * *rounds*: committed requests, one in flight at a time.  From a round sent at
- * S and confirmed we may believe until
+ * The leader expires a session T after the last sign of life that it has
+ * heard of.  So from any sign of life, sent at `touch`, of which the leader
+ * has heard, we may believe until
  *
- *     min(S + 0.4 T,  touch + 0.95 T)
+ *     touch + T - margin                      margin = T/20
  *
- * where `touch` is a time at which the leader had certainly not yet begun to
- * count our silence.  A leader hears of a follower's sessions only in the
- * follower's reports, which it asks for every half tick (<= T/4: a server
- * grants no timeout below two ticks) as long as it runs.  So:
+ * The margin is for clocks of different rates.  The question is what the
+ * leader has heard.  Only what a quorum has committed proves anything, so the
+ * lease is renewed by *rounds*: committed requests, one in flight at a time.
+ * But that the leader has committed a round does not say that it has heard of
+ * the session: it hears of a follower's sessions only in the follower's
+ * reports, which it asks for every half tick (<= T/4: a server grants no
+ * timeout below two ticks) as long as it runs.  So when a round that was sent
+ * at S is confirmed, `touch` is found in two steps:
  *
- *   P, an earlier round, was answered T/24 or more before S.  The leader ran
- *   when it committed P, and had T/24 to look at its sessions before it
- *   committed the round of S: had it been stopped for so long that ours was
- *   overdue, ours would be expired, and the round of S refused.
- *   Q, an earlier round still, was answered T/4 or more before P was sent.
- *   If the leader ran all the time since, it asked for a report between the
- *   two, and the asking came before P's commit on the one link that it shares
- *   with it: the report was under way when S was sent, and arrived before the
- *   request of S.  If the leader was stopped, it asked as soon as it went on,
- *   for the time had come.  In the report was whatever had been received
- *   before Q was answered, and so after Q was sent.
+ *   P, an earlier round, was answered settling = T/24 or more before S.  The
+ *   leader ran when it committed P, and had that long to look for overdue
+ *   sessions, and to hear its followers, before it committed the round of S:
+ *   had it been stopped for so long that ours was overdue, ours would be
+ *   expired, and the round of S refused.
+ *   Q, an earlier round still, was answered gap = T/4 or more before P was
+ *   sent.  If the leader ran all the time since, it asked for a report between
+ *   the two, and the asking came before P's commit on the one link that it
+ *   shares with it: the report was under way when S was sent, and arrived
+ *   before the request of S.  If the leader was stopped, it asked as soon as
+ *   it went on, for the time had come.  In the report was whatever had been
+ *   received before Q was answered, and so after Q was sent.
  *
  * `touch` is when the newest such Q was sent.  A session is created, and moved
  * to another server, by the leader itself: the start of a connection attempt
- * that succeeded counts as well.  The 5 % are for clocks of different rates.
+ * that succeeded counts as well, with neither P nor Q.
+ *
+ * With rounds every i, answered after r (r + settling <= i), P is the round
+ * before S and Q the nth before P, n the least for which n i - r >= gap:
+ *
+ *     touch + T - margin = S + T - margin - (n + 1) i
+ *
+ *     i = T/6   n = 2   S + 0.45 T  (somebody holds or waits: session.c)
+ *     i = 0.3 T n = 1   S + 0.35 T  (idle)
+ *     i = T/11  n = 3   S + 0.58 T     i = T/15  n = 4   S + 0.61 T
+ *
+ * In a connection's first T/2 or so there is no Q yet, and it is more: up to
+ * the connection's start + 0.95 T.  The rounds of the last connection are
+ * forgotten: they would be safe to count, but they are older.
+ *
+ * That much we may believe.  We do for no longer than
+ *
+ *     S + prompt                              prompt = 0.4 T
+ *
+ * not for safety, but to be told early, and evenly, that nobody answers; and
+ * early enough for the node to be deleted through the connection, which the
+ * client library gives up after 2/3 T of silence: if it is only the answers
+ * that get lost, its attempts to reconnect keep the session alive, and with it
+ * a lock that nobody holds any more, for as long as that lasts.
  *
  * T is the least timeout that a server may have granted this session.  A
  * server tells the leader with each sign of life for how long from now the
  * session is to live, by the timeout of the connection that it came through;
  * so any sign of life may shorten what an earlier one has granted, as well one
- * that comes late, through a server that we have left, and a new leader
- * begins with the timeout of the session's first connection.
+ * that comes late, through a server that we have left; and a new leader begins
+ * with the timeout of the session's first connection.  By the least of them
+ * all it does not matter which was the last.
  *
  * An attempt to connect whose answer is lost may have been granted less than
- * we know of, and may reach the leader at any time from its beginning on.  So
- * then L takes the place of T, a timeout that no server goes below, and what
- * the lease has left ends 0.95 L after the attempt's beginning.  L is what the
- * user says, or else the least that any connection of ours was ever granted.
+ * we know of, and may reach the leader at any time from its beginning on, also
+ * when a later attempt has long succeeded.  So from the first attempt to
+ * reconnect on, L takes the place of T, a timeout that no server goes below;
+ * and what the lease has left ends L - margin after the attempt's beginning.
+ * L is what the user says, or else the least that any connection of ours was
+ * ever granted.
  *
- * While rounds are made every T/6 and answered at once the first term is the
- * smaller one.  The second makes the lease shorter when answers came late, or
- * when the session had been idle, with a round every 0.3 T.  Assumptions:
- * minSessionTimeout is at least two ticks, as the server's default has it; and
- * a leader that goes on after a stop has looked for overdue sessions, and has
- * heard its followers, T/24 after its first commit. */
+ * Assumptions, and what happens when they are broken: two may believe, for as
+ * long as the lease exceeds what the leader knows.
+ *
+ *   minSessionTimeout is at least two ticks, as the server's default has it.
+ *   A leader that goes on after a stop has looked for overdue sessions, and
+ *   has heard its followers, T/24 after its first commit.
+ *   Clocks' rates differ by less than the margin, and ours counts while we are
+ *   stopped.  (CLOCK_BOOTTIME does, but not the time for which a hypervisor
+ *   has frozen the machine; no clock in it does.)
+ *   No server grants less than L.
+ *   Behind observerMasterPort T is at least four ticks: there are two reports
+ *   on the way then, an observer's to its master and the master's, each up to
+ *   half a tick after the other, and both must fit into the gap.  (Whoever
+ *   asks for ten seconds has five ticks of the default's two.) */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
@@ -59,7 +98,8 @@ enum { LEASE_ROUNDS = 24 };
 struct lease {
   int64_t least;     /* L; 0: no connection yet, and nobody has said */
   int64_t timeout;   /* T; 0: no connection yet */
-  int64_t until;     /* believe while now < until */
+  int64_t proved;    /* the leader lets us live until then, at least */
+  int64_t until;     /* believe while now < until; <= proved */
   int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {

@@ -43,12 +43,14 @@ void faults_draw(struct world *w, uint64_t allowed) {
   int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
   f->about_time = random_chance(r, 12);
   f->aimed = f->about_time && random_chance(r, 50);
+  if (w->wanted_aim) f->about_time = f->aimed = true;
   f->classes = 0;
   for (int i = 0; i < FAULTS; i++) {
-    int chance = f->aimed           ? is_for_aiming(i) ? 40 : 1
-                 : !f->about_time   ? percent
-                 : is_about_time(i) ? 30
-                                    : 3;
+    int chance = percent;
+    if (f->aimed)
+      chance = is_for_aiming(i) ? 50 : 1;
+    else if (f->about_time)
+      chance = is_about_time(i) ? 30 : 3;
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
@@ -73,9 +75,13 @@ static void plan(struct world *w, int number) {
                               OP_REMOVE,  OP_REMOVE,    OP_LIST,   OP_GET,
                               OP_MKDIR,   OP_HEARTBEAT, OP_SYNC};
   struct strike *strike = &w->faults.strikes[number];
-  if (w->faults.aimed && random_chance(&w->random, 80)) {
-    strike->trap = TRAP_ROUND;
-    strike->countdown = random_below(&w->random, 12);
+  if (w->faults.aimed && random_chance(&w->random, 85)) {
+    bool connect = random_chance(&w->random, 25);
+    strike->trap = connect ? TRAP_CONNECT : TRAP_ROUND;
+    strike->countdown =
+        random_below(&w->random, connect                         ? 4
+                                 : random_chance(&w->random, 50) ? 4
+                                                                 : 40);
     return;
   }
   int trap_count = (int)(sizeof traps / sizeof *traps);
@@ -90,7 +96,7 @@ static void plan(struct world *w, int number) {
 }
 
 void faults_plan(struct world *w) {
-  int wanted = random_below(&w->random, STRIKES_MAX + 1);
+  int wanted = random_below(&w->random, w->faults.aimed ? 5 : STRIKES_MAX + 1);
   for (int i = 0; i < wanted; i++) {
     int fault = draw_strike(w);
     if (fault == NOBODY) return;
@@ -107,7 +113,7 @@ void faults_see(struct world *w, int process, int trap) {
     if (strike->trap != trap || strike->countdown-- > 0) continue;
     strike->trap = NOBODY;
     int64_t longest = 6 * w->profile.latency;
-    if (trap == TRAP_ROUND)
+    if (trap == TRAP_ROUND || trap == TRAP_CONNECT)
       longest = random_chance(&w->random, 60) ? 0 : w->zoo.tick;
     agenda_add(&w->agenda, w->now + world_span(w, longest), FAULT_STRIKES,
                process + 1, i);
@@ -215,8 +221,13 @@ static void stop_server(struct world *w, int aim) {
 static void cut_off(struct world *w, int aim) {
   int server = aim == NOBODY || aim == w->zoo.leader ? some_follower(w) : aim;
   if (server == NOBODY || w->now < w->zoo.servers[server].cut_until) return;
-  trace(w, NOBODY, "! server %d is cut off from the leader", server);
-  server_is_cut_off(w, server, while_or_timeout(w));
+  int64_t until = while_or_timeout(w);
+  if (w->faults.aimed && until < w->now + w->profile.timeout)
+    until = w->now + w->profile.timeout;
+  if (until > w->profile.active) until = w->profile.active;
+  trace(w, NOBODY, "! server %d is cut off from the leader until %.3f ms",
+        server, (double)until / 1e6);
+  server_is_cut_off(w, server, until);
 }
 
 static void configure(struct world *w) {

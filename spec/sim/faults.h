@@ -65,10 +65,10 @@ enum fault {
 
 enum { STRIKES_MAX = 12 };
 
-enum { TRAP_EVENT = 100, TRAP_ROUND };
+enum { TRAP_EVENT = 100, TRAP_ROUND, TRAP_CONNECT };
 
-/* A strike waits for its time, for a request of a certain kind, an event, or
- * the answer to a round. */
+/* A strike waits for its time, for a request of a certain kind, an event, the
+ * answer to a round, or until the leader hears that somebody connects. */
 struct strike {
   enum fault fault;
   int trap;      /* an op_kind, or one of the above; NOBODY: none */

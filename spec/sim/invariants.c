@@ -23,15 +23,14 @@ static bool is_taken(const struct world *w, const struct acquisition *a) {
 /* A server has granted its session less than it was ever told, in an answer
  * that it has not got, and nobody has warned it: the option that says how
  * little a server may grant is there for that. */
-static bool is_unwarned(const struct world *w, const struct acquisition *a) {
-  const struct process *p = a->process;
-  int session = node_of(w, a)->session;
+static bool is_unwarned(const struct world *w, const struct process *p,
+                        int session) {
   return !p->warned && session != NOBODY &&
          w->zoo.sessions[session].least > p->library.least;
 }
 
 static bool is_excused(const struct world *w, const struct acquisition *a) {
-  return is_taken(w, a) || is_unwarned(w, a);
+  return is_taken(w, a) || is_unwarned(w, a->process, node_of(w, a)->session);
 }
 
 static int own_node(struct world *w, const struct acquisition *a) {
@@ -414,11 +413,49 @@ static void check_alone(struct world *w, const struct session *s) {
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
 }
 
+/* The lease. */
+
+/* What lease.h derives: as the leader counts, the session lives for at least
+ * as long as is proved, whatever it hears from now on. */
+static void check_lease(struct world *w, const struct process *p) {
+  const struct session *s = &p->session;
+  int64_t left = s->lease.proved - p->now;
+  if (s->id == 0 || left <= 0 || p->inbox_first != p->inbox_last) return;
+  int session = zoo_session_number(s->id);
+  const struct zoo_session *z = &w->zoo.sessions[session];
+  if (z->forced || is_unwarned(w, p, session)) return;
+  if (p->drift != 0) left = left / (10000 + p->drift) * 10000;
+  if (!z->alive || z->expires < w->now + left)
+    violate(w, "process %d believes in session %d for longer than the leader",
+            p->number, session);
+}
+
+/* A connection stands on its start until its rounds carry it. */
+void invariants_proved(struct world *w, const struct process *p) {
+  int64_t least = w->zoo.grants[GRANTS - 1];
+  if (p->now < p->library.started + least / 2 &&
+      p->now >= p->session.lease.proved)
+    violate(w, "a round of process %d has proved nothing", p->number);
+}
+
+/* Who has a connection through which all goes well renews it. */
+void invariants_lease_over(struct world *w, const struct acquisition *a) {
+  const struct library *l = &a->process->library;
+  int64_t least = w->zoo.grants[GRANTS - 1];
+  if (!w->calm || l->state != LIBRARY_CONNECTED) return;
+  if (32 * w->profile.latency > least) return;
+  int64_t since = w->calm_since;
+  if (l->connected_at > since) since = l->connected_at;
+  if (w->now > since + w->profile.timeout)
+    violate(w, "(%d) is lost, and all goes well", number_of(w, a));
+}
+
 void invariants_turned(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.holders > 0) check_exclusion(w);
   if (!p->open) return;
   check_alone(w, &p->session);
+  check_lease(w, p);
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || !a->contender) continue;

@@ -15,6 +15,10 @@ void invariants_told(struct world *w, const struct acquisition *a,
 void invariants_granted(struct world *w, struct acquisition *a);
 /* A process has finished a batch. */
 void invariants_turned(struct world *w, struct process *p);
+/* A round of this process has been answered. */
+void invariants_proved(struct world *w, const struct process *p);
+/* A hold has ended with its lease. */
+void invariants_lease_over(struct world *w, const struct acquisition *a);
 /* The leader is about to expire a session. */
 void invariants_expiring(struct world *w, int session);
 /* A foreign client holds a lock; of a semaphore, so many of them do. */

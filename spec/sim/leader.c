@@ -27,9 +27,11 @@ static void fail(struct world *w, int server, int request, int rc) {
 
 /* Sessions. */
 
-int64_t zoo_session_id(int session) {
-  return INT64_C(0x10000a5c3e90000) + session;
-}
+static const int64_t first_id = INT64_C(0x10000a5c3e90000);
+
+int64_t zoo_session_id(int session) { return first_id + session; }
+
+int zoo_session_number(int64_t id) { return (int)(id - first_id); }
 
 /* ExpiryQueue.roundToNextInterval: never early, at most a tick late. */
 static int64_t expiry_of(const struct world *w, int64_t timeout) {
@@ -138,6 +140,7 @@ void leader_looks_at_session(struct world *w, int session) {
 static void connect(struct world *w, int server, int request) {
   struct zoo *zoo = &w->zoo;
   struct connection *c = &zoo->connections[zoo->requests[request].connection];
+  faults_see(w, c->client, TRAP_CONNECT);
   if (c->session == NOBODY) {
     c->session = open_session(w, server, request);
     commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, c->server, 0);
@@ -390,42 +393,52 @@ void leader_receives(struct world *w, int server) {
   }
 }
 
+void zoo_ping_later(struct world *w, int server, int64_t after) {
+  struct server *s = &w->zoo.servers[server];
+  if (s->master == NOBODY) {
+    w->zoo.pings_at = w->now + after;
+    agenda_add(&w->agenda, w->zoo.pings_at, LEADER_PINGS, 0, 0);
+  } else {
+    s->pings_at = w->now + after;
+    agenda_add(&w->agenda, s->pings_at, MASTER_PINGS, server, 0);
+  }
+}
+
+/* A whole half tick, or so long after a stop. */
+static int64_t next_ping(struct world *w, int above) {
+  const struct server *s = &w->zoo.servers[above];
+  if (w->now >= s->stopped_until) return w->zoo.tick / 2;
+  return s->stopped_until - w->now + leader_delay(w);
+}
+
 /* Every half tick; the answer is the report. */
 void leader_pings(struct world *w) {
   struct zoo *zoo = &w->zoo;
-  const struct server *leader = &zoo->servers[zoo->leader];
-  if (w->now < leader->stopped_until) {
-    agenda_add(&w->agenda, leader->stopped_until + leader_delay(w),
-               LEADER_PINGS, 0, 0);
-    return;
-  }
-  zoo->pinging = false;
-  for (int i = 0; i < zoo->server_count; i++) {
+  bool stopped = w->now < zoo->servers[zoo->leader].stopped_until;
+  bool any = stopped;
+  if (w->now != zoo->pings_at) return; /* of a leader that was */
+  zoo->pings_at = NEVER;
+  for (int i = 0; i < zoo->server_count && !stopped; i++) {
     const struct server *s = &zoo->servers[i];
     bool spoken_for =
-        s->observer != NOBODY && zoo->servers[s->observer].pinging;
+        s->observer != NOBODY && zoo->servers[s->observer].pings_at != NEVER;
     if (i == zoo->leader || s->master != NOBODY) continue;
     if (!s->connections && !spoken_for) continue;
     server_deliver(w, i, DELIVER_PING, 0);
-    zoo->pinging = true;
+    any = true;
   }
-  if (zoo->pinging)
-    agenda_add(&w->agenda, w->now + zoo->tick / 2, LEADER_PINGS, 0, 0);
+  if (any) zoo_ping_later(w, zoo->leader, next_ping(w, zoo->leader));
 }
 
 /* The same of an observer's master. */
 void master_pings(struct world *w, int observer) {
   struct server *s = &w->zoo.servers[observer];
-  s->pinging = false;
+  if (w->now != s->pings_at) return;
+  s->pings_at = NEVER;
   if (s->master == NOBODY || !s->connections) return;
-  const struct server *master = &w->zoo.servers[s->master];
-  int64_t next = w->now + w->zoo.tick / 2;
-  if (w->now < master->stopped_until)
-    next = master->stopped_until + leader_delay(w);
-  else
+  if (w->now >= w->zoo.servers[s->master].stopped_until)
     server_deliver(w, observer, DELIVER_PING, 0);
-  s->pinging = true;
-  agenda_add(&w->agenda, next, MASTER_PINGS, observer, 0);
+  zoo_ping_later(w, observer, next_ping(w, s->master));
 }
 
 /* Operators and accidents. */
@@ -493,6 +506,7 @@ void zoo_elects(struct world *w, int server, int64_t until) {
   zoo->servers[server].observer = NOBODY;
   for (int i = 0; i < zoo->session_count; i++)
     leader_touch(w, i, zoo->sessions[i].stored);
+  zoo_ping_later(w, server, zoo->tick / 2);
   for (int i = 0; i < zoo->server_count; i++)
     zoo->servers[i].up_first = zoo->servers[i].up_last;
   for (int i = 0; i < zoo->connection_count; i++)

@@ -108,7 +108,7 @@ static int some_server(struct world *w) {
 static void try(struct world *w, struct process *p) {
   struct library *l = &p->library;
   int server = some_server(w);
-  if (!session_is_connected(&p->session) && random_chance(&w->random, 8))
+  if (!session_is_connected(&p->session) && random_chance(&w->random, 50))
     renew(w, p);
   l->state = LIBRARY_ATTEMPTING;
   l->tried_at = w->now;
@@ -235,7 +235,9 @@ static void hear_disconnected(struct world *w, struct process *p,
       if (random_chance(&w->random, 50)) l->late = op->serial;
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
-  if (l->threaded) session_attempting(&p->session, p->now, l->started);
+  if (!l->threaded) return;
+  if (l->answered > l->started) l->started = l->answered;
+  session_attempting(&p->session, p->now, l->started);
 }
 
 static void expired(struct world *w, struct process *p) {
@@ -335,14 +337,15 @@ static const char *const op_names[] = {
 };
 
 /* The next attempt to connect comes after whatever this connection answers. */
-static void hear_round(struct world *w, struct process *p,
+static bool hear_round(struct world *w, struct process *p,
                        const struct request *r) {
   const struct op *op = p->session.flight;
   while (op && op->serial != r->serial) op = op->next;
-  if (!op) return;
-  if (p->library.threaded && op->sent > p->library.started)
-    p->library.started = op->sent;
-  if (op->round) faults_see(w, p->number, TRAP_ROUND);
+  if (!op) return false;
+  if (op->sent > p->library.answered) p->library.answered = op->sent;
+  if (op->round && (p->session.holders > 0 || random_chance(&w->random, 20)))
+    faults_see(w, p->number, TRAP_ROUND);
+  return op->round;
 }
 
 static void answered(struct world *w, struct process *p,
@@ -362,9 +365,11 @@ static void answered(struct world *w, struct process *p,
   trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[r->op],
         (unsigned long long)r->serial, note->rc,
         reply.path ? reply.path : paths_text(&w->paths, r->path), note->view);
-  hear_round(w, p, r);
+  bool round = hear_round(w, p, r);
   session_reply(&p->session, p->now, r->serial, &reply);
   listing_free(listing);
+  if (round && (reply.rc == REPLY_OK || reply.rc == REPLY_NO_NODE))
+    invariants_proved(w, p);
 }
 
 static bool keeps(struct library *l, const struct note *note) {

@@ -1,7 +1,7 @@
 /* The simulator's command line:
  *
- *   sim [--seeds N] [--seed S] [--trace] [--stats] [--stop] [--only CLASS]...
- *       [--without CLASS]... [--lock KIND]
+ *   sim [--seeds N] [--seed S] [--trace] [--stats] [--stop] [--aim]
+ *       [--only CLASS]... [--without CLASS]... [--lock KIND]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
  * an invariant. */
@@ -29,7 +29,7 @@ static struct world world;
 static void usage(void) {
   fprintf(stderr,
           "usage: sim [--seeds N] [--seed S] [--trace] [--stats] [--stop]"
-          " [--only CLASS]... [--without CLASS]..."
+          " [--aim] [--only CLASS]... [--without CLASS]..."
           " [--lock mutex|rwlock|semaphore|unfair]\nclasses:");
   for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
   fputc('\n', stderr);
@@ -55,6 +55,8 @@ static struct wishes read_wishes(int argc, char **argv) {
       wishes.stats = true;
     } else if (strcmp(name, "--stop") == 0) {
       wishes.stop = true;
+    } else if (strcmp(name, "--aim") == 0) {
+      world.wanted_aim = true;
     } else if (i + 1 == argc) {
       usage();
     } else if (strcmp(name, "--seeds") == 0) {
@@ -82,6 +84,7 @@ static struct wishes read_wishes(int argc, char **argv) {
 static void print_violation(const struct wishes *wishes) {
   printf("seed %" PRIu64 ": %s\n  replay: sim --seed %" PRIu64 " --trace",
          world.seed, world.violation, world.seed);
+  if (world.wanted_aim) printf(" --aim");
   if (~wishes->allowed)
     for (int i = 0; i < FAULTS; i++)
       if (wishes->allowed >> i & 1) printf(" --only %s", fault_name(i));

@@ -32,9 +32,11 @@ struct library {
   int server;     /* of the last connection */
   int grant;      /* what it asks for; while connected: what it has */
   int64_t timeout;
-  int granted;     /* by the last connection */
-  int least;       /* of the grants that the process has heard of */
-  int64_t started; /* before the next attempt, by the process's clock */
+  int granted; /* by the last connection */
+  int least;   /* of the grants that the process has heard of */
+  /* By the process's clock, as the session knows them: a time before the
+   * attempt to connect; when what was answered was sent, the newest. */
+  int64_t started, answered;
   int seen;        /* the newest view that an answer has told of */
   int outstanding; /* requests not yet answered */
   int64_t tries_at, tried_at, connected_at, last_sent, last_received;

@@ -20,14 +20,15 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->server_count = servers;
   zoo->leader = 0;
   zoo->tick = tick;
-  zoo->pinging = zoo->has_observer = false;
+  zoo->has_observer = false;
+  zoo->pings_at = NEVER;
   zoo->overflowed = NULL;
   zoo->session_count = zoo->connection_count = 0;
   zoo->request_count = zoo->note_count = zoo->report_count = 0;
   for (int i = 0; i < servers; i++) {
     struct server *s = &zoo->servers[i];
     memset(s, 0, offsetof(struct server, forwards));
-    s->wakes_at = NEVER;
+    s->wakes_at = s->pings_at = NEVER;
     s->master = s->observer = NOBODY;
   }
 }
@@ -334,15 +335,11 @@ static void meet(struct world *w, struct connection *c, int request) {
   server_forward(w, c->server, request);
 }
 
-/* (They have been asked for all the time, but nobody can tell.) */
+/* (They have been asked for all the time, but nobody could tell.) */
 static void begin_pings(struct world *w, int server) {
   struct server *s = server_of(w, server);
-  bool *pinging = s->master == NOBODY ? &w->zoo.pinging : &s->pinging;
-  if (*pinging) return;
-  *pinging = true;
-  agenda_add(&w->agenda,
-             w->now + random_between(&w->random, 0, w->zoo.tick / 2),
-             s->master == NOBODY ? LEADER_PINGS : MASTER_PINGS, server, 0);
+  if ((s->master == NOBODY ? w->zoo.pings_at : s->pings_at) == NEVER)
+    zoo_ping_later(w, server, random_between(&w->random, 0, w->zoo.tick / 2));
 }
 
 /* With one timeout for each: LearnerSessionTracker's touch table. */

@@ -13,12 +13,21 @@ bool believes(const struct world *w, const struct acquisition *a) {
          process_clock(w, p) < a->hold_until;
 }
 
+/* Where the schedule aims at a holder: beside it there are some who keep the
+ * connection busy, with rounds or with reads. */
+static bool is_busy(const struct world *w, int user) {
+  return w->faults.aimed && user > 0;
+}
+
 void users_reset(struct world *w, struct process *p) {
   int users = 1;
   if (fault_is(w, FAULT_TWIN)) users += random_below(&w->random, USERS_MAX);
+  if (w->faults.aimed) users = 1 + random_below(&w->random, 3);
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
+    if (i < users && is_busy(w, i))
+      p->users[i].left = 4 + random_below(&w->random, 12);
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
@@ -38,6 +47,7 @@ bool users_are_done(const struct world *w, const struct process *p) {
 
 static void act_later(struct world *w, const struct process *p, int user,
                       int64_t longest) {
+  if (is_busy(w, user)) longest = w->profile.timeout / 16;
   agenda_add(&w->agenda, w->now + world_span(w, longest), USER_ACTS, p->number,
              user);
 }
@@ -91,6 +101,13 @@ static struct contender_options options_of(struct world *w,
   if (!options.patient && options.deadline == NEVER)
     options.deadline = p->now + w->profile.timeout;
   options.lose_on_suspend = fault_is(w, FAULT_SUSPEND) && random_chance(r, 50);
+  if (is_busy(w, a->user) && a->kind == KIND_MUTEX) {
+    options.patient = random_chance(r, 40);
+    options.deadline = p->now + world_span(w, w->profile.timeout);
+    options.strategy = options.handoffs ? WAIT_PREDECESSOR : WAIT_POLL;
+    options.poll_interval =
+        w->profile.timeout / 60 + world_span(w, w->profile.timeout / 8);
+  }
   a->deadline = options.deadline;
   a->patient = options.patient;
   a->handoffs = options.handoffs;
@@ -148,7 +165,8 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   a->writer = writer;
   a->node = NO_NODE;
   a->size = draw_size(w);
-  a->hold = world_span(w, w->profile.hold);
+  a->hold = world_span(w, is_busy(w, user) ? w->profile.timeout / 16
+                                           : w->profile.hold);
   a->hold_until = NEVER;
   a->begun_in = p->session.connection;
   a->enters_in = a->begun_in + !session_is_connected(&p->session);
@@ -293,10 +311,10 @@ static void count_loss(struct world *w, const struct acquisition *a,
     count(w, SAW_LOST_BY_CLOSE);
   else if (a->node != NO_NODE && node->by_force)
     count(w, SAW_LOST_BY_FORCE);
-  else if (a->process->now >= a->process->session.lease.until)
-    count(w, SAW_LOST_BY_LEASE);
-  else
+  else if (a->process->now < a->process->session.lease.until)
     count(w, SAW_LOST_OTHERWISE);
+  else
+    count(w, SAW_LOST_BY_LEASE);
 }
 
 static void granted(struct world *w, struct acquisition *a) {
@@ -347,6 +365,8 @@ void user_hears(struct world *w, struct contender *c, enum news news,
       break;
     case NEWS_LOST:
       count_loss(w, a, why);
+      if (a->process->now >= a->process->session.lease.until)
+        invariants_lease_over(w, a);
       a->lost = true;
       end(w, a, w->profile.think);
       break;

@@ -83,8 +83,9 @@ static void draw_profile(struct world *w) {
   f->think = f->timeout / 40 + world_span(w, longest);
   if (w->faults.about_time) f->think += 2 * f->timeout;
   if (w->faults.aimed) {
-    f->hold += f->timeout;
-    f->think /= 8;
+    f->active = 3 * f->timeout + world_span(w, 4 * f->timeout);
+    f->hold = 2 * f->timeout + world_span(w, 4 * f->timeout);
+    f->think = f->timeout / 8;
   }
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {

@@ -88,6 +88,7 @@ struct world {
   struct foreigner foreigners[FOREIGNERS_MAX];
 
   int wanted_family; /* NOBODY: any */
+  bool wanted_aim;   /* all schedules are about the lease */
   bool tracing;
   char violation[400]; /* empty: none */
   struct statistics statistics;

@@ -145,7 +145,7 @@ struct server {
   int64_t stopped_until; /* the whole process */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
-  bool pinging;          /* an observer: its master asks for reports */
+  int64_t pings_at;      /* an observer: its master's next */
   int master;            /* an observer's; NOBODY: the leader */
   int observer;          /* a master's; NOBODY: none */
   int grant;             /* it grants no more */
@@ -165,7 +165,7 @@ struct zoo {
   int64_t tick;
   bool no_containers;
   bool has_observer; /* the last server */
-  bool pinging;
+  int64_t pings_at;  /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
   int report_count;
@@ -201,6 +201,8 @@ void leader_pings(struct world *w);
 void master_pings(struct world *w, int observer);
 
 /* Between server and leader. */
+/* Whoever is above the server asks for its report. */
+void zoo_ping_later(struct world *w, int server, int64_t after);
 void server_applies(struct world *w, int server, int transaction);
 void server_deliver(struct world *w, int server, enum delivery_kind kind,
                     int what);
@@ -235,6 +237,7 @@ void server_rejoins(struct world *w, int server, bool broken);
 void zoo_elects(struct world *w, int server, int64_t until);
 
 int64_t zoo_session_id(int session);
+int zoo_session_number(int64_t id);
 bool zoo_is_observer(const struct world *w, int server);
 
 #endif

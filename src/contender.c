@@ -30,8 +30,8 @@
  *   1. our node exists and is of the current session (`proven`, and the
  *      session ends its contenders' claims when it expires);
  *   2. a server has shown that nobody is ahead: either a list that was sent
- *      after our create, in this connection and behind a sync if the
- *      connection is not the first; or the deletion of the only one that such
+ *      after our create, in this connection, which begins with a round if it
+ *      is not the first (session.c); or the deletion of the only one that such
  *      a list had shown (`alone`).  The set of those ahead only shrinks:
  *      numbers grow with every create;
  *   3. for the second way, that our own node still exists: its watch was
@@ -455,7 +455,7 @@ static void grant(struct contender *c) {
 }
 
 /* Nobody is ahead.  Without a lease that may be old news: look again behind
- * a committed round and a sync. */
+ * a committed round. */
 void contender_grant_or_prove(struct contender *c) {
   struct session *s = contender_session(c);
   if (session_lease_stands(s)) {
@@ -477,7 +477,7 @@ void contender_proved(struct contender *c) {
   if (contender_is_unfair(c))
     unfair_look(c, &c->own);
   else
-    lane_want_sync(c->lane);
+    lane_want_new_list(c->lane);
 }
 
 /* Our node does not exist: begin again at the tail, same deadline. */
@@ -565,7 +565,7 @@ void contender_drive(struct contender *c) {
       else if (c->made && !c->remove.in_flight)
         session_submit(s, &c->remove);
       else if (c->doubtful && contender_is_unfair(c))
-        lane_want_sync(c->lane);
+        lane_want_new_list(c->lane);
       else if (c->doubtful)
         lane_want_list(c->lane, 0);
       break;

@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-static op_handler on_list, on_sync, on_mkdir, on_renew, on_unwatch;
+static op_handler on_list, on_mkdir, on_renew, on_unwatch;
 
 struct lane *lane_new(struct session *session, const char *path) {
   size_t length = strlen(path);
@@ -16,13 +16,11 @@ struct lane *lane_new(struct session *session, const char *path) {
   lane->length = length;
   memcpy(lane->path, path, length);
   lane->mkdir_path = lane->path + length + 1;
-  struct op *ops[] = {&lane->lists[0], &lane->lists[1], &lane->sync,
-                      &lane->mkdir,    &lane->renew,    &lane->unwatch};
-  op_handler *handlers[] = {on_list,  on_list,  on_sync,
-                            on_mkdir, on_renew, on_unwatch};
-  enum op_kind kinds[] = {OP_LIST,  OP_LIST, OP_SYNC,
-                          OP_MKDIR, OP_READ, OP_UNWATCH};
-  for (int i = 0; i < 6; i++) {
+  struct op *ops[] = {&lane->lists[0], &lane->lists[1], &lane->mkdir,
+                      &lane->renew, &lane->unwatch};
+  op_handler *handlers[] = {on_list, on_list, on_mkdir, on_renew, on_unwatch};
+  enum op_kind kinds[] = {OP_LIST, OP_LIST, OP_MKDIR, OP_READ, OP_UNWATCH};
+  for (int i = 0; i < 5; i++) {
     ops[i]->owner = lane;
     ops[i]->handler = handlers[i];
     ops[i]->kind = kinds[i];
@@ -36,8 +34,8 @@ struct lane *lane_new(struct session *session, const char *path) {
 bool lane_idle(const struct lane *lane) {
   return !lane->first && !lane->watches && !lane->strays &&
          !lane->lists[0].in_flight && !lane->lists[1].in_flight &&
-         !lane->sync.in_flight && !lane->mkdir.in_flight &&
-         !lane->renew.in_flight && !lane->unwatch.in_flight && !lane->dirty;
+         !lane->mkdir.in_flight && !lane->renew.in_flight &&
+         !lane->unwatch.in_flight && !lane->dirty;
 }
 
 void lane_free(struct lane *lane) {
@@ -130,15 +128,12 @@ static struct op *newest_list(struct lane *lane) {
 
 void lane_want_list(struct lane *lane, uint64_t after) {
   const struct op *newest = newest_list(lane);
-  if (newest && newest->serial > after && newest->serial > lane->sync_after)
-    return;
+  if (newest && newest->serial > after) return;
   lane->list_wanted = true;
   session_dirty(lane->session, lane);
 }
 
-void lane_want_sync(struct lane *lane) {
-  /* Every op so far is older. */
-  lane->sync_after = lane->session->serial;
+void lane_want_new_list(struct lane *lane) {
   lane_want_list(lane, lane->session->serial);
 }
 
@@ -162,7 +157,7 @@ void lane_watch_children(struct lane *lane, struct contender *c) {
   /* The list that we know was not watched: what has changed since? */
   for (int i = 0; i < 2; i++)
     if (lane->lists[i].in_flight && arms(lane, &lane->lists[i])) return;
-  lane_want_list(lane, lane->session->serial);
+  lane_want_new_list(lane);
 }
 
 static void unwatch_children(struct lane *lane) {
@@ -194,7 +189,6 @@ static void send_list(struct lane *lane) {
   struct session *s = lane->session;
   struct op *slot = &lane->lists[lane->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply comes back to us */
-  if (lane->sync_after && !lane->sync.in_flight) session_submit(s, &lane->sync);
   slot->watch = lane->children_wanted > 0 && !children_armed(lane);
   if (!session_submit(s, slot)) return;
   lane->list_wanted = false;
@@ -293,10 +287,6 @@ static void on_list(struct op *op, const struct reply *reply) {
     lane->children_armed_in = lane->session->connection;
     unwatch_children(lane); /* nobody waits any more? */
   }
-  if (lane->sync_after) {
-    lane->list_wanted = true; /* not behind the sync: worth nothing */
-    return;
-  }
   switch (reply->rc) {
     case REPLY_OK:
       if (reply->listing) {
@@ -318,18 +308,6 @@ static void on_list(struct op *op, const struct reply *reply) {
       session_trouble(lane->session, "cannot list", lane->path, reply->rc);
   }
   retry_list(lane);
-}
-
-static void on_sync(struct op *op, const struct reply *reply) {
-  struct lane *lane = op->owner;
-  if (reply->rc == REPLY_LOST) return;
-  if (reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE) {
-    session_trouble(lane->session, "cannot sync", lane->path, reply->rc);
-    session_retry(lane->session);
-  } else if (op->serial > lane->sync_after) {
-    lane->sync_after = 0;
-  }
-  session_dirty(lane->session, lane);
 }
 
 /* The directory. */
@@ -479,11 +457,8 @@ void lane_flush(struct lane *lane) {
   if (lane->list_wanted) send_list(lane);
 }
 
-void lane_connected(struct lane *lane, bool same_session) {
+void lane_connected(struct lane *lane) {
   watch_sweep(lane);
-  /* Another server may not yet show what we have made. */
-  lane->sync_after =
-      same_session && lane->entered > 0 ? lane->session->serial : 0;
   lane->list_wanted = false;
   lane->creates_from = 0;
   /* In order of arrival, so that what leaves is sent before what enters. */

@@ -1,5 +1,5 @@
 /* A lane: this session's contenders on one path, in order of arrival, and the
- * requests that serve them all: one list, one sync, one parent. */
+ * requests that serve them all: one list, one parent. */
 #ifndef ZKLOCK_LANE_H
 #define ZKLOCK_LANE_H
 
@@ -47,12 +47,11 @@ struct lane {
   /* Lists.  A list answers every contender whose create was sent before it,
    * so one is enough for all; two may be in flight, so that a newcomer need
    * not wait for a list that was sent before its create. */
-  struct op lists[2], sync;
+  struct op lists[2];
   bool list_wanted;
   int children_wanted;        /* contenders that wait for any change here */
   unsigned children_armed_in; /* the connection whose server will tell it */
   struct op unwatch;
-  uint64_t sync_after; /* only a list behind a younger sync counts; 0: any */
 
   /* The directory. */
   struct op mkdir, renew;
@@ -78,8 +77,8 @@ void lane_admit(struct lane *lane);
 
 /* A list is wanted that is sent after the op numbered `after`. */
 void lane_want_list(struct lane *lane, uint64_t after);
-/* A list is wanted behind a sync: what we know may be stale. */
-void lane_want_sync(struct lane *lane);
+/* The same, after all ops so far: what they have told may be stale. */
+void lane_want_new_list(struct lane *lane);
 /* Lists are asked for again at each change of the directory. */
 void lane_watch_children(struct lane *lane, struct contender *c);
 void lane_unwatch_children(struct lane *lane, struct contender *c);
@@ -88,7 +87,7 @@ void lane_want_parent(struct lane *lane);
 void lane_renew(struct lane *lane);
 void lane_flush(struct lane *lane);
 
-void lane_connected(struct lane *lane, bool same_session);
+void lane_connected(struct lane *lane);
 void lane_drive(struct lane *lane);
 struct contender *lane_find(const struct lane *lane, uint64_t id);
 

@@ -425,9 +425,6 @@ void session_free(struct session *s) {
 
 /* The world. */
 
-static void reconnect_lane(struct lane *lane) { lane_connected(lane, true); }
-static void connect_lane(struct lane *lane) { lane_connected(lane, false); }
-
 void session_attempting(struct session *s, int64_t now, int64_t started) {
   if (s->state == SESSION_CLOSED || s->id == 0) return;
   s->now = now;
@@ -454,7 +451,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (!same) s->begun = s->connection;
   if (same) counter_add(&s->counters.reconnects, 1);
   change_state(s, SESSION_CONNECTED);
-  each_lane(s, same ? reconnect_lane : connect_lane);
+  each_lane(s, lane_connected);
 }
 
 void session_disconnected(struct session *s, int64_t now) {

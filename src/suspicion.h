@@ -25,7 +25,7 @@
  *     connection up after two thirds of the timeout.  A server that cuts does
  *     so as soon as the first bytes arrive.
  *   - Before a create is sent alone everything else has been answered on that
- *     connection, the list behind a sync that has not found the node among it;
+ *     connection, the list that has not found the node among it;
  *     and once the row has begun, the connection has lived for a while without
  *     it.  One that breaks often would have broken in that while.
  * So a network that merely flaps must let everything else through, and strike

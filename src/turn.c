@@ -141,7 +141,7 @@ void contender_listed(struct contender *c, const struct listing *listing) {
   if (!looked_for || c->create.in_flight || c->state == CONTENDER_HELD) return;
   if (c->state == CONTENDER_LEAVING && c->made) return;
   if (contender_is_unfair(c)) {
-    /* Behind a sync: what the node is now tells whether it is ours. */
+    /* What the node is now tells whether it is ours. */
     if (c->state == CONTENDER_LEAVING) unfair_look(c, &c->predecessor);
     if (c->state == CONTENDER_FINDING) unfair_queue(c);
     return;

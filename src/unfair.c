@@ -4,8 +4,8 @@
  *
  * The name says nothing, so it is the node's owner and czxid that tell.  It is
  * not deleted before a look, unless its watch has been silent; and a delete
- * whose reply was lost is not repeated before a look behind a sync: by then
- * the name may be somebody else's. */
+ * whose reply was lost is not repeated before a look: by then the name may be
+ * somebody else's. */
 #include "moves.h"
 
 /* Reads the node, and watches it: whose is it? */

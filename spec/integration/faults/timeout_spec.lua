@@ -120,10 +120,11 @@ describe("A session whose timeout falls at a reconnection", function()
     local other = support.connect()
     local guard = assert(session:mutex(path):acquire(5))
     local handover = watch_handover(guard, other, path, LONG)
-    hostile:behave { kind = "pass", asks = SHORT, lose_connect = "always" }
+    hostile:behave { kind = "pass", asks = SHORT,
+      lose_connect = "always" }
     hostile:cut()
     support.wait_until(function()
-      return hostile:count "return" >= 1
+      return hostile:count "return" > 0
     end, 5, "an attempt to reconnect")
     hostile:behave { kind = "silent" } -- the next ones say nothing
     handover()

@@ -2,7 +2,7 @@
 local frame = {}
 
 function frame.int(n)
-  n = n % 4294967296
+  n = math.floor(n) % 4294967296
   local a, b, c = math.floor(n / 16777216) % 256,
     math.floor(n / 65536) % 256, math.floor(n / 256) % 256
   return string.char(a, b, c, n % 256)

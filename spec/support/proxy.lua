@@ -50,6 +50,15 @@ function Proxy:heal() command(self, "heal") end
 -- (Traps stay set until they are sprung, or disarm().)
 function Proxy:disarm() command(self, "disarm") end
 
+--- From now on it is at another address of this machine, with the same port;
+-- false: somebody else is there.
+function Proxy:move(address)
+  command(self, "move " .. address)
+  local moved = self.told.moved
+  self.told.moved, self.told.stays = nil, nil
+  return moved == true
+end
+
 --- The servers are told that the connections are closed, the clients are not.
 function Proxy:half_open() command(self, "half_open") end
 

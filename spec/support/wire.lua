@@ -162,6 +162,17 @@ local commands = {
   lose = function(kind) traps.lost = tonumber(kind) end,
   cut_after_reply = function(kind) traps.last = tonumber(kind) end,
   cut_after = function(bytes) traps.left = tonumber(bytes) end,
+  -- Nobody is there any more, and somebody elsewhere, at the same port.
+  move = function(address)
+    local _, port = listener:getsockname()
+    local new = socket.bind(address, port)
+    if new then
+      listener:close()
+      listener = new
+      cut()
+    end
+    say(new and "moved" or "stays")
+  end,
   half_open = function()
     for s, this in pairs(ends) do
       if this.is_server then

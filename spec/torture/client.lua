@@ -29,20 +29,31 @@ end
 
 local function chance(percent) return random() * 100 < percent end
 
+local function breathe()
+  local running, is_main = coroutine.running()
+  if running and not is_main then return pause(0.1) end
+  socket.sleep(0.1)
+end
+
 local function connect()
   -- (Longer than the director waits for servers: it has gone, then.)
   local deadline = now() + 150
   local opened
   repeat
     if now() > deadline then os.exit(1) end
+    if opened == false then breathe() end -- who is refused hears it at once
     opened = zklock.connect(settings.hosts, {
       session_timeout = settings.session_timeout,
+      least_session_timeout = settings.least_session_timeout,
       connect_timeout = 1,
+      auth = settings.credential
+        and { scheme = "digest", credential = settings.credential },
       loop = scheduler and scheduler.adapter or "poll",
       on_event = function(event) journal:note("event", event) end,
     })
+    opened = opened or false
   until opened or leaving
-  session = opened
+  session = opened or nil
 end
 
 -- Holding.
@@ -120,17 +131,24 @@ local function acquire_async(wanted, options)
   return guard, message, code
 end
 
-local function begin(wanted, owner, timeout)
+-- More than a server with a small buffer reads.
+local LARGE = ("large "):rep(1000)
+
+local function begin(wanted, owner, timeout, data)
   number = number + 1
+  local codes = { settings.credential and "auth" or nil }
+  if data then codes[#codes + 1] = "invalid" end
   journal:note("wait", number, owner, timeout or "-",
-    table.concat(wanted.paths, ","), wanted.kind)
+    table.concat(wanted.paths, ","), wanted.kind, table.concat(codes, ","))
   return number
 end
 
 local function ask(wanted, owner)
   local timeout = draw_timeout()
-  local this = begin(wanted, owner, timeout)
-  local options = { timeout = timeout,
+  local data = timeout ~= 0 and chance(settings.credential and 6 or 1)
+    and LARGE or nil
+  local this = begin(wanted, owner, timeout, data)
+  local options = { timeout = timeout, data = data,
     max_hold = chance(4) and 0.05 + random() * 0.2 or nil }
   local apart = chance(15)
   local guard, _, code

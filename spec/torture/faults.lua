@@ -81,6 +81,12 @@ kind("rolling restart", 1, function(stage)
   next_one(1)
 end)
 
+-- Until the next such fault, and for all sessions that come to it.
+one_server("server with other timeouts", 4, function(stage, i)
+  stage:change_timeouts(i)
+  stage:restart(i)
+end)
+
 -- Wires.
 
 local function wire(name, weight, fn, seconds)
@@ -112,6 +118,78 @@ for _, what in ipairs { "create", "delete", "list", "get" } do
   wire("cut after a " .. what .. " reply", 4,
     function(proxy) proxy:cut_after_reply(what) end)
 end
+
+-- Names.
+
+kind("address moved", 8, function(stage)
+  local client = stage:some_client(function(one)
+    return one.proxy and not one.ill
+  end)
+  local address = "127.0.0." .. random(2, 250)
+  if not client or not client.proxy:move(address) then return false end
+  client.ill = true
+  local old = client.address
+  stage:later(between(0, 3), function()
+    client.address = address
+    stage:tell_name(client, random(2) == 1 and old or nil)
+    client.ill = false
+  end)
+end)
+
+kind("resolver hangs", 2, function(stage)
+  if stage.resolver_hangs then return false end
+  stage.resolver_hangs = true
+  stage.names:hold()
+  stage:later(between(0, 4), function()
+    stage.names:let_go()
+    stage.resolver_hangs = false
+  end)
+end)
+
+-- Servers that lie to one client.
+
+local function lie(name, weight, manners, seconds)
+  kind(name, weight, function(stage)
+    local client = stage:some_client(function(one)
+      return one.hostile and not one.ill
+    end)
+    if not client then return false end
+    client.ill = true
+    local given = manners()
+    client.hostile:behave(given)
+    if not given.largest then client.hostile:cut() end
+    stage:later(between(0.1, seconds or 2), function()
+      client.hostile:behave {}
+      client.hostile:cut()
+      client.ill = false
+    end)
+  end)
+end
+
+lie("timeout lowered", 6, function() return { asks = between(1.5, 3) } end, 6)
+lie("timeout raised", 3, function() return { asks = between(6, 20) } end, 6)
+lie("connect replies lost", 5, function()
+  return { lose_connect = random(3) == 1 and "always" or random(3),
+    asks = random(2) == 1 and 1.5 or nil }
+end, 4)
+lie("connect replies late", 4, function()
+  return { delay_connect = between(0.05, 1.5) }
+end, 4)
+lie("credentials refused", 10, function()
+  return { refuse_auth = random(2) == 1 and "always" or random(3) }
+end, 6)
+lie("credential's answer lost", 5, function()
+  return { cut_auth = random(3) == 1 and "always" or random(3) }
+end, 3)
+lie("credential's answer kept", 3, function()
+  return { mute_auth = random(3) == 1 and "always" or 1 }
+end, 3)
+lie("small buffer", 10, function() return { largest = 4000 } end, 8)
+lie("server says nothing", 3, function() return { kind = "silent" } end, 4)
+lie("server talks nonsense", 3, function() return { kind = "nonsense" } end, 3)
+lie("connections closed at once", 3, function()
+  return { kind = "close" }
+end, 3)
 
 -- Clients.
 

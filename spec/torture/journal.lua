@@ -1,7 +1,9 @@
 --- What a process writes down while it happens: a file of its own, a line for
 -- each fact, in one write, so that a killed process leaves what it knew.
 --
---     wait N OWNER TIMEOUT PATHS KIND  acquisition N begins; "-": no timeout
+--     wait N OWNER TIMEOUT PATHS KIND [CODES]
+--                                      acquisition N begins; "-": no timeout;
+--                                      CODES: refusals that may come of it
 --     refused N CODE
 --     granted N SESSION
 --     hold N PATH MODE TOKEN TURN NODE

@@ -4,10 +4,22 @@ local core = require "zklock.core"
 local journals = require "torture.journal"
 local raw = require "support.raw"
 local spawn_with = require "support.child".spawn_with
+local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
+local new_names = require "support.names".new
 local support = require "support"
 
 local PATIENCE = 30 -- seconds for a server to serve again
+
+-- What servers may be told to grant, in milliseconds, at a restart: at first,
+-- and less than is asked for, and more.
+local TIMEOUTS = {
+  { minSessionTimeout = 1000, maxSessionTimeout = 60000 },
+  { minSessionTimeout = 1000, maxSessionTimeout = 1500 },
+  { minSessionTimeout = 1000, maxSessionTimeout = 2500 },
+  { minSessionTimeout = 5000, maxSessionTimeout = 60000 },
+}
+local LEAST, MOST_LEAST = 1.5, 5 -- seconds: the least that anybody grants
 
 local Stage = {}
 Stage.__index = Stage
@@ -26,6 +38,7 @@ local function new(settings)
     awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
+  self.names = new_names()
   self.files = {} -- { name =, file =, session_timeout = }, of each client
   self.operator = spawn_with("", ("require 'torture.operator'{ "
     .. "journal = %q, root = %q, seed = %d, hosts = %q }")
@@ -118,9 +131,40 @@ function Stage:restart(i)
   self.starts[i] = self.servers:begin_restart(i)
 end
 
+--- Others than before: what it grants from its next start on.
+function Stage:change_timeouts(i)
+  for name, value in pairs(TIMEOUTS[math.random(#TIMEOUTS)]) do
+    self.servers:configure(name, value, i)
+  end
+end
+
 function Stage:when_up(i, fn) self.awaited[i] = fn end
 
 -- Clients.
+
+-- Half of them go through a wire of their own, by a name; the others, but for
+-- one, through a server that lies.
+function Stage:connect_client(client, old)
+  local hosts = self.settings.servers.hosts
+  if client.number % 2 == 0 then
+    client.proxy = old and old.proxy or start_proxy(hosts)
+    client.domain = ("client-%d.example"):format(client.number)
+    client.hosts = client.domain .. client.proxy.hosts:match ":%d+"
+    client.address = old and old.address or client.proxy.hosts:match "^[^:]+"
+    self:tell_name(client)
+  elseif client.number > 1 then
+    client.hostile = old and old.hostile or start_hostile { hosts = hosts }
+    client.hosts = client.hostile.hosts
+  else
+    client.hosts = hosts
+  end
+  client.ill = old and old.ill
+end
+
+--- Its name has its wire's address, and perhaps one where nobody is.
+function Stage:tell_name(client, other)
+  self.names:set(client.domain, client.address, other)
+end
 
 --- Client number i, or its successor.
 function Stage:begin_client(i)
@@ -133,22 +177,21 @@ function Stage:begin_client(i)
     build = build.name,
     session_timeout = ({ 2, 3, 4, 6 })[math.random(4)],
   }
-  -- Half of them through a wire of their own.
-  local old = self.clients[i]
-  client.proxy = old and old.proxy
-    or i % 2 == 0 and start_proxy(settings.servers.hosts) or nil
+  self:connect_client(client, self.clients[i])
   local file = settings.directory .. "/" .. client.name
   table.insert(self.files, { name = client.name, file = file,
-    session_timeout = client.session_timeout })
+    session_timeout = math.max(client.session_timeout, MOST_LEAST) })
   local usual = support.lua
   support.lua = build.lua
-  client.process = spawn_with(("LUA_CPATH='%s'"):format(build.cpath),
+  client.process = spawn_with(
+    ("LUA_CPATH='%s' %s"):format(build.cpath, self.names.environment),
     ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
-    .. "session_timeout = %d, tasks = %d, leisure = %g, seed = %d }"):format(
-    file, settings.root,
-    client.proxy and client.proxy.hosts or settings.servers.hosts,
-    client.session_timeout, i % 4 == 1 and 1 or math.random(2, 5),
-    i % 4 == 2 and 6 or 0.05, math.random(2 ^ 31 - 1)))
+    .. "credential = %s, session_timeout = %d, least_session_timeout = %g, "
+    .. "tasks = %d, leisure = %g, seed = %d }"):format(
+    file, settings.root, client.hosts,
+    client.hostile and "'ann:secret'" or "nil", client.session_timeout, LEAST,
+    i % 4 == 1 and 1 or math.random(2, 5), i % 4 == 2 and 6 or 0.05,
+    math.random(2 ^ 31 - 1)))
   support.lua = usual
   self.clients[i] = client
   return client

@@ -85,6 +85,7 @@ function facts:wait(client, entry)
     timeout = tonumber(entry[3]) or math.huge,
     paths = entry[4],
     kind = entry[5] or "?",
+    codes = "," .. (entry[6] or "") .. ",", -- refusals that may come of it
   }
   self:count "acquisitions"
 end
@@ -122,9 +123,11 @@ local function end_wait(self, client, entry)
 end
 
 function facts:refused(client, entry)
-  if not end_wait(self, client, entry) then return end
+  local wait = end_wait(self, client, entry)
+  if not wait then return end
   self:count("refused: " .. entry[2])
-  if not refusals[entry[2]] then
+  if not refusals[entry[2]]
+    and not wait.codes:find("," .. entry[2] .. ",", 1, true) then
     self:violation("refusal", "%s: the wait %s ended with %s", client.name,
       entry[1], entry[2])
   end

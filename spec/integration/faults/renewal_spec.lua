@@ -1,0 +1,122 @@
+-- A connection that comes about in the very moment in which it is given up.
+local new_names = require "support.names".new
+local spawn_with = require "support.child".spawn_with
+local start_hostile = require "support.hostile".start
+local support = require "support"
+
+local NAME, TIMEOUT = "host.example", 4
+
+-- Waits for a lock, and says what becomes of its session.
+local CLIENT = [[
+  local hosts, path, seconds = ...
+  local session = assert(zklock.connect(hosts,
+    { session_timeout = tonumber(seconds) }))
+  session:mutex(path):acquire_async(nil, function() end)
+  parent_socket:settimeout(0)
+  local line, problem
+  repeat
+    session:step()
+    socket.sleep(0.001)
+    line, problem = hear()
+    if line == "ask" then
+      local stats = session:stats()
+      say(session:state(), session:id(), stats.reconnects, stats.expiries)
+    end
+  until line == "end" or problem == "closed"
+  session:close()
+  os.exit(0)
+]]
+
+describe("A session #stock #slow", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function ask(this)
+    this.child:say "ask"
+    local state, id, reconnects, expiries =
+      this.child:hear():match "(%S+)\t(%S+)\t(%S+)\t(%S+)"
+    return { state = state, id = id, expiries = tonumber(expiries),
+      connections = tonumber(reconnects) + tonumber(expiries) }
+  end
+
+  local function begin()
+    local this = { path = support.path(), names = new_names(),
+      hostile = start_hostile { addresses = { "127.0.0.1", "127.0.0.2" } } }
+    this.holder = support.hold(this.path, { session_timeout = 30 })
+    this.names:set(NAME, "127.0.0.1")
+    this.child = spawn_with(this.names.environment, CLIENT,
+      NAME .. ":" .. this.hostile.hosts:match ":(%d+)", this.path, TIMEOUT)
+    this.queue = support.wait_for_queue(this.path, 2)
+    this.id = ask(this).id
+    return this
+  end
+
+  local function lives_on(this, before)
+    local now
+    this.hostile:behave {}
+    this.hostile:release()
+    support.wait_until(function()
+      now = ask(this)
+      return now.state == "connected" and now.connections > before.connections
+    end, 10, "a connection")
+    assert.equal(0, now.expiries)
+    assert.equal(this.id, now.id)
+    assert.same(this.queue, support.zk():queue(this.path))
+  end
+
+  local function finish(this)
+    assert.is_true(this.holder:is_held())
+    this.child:say "end"
+    assert.equal(0, this.child:wait())
+    this.holder:release()
+  end
+
+  it("that is connected just when its timeout has passed lives on", function()
+    local this = begin()
+    for _ = 1, 3 do
+      local before, lost = ask(this), support.now()
+      this.hostile:behave { kind = "close" }
+      this.hostile:cut()
+      support.sleep(0.6 * TIMEOUT)
+      local returned = this.hostile:count "return"
+      this.hostile:behave { kind = "pass", hold_connect = "true" }
+      support.wait_until(function()
+        return this.hostile:count "return" > returned
+      end, 5, "an attempt")
+      -- The server goes on with the session; the client finds its answer when
+      -- it goes on, together with the time.
+      this.child:signal "STOP"
+      this.hostile:release()
+      support.sleep(lost + TIMEOUT + 0.1 - support.now())
+      this.child:signal "CONT"
+      lives_on(this, before)
+    end
+    finish(this)
+  end)
+
+  it("that is connected just when its name gets other addresses lives on",
+    function()
+      local this = begin()
+      for round = 1, 8 do
+        local before, looked_up = ask(this), this.names:count()
+        local returned = this.hostile:count "return"
+        this.names:set(NAME, "127.0.0.1",
+          round % 2 == 1 and "127.0.0.2" or nil)
+        this.names:hold()
+        this.hostile:behave { kind = "pass", hold_connect = "true" }
+        this.hostile:cut()
+        support.wait_until(function()
+          return this.names:count() > looked_up
+            and this.hostile:count "return" > returned
+        end, 10, "an attempt and a look-up")
+        -- Both answers at once.
+        this.child:signal "STOP"
+        this.hostile:release()
+        this.names:let_go()
+        support.sleep(0.02)
+        this.child:signal "CONT"
+        lives_on(this, before)
+      end
+      finish(this)
+    end)
+end)

@@ -18,6 +18,7 @@
 --       cut_auth = n          n connections end before an auth reply
 --       mute_auth = n         n auth replies do not come
 --       refuse_auth = n       n times a credential is refused
+--       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered
 --     kind = "silent"     accepts, and says nothing

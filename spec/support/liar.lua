@@ -148,10 +148,11 @@ local function hear_client(link, frame)
   local place, manners = link.place, link.place.manners
   local is_auth = #frame >= 12 and frames.read_int(frame, 9) == AUTH
   note(place, is_auth and "auth" or "request")
-  link.requests = (link.requests or 0) + 1
-  if manners.kind == "handshake" and link.requests == manners.drop_at then
-    return cut(link)
+  if manners ~= link.manners then
+    link.manners, link.requests = manners, 0
   end
+  link.requests = link.requests + 1
+  if link.requests == manners.drop_at then return cut(link) end
   if is_auth and link.server and happens(place, "refuse_auth") then
     return refuse_auth(link)
   end

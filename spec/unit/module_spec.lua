@@ -90,6 +90,14 @@ describe("Misuse of connect", function()
     end
   end)
 
+  it("is a session timeout that nobody could keep", function()
+    for _, seconds in ipairs { 0.0005, 0.001, 0.002, 0.099 } do
+      assert.equal("option 'session_timeout' must be at least 0.1 (seconds), "
+        .. "got " .. seconds, misuse(function() connect("a", {
+          session_timeout = seconds, connect_timeout = 0.1 }) end))
+    end
+  end)
+
   it("is a least session timeout above the one that is asked for", function()
     local text = "option 'least_session_timeout' must not be more than option "
       .. "'session_timeout', got %s and %s"

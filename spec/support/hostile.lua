@@ -15,6 +15,7 @@
 --       hold_connect = true   which waits for release()
 --       lose_connect = n      n connect replies are lost, with the connection
 --       mute_connect = n      n connect replies do not come
+--       mute = true           nothing comes but the connect reply
 --       cut_auth = n          n connections end before an auth reply
 --       mute_auth = n         n auth replies do not come
 --       refuse_auth = n       n times a credential is refused

@@ -177,6 +177,7 @@ end
 local function hear_server(link, frame)
   if not link.answered then return pass_greeting(link, frame) end
   local place = link.place
+  if place.manners.mute then return end
   if frames.read_int(frame, 5) == AUTH_XID then
     if happens(place, "cut_auth") then -- (with the connect reply read)
       note(place, "cut")

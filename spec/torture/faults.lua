@@ -186,6 +186,7 @@ lie("credential's answer kept", 3, function()
 end, 3)
 lie("small buffer", 10, function() return { largest = 4000 } end, 8)
 lie("server says nothing", 3, function() return { kind = "silent" } end, 4)
+lie("server answers no more", 3, function() return { mute = "yes" } end, 6)
 lie("server talks nonsense", 3, function() return { kind = "nonsense" } end, 3)
 lie("connections closed at once", 3, function()
   return { kind = "close" }

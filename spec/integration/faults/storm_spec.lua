@@ -31,8 +31,9 @@ way("drops sessions after a moment", { kind = "handshake", drop_after = 0.2 },
   SOON)
 way("drops sessions at the first request", { kind = "handshake", drop_at = 1 },
   SOON)
-way("grants sessions and answers nothing more", { kind = "handshake" },
-  PATIENCE)
+way("grants sessions and answers nothing more", { kind = "handshake" })
+way("lets sessions go on and answers nothing more", { kind = "pass",
+  mute = "true" }, PATIENCE)
 way("grants sessions of no time at all", { kind = "handshake", grants = 0.001 },
   PATIENCE)
 way("loses its connect replies", { kind = "pass", lose_connect = "always" },

@@ -145,7 +145,7 @@ end
 
 local function ask(wanted, owner)
   local timeout = draw_timeout()
-  local data = timeout ~= 0 and chance(settings.credential and 6 or 1)
+  local data = timeout ~= 0 and chance(settings.credential and 15 or 2)
     and LARGE or nil
   local this = begin(wanted, owner, timeout, data)
   local options = { timeout = timeout, data = data,

@@ -108,15 +108,19 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
+/* Once may be an accident: it is tried again at once. */
+static int64_t pause_after(int failures, int64_t longest) {
+  if (failures == 0) return 0;
+  int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);
+  return pause < longest ? pause : longest;
+}
+
 void addresses_failed(struct addresses *a, int which, int64_t now,
                       int64_t timeout) {
   struct address *address = &a->list[which];
   int64_t longest = timeout / 10 < PAUSE_MAX ? timeout / 10 : PAUSE_MAX;
   if (longest < PAUSE_LEAST) longest = PAUSE_LEAST;
-  int64_t pause = PAUSE_FIRST
-                  << (address->failures < 8 ? address->failures : 8);
-  if (pause > longest) pause = longest;
-  address->failures++;
+  int64_t pause = pause_after(address->failures++, longest);
   /* Many clients of one server come back one by one. */
   address->not_before =
       now + pause + (int64_t)(draw(a) % (uint64_t)(pause / 4 + 1));

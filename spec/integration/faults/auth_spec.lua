@@ -25,7 +25,7 @@ local function use(session)
   assert.is_true(guard:release { wait = true })
 end
 
-describe("The answer to a credential that", function()
+describe("The answer to a credential that #core", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -88,7 +88,7 @@ describe("The answer to a credential that", function()
   end
 end)
 
-describe("Credentials that are refused at a reconnection", function()
+describe("Credentials that are refused at a reconnection #core", function()
   before_each(support.start)
   after_each(support.finish)
 

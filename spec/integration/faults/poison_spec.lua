@@ -7,7 +7,7 @@ local support = require "support"
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
-describe("A server that closes the connection at a large request", function()
+describe("A server that closes the connection at a large request #core", function()
   local server
 
   setup(function()
@@ -182,7 +182,7 @@ describe("A server that closes the connection at a large request", function()
   end)
 end)
 
-describe("A server that comes back with less room for requests", function()
+describe("A server that comes back with less room for requests #core", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -217,7 +217,7 @@ describe("A server that comes back with less room for requests", function()
   end)
 end)
 
-describe("A connection that breaks again and again", function()
+describe("A connection that breaks again and again #core", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -7,7 +7,7 @@ local support = require "support"
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
-describe("A server that closes the connection at a large request #core", function()
+describe("A server that closes the connection at large requests #core", function()
   local server
 
   setup(function()
@@ -182,7 +182,7 @@ describe("A server that closes the connection at a large request #core", functio
   end)
 end)
 
-describe("A server that comes back with less room for requests #core", function()
+describe("A server that comes back with room for less #core", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -49,24 +49,17 @@ static bool is_poisoned(struct library *l) {
  * handle may be given a function of its own to call: an ear.  Handles beyond
  * their number are not listened to. */
 
-#define EARS(X)                                                           \
-  X(0)                                                                    \
-  X(1)                                                                    \
-  X(2)                                                                    \
-  X(3)                                                                    \
-  X(4)                                                                    \
-  X(5)                                                                    \
-  X(6)                                                                    \
-  X(7)                                                                    \
-  X(8)                                                                    \
-  X(9)                                                                    \
-  X(10)                                                                   \
-  X(11)                                                                   \
-  X(12)                                                                   \
-  X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) \
-      X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define FOUR(X, n) X(n##0) X(n##1) X(n##2) X(n##3)
+#define EARS(X) \
+  FOUR(X, 1)    \
+  FOUR(X, 2) FOUR(X, 3) FOUR(X, 4) FOUR(X, 5) FOUR(X, 6) FOUR(X, 7) FOUR(X, 8)
 
-enum { EAR_COUNT = 32 };
+enum {
+#define X(n) EAR_##n,
+  EARS(X)
+#undef X
+      EAR_COUNT
+};
 
 static struct library *_Atomic listening[EAR_COUNT];
 
@@ -89,7 +82,7 @@ static void hear(int ear, const char *message) {
 }
 
 #define X(n) \
-  static void hear_##n(const char *message) { hear(n, message); }
+  static void hear_##n(const char *message) { hear(EAR_##n, message); }
 EARS(X)
 #undef X
 

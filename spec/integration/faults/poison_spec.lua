@@ -7,7 +7,7 @@ local support = require "support"
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
-describe("A server that closes the connection at large requests #core", function()
+describe("A server that breaks off at large requests #core", function()
   local server
 
   setup(function()

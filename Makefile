@@ -86,6 +86,7 @@ test:  ## everything that CI tests: 5.4, LuaJIT and 5.1, both backends
 SEEDS ?= 1000000
 sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
+	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
 
 # src/room.h with limits that some three nodes reach.
 .PHONY: crowded

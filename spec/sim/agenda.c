@@ -6,23 +6,19 @@ void agenda_reset(struct agenda *agenda) {
   agenda->overflowed = false;
 }
 
-static bool is_before(const struct happening *a, const struct happening *b) {
-  if (a->at != b->at) return a->at < b->at;
-  return a->order < b->order;
-}
-
 void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
                 int which) {
-  if (agenda->count == AGENDA_MAX) {
+  if (agenda->count == AGENDA_MAX || agenda->order >> AGENDA_ORDER_BITS ||
+      at >> (63 - AGENDA_ORDER_BITS)) {
     agenda->overflowed = true;
     return;
   }
-  struct happening new = {at, agenda->order++, (int16_t)what, (int16_t)who,
-                          which};
+  uint64_t key = (uint64_t)at << AGENDA_ORDER_BITS | agenda->order++;
+  struct happening new = {key, (int16_t)what, (int16_t)who, which};
   int hole = agenda->count++;
   while (hole > 0) {
     int parent = (hole - 1) / 4;
-    if (!is_before(&new, &agenda->heap[parent])) break;
+    if (key >= agenda->heap[parent].key) break;
     agenda->heap[hole] = agenda->heap[parent];
     hole = parent;
   }
@@ -38,8 +34,8 @@ bool agenda_next(struct agenda *agenda, struct happening *next) {
   for (int child; (child = 4 * hole + 1) < count;) {
     int end = child + 4 < count ? child + 4 : count, first = child;
     for (int i = child + 1; i < end; i++)
-      if (is_before(&heap[i], &heap[first])) first = i;
-    if (!is_before(&heap[first], &last)) break;
+      if (heap[i].key < heap[first].key) first = i;
+    if (heap[first].key >= last.key) break;
     heap[hole] = heap[first];
     hole = first;
   }

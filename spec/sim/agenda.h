@@ -9,12 +9,18 @@
 
 enum { AGENDA_MAX = 4096 };
 
+/* In the order of `key`: the time, and then when it was added. */
 struct happening {
-  int64_t at;
-  uint32_t order;
+  uint64_t key;
   int16_t what, who;
   int32_t which;
 };
+
+enum { AGENDA_ORDER_BITS = 20 };
+
+static inline int64_t happens_at(const struct happening *h) {
+  return (int64_t)(h->key >> AGENDA_ORDER_BITS);
+}
 
 struct agenda {
   uint32_t order;

@@ -33,7 +33,7 @@ static bool is_for_aiming(int fault) {
 }
 
 /* Every tenth schedule is one of fair weather, and every eighth is about what
- * takes longer than a session's timeout, half of these about the lease: who
+ * takes longer than a session's timeout, a quarter of these about the lease: who
  * holds is cut off when it has just renewed it, or its leader is stopped, for
  * about as long as it takes a session to expire.  The others have a few classes each:
  * so that what only happens without some of them happens too. */
@@ -42,7 +42,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   struct faults *f = &w->faults;
   int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
   f->about_time = random_chance(r, 12);
-  f->aimed = f->about_time && random_chance(r, 50);
+  f->aimed = f->about_time && random_chance(r, 25);
   if (w->wanted_aim) f->about_time = f->aimed = true;
   f->classes = 0;
   for (int i = 0; i < FAULTS; i++) {
@@ -54,8 +54,11 @@ void faults_draw(struct world *w, uint64_t allowed) {
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
+  /* (A session alone in its world is not much of a test.) */
+  if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
-  if (f->classes & FAULT_BIT(COUNTER)) f->classes &= ~FAULT_BIT(FOREIGN);
+  if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
+    f->classes &= ~FAULT_BIT(FOREIGN);
   f->strike_count = 0;
 }
 
@@ -96,7 +99,8 @@ static void plan(struct world *w, int number) {
 }
 
 void faults_plan(struct world *w) {
-  int wanted = random_below(&w->random, w->faults.aimed ? 5 : STRIKES_MAX + 1);
+  bool few = w->faults.aimed && random_chance(&w->random, 70);
+  int wanted = random_below(&w->random, few ? 5 : STRIKES_MAX + 1);
   for (int i = 0; i < wanted; i++) {
     int fault = draw_strike(w);
     if (fault == NOBODY) return;

@@ -34,6 +34,7 @@ struct process;
   X(SLOW, "slow")             /* the network is */                          \
   X(GRANT, "grant")           /* each server grants another timeout */      \
   X(OBSERVER, "observer")     /* a server is one, behind a follower */      \
+  X(STRAGGLE, "straggle")     /* creates through a connection that was */   \
   X(LAG, "lag")               /* servers apply late */                      \
   X(LATE, "late")             /* answers that come after all was lost */    \
   X(STALL, "stall")           /* pauses between reading clock and acting */ \

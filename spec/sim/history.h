@@ -46,8 +46,9 @@ struct node {
   int32_t sequence;
   int order; /* and when it came: a transaction */
   bool container;
-  int size;      /* of its data */
-  bool by_force; /* gone by no fault of its owner */
+  int size;              /* of its data */
+  bool by_force;         /* gone by no fault of its owner */
+  bool straggled, shown; /* made behind its owner's back; which has seen it */
 };
 
 struct history {

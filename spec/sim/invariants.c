@@ -456,6 +456,7 @@ void invariants_turned(struct world *w, struct process *p) {
   if (!p->open) return;
   check_alone(w, &p->session);
   check_lease(w, p);
+  if (p->session.active == 0) return;
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
     if (a->process != p || !a->contender) continue;
@@ -509,6 +510,7 @@ static void check_orphans(struct world *w) {
   for (int i = 0; i < h->node_count; i++) {
     const struct node *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
+    if (node->straggled && !node->shown) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
     if (s->client >= PROCESSES_MAX) continue;

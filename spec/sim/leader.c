@@ -226,6 +226,10 @@ static void create(struct world *w, int server, int request, int session) {
     return;
   }
   int node = enter(w, r->path, parent, session, r->exact);
+  if (node != NO_NODE && w->zoo.connections[r->connection].replaced) {
+    h->nodes[node].straggled = true;
+    count(w, SAW_STRAGGLER);
+  }
   if (node == NO_NODE)
     fail(w, server, request, REPLY_NODE_EXISTS);
   else

@@ -323,7 +323,7 @@ static void meet(struct world *w, struct connection *c, int request) {
         old->session != c->session)
       continue;
     let_go(w, old);
-    old->up_cut = true;
+    old->up_cut = old->replaced = true;
   }
   if (c->seen > s->view) {
     count(w, SAW_REFUSED_BY_LAGGING);
@@ -392,6 +392,14 @@ static void refuse_to_read(struct world *w, struct connection *c, int request) {
   c->down_cut = random_chance(&w->random, 30);
 }
 
+/* Another thread of the server had read it before the connection went, and
+ * hands it on only now.  To the leader it comes from where the session is. */
+static bool straggles(struct world *w, const struct connection *c,
+                      const struct request *r) {
+  return c->replaced && fault_is(w, FAULT_STRAGGLE) && r->ask == ASK_OP &&
+         r->op == OP_CREATE && !r->exact && random_chance(&w->random, 50);
+}
+
 void server_receives(struct world *w, int request) {
   struct connection *c = connection_of(w, request);
   struct server *s = server_of(w, c->server);
@@ -400,6 +408,7 @@ void server_receives(struct world *w, int request) {
     agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
     return;
   }
+  if (straggles(w, c, r)) server_forward(w, c->server, request);
   if (c->up_cut) return;
   if (r->ask == ASK_CONNECT) {
     meet(w, c, request);

@@ -18,6 +18,7 @@
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
+  X(STRAGGLER, "nodes made behind their owner's back")                       \
   X(UNSENT, "requests kept for the next connection")                         \
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \

@@ -27,7 +27,7 @@ void users_reset(struct world *w, struct process *p) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
     if (i < users && is_busy(w, i))
-      p->users[i].left = 4 + random_below(&w->random, 12);
+      p->users[i].left = 3 + random_below(&w->random, 8);
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,

@@ -101,6 +101,7 @@ struct connection {
   int session; /* NOBODY: not yet */
   bool client_has_it;
   bool server_has_it;
+  bool replaced;  /* by another of the same session, at the same server */
   bool up_closed; /* what is sent now gets lost */
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;

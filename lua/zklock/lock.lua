@@ -467,9 +467,9 @@ function Lock:cancel()
 end
 
 -- Runs fn(guard) and releases.  On 5.4 a to-be-closed variable does it, which
--- in the main chunk leaves the traceback of an error as it was; a coroutine
--- that dies of an error closes nothing, so there, and where `<close>` is no
--- syntax, it takes a pcall.
+-- leaves the traceback of an error as it was, if somebody catches the error: a
+-- coroutine that dies of one closes nothing.  So there, and where `<close>` is
+-- no syntax, it takes a pcall.
 local function run_protected(guard, fn)
   local leave = loops.fence()
   local function close(ok, ...)
@@ -489,8 +489,19 @@ if _VERSION >= "Lua 5.4" then
     return run(guard, fn)
   ]], "=zklock.with_lock")
   local function call(guard, fn) return fn(guard) end
+  local getinfo = debug.getinfo
+  local function is_caught()
+    if loops.in_main() then return true end
+    local level = 3
+    local info = getinfo(level, "f")
+    while info and info.func ~= pcall and info.func ~= xpcall do
+      level = level + 1
+      info = getinfo(level, "f")
+    end
+    return info ~= nil
+  end
   run = function(guard, fn)
-    return run_closing(guard, loops.in_main() and call or run_protected, fn)
+    return run_closing(guard, is_caught() and call or run_protected, fn)
   end
 end
 

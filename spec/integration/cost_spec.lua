@@ -13,17 +13,30 @@ describe("The cost, counted at the server,", function()
   before_each(support.start)
   after_each(support.finish)
 
+  local function counter(name)
+    local answer = raw.word(server.hosts, "mntr")
+    return tonumber(answer:match("zk_" .. name .. "%s+(%d+)"))
+  end
+
+  -- What belongs to the connection itself has been asked for (`mt`: probes).
+  local function settle()
+    local last
+    support.wait_until(function()
+      local before = last
+      last = counter "packets_received"
+      support.sleep(0.05)
+      return before and last == before + 1
+    end)
+  end
+
   -- So that no heartbeat and no ping falls into a measurement.
   local function connect(options)
     options = options or {}
     options.hosts, options.session_timeout = server.hosts,
       options.session_timeout or 120
-    return support.connect(options)
-  end
-
-  local function counter(name)
-    local answer = raw.word(server.hosts, "mntr")
-    return tonumber(answer:match("zk_" .. name .. "%s+(%d+)"))
+    local session = support.connect(options)
+    settle()
+    return session
   end
 
   -- Packets that the server received while `fn` ran; asking counts itself.

@@ -25,6 +25,19 @@ void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
   agenda->heap[hole] = new;
 }
 
+/* The first of the children from `child` on, without a guess where it is. */
+static int first_child(const struct happening *heap, int child, int count) {
+  if (child + 4 <= count) {
+    int one = child + (heap[child + 1].key < heap[child].key);
+    int other = child + 2 + (heap[child + 3].key < heap[child + 2].key);
+    return heap[other].key < heap[one].key ? other : one;
+  }
+  int first = child;
+  for (int i = child + 1; i < count; i++)
+    if (heap[i].key < heap[first].key) first = i;
+  return first;
+}
+
 bool agenda_next(struct agenda *agenda, struct happening *next) {
   if (agenda->count == 0) return false;
   struct happening *heap = agenda->heap;
@@ -32,9 +45,7 @@ bool agenda_next(struct agenda *agenda, struct happening *next) {
   struct happening last = heap[--agenda->count];
   int hole = 0, count = agenda->count;
   for (int child; (child = 4 * hole + 1) < count;) {
-    int end = child + 4 < count ? child + 4 : count, first = child;
-    for (int i = child + 1; i < end; i++)
-      if (heap[i].key < heap[first].key) first = i;
+    int first = first_child(heap, child, count);
     if (heap[first].key >= last.key) break;
     heap[hole] = heap[first];
     hole = first;

@@ -33,17 +33,17 @@ static bool is_for_aiming(int fault) {
 }
 
 /* Every tenth schedule is one of fair weather, and every eighth is about what
- * takes longer than a session's timeout, a quarter of these about the lease: who
- * holds is cut off when it has just renewed it, or its leader is stopped, for
- * about as long as it takes a session to expire.  The others have a few classes each:
- * so that what only happens without some of them happens too. */
+ * takes longer than a session's timeout.  The others have a few classes each:
+ * so that what only happens without some of them happens too.  Where it is
+ * wanted all are about the lease: who holds is cut off when it has just renewed
+ * it, or its leader is stopped for about as long as it takes a session to
+ * expire, or the answer is lost that would tell it of a smaller timeout. */
 void faults_draw(struct world *w, uint64_t allowed) {
   struct random *r = &w->random;
   struct faults *f = &w->faults;
   int percent = random_chance(r, 10) ? 0 : 5 + random_below(r, 40);
-  f->about_time = random_chance(r, 12);
-  f->aimed = f->about_time && random_chance(r, 25);
-  if (w->wanted_aim) f->about_time = f->aimed = true;
+  f->aimed = w->wanted_aim;
+  f->about_time = f->aimed || random_chance(r, 12);
   f->classes = 0;
   for (int i = 0; i < FAULTS; i++) {
     int chance = percent;
@@ -54,12 +54,15 @@ void faults_draw(struct world *w, uint64_t allowed) {
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
   f->classes &= allowed;
+  /* (Which needs three servers, and their reports cost time.) */
+  if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
   /* (A session alone in its world is not much of a test.) */
   if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
     f->classes &= ~FAULT_BIT(FOREIGN);
   f->strike_count = 0;
+  f->traps = 0;
 }
 
 /* Planning. */
@@ -107,11 +110,13 @@ void faults_plan(struct world *w) {
     w->faults.strikes[i].fault = (enum fault)fault;
     w->faults.strike_count++;
     plan(w, i);
+    int trap = w->faults.strikes[i].trap;
+    if (trap != NOBODY) w->faults.traps |= 1u << trap;
   }
 }
 
 void faults_see(struct world *w, int process, int trap) {
-  if (w->calm) return;
+  if (w->calm || !(w->faults.traps >> trap & 1)) return;
   for (int i = 0; i < w->faults.strike_count; i++) {
     struct strike *strike = &w->faults.strikes[i];
     if (strike->trap != trap || strike->countdown-- > 0) continue;

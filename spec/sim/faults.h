@@ -66,7 +66,7 @@ enum fault {
 
 enum { STRIKES_MAX = 12 };
 
-enum { TRAP_EVENT = 100, TRAP_ROUND, TRAP_CONNECT };
+enum { TRAP_EVENT = 29, TRAP_ROUND, TRAP_CONNECT };
 
 /* A strike waits for its time, for a request of a certain kind, an event, the
  * answer to a round, or until the leader hears that somebody connects. */
@@ -80,6 +80,7 @@ struct faults {
   uint64_t classes; /* a set of enum fault */
   bool about_time;  /* silence and long waits rather than accidents, */
   bool aimed;       /* which befall a holder at the worst of its moments */
+  unsigned traps;   /* a set: is any strike waiting for it? */
   int strike_count;
   struct strike strikes[STRIKES_MAX];
 };

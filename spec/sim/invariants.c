@@ -423,6 +423,7 @@ static void check_lease(struct world *w, const struct process *p) {
   if (s->id == 0 || left <= 0 || p->inbox_first != p->inbox_last) return;
   int session = zoo_session_number(s->id);
   const struct zoo_session *z = &w->zoo.sessions[session];
+  if (z->alive && w->now + left + left / 16 <= z->expires) return; /* surely */
   if (z->forced || is_unwarned(w, p, session)) return;
   if (p->drift != 0) left = left / (10000 + p->drift) * 10000;
   if (!z->alive || z->expires < w->now + left)
@@ -457,9 +458,10 @@ void invariants_turned(struct world *w, struct process *p) {
   check_alone(w, &p->session);
   check_lease(w, p);
   if (p->session.active == 0) return;
-  for (int i = w->first_alive; i < w->acquisition_count; i++) {
+  for (int i = p->last_acquisition; i >= w->first_alive;
+       i = w->acquisitions[i].previous) {
     struct acquisition *a = &w->acquisitions[i];
-    if (a->process != p || !a->contender) continue;
+    if (!a->contender) continue;
     count_state(w, a);
     check_deadline(w, a);
     check_impatience(w, a);

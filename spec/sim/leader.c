@@ -356,7 +356,7 @@ static void hear(struct world *w, const struct report *report) {
 }
 
 /* `server`: the one that the leader has it from. */
-static void handle(struct world *w, int server, int request) {
+void leader_takes(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
   if (r->ask == ASK_REPORT)
     hear(w, &w->zoo.reports[r->path]);
@@ -391,7 +391,7 @@ void leader_receives(struct world *w, int server) {
     }
     s->up_first++;
     if (s->master == NOBODY)
-      handle(w, server, f->request);
+      leader_takes(w, server, f->request);
     else
       hand_on(w, s->master, f->request);
   }

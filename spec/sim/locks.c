@@ -1,6 +1,6 @@
 #include "locks.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include "world.h"
@@ -34,6 +34,14 @@ static enum family draw_family(struct world *w) {
   return drawn[random_below(&w->random, (int)(sizeof drawn / sizeof *drawn))];
 }
 
+/* (Cheaper than snprintf, in every schedule.) */
+static void join(char to[LOCK_PATH_MAX], const char *one, const char *other) {
+  size_t length = strlen(one), rest = strlen(other);
+  assert(length + rest < LOCK_PATH_MAX);
+  memcpy(to, one, length);
+  memcpy(to + length, other, rest + 1);
+}
+
 static void draw(struct world *w, struct lock *lock, const char *above,
                  int number) {
   struct random *r = &w->random;
@@ -45,14 +53,13 @@ static void draw(struct world *w, struct lock *lock, const char *above,
   if (lock->family <= FAMILY_RWLOCK && random_chance(r, 15))
     lock->layout = LAYOUT_KAZOO;
   bool semaphore = lock->family == FAMILY_SEMAPHORE;
-  snprintf(lock->path, sizeof lock->path, "%s/lock%d", above, number);
-  snprintf(lock->place, sizeof lock->place, "%.32s%s", lock->path,
-           semaphore ? LEASES : "");
+  join(lock->path, above, number == 0 ? "/lock0" : "/lock1");
+  join(lock->place, lock->path, semaphore ? LEASES : "");
   lock->directory = path_of(w, lock->place);
   lock->gates = NOBODY;
   if (semaphore) {
     char gates[LOCK_PATH_MAX];
-    snprintf(gates, sizeof gates, "%.32s" LOCKS, lock->path);
+    join(gates, lock->path, LOCKS);
     lock->gates = path_of(w, gates);
   }
 }

@@ -39,6 +39,7 @@ static int add(struct paths *paths, const char *text, size_t length,
   paths->entries[path].length = (uint32_t)length;
   paths->entries[path].at = paths->used;
   paths->entries[path].slot = slot;
+  paths->entries[path].parent = -1;
   paths->used += length + 1;
   paths->slots[slot] = (int16_t)(path + 1);
   return path;
@@ -60,6 +61,8 @@ int paths_number(struct paths *paths, const char *text, size_t length) {
 int paths_parent(struct paths *paths, int path) {
   const char *text = paths_text(paths, path);
   size_t length = paths->entries[path].length;
+  if (paths->entries[path].parent >= 0) return paths->entries[path].parent;
   while (length > 0 && text[length - 1] != '/') length--;
-  return paths_number(paths, text, length > 1 ? length - 1 : 1);
+  int parent = paths_number(paths, text, length > 1 ? length - 1 : 1);
+  return paths->entries[path].parent = parent;
 }

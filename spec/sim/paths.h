@@ -17,6 +17,7 @@ struct paths {
     uint32_t length;
     size_t at;
     int slot;
+    int parent; /* -1: not asked for yet */
   } entries[PATHS_MAX];
   int16_t slots[PATHS_SLOTS]; /* 0: empty, else a path's number + 1 */
   char text[PATHS_TEXT];

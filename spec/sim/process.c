@@ -74,10 +74,10 @@ void process_reset(struct world *w, struct process *p, int number) {
     p->drift = random_chance(&w->random, 50)
                    ? -DRIFT_MAX
                    : (int)random_between(&w->random, -DRIFT_MAX, DRIFT_MAX);
-  p->library.threaded = random_chance(&w->random, 40);
+  p->library.threaded = random_chance(&w->random, 25);
   p->warned = random_chance(&w->random, 50);
   p->runs_at = p->wakes_at = NEVER;
-  p->hearing = NOBODY;
+  p->hearing = p->last_acquisition = NOBODY;
   library_reset(&p->library);
   p->library.least = 0;
   users_reset(w, p);

@@ -79,6 +79,7 @@ struct process {
   int64_t heard_of; /* when it last heard of a cut at a large request */
   int flaps;
 
+  int last_acquisition; /* NOBODY: none */
   int64_t wakes_at, opens_at;
   int64_t now; /* by which it acts */
   int seen;    /* the newest view that anything has told of */

@@ -21,6 +21,8 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->leader = 0;
   zoo->tick = tick;
   zoo->has_observer = false;
+  memset(&zoo->watched, 0, sizeof zoo->watched);
+  memset(&zoo->child_watched, 0, sizeof zoo->child_watched);
   zoo->pings_at = NEVER;
   zoo->overflowed = NULL;
   zoo->session_count = zoo->connection_count = 0;
@@ -125,8 +127,15 @@ static struct note note_to(struct world *w, const struct connection *c,
                        .view = w->zoo.servers[c->server].view};
 }
 
+/* The leader itself has nothing to send: what was on its way for longer is as
+ * if it had been on its way to the server.  Mostly. */
 void server_forward(struct world *w, int server, int request) {
   struct server *s = server_of(w, server);
+  if (server == w->zoo.leader && s->up_first == s->up_last &&
+      random_chance(&w->random, 90)) {
+    leader_takes(w, server, request);
+    return;
+  }
   if (s->up_last - s->up_first == FORWARDS_MAX) {
     w->zoo.overflowed = "requests on their way to the leader";
     return;
@@ -180,18 +189,28 @@ static bool may_read(struct world *w, const struct connection *c,
   return !(w->profile.unreadable >> owner & 1) || owner == c->client;
 }
 
+static void watch_node(struct world *w, struct connection *c, int path) {
+  path_set_add(&c->watches, path);
+  path_set_add(&w->zoo.watched, path);
+}
+
+static void watch_children(struct world *w, struct connection *c, int path) {
+  path_set_add(&c->child_watches, path);
+  path_set_add(&w->zoo.child_watched, path);
+}
+
 static void watch_or_not(struct world *w, struct connection *c,
                          const struct request *r, struct note *note) {
   bool watch = r->op == OP_GET || r->op == OP_EXISTS;
   bool reads = r->op == OP_GET || r->op == OP_READ;
   if (note->node == NO_NODE) {
     note->rc = REPLY_NO_NODE;
-    if (r->op == OP_EXISTS) path_set_add(&c->watches, r->path);
+    if (r->op == OP_EXISTS) watch_node(w, c, r->path);
   } else if (reads && !may_read(w, c, &w->zoo.history.nodes[note->node])) {
     note->rc = REPLY_NO_AUTH;
     count(w, SAW_UNREADABLE);
   } else if (watch) {
-    path_set_add(&c->watches, r->path);
+    watch_node(w, c, r->path);
   }
 }
 
@@ -207,7 +226,7 @@ static void answer_read(struct world *w, struct connection *c, int request) {
       if (note.node == NO_NODE)
         note.rc = REPLY_NO_NODE;
       else if (r->watch)
-        path_set_add(&c->child_watches, r->path);
+        watch_children(w, c, r->path);
       break;
     case OP_UNWATCH:
       unwatched = r->watch ? &c->child_watches : &c->watches;
@@ -248,14 +267,14 @@ static void take_watches(struct world *w, struct connection *c) {
     if (data || path_set_has(&c->missing, path)) {
       bool changed = !gone && node_changed(&h->nodes[node], c->seen, view);
       if (data ? !gone && !changed : gone)
-        path_set_add(&c->watches, path);
+        watch_node(w, c, path);
       else
         missed[missed_count++] =
             missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHANGED, path);
     }
     if (children) {
       if (!gone && !history_children_changed(h, path, c->seen, view))
-        path_set_add(&c->child_watches, path);
+        watch_children(w, c, path);
       else
         missed[missed_count++] =
             missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHILDREN, path);
@@ -438,7 +457,10 @@ void server_receives(struct world *w, int request) {
 static void fire(struct world *w, int server, int path,
                  enum watch_event event) {
   struct zoo *zoo = &w->zoo;
-  if (zoo->servers[server].connections == 0) return;
+  bool any =
+      (event != WATCH_CHILDREN && path_set_has(&zoo->watched, path)) ||
+      (event != WATCH_CHANGED && path_set_has(&zoo->child_watched, path));
+  if (!any || zoo->servers[server].connections == 0) return;
   for (int i = 0; i < zoo->connection_count; i++) {
     struct connection *c = &zoo->connections[i];
     if (c->server != server || !c->server_has_it) continue;

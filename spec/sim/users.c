@@ -157,6 +157,8 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
   memset(a, 0, sizeof *a);
   a->process = p;
+  a->previous = p->last_acquisition;
+  p->last_acquisition = w->acquisition_count;
   a->user = user;
   a->lock = writer == NOBODY ? random_below(&w->random, w->profile.lock_count)
                              : w->acquisitions[writer].lock;

@@ -75,7 +75,7 @@ static void draw_profile(struct world *w) {
   bool least = w->faults.about_time && random_chance(r, 60);
   f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
   if (observer || fault_is(w, FAULT_GRANT))
-    f->timeout = tick * (4 + random_below(r, 9));
+    f->timeout = tick * (4 + random_below(r, 5));
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
   if (f->stretched) f->active += 2 * f->timeout;
   int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 4;
@@ -302,7 +302,7 @@ bool world_run(struct world *w, uint64_t seed, uint64_t allowed) {
     if (w->now > w->ends_at) break;
     w->events++;
     happen(w, &next);
-    check_bounds(w);
+    if (w->events % 8 == 0) check_bounds(w);
     settle(w);
   }
   if (w->violation[0] && w->tracing) describe_end(w);

@@ -170,7 +170,8 @@ struct zoo {
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
   int report_count;
-  const char *overflowed; /* what was too small */
+  const char *overflowed;                 /* what was too small */
+  struct path_set watched, child_watched; /* by anybody, at any time */
   struct history history;
   struct server servers[SERVERS_MAX];
   struct zoo_session sessions[SESSIONS_MAX];
@@ -212,6 +213,7 @@ void server_drop(struct world *w, struct connection *connection);
 void server_hears(struct world *w, int server, const struct report *report);
 /* Passes on to the leader what an observer has asked its master for. */
 void server_forward(struct world *w, int server, int request);
+void leader_takes(struct world *w, int server, int request);
 void leader_touch(struct world *w, int session, int grant);
 
 /* Who else acts on the tree: operators, and the leader itself. */

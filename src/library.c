@@ -295,7 +295,7 @@ bool library_open(struct library *l, const char *addresses,
   l->handle =
       zookeeper_init2(addresses, on_event, l->settings->session_timeout_ms,
                       identity->session ? &id : NULL, l, ZOO_NO_LOG_CLIENTENV,
-                      backend_log(l));
+                      backend_log(l, addresses));
   if (!l->handle) {
     library_say_error(l, strerror(errno));
     backend_dropped(l);

@@ -65,6 +65,8 @@ struct library {
 #else
   int ear;             /* (i) see library_mt.c; -1: none */
   int64_t failed_at;   /* the library's own thread's: see hear */
+  int failures;        /* likewise */
+  int addresses;       /* of the handle; constant while there is one */
   int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
   bool leaving;        /* (i) it has asked to be refused */
   bool sealed;         /* (i) poisoned while the connection lived */
@@ -94,7 +96,8 @@ void library_tell_over(struct library *library, enum library_end end);
 const char *library_error(int error, int rc, bool greeted);
 
 /* The backend: library_st.c or library_mt.c. */
-log_callback_fn backend_log(struct library *library);
+/* For a handle with these addresses. */
+log_callback_fn backend_log(struct library *library, const char *addresses);
 void backend_opened(struct library *library);
 void backend_close(zhandle_t *handle);
 void backend_dropped(struct library *library);

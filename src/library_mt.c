@@ -45,6 +45,9 @@ static bool is_poisoned(struct library *l) {
   return poisoned;
 }
 
+/* Attempts that follow each other so closely do not wait for each other. */
+#define HASTE (20 * MILLISECOND)
+
 /* Logging.  The library's threads log, and tell not for which handle; but each
  * handle may be given a function of its own to call: an ear.  Handles beyond
  * their number are not listened to. */
@@ -64,9 +67,9 @@ enum {
 static struct library *_Atomic listening[EAR_COUNT];
 
 /* What it says of a failed attempt, "Socket ip:port … errno=N(text)".  Here is
- * where attempts that fail at once can be slowed down until we hear of them:
- * after a timeout of 0, which only a broken server grants, they would be
- * thousands. */
+ * where the library can be slowed down until we hear of it: after a timeout of
+ * 0, which only a broken server grants, it would try thousands of times, where
+ * each of its addresses should be tried once. */
 static void hear(int ear, const char *message) {
   struct library *l = listening[ear];
   int error;
@@ -74,11 +77,11 @@ static void hear(int ear, const char *message) {
   if (!l || !strstr(message, "Socket ") || !reason ||
       sscanf(reason, "errno=%d", &error) != 1)
     return;
-  bool was_greeted = is_poisoned(l);
-  library_say_error(l, library_error(error, ZSYSTEMERROR, was_greeted));
+  library_say_error(l, library_error(error, ZSYSTEMERROR, is_poisoned(l)));
   int64_t last = l->failed_at;
   l->failed_at = clock_now();
-  if (was_greeted && l->failed_at - last < 20 * MILLISECOND) usleep(50000);
+  l->failures = l->failed_at - last < HASTE ? l->failures + 1 : 1;
+  if (l->failures > l->addresses) usleep(50000);
 }
 
 #define X(n) \
@@ -93,13 +96,15 @@ static void forget_ears(void) {
   for (int i = 0; i < EAR_COUNT; i++) listening[i] = NULL;
 }
 
-log_callback_fn backend_log(struct library *l) {
+log_callback_fn backend_log(struct library *l, const char *addresses) {
   static const log_callback_fn ears[] = {
 #define X(n) hear_##n,
       EARS(X)
 #undef X
   };
   fork_watch(forget_ears);
+  l->addresses = 1;
+  for (; *addresses; addresses++) l->addresses += *addresses == ',';
   for (int i = 0; i < EAR_COUNT; i++) {
     struct library *nobody = NULL;
     if (!atomic_compare_exchange_strong(&listening[i], &nobody, l)) continue;

@@ -26,8 +26,9 @@ static void on_log(const char *message) {
   l->listener.log(l->listener.self, level, message);
 }
 
-log_callback_fn backend_log(struct library *l) {
+log_callback_fn backend_log(struct library *l, const char *addresses) {
   (void)l;
+  (void)addresses;
   return on_log;
 }
 

@@ -99,16 +99,6 @@ describe("with_lock", function()
     assert.matches("with_lock_spec.lua:" .. line .. ": ouch$", problem)
   end)
 
-  it("releases in a coroutine that dies of the error", function()
-    local mutex = connect():mutex(support.path())
-    local task = coroutine.create(function()
-      mutex:with_lock(function() error "ouch" end)
-    end)
-    assert.is_false(coroutine.resume(task))
-    assert.is_table(mutex:acquire(2)) -- and `task` is still referred to
-    assert.equal("dead", coroutine.status(task))
-  end)
-
   if support.is_54 then
     it("does not unwind the traceback of an error", function()
       local mutex = connect():mutex(support.path())

@@ -270,14 +270,15 @@ static void give_up(struct client *client) {
 
 /* What the library tells. */
 
+/* (What `mt` has tried once it has tried again before we hear of it.) */
 static void blame(struct client *client) {
   struct addresses *a = &client->addresses;
   int64_t now = clock_now(), timeout = timeout_of(client);
-  if (client->address >= 0) {
-    addresses_failed(a, client->address, now, timeout);
-    return;
+  for (int i = 0; i < a->count; i++) {
+    if (client->address >= 0 && client->address != i) continue;
+    addresses_failed(a, i, now, timeout);
+    if (library_tries_all()) addresses_failed(a, i, now, timeout);
   }
-  for (int i = 0; i < a->count; i++) addresses_failed(a, i, now, timeout);
 }
 
 static void connected(struct client *client) {

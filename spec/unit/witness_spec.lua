@@ -249,6 +249,16 @@ describe("The witness", function()
     assert.equal("death wait", verdict { a = "1 wait 1 task 2 /a mutex" })
   end)
 
+  it("knows what may come of a wait, and of no other", function()
+    local large = "1 wait 1 task 2 /a mutex auth,invalid\n%s\n30 end"
+    assert.equal("", verdict { a = large:format "3 refused 1 invalid" })
+    assert.equal("", verdict { a = large:format "3 refused 1 auth" })
+    assert.equal("refusal", verdict { a = large:format "3 refused 1 deadlock" })
+    local small = "1 wait 1 task 2 /a mutex auth\n%s\n30 end"
+    assert.equal("refusal", verdict { a = small:format "3 refused 1 invalid" })
+    assert.equal("wait", verdict { a = large:format "" })
+  end)
+
   it("hands on what the director has found", function()
     local witness = judge({}, "1 violation left orphan /a/n of 0x1\n"
       .. "2 fault server killed")

@@ -92,15 +92,16 @@ end)
 local function wire(name, weight, fn, seconds)
   kind(name, weight, function(stage)
     local client = stage:some_client(function(one)
-      return one.proxy and not one.ill
+      return one.proxy and not one.proxy.ill
     end)
     if not client then return false end
-    client.ill = true
-    fn(client.proxy)
+    local proxy = client.proxy -- which its successor will have
+    proxy.ill = true
+    fn(proxy)
     stage:later(between(0.1, seconds or 2), function()
-      client.proxy:disarm()
-      client.proxy:heal()
-      client.ill = false
+      proxy:disarm()
+      proxy:heal()
+      proxy.ill = false
     end)
   end)
 end
@@ -123,16 +124,15 @@ end
 
 kind("address moved", 8, function(stage)
   local client = stage:some_client(function(one)
-    return one.proxy and not one.ill
+    return one.proxy and not one.proxy.ill
   end)
   local address = "127.0.0." .. random(2, 250)
   if not client or not client.proxy:move(address) then return false end
-  client.ill = true
-  local old = client.address
+  local old = client.proxy.address
+  client.proxy.address, client.proxy.ill = address, true
   stage:later(between(0, 3), function()
-    client.address = address
     stage:tell_name(client, random(2) == 1 and old or nil)
-    client.ill = false
+    client.proxy.ill = false
   end)
 end)
 
@@ -151,17 +151,17 @@ end)
 local function lie(name, weight, manners, seconds)
   kind(name, weight, function(stage)
     local client = stage:some_client(function(one)
-      return one.hostile and not one.ill
+      return one.hostile and not one.hostile.ill
     end)
     if not client then return false end
-    client.ill = true
-    local given = manners()
-    client.hostile:behave(given)
-    if not given.largest then client.hostile:cut() end
+    local hostile, given = client.hostile, manners()
+    hostile.ill = true
+    hostile:behave(given)
+    if not given.largest then hostile:cut() end
     stage:later(between(0.1, seconds or 2), function()
-      client.hostile:behave {}
-      client.hostile:cut()
-      client.ill = false
+      hostile:behave {}
+      hostile:cut()
+      hostile.ill = false
     end)
   end)
 end

@@ -150,7 +150,8 @@ function Stage:connect_client(client, old)
     client.proxy = old and old.proxy or start_proxy(hosts)
     client.domain = ("client-%d.example"):format(client.number)
     client.hosts = client.domain .. client.proxy.hosts:match ":%d+"
-    client.address = old and old.address or client.proxy.hosts:match "^[^:]+"
+    client.proxy.address = client.proxy.address
+      or client.proxy.hosts:match "^[^:]+"
     self:tell_name(client)
   elseif client.number > 1 then
     client.hostile = old and old.hostile or start_hostile { hosts = hosts }
@@ -158,12 +159,11 @@ function Stage:connect_client(client, old)
   else
     client.hosts = hosts
   end
-  client.ill = old and old.ill
 end
 
 --- Its name has its wire's address, and perhaps one where nobody is.
 function Stage:tell_name(client, other)
-  self.names:set(client.domain, client.address, other)
+  self.names:set(client.domain, client.proxy.address, other)
 end
 
 --- Client number i, or its successor.

@@ -116,4 +116,25 @@ describe("A server that #core", function()
       end)
     end
   end
+
+  it("does not answer one attempt of a session is asked again soon", function()
+    -- As one does that is just being started: some attempts it forgets.
+    local hostile, path = start_hostile(), support.path()
+    local session = support.connect { hosts = hostile.hosts,
+      session_timeout = 30 }
+    local guard = assert(session:mutex(path):acquire(5))
+    local id = session:id()
+    hostile:behave { kind = "pass", mute_connect = 1 }
+    hostile:cut()
+    local begun = support.now()
+    support.step_until(session, function()
+      return session:state() == "connected"
+        and session:stats().reconnects == 1
+    end, 30, "a connection")
+    local took = support.now() - begun
+    assert.is_true(took < 5 + support.slack, took)
+    assert.equal(id, session:id())
+    assert.is_true(guard:verify())
+    guard:release()
+  end)
 end)

@@ -69,6 +69,7 @@ struct client {
   int address;        /* the one that is tried or connected to; -1: unknown */
   int tries;          /* `mt`: attempts that the handle has left */
   int64_t rest_until; /* whatever the addresses say */
+  int unanswered;     /* attempts, since the last connection */
   int64_t give_up_at; /* TRYING, GREETED: it takes too long; NEVER: let it */
   int granted_by;     /* the address that granted the session; -1: unknown,
                          or it has kept the connection for a while */
@@ -205,14 +206,12 @@ static char *list_addresses(struct client *client, int64_t now) {
   return list;
 }
 
-/* One that does not answer must not keep us from the others; but all of them
- * may be slow. */
+/* One that does not answer may be broken, or have forgotten us (a server that
+ * is just starting does); but it may also be slow. */
 static int64_t patience(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
-  const struct addresses *a = &client->addresses;
-  if (a->count == 1) return longest;
-  int failures = client->address < 0 ? 0 : a->list[client->address].failures;
-  int64_t patience = ATTEMPT_FIRST << (failures < 6 ? failures : 6);
+  int rounds = client->unanswered / client->addresses.count;
+  int64_t patience = ATTEMPT_FIRST << (rounds < 6 ? rounds : 6);
   return patience < longest ? patience : longest;
 }
 
@@ -223,9 +222,7 @@ static void try_to_connect(struct client *client, int64_t now) {
     return;
   }
   client->state = CLIENT_TRYING;
-  /* (`mt` would wait for the library's own patience to end, anyhow.) */
-  bool bound = library_tries_all() && client->identity.session != 0;
-  client->give_up_at = bound ? NEVER : now + patience(client);
+  client->give_up_at = now + patience(client);
   session_attempting(client->session, now, now);
   client->listener.attempting(client->listener.self);
   if (!library_open(client->library, list, &client->identity)) {
@@ -251,6 +248,7 @@ static void end_session(struct client *client) {
 static void give_up(struct client *client) {
   switch (client->state) {
     case CLIENT_TRYING:
+      client->unanswered++;
       say_error(client, "a server does not answer");
       leave(client);
       break;
@@ -284,7 +282,7 @@ static void blame(struct client *client) {
 static void connected(struct client *client) {
   client->state = CLIENT_CONNECTED;
   client->give_up_at = client->look_up_at = NEVER;
-  client->refusals = 0;
+  client->refusals = client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
                     client->granted, library_began(client->library));
 }
@@ -343,9 +341,9 @@ static void on_lost(void *self) {
 /* Who says so may be the one that knows, and the next session is best had from
  * it; unless it has just granted this one. */
 static void expired(struct client *client) {
-  if (client->address >= 0 && client->address == client->granted_by)
+  if (client->address < 0 || client->address == client->granted_by)
     blame(client);
-  else if (client->address >= 0)
+  else
     client->addresses.next = client->address;
   end_session(client);
 }

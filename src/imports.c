@@ -27,7 +27,13 @@
 
 /* Ours. */
 
-static int close_on_exec_pipe(int fds[2]) { return pipe2(fds, O_CLOEXEC); }
+static _Thread_local int last_pipe = -1;
+
+static int close_on_exec_pipe(int fds[2]) {
+  int rc = pipe2(fds, O_CLOEXEC);
+  last_pipe = rc == 0 ? fds[0] : -1;
+  return rc;
+}
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
   return socket(domain, type | SOCK_CLOEXEC, protocol);
@@ -227,6 +233,12 @@ static void replace(void) {
              search.image.dynamic && patch_image(&search.image);
 }
 
+int imports_last_pipe(void) {
+  int fd = last_pipe;
+  last_pipe = -1;
+  return fd;
+}
+
 bool imports_replace(void (*of)(void)) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   asked = (uintptr_t)of;
@@ -240,5 +252,7 @@ bool imports_replace(void (*of)(void)) {
   (void)of;
   return false;
 }
+
+int imports_last_pipe(void) { return -1; }
 
 #endif

@@ -11,6 +11,9 @@
 /* For the shared library that has `function`, once in the process.  False:
  * this system links in another way, and the library keeps what it has. */
 bool imports_replace(void (*function)(void));
+/* The end to read from of the pipe that the library made last on this thread,
+ * told once; -1: not known. */
+int imports_last_pipe(void);
 
 #pragma GCC visibility pop
 

@@ -70,6 +70,7 @@ struct library {
   int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
   bool leaving;        /* (i) it has asked to be refused */
   bool sealed;         /* (i) poisoned while the connection lived */
+  int pipe;            /* (i) by which its thread is woken; -1: unknown */
   uint64_t probes;     /* (i) so many were sent */
   uint64_t probe;      /* (i) the one under way; 0: none */
   int64_t probe_sent;  /* (i) */

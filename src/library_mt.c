@@ -17,6 +17,11 @@
  *   - it is *sealed*: a probe sent after the poison was answered, so the
  *     connection outlived the poison; and that connection was lost.
  *
+ *   - it is poisoned, its thread has been round its loop since, and is not
+ *     connected.  For an answer that it reads now it compares with the poison,
+ *     and takes for "expired".  (Each request wakes that thread by a byte in a
+ *     pipe; where we know the pipe, we see that the byte has been read.)
+ *
  * Between the greeting of a server and the poison the library may have lost
  * the connection and got another one.  Then it tells us so, and the second is
  * as good as the first.
@@ -31,10 +36,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "claim.h"
 #include "fork.h"
+#include "imports.h"
 
 bool library_tries_all(void) { return true; }
 
@@ -146,14 +153,28 @@ static void send_probe(struct library *l) {
       zoo_aexists(l->handle, "/", 0, on_probe, l) == ZOK ? ++l->probes : 0;
 }
 
-void backend_opened(struct library *l) { send_probe(l); }
+void backend_opened(struct library *l) {
+  l->pipe = imports_last_pipe();
+  send_probe(l);
+}
+
+/* Has the library's thread been round its loop since the last probe? */
+static bool has_been_round(const struct library *l) {
+  int unread;
+  return l->pipe >= 0 && ioctl(l->pipe, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+static bool is_harmless(const struct library *l) {
+  return l->sealed || (l->probe && l->probe_is_late && has_been_round(l) &&
+                       zoo_state(l->handle) != ZOO_CONNECTED_STATE);
+}
 
 /* It waits for the library's threads: no gate for that. */
 void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
 
 void backend_dropped(struct library *l) {
   if (l->ear >= 0) listening[l->ear] = NULL;
-  l->ear = -1;
+  l->ear = l->pipe = -1;
   l->poison = 0;
   l->sealed = l->leaving = false;
   l->probe = l->probes = l->probe_done = 0;
@@ -206,7 +227,7 @@ void backend_look(struct library *l) {
     library_tell_over(l, l->leaving ? LIBRARY_LOST : LIBRARY_REFUSED);
   } else if (is_unrecoverable(l->handle)) {
     library_tell_over(l, own ? LIBRARY_EXPIRED : LIBRARY_LOST);
-  } else if (l->parting && l->sealed) {
+  } else if (l->parting && is_harmless(l)) {
     library_tell_over(l, LIBRARY_LOST);
   } else {
     look_at_probe(l);
@@ -260,9 +281,11 @@ int64_t library_prepare(struct library *l, int *fd, short *events) {
   library_current = l;
   *fd = -1;
   *events = 0;
-  /* Whatever is reported wakes us; but there may be no memory for a probe. */
+  /* Whatever is reported wakes us; but there may be no memory for a probe, and
+   * nobody reports that a thread has been round its loop. */
   if (l->handle && l->parting && !l->probe)
     return clock_now() + 100 * MILLISECOND;
+  if (l->handle && l->parting && l->pipe >= 0) return clock_now() + MILLISECOND;
   return INT64_MAX;
 }
 

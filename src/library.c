@@ -156,19 +156,6 @@ static void on_children(int rc, const struct String_vector *names,
   library_append(library_current, incident);
 }
 
-/* `mt` calls this on a thread that has no library_current. */
-static void on_auth(int rc, const void *data) {
-  struct library *l = (struct library *)data;
-  if (rc != ZOK) return; /* the state tells */
-  pthread_mutex_lock(&l->lock);
-  l->unaccepted--;
-  l->answered = true;
-  pthread_mutex_unlock(&l->lock);
-#ifdef ZKLOCK_MT
-  wakeup_signal(l->wakeup);
-#endif
-}
-
 /* `ip:port`, as the resolver spells it. */
 static void read_address(zhandle_t *handle, char *text, size_t size) {
   struct sockaddr_storage peer;
@@ -273,13 +260,18 @@ static void prepare(void) {
   zoo_deterministic_conn_order(1);
 }
 
+/* What the library sends in each connection before any request; so the answer
+ * to a request tells that all are accepted.  (Its own callbacks do not: the
+ * first answer calls them all, and so does an attempt that fails.)  `mt`: it
+ * takes none just after an attempt has failed; then they are handed over when
+ * there is a connection. */
 static void authenticate(struct library *l) {
   const struct settings *settings = l->settings;
-  for (int i = 0; i < settings->credential_count; i++) {
-    const struct credential *c = &settings->credentials[i];
-    if (zoo_add_auth(l->handle, c->scheme, c->secret, (int)c->size, on_auth,
-                     l) == ZOK)
-      l->unaccepted++;
+  for (; l->handed < settings->credential_count; l->handed++) {
+    const struct credential *c = &settings->credentials[l->handed];
+    if (zoo_add_auth(l->handle, c->scheme, c->secret, (int)c->size, NULL,
+                     NULL) != ZOK)
+      return;
   }
 }
 
@@ -319,12 +311,10 @@ void library_drop(struct library *l) {
   backend_close(l->handle);
   l->handle = NULL;
   l->connected = l->parting = false;
-  l->outstanding = 0;
+  l->outstanding = l->handed = 0;
   backend_dropped(l);
   /* No callback can run any more, and nobody waits for what it reported. */
   library_discard(l);
-  l->unaccepted = 0;
-  l->answered = false;
 }
 
 void library_close(struct library *l, bool wait) {
@@ -383,6 +373,11 @@ void library_tell_lost(struct library *l) {
   l->listener.lost(l->listener.self);
 }
 
+void library_tell_accepted(struct library *l) {
+  if (l->connected && l->handed == l->settings->credential_count)
+    l->listener.accepted(l->listener.self);
+}
+
 void library_tell_over(struct library *l, enum library_end end) {
   library_tell_lost(l);
   library_drop(l);
@@ -404,12 +399,16 @@ static void tell_connected(struct library *l) {
     return;
   }
   l->connected = true;
-  l->parting = false;
+  l->parting = l->fresh = false;
+  authenticate(l);
   backend_connected(l);
   l->listener.connected(l->listener.self, &identity, timeout,
                         address[0] ? address : NULL);
 }
 
+/* What the library says when it gives up what was asked for; but that it tells
+ * after the loss of the connection.  A server that has failed says some of it,
+ * too. */
 static bool is_unknown(int rc) {
   return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT ||
          rc == ZRUNTIMEINCONSISTENCY || rc == ZMARSHALLINGERROR ||
@@ -418,9 +417,12 @@ static bool is_unknown(int rc) {
 
 static void tell_reply(struct library *l, const struct incident *incident) {
   l->outstanding--;
-  /* The library gives up all that was asked for at once. */
-  if (is_unknown(incident->code)) library_tell_lost(l);
   if (!l->connected) return;
+  if (is_unknown(incident->code)) { /* and yet the connection is there */
+    library_part(l);
+    library_tell_lost(l);
+    return;
+  }
   struct reply reply = {.rc = incident->code,
                         .path = incident->path,
                         .czxid = incident->czxid,
@@ -468,14 +470,6 @@ static void catch_up(struct library *l) {
     library_tell_lost(l);
 }
 
-static void tell_accepted(struct library *l) {
-  pthread_mutex_lock(&l->lock);
-  bool accepted = l->answered && l->unaccepted <= 0;
-  if (accepted) l->answered = false;
-  pthread_mutex_unlock(&l->lock);
-  if (accepted) l->listener.accepted(l->listener.self);
-}
-
 void library_deliver(struct library *l) {
   pthread_mutex_lock(&l->lock);
   struct incident *incident = l->inbox;
@@ -491,6 +485,5 @@ void library_deliver(struct library *l) {
     incident = next;
   }
   if (overflow) catch_up(l);
-  if (l->connected) tell_accepted(l);
   if (l->handle) backend_look(l);
 }

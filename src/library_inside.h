@@ -45,38 +45,39 @@ struct library {
 
   zhandle_t *handle; /* (i) NULL: none */
   int64_t began;     /* (i) see library_began */
-  bool fresh;        /* (i) it asks for a session of its own */
+  bool fresh;        /* (i) it asks for a session, and has told of none */
   bool connected;    /* (i) `connected` was told, and not yet `lost` */
   bool parting;      /* (i) library_part was called, or `lost` told */
   int outstanding;   /* (i) requests without a reply yet */
+  int handed;        /* (i) so many credentials the library has */
 
   pthread_mutex_t lock;
   struct incident *inbox, **inbox_end; /* (m) */
-  bool overflow;  /* (m) no memory for something: see catch_up */
-  int unaccepted; /* (m) credentials that no server has accepted yet */
-  bool answered;  /* (m) about the credentials */
+  bool overflow;            /* (m) no memory for something: see catch_up */
   struct identity identity; /* (m) of the last connection */
   int64_t timeout;          /* (m) likewise */
   char address[80];         /* (m) likewise; "": not known */
 
 #ifndef ZKLOCK_MT
-  int fd;      /* (i) the socket; the library's, so ask for its state first */
-  int64_t due; /* (i) when it wants to be turned */
+  int fd;        /* (i) the socket; the library's, so ask for its state first */
+  int64_t due;   /* (i) when it wants to be turned */
+  bool answered; /* (i) a request that was sent behind the credentials */
 #else
-  int ear;             /* (i) see library_mt.c; -1: none */
-  int64_t failed_at;   /* the library's own thread's: see hear */
-  int failures;        /* likewise */
-  int addresses;       /* of the handle; constant while there is one */
-  int64_t poison;      /* (m) the id that the handle has instead; 0: its own */
-  bool leaving;        /* (i) it has asked to be refused */
-  bool sealed;         /* (i) poisoned while the connection lived */
-  int pipe;            /* (i) by which its thread is woken; -1: unknown */
-  uint64_t probes;     /* (i) so many were sent */
-  uint64_t probe;      /* (i) the one under way; 0: none */
-  int64_t probe_sent;  /* (i) */
-  bool probe_is_late;  /* (i) it was sent after the poison */
-  uint64_t probe_done; /* (m) so many were answered */
-  int probe_code;      /* (m) how the last one was */
+  int ear;              /* (i) see library_mt.c; -1: none */
+  int64_t failed_at;    /* the library's own thread's: see hear */
+  int failures;         /* likewise */
+  int addresses;        /* of the handle; constant while there is one */
+  int64_t poison;       /* (m) the id that the handle has instead; 0: its own */
+  int poisonings;       /* (m) so often was it given that */
+  bool leaving;         /* (i) it has asked to be refused */
+  bool sealed;          /* (i) poisoned while the connection lived */
+  int pipe;             /* (i) by which its thread is woken; -1: unknown */
+  uint64_t probes;      /* (i) so many were sent */
+  uint64_t probe;       /* (i) the one under way; 0: none */
+  int64_t probe_sent;   /* (i) */
+  int probe_poisonings; /* (i) `poisonings` when it was sent */
+  uint64_t probe_done;  /* (m) so many were answered */
+  int probe_code;       /* (m) how the last one was */
 #endif
 };
 
@@ -91,6 +92,8 @@ void library_say_error(struct library *library, const char *text);
 /* Closes the handle: nothing of it comes any more. */
 void library_drop(struct library *library);
 void library_tell_lost(struct library *library);
+/* All credentials, if all were sent. */
+void library_tell_accepted(struct library *library);
 /* The handle has ended: drops it, and tells. */
 void library_tell_over(struct library *library, enum library_end end);
 /* Why there is no connection.  `greeted`: a server had accepted it. */

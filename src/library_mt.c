@@ -15,12 +15,15 @@
  *     given up.  That is done by the library's thread, when a connection or an
  *     attempt has failed; whatever it tries later, it tries with the poison; or
  *   - it is *sealed*: a probe sent after the poison was answered, so the
- *     connection outlived the poison; and that connection was lost.
+ *     connection outlived the poison; and that connection was lost; or
+ *   - it is poisoned, and its thread has been round its loop since: for an
+ *     answer that it reads now it compares with the poison, and takes for
+ *     "expired".  (Each request wakes that thread by a byte in a pipe; where we
+ *     know the pipe, we see that the byte has been read.)
  *
- *   - it is poisoned, its thread has been round its loop since, and is not
- *     connected.  For an answer that it reads now it compares with the poison,
- *     and takes for "expired".  (Each request wakes that thread by a byte in a
- *     pipe; where we know the pipe, we see that the byte has been read.)
+ * An answer that sounds as if a request was given up may be a server's, about
+ * a failure of its own: so the last three count only if the library says that
+ * it is not connected.  (It cannot be again.)
  *
  * Between the greeting of a server and the poison the library may have lost
  * the connection and got another one.  Then it tells us so, and the second is
@@ -44,6 +47,10 @@
 #include "imports.h"
 
 bool library_tries_all(void) { return true; }
+
+static bool is_connected(const struct library *l) {
+  return zoo_state(l->handle) == ZOO_CONNECTED_STATE;
+}
 
 static bool is_poisoned(struct library *l) {
   pthread_mutex_lock(&l->lock);
@@ -127,11 +134,10 @@ log_callback_fn backend_log(struct library *l, const char *addresses) {
  * reads it when it connects. */
 static void poison(struct library *l, const clientid_t *id) {
   clientid_t *own = (clientid_t *)id;
-  if (l->poison) {
-    own->client_id = l->poison;
-    return;
-  }
-  l->poison = own->client_id = ~own->client_id;
+  if (!l->poison) l->poison = ~own->client_id ? ~own->client_id : 1;
+  if (own->client_id == l->poison) return;
+  own->client_id = l->poison;
+  l->poisonings++;
 }
 
 /* (It may be this thread's first callback, without library_current.  Answers
@@ -148,7 +154,9 @@ static void on_probe(int rc, const struct Stat *stat, const void *data) {
 
 static void send_probe(struct library *l) {
   l->probe_sent = clock_now();
-  l->probe_is_late = is_poisoned(l);
+  pthread_mutex_lock(&l->lock);
+  l->probe_poisonings = l->poisonings;
+  pthread_mutex_unlock(&l->lock);
   l->probe =
       zoo_aexists(l->handle, "/", 0, on_probe, l) == ZOK ? ++l->probes : 0;
 }
@@ -164,9 +172,19 @@ static bool has_been_round(const struct library *l) {
   return l->pipe >= 0 && ioctl(l->pipe, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-static bool is_harmless(const struct library *l) {
-  return l->sealed || (l->probe && l->probe_is_late && has_been_round(l) &&
-                       zoo_state(l->handle) != ZOO_CONNECTED_STATE);
+/* (Just about to note the id of a greeting, it may have overwritten the poison:
+ * that has been done, too, when it has been round.) */
+static bool is_past_the_poison(struct library *l) {
+  if (!l->probe || !has_been_round(l)) return false;
+  pthread_mutex_lock(&l->lock);
+  bool past = l->poison != 0 && l->probe_poisonings == l->poisonings &&
+              zoo_client_id(l->handle)->client_id == l->poison;
+  pthread_mutex_unlock(&l->lock);
+  return past;
+}
+
+static bool is_harmless(struct library *l) {
+  return (l->sealed || is_past_the_poison(l)) && !is_connected(l);
 }
 
 /* It waits for the library's threads: no gate for that. */
@@ -176,6 +194,7 @@ void backend_dropped(struct library *l) {
   if (l->ear >= 0) listening[l->ear] = NULL;
   l->ear = l->pipe = -1;
   l->poison = 0;
+  l->poisonings = 0;
   l->sealed = l->leaving = false;
   l->probe = l->probes = l->probe_done = 0;
 }
@@ -196,27 +215,51 @@ void backend_connected(struct library *l) {
   send_probe(l);
 }
 
-static bool take_answer(struct library *l, int *code) {
+/* `late`: it was sent after the last poison.  (The library, just about to note
+ * the id of a greeting, may have overwritten the first one; then the greeting,
+ * which is reported before the answer, has brought another.) */
+static bool take_answer(struct library *l, int *code, bool *late) {
   pthread_mutex_lock(&l->lock);
   bool answered = l->probe && l->probe_done == l->probe;
   *code = l->probe_code;
+  *late = l->poison != 0 && l->probe_poisonings == l->poisonings;
   pthread_mutex_unlock(&l->lock);
   if (answered) l->probe = 0;
   return answered;
 }
 
+/* A connection that is there is left by asking for a way to authenticate that
+ * no server has: it answers no, and closes the connection, and the library
+ * gives the handle up. */
+static void leave_connection(struct library *l) {
+  if (l->leaving ||
+      zoo_add_auth(l->handle, "leave", NULL, 0, NULL, NULL) != ZOK)
+    return;
+  l->leaving = true;
+  send_probe(l); /* the library's thread must be woken */
+}
+
+static void attempt_failed(struct library *l) {
+  if (is_poisoned(l)) return; /* another one has succeeded */
+  l->began = l->probe_sent;
+  l->listener.failed(l->listener.self);
+  if (l->handle && !l->parting) send_probe(l);
+}
+
+/* An answer that is not OK may be the server's: then we are connected. */
 static void look_at_probe(struct library *l) {
   int code;
-  if (!take_answer(l, &code)) return;
-  if (code == ZOK) {
-    /* (If the greeting is still to be told, it sends another one.) */
-    l->sealed = l->connected && l->probe_is_late;
-  } else if (l->probe_is_late) {
+  bool late;
+  if (!take_answer(l, &code, &late)) return;
+  if (!late) {
+    if (code != ZOK) attempt_failed(l);
+  } else if (code == ZOK) {
+    l->sealed = true;
+    library_tell_accepted(l);
+  } else if (!is_connected(l)) {
     library_tell_over(l, LIBRARY_LOST);
-  } else {
-    l->began = l->probe_sent;
-    l->listener.failed(l->listener.self);
-    if (l->handle && !l->parting) send_probe(l);
+  } else if (l->connected) {
+    leave_connection(l);
   }
 }
 
@@ -236,15 +279,6 @@ void backend_look(struct library *l) {
 }
 
 void backend_abandon(struct library *l) { library_tell_over(l, LIBRARY_LOST); }
-
-/* A connection that is there is left by asking for a way to authenticate that
- * no server has: it answers no, and closes the connection, and the library
- * gives the handle up. */
-static void leave_connection(struct library *l) {
-  if (zoo_add_auth(l->handle, "leave", NULL, 0, NULL, NULL) != ZOK) return;
-  l->leaving = true;
-  send_probe(l); /* the library's thread must be woken */
-}
 
 void library_part(struct library *l) {
   if (l->connected) {

@@ -70,6 +70,7 @@ void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
 void backend_dropped(struct library *l) {
   l->fd = -1;
   l->due = INT64_MAX;
+  l->answered = false;
 }
 
 void backend_greeted(struct library *l, const clientid_t *id) {
@@ -77,7 +78,16 @@ void backend_greeted(struct library *l, const clientid_t *id) {
   memcpy(l->identity.password, id->passwd, sizeof l->identity.password);
 }
 
-void backend_connected(struct library *l) { (void)l; }
+static void on_answer(int rc, const struct Stat *stat, const void *data) {
+  struct library *l = (struct library *)data;
+  (void)stat;
+  l->answered = rc == ZOK;
+}
+
+void backend_connected(struct library *l) {
+  if (l->settings->credential_count > 0)
+    zoo_aexists(l->handle, "/", 0, on_answer, l);
+}
 
 /* A request that finds the connection broken makes the library close it and
  * tell nobody; and an attempt that fails is told to nobody, either. */
@@ -89,6 +99,9 @@ void backend_look(struct library *l) {
     library_tell_over(l, LIBRARY_REFUSED);
   else if (l->parting || !has_socket(l))
     library_part(l);
+  else if (l->answered)
+    library_tell_accepted(l);
+  l->answered = false;
 }
 
 /* A server that is told nothing but that the connection has gone keeps the

@@ -17,8 +17,12 @@
 --       mute_connect = n      n connect replies do not come
 --       mute = true           nothing comes but the connect reply
 --       cut_auth = n          n connections end before an auth reply
---       mute_auth = n         n auth replies do not come
+--       mute_auth = n         n auth replies do not come, nor any after them
 --       refuse_auth = n       n times a credential is refused
+--       refuse_second = true  of two credentials the second is refused, a
+--                             moment after the first was accepted
+--       fails = n             n requests are answered by "marshalling error":
+--                             what a server says when it has failed itself
 --       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered

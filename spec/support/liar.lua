@@ -5,6 +5,7 @@ local now = require "zklock.core".now
 local socket = require "socket"
 
 local AUTH, AUTH_XID, AUTH_FAILED = 100, -4, -115
+local MARSHALLING_ERROR = -5
 local int, buffer = frames.int, frames.buffer
 
 local servers
@@ -137,9 +138,9 @@ local function greet(link, frame)
   end
 end
 
-local function refuse_auth(link)
+local function refuse_auth(link, delay)
   tell(link.client, buffer(int(AUTH_XID) .. int(0) .. int(0)
-    .. int(AUTH_FAILED)))
+    .. int(AUTH_FAILED)), delay)
   leave_client(link)
 end
 
@@ -156,7 +157,10 @@ local function hear_client(link, frame)
   if is_auth and link.server and happens(place, "refuse_auth") then
     return refuse_auth(link)
   end
-  if link.server then tell(link.server, frame) end
+  if is_auth and manners.refuse_second then
+    link.refused, link.asked = link.asked, true
+  end
+  if link.server and not link.refused then tell(link.server, frame) end
 end
 
 -- What the server says.  A connect reply: its timeout stands at byte 9.
@@ -183,9 +187,16 @@ local function hear_server(link, frame)
       note(place, "cut")
       return leave_client(link)
     end
-    if happens(place, "mute_auth") then return end
+    link.mute = happens(place, "mute_auth") or link.mute
+    if link.refused then
+      tell(link.client, frame)
+      return refuse_auth(link, 0.1)
+    end
+  elseif frames.read_int(frame, 5) >= 0 and happens(place, "fails") then
+    -- (its number, its zxid)
+    frame = buffer(frame:sub(5, 16) .. int(MARSHALLING_ERROR))
   end
-  tell(link.client, frame, place.manners.delay)
+  if not link.mute then tell(link.client, frame, place.manners.delay) end
 end
 
 -- The sockets.

@@ -88,6 +88,39 @@ describe("The answer to a credential that #core", function()
   end
 end)
 
+describe("Credentials", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("are accepted by the one server among some that is there", function()
+    local hostile = start_hostile()
+    -- Nobody listens at these ports.
+    local hosts = hostile.hosts
+    for port = 1, 8 do hosts = hosts .. ",127.0.0.1:" .. port end
+    for _ = 1, 4 do -- (in an order of its own each time)
+      local begun = support.now()
+      local session = assert(open({ hosts = hosts }, 20))
+      assert.is_true(support.now() - begun < 1 + support.slack)
+      use(session)
+    end
+  end)
+
+  it("are all accepted before a session is there", function()
+    local hostile = start_hostile()
+    hostile:behave { kind = "pass", refuse_second = true }
+    for _ = 1, 3 do
+      local session, _, code = zklock.connect(hostile.hosts, {
+        connect_timeout = 5,
+        auth = { { scheme = "digest", credential = "ann:secret" },
+          { scheme = "digest", credential = "bob:secret" } },
+      })
+      if session then support.closing(session) end
+      assert.is_nil(session)
+      assert.equal("auth", code)
+    end
+  end)
+end)
+
 describe("Credentials that are refused at a reconnection #core", function()
   before_each(support.start)
   after_each(support.finish)

@@ -1,6 +1,7 @@
 -- The wire between client and server: slow, deaf in one direction, dead in a
 -- way that only one side knows of, and cut at every byte.
 local kinds = require "integration.family.kinds"
+local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
@@ -178,4 +179,30 @@ describe("A connection that breaks", function()
       assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
       waiter.guard:release()
     end)
+end)
+
+describe("A server that says it has failed at a request", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is left, and the session with its hold lives on elsewhere", function()
+    local path, hostile = support.path(), start_hostile()
+    local session = connect(hostile, 20)
+    local guard = assert(session:mutex(path):acquire(5))
+    local waiter = kinds.queue_in(support.connect():mutex(path), path)
+    local queue, id = support.wait_for_queue(path, 2), session:id()
+    for n = 1, 5 do
+      hostile:behave { kind = "pass", fails = 1 }
+      support.step_until(session, function()
+        return session:stats().reconnects == n
+      end, 15, "a reconnection")
+      is_back(session)
+      assert.equal(id, session:id())
+      assert.is_true(guard:verify())
+      assert.same(queue, support.zk():queue(path))
+    end
+    assert.is_nil(waiter.guard)
+    guard:release()
+    kinds.await(waiter):release()
+  end)
 end)

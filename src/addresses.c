@@ -46,14 +46,12 @@ bool addresses_set(struct addresses *a, const char *list) {
     addresses_free(&new);
     return false;
   }
-  char *text = new.texts;
+  char *rest = new.texts;
   for (int i = 0; i < new.count; i++) {
-    char *comma = strchr(text, ',');
-    if (comma) *comma = '\0';
+    const char *text = strsep(&rest, ",");
     int old = addresses_find(a, text);
     if (old >= 0) new.list[i] = a->list[old];
     new.list[i].text = text;
-    text = comma + 1;
   }
   shuffle(&new);
   addresses_free(a);

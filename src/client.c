@@ -296,7 +296,8 @@ static void on_connected(void *self, const struct identity *identity,
   client->granted = timeout;
   client->greeted_at = clock_now();
   client->give_up_at = client->greeted_at + timeout_of(client) / 3 * 2;
-  if (address) client->address = addresses_find(&client->addresses, address);
+  int known = address ? addresses_find(&client->addresses, address) : -1;
+  if (known >= 0) client->address = known;
   if (new) client->granted_by = client->address;
   if (client->settings->credential_count == 0) connected(client);
 }
@@ -383,13 +384,11 @@ static bool submit(void *self, const struct op *op) {
   return library_submit(client->library, op);
 }
 
+/* Who has lost its session looks for a new one unasked (end_session), and may
+ * be on its way. */
 static void open_session(void *self) {
   struct client *client = self;
-  library_close(client->library, false);
-  client->identity.session = 0;
-  client->give_up_at = NEVER;
-  client->state =
-      client->addresses.count > 0 ? CLIENT_RESTING : CLIENT_NAMELESS;
+  assert(client->session->id == 0);
   if (client->state == CLIENT_NAMELESS) look_up(client);
 }
 

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "claim.h"
+#include "fork.h"
 #include "imports.h"
 #include "name.h"
 
@@ -39,6 +40,14 @@ _Thread_local struct library *library_current;
 
 const char *library_reason(int rc) { return zerror(rc); }
 
+/* (They may be translated, under a lock of the C library's.) */
+static const char *words_for(int error) {
+  fork_gate_enter();
+  const char *words = strerror(error);
+  fork_gate_leave();
+  return words;
+}
+
 /* The library says EHOSTDOWN when a server has closed the connection. */
 const char *library_error(int error, int rc, bool greeted) {
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
@@ -46,7 +55,7 @@ const char *library_error(int error, int rc, bool greeted) {
   if (closed)
     return "the server closed the connection; are there maxClientCnxns from "
            "this address already?";
-  return error ? strerror(error) : zerror(rc);
+  return error ? words_for(error) : zerror(rc);
 }
 
 void library_say_error(struct library *l, const char *text) {
@@ -289,7 +298,7 @@ bool library_open(struct library *l, const char *addresses,
                       identity->session ? &id : NULL, l, ZOO_NO_LOG_CLIENTENV,
                       backend_log(l, addresses));
   if (!l->handle) {
-    library_say_error(l, strerror(errno));
+    library_say_error(l, words_for(errno));
     backend_dropped(l);
     return false;
   }

@@ -10,7 +10,7 @@
 
 enum { ADDRESS_MAX = IP_MAX + 8 };
 
-struct addresses {
+struct endpoints {
   char (*list)[ADDRESS_MAX];
   size_t count;
 };
@@ -49,7 +49,7 @@ static void release(struct resolver *r) {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-static bool add(struct addresses *all, const struct ips *ips,
+static bool add(struct endpoints *all, const struct ips *ips,
                 const char *port) {
   size_t size = (all->count + ips->count) * sizeof *all->list;
   void *list = size ? realloc(all->list, size) : NULL;
@@ -62,7 +62,7 @@ static bool add(struct addresses *all, const struct ips *ips,
   return true;
 }
 
-static bool add_host(struct resolver *r, struct addresses *all,
+static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct ips ips = {0};
   char reason[80];
@@ -77,7 +77,7 @@ static bool add_host(struct resolver *r, struct addresses *all,
   return ok;
 }
 
-static char *join(struct addresses *all) {
+static char *join(struct endpoints *all) {
   char *text = malloc(all->count * ADDRESS_MAX + 1), *end = text;
   if (!text) return NULL;
   if (all->count) qsort(all->list, all->count, sizeof *all->list, by_text);
@@ -91,7 +91,7 @@ static char *join(struct addresses *all) {
 
 /* All or nothing: an address that is missing could be the only live one. */
 static void resolve(struct resolver *r) {
-  struct addresses all = {0};
+  struct endpoints all = {0};
   bool ok = true;
   for (int i = 0; ok && i < r->count; i++) ok = add_host(r, &all, &r->hosts[i]);
   if (ok) r->result = join(&all);

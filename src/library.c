@@ -205,6 +205,11 @@ static void on_event(zhandle_t *handle, int type, int state, const char *path,
 
 /* Requests. */
 
+bool library_is_answer(int rc) {
+  return rc == ZOK ||
+         (rc < ZAPIERROR && rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED);
+}
+
 bool library_submit(struct library *l, const struct op *op) {
   zhandle_t *zh = l->handle;
   const void *data = (const void *)(uintptr_t)op->serial;

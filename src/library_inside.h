@@ -91,6 +91,9 @@ void library_discard(struct library *library);
 void library_say_error(struct library *library, const char *text);
 /* Closes the handle: nothing of it comes any more. */
 void library_drop(struct library *library);
+/* Is it something that only a server says?  (Who may not look at a node, for
+ * example, is told so.) */
+bool library_is_answer(int rc);
 void library_tell_lost(struct library *library);
 /* All credentials, if all were sent. */
 void library_tell_accepted(struct library *library);

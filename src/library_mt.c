@@ -246,14 +246,14 @@ static void attempt_failed(struct library *l) {
   if (l->handle && !l->parting) send_probe(l);
 }
 
-/* An answer that is not OK may be the server's: then we are connected. */
+/* What sounds given up may be the server's word: then we are connected. */
 static void look_at_probe(struct library *l) {
   int code;
   bool late;
   if (!take_answer(l, &code, &late)) return;
   if (!late) {
-    if (code != ZOK) attempt_failed(l);
-  } else if (code == ZOK) {
+    if (!library_is_answer(code)) attempt_failed(l);
+  } else if (library_is_answer(code)) {
     l->sealed = true;
     library_tell_accepted(l);
   } else if (!is_connected(l)) {

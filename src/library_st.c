@@ -81,7 +81,7 @@ void backend_greeted(struct library *l, const clientid_t *id) {
 static void on_answer(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
-  l->answered = rc == ZOK;
+  l->answered = library_is_answer(rc);
 }
 
 void backend_connected(struct library *l) {

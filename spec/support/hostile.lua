@@ -23,6 +23,7 @@
 --                             moment after the first was accepted
 --       fails = n             n requests are answered by "marshalling error":
 --                             what a server says when it has failed itself
+--       hides_root = true     nobody may ask whether "/" exists
 --       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered

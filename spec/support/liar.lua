@@ -5,7 +5,8 @@ local now = require "zklock.core".now
 local socket = require "socket"
 
 local AUTH, AUTH_XID, AUTH_FAILED = 100, -4, -115
-local MARSHALLING_ERROR = -5
+local EXISTS = 3
+local MARSHALLING_ERROR, NO_AUTH = -5, -102
 local int, buffer = frames.int, frames.buffer
 
 local servers
@@ -144,6 +145,11 @@ local function refuse_auth(link, delay)
   leave_client(link)
 end
 
+local function is_look_at_root(frame)
+  return #frame >= 17 and frames.read_int(frame, 9) == EXISTS
+    and frame:sub(13, 17) == buffer "/"
+end
+
 local function hear_client(link, frame)
   if not link.greeted then return greet(link, frame) end
   local place, manners = link.place, link.place.manners
@@ -159,6 +165,10 @@ local function hear_client(link, frame)
   end
   if is_auth and manners.refuse_second then
     link.refused, link.asked = link.asked, true
+  end
+  if manners.hides_root and is_look_at_root(frame) then
+    link.hidden = link.hidden or {}
+    link.hidden[frame:sub(5, 8)] = true
   end
   if link.server and not link.refused then tell(link.server, frame) end
 end
@@ -178,6 +188,11 @@ local function pass_greeting(link, frame)
     or manners.delay_connect or manners.delay)
 end
 
+-- (Its number and its zxid are kept.)
+local function with_error(frame, code)
+  return buffer(frame:sub(5, 16) .. int(code))
+end
+
 local function hear_server(link, frame)
   if not link.answered then return pass_greeting(link, frame) end
   local place = link.place
@@ -193,8 +208,9 @@ local function hear_server(link, frame)
       return refuse_auth(link, 0.1)
     end
   elseif frames.read_int(frame, 5) >= 0 and happens(place, "fails") then
-    -- (its number, its zxid)
-    frame = buffer(frame:sub(5, 16) .. int(MARSHALLING_ERROR))
+    frame = with_error(frame, MARSHALLING_ERROR)
+  elseif link.hidden and link.hidden[frame:sub(5, 8)] then
+    frame = with_error(frame, NO_AUTH)
   end
   if not link.mute then tell(link.client, frame, place.manners.delay) end
 end

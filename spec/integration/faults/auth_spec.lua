@@ -121,6 +121,31 @@ describe("Credentials", function()
   end)
 end)
 
+describe("A server that hides its root", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is as good as another", function()
+    local hostile = start_hostile()
+    hostile:behave { kind = "pass", hides_root = true }
+    local session = assert(open(hostile, 20))
+    local guard = assert(session:mutex(support.path()):acquire(5))
+    local id = session:id()
+    for n = 1, 2 do
+      hostile:cut()
+      support.step_until(session, function()
+        return session:stats().reconnects == n
+      end, 5, "a reconnection")
+      use(session)
+    end
+    assert.equal(id, session:id())
+    -- (`mt` tries each lost one once more by itself.)
+    assert.is_true(hostile:count "connection" <= 5)
+    assert.is_true(guard:verify())
+    assert.is_true(guard:release { wait = true })
+  end)
+end)
+
 describe("Credentials that are refused at a reconnection #core", function()
   before_each(support.start)
   after_each(support.finish)

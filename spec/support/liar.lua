@@ -150,6 +150,14 @@ local function is_look_at_root(frame)
     and frame:sub(13, 17) == buffer "/"
 end
 
+local function note_look_at_root(link, frame)
+  if not link.place.manners.hides_root or not is_look_at_root(frame) then
+    return
+  end
+  link.hidden = link.hidden or {}
+  link.hidden[frame:sub(5, 8)] = true
+end
+
 local function hear_client(link, frame)
   if not link.greeted then return greet(link, frame) end
   local place, manners = link.place, link.place.manners
@@ -166,10 +174,7 @@ local function hear_client(link, frame)
   if is_auth and manners.refuse_second then
     link.refused, link.asked = link.asked, true
   end
-  if manners.hides_root and is_look_at_root(frame) then
-    link.hidden = link.hidden or {}
-    link.hidden[frame:sub(5, 8)] = true
-  end
+  note_look_at_root(link, frame)
   if link.server and not link.refused then tell(link.server, frame) end
 end
 

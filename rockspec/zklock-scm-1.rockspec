@@ -52,9 +52,9 @@ build = {
       sources = {
         "src/addresses.c", "src/channel.c", "src/claim.c", "src/client.c",
         "src/contender.c", "src/core.c", "src/descriptors.c", "src/doorway.c",
-        "src/entropy.c", "src/fork.c", "src/lane.c", "src/lease.c",
-        "src/library.c", "src/library_mt.c", "src/library_st.c", "src/lookup.c",
-        "src/lua_core.c", "src/lua_hold.c", "src/lua_nginx.c",
+        "src/entropy.c", "src/fork.c", "src/imports.c", "src/lane.c",
+        "src/lease.c", "src/library.c", "src/library_mt.c", "src/library_st.c",
+        "src/lookup.c", "src/lua_core.c", "src/lua_hold.c", "src/lua_nginx.c",
         "src/lua_session.c", "src/name.c", "src/permit.c", "src/query.c",
         "src/request.c", "src/resolver.c", "src/room.c", "src/rule.c",
         "src/session.c", "src/settings.c", "src/suspicion.c", "src/timer.c",

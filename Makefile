@@ -66,10 +66,12 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
       LUA_CPATH='$(abspath $(BUILD))/$(1)/$(2)/?.so;;'
 
-.PHONY: demo
+# What is chosen by what is installed is chosen after the installation.
+.PHONY: demo demo-installed
 demo:  ## several processes contend for one lock, live
 	@sh .ci/install demo
-	@$(MAKE) -s all
+	@$(MAKE) -s demo-installed
+demo-installed: all
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
 .PHONY: example-nginx

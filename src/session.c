@@ -202,6 +202,7 @@ static bool transmit(struct session *s, struct op *op) {
     s->begun = s->connection;
     counter_add(&s->counters.heartbeats, 1);
   }
+  if (op == &s->nudge) counter_add(&s->counters.nudges, 1);
   append(&s->flight_end, op);
   if (alone) s->alone = op;
   if (op->round) {

@@ -45,6 +45,7 @@ struct listener {
   X(reconnects)             \
   X(expiries)               \
   X(heartbeats)             \
+  X(nudges)                 \
   X(lists)                  \
   X(strays)                 \
   X(watches)                \

@@ -5,13 +5,17 @@ local raw = require "support.raw"
 
 describe("The cost, counted at the server,", function()
   local server
+  local sessions = {}
 
   setup(function()
     server = start_server(1, "--config maxSessionTimeout=120000")
   end)
   teardown(function() server:stop() end)
   before_each(support.start)
-  after_each(support.finish)
+  after_each(function()
+    sessions = {}
+    support.finish()
+  end)
 
   local function counter(name)
     local answer = raw.word(server.hosts, "mntr")
@@ -35,15 +39,23 @@ describe("The cost, counted at the server,", function()
     options.hosts, options.session_timeout = server.hosts,
       options.session_timeout or 120
     local session = support.connect(options)
+    sessions[session] = true
     settle()
     return session
   end
 
+  -- What helps a server that has not answered for a while, on a busy machine.
+  local function nudges()
+    local n = 0
+    for session in pairs(sessions) do n = n + session:stats().nudges end
+    return n
+  end
+
   -- Packets that the server received while `fn` ran; asking counts itself.
   local function requests_of(fn)
-    local before = counter "packets_received"
+    local before = counter "packets_received" - nudges()
     fn()
-    return counter "packets_received" - before - 1
+    return counter "packets_received" - nudges() - before - 1
   end
 
   local function sent_during(fn)

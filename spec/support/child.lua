@@ -57,7 +57,7 @@ local function spawn_with(environment, code, ...)
   local self = setmetatable({ name = name }, Child)
   self.handle = io.popen(("%s </dev/null >%s.out 2>&1; echo $? >%s.status")
     :format(table.concat(words, " "), name, name))
-  listener:settimeout(10)
+  listener:settimeout(60)
   self.socket = listener:accept()
   listener:close()
   support.closing(self)
@@ -70,7 +70,7 @@ end
 
 --- The next line that the child says; nil when it has gone.
 function Child:hear(seconds)
-  self.socket:settimeout(seconds or 20)
+  self.socket:settimeout(seconds or 60)
   local line, problem = self.socket:receive()
   if not line and problem == "timeout" then
     error("a child said nothing: " .. self:output(), 2)
@@ -109,7 +109,7 @@ end
 --- Waits for its end; its exit status.
 function Child:wait(seconds)
   return support.wait_until(function() return self:status() end,
-    seconds or 20, "the end of a child process")
+    seconds or 60, "the end of a child process")
 end
 
 function Child:close()

@@ -103,7 +103,7 @@ end
 --- Runs until all tasks have ended, or for `seconds`; errors come through.
 -- True: all have ended.
 function Scheduler:run(seconds)
-  local deadline = core.now() + (seconds or 20)
+  local deadline = core.now() + (seconds or 60)
   while #self.ready > 0 or next(self.sleeping) do
     if core.now() > deadline then return false end
     self:turn()

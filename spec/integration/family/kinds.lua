@@ -191,14 +191,17 @@ end
 -- The servers' own counters.
 
 --- What a server has counted of a session: packets received from it, packets
--- sent to it (replies and events).
+-- sent to it (replies and events), but for heartbeats and nudges, of which a
+-- busy machine makes more.
 function kinds.traffic(session, hosts)
   local id = session:id():gsub("^0x", "")
   for host in support.each_host(hosts or support.hosts) do
     for line in (raw.word(host, "cons") or ""):gmatch("[^\n]+") do
       if line:match("sid=0x0*(%x+)") == id:gsub("^0*", "") then
-        return tonumber(line:match("recved=(%d+)")),
-          tonumber(line:match("sent=(%d+)"))
+        local stats = session:stats()
+        local own = stats.heartbeats + stats.nudges
+        return tonumber(line:match("recved=(%d+)")) - own,
+          tonumber(line:match("sent=(%d+)")) - own
       end
     end
   end

@@ -20,21 +20,10 @@ local function cost(session, fn)
   return requests, sent_now - sent - requests
 end
 
--- The same at its cheapest: on a busy machine a request that is late costs
--- an extra one (a nudge after 250 ms).
-local function least_cost(session, fn)
-  local requests, events = math.huge, math.huge
-  for _ = 1, 3 do
-    local asked, told = cost(session, fn)
-    requests, events = math.min(requests, asked), math.min(events, told)
-  end
-  return requests, events
-end
-
 local function cycle_cost(lock)
   local session = lock._session
   lock:acquire(5):release { wait = true } -- the directory is there
-  return least_cost(session, function()
+  return cost(session, function()
     for _ = 1, 10 do lock:acquire(5):release { wait = true } end
   end)
 end
@@ -66,7 +55,7 @@ describe("An uncontended acquire and release cost", function()
       local session, path = quiet(), support.path()
       local side = session:rwlock(path)
       side.write:acquire(5):release { wait = true }
-      local asked, told = least_cost(session, function()
+      local asked, told = cost(session, function()
         local write = side.write:acquire(5)
         local read = side.read:acquire(5)
         write:release { wait = true }
@@ -82,7 +71,7 @@ describe("An uncontended acquire and release cost", function()
       if kind.reentrant then
         local lock = kind.make(session, support.path())
         local guard = lock:acquire(5)
-        local asked, told = least_cost(session, function()
+        local asked, told = cost(session, function()
           for _ = 1, 10 do assert(lock:acquire(5)):release() end
         end)
         assert.equal(0, asked, kind.name)
@@ -108,7 +97,7 @@ describe("A refused try_acquire costs", function()
       local holder = kind.rival(quiet(), path):acquire(5)
       local session = quiet()
       local lock = kind.make(session, path)
-      local asked, told = least_cost(session, function()
+      local asked, told = cost(session, function()
         for _ = 1, 10 do
           assert.equal("busy", select(3, lock:try_acquire()))
         end

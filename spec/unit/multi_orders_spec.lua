@@ -49,7 +49,7 @@ local function explore_some(library)
   }, orders.run_crowd)
 end
 
-describe("A multi", function()
+describe("A multi #layer", function()
   local library = scripted.load()
 
   it("of two is whole or nothing in every order", function()
@@ -129,7 +129,7 @@ local function states(script)
   return table.concat(list, " ")
 end
 
-describe("The guard of a multi", function()
+describe("The guard of a multi #layer", function()
   local library = scripted.load()
 
   it("survives a release that was misspelt", function()
@@ -283,7 +283,7 @@ local breakages = {
   { "has no parts' nodes", "nodes[i] = one.node", "nodes[i] = one.path" },
 }
 
-describe("In some order it is noticed that a multi", function()
+describe("In some order it is noticed that a multi #layer", function()
   for _, breakage in ipairs(breakages) do
     it(breakage[1], function()
       local broken = scripted.load("zklock.multi", function(source)

@@ -210,6 +210,7 @@ static bool transmit(struct session *s, struct op *op) {
     s->round_sent = s->now;
   }
   counter_add(&s->counters.requests, 1);
+  counter_add(&s->counters.in_flight, 1);
   return true;
 }
 
@@ -298,6 +299,7 @@ static void suspect(struct session *s) {
 /* Nobody will answer these any more: each may have been applied or not. */
 static void lose_flight(struct session *s) {
   static const struct reply lost = {.rc = REPLY_LOST};
+  s->counters.in_flight = 0;
   *s->flight_end = s->held;
   struct op *op = s->flight;
   s->flight = s->held = NULL;
@@ -318,6 +320,7 @@ void session_reply(struct session *s, int64_t now, uint64_t serial,
   while (*link && (*link)->serial != serial) link = &(*link)->next;
   struct op *op = *link;
   if (!op) return; /* of a connection that is over */
+  counter_add(&s->counters.in_flight, -1);
   *link = op->next;
   if (!*link) s->flight_end = link;
   finish_op(s, op, reply);

@@ -37,6 +37,7 @@ struct listener {
 
 #define SESSION_COUNTERS(X) \
   X(requests)               \
+  X(in_flight)              \
   X(grants)                 \
   X(handoffs)               \
   X(local_turns)            \

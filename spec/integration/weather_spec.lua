@@ -91,12 +91,12 @@ describe("connect", function()
         local session, message, code = zklock.connect("host.example",
           { connect_timeout = 0.3 })
         local took = socket.gettime() - begun
-        say(session, code, took >= 0.3 and took < 1.3)
+        say(session, code, took >= 0.3 and took < 5)
       ]])
     child:expect "nil\tdisconnected\ttrue"
     local begun = support.now()
     assert.equal(0, child:wait())
-    assert.is_true(support.now() - begun < 1)
+    assert.is_true(support.now() - begun < support.slack)
   end)
 
   it("is refused with an authentication scheme that nobody knows", function()
@@ -198,7 +198,7 @@ describe("Authentication", function()
         assert.matches("^zklock: ZooKeeper refused a node under "
           .. path:gsub("%-", "%%-"), message)
       end
-      assert.is_true(support.now() - begun < 1)
+      assert.is_true(support.now() - begun < support.slack)
     end
     assert.is_true(hold:is_held())
     assert.is_true(hold:release { wait = true })

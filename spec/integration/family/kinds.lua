@@ -106,6 +106,17 @@ local function ephemerals(zk, path, list)
   return list
 end
 
+--- From now on the server finds none of the directories below `path` empty, and
+-- reaps none of them, however long a busy machine leaves it unused.
+function kinds.keep(path)
+  local zk = support.zk()
+  for _, child in ipairs(zk:children(path) or {}) do
+    local node = path .. "/" .. child
+    if zk:exists(node).owner == "0x" then kinds.keep(node) end
+  end
+  zk:create(path .. "/kept", {})
+end
+
 --- The paths of all ephemeral nodes below `path`, in the order of names.
 function kinds.nodes(path, hosts)
   return ephemerals(support.zk(hosts), path, {})
@@ -190,22 +201,31 @@ end
 
 -- The servers' own counters.
 
---- What a server has counted of a session: packets received from it, packets
--- sent to it (replies and events), but for heartbeats and nudges, of which a
--- busy machine makes more.
-function kinds.traffic(session, hosts)
-  local id = session:id():gsub("^0x", "")
+local function count_packets(session, hosts)
+  local id = session:id():gsub("^0x0*", "")
   for host in support.each_host(hosts or support.hosts) do
     for line in (raw.word(host, "cons") or ""):gmatch("[^\n]+") do
-      if line:match("sid=0x0*(%x+)") == id:gsub("^0*", "") then
-        local stats = session:stats()
-        local own = stats.heartbeats + stats.nudges
-        return tonumber(line:match("recved=(%d+)")) - own,
-          tonumber(line:match("sent=(%d+)")) - own
+      if line:match("sid=0x0*(%x+)") == id then
+        return tonumber(line:match("recved=(%d+)")),
+          tonumber(line:match("sent=(%d+)"))
       end
     end
   end
   error("no server knows session " .. id, 2)
+end
+
+--- What a server has counted of a session: packets received from it, packets
+-- sent to it (replies and events), but for heartbeats and nudges, of which a
+-- busy machine makes more.
+function kinds.traffic(session, hosts)
+  return support.while_quiet({ session }, function(beats, nudges)
+    local received, sent, was
+    repeat -- the server counts what it sends when that has been sent
+      was = sent
+      received, sent = count_packets(session, hosts)
+    until sent == was
+    return received - beats - nudges, sent - beats - nudges
+  end)
 end
 
 return kinds

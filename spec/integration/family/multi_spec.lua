@@ -141,7 +141,7 @@ describe("A multi", function()
     assert.is_nil(guard)
     assert.equal("auth", code)
     assert.matches(path .. "/b", message, 1, true)
-    assert.is_true(support.now() - begun < 5)
+    assert.is_true(support.now() - begun < 4 + support.slack)
     support.wait_for_queue(path .. "/a", 0)
     assert.equal(1, queue_of "c")
     assert.is_true(holder:is_held())
@@ -156,14 +156,14 @@ describe("A multi", function()
         locks[#locks + 1] = session:mutex(path .. "/" .. name)
       end
       local multi = session:multi(locks)
-      for _ = 1, rounds do assert(multi:acquire(20)):release() end
+      for _ = 1, rounds do assert(multi:acquire(60)):release() end
       session:close()
       say "done"
     ]]
     local a = spawn(code, path, "a b", 200)
     local b = spawn(code, path, "b a", 200)
     local c = spawn(code, path, "b c a", 100)
-    for _, child in ipairs { a, b, c } do child:expect("done", 30) end
+    for _, child in ipairs { a, b, c } do child:expect "done" end
   end)
 
   it("never meets another task's of its session head-on (T41)", function()

@@ -205,7 +205,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
         assert.equal("zklock: " .. path .. " is held for reading by the "
           .. "caller, which waits for itself when it asks for writing", message)
       end
-      assert.is_true(support.now() - begun < 2)
+      assert.is_true(support.now() - begun < 1 + support.slack)
       local called
       side.write:acquire_async({ owner = "me" }, function() end):cancel()
       local mine = assert(side.read:acquire { owner = "me", timeout = 5 })
@@ -310,11 +310,9 @@ for _, layout in ipairs { "curator", "kazoo" } do
       local side = sides { session_timeout = 60 }
       local session = side.read._session
       local write = assert(side.write:acquire(5))
-      local requests = session:stats().requests
       local received = kinds.traffic(session)
       local read = assert(side.read:acquire(5))
-      assert.equal(requests + 2, session:stats().requests) -- create, list
-      assert.equal(received + 2, (kinds.traffic(session)))
+      assert.equal(received + 2, (kinds.traffic(session))) -- create, list
       released(write)
       released(read)
       assert.equal(requests + 4, session:stats().requests)

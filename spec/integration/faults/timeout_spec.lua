@@ -119,7 +119,7 @@ describe("A session whose timeout falls at a reconnection #core", function()
     local session = connect(hostile, { least_session_timeout = SHORT })
     local other = support.connect()
     local guard = assert(session:mutex(path):acquire(5))
-    local handover = watch_handover(guard, other, path, LONG)
+    local handover = watch_handover(guard, other, path, LONG + 20)
     hostile:behave { kind = "pass", asks = SHORT,
       lose_connect = "always" }
     hostile:cut()

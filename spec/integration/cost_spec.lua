@@ -5,7 +5,7 @@ local raw = require "support.raw"
 
 describe("The cost, counted at the server,", function()
   local server
-  local sessions = {}
+  local opened = {}
 
   setup(function()
     server = start_server(1, "--config maxSessionTimeout=1200000")
@@ -13,7 +13,7 @@ describe("The cost, counted at the server,", function()
   teardown(function() server:stop() end)
   before_each(support.start)
   after_each(function()
-    sessions = {}
+    opened = {}
     support.finish()
   end)
 
@@ -42,7 +42,7 @@ describe("The cost, counted at the server,", function()
     options.hosts, options.session_timeout = server.hosts,
       options.session_timeout or 1200
     local session = support.connect(options)
-    sessions[#sessions + 1] = session
+    opened[#opened + 1] = session
     settle()
     return session
   end
@@ -50,7 +50,7 @@ describe("The cost, counted at the server,", function()
   -- Packets that the server received while `fn` ran, but for nudges, which help
   -- a server that has not answered for a while.
   local function received()
-    return support.while_quiet(sessions, function(_, nudges)
+    return support.while_quiet(opened, function(_, nudges)
       return counter "packets_received" - asked - nudges
     end)
   end

@@ -229,7 +229,8 @@ void contender_join(struct contender *c, struct lane *lane) {
   if (s->refused) {
     session_trouble(s, "cannot contend", lane->path, REASON_CREDENTIALS);
     contender_refuse(c, VERDICT_AUTH);
-  } else if (!c->options.patient && !session_is_connected(s)) {
+  } else if (!c->options.patient && !session_is_connected(s) &&
+             s->state != SESSION_CONNECTING) {
     contender_refuse(c, VERDICT_DISCONNECTED);
   }
 }

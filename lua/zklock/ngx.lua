@@ -1,13 +1,10 @@
 --- nginx and OpenResty: one session for each worker.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
-local loops = require "zklock.loop"
 local settings = require "zklock.settings"
-local semaphore = require "ngx.semaphore"
-local zklock = require "zklock"
+local Session = require "zklock.session"
 
 local sessions = {} -- by what they were asked for with
-local openings = {} -- likewise: those that are being opened
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO", debug = "DEBUG" }
 
@@ -46,58 +43,23 @@ local function read(hosts, options)
   return copy
 end
 
--- In a timer, which no end of a request interrupts.
-local function open(_, key, hosts, options)
-  local opening = openings[key]
-  local ok, session, message, code = pcall(zklock.connect, hosts, options)
-  if not ok then session, message, code = nil, session, "disconnected" end
-  opening.done, opening.message, opening.code = true, message, code
-  openings[key], sessions[key] = nil, session or nil
-  local waiting = -opening.semaphore:count()
-  if waiting > 0 then opening.semaphore:post(waiting) end
-end
-
-local function begin(key, hosts, options)
-  local opening = { semaphore = semaphore.new() }
-  local ok, problem = ngx.timer.at(0, open, key, hosts, options)
-  if not ok then
-    return errors.refusal("disconnected", "nginx cannot begin a timer: %s",
-      problem)
-  end
-  openings[key] = opening
-  return opening
-end
-
-local function opened(key)
-  local session = sessions[key]
-  return session and session:state() ~= "closed" and session or nil
-end
-
 local M = {}
 
 --- This worker's session with these hosts and options, which are those of
--- zklock.connect.  The first call opens it.
+-- zklock.connect.  The first call opens it and does not wait for it: what needs
+-- the connection does, as long as itself may wait.
 function M.session(hosts, options)
   local key = options == nil and hosts
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options)
-  local session = opened(key)
-  if session then return session end
-  options = read(hosts, options)
-  loops.find "auto" -- raises where nothing can wait
-  local opening, message, code = openings[key]
-  if not opening then
-    opening, message, code = begin(key, hosts, options)
-    if not opening then return nil, message, code end
-  end
-  opening.semaphore:wait((options.connect_timeout or 10) + 5)
-  if opening.done and opening.message then
-    return nil, opening.message, opening.code
-  end
-  session = opened(key)
-  if session then return session end
-  return errors.refusal("disconnected", "the session with %s was not opened",
-    hosts)
+  local session = sessions[key]
+  if session and session:state() ~= "closed" then return session end
+  local message, code
+  session, message, code = Session.open(hosts, read(hosts, options))
+  if not session then return nil, message, code end
+  sessions[key] = session
+  session:_adapter().arm() -- what it logs, nginx is told though nobody waits
+  return session
 end
 
 --- For log_by_lua, where nginx cannot tell the end of a request by itself

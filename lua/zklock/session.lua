@@ -124,17 +124,21 @@ local function emit(self, event)
   if self._on_event then protect(self, nil, self._on_event, event, self) end
 end
 
+-- `code`: why there is no first connection.
+local function end_openings(self, code)
+  for _, opening in pairs(self._openings) do
+    opening.code, opening.done = code, true
+    if opening.adapter then opening.adapter.wake(opening) end
+  end
+end
+
 function handlers.state(self, state)
   if state == "connected" then
     local event = self._was_connected and "reconnected" or "connected"
     self._was_connected = true
+    self._failure = false
     emit(self, event)
-    if self._opening then
-      self._opening.done = true
-      if self._opening.adapter then
-        self._opening.adapter.wake(self._opening)
-      end
-    end
+    end_openings(self, false)
   elseif state == "expired" then
     self._was_connected = false
     emit(self, state)
@@ -144,10 +148,9 @@ function handlers.state(self, state)
 end
 
 function handlers.failed(self, code)
-  local opening = self._opening
-  if not opening then return end
-  opening.code, opening.done = code, true
-  if opening.adapter then opening.adapter.wake(opening) end
+  if self._was_connected then return end
+  self._failure = code
+  end_openings(self, code)
 end
 
 function handlers.log(self, level, message)
@@ -310,7 +313,7 @@ function Session:_wait(adapter, wait)
 end
 
 function Session:_is_waited_for()
-  return self._opening or next(self._waits) or next(self._removals)
+  return next(self._openings) or next(self._waits) or next(self._removals)
 end
 
 local function new_wait(number, among)
@@ -335,9 +338,32 @@ function Session:_await_removal(wait)
   return true
 end
 
+-- Waits for the first connection, for so many seconds: a wait that is done if
+-- that is there, or, with a `code`, will not be for some time.
+function Session:_await_opening(seconds)
+  local deadline, state = core.now() + seconds, self._core:state()
+  local opening = new_wait(false, self._openings)
+  opening.number = opening
+  opening.timeout = function() return deadline - core.now() end
+  opening.code = state ~= "connected" and self._failure
+  opening.done = opening.code or state ~= "connecting"
+  if not opening.done then
+    self:_wait(self:_adapter(), opening)
+    self._openings[opening] = nil
+  end
+  return opening
+end
+
 -- Waits for the answer to a question: `ask` is a method of the core.
 function Session:_ask(ask, ...)
   local adapter = self:_adapter()
+  local opening = self:_await_opening(self._connect_timeout)
+  if opening.code or not opening.done then
+    opening.code = opening.code or "disconnected"
+    opening.reason = opening.code == "auth"
+      and "our credentials are not accepted"
+    return opening
+  end
   local number = self._core[ask](self._core, ...)
   local wait = new_wait(number, self._waits)
   self:_wait(adapter, wait)
@@ -348,10 +374,11 @@ function Session:_verify(share)
   return self:_ask("verify", share).code
 end
 
--- How long an impatient acquisition waits for the server's word.
+-- How long an impatient acquisition waits for the server's word, or for the
+-- first connection.
 function Session:_patience()
   local timeout = self._core:timeout()
-  return timeout > 0 and timeout or self._session_timeout
+  return timeout > 0 and timeout or self._connect_timeout
 end
 
 function Session:_last_error()
@@ -518,6 +545,7 @@ local function wake_all(self)
     wait.code, wait.done = "closed", true
     if wait.adapter then wait.adapter.wake(wait) end
   end
+  end_openings(self, "closed")
 end
 
 local function await_end(self)
@@ -574,9 +602,8 @@ local function give_up(self, code, timeout)
     errors.seconds(timeout), last)
 end
 
---- Opens a session; waits until it is connected.
-function Session.connect(hosts, options)
-  local given = settings.read(hosts, options)
+-- A session that connects by itself, from what settings.read has read.
+local function open(hosts, given)
   if given.tls then
     return refusal("unsupported",
       "this ZooKeeper client library was built without TLS")
@@ -594,11 +621,11 @@ function Session.connect(hosts, options)
     return refusal("disconnected", "cannot start a session: %s", problem)
   end
   local pid = core.pid()
-  local self = setmetatable({
+  return setmetatable({
     _core = handle,
     _pid = pid,
     _hosts = hosts,
-    _session_timeout = given.session_timeout,
+    _connect_timeout = given.connect_timeout,
     _data = ("%s:%d"):format(core.hostname(), pid),
     _loop = given.loop,
     _log = given.log,
@@ -610,6 +637,8 @@ function Session.connect(hosts, options)
     _served = setmetatable({}, { __mode = "k" }),
     _waits = {},
     _removals = {},
+    _openings = {}, -- waits for the first connection
+    _failure = false, -- why that is not there
     _scopes = {},
     _was_connected = false,
     _closed = false,
@@ -618,16 +647,20 @@ function Session.connect(hosts, options)
     _holds = setmetatable({}, { __mode = "v" }),
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
-  local deadline = core.now() + given.connect_timeout
-  local opening = {
-    timeout = function() return deadline - core.now() end,
-    done = false,
-    code = false,
-    adapter = false,
-  }
-  self._opening = opening
-  self:_wait(self:_adapter(), opening)
-  self._opening = nil
+end
+
+--- Opens a session and does not wait: it connects in the background, and what
+-- needs the connection waits for that.
+function Session.open(hosts, options)
+  return open(hosts, settings.read(hosts, options))
+end
+
+--- Opens a session; waits until it is connected.
+function Session.connect(hosts, options)
+  local given = settings.read(hosts, options)
+  local self, message, code = open(hosts, given)
+  if not self then return nil, message, code end
+  local opening = self:_await_opening(given.connect_timeout)
   if self._closed then return give_up(self, "closed") end
   if not opening.done or opening.code then
     return give_up(self, opening.code, given.connect_timeout)

@@ -1,5 +1,6 @@
 -- What a newcomer tries first: README's snippet, as it is, and the example.
 local nginx = require "nginx.server"
+local start_server = require "support.server".start
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -11,6 +12,17 @@ local function read_file(name)
   return text
 end
 
+-- README's snippet in a server of its own; only its ZooKeeper servers are
+-- others.
+local function paste(hosts)
+  local snippet = read_file "README.md":match "\n```nginx\n(.-)\n```\n"
+  local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
+  assert.truthy(snippet:find(own, 1, true))
+  return nginx.start {
+    server = snippet:gsub(own:gsub("[/.]", "%%%0"), ("%q"):format(hosts)),
+  }
+end
+
 local missing = nginx.missing()
 
 describe("a newcomer to nginx", function()
@@ -20,15 +32,8 @@ describe("a newcomer to nginx", function()
   after_each(support.finish)
 
   it("pastes README's snippet into a server", function()
-    local snippet = read_file "README.md":match "\n```nginx\n(.-)\n```\n"
-    local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
-    assert.truthy(snippet:find(own, 1, true))
-    -- Only the servers are others.
     local prefix = support.path()
-    local hosts = ("%q"):format(support.hosts .. prefix)
-    local server = nginx.start {
-      server = snippet:gsub(own:gsub("[/.]", "%%%0"), hosts),
-    }
+    local server = paste(support.hosts .. prefix)
     local guard, holder = support.hold(prefix .. "/locks/user-7")
     local waiting = server:begin "/orders?user=7"
     support.wait_for_queue(prefix .. "/locks/user-7", 2)
@@ -44,6 +49,24 @@ describe("a newcomer to nginx", function()
     assert.truthy(server:complaints():find(
       "zklock: timed out after 2 s waiting for /locks/user-8 (1 ahead of us)",
       1, true))
+  end)
+
+  it("is answered 503 while ZooKeeper is away, and 200 when it is back",
+  function()
+    local zookeeper = support.closing(start_server(), function(s) s:stop() end)
+    zookeeper:kill()
+    local server = paste(zookeeper.hosts)
+    local workers = server:workers()
+    server.may_complain = true
+    assert.are.equal(503, select(2, server:get "/orders?user=7"))
+    assert.truthy(server:complaints():find(("zklock: no server of %s answered "
+      .. "within 2 s, waiting for /locks/user-7 (last error: "):format(
+      zookeeper.hosts), 1, true), server:complaints())
+    zookeeper:restart()
+    support.wait_until(function()
+      return select(2, server:get "/orders?user=7") == 200
+    end, 20, "an answer")
+    assert.are.same(workers, server:workers())
   end)
 
   it("runs the example", function()

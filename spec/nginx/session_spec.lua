@@ -1,9 +1,13 @@
 -- require("zklock.ngx").session
 local nginx = require "nginx.server"
+local start_hostile = require "support.hostile".start
 local support = require "support"
 
 local SERVER = [[
-  location = /id { content_by_lua_block { ngx.print(session():id()) } }
+  location = /id { content_by_lua_block {
+    assert(session():contenders "/nowhere") -- waits for the connection
+    ngx.print(session():id())
+  } }
   location = /ids { content_by_lua_block {
     local function closure() return function() end end
     local of_worker = require("zklock.ngx").session
@@ -26,12 +30,24 @@ local SERVER = [[
     ngx.sleep(0.2)
     closed:close()
     local _, code = ngx.thread.wait(thread)
-    ngx.print(code, " ", closed:state(), " ", session():state())
+    ngx.print(code, " ", closed:state(), " ", tostring(session() == closed))
   } }
-  location = /nobody { content_by_lua_block {
-    local _, message, code = require("zklock.ngx").session("127.0.0.1:1",
-      { connect_timeout = 0.3 })
-    ngx.print(code, " ", message)
+  location = /first { content_by_lua_block {
+    local session = assert(require("zklock.ngx").session(ngx.var.arg_hosts,
+      { connect_timeout = 0.3,
+        auth = { scheme = "digest", credential = "ann:secret" } }))
+    local mutex = session:mutex "/first"
+    local calls = {
+      acquire = function() return mutex:acquire(tonumber(ngx.var.arg_wait)) end,
+      at_once = function() return mutex:acquire(0) end,
+      try_acquire = function() return mutex:try_acquire() end,
+      with_lock = function() return mutex:with_lock(error, 0.3) end,
+      multi = function() return session:multi { mutex }:acquire(0.3) end,
+      contenders = function() return session:contenders "/first" end,
+      revoke = function() return session:revoke "/first" end,
+    }
+    local done, message, code = calls[ngx.var.arg_call]()
+    ngx.print(done and "done" or code, " ", message)
   } }
   location = /misuse { content_by_lua_block {
     local _, problem = pcall(function()
@@ -112,11 +128,59 @@ describe("zklock.ngx.session", function()
     end)
   end)
 
-  it("says what the world did", function()
+  it("returns at once; the first call waits as long as itself may", function()
     local server = start()
     server.may_complain = true
-    assert.truthy(server:must "/nobody":find(
-      "disconnected zklock: no server of 127.0.0.1:1 answered", 1, true))
+    local function ask(call, hosts)
+      return server:must(("/first?hosts=%s&call=%s&wait=0.4"):format(
+        hosts or "127.0.0.1:1", call))
+    end
+    for call, seconds in pairs { acquire = "0.4", with_lock = "0.3" } do
+      local text = ("disconnected zklock: no server of 127.0.0.1:1 answered "
+        .. "within %s s, waiting for /first (last error: Connection refused)")
+        :format(seconds)
+      assert.are.equal(text, ask(call))
+    end
+    -- These have no time of their own: connect's.  It is one session for all,
+    -- which is not there yet for each of them.
+    for call in ("at_once try_acquire multi contenders revoke"):gmatch "%S+" do
+      assert.truthy(ask(call):find "^disconnected zklock: no server ", call)
+    end
+  end)
+
+  it("opens in the background, whoever waits", function()
+    local hostile, server = start_hostile(), start()
+    hostile:behave { kind = "pass", hold_connect = true }
+    local url = "/first?wait=20&hosts=" .. hostile.hosts .. "&call="
+    local patient = { server:begin(url .. "acquire"),
+      server:begin(url .. "acquire") }
+    server:begin(url .. "acquire"):abort()
+    support.wait_until(function() return hostile:count "connection" > 0 end)
+    assert.is_true(patient[1]:is_open())
+    hostile:behave { kind = "pass" }
+    hostile:release()
+    for _, request in ipairs(patient) do
+      assert.are.equal("done nil", (request:answer()))
+    end
+    assert.are.equal("done nil", server:must(url .. "try_acquire"))
+  end)
+
+  it("says soon that credentials are refused, until they are accepted",
+  function()
+    local hostile, server = start_hostile(), start()
+    server.may_complain = true
+    hostile:behave { kind = "pass", refuse_auth = "always" }
+    local url = "/first?wait=20&hosts=" .. hostile.hosts .. "&call="
+    local refused = "auth zklock: ZooKeeper refused .*"
+      .. "our credentials are not accepted$"
+    for call in ("acquire try_acquire with_lock multi contenders revoke")
+      :gmatch "%S+" do
+      assert.truthy(server:must(url .. call):find(refused), call)
+    end
+    hostile:behave { kind = "pass" }
+    support.wait_until(function()
+      return server:must(url .. "acquire") == "done nil"
+    end, 20, "its credentials to be accepted")
   end)
 
   it("raises misuse", function()
@@ -132,7 +196,7 @@ describe("zklock.ngx.session", function()
   it("closes for all, and opens again", function()
     local server, path = start(), support.path()
     support.hold(path)
-    assert.are.equal("closed closed connected",
+    assert.are.equal("closed closed false",
       server:must("/close?path=" .. path))
     assert.truthy(server:must "/id":find "^0x")
   end)

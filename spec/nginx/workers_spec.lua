@@ -16,6 +16,7 @@ local SERVER = [[
   } }
   location = /id { content_by_lua_block {
     local session = session()
+    assert(session:contenders "/nowhere") -- waits for the connection
     ngx.print(ngx.worker.pid(), " ", session:id())
   } }
 ]]

@@ -45,6 +45,7 @@ build = {
     ["zklock.ngx.reader"] = "lua/zklock/ngx/reader.lua",
     ["zklock.ngx.scope"] = "lua/zklock/ngx/scope.lua",
     ["zklock.queue"] = "lua/zklock/queue.lua",
+    ["zklock.quote"] = "lua/zklock/quote.lua",
     ["zklock.session"] = "lua/zklock/session.lua",
     ["zklock.settings"] = "lua/zklock/settings.lua",
     ["zklock.wait"] = "lua/zklock/wait.lua",

@@ -44,7 +44,10 @@ struct claim {
   int64_t token;
   int turn; /* local turns before this one */
   enum verdict verdict;
-  int ahead;  /* how many were ahead of us, when refused */
+  int ahead;            /* how many were ahead of us, when refused */
+  char rival[OP_SHOWN]; /* likewise: struct rival, its data cut */
+  int rival_size;
+  bool rival_holds;
   int reason; /* ZooKeeper's code, where the verdict needs one */
   int bytes;  /* of the request that was too large, if that is the reason */
   char node[NAME_MAX_OWN];

@@ -341,7 +341,10 @@ void contender_refuse(struct contender *c, enum verdict why) {
   c->decided = true;
   if (why == VERDICT_TIMEOUT)
     counter_add(&contender_session(c)->counters.timeouts, 1);
+  if ((why == VERDICT_TIMEOUT || why == VERDICT_BUSY) && c->rival.size == 0)
+    turn_note_rival(c);
   session_tell(contender_session(c), c, NEWS_REFUSED, why);
+  c->rival.size = 0;
   contender_leave(c);
 }
 

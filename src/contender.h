@@ -79,6 +79,13 @@ struct contender_options {
   int size;
 };
 
+/* One that is ahead of us, as far as that is known without a request. */
+struct rival {
+  const void *data; /* the beginning of its node's data; of another owner's */
+  int size;         /* of all of them; 0: nobody is known */
+  bool holds;       /* it held the lock in the list that showed it */
+};
+
 struct contender {
   struct lane *lane;
   struct contender *next, *previous; /* in the lane, in order of arrival */
@@ -99,12 +106,14 @@ struct contender {
   bool proven;    /* czxid and owner are the node's, from a server */
   int64_t czxid, owner_session;
 
-  unsigned granted_in;   /* the connection in which it was granted */
-  unsigned listed_in;    /* the connection whose list `ahead` is from */
-  int ahead;             /* contenders ahead of us in that list */
-  bool shortcut, chain;  /* of struct ahead */
-  bool alone;            /* only the predecessor is ahead, and its deletion
+  unsigned granted_in;  /* the connection in which it was granted */
+  unsigned listed_in;   /* the connection whose list `ahead` is from */
+  int ahead;            /* contenders ahead of us in that list */
+  bool shortcut, chain; /* of struct ahead */
+  bool alone;           /* only the predecessor is ahead, and its deletion
                           proves that we are first */
+  bool predecessor_holds, before_holds; /* in that list */
+  struct rival rival;    /* whom we wait for; while REFUSED is told */
   int turn;              /* how many local turns the node has had before */
   bool anchored;         /* downgrade: a list has shown both nodes */
   bool watches_children; /* counted in the lane */

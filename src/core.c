@@ -123,9 +123,18 @@ static void granted(struct core *core, struct claim *claim) {
   post_claim(core, claim, &claim->decided, EVENT_GRANTED);
 }
 
+static void note_rival(struct claim *claim, const struct rival *rival) {
+  claim->rival_size = rival->data ? rival->size : 0;
+  claim->rival_holds = rival->holds;
+  if (claim->rival_size > 0)
+    memcpy(claim->rival, rival->data,
+           (size_t)(rival->size < OP_SHOWN ? rival->size : OP_SHOWN));
+}
+
 static void refused(struct core *core, struct claim *claim, enum verdict why) {
   claim->verdict = why;
   claim->ahead = claim->contender.ahead;
+  note_rival(claim, &claim->contender.rival);
   claim->reason = core->last_rc;
   if (why == VERDICT_INVALID && core->last_rc == REASON_TOO_LARGE)
     claim->bytes = contender_bytes(&claim->contender);

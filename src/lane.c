@@ -114,6 +114,12 @@ struct contender *lane_find(const struct lane *lane, uint64_t id) {
   return find_from(lane->first, id);
 }
 
+const struct contender *lane_holder(const struct lane *lane) {
+  for (const struct contender *c = lane->first; c; c = c->next)
+    if (c->state == CONTENDER_HELD) return c;
+  return NULL;
+}
+
 /* Lists. */
 
 static struct op *newest_list(struct lane *lane) {

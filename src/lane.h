@@ -89,6 +89,8 @@ void lane_flush(struct lane *lane);
 
 void lane_connected(struct lane *lane);
 void lane_drive(struct lane *lane);
+/* The one that holds; NULL: nobody of ours. */
+const struct contender *lane_holder(const struct lane *lane);
 struct contender *lane_find(const struct lane *lane, uint64_t id);
 
 #pragma GCC visibility pop

@@ -138,12 +138,17 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   library_append(library_current, reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Of a watched node's data only their end matters. */
+/* Of a watched node's data only their beginning and their end matter. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
-  struct incident *incident = reply_new(data, rc, NULL, 0, stat);
-  if (incident && rc == ZOK && length > 0)
-    incident->revoked = data_is_revoked(value, (size_t)length);
+  size_t size = rc == ZOK && length > 0 ? (size_t)length : 0;
+  size_t own = data_own_size(value, size);
+  struct incident *incident =
+      reply_new(data, rc, value, own < OP_SHOWN ? own : OP_SHOWN, stat);
+  if (incident) {
+    incident->revoked = own < size;
+    incident->size = (int)own;
+  }
   library_append(library_current, incident);
 }
 

@@ -175,6 +175,8 @@ static int push_state(lua_State *L, struct session_box *box) {
   return 2;
 }
 
+/* "refused", number, code, how many are ahead, reason or nil; and if one of
+ * them is known: the beginning of its data, does it hold, were they longer? */
 static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushliteral(L, "refused");
   lua_pushnumber(L, (lua_Number)claim->number);
@@ -187,7 +189,13 @@ static int push_refused(lua_State *L, const struct claim *claim) {
     lua_pushstring(L, client_reason(claim->reason));
   else
     lua_pushnil(L);
-  return 5;
+  if (claim->rival_size == 0) return 5;
+  bool cut = claim->rival_size > OP_SHOWN;
+  lua_pushlstring(L, claim->rival,
+                  (size_t)(cut ? OP_SHOWN : claim->rival_size));
+  lua_pushboolean(L, claim->rival_holds);
+  lua_pushboolean(L, cut);
+  return 8;
 }
 
 static void set_string(lua_State *L, const char *key, const char *format,

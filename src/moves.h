@@ -40,6 +40,8 @@ void contender_reap(struct contender *c);
 /* turn.c */
 void turn_settle(struct contender *c);
 void turn_look_again(struct contender *c);
+/* Who keeps it waiting, for its refusal to tell. */
+void turn_note_rival(struct contender *c);
 void turn_hear_revocation(struct contender *c, const struct reply *reply);
 /* What was heard before the grant is told after it. */
 void turn_tell_revocation(struct contender *c);

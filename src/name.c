@@ -19,12 +19,18 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-bool data_is_revoked(const char *data, size_t size) {
+size_t data_own_size(const char *data, size_t size) {
   size_t mark = sizeof REVOKE_MARK - 1;
   if (size == sizeof REVOKE_CURATOR - 1 &&
       memcmp(data, REVOKE_CURATOR, size) == 0)
-    return true;
-  return size >= mark && memcmp(data + size - mark, REVOKE_MARK, mark) == 0;
+    return 0;
+  if (size >= mark && memcmp(data + size - mark, REVOKE_MARK, mark) == 0)
+    return size - mark;
+  return size;
+}
+
+bool data_is_revoked(const char *data, size_t size) {
+  return data_own_size(data, size) < size;
 }
 
 void name_base_init(struct name_base *base, const unsigned char random[16]) {

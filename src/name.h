@@ -59,6 +59,8 @@ struct name_base {
 #define REVOKE_MARK "\nzklock:revoke"
 
 bool data_is_revoked(const char *data, size_t size);
+/* How much of the data is the holder's own. */
+size_t data_own_size(const char *data, size_t size);
 
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 

@@ -59,8 +59,8 @@ struct reply {
   int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ */
   int64_t ctime_ms;     /* OP_READ, with the version and the data */
   int version;
-  const void *data;
-  int size;
+  const void *data;              /* OP_GET: the first OP_SHOWN bytes of it */
+  int size;                      /* (the mark that asks to let go is none) */
   bool revoked;                  /* OP_GET: the data ask us to let go */
   const struct listing *listing; /* OP_LIST; NULL there: no memory */
 };
@@ -68,6 +68,9 @@ struct reply {
 /* What travels with a path and data: the header, lengths, flags, and an ACL
  * that is open to all.  (Another ACL is some bytes longer or shorter.) */
 enum { OP_OVERHEAD = 47 };
+
+/* So much of a watched node's data is kept: it says whose node it is. */
+enum { OP_SHOWN = 100 };
 
 struct op;
 typedef void op_handler(struct op *op, const struct reply *reply);

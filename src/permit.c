@@ -57,6 +57,8 @@ void contender_gate_news(struct contender *c, enum news news,
       if (c->state == CONTENDER_PARKED && !c->decided) contender_drive(c);
       break;
     case NEWS_REFUSED:
+      c->rival = c->gate->rival;
+      c->ahead = c->gate->ahead;
       contender_refuse(c, why);
       break;
     case NEWS_LOST:

@@ -40,6 +40,25 @@ bool rule_blocks(enum kind kind, const struct entry *own,
   }
 }
 
+static enum kind kind_of(enum role role) {
+  switch (role) {
+    case ROLE_READ:
+    case ROLE_KAZOO_READ:
+      return KIND_READ;
+    case ROLE_WRITE:
+    case ROLE_KAZOO_LOCK:
+      return KIND_WRITE;
+    default:
+      return KIND_MUTEX;
+  }
+}
+
+bool rule_holds(const struct listing *listing, const struct entry *own) {
+  for (const struct entry *e = own; e-- > listing->entries;)
+    if (rule_blocks(kind_of(own->role), own, e)) return false;
+  return true;
+}
+
 /* Leases are not ordered: they are counted. */
 static int too_many(const struct listing *listing, int permits) {
   int leases = 0;

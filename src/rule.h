@@ -36,6 +36,8 @@ enum role rule_writer(enum role reader);
 /* Does `other`, which is listed before `own`, keep us waiting? */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
+/* Is nobody ahead of `e` that keeps it waiting? */
+bool rule_holds(const struct listing *listing, const struct entry *e);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
 

@@ -4,6 +4,60 @@
 
 #include "moves.h"
 
+/* Who is known by the name of its node: one of ours, or one that somebody of
+ * ours watches, for a watch reads the node. */
+static struct rival know(const struct lane *lane, const char *name) {
+  uint64_t id;
+  struct rival rival = {.holds = true};
+  const struct watch *watch = watch_find(lane, name);
+  const struct contender *ours =
+      name_id(name, &lane->session->base, &id) ? lane_find(lane, id) : NULL;
+  if (ours) {
+    rival.data = ours->options.data;
+    rival.size = ours->options.size;
+    rival.holds = ours->state == CONTENDER_HELD;
+  } else if (watch) {
+    rival.data = watch->data;
+    rival.size = watch->size;
+  }
+  return rival;
+}
+
+/* Either may be NULL.  Rather one that holds than the nearest. */
+static void note_rival(struct contender *c, const char *nearest,
+                       const char *before) {
+  struct rival none = {0}, first = nearest ? know(c->lane, nearest) : none,
+               second = before ? know(c->lane, before) : none;
+  /* (Who is inside a semaphore's inner mutex holds no permit yet.) */
+  first.holds = first.holds && c->predecessor_holds && !c->lease_of;
+  second.holds = second.holds && c->before_holds && !c->lease_of;
+  c->rival = !first.holds && second.holds && second.size > 0 ? second : first;
+}
+
+/* It waits for another of this session, or for a place. */
+static void note_own_holder(struct contender *c) {
+  bool alone = c->options.kind == KIND_MUTEX || contender_is_unfair(c);
+  const struct contender *holder = alone ? lane_holder(c->lane) : NULL;
+  if (holder)
+    c->rival = (struct rival){holder->options.data, holder->options.size, true};
+}
+
+void turn_note_rival(struct contender *c) {
+  const struct session *s = contender_session(c);
+  if (c->gate_running && !c->gate_open) {
+    turn_note_rival(c->gate);
+    c->rival = c->gate->rival;
+    c->ahead = c->gate->ahead;
+  } else if (c->state == CONTENDER_PARKED) {
+    note_own_holder(c);
+  } else if (c->state == CONTENDER_QUEUED && c->predecessor &&
+             (contender_is_unfair(c) ? watch_is_armed(c->predecessor)
+                                     : c->listed_in == s->connection)) {
+    note_rival(c, watch_name(c->predecessor),
+               c->before ? watch_name(c->before) : NULL);
+  }
+}
+
 /* The one ahead of us is gone.  If it was the only one we are first (2 and 3
  * above); else a list must tell, and one under way will do: its reply comes
  * after this news, so it is not older. */
@@ -32,6 +86,8 @@ static void before_gone(struct contender *c) {
   if (c->listed_in == s->connection && c->ahead == 2 && c->chain) {
     c->ahead = 1;
     c->alone = c->shortcut;
+    /* (Between two writers there may be readers.) */
+    if (c->options.kind != KIND_READ) c->predecessor_holds = true;
   } else {
     c->listed_in = 0;
     lane_want_list(c->lane, 0);
@@ -117,8 +173,12 @@ static void place(struct contender *c, const struct listing *listing,
   c->shortcut = ahead.shortcut;
   c->chain = ahead.chain;
   c->alone = ahead.count == 1 && ahead.shortcut;
+  c->predecessor_holds = ahead.nearest && rule_holds(listing, ahead.nearest);
+  c->before_holds = ahead.before && rule_holds(listing, ahead.before);
   if (c->ahead > 0 && !c->options.patient &&
       !only_ghosts_ahead(c, listing, own)) {
+    note_rival(c, ahead.nearest ? ahead.nearest->name : NULL,
+               ahead.before ? ahead.before->name : NULL);
     contender_refuse(c, VERDICT_BUSY);
     return;
   }

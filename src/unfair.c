@@ -33,6 +33,7 @@ void unfair_queue(struct contender *c) {
   }
   contender_enter(c, CONTENDER_QUEUED);
   c->ahead = 1;
+  c->predecessor_holds = true;
   unfair_look(c, &c->predecessor);
 }
 

@@ -11,22 +11,26 @@ static uint32_t hash_of(const char *text) {
   return hash;
 }
 
-static const char *name_of(const struct watch *w) {
+const char *watch_name(const struct watch *w) {
   return w->path + w->lane->length + 1;
 }
 
 /* A watch of our own node has its room with the node. */
 static size_t room_of_watch(const struct watch *w) {
   uint64_t id;
-  bool ours = name_id(name_of(w), &w->lane->session->base, &id);
+  bool ours = name_id(watch_name(w), &w->lane->session->base, &id);
   return ours ? 0 : room_of_path(strlen(w->path));
 }
 
-static struct watch *find(struct lane *lane, const char *name) {
+static struct watch *find(const struct lane *lane, const char *name) {
   uint32_t hash = hash_of(name);
   for (struct watch *w = lane->watches; w; w = w->next)
-    if (w->hash == hash && strcmp(name_of(w), name) == 0) return w;
+    if (w->hash == hash && strcmp(watch_name(w), name) == 0) return w;
   return NULL;
+}
+
+const struct watch *watch_find(const struct lane *lane, const char *name) {
+  return find(lane, name);
 }
 
 static void destroy(struct watch *watch) {
@@ -79,6 +83,13 @@ static void tell(struct watch *w, enum watch_news news,
   watch_release(w);
 }
 
+static void note_data(struct watch *w, const struct reply *reply) {
+  w->size = reply->size > 0 && reply->data ? reply->size : 0;
+  if (w->size > 0)
+    memcpy(w->data, reply->data,
+           (size_t)(w->size < OP_SHOWN ? w->size : OP_SHOWN));
+}
+
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
   if (op->kind == OP_UNWATCH) {
@@ -91,6 +102,7 @@ static void on_reply(struct op *op, const struct reply *reply) {
   switch (reply->rc) {
     case REPLY_OK:
       w->armed_in = w->lane->session->connection;
+      note_data(w, reply);
       tell(w, WATCH_ARMED, reply);
       break;
     case REPLY_NO_NODE:
@@ -141,7 +153,7 @@ struct watch *watch_want(struct lane *lane, const char *name) {
 }
 
 bool watch_is_of(const struct watch *w, const char *name) {
-  return strcmp(name_of(w), name) == 0;
+  return strcmp(watch_name(w), name) == 0;
 }
 
 void watch_release(struct watch *w) {

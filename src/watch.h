@@ -17,6 +17,8 @@ struct watch {
   unsigned armed_in;  /* the connection in which the server confirmed it */
   bool unreadable;    /* the node's ACL forbids reading: use `exists` */
   struct op op;
+  int size;            /* of the node's data ... */
+  char data[OP_SHOWN]; /* ... and their beginning, as read last */
   uint32_t hash;
   char path[];
 };
@@ -27,6 +29,9 @@ enum watch_news { WATCH_ARMED, WATCH_GONE, WATCH_STALE };
 /* The watch of the child `name`, wanted once more; NULL: no memory. */
 struct watch *watch_want(struct lane *lane, const char *name);
 bool watch_is_of(const struct watch *watch, const char *name);
+/* The one that there is, or NULL; and the child's name of one. */
+const struct watch *watch_find(const struct lane *lane, const char *name);
+const char *watch_name(const struct watch *watch);
 void watch_release(struct watch *watch);
 void watch_drop(struct watch **watch); /* the same; NULL is nothing */
 /* Asks the server for it unless that is done or under way. */

@@ -3,6 +3,7 @@ local check = require "zklock.check"
 local errors = require "zklock.errors"
 local Guard = require "zklock.guard"
 local loops = require "zklock.loop"
+local quote = require "zklock.quote"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -68,7 +69,7 @@ local options_of = {
 local acquire_options = check.set "timeout data max_hold owner"
 
 -- 'a b c' → '"a", "b" or "c"'
-local function quote(choices)
+local function alternatives(choices)
   local text = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
   return (text:gsub(", ([^,]*)$", " or %1"))
 end
@@ -78,7 +79,7 @@ local function one_of(value, default, choices, name)
   for choice in choices:gmatch "%S+" do
     if value == choice then return value end
   end
-  misuse("%s must be %s, got %s", name, quote(choices), tostring(value))
+  misuse("%s must be %s, got %s", name, alternatives(choices), tostring(value))
 end
 
 local function whole(value, default, least, name)
@@ -165,6 +166,7 @@ function Lock.new(session, path, family, kind, options, permits)
   return setmetatable({
     path = path,
     _session = session,
+    _family = family,
     _kind = kind,
     _way = way,
     _reentrant = check.flag(options.reentrant, true, "option 'reentrant'"),
@@ -199,21 +201,31 @@ local function read_request(self, options)
   }
 end
 
+-- ' (2 ahead of us; held by "web1:4711")', as far as that is known.
+local function describe_queue(ahead, wait)
+  local parts = {}
+  if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end
+  if wait.rival then
+    parts[#parts + 1] = (wait.rival_holds and "held by " or "just ahead is ")
+      .. quote(wait.rival, wait.rival_cut)
+  end
+  return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
+end
+
 -- What is said of a wait that ended without the lock, by its code.
 local explain = {}
 
 function explain.timeout(self, request, wait)
-  local ahead = wait.ahead or 0
   return refusal("timeout", "timed out after %s waiting for %s%s",
     errors.seconds(request.asked or request.timeout or 0), self.path,
-    ahead > 0 and (" (%d ahead of us)"):format(ahead) or "")
+    describe_queue(wait.ahead or 0, wait))
 end
 
 function explain.busy(self, request, wait)
   if request.refusal ~= "busy" then
     return explain.timeout(self, request, wait)
   end
-  return refusal("busy", "%s is taken", self.path)
+  return refusal("busy", "%s is taken%s", self.path, describe_queue(0, wait))
 end
 
 function explain.cancelled(self)
@@ -321,6 +333,9 @@ local function begin(self, request, writer)
     code = false,
     ahead = false,
     reason = false,
+    rival = false,
+    rival_holds = false,
+    rival_cut = false,
     adapter = false,
     callback = false,
   }
@@ -456,6 +471,27 @@ function Lock:acquire_async(options, callback, part)
   wait.adapter = session:_expect()
   session._waits[wait.number] = wait -- from here on it goes on by itself
   return ticket
+end
+
+-- What the nodes of a family are, as the core calls them.
+local modes_of = {
+  curator = {
+    mutex = check.set "mutex",
+    rwlock = check.set "read write",
+    semaphore = check.set "lease",
+  },
+  kazoo = {
+    mutex = check.set "kazoo-lock",
+    rwlock = check.set "kazoo-read kazoo-lock",
+  },
+}
+local unfair = check.set "unfair"
+
+--- Asks who holds the lock now: rows as those of contenders, none if nobody.
+function Lock:holders()
+  local way = self._way
+  return self._session:_holders(self.path,
+    way.kind == "unfair" and unfair or modes_of[way.layout][self._family])
 end
 
 --- Ends every wait that was begun through this lock object.

@@ -453,6 +453,20 @@ function Multi:acquire_async(options, callback)
   return ticket
 end
 
+--- Asks who holds the parts now: each row has the `path` of its part, too.
+function Multi:holders()
+  local all = {}
+  for _, part in ipairs(self._parts) do
+    local holders, message, code = part:holders()
+    if not holders then return nil, message, code end
+    for _, holder in ipairs(holders) do
+      holder.path = part.path
+      all[#all + 1] = holder
+    end
+  end
+  return all
+end
+
 --- Ends every wait that was begun through this lock object.
 function Multi:cancel()
   self._session:_check_open()

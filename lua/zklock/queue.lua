@@ -71,6 +71,13 @@ local function holds(items, item)
   return rank(items, item, blockers[item.mode] or {})
 end
 
+local function show(item)
+  item.version = nil
+  item.mode = public_modes[item.mode] or item.mode
+  item.data = strip(item.data)
+  if item.mode == "unfair" then item.sequence = nil end
+end
+
 --- Sorts what the core has read and says who holds; `raw` keeps what only
 -- revoke needs.
 function queue.order(items, raw)
@@ -80,13 +87,20 @@ function queue.order(items, raw)
     if item.node:sub(1, 6) == "locks/" then item.mode = "lease" end
   end
   if raw then return items end
-  for _, item in ipairs(items) do
-    item.version = nil
-    item.mode = public_modes[item.mode] or item.mode
-    item.data = strip(item.data)
-    if item.mode == "unfair" then item.sequence = nil end
-  end
+  for _, item in ipairs(items) do show(item) end
   return items
+end
+
+--- Of what the core has read, those that hold in one of these modes.
+function queue.holders(items, modes)
+  local holders = {}
+  for _, item in ipairs(queue.order(items, true)) do
+    if item.holds and modes[item.mode] then
+      show(item)
+      holders[#holders + 1] = item
+    end
+  end
+  return holders
 end
 
 return queue

@@ -73,10 +73,11 @@ function handlers.granted(self, number)
   if wait then end_wait(self, wait) end
 end
 
-function handlers.refused(self, number, code, ahead, reason)
+function handlers.refused(self, number, code, ahead, reason, rival, holds, cut)
   local wait = self._waits[number]
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
+  wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
   end_wait(self, wait)
 end
 
@@ -446,6 +447,14 @@ function Session:contenders(path)
   local wait = self:_ask("contenders", path)
   if wait.code then return unanswered(wait, "who contends for", path) end
   return queue.order(wait.contenders)
+end
+
+--- For locks: who holds a path in one of these modes.
+function Session:_holders(path, modes)
+  self:_check_open()
+  local wait = self:_ask("contenders", path)
+  if wait.code then return unanswered(wait, "who holds", path) end
+  return queue.holders(wait.contenders, modes)
 end
 
 --- Asks every holder of a path to let go; how many were asked.

@@ -85,7 +85,7 @@ describe("acquire", function()
       assert.is_nil(guard)
       assert.equal(zklock.errors.timeout, code)
       assert.equal(("zklock: timed out after %s s waiting for %s "
-        .. "(1 ahead of us)"):format(seconds, path), message)
+        .. "(1 ahead of us"):format(seconds, path), message:match "^[^;)]*")
       assert.is_true(took >= seconds, took)
       assert.is_true(took < seconds + support.slack, took)
     end
@@ -100,7 +100,7 @@ describe("acquire", function()
     ]], path)
     assert.equal(1, child:wait())
     assert.equal("zklock: timed out after 0.05 s waiting for " .. path
-      .. " (1 ahead of us)", child:output():match("^%S+ %S+:%d+: ([^\n]*)"))
+      .. " (1 ahead of us", child:output():match("^%S+ %S+:%d+: ([^\n;)]*)"))
   end)
 
   it("counts those who are ahead", function()
@@ -110,7 +110,7 @@ describe("acquire", function()
     waiter:mutex(path):acquire_async(nil, function() end)
     support.wait_for_queue(path, 2)
     local _, message = connect():mutex(path):acquire(0.1)
-    assert.matches("%(2 ahead of us%)", message)
+    assert.matches("%(2 ahead of us", message)
   end)
 
   it("of no time grants only what is free at once", function()

@@ -1,0 +1,309 @@
+-- Who holds it: what a refusal says at no cost, and what holders() asks.
+local kinds = require "integration.family.kinds"
+local support = require "support"
+local zklock = require "zklock"
+local connect = support.connect
+local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
+
+describe("A refusal", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local path
+  before_each(function() path = support.path() end)
+
+  -- The lock, or what keeps it waiting, in a session of its own that calls
+  -- itself `data`.
+  local function lock(kind, data, session)
+    return kinds.of[kind].make(session or connect(), path, { data = data })
+  end
+  local function rival(kind, data, session)
+    return kinds.of[kind].rival(session or connect(), path, { data = data })
+  end
+  -- In the parentheses at the end of what a wait is told in vain.
+  local function tells(message)
+    return message and message:match "waiting for %S+ %((.*)%)$"
+  end
+  -- What a wait is told in vain that is long enough to hear of `what`.
+  local function times_out(waiting, what)
+    local seconds = 0.1
+    local said
+    repeat
+      local _, message, code = waiting:acquire(seconds)
+      assert.equal("timeout", code)
+      said = tells(message)
+      seconds = seconds * 4
+    until seconds > 10 or said and said:find(what or '"', 1, true)
+    return said
+  end
+
+  for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
+    "kazoo read", "kazoo write" } do
+    it("names the holder: " .. kind, function()
+      local guard = rival(kind, "web1:4711"):acquire(5)
+      assert.equal('1 ahead of us; held by "web1:4711"',
+        times_out(lock(kind, "me")))
+      guard:release()
+    end)
+  end
+
+  it("names no one that no request has told of", function()
+    for _, kind in ipairs { "parent", "poll", "semaphore" } do
+      path = support.path()
+      local guard = rival(kind, "web1"):acquire(5)
+      assert.equal("1 ahead of us",
+        times_out(lock(kind, "me"), "ahead"), kind)
+      guard:release()
+    end
+  end)
+
+  it("names the part's holder: multi", function()
+    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(5)
+    assert.equal('1 ahead of us; held by "b1"',
+      times_out(lock("multi", "me")))
+    guard:release()
+  end)
+
+  it("costs no request more", function()
+    local session = connect { session_timeout = 60 }
+    local guard = rival("mutex", "web1"):acquire(5)
+    local mutex = lock("mutex", "me", session)
+    times_out(mutex)
+    support.wait_for_queue(path, 1)
+    local least = math.huge
+    for _ = 1, 3 do
+      local before = session:stats().requests
+      mutex:acquire(0.05)
+      support.wait_for_queue(path, 1)
+      support.step_until(session, function()
+        return session:stats().pending_releases == 0
+          and session:stats().watches == 0
+      end)
+      least = math.min(least, session:stats().requests - before)
+    end
+    -- Create, list, two watches; the delete and one watch's removal.
+    assert.is_true(least <= 6, least .. " requests")
+    guard:release()
+  end)
+
+  it("names the holder with two ahead, and with more the nearest", function()
+    local guard = rival("mutex", "first"):acquire(5)
+    local second = queue_in(lock("mutex", "second"), path)
+    assert.equal('2 ahead of us; held by "first"',
+      times_out(lock("mutex", "-")))
+    local third = queue_in(lock("mutex", "third"), path)
+    assert.equal('3 ahead of us; just ahead is "third"',
+      times_out(lock("mutex", "-")))
+    guard:release()
+    await(second):release()
+    await(third):release()
+  end)
+
+  it("calls nobody a holder who waits: a reader behind a writer", function()
+    local reader = lock("read", "reader"):acquire(5)
+    local writer = queue_in(lock("write", "writer"), path)
+    assert.equal('1 ahead of us; just ahead is "writer"',
+      times_out(lock("read", "-")))
+    reader:release()
+    await(writer):release()
+  end)
+
+  it("names the nearest of several readers that hold", function()
+    local readers = {}
+    for i = 1, 3 do
+      readers[i] = lock("read", "reader " .. i):acquire(5)
+    end
+    assert.equal('3 ahead of us; held by "reader 3"',
+      times_out(lock("write", "-")))
+    for _, reader in ipairs(readers) do reader:release() end
+  end)
+
+  it("knows who holds now, not who did", function()
+    local first = rival("mutex", "first"):acquire(5)
+    local second = queue_in(lock("mutex", "second"), path)
+    local waiting = queue_in(lock("mutex", "-"), path, 2.5)
+    first:release()
+    local guard = await(second)
+    local _, message = await(waiting)
+    assert.equal('1 ahead of us; held by "second"', tells(message))
+    guard:release()
+  end)
+
+  it("names who lets one in at a time before the permits: semaphore",
+  function()
+    local guard = lock("semaphore", "holder"):acquire(5)
+    local inside = queue_in(lock("semaphore", "inside"), path)
+    support.wait_until(function() return #kinds.nodes(path) == 3 end)
+    assert.equal('1 ahead of us; just ahead is "inside"',
+      times_out(lock("semaphore", "-")))
+    guard:release()
+    await(inside):release()
+  end)
+
+  it("of a try names whom this session knows", function()
+    local session = connect()
+    for _, kind in ipairs { "mutex", "write", "kazoo" } do
+      path = support.path()
+      local guard = rival(kind, "one of us", session):acquire(5)
+      local try = lock(kind, "-", session)
+      local outcome = wait_in(try, { timeout = 0, owner = "another" })
+      local _, message = await(outcome)
+      assert.equal('1 ahead of us; held by "one of us"', tells(message), kind)
+      guard:release()
+    end
+    -- Nothing is asked for its sake.
+    path = support.path()
+    local guard = rival("mutex", "another"):acquire(5)
+    local _, message, code = lock("mutex", "-", session):try_acquire()
+    assert.equal("busy", code)
+    assert.equal(("zklock: %s is taken"):format(path), message)
+    -- Somebody of ours waits for him already.
+    local waiting = queue_in(lock("mutex", "-", session), path)
+    _, message = lock("mutex", "-", session):try_acquire()
+    assert.equal(('zklock: %s is taken (held by "another")'):format(path),
+      message)
+    guard:release()
+    await(waiting):release()
+  end)
+
+  it("names who takes turns on one node", function()
+    local session = connect()
+    local guard = lock("handoffs", "one of us", session):acquire(5)
+    local waiting = wait_in(lock("handoffs", "-", session), 0.15)
+    local _, message = await(waiting)
+    assert.equal('held by "one of us"', tells(message))
+    guard:release()
+  end)
+
+  it("quotes a stranger's text, and not all of it", function()
+    for data, quoted in pairs {
+      [""] = "",
+      ["Zoë's \"café\" \\ 日本"] = [["Zoë's \"café\" \\ 日本"]],
+      ["a\nb\r\0\27[31m\127"] = [["a\x0ab\x0d\x00\x1b[31m\x7f"]],
+      ["\194\133\194\155\194\160"] = '"\\xc2\\x85\\xc2\\x9b\194\160"',
+      ["\128 \192\175 \237\160\128 \244\144\128\128 \195"] =
+        [["\x80 \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xc3"]],
+      ["\226\128\174evil\226\128\168"] =
+        [["\xe2\x80\xaeevil\xe2\x80\xa8"]],
+      [("x"):rep(100)] = ('"%s"'):format(("x"):rep(100)),
+      [("x"):rep(101)] = ('"%s"...'):format(("x"):rep(100)),
+      [("x"):rep(99) .. "é"] = ('"%s"...'):format(("x"):rep(99)),
+      [("x"):rep(98) .. "é"] = ('"%sé"'):format(("x"):rep(98)),
+      [("x"):rep(9e5)] = ('"%s"...'):format(("x"):rep(100)),
+    } do
+      path = support.path()
+      local guard = rival("mutex", data):acquire(5)
+      assert.equal("1 ahead of us"
+        .. (quoted ~= "" and "; held by " .. quoted or ""),
+        times_out(lock("mutex", "-"), quoted == "" and "ahead" or '"'))
+      guard:release()
+    end
+  end)
+
+  it("names who is asked to let go as before", function()
+    local session = connect()
+    local guard = rival("mutex", "web1"):acquire(5)
+    assert.equal(1, session:revoke(path))
+    assert.equal('1 ahead of us; held by "web1"',
+      times_out(lock("mutex", "-", session)))
+    support.zk():set(guard.node, "__REVOKE__") -- as Curator does
+    assert.equal("1 ahead of us",
+      times_out(lock("mutex", "-", session), "ahead"))
+    guard:release()
+  end)
+end)
+
+describe("holders", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local function names(list)
+    local data = {}
+    for i, item in ipairs(assert(list)) do
+      assert.is_true(item.holds)
+      data[i] = item.data
+    end
+    return data
+  end
+
+  kinds.each(it, "are nobody, or who holds and not who waits", function(kind)
+    local path = support.path()
+    local mine = kind.make(connect(), path, { data = "me" })
+    assert.same({}, mine:holders())
+    local other = kind.rival(connect(), path, { data = "other" })
+    local guard = other:acquire(5)
+    local waiting = kind.name == "unfair" and wait_in(mine) -- has no node
+      or queue_in(mine, path)
+    local list = mine:holders()
+    local expected = kind.multi and { "other", "other" } or { "other" }
+    assert.same(expected, names(list))
+    assert.same(expected, names(other:holders()))
+    if kind.multi then
+      assert.same({ path .. "/a", path .. "/b" },
+        { list[1].path, list[2].path })
+    else
+      assert.equal(guard.node:match "[^/]*$", list[1].node:match "[^/]*$")
+      assert.equal(guard:token(), list[1].token)
+      assert.is_nil(list[1].version)
+    end
+    guard:release()
+    local granted = await(waiting)
+    assert.same(kind.multi and { "me", "me" } or { "me" },
+      names(mine:holders()))
+    granted:release { wait = true }
+    assert.same({}, mine:holders())
+  end)
+
+  it("are all readers, and all who have a permit", function()
+    local path = support.path()
+    local guards = {}
+    for i = 1, 3 do
+      guards[i] = connect():rwlock(path, { data = "r" .. i }).read:acquire(5)
+    end
+    local rwlock = connect():rwlock(path)
+    local writer = queue_in(rwlock.write, path)
+    for _, side in pairs(rwlock) do
+      assert.same({ "r1", "r2", "r3" }, names(side:holders()))
+    end
+    for _, guard in ipairs(guards) do guard:release() end
+    await(writer):release()
+    path = support.path()
+    for i = 1, 2 do
+      guards[i] = connect():semaphore(path, 2, { data = "s" .. i }):acquire(5)
+    end
+    local semaphore = connect():semaphore(path, 2)
+    local waiting = queue_in(semaphore, path)
+    assert.same({ "s1", "s2" }, names(semaphore:holders()))
+    for i = 1, 2 do guards[i]:release() end
+    await(waiting):release()
+  end)
+
+  it("are this lock's, not another kind's on its path", function()
+    local path = support.path()
+    local reader = connect():rwlock(path, { data = "r" }).read:acquire(5)
+    local mutex = connect():mutex(path)
+    assert.same({}, mutex:holders())
+    assert.equal(1, #mutex._session:contenders(path))
+    reader:release()
+  end)
+
+  it("say what the world did", function()
+    local server = require "support.server".start()
+    support.closing(server, function(s) s:stop() end)
+    local session = connect { hosts = server.hosts, session_timeout = 4 }
+    local mutex = session:mutex "/x"
+    server:kill()
+    support.step_until(session, function()
+      return session:state() ~= "connected"
+    end)
+    for _, lock in ipairs { mutex, session:multi { mutex } } do
+      local list, message, code = lock:holders()
+      assert.is_nil(list)
+      assert.equal("zklock: no server could be asked who holds /x", message)
+      assert.equal(zklock.errors.disconnected, code)
+    end
+    session:close()
+    assert.equal("the session is closed",
+      support.misuse(function() mutex:holders() end))
+  end)
+end)

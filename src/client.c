@@ -102,7 +102,10 @@ const char *client_reason(int rc) {
 }
 
 static void say_error(struct client *client, const char *text) {
-  client->listener.error(client->listener.self, text);
+  const char *server = client->state == CLIENT_NAMELESS || client->address < 0
+                           ? NULL
+                           : client->addresses.list[client->address].text;
+  client->listener.error(client->listener.self, server, text);
 }
 
 /* What was granted last; before that, what will be asked for. */
@@ -249,11 +252,11 @@ static void give_up(struct client *client) {
   switch (client->state) {
     case CLIENT_TRYING:
       client->unanswered++;
-      say_error(client, "a server does not answer");
+      say_error(client, "it does not answer");
       leave(client);
       break;
     case CLIENT_GREETED:
-      say_error(client, "a server does not answer our credentials");
+      say_error(client, "it does not answer our credentials");
       leave(client);
       if (client->state == CLIENT_PARTING)
         client->give_up_at = clock_now() + timeout_of(client);
@@ -370,11 +373,10 @@ static void on_over(void *self, enum library_end end) {
   if (end == LIBRARY_REFUSED) refused(client);
 }
 
-static void on_error(void *self, const char *text) { say_error(self, text); }
-
-static void on_log(void *self, const char *level, const char *text) {
+/* (`mt`: on the library's thread.  The listener is constant.) */
+static void on_error(void *self, const char *server, const char *text) {
   struct client *client = self;
-  client->listener.log(client->listener.self, level, text);
+  client->listener.error(client->listener.self, server, text);
 }
 
 /* The protocol's wishes. */
@@ -413,8 +415,7 @@ struct client *client_new(const struct settings *settings,
                                         .failed = on_failed,
                                         .lost = on_lost,
                                         .over = on_over,
-                                        .error = on_error,
-                                        .log = on_log};
+                                        .error = on_error};
   client->settings = settings;
   client->session = session;
   client->listener = *listener;

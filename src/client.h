@@ -25,8 +25,9 @@ struct client_listener {
   /* An attempt to connect begins: the session has been told, and whoever
    * reads the lease must know it before a server does. */
   void (*attempting)(void *self);
-  void (*error)(void *self, const char *text); /* the last error */
-  void (*log)(void *self, const char *level, const char *text);
+  /* Why there is no connection to `server`; NULL: it is not known which, or
+   * none of them is.  Any thread. */
+  void (*error)(void *self, const char *server, const char *text);
 };
 
 /* `wakeup` gets the I/O thread out of its poll; NULL: no memory. */

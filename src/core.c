@@ -59,11 +59,46 @@ void core_log(void *self, const char *level, const char *text) {
   post(core, &line->message, EVENT_LOG);
 }
 
-static void remember_error(void *self, const char *text) {
-  struct core *core = self;
+/* The same, for what may be said again and again. */
+static void notify(struct core *core, const char *level, const char *sentence) {
+  char text[PATH_MAX_BYTES + 300];
+  int since;
+  if (!core->settings->want_log) return;
   pthread_mutex_lock(&core->error_lock);
-  snprintf(core->error, sizeof core->error, "%s", text);
+  bool due = notice_due(&core->notices, sentence, clock_now(), &since);
   pthread_mutex_unlock(&core->error_lock);
+  if (!due) return;
+  if (since > 0)
+    snprintf(text, sizeof text, "%s (and %d times since this was said last)",
+             sentence, since);
+  core_log(core, level, since > 0 ? text : sentence);
+}
+
+static void client_error(void *self, const char *server, const char *error) {
+  struct core *core = self;
+  char text[300];
+  pthread_mutex_lock(&core->error_lock);
+  snprintf(core->error, sizeof core->error, "%s", error);
+  core->troubled = true;
+  pthread_mutex_unlock(&core->error_lock);
+  snprintf(text, sizeof text, "no connection%s%s: %s", server ? " to " : "",
+           server ? server : "", error);
+  notify(core, "warn", text);
+}
+
+static void notify_state(struct core *core, enum session_state state) {
+  char text[80];
+  if (state == SESSION_EXPIRED) {
+    snprintf(text, sizeof text, "the session 0x%llx has expired",
+             (unsigned long long)core->session_id);
+    notify(core, "warn", text);
+  } else if (state == SESSION_CONNECTED) {
+    pthread_mutex_lock(&core->error_lock);
+    bool troubled = core->troubled;
+    core->troubled = false;
+    pthread_mutex_unlock(&core->error_lock);
+    if (troubled) notify(core, "info", "there is a connection again");
+  }
 }
 
 static void client_failed(void *self, enum client_failure failure) {
@@ -79,7 +114,7 @@ static void on_trouble(void *self, const char *message, const char *path,
   core->last_rc = rc;
   snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
            client_reason(rc));
-  core_log(core, "warn", text);
+  notify(core, "warn", text);
 }
 
 /* What a claim stands on must be seen before the claim is. */
@@ -102,6 +137,7 @@ static void on_state(void *self, enum session_state state) {
                                        states << 4 | (1u + (unsigned)state)))
     continue;
   post(core, &core->state_event, EVENT_STATE);
+  notify_state(core, state);
 }
 
 static void count_wait(struct core *core, int64_t waited) {
@@ -406,8 +442,7 @@ static bool init_session(struct core *core) {
   struct client_listener of_client = {.self = core,
                                       .failed = client_failed,
                                       .attempting = client_attempts,
-                                      .error = remember_error,
-                                      .log = core_log};
+                                      .error = client_error};
   struct listener of_session = {.self = core,
                                 .contender = on_contender,
                                 .session = on_state,

@@ -11,6 +11,7 @@
 #include "claim.h"
 #include "client.h"
 #include "doorway.h"
+#include "notice.h"
 #include "query.h"
 #include "request.h"
 
@@ -63,7 +64,9 @@ struct core {
   struct message state_event, failed_event, closed_event, nudge_event;
 
   pthread_mutex_t error_lock;
-  char error[200]; /* (m) the last error of the client */
+  char error[200];        /* (m) the last error of the client */
+  bool troubled;          /* (m) since the last connection */
+  struct notices notices; /* (m) */
 
   struct message close;         /* (l) the command */
   uint64_t numbers;             /* (l) */

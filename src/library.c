@@ -58,8 +58,14 @@ const char *library_error(int error, int rc, bool greeted) {
   return error ? words_for(error) : zerror(rc);
 }
 
-void library_say_error(struct library *l, const char *text) {
-  l->listener.error(l->listener.self, text);
+void library_say_error(struct library *l, const char *server,
+                       const char *text) {
+  l->listener.error(l->listener.self, server && *server ? server : NULL, text);
+}
+
+bool library_is_error(int rc) {
+  return rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE &&
+         rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED;
 }
 
 /* The inbox. */
@@ -302,13 +308,15 @@ bool library_open(struct library *l, const char *addresses,
   memcpy(id.passwd, identity->password, sizeof id.passwd);
   pthread_once(&once, prepare);
   library_current = l;
+  snprintf(l->server, sizeof l->server, "%s",
+           strchr(addresses, ',') ? "" : addresses);
   l->began = clock_now();
   l->handle =
       zookeeper_init2(addresses, on_event, l->settings->session_timeout_ms,
                       identity->session ? &id : NULL, l, ZOO_NO_LOG_CLIENTENV,
                       backend_log(l, addresses));
   if (!l->handle) {
-    library_say_error(l, words_for(errno));
+    library_say_error(l, NULL, words_for(errno));
     backend_dropped(l);
     return false;
   }
@@ -413,7 +421,7 @@ static void tell_connected(struct library *l) {
   pthread_mutex_unlock(&l->lock);
   library_tell_lost(l);
   if (identity.session == 0 || timeout < SHORTEST) { /* it believes in that */
-    library_say_error(l, "a server grants no session");
+    library_say_error(l, address, "it grants no session");
     backend_abandon(l);
     return;
   }

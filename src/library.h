@@ -46,9 +46,9 @@ struct library_listener {
   void (*failed)(void *self);
   void (*lost)(void *self);
   void (*over)(void *self, enum library_end end);
-  /* `mt`: on the library's own thread. */
-  void (*error)(void *self, const char *text);
-  void (*log)(void *self, const char *level, const char *text);
+  /* Why there is no connection to `server` (NULL: it is not known which).
+   * `mt`: on the library's own thread. */
+  void (*error)(void *self, const char *server, const char *text);
 };
 
 /* `wakeup` gets the I/O thread out of its poll; NULL: no memory. */

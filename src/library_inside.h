@@ -44,6 +44,7 @@ struct library {
   struct ACL_vector acl;            /* (c) */
 
   zhandle_t *handle; /* (i) NULL: none */
+  char server[80];   /* (i) the only address that it has; "": it has several */
   int64_t began;     /* (i) see library_began */
   bool fresh;        /* (i) it asks for a session, and has told of none */
   bool connected;    /* (i) `connected` was told, and not yet `lost` */
@@ -88,7 +89,11 @@ extern _Thread_local struct library *library_current;
 /* library.c */
 void library_append(struct library *library, struct incident *incident);
 void library_discard(struct library *library);
-void library_say_error(struct library *library, const char *text);
+/* About the server that a handle has; NULL, or "": it is not known which. */
+void library_say_error(struct library *library, const char *server,
+                       const char *text);
+/* What has ended the session, and not only the connection, is told as that. */
+bool library_is_error(int rc);
 /* Closes the handle: nothing of it comes any more. */
 void library_drop(struct library *library);
 /* Is it something that only a server says?  (Who may not look at a node, for

@@ -80,18 +80,23 @@ enum {
 
 static struct library *_Atomic listening[EAR_COUNT];
 
-/* What it says of a failed attempt, "Socket ip:port … errno=N(text)".  Here is
+/* What it says of a failed attempt or a lost connection, "Socket ip:port zk
+ * retcode=N, errno=N(text)"; the rest is for its authors.  Here is
  * where the library can be slowed down until we hear of it: after a timeout of
  * 0, which only a broken server grants, it would try thousands of times, where
  * each of its addresses should be tried once. */
 static void hear(int ear, const char *message) {
   struct library *l = listening[ear];
-  int error;
-  const char *reason = strstr(message, "errno=");
-  if (!l || !strstr(message, "Socket ") || !reason ||
-      sscanf(reason, "errno=%d", &error) != 1)
+  char server[80];
+  int rc, error;
+  const char *socket = strstr(message, "Socket ");
+  if (!l || !socket ||
+      sscanf(socket, "Socket %79s zk retcode=%d, errno=%d", server, &rc,
+             &error) != 3)
     return;
-  library_say_error(l, library_error(error, ZSYSTEMERROR, is_poisoned(l)));
+  if (library_is_error(rc))
+    library_say_error(l, server,
+                      library_error(error, ZSYSTEMERROR, is_poisoned(l)));
   int64_t last = l->failed_at;
   l->failed_at = clock_now();
   l->failures = l->failed_at - last < HASTE ? l->failures + 1 : 1;

@@ -17,14 +17,9 @@
 
 bool library_tries_all(void) { return false; }
 
-static void on_log(const char *message) {
-  struct library *l = library_current;
-  if (!l || !l->settings->want_log) return;
-  const char *level = strstr(message, "ZOO_ERROR")  ? "error"
-                      : strstr(message, "ZOO_WARN") ? "warn"
-                                                    : "debug";
-  l->listener.log(l->listener.self, level, message);
-}
+/* (What the library says is for its authors; what matters we know ourselves.)
+ */
+static void on_log(const char *message) { (void)message; }
 
 log_callback_fn backend_log(struct library *l, const char *addresses) {
   (void)l;
@@ -49,8 +44,8 @@ static void turn(struct library *l, short *events) {
   errno = 0;
   int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
   if (rc != ZOK) {
-    if (rc != ZINVALIDSTATE)
-      library_say_error(l, library_error(errno, rc, l->connected));
+    if (library_is_error(rc))
+      library_say_error(l, l->server, library_error(errno, rc, l->connected));
     return;
   }
   if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
@@ -154,8 +149,8 @@ void library_process(struct library *l, short events) {
   /* One call reads one packet: go on while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
-  if (rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE)
-    library_say_error(l, library_error(errno, rc, l->connected));
+  if (library_is_error(rc))
+    library_say_error(l, l->server, library_error(errno, rc, l->connected));
 }
 
 #endif

@@ -73,20 +73,36 @@ static int pid(lua_State *L) {
   return 1;
 }
 
+/* This library, which is loaded already, once more; NULL: it is not known. */
+static void *open_ourselves(int flags) {
+  Dl_info info;
+  if (!dladdr((void *)(uintptr_t)open_ourselves, &info)) return NULL;
+  return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | flags);
+}
+
 /* Our threads may outlive the lua_State, and lua_close unloads libraries: the
  * library pins itself. */
-static void pin(void) {
-  Dl_info info;
-  if (dladdr((void *)(uintptr_t)pin, &info))
-    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+static void pin(void) { open_ourselves(RTLD_NODELETE); }
+
+/* Can the ZooKeeper client library that we have been linked with do TLS?  (Its
+ * header does not tell.) */
+static int has_tls(lua_State *L) {
+  void *self = open_ourselves(0);
+  lua_pushboolean(L, self && dlsym(self, "zookeeper_init_ssl"));
+  if (self) dlclose(self);
+  return 1;
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"open", binding_open_session}, {"check_path", check_path},
-      {"check_hosts", check_hosts},   {"now", now},
-      {"hostname", hostname},         {"pid", pid},
-      {"running", binding_running},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", binding_open_session},
+                                       {"check_path", check_path},
+                                       {"check_hosts", check_hosts},
+                                       {"now", now},
+                                       {"hostname", hostname},
+                                       {"pid", pid},
+                                       {"running", binding_running},
+                                       {"has_tls", has_tls},
+                                       {NULL, NULL}};
   pin();
   binding_register_session(L);
   binding_register_hold(L);

@@ -6,11 +6,9 @@ local Session = require "zklock.session"
 
 local sessions = {} -- by what they were asked for with
 
-local levels = { error = "ERR", warn = "WARN", info = "INFO", debug = "DEBUG" }
+local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
--- The client library's lines begin with a time and a process of their own.
 local function log(level, message)
-  message = message:gsub("^[%d-]+ [%d:,]+:%d+:", "")
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 

@@ -614,8 +614,9 @@ end
 -- A session that connects by itself, from what settings.read has read.
 local function open(hosts, given)
   if given.tls then
-    return refusal("unsupported",
-      "this ZooKeeper client library was built without TLS")
+    return refusal("unsupported", "TLS is not supported%s", core.has_tls()
+      and " by zklock yet, though this ZooKeeper client library has it"
+      or ": this ZooKeeper client library was built without it")
   end
   loops.find(given.loop) -- raises where nothing can wait, before a thread runs
   local handle, problem = core.open {

@@ -146,6 +146,12 @@ describe("zklock.ngx.session", function()
     for call in ("at_once try_acquire multi contenders revoke"):gmatch "%S+" do
       assert.truthy(ask(call):find "^disconnected zklock: no server ", call)
     end
+    -- However often it has tried.
+    local said = server:complaints()
+    assert.truthy(said:find("[warn]", 1, true))
+    assert.are.equal(1, select(2, said:gsub("\n?[^\n]*"
+      .. "zklock: no connection to 127.0.0.1:1: Connection refused[^\n]*", "")))
+    assert.is_nil(said:find "ZOO_")
   end)
 
   it("opens in the background, whoever waits", function()

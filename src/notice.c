@@ -1,0 +1,38 @@
+#include "notice.h"
+
+#include <stddef.h>
+
+#define MINUTE INT64_C(60000000000)
+
+static uint64_t hash_of(const char *text) {
+  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+  return hash ? hash : 1;
+}
+
+/* Its place; or that of one that was told longest ago. */
+static struct notice *find(struct notices *notices, uint64_t hash) {
+  struct notice *oldest = NULL;
+  for (int i = 0; i < NOTICES_MAX; i++) {
+    struct notice *n = &notices->list[i];
+    if (n->hash == hash) return n;
+    if (!oldest || (oldest->hash && (!n->hash || n->told < oldest->told)))
+      oldest = n;
+  }
+  return oldest;
+}
+
+bool notice_due(struct notices *notices, const char *text, int64_t now,
+                int *since) {
+  uint64_t hash = hash_of(text);
+  struct notice *n = find(notices, hash);
+  bool known = n->hash == hash;
+  *since = known ? n->since : 0;
+  if (known && now - n->told < MINUTE) {
+    n->since++;
+    return false;
+  }
+  *n = (struct notice){.hash = hash, .told = now};
+  return true;
+}

@@ -1,10 +1,18 @@
 # zklock: what people type.  `make help` lists it.
 #
-#   LUA_VERSION=5.4      which Lua `make` and `make install` build for
+#   LUA_VERSION=5.4      which Lua `make` and `make install` build for; LuaJIT
+#                        takes what is built for 5.1
 #   ZK=st|mt             the ZooKeeper client library; default: what is there,
 #                        the single-threaded one first
 #   PREFIX=/usr/local    where `make install` puts things
-#   ZKLOCK_HOSTS=…       a real ensemble for `make demo`
+#   ZKLOCK_HOSTS=…       a real ensemble for `make demo` and `make example`
+#
+# Where something is that is not found:
+#
+#   LUA_INCDIR=…         the directory of lua.h
+#   ZK_INCDIR=…          the directory of zookeeper/zookeeper.h
+#   ZK_LIB=…             the file libzookeeper_st.so, or libzookeeper_mt.so
+#   CC=cc CFLAGS=… LDFLAGS=… PKG_CONFIG=pkg-config
 
 LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
@@ -12,27 +20,97 @@ DESTDIR     ?=
 CC          ?= cc
 CFLAGS      ?= -O2 -g
 BUILD       ?= build
+PKG_CONFIG  ?= pkg-config
 
-UNAME := $(shell uname -s)
-BREW  := $(shell [ $(UNAME) = Darwin ] && brew --prefix 2>/dev/null)
+# ---- What the goals need -----------------------------------------------------
+
+# It is installed first, and then all of this file is read again: what is chosen
+# by what is installed is chosen after the installation, whatever it is.
+needs_demo          = demo
+needs_example       = $(if $(wildcard examples/$(NAME).lua),demo)
+needs_example-nginx = nginx
+needs_zookeeper     = demo
+needs_ensemble      = demo
+needs_test          = demo test interop nginx
+needs_memory        = demo test
+needs_endurance     = demo test
+needs_torture       = demo test
+needs_lint          = demo lint
+needs_valgrind      = demo test sanitize
+needs_asan          = demo test sanitize
+needs_tsan          = demo test sanitize
+needs_fuzz          = demo test sanitize
+needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
+
+NEEDED := $(filter-out $(INSTALLED),\
+  $(sort $(foreach goal,$(MAKECMDGOALS),$(needs_$(goal)))))
+
+ifneq ($(NEEDED),)
+
+.PHONY: $(MAKECMDGOALS) installed
+$(MAKECMDGOALS): installed
+	@:
+installed:
+	@sh .ci/install $(NEEDED)
+	@$(MAKE) --no-print-directory INSTALLED='$(INSTALLED) $(NEEDED)' \
+	  $(MAKECMDGOALS)
+
+else
+
+# ---- What is there -----------------------------------------------------------
+
+UNAME     := $(shell uname -s)
+BREW      := $(shell [ $(UNAME) = Darwin ] && brew --prefix 2>/dev/null)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
 # The ZooKeeper client.  Debian's two -dev packages exclude each other, and
 # the header is the same: the second backend links its run-time library.
 find_zk = $(firstword $(wildcard \
-  $(foreach d,/usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null) /usr/lib64 \
-  /usr/lib /usr/local/lib $(BREW)/lib,\
-  $(d)/libzookeeper_$(1).so $(d)/libzookeeper_$(1).dylib \
+  $(foreach d,/usr/lib/$(MULTIARCH) /usr/lib64 /usr/lib /usr/local/lib \
+  $(BREW)/lib,$(d)/libzookeeper_$(1).so $(d)/libzookeeper_$(1).dylib \
   $(d)/libzookeeper_$(1).so.2)))
-ZK_ST := $(call find_zk,st)
-ZK_MT := $(call find_zk,mt)
-ZK    ?= $(if $(ZK_ST),st,mt)
-ZK_LIB = $(if $(filter mt,$(ZK)),$(ZK_MT),$(ZK_ST))
+ifdef ZK_LIB
+ZK     ?= $(if $(findstring zookeeper_mt,$(ZK_LIB)),mt,st)
+else
+ZK     ?= $(if $(call find_zk,st),st,$(if $(call find_zk,mt),mt,st))
+ZK_LIB  = $(call find_zk,$(ZK))
+endif
 
-# Lua.  5.1 and LuaJIT share one binary, built with 5.1's headers.
-LUA_INCDIR ?= $(firstword $(wildcard /usr/include/lua$(LUA_VERSION) \
-  /usr/local/include/lua$(LUA_VERSION) $(BREW)/include/lua$(LUA_VERSION) \
-  $(BREW)/opt/lua@$(LUA_VERSION)/include/lua$(LUA_VERSION)) \
-  /usr/include/lua$(LUA_VERSION))
+# Lua's headers, of the very version: 5.1 and LuaJIT share one binary.
+MINOR     = $(lastword $(subst ., ,$(LUA_VERSION)))
+lua_is_in = grep -Eqs 'LUA_VERSION_(NUM|MINOR_N)[[:space:]]+(50)?$(MINOR)$$' \
+            "$(1)/lua.h"
+LUA_NAMES = lua$(LUA_VERSION) lua-$(LUA_VERSION) \
+            lua$(subst .,,$(LUA_VERSION)) lua $(if $(filter 1,$(MINOR)),luajit)
+LUA_INCDIR ?= $(shell \
+  for dir in $(foreach d,/usr /usr/local $(BREW) $(BREW)/opt/lua@$(LUA_VERSION),\
+      $(d)/include/lua$(LUA_VERSION)) \
+    $$(for name in $(LUA_NAMES); do \
+      $(PKG_CONFIG) --variable=includedir $$name; done 2>/dev/null) \
+    /usr/local/include /usr/include; \
+  do $(call lua_is_in,$$dir) && echo $$dir && break; done)
+INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(addsuffix /include,$(BREW)))
+
+# What is missing is said in a sentence, before the compiler says it in many.
+finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
+            >/dev/null 2>&1 && echo yes)
+INSTALL = 'LUA_VERSION=$(LUA_VERSION) ZK=$(ZK) sh .ci/install build' installs it
+CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
+  that finds <stdio.h>: $(INSTALL), CC=… names another))
+CHECK = $(if $(filter 5.1 5.2 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
+  LUA_VERSION is 5.1, 5.2, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
+  is built for 5.1)) \
+  $(if $(filter st mt,$(ZK)),,$(error ZK is st or mt, not '$(ZK)')) \
+  $(CHECK_CC) \
+  $(if $(shell $(call lua_is_in,$(LUA_INCDIR)) && echo yes),,$(error There is \
+  no lua.h of Lua $(LUA_VERSION)$(if $(LUA_INCDIR), in $(LUA_INCDIR)): \
+  $(INSTALL), LUA_INCDIR=… says where it is)) \
+  $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
+  zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
+  $(if $(wildcard $(ZK_LIB)),,$(error There is no \
+  $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is))
+
+# ---- The module --------------------------------------------------------------
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
@@ -54,34 +132,46 @@ all: $(MODULE)  ## build the module for LUA_VERSION
 
 # One compilation of all sources: they are few, and it is quicker than many.
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
+	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	@[ -n "$(ZK_LIB)" ] || { echo "make: no libzookeeper_$(ZK) found;" \
-	  "'sh .ci/install demo' installs what is missing" >&2; exit 1; }
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
-	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -I$(LUA_INCDIR) \
-	  $(if $(BREW),-I$(BREW)/include) $(SOURCES) $(LINK) -o $@ $(ZK_LIB) \
-	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
+	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) $(INCLUDES) $(SOURCES) $(LINK) \
+	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
 
 # What runs from this tree without being installed.
 RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
       LUA_CPATH='$(abspath $(BUILD))/$(1)/$(2)/?.so;;'
 
-# What is chosen by what is installed is chosen after the installation.
-.PHONY: demo demo-installed
-demo:  ## several processes contend for one lock, live
-	@sh .ci/install demo
-	@$(MAKE) -s demo-installed
-demo-installed: all
+# ---- To see it ---------------------------------------------------------------
+
+# Who wants to see locks need not see the compiler's command.
+ifneq ($(filter demo example,$(MAKECMDGOALS)),)
+.SILENT:
+endif
+
+.PHONY: demo
+demo: all  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
+
+.PHONY: example
+example: $(if $(wildcard examples/$(NAME).lua),all)  ## runs one: NAME=mutex
+	@$(call RUN,$(ZK),$(LUA_VERSION)) \
+	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 
 .PHONY: example-nginx
 example-nginx:  ## nginx with locks in its handlers, asked by curl
-	@sh .ci/install nginx
 	@BUILD=$(BUILD) bash examples/nginx/run
+
+.PHONY: zookeeper ensemble
+zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
+	@bash spec/support/zookeeper start --servers 1
+ensemble:  ## three of them
+	@bash spec/support/zookeeper start --servers 3
+
+# ---- To test it --------------------------------------------------------------
 
 .PHONY: test
 test:  ## everything that CI tests: 5.4, LuaJIT and 5.1, both backends
-	@sh .ci/install demo test
 	@bash spec/run
 
 .PHONY: sim
@@ -109,65 +199,27 @@ mutants:  ## the simulator against a protocol that is broken on purpose
 
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
 $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
+	$(strip $(CHECK_CC))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: memory endurance valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
-	@sh .ci/install demo test
 	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
 	@SPEC_EXCLUDE=slow,stock bash spec/memory/run --zk $(ZK) \
 	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
 	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
 	  family/multi_spec.lua family/revoke_spec.lua)
 endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
-	@sh .ci/install demo test
 	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
-	@sh .ci/install demo test sanitize
 	@bash spec/memory/valgrind
-
-.PHONY: torture
-MINUTES ?= 2
-torture:  ## processes against faults, and a witness: MINUTES=, SEED=
-	@sh .ci/install demo test
-	@MINUTES=$(MINUTES) SEED=$(SEED) BUILD=$(BUILD) bash spec/torture/run
-
-.PHONY: zookeeper ensemble
-zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
-	@sh .ci/install demo
-	@bash spec/support/zookeeper start --servers 1
-ensemble:  ## three of them
-	@sh .ci/install demo
-	@bash spec/support/zookeeper start --servers 3
-
-.PHONY: install
-install: all  ## into PREFIX, for LUA_VERSION
-	@for f in $(LUA_FILES); do \
-	  to=$(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/$${f#lua/}; \
-	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
-	@mkdir -p $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/zklock
-	cp $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/zklock/core.so
-
-.PHONY: lint format
-lint:  ## luacheck, clang-format, compiler warnings as errors
-	@sh .ci/install demo lint
-	luacheck -q lua spec examples bench
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
-	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
-
-format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers
-	@sh .ci/install demo test sanitize
 	@bash spec/sanitize address,undefined
 tsan:  ## the specs under the thread sanitizer
-	@sh .ci/install demo test sanitize
 	@bash spec/sanitize thread
 
 # Clang's fuzzer on what reads names and hosts, a generator on the options. What
@@ -177,7 +229,6 @@ SECONDS ?= 60
 FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
 fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
-	@sh .ci/install test sanitize
 	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
 	clang $(FUZZ) spec/fuzz/names.c src/name.c src/rule.c -o $(BUILD)/fuzz/names
 	clang $(FUZZ) spec/fuzz/hosts.c src/settings.c -o $(BUILD)/fuzz/hosts
@@ -192,6 +243,61 @@ fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
 
+.PHONY: torture
+MINUTES ?= 2
+torture:  ## processes against faults, and a witness: MINUTES=, SEED=
+	@MINUTES=$(MINUTES) SEED=$(SEED) BUILD=$(BUILD) bash spec/torture/run
+
+# ---- To install it -----------------------------------------------------------
+
+LUA_DIR = $(abspath $(PREFIX))/share/lua/$(LUA_VERSION)
+LIB_DIR = $(abspath $(PREFIX))/lib/lua/$(LUA_VERSION)
+
+# True if the interpreter $(1) looks where things are installed.
+looks_there = $(1) -e 'local function on(path, file) \
+  return (";" .. path .. ";"):find(";" .. file .. ";", 1, true) end \
+  os.exit(on(package.path, "$(LUA_DIR)/?.lua") \
+  and on(package.path, "$(LUA_DIR)/?/init.lua") \
+  and on(package.cpath, "$(LIB_DIR)/?.so") and 0 or 1)'
+
+.PHONY: install uninstall
+install: all  ## into PREFIX, for LUA_VERSION
+	@for f in $(LUA_FILES); do \
+	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
+	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
+	@mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
+	cp $(MODULE) $(DESTDIR)$(LIB_DIR)/zklock/core.so
+	@[ -z "$(DESTDIR)" ] || exit 0; \
+	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
+	  command -v $$lua >/dev/null || continue; \
+	  $(call looks_there,$$lua) && continue; \
+	  echo "$$lua does not look there. It does with"; \
+	  echo "  export LUA_PATH='$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;;'"; \
+	  echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; done
+
+uninstall:  ## removes what `make install` has put there
+	@cd "$(DESTDIR)$(PREFIX)" 2>/dev/null || exit 0; \
+	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
+	  lib/lua/$(LUA_VERSION)/zklock/core.so; \
+	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
+	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
+	  lib/lua/$(LUA_VERSION)/zklock 2>/dev/null; \
+	for left in */lua/$(LUA_VERSION)/zklock; do [ ! -e "$$left" ] || \
+	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
+
+# ---- To keep it clean --------------------------------------------------------
+
+.PHONY: lint format
+lint:  ## luacheck, clang-format, compiler warnings as errors
+	luacheck -q lua spec examples bench
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
+	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+
+format:  ## clang-format, in place
+	clang-format -i $(SOURCES) $(HEADERS) \
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
+
 .PHONY: clean
 clean:  ## remove what was built
 	rm -rf $(BUILD) zklock lua_modules
@@ -201,3 +307,5 @@ clean:  ## remove what was built
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' \
 	  Makefile
+
+endif

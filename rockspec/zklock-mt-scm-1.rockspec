@@ -12,11 +12,17 @@ description = {
 A mutex that separate processes on separate machines share: fair, reentrant,
 with fencing tokens and an honest is_held().  Nodes are laid out as Apache
 Curator lays them out, so that Lua and Java programs can share a lock.]],
+  homepage = "https://github.com/zklock/zklock",
+  issues_url = "https://github.com/zklock/zklock/issues",
+  maintainer = "The authors of zklock",
   license = "MIT",
   labels = { "zookeeper", "lock", "distributed" },
 }
 
 dependencies = { "lua >= 5.1, < 5.5" }
+
+-- `luarocks test` runs the unit specs; `make test` runs everything.
+test = { type = "command", command = "bash spec/run spec/unit" }
 
 -- The C client of ZooKeeper, the multi-threaded library.  The same modules
 -- as zklock-scm-1.rockspec, which is to be preferred where both can be had.
@@ -31,6 +37,7 @@ build = {
     ["zklock.check"] = "lua/zklock/check.lua",
     ["zklock.errors"] = "lua/zklock/errors.lua",
     ["zklock.guard"] = "lua/zklock/guard.lua",
+    ["zklock.loader"] = "lua/zklock/loader.lua",
     ["zklock.lock"] = "lua/zklock/lock.lua",
     ["zklock.loop"] = "lua/zklock/loop/init.lua",
     ["zklock.loop.copas"] = "lua/zklock/loop/copas.lua",
@@ -68,4 +75,5 @@ build = {
       libraries = { "zookeeper_mt", "pthread", "dl" },
     },
   },
+  copy_directories = { "doc", "examples" },
 }

@@ -1,7 +1,9 @@
 --- zklock: distributed locks on ZooKeeper.
-local core = require "zklock.core"
+local core = require "zklock.loader"
 local errors = require "zklock.errors"
 local Session = require "zklock.session"
+
+local version = "scm"
 
 return {
   --- Opens a session: `zklock.connect(hosts [, options])`.
@@ -12,5 +14,7 @@ return {
   errors = errors.codes,
   --- The ZooKeeper client library in use: "st" or "mt".
   backend = core.backend,
-  _VERSION = "zklock scm",
+  --- The version: "scm" is what has not been released.
+  version = version,
+  _VERSION = "zklock " .. version,
 }

@@ -20,6 +20,11 @@ describe("The module", function()
     assert.is_truthy(package.cpath:find("/" .. zklock.backend .. "/", 1, true))
   end)
 
+  it("has a version, and the same one by Lua's custom", function()
+    assert.is_string(zklock.version)
+    assert.equal("zklock " .. zklock.version, zklock._VERSION)
+  end)
+
   it("sets no global", function()
     local before = {}
     for name in pairs(_G) do before[name] = true end

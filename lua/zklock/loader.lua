@@ -1,0 +1,36 @@
+-- Loads the C module.  Where that fails the loader speaks of symbols and
+-- files, before any code of the module runs; a user hears what to do first,
+-- and the loader's own words behind it.
+local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
+local version = _VERSION:match "%d.*"
+
+-- What the loader says → the sentence; nil for what is not known.
+local function explain(text)
+  local file = text:match "from file '([^']+)'" or "the C module"
+  if text:find "module 'zklock.core' not found" then
+    return ("the C module is not where %s looks for it: 'make install "
+      .. "LUA_VERSION=%s' installs it, LUA_CPATH says where it is")
+      :format(lua, version)
+  end
+  local symbol = text:match "undefined symbol: (luaL?_%w+)"
+    or text:match "symbol not found in flat namespace '_(luaL?_%w+)'"
+  if symbol then
+    return ("%s was built for another Lua: this is %s, and has no %s; 'make "
+      .. "LUA_VERSION=%s' or 'luarocks --lua-version=%s' builds it for this "
+      .. "one"):format(file, lua, symbol, version, version)
+  end
+  local library = text:match "(libzookeeper_[%w.]+): cannot open shared object"
+    or text:match "Library not loaded: (%S*libzookeeper_%S+)"
+  if library then
+    return ("%s needs %s, which is not there: install ZooKeeper's C client, or "
+      .. "name its directory in LD_LIBRARY_PATH"):format(file, library)
+  end
+end
+
+local loaded, core = pcall(require, "zklock.core")
+if not loaded then
+  local sentence = explain(tostring(core))
+  if not sentence then error(core, 0) end
+  error(("zklock: %s\n%s"):format(sentence, core), 0)
+end
+return core

@@ -171,7 +171,7 @@ ensemble:  ## three of them
 # ---- To test it --------------------------------------------------------------
 
 .PHONY: test
-test:  ## everything that CI tests: 5.4, LuaJIT and 5.1, both backends
+test:  ## everything that CI tests: each Lua, both backends
 	@bash spec/run
 
 .PHONY: sim

@@ -31,6 +31,7 @@ needs_example       = $(if $(wildcard examples/$(NAME).lua),demo)
 needs_example-nginx = nginx
 needs_zookeeper     = demo
 needs_ensemble      = demo
+needs_check         = demo test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
@@ -169,6 +170,16 @@ ensemble:  ## three of them
 	@bash spec/support/zookeeper start --servers 3
 
 # ---- To test it --------------------------------------------------------------
+
+# One Lua, one client library, one of each kind of lock.
+.PHONY: check
+CHECKED = unit $(addprefix integration/,$(addsuffix _spec.lua,acquire async \
+  close collection cost guard operator owner process session with_lock \
+  $(addprefix family/,contenders handoffs multi options revoke rwlock \
+  semaphore strategies unfair)))
+check:  ## the heart of it, in less than a minute
+	@SPEC_EXCLUDE=slow,core bash spec/run --lua $(LUA_VERSION) --zk $(ZK) \
+	  $(addprefix spec/,$(CHECKED))
 
 .PHONY: test
 test:  ## everything that CI tests: each Lua, both backends

@@ -136,7 +136,7 @@ end
 function handlers.state(self, state)
   if state == "connected" then
     local event = self._was_connected and "reconnected" or "connected"
-    self._was_connected = true
+    self._was_connected, self._is_open = true, true
     self._failure = false
     emit(self, event)
     end_openings(self, false)
@@ -340,14 +340,15 @@ function Session:_await_removal(wait)
 end
 
 -- Waits for the first connection, for so many seconds: a wait that is done if
--- that is there, or, with a `code`, will not be for some time.
+-- that is there (and those who listen have heard of it), or, with a `code`, will
+-- not be for some time.
 function Session:_await_opening(seconds)
-  local deadline, state = core.now() + seconds, self._core:state()
+  local deadline = core.now() + seconds
   local opening = new_wait(false, self._openings)
   opening.number = opening
   opening.timeout = function() return deadline - core.now() end
-  opening.code = state ~= "connected" and self._failure
-  opening.done = opening.code or state ~= "connecting"
+  opening.code = self._failure
+  opening.done = opening.code or self._is_open or self._closed
   if not opening.done then
     self:_wait(self:_adapter(), opening)
     self._openings[opening] = nil
@@ -648,7 +649,8 @@ local function open(hosts, given)
     _waits = {},
     _removals = {},
     _openings = {}, -- waits for the first connection
-    _failure = false, -- why that is not there
+    _is_open = false, -- it was there
+    _failure = false, -- why it is not there
     _scopes = {},
     _was_connected = false,
     _closed = false,

@@ -187,11 +187,12 @@ describe("A server that comes back with room for less #core", function()
   after_each(support.finish)
 
   it("ends a revocation that it does not take with an error", function()
-    local server = start_server(1, "--jvm -Djute.maxbuffer=" .. LIMIT)
+    local server = start_server(1, "--config maxSessionTimeout=60000 "
+      .. "--jvm -Djute.maxbuffer=" .. LIMIT)
     support.closing(server, server.stop)
     local path = support.path()
     local holder = support.connect { hosts = server.hosts,
-      session_timeout = 6 }
+      session_timeout = 60 } -- a restart takes its time
     local guard = assert(holder:mutex(path, { data = LARGE }):acquire(5))
     local command = server.dir .. "/servers/1/command"
     assert(os.execute(("sed -i s/maxbuffer=%d/maxbuffer=%d/ '%s'")

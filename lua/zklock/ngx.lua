@@ -1,5 +1,5 @@
 --- nginx and OpenResty: one session for each worker.
-local zklock = require "zklock" -- first: it explains what cannot be loaded
+require "zklock" -- first: it explains what cannot be loaded
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local settings = require "zklock.settings"

@@ -340,8 +340,8 @@ function Session:_await_removal(wait)
 end
 
 -- Waits for the first connection, for so many seconds: a wait that is done if
--- that is there (and those who listen have heard of it), or, with a `code`, will
--- not be for some time.
+-- that is there (and those who listen have heard of it), or, with a `code`,
+-- will not be for some time.
 function Session:_await_opening(seconds)
   local deadline = core.now() + seconds
   local opening = new_wait(false, self._openings)

@@ -27,8 +27,10 @@ local function cases(changes)
   return list
 end
 
--- How many orders there are; the first that goes wrong raises.
+-- How many orders there are; the first that goes wrong raises.  A quarter of
+-- the time would be the collector's.
 local function explore(library, list, run)
+  collectgarbage("setpause", 1000)
   local count = 0
   for _, case in ipairs(list) do
     count = count + orders.explore(function(choose)
@@ -283,7 +285,7 @@ local breakages = {
   { "has no parts' nodes", "nodes[i] = one.node", "nodes[i] = one.path" },
 }
 
-describe("In some order it is noticed that a multi #layer", function()
+describe("In some order it is noticed that a multi #layer #slow", function()
   for _, breakage in ipairs(breakages) do
     it(breakage[1], function()
       local broken = scripted.load("zklock.multi", function(source)

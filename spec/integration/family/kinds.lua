@@ -220,10 +220,11 @@ end
 function kinds.traffic(session, hosts)
   return support.while_quiet({ session }, function(beats, nudges)
     local received, sent, was
-    repeat -- the server counts what it sends when that has been sent
+    repeat -- the server counts what it sends some time after that was sent
+      if sent then support.sleep(0.02) end
       was = sent
       received, sent = count_packets(session, hosts)
-    until sent == was
+    until sent == was and sent >= received
     return received - beats - nudges, sent - beats - nudges
   end)
 end

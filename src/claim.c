@@ -63,14 +63,37 @@ void claim_drop(struct claim *claim) {
  * thread first marks its claims LOST and only then lets a new session's lease
  * be seen: whoever sees that lease sees the mark.  The clock is read last, so
  * that nothing older than what it is compared with can make the answer true. */
-int64_t claim_lease(const struct claim *claim) {
+static int64_t look(const struct claim *claim, enum loss *overdue) {
   int64_t until =
       atomic_load_explicit(&claim->proof->lease_until, memory_order_acquire);
   int state = atomic_load_explicit(&claim->state, memory_order_acquire);
+  enum loss why = LOSS_SILENCE;
+  *overdue = LOSS_NONE;
   if (state != CLAIM_HELD) return 0;
-  if (claim->hold_until < until) until = claim->hold_until;
+  if (claim->hold_until <= until) {
+    until = claim->hold_until;
+    why = LOSS_MAX_HOLD;
+  }
   int64_t now = clock_now();
-  return now < until ? until - now : 0;
+  if (now < until) return until - now;
+  *overdue = why;
+  return 0;
+}
+
+int64_t claim_lease(const struct claim *claim) {
+  enum loss overdue;
+  return look(claim, &overdue);
+}
+
+enum loss claim_overdue(const struct claim *claim) {
+  enum loss overdue;
+  look(claim, &overdue);
+  return overdue;
+}
+
+enum loss claim_loss(const struct claim *claim) {
+  int state = claim->state;
+  return state > CLAIM_LOST ? (enum loss)(state - CLAIM_LOST) : LOSS_NONE;
 }
 
 bool claim_is_held(const struct claim *claim) { return claim_lease(claim) > 0; }

@@ -18,13 +18,13 @@ enum claim_state {
   CLAIM_REFUSED,
   CLAIM_HELD,
   CLAIM_RELEASED,
-  CLAIM_LOST
+  CLAIM_LOST /* + enum loss; the last one */
 };
 
 /* What a whole session's claims stand on. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
-  _Atomic int state;           /* (a) enum session_state */
+  _Atomic int state;           /* (a) enum session_state; see core_find_loss */
 };
 
 struct claim {
@@ -37,7 +37,11 @@ struct claim {
   size_t length;             /* (c) of `path` without a semaphore's directory */
   char *path, *data;         /* (c) */
 
-  _Atomic int state; /* (a) enum claim_state */
+  /* (a) enum claim_state.  HELD is left by a compare-and-swap, so of all who
+   * would end a hold one does, on either thread: the release, the I/O thread's
+   * word, or the Lua thread's own clock.  The reason of a loss is part of that
+   * word: nobody sees a loss without it, and who comes second leaves it. */
+  _Atomic int state;
   /* Written by the I/O thread before `state` says HELD or REFUSED, not
    * changed afterwards: whoever has read that state may read these. */
   int64_t hold_until; /* NEVER: no max_hold */
@@ -51,8 +55,6 @@ struct claim {
   int reason; /* ZooKeeper's code, where the verdict needs one */
   int bytes;  /* of the request that was too large, if that is the reason */
   char node[NAME_MAX_OWN];
-
-  _Atomic int lost_verdict; /* (a) enum verdict, before `state` says LOST */
 
   struct message acquire, cancel, release, guard; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
@@ -72,6 +74,11 @@ void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
 int64_t clock_now(void); /* nanoseconds that count suspended time, too */
+
+/* Why it was lost; LOSS_NONE if it was not. */
+enum loss claim_loss(const struct claim *claim);
+/* What has ended the hold by our clock alone, if that is all that has. */
+enum loss claim_overdue(const struct claim *claim);
 
 /* Do we hold, provably, right now?  No I/O; any thread. */
 bool claim_is_held(const struct claim *claim);

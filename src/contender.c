@@ -85,6 +85,15 @@ static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
+const char *contender_loss_name(enum loss loss) {
+  static const char *const names[] = {NULL,
+#define X(name, text) text,
+                                      LOSSES(X)
+#undef X
+  };
+  return names[loss];
+}
+
 /* Of these a lane has one at a time: the others queue in the session. */
 static bool is_sharing(const struct contender *c) {
   return c->options.handoffs > 0 || contender_is_unfair(c);
@@ -173,8 +182,6 @@ void contender_enter(struct contender *c, enum contender_state next) {
   s->active -= next == CONTENDER_GONE && last != CONTENDER_GONE;
   counter_add(&s->counters.waiting,
               (next < CONTENDER_HELD) - (last < CONTENDER_HELD));
-  counter_add(&s->counters.holding,
-              (next == CONTENDER_HELD) - (last == CONTENDER_HELD));
   counter_add(&s->counters.pending_releases,
               (next == CONTENDER_LEAVING) - (last == CONTENDER_LEAVING));
   c->state = next;
@@ -385,22 +392,34 @@ void contender_release(struct contender *c) {
     contender_leave(c);
 }
 
-/* The hold ends without our releasing it; the node goes, if there is one. */
-static void lose(struct contender *c, enum verdict why, bool node) {
+static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
   struct session *s = contender_session(c);
+  counter_add(&s->counters.lost, 1);
+  c->loss = why;
+  session_tell(s, c, NEWS_LOST, as);
+}
+
+/* The hold ends without our releasing it; the node goes, if there is one. */
+static void lose(struct contender *c, enum loss why, bool node) {
   if (c->state != CONTENDER_HELD) return;
   check(c);
-  counter_add(&s->counters.lost, 1);
-  session_tell(s, c, NEWS_LOST, why);
+  tell_loss(c, why, VERDICT_LOST);
   c->made = node;
   contender_leave(c);
 }
 
-void contender_lose(struct contender *c, enum verdict why) {
-  lose(c, why, true);
-}
+void contender_lose(struct contender *c, enum loss why) { lose(c, why, true); }
 
-void contender_lose_node(struct contender *c) { lose(c, VERDICT_LOST, false); }
+void contender_lose_node(struct contender *c) { lose(c, LOSS_DELETED, false); }
+
+/* Whichever was over first: its own time or the session's. */
+void contender_lose_by_lease(struct contender *c) {
+  struct session *s = contender_session(c);
+  if (c->state != CONTENDER_HELD) return;
+  bool silence = c->timer.due > s->lease.until;
+  if (silence) session_fall_silent(s);
+  contender_lose(c, silence ? LOSS_SILENCE : LOSS_MAX_HOLD);
+}
 
 void contender_close(struct contender *c) {
   if (!c->decided) {
@@ -416,10 +435,10 @@ void contender_close(struct contender *c) {
 /* The ZooKeeper session is over, and every node of it with it. */
 void contender_session_ended(struct contender *c) {
   struct session *s = contender_session(c);
-  if (c->state == CONTENDER_HELD) {
-    counter_add(&s->counters.lost, 1);
-    session_tell(s, c, NEWS_LOST, VERDICT_EXPIRED);
-  }
+  /* No server ends by itself what is proved to live. */
+  if (c->state == CONTENDER_HELD)
+    tell_loss(c, s->now < s->lease.proved ? LOSS_CLOSED : LOSS_EXPIRED,
+              VERDICT_EXPIRED);
   if (contender_is_waiting(c) || (c->again && !c->decided)) {
     c->again = false;
     watch_drop(&c->own);
@@ -439,7 +458,7 @@ void contender_disconnected(struct contender *c) {
   if (waiting && !c->options.patient)
     contender_refuse(c, VERDICT_DISCONNECTED);
   else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
-    contender_lose(c, VERDICT_LOST);
+    contender_lose(c, LOSS_SUSPENDED);
 }
 
 static void grant(struct contender *c) {
@@ -588,7 +607,7 @@ void contender_due(struct contender *c) {
   struct session *s = contender_session(c);
   bool connected = session_is_connected(s);
   if (c->state == CONTENDER_HELD)
-    contender_lose(c, VERDICT_LOST); /* max_hold */
+    contender_lose(c, LOSS_MAX_HOLD);
   else if (!c->decided && s->now >= c->options.deadline)
     contender_refuse(c, connected && c->options.patient ? VERDICT_TIMEOUT
                                                         : VERDICT_DISCONNECTED);

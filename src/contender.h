@@ -42,6 +42,22 @@ enum verdict {
   VERDICT_INVALID,
 };
 
+/* What ended a hold that its owner had not released. */
+#define LOSSES(X)                                                        \
+  X(MAX_HOLD, "max_hold")   /* it was held for as long as was allowed */ \
+  X(DELETED, "deleted")     /* its node was deleted */                   \
+  X(SILENCE, "silence")     /* the lease was over: no server answered */ \
+  X(SUSPENDED, "suspended") /* no connection, and that was enough */     \
+  X(EXPIRED, "expired")     /* the ZooKeeper session is over ... */      \
+  X(CLOSED, "closed")       /* ... and had time left: it was closed */
+
+enum loss {
+  LOSS_NONE,
+#define X(name, text) LOSS_##name,
+  LOSSES(X)
+#undef X
+};
+
 /* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
  * first; after GRANTED at most one LOST; REMOVED when the node is known to be
  * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
@@ -99,6 +115,7 @@ struct contender {
   char *path;     /* the create's prefix, then the node; behind us */
   bool announced; /* GRANTED was delivered */
   bool decided;   /* GRANTED or REFUSED was delivered */
+  enum loss loss; /* why LOST was delivered */
   bool revoked;   /* REVOKED was delivered */
   bool asked;     /* our node's data ask us to let go */
   bool made;      /* `path` and `name` are a node that was made */
@@ -134,6 +151,7 @@ struct contender {
 };
 
 const char *contender_state_name(enum contender_state state);
+const char *contender_loss_name(enum loss loss); /* NULL: LOSS_NONE */
 
 /* The fencing token of its hold. */
 int64_t contender_token(const struct contender *c);
@@ -170,9 +188,11 @@ void contender_due(struct contender *c);
 void contender_parent_failed(struct contender *c, enum verdict why);
 void contender_release(struct contender *c);
 void contender_refuse(struct contender *c, enum verdict why);
-void contender_lose(struct contender *c, enum verdict why);
+void contender_lose(struct contender *c, enum loss why);
 /* The same, when the node is known to be gone. */
 void contender_lose_node(struct contender *c);
+/* The same, when the lease is over. */
+void contender_lose_by_lease(struct contender *c);
 void contender_close(struct contender *c);
 /* The holder's own watch, armed late: an uncontended lock pays nothing. */
 void contender_guard(struct contender *c);

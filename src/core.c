@@ -23,6 +23,7 @@ enum command_kind {
   COMMAND_RELEASE,
   COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is wanted */
   COMMAND_ABANDON,          /* a wait that nobody waits for any more */
+  COMMAND_LOSE,             /* the Lua thread has seen that it is overdue */
   COMMAND_GUARD,            /* the holder's own watch is wanted */
   COMMAND_ASK,
   COMMAND_CLOSE,
@@ -155,6 +156,7 @@ static void granted(struct core *core, struct claim *claim) {
   memcpy(claim->node, c->name, sizeof claim->node);
   count_wait(core, core->session.now - claim->asked);
   publish_lease(core);
+  core->held++;
   atomic_store_explicit(&claim->state, CLAIM_HELD, memory_order_release);
   post_claim(core, claim, &claim->decided, EVENT_GRANTED);
 }
@@ -178,13 +180,20 @@ static void refused(struct core *core, struct claim *claim, enum verdict why) {
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
 }
 
-static void lost(struct core *core, struct claim *claim, enum verdict why) {
+/* Either thread: from HELD to `next`; false: another was first. */
+static bool end_hold(struct core *core, struct claim *claim, int next) {
   int held = CLAIM_HELD;
-  claim->lost_verdict = (int)why;
-  int next = why == VERDICT_CLOSED ? CLAIM_RELEASED : CLAIM_LOST;
-  if (atomic_compare_exchange_strong(&claim->state, &held, next) &&
-      next == CLAIM_LOST)
-    post_claim(core, claim, &claim->lost, EVENT_LOST);
+  if (!atomic_compare_exchange_strong(&claim->state, &held, next)) return false;
+  core->held--;
+  return true;
+}
+
+/* Told once, whoever has found it out: see contender.c's lose. */
+static void lost(struct core *core, struct claim *claim, enum verdict why) {
+  end_hold(core, claim,
+           why == VERDICT_CLOSED ? CLAIM_RELEASED
+                                 : CLAIM_LOST + (int)claim->contender.loss);
+  if (claim_loss(claim)) post_claim(core, claim, &claim->lost, EVENT_LOST);
 }
 
 static void on_contender(void *self, struct contender *c, enum news news,
@@ -219,7 +228,7 @@ static void answer(void *self, struct query *query) {
   struct claim *claim = query->claim;
   /* Belief is never stronger than truth: who knows must not go on. */
   if (claim && query->gone && claim->joined)
-    contender_lose(&claim->contender, VERDICT_LOST);
+    contender_lose(&claim->contender, LOSS_DELETED);
   post(self, &query->answer, EVENT_ANSWERED);
 }
 
@@ -227,7 +236,6 @@ static void answer(void *self, struct query *query) {
 
 static void obey(struct core *core, struct message *message, int kind) {
   struct claim *claim = message->subject;
-  int held;
   switch (kind) {
     case COMMAND_ACQUIRE:
       claim->joined = true; /* the reference is the contender's now */
@@ -256,9 +264,14 @@ static void obey(struct core *core, struct message *message, int kind) {
     case COMMAND_ABANDON:
       if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
       /* The grant was first?  Then it is given back at once. */
-      held = CLAIM_HELD;
-      if (atomic_compare_exchange_strong(&claim->state, &held, CLAIM_RELEASED))
+      if (end_hold(core, claim, CLAIM_RELEASED))
         contender_release(&claim->contender);
+      claim_drop(claim);
+      break;
+    case COMMAND_LOSE:
+      if (claim_loss(claim) == LOSS_SILENCE)
+        session_fall_silent(&core->session);
+      if (claim->joined) contender_lose(&claim->contender, claim_loss(claim));
       claim_drop(claim);
       break;
     case COMMAND_GUARD:
@@ -533,14 +546,32 @@ void core_abandon(struct core *core, struct claim *claim) {
 }
 
 bool core_release(struct core *core, struct claim *claim, bool report) {
-  int held = CLAIM_HELD;
-  if (!atomic_compare_exchange_strong(&claim->state, &held, CLAIM_RELEASED))
-    return held == CLAIM_RELEASED;
+  if (!end_hold(core, claim, CLAIM_RELEASED))
+    return claim->state == CLAIM_RELEASED;
   if (core->closed) return true; /* the session's end removes the node */
   claim_keep(claim);
   command(core, &claim->release,
           report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
   return true;
+}
+
+/* The clock has ended the hold, and the I/O thread has not said so yet; it may
+ * even be about to hear a server, and to have the lease renewed.  Who was told
+ * of a loss must not be told otherwise later, so it is one from here on.  The
+ * I/O thread deletes the node, and posts EVENT_LOST as for any other loss.
+ * Until then it is for us to see that nobody is told of silence who would be
+ * told "connected" in the same breath. */
+enum loss core_find_loss(struct core *core, struct claim *claim) {
+  enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim);
+  if (why && end_hold(core, claim, CLAIM_LOST + (int)why)) {
+    int connected = SESSION_CONNECTED;
+    if (why == LOSS_SILENCE)
+      atomic_compare_exchange_strong(&core->proof.state, &connected,
+                                     SESSION_SUSPENDED);
+    claim_keep(claim);
+    command(core, &claim->release, COMMAND_LOSE);
+  }
+  return claim_loss(claim);
 }
 
 void core_guard(struct core *core, struct claim *claim) {

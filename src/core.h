@@ -55,6 +55,7 @@ struct core {
   _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
   _Atomic int failure;     /* (a) enum client_failure */
   _Atomic int log_lines;   /* (a) under way */
+  _Atomic int held;        /* (a) claims that are HELD */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
 
   struct session session; /* (i), but its counters */
@@ -97,6 +98,8 @@ void core_cancel(struct core *core, struct claim *claim);
 void core_abandon(struct core *core, struct claim *claim);
 /* Gives a hold back; `report`: EVENT_GONE is wanted.  False: it was lost. */
 bool core_release(struct core *core, struct claim *claim, bool report);
+/* Why it is lost, if it is: by the I/O thread's word, or by our clock. */
+enum loss core_find_loss(struct core *core, struct claim *claim);
 /* Arms the watch on the hold's own node now rather than soon. */
 void core_guard(struct core *core, struct claim *claim);
 /* Takes the query; EVENT_ANSWERED comes with the number returned. */

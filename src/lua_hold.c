@@ -41,7 +41,7 @@ static bool give_back(struct hold_box *box, bool report) {
     return true;
   }
   if (last) return core_release(box->core, box->claim, report);
-  return box->claim->state != CLAIM_LOST;
+  return !claim_loss(box->claim);
 }
 
 /* hold:release(report) → true, or nil: lost; then: was it the last share? */
@@ -51,7 +51,7 @@ static int hold_release(lua_State *L) {
   if (box->live)
     lua_pushboolean(L, give_back(box, lua_toboolean(L, 2)));
   else
-    lua_pushboolean(L, box->claim->state != CLAIM_LOST);
+    lua_pushboolean(L, !claim_loss(box->claim));
   lua_pushboolean(L, box->claim->shares == 0);
   return 2;
 }
@@ -106,8 +106,7 @@ static int hold_lease(lua_State *L) {
 /* hold:state() → "waiting", "refused", "held", "suspended", "released",
  * "lost" */
 static int hold_state(lua_State *L) {
-  static const char *const names[] = {"waiting", "refused", "held", "released",
-                                      "lost"};
+  static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct hold_box *box = binding_check_hold(L, 1);
   binding_check_process(L, box->core);
   int state = box->claim->state;
@@ -118,7 +117,23 @@ static int hold_state(lua_State *L) {
                               !claim_is_held(box->claim)))
     lua_pushliteral(L, "suspended");
   else
-    lua_pushstring(L, names[state]);
+    lua_pushstring(L, claim_loss(box->claim) ? "lost" : names[state]);
+  return 1;
+}
+
+/* hold:reason() → why it was lost, as far as has been said */
+static int hold_reason(lua_State *L) {
+  const struct hold_box *box = binding_check_hold(L, 1);
+  binding_check_process(L, box->core);
+  lua_pushstring(L, contender_loss_name(claim_loss(box->claim)));
+  return 1;
+}
+
+/* hold:find_loss() → the same, and now it is said */
+static int hold_find_loss(lua_State *L) {
+  const struct hold_box *box = binding_check_hold(L, 1);
+  binding_check_process(L, box->core);
+  lua_pushstring(L, contender_loss_name(core_find_loss(box->core, box->claim)));
   return 1;
 }
 
@@ -165,11 +180,12 @@ static int hold_turn(lua_State *L) {
 
 void binding_register_hold(lua_State *L) {
   static const luaL_Reg hold[] = {
-      {"again", hold_again},   {"release", hold_release},
-      {"cancel", hold_cancel}, {"is_held", hold_is_held},
-      {"lease", hold_lease},   {"state", hold_state},
-      {"token", hold_token},   {"token_number", hold_token_number},
-      {"node", hold_node},     {"watch", hold_watch},
-      {"turn", hold_turn},     {NULL, NULL}};
+      {"again", hold_again},         {"release", hold_release},
+      {"cancel", hold_cancel},       {"is_held", hold_is_held},
+      {"lease", hold_lease},         {"state", hold_state},
+      {"token", hold_token},         {"token_number", hold_token_number},
+      {"node", hold_node},           {"watch", hold_watch},
+      {"turn", hold_turn},           {"reason", hold_reason},
+      {"find_loss", hold_find_loss}, {NULL, NULL}};
   binding_new_class(L, HOLD, hold, hold_gc);
 }

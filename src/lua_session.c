@@ -241,7 +241,8 @@ static void push_items(lua_State *L, const struct query *query) {
   }
 }
 
-/* "answered", number, code or nil, reason or nil, contenders or nil */
+/* "answered", number, code or nil, reason or nil; of contenders: they, and
+ * whether the path exists */
 static int push_answered(lua_State *L, const struct query *query) {
   lua_pushliteral(L, "answered");
   lua_pushnumber(L, (lua_Number)query->number);
@@ -260,7 +261,8 @@ static int push_answered(lua_State *L, const struct query *query) {
     lua_pushnil(L);
   if (query->kind != QUERY_CONTENDERS) return 4;
   push_items(L, query);
-  return 5;
+  lua_pushboolean(L, !query->missing);
+  return 6;
 }
 
 static int push_numbered(lua_State *L, const char *what, uint64_t number) {
@@ -280,7 +282,7 @@ static int push_event(lua_State *L, struct session_box *box,
       return push_refused(L, claim);
     case EVENT_LOST:
       push_numbered(L, "lost", claim->number);
-      lua_pushstring(L, codes[claim->lost_verdict]);
+      lua_pushstring(L, contender_loss_name(claim_loss(claim)));
       return 3;
     case EVENT_GONE:
       return push_numbered(L, "gone", claim->number);
@@ -400,6 +402,9 @@ static int session_stats(lua_State *L) {
   lua_setfield(L, -2, #name);
   SESSION_COUNTERS(X)
 #undef X
+  /* What Lua has given back is held no more, whatever is still under way. */
+  lua_pushinteger(L, core->closed ? 0 : core->held);
+  lua_setfield(L, -2, "holding");
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
     lua_pushinteger(L, (lua_Integer)core->waits[i]);

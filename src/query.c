@@ -154,6 +154,8 @@ static void on_listed(struct op *op, const struct reply *reply) {
     item->role = entry->role;
     item->sequence = entry->sequence;
   }
+  if (op == &query->ops[LISTS_PATH])
+    query->missing = reply->rc == REPLY_NO_NODE;
   answered(query, reply->rc);
   settle(query);
 }

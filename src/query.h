@@ -47,8 +47,9 @@ struct query {
   struct item *items;
   int count;
 
-  int rc;    /* the last refusal; REPLY_LOST: nobody answered */
-  bool gone; /* QUERY_VERIFY: the node is not there, or not ours */
+  int rc;       /* the last refusal; REPLY_LOST: nobody answered */
+  bool gone;    /* QUERY_VERIFY: the node is not there, or not ours */
+  bool missing; /* QUERY_CONTENDERS: the path does not exist */
 };
 
 struct query *query_new(enum query_kind kind, const char *chroot,

@@ -80,8 +80,22 @@ void session_trouble(struct session *s, const char *message, const char *path,
 
 static void change_state(struct session *s, enum session_state state) {
   if (s->state == state) return;
+  bool told = s->silent && state == SESSION_SUSPENDED;
+  s->silent = false;
   s->state = state;
-  s->listener.session(s->listener.self, state);
+  if (!told) s->listener.session(s->listener.self, state);
+}
+
+void session_fall_silent(struct session *s) {
+  if (!session_is_connected(s) || s->silent) return;
+  s->silent = true;
+  s->listener.session(s->listener.self, SESSION_SUSPENDED);
+}
+
+static void hear_again(struct session *s) {
+  if (!s->silent || !session_lease_stands(s)) return;
+  s->silent = false;
+  s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
 
 /* Lanes. */
@@ -268,6 +282,7 @@ bool session_refuses(const struct session *s, const struct op *create) {
 static void round_confirmed(struct session *s, const struct op *op) {
   lease_confirm(&s->lease, op->sent, s->now);
   s->expiries_in_row = 0;
+  hear_again(s);
   if (!s->proof_wanted || !session_lease_stands(s)) return;
   s->proof_wanted = false;
   each_contender(s, contender_proved);
@@ -382,10 +397,6 @@ static void keep_alive(struct session *s) {
     each_contender(s, contender_guard);
   }
   if (nudge_due(s) <= s->now) session_submit(s, &s->nudge);
-}
-
-static void lose_by_lease(struct contender *c) {
-  contender_lose(c, VERDICT_LOST);
 }
 
 /* The user. */
@@ -537,7 +548,8 @@ static void run_timers(struct session *s) {
 void session_turn(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   s->now = now;
-  if (s->holders > 0 && now >= s->lease.until) each_contender(s, lose_by_lease);
+  if (s->holders > 0 && now >= s->lease.until)
+    each_contender(s, contender_lose_by_lease);
   run_timers(s);
   if (s->renew_at <= now) {
     s->renew_at = NEVER;

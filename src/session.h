@@ -52,8 +52,7 @@ struct listener {
   X(watches)                \
   X(events)                 \
   X(pending_releases)       \
-  X(waiting)                \
-  X(holding)
+  X(waiting)
 
 /* Written by the protocol's thread alone, read by any. */
 struct counters {
@@ -80,6 +79,8 @@ struct session {
 
   int64_t now;
   enum session_state state;
+  bool silent; /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
+                was over.  Nothing is decided by it. */
   unsigned connection; /* counts connections; 0: none yet */
   unsigned begun;      /* the last in which anything was asked */
   int64_t id;          /* ZooKeeper's session id; 0: none */
@@ -166,6 +167,8 @@ void session_found(struct session *s, const struct op *create);
 bool session_refuses(const struct session *s, const struct op *create);
 bool session_is_connected(const struct session *s);
 bool session_lease_stands(const struct session *s);
+/* The user sees SUSPENDED until a round is answered, or the connection goes. */
+void session_fall_silent(struct session *s);
 /* Renews the lease as soon as possible. */
 void session_prove(struct session *s);
 void session_tell(struct session *s, struct contender *c, enum news news,

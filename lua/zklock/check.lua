@@ -46,6 +46,17 @@ function check.options(options, known, what)
   return options
 end
 
+--- What acquire and its relatives are given: nil, seconds, or options.
+function check.acquire_options(options, known)
+  if options == nil or type(options) == "number" then
+    return { timeout = options }
+  elseif type(options) ~= "table" then
+    misuse("a timeout or options must be a number or a table, got a %s",
+      type(options))
+  end
+  return check.options(options, known, "acquire options")
+end
+
 function check.flag(value, default, name)
   if value == nil then return default end
   return check.type(value, "boolean", name)
@@ -69,6 +80,57 @@ function check.data(value, name)
       core.data_max, #value)
   end
   return value
+end
+
+-- A method that looks at how it is called first.  Its arguments are no varargs,
+-- for `is_held` is to stay cheap; and nil is none.
+local looking = [[
+  local fn, class, refuse, getmetatable = ...
+  return function(self ARGUMENTS, surplus)
+    if surplus ~= nil or getmetatable(self) ~= class then
+      refuse(self, surplus)
+    end
+    return fn(self ARGUMENTS)
+  end
+]]
+
+local function refuse_surplus(usage, surplus)
+  misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
+end
+
+local function look_first(class, usage, name, arguments)
+  local n = 0
+  local names = arguments:gsub("[^,]+,?", function()
+    n = n + 1
+    return (", a%d"):format(n)
+  end)
+  local function refuse(self, surplus)
+    if getmetatable(self) ~= class then
+      misuse("%s must be called with a colon: %s", name, usage)
+    end
+    refuse_surplus(usage, surplus)
+  end
+  local text = looking:gsub("ARGUMENTS", names)
+  class[name] = assert((loadstring or load)(text, "=zklock.check"))(class[name],
+    class, refuse, getmetatable)
+end
+
+--- The public methods of a class, as a user writes them, one a line: from now
+-- on a dot for the colon and more arguments than these are misuse.
+function check.methods(class, usages)
+  for usage, name, arguments in
+    usages:gmatch "(%l+:([%l_]+)%(([^)]*)%))" do
+    look_first(class, usage, name, arguments)
+  end
+end
+
+--- The same for a function of the module: a colon for the dot.
+function check.arguments(usage, first, ...)
+  if type(first) == "table" and first.connect then
+    misuse("%s must be called with a dot", usage)
+  elseif ... ~= nil then
+    refuse_surplus(usage, (...))
+  end
 end
 
 --- A set from words: `check.set "a b c"`.

@@ -41,6 +41,34 @@ function errors.refusal(code, format, ...)
   return nil, "zklock: " .. format:format(...), errors.codes[code]
 end
 
+--- What ended a hold that its owner had not released: the words of
+-- `guard:reason()`, and what they mean.
+errors.losses = {
+  max_hold = "it was held for as long as max_hold allows",
+  deleted = "its node was deleted",
+  silence = "no server answered until its lease was over",
+  suspended = "the connection was lost, and on_suspend is \"lose\"",
+  expired = "the ZooKeeper session expired",
+  closed = "somebody else closed the ZooKeeper session",
+}
+
+--- ": …", as it goes on after "was lost"; nothing if it is not known.
+function errors.because(reason)
+  return reason and ": " .. errors.losses[reason] or ""
+end
+
+--- The refusal of who has lost the hold of `path`.
+function errors.lost(path, reason)
+  return errors.refusal("lost", "the hold of %s was lost%s", path,
+    errors.because(reason))
+end
+
+--- What `on_lost` hears as the code.
+function errors.code_of_loss(reason)
+  local over = reason == "expired" or reason == "closed"
+  return errors.codes[over and "expired" or "lost"]
+end
+
 --- 5 → "5 s", 0.25 → "0.25 s"
 function errors.seconds(number)
   return ("%.4g s"):format(number)

@@ -23,7 +23,7 @@ function Guard.new(hold, share, kind)
 end
 
 local function lost(self)
-  return errors.refusal("lost", "the hold of %s was lost", self.path)
+  return errors.lost(self.path, self:reason())
 end
 
 local function drop(listeners, guard)
@@ -48,6 +48,24 @@ function Guard.read_wait(options)
   return check.flag(options.wait, false, "option 'wait'")
 end
 
+--- Why the hold is lost, if it is.  Who asks this is told by the clock, too,
+-- and from then on it is a fact; a hold that is past its lease and is not asked
+-- may still have it renewed.
+function Guard:_find_loss()
+  local hold = self._hold
+  if hold.lost or hold.session._closed then return hold.lost end
+  return self._share:find_loss()
+end
+
+--- The same for a call that is to say so, with `nil, message, code`; before it
+-- does, it tells who listens.
+function Guard:_refuse()
+  local reason = self:_find_loss()
+  if not reason then return false end
+  self._hold.session:_lose(self._hold, reason)
+  return true, lost(self)
+end
+
 --- Gives the lock back: what release() returns; or, with `wait`, what is to be
 -- awaited then.
 function Guard:give_back(wait)
@@ -61,14 +79,17 @@ function Guard:give_back(wait)
     return true
   end
   -- A hold past its lease is lost, even if nobody has told us yet.
-  local provable = self._share:is_held()
+  local reason = self:_find_loss()
   local kept, last = self._share:release(wait)
-  self._outcome = kept and (provable or session._closed) and "released"
-    or "lost"
+  if not kept then reason = reason or self._share:reason() end
+  self._outcome = reason and "lost" or "released"
   self._hold.entry:forget(self)
+  if reason then
+    session:_lose(self._hold, reason)
+    return lost(self)
+  end
   if last then self._hold.ended = true end
   forget_listeners(self)
-  if self._outcome == "lost" then return lost(self) end
   if wait and last then
     return session:_expect_removal(self._hold.number, self.path)
   end
@@ -108,11 +129,14 @@ function Guard:verify()
   if self._outcome == "released" then
     return errors.refusal("lost", "the hold of %s was released", self.path)
   end
-  if self._outcome == "lost" or self._share:state() == "lost" then
-    return lost(self)
+  if self._outcome == "lost" then return lost(self) end
+  local code
+  if not self._hold.lost and self._share:state() ~= "lost" then
+    code = session:_verify(self._share)
+    if not code and session._closed then code = "closed" end
   end
-  local code = session:_verify(self._share, self.path)
-  if not code and session._closed then code = "closed" end
+  local done, _, message, word = self:_refuse()
+  if done then return nil, message, word end
   if code == "disconnected" then
     return errors.refusal(code, "no server could be asked about the hold of %s",
       self.path)
@@ -142,12 +166,20 @@ function Guard:state()
   return self._share:state()
 end
 
---- `fn(guard, code)` once, from step(), when the hold is lost; at once if it
--- already is.
+--- Why it was lost: "max_hold", "deleted", "silence", "suspended", "expired"
+-- or "closed"; nil if it was not.
+function Guard:reason()
+  if self:state() ~= "lost" then return nil end
+  return self._hold.lost or self._share:reason()
+end
+
+--- `fn(guard, code, reason)` once, when the hold is lost: from step(), or from
+-- a call that finds it out; at once if it already is.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
-    fn(self, self._hold.lost or "lost")
+    local reason = self:reason()
+    fn(self, errors.code_of_loss(reason), reason)
   elseif not self._outcome then
     local listeners = self._hold.listeners
     local scope = self._hold.session:_scope()
@@ -160,8 +192,8 @@ end
 --- `fn(guard)` once, from step(), when somebody asks for the lock.
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
-  if self._outcome or self._hold.session._closed then return self end
   local hold = self._hold
+  if self._outcome or hold.lost or hold.session._closed then return self end
   hold.revocation = hold.revocation or {}
   if hold.revoked then
     hold.session:_later(function() fn(self) end)
@@ -178,6 +210,20 @@ end
 function Guard:turn()
   return self._share:turn()
 end
+
+check.methods(Guard, [[
+  guard:release(options)
+  guard:is_held()
+  guard:lease()
+  guard:verify()
+  guard:token()
+  guard:token_number()
+  guard:state()
+  guard:reason()
+  guard:on_lost(fn)
+  guard:on_revoke(fn)
+  guard:turn()
+]])
 
 Guard.__close = function(self) self:release() end
 

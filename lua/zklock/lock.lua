@@ -180,10 +180,7 @@ end
 
 -- nil, a number of seconds, or a table of options → a request
 local function read_request(self, options)
-  if options == nil or type(options) == "number" then
-    options = { timeout = options }
-  end
-  check.options(options, acquire_options, "acquire options")
+  options = check.acquire_options(options, acquire_options)
   if options.owner ~= options.owner then
     misuse("option 'owner' must not be NaN")
   end
@@ -280,7 +277,8 @@ local function make_guard(self, wait)
 end
 
 -- What an owner that holds already gets; nothing if it does not hold.  The
--- second result is the writer's share that a reader is to downgrade.
+-- second result is the writer's share that a reader is to downgrade; or after
+-- "lost" the guard whose hold is lost, which nobody may have been told.
 local function reenter(self, owner, scope)
   local kind, entry = self._kind, self._entry
   if kind == "lease" then return nil end -- each acquisition takes a permit
@@ -290,16 +288,16 @@ local function reenter(self, owner, scope)
       or kind == "write" and entry:top("read", owner)
     if not other then
       return nil
-    elseif not other:is_held() then
-      return true, refusal("lost", "the hold of %s was lost", self.path)
+    elseif other:_find_loss() then
+      return "lost", other
     elseif kind == "write" then
       return true, refusal("deadlock", "%s is held for reading by the caller, "
         .. "which waits for itself when it asks for writing", self.path)
     end
     return nil, other._share
   end
-  if not top:is_held() then
-    return true, refusal("lost", "the hold of %s was lost", self.path)
+  if top:_find_loss() then
+    return "lost", top
   elseif not self._reentrant then
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", self.path)
@@ -361,6 +359,7 @@ local function acquire(self, request)
   request.scope = session:_scope(adapter)
   local done, guard, message, code =
     reenter(self, request.owner, request.scope)
+  if done == "lost" then return select(2, guard:_refuse()) end
   if done then return guard, message, code end
   local wait = begin(self, request, guard)
   if request.part then request.part.wait = wait end
@@ -435,9 +434,16 @@ function Ticket:cancel()
   if self._wait then Lock.cancel_wait(self._wait) end
 end
 
+check.methods(Ticket, "ticket:cancel()")
+
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
-function Lock:acquire_async(options, callback, part)
+function Lock:acquire_async(options, callback)
+  return self:begin(options, callback)
+end
+
+--- The same; `part`: for multi, see acquire_part.
+function Lock:begin(options, callback, part)
   if callback == nil and type(options) == "function" then
     options, callback = nil, options
   end
@@ -453,7 +459,11 @@ function Lock:acquire_async(options, callback, part)
   if request.owner ~= nil then
     local done, guard, message, code = reenter(self, request.owner, scope)
     if done then
-      session:_later(function() callback(guard, message, code) end, scope)
+      local lost = done == "lost" and guard
+      session:_later(function()
+        if lost then return callback(select(2, lost:_refuse())) end
+        callback(guard, message, code)
+      end, scope)
       return setmetatable({ _wait = false }, Ticket)
     end
     writer = guard
@@ -543,8 +553,8 @@ end
 
 local function report(guard, ...)
   if guard:state() == "lost" then
-    return nil, ("zklock: the hold of %s was lost while it was used")
-      :format(guard.path), "lost", ...
+    return nil, ("zklock: the hold of %s was lost while it was used%s")
+      :format(guard.path, errors.because(guard:reason())), "lost", ...
   end
   return true, ...
 end
@@ -564,6 +574,15 @@ end
 function Lock.run_with(guard, fn)
   return report(guard, run(guard, fn))
 end
+
+check.methods(Lock, [[
+  lock:acquire(timeout or options)
+  lock:try_acquire(options)
+  lock:with_lock(fn, timeout or options)
+  lock:acquire_async(timeout or options, fn)
+  lock:release(options)
+  lock:cancel()
+]])
 
 function Lock:__tostring()
   return ("zklock %s %s"):format(self._entry.signature, self.path)

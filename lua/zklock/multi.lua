@@ -23,6 +23,7 @@ local function new_guard(session, path)
     _parts = {},
     _listeners = {},
     _outcome = false, -- "released" or "lost", when it is over
+    _reason = nil, -- of the loss
     _ticket = false, -- of the acquisition, while that goes on
     _stack = false, -- among the owner's guards: see remember
   }, MultiGuard)
@@ -32,8 +33,8 @@ function MultiGuard:_add(part)
   table.insert(self._parts, part)
   -- Weak: a part's hold must not keep its multi alive.
   local weak = setmetatable({ self }, { __mode = "v" })
-  part:on_lost(function(_, code)
-    if weak[1] then weak[1]:_lose(part.path, code) end
+  part:on_lost(function(_, _, reason)
+    if weak[1] then weak[1]:_lose(part.path, reason) end
   end)
 end
 
@@ -42,17 +43,27 @@ function MultiGuard:_give_back()
 end
 
 -- One part is lost: so is the whole, and the rest is given back.
-function MultiGuard:_lose(path, code)
+function MultiGuard:_lose(path, reason)
   if self._outcome then return end
-  self._outcome, self._code, self._lost_path = "lost", code, path
+  self._outcome, self._reason, self._lost_path = "lost", reason, path
   self:_give_back()
   local ticket = self._ticket
   if ticket then ticket:_end_wait() end -- what it waits for is of no use
   local listeners = self._listeners
   self._listeners = {}
+  local code = errors.code_of_loss(reason)
   for _, listener in ipairs(listeners) do
-    self._session:_call(listener.scope, listener.fn, self, code)
+    self._session:_call(listener.scope, listener.fn, self, code, reason)
   end
+end
+
+--- Is it lost, by what we know, or by the clock?  Then it is from now on.
+function MultiGuard:_find_loss()
+  for _, part in ipairs(self._outcome and {} or self._parts) do
+    local reason = part:_find_loss()
+    if reason then self:_lose(part.path, reason) end
+  end
+  return self._outcome == "lost"
 end
 
 -- Who has heard of the end is told no more by the next acquisition.
@@ -63,7 +74,7 @@ local function forget(self)
 end
 
 local function lost(self)
-  return refusal("lost", "the hold of %s was lost", self.path)
+  return errors.lost(self.path, self:reason())
 end
 
 function MultiGuard:release(options)
@@ -71,15 +82,17 @@ function MultiGuard:release(options)
   forget(self)
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
-  self._outcome = "released"
   -- All of them first: while one is awaited this task may be killed.
   local removals = {}
   for i = #self._parts, 1, -1 do
     local done = self._parts[i]:give_back(wait)
-    if not done then self._outcome = "lost" end
     if done and done ~= true then removals[#removals + 1] = done end
+    if not done then
+      self:_lose(self._parts[i].path, self._parts[i]:reason())
+    end
   end
   if self._outcome == "lost" then return lost(self) end
+  self._outcome = "released"
   for _, removal in ipairs(removals) do
     local ok, message, code = self._session:_await_removal(removal)
     if not ok then return nil, message, code end
@@ -148,10 +161,20 @@ function MultiGuard:state()
   return state
 end
 
+--- Why it was lost, or rather the first of its parts that was.
+function MultiGuard:reason()
+  if self._outcome then return self._reason end
+  for _, part in ipairs(self._parts) do
+    local reason = part:reason()
+    if reason then return reason end
+  end
+end
+
 function MultiGuard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
-    fn(self, self._code or "lost")
+    local reason = self:reason()
+    fn(self, errors.code_of_loss(reason), reason)
   elseif not self._outcome then
     local scope = self._session:_scope()
     table.insert(self._listeners, { fn = fn, scope = scope })
@@ -173,6 +196,21 @@ function MultiGuard:on_revoke(fn)
   end
   return self
 end
+
+check.methods(MultiGuard, [[
+  guard:release(options)
+  guard:is_held()
+  guard:lease()
+  guard:verify()
+  guard:token()
+  guard:token_number()
+  guard:tokens()
+  guard:state()
+  guard:reason()
+  guard:on_lost(fn)
+  guard:on_revoke(fn)
+  guard:turn()
+]])
 
 MultiGuard.__close = function(self) self:release() end
 
@@ -246,10 +284,7 @@ end
 local acquire_options = check.set "timeout data max_hold owner"
 
 local function read_request(options)
-  if options == nil or type(options) == "number" then
-    options = { timeout = options }
-  end
-  check.options(options, acquire_options, "acquire options")
+  options = check.acquire_options(options, acquire_options)
   local timeout = check.duration(options.timeout, "timeout")
   local deadline = timeout and timeout > 0 and core.now() + timeout
   return {
@@ -273,11 +308,9 @@ local function remember(self, owner, guard)
   table.insert(stack, guard)
 end
 
--- A lost hold answers "lost" until its guard has been released.
-local function find_lost(self, owner)
+local function top_of(self, owner)
   local stack = self._guards[owner]
-  local top = stack and stack[#stack]
-  return top and top:state() == "lost" and top
+  return stack and stack[#stack]
 end
 
 -- Ticket: an acquisition under way, whatever it waits in.
@@ -311,6 +344,8 @@ function Ticket:cancel()
   self._cancelled = true
   self:_end_wait()
 end
+
+check.methods(Ticket, "ticket:cancel()")
 
 -- The end of a call that waits.  Not fine: it was killed, or something raised.
 function Ticket:finish()
@@ -392,8 +427,9 @@ local function acquire(self, request)
   session:_check_open()
   local adapter = session:_adapter()
   if request.owner == nil then request.owner = session:_owner(adapter) end
-  local gone = find_lost(self, request.owner)
-  if gone then return lost(gone) end
+  -- A lost hold answers "lost" until its guard has been released.
+  local top = top_of(self, request.owner)
+  if top and top:_find_loss() then return lost(top) end
   local ticket = new_ticket(self, request)
   return waits.guard(adapter, ticket, take_all, self, ticket)
 end
@@ -436,18 +472,20 @@ function Multi:acquire_async(options, callback)
   session:_check_open()
   local ticket = new_ticket(self, request)
   ticket.scope = session:_scope()
-  local gone = request.owner ~= nil and find_lost(self, request.owner)
+  local gone = request.owner ~= nil and top_of(self, request.owner)
+  gone = gone and gone:state() == "lost" and gone
   if gone then
     session:_later(function() callback(lost(gone)) end)
     return ticket
   end
   if request.owner == nil then request.owner = {} end
   local function ask(index)
-    self._parts[index]:acquire_async(part_options(request), function(...)
+    local function answered(...)
       local done, guard, message, code = ticket:_note(...)
       if not done then return ask(index + 1) end
       callback(guard, message, code)
-    end, ticket)
+    end
+    self._parts[index]:begin(part_options(request), answered, ticket)
   end
   ask(1)
   return ticket
@@ -472,6 +510,15 @@ function Multi:cancel()
   self._session:_check_open()
   for ticket in pairs(self._tickets) do ticket:cancel() end
 end
+
+check.methods(Multi, [[
+  lock:acquire(timeout or options)
+  lock:try_acquire(options)
+  lock:with_lock(fn, timeout or options)
+  lock:acquire_async(timeout or options, fn)
+  lock:release(options)
+  lock:cancel()
+]])
 
 function Multi:__tostring()
   return ("zklock multi %s"):format(self.path)

@@ -12,6 +12,7 @@ local settings = require "zklock.settings"
 local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
+local unpack = table.unpack or unpack
 
 local Session = {}
 Session.__index = Session
@@ -45,9 +46,14 @@ local function protect(self, scope, fn, ...)
   if spawn then spawn(run, self, fn, ...) else run(self, fn, ...) end
 end
 
---- Runs a user's callback for whoever has it, at its turn.
+--- Runs a user's callback for whoever has it: now, or, where none must run, in
+-- the next step().
 function Session:_call(scope, fn, ...)
-  protect(self, scope, fn, ...)
+  if loops.allows_callbacks(self._loop) then
+    return protect(self, scope, fn, ...)
+  end
+  local n, given = select("#", ...), { ... }
+  self:_later(function() fn(unpack(given, 1, n)) end, scope or false)
 end
 
 -- Waits.
@@ -81,16 +87,60 @@ function handlers.refused(self, number, code, ahead, reason, rival, holds, cut)
   end_wait(self, wait)
 end
 
-function handlers.lost(self, number, code)
-  local hold = self._holds[number]
-  if not hold or hold.ended then return end
-  hold.lost = code
+local function report_loss(self, hold)
+  report(self, "warn", ("the hold of %s was lost%s"):format(hold.path,
+    errors.because(hold.lost)))
+end
+
+-- Tells everybody who is to hear that a hold is lost, once.
+local function tell_loss(self, hold)
   local listeners = hold.listeners
-  hold.listeners = none
+  if listeners == none then return end
+  hold.listeners, hold.revocation = none, false
+  if self._log then pcall(report_loss, self, hold) end
+  local code = errors.code_of_loss(hold.lost)
   for _, listener in ipairs(listeners) do
-    protect(self, listener.scope, listener.fn, listener.guard, code)
+    protect(self, listener.scope, listener.fn, listener.guard, code, hold.lost)
   end
   self:_unlisten(hold)
+end
+
+function handlers.lost(self, number, reason)
+  local hold = self._holds[number]
+  if not hold or hold.ended then return end
+  self._untold[hold] = nil
+  hold.lost = hold.lost or reason
+  tell_loss(self, hold)
+end
+
+--- A call has found out that a hold is lost, and tells it before it returns;
+-- or, where a callback must not run, leaves that to the event that is on its
+-- way.  A suspension that is known, and not yet told, comes before it.
+function Session:_lose(hold, reason)
+  hold.lost = hold.lost or reason
+  if not loops.allows_callbacks(self._loop) then
+    if hold.listeners ~= none then self._untold[hold] = true end
+    return
+  end
+  if self._shown == "connected" and self._core:state() == "suspended" then
+    handlers.state(self, "suspended")
+  end
+  tell_loss(self, hold)
+end
+
+-- All that are lost and that somebody listens to.
+local function find_losses(self)
+  local lost = {}
+  for _, hold in pairs(self._holds) do
+    local listener = hold.listeners[1]
+    local reason = listener and listener.guard:_find_loss()
+    if reason then
+      hold.lost = reason
+      lost[#lost + 1] = hold
+    end
+  end
+  table.sort(lost, function(a, b) return a.number < b.number end)
+  return lost
 end
 
 function handlers.gone(self, number)
@@ -111,10 +161,11 @@ function handlers.revoked(self, number)
   end
 end
 
-function handlers.answered(self, number, code, reason, contenders)
+function handlers.answered(self, number, code, reason, contenders, exists)
   local wait = self._waits[number]
   if not wait then return end
-  wait.code, wait.reason, wait.contenders = code, reason, contenders
+  wait.code, wait.reason = code, reason
+  wait.contenders, wait.exists = contenders, exists
   end_wait(self, wait)
 end
 
@@ -134,6 +185,8 @@ local function end_openings(self, code)
 end
 
 function handlers.state(self, state)
+  if state == "suspended" and self._shown == state then return end
+  self._shown = state
   if state == "connected" then
     local event = self._was_connected and "reconnected" or "connected"
     self._was_connected, self._is_open = true, true
@@ -209,12 +262,14 @@ function Session:fd()
   return self._core:fd()
 end
 
--- Puts a callback off to the next step().
+-- Puts a callback off to the next step().  `scope`: nil for the caller's, false
+-- for none.
 function Session:_later(fn, scope)
   local adapter = self:_expect()
+  if scope == nil then scope = self:_scope() end
   self._later_queue = self._later_queue or {}
   table.insert(self._later_queue, {
-    scope = scope or self:_scope(), fn = fn, adapter = adapter,
+    scope = scope, fn = fn, adapter = adapter,
   })
   self._core:nudge()
 end
@@ -319,7 +374,7 @@ end
 
 local function new_wait(number, among)
   return { number = number, among = among, done = false, code = false,
-    reason = false, contenders = false, adapter = false }
+    reason = false, contenders = false, exists = false, adapter = false }
 end
 
 -- From now on the confirmation that this hold's node is gone is noted.
@@ -441,13 +496,13 @@ local function unanswered(wait, what, path)
 end
 
 --- Who contends for a path, in order: `{ node=, mode=, sequence=, token=,
--- data=, session=, created=, holds= }`.
+-- data=, session=, created=, holds= }`; and whether the path exists.
 function Session:contenders(path)
   self:_check_open()
   check.path(path, "path")
   local wait = self:_ask("contenders", path)
   if wait.code then return unanswered(wait, "who contends for", path) end
-  return queue.order(wait.contenders)
+  return queue.order(wait.contenders), wait.exists
 end
 
 --- For locks: who holds a path in one of these modes.
@@ -487,10 +542,9 @@ function Session:with_lock(path, fn, options)
   self:_check_open()
   check.path(path, "path")
   check.callback(fn, "argument 2 of with_lock")
-  if type(options) == "number" then options = { timeout = options } end
-  check.options(options, with_lock_options, "with_lock options")
+  options = check.acquire_options(options, with_lock_options)
   local of_lock, of_acquire = {}, {}
-  for key, value in pairs(options or {}) do
+  for key, value in pairs(options) do
     if key == "timeout" or key == "owner" then
       of_acquire[key] = value
     else
@@ -501,7 +555,7 @@ function Session:with_lock(path, fn, options)
   return lock:with_lock(fn, of_acquire)
 end
 
--- State.
+-- State.  Of a session that is closed: the last.
 
 --- `fn(event, session)` from step(): connected, suspended, reconnected,
 -- expired, closed.
@@ -526,20 +580,20 @@ end
 
 --- ZooKeeper's session id, as a hexadecimal string.
 function Session:id()
-  self:_check_open()
-  return self._core:id()
+  self:_check_process()
+  return self._last and self._last.id or self._core:id()
 end
 
 --- The negotiated session timeout in seconds.
 function Session:timeout()
-  self:_check_open()
-  return self._core:timeout()
+  self:_check_process()
+  return self._last and self._last.timeout or self._core:timeout()
 end
 
 --- Counters; `wait_histogram[i]` counts grants after less than 2^(i-1) µs.
 function Session:stats()
-  self:_check_open()
-  return self._core:stats()
+  self:_check_process()
+  return self._last and self._last.stats or self._core:stats()
 end
 
 -- Closing.
@@ -573,6 +627,10 @@ end
 function Session:close()
   self:_check_process()
   if self._closed then return true end
+  for _, hold in ipairs(find_losses(self)) do
+    self:_lose(hold, hold.lost)
+  end
+  if self._closed then return true end -- by one who was told
   self._closed = true
   self._core:close()
   wake_all(self)
@@ -583,15 +641,37 @@ function Session:close()
   for _, adapter in pairs(self._adapters) do
     if adapter.close then adapter.close() end
   end
+  self._last = { id = self._core:id(), timeout = self._core:timeout(),
+    stats = self._core:stats() }
   self._left = true
   self._core:leave()
   return true
 end
 
+check.methods(Session, [[
+  session:mutex(path, options)
+  session:rwlock(path, options)
+  session:semaphore(path, permits, options)
+  session:multi(locks, options)
+  session:with_lock(path, fn, timeout or options)
+  session:contenders(path)
+  session:revoke(path)
+  session:on(event, fn)
+  session:state()
+  session:id()
+  session:timeout()
+  session:stats()
+  session:fd()
+  session:step()
+  session:close()
+]])
+
 Session.__close = function(self) self:close() end
 
 function Session:__tostring()
-  return ("zklock session to %s"):format(self._hosts)
+  local ours = core.pid() == self._pid
+  return ("zklock session to %s (%s)"):format(self._hosts,
+    ours and self:state() or ("of process %d"):format(self._pid))
 end
 
 -- Opening.
@@ -653,9 +733,12 @@ local function open(hosts, given)
     _failure = false, -- why it is not there
     _scopes = {},
     _was_connected = false,
+    _shown = false, -- the state that was told last
+    _untold = {}, -- holds whose loss the next step() is to tell
     _closed = false,
     _ended = false,
     _left = false,
+    _last = false, -- what it knew at its end
     _holds = setmetatable({}, { __mode = "v" }),
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
@@ -668,7 +751,8 @@ function Session.open(hosts, options)
 end
 
 --- Opens a session; waits until it is connected.
-function Session.connect(hosts, options)
+function Session.connect(hosts, options, ...)
+  check.arguments("zklock.connect(hosts, options)", hosts, ...)
   local given = settings.read(hosts, options)
   local self, message, code = open(hosts, given)
   if not self then return nil, message, code end

@@ -111,7 +111,8 @@ describe("A guard", function()
     for _ = 1, 3 do
       local ok, message, code = guard:release()
       assert.is_nil(ok)
-      assert.equal("zklock: the hold of " .. path .. " was lost", message)
+      assert.equal("zklock: the hold of " .. path
+        .. " was lost: its node was deleted", message)
       assert.equal("lost", code)
     end
     local _, _, code = guard:release { wait = true }
@@ -430,7 +431,7 @@ describe("verify", function()
     assert.equal("lost", code)
     _, message, code = lost_guard(session, support.path()):verify()
     assert.equal("lost", code)
-    assert.matches("was lost$", message)
+    assert.matches("was lost: its node was deleted$", message)
   end)
 
   it("says closed after close", function()

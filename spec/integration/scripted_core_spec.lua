@@ -58,6 +58,7 @@ local function tell(core, hosts, path, script, lose)
   waiting:watch()
   say(event(core, session, script))
   say(waiting:state(), waiting:is_held(), waiting:lease())
+  say(waiting:reason(), waiting:find_loss(), hold:reason(), hold:find_loss())
   say("lost", waiting:release(false))
   for _, bad in ipairs {
     function() session:acquire(nil, 5, true, "", nil, way) end,
@@ -88,7 +89,7 @@ describe("The scripted core", function()
       support.zk():delete(node)
     end)
     local of_script = tell(scripted.core, "host:1", path, script,
-      function(_, i) script:lose(script.claims[i], "lost") end)
+      function(_, i) script:lose(script.claims[i], "deleted") end)
     assert.same(of_real, of_script)
   end)
 end)

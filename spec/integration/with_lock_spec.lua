@@ -122,7 +122,7 @@ describe("with_lock", function()
     assert.equal(6, n)
     assert.is_nil(ok)
     assert.equal("zklock: the hold of " .. path
-      .. " was lost while it was used", message)
+      .. " was lost while it was used: its node was deleted", message)
     assert.equal("lost", code)
     assert.same({ 1, nil, 3 }, { a, b, c })
   end)

@@ -136,6 +136,40 @@ static void check_removed(struct world *w, const struct acquisition *a) {
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
 }
 
+/* The reason that a loss is told with is true. */
+static bool is_true(const struct world *w, const struct acquisition *a,
+                    enum loss why) {
+  const struct process *p = a->process;
+  const struct node *node = node_of(w, a);
+  const struct zoo_session *z =
+      node->session == NOBODY ? NULL : &w->zoo.sessions[node->session];
+  switch (why) {
+    case LOSS_NONE:
+      return p->session.state == SESSION_CLOSED;
+    case LOSS_MAX_HOLD:
+      return p->now >= a->hold_until;
+    case LOSS_DELETED:
+      return !node_is_there(node);
+    case LOSS_SILENCE:
+      return p->now >= p->session.lease.until && p->shown != SESSION_CONNECTED;
+    case LOSS_SUSPENDED:
+      return a->lose_on_suspend && p->shown == SESSION_SUSPENDED;
+    case LOSS_EXPIRED:
+      return z && !z->alive;
+    case LOSS_CLOSED:
+      return z && !z->alive && (z->forced || is_unwarned(w, p, node->session));
+  }
+  return false;
+}
+
+/* What a user sees of a session: nothing twice in a row. */
+void invariants_shown(struct world *w, const struct process *p,
+                      enum session_state state) {
+  if (state == p->shown)
+    violate(w, "process %d is shown \"%s\" twice", p->number,
+            session_state_name(state));
+}
+
 void invariants_told(struct world *w, const struct acquisition *a,
                      enum news news, enum verdict why) {
   int number = number_of(w, a);
@@ -151,6 +185,9 @@ void invariants_told(struct world *w, const struct acquisition *a,
     case NEWS_LOST:
       if (!a->granted || a->lost || a->released)
         violate(w, "(%d) loses what it does not hold", number);
+      else if (!is_true(w, a, a->contender->loss))
+        violate(w, "(%d) is lost for a reason (%d) that is none", number,
+                a->contender->loss);
       break;
     case NEWS_REVOKED:
       if (!a->granted || a->lost || a->released || a->revoked)
@@ -500,10 +537,10 @@ void invariants_removed(struct world *w, int node) {
 
 static void check_counters(struct world *w, const struct process *p) {
   const struct counters *c = &p->session.counters;
-  if (c->waiting || c->holding || c->pending_releases)
+  int holders = p->session.holders;
+  if (c->waiting || holders || c->pending_releases)
     violate(w, "process %d counts waiting %d, holding %d, leaving %d",
-            p->number, (int)c->waiting, (int)c->holding,
-            (int)c->pending_releases);
+            p->number, (int)c->waiting, holders, (int)c->pending_releases);
 }
 
 /* A node of a live session that has forgotten it would block for ever. */

@@ -2,7 +2,7 @@
 #ifndef SIM_INVARIANTS_H
 #define SIM_INVARIANTS_H
 
-#include "contender.h"
+#include "session.h"
 
 struct world;
 struct process;
@@ -11,6 +11,9 @@ struct acquisition;
 /* News, before it changes the acquisition. */
 void invariants_told(struct world *w, const struct acquisition *a,
                      enum news news, enum verdict why);
+/* A session's state, before `shown` is changed. */
+void invariants_shown(struct world *w, const struct process *p,
+                      enum session_state state);
 /* After the news of a grant. */
 void invariants_granted(struct world *w, struct acquisition *a);
 /* A process has finished a batch. */

@@ -52,8 +52,10 @@ static void hear_contender(void *self, struct contender *c, enum news news,
 }
 
 static void hear_session(void *self, enum session_state state) {
-  const struct process *p = self;
+  struct process *p = self;
   trace(p->world, p->number, "session: %s", session_state_name(state));
+  invariants_shown(p->world, p, state);
+  p->shown = state;
 }
 
 static void hear_trouble(void *self, const char *message, const char *path,
@@ -100,6 +102,7 @@ void process_open(struct world *w, struct process *p) {
   p->open = true;
   p->now = process_clock(w, p);
   p->seen = p->alone = 0;
+  p->shown = SESSION_CONNECTING;
   p->proved = p->heard_of = p->taken_at = -MINUTE;
   session_init(&p->session, &options, &transport, &listener, p->now);
   library_open(w, p);

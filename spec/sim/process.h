@@ -71,7 +71,8 @@ struct process {
   int stale_notes;   /* so many notes had been read before it */
   int64_t runs_at;   /* a batch is gathering; NEVER: none */
   int64_t unreachable_until;
-  int last_rc;    /* of the last trouble */
+  enum session_state shown; /* what its user has been told last */
+  int last_rc;              /* of the last trouble */
   int alone;      /* losses in a row with one create alone unanswered */
   int64_t proved; /* when that was the third or a later one */
   int taken;      /* the largest create of the last minute that was */

@@ -76,7 +76,9 @@ end
 
 local function log(self)
   return function(level, message)
-    if message:find(RAISED, 1, true) then
+    if message:find "^the hold of /%w+ was lost: " then
+      return
+    elseif message:find(RAISED, 1, true) then
       self.raised = self.raised + 1
     else
       self:note("the log says %s: %s", level, message)
@@ -243,7 +245,7 @@ local deeds = {}
 function deeds:obey() self.script:obey() end
 function deeds:grant(claim) self.script:grant(claim) end
 function deeds:remove(claim) self.script:remove(claim) end
-function deeds:lose(claim) self.script:lose(claim, "lost") end
+function deeds:lose(claim) self.script:lose(claim, "deleted") end
 function deeds:expire() self.script:expire() end
 function deeds:end_lease() self.script.lease_until = self.script.clock end
 function deeds:revoke()
@@ -653,10 +655,13 @@ function World:on_news(kind, claim)
   if kind == "lost" and self.awaited and self.session._holds[claim.number] then
     self.doomed = true
   end
-  if kind == "lost" and self.guard and not self.over
-      and not self.first_loss then
-    self.first_loss = claim.lost_verdict
-  end
+  if kind == "lost" and not self.over then self:on_find(claim) end
+end
+
+-- Heard of, or found out by a call that must tell it.
+function World:on_find(claim)
+  if not self.guard or self.first_loss then return end
+  self.first_loss = claim.loss == "expired" and "expired" or "lost"
 end
 
 function World:check()
@@ -804,6 +809,7 @@ function orders.run(library, case, choose)
   script.on_wait = function() self:block() end
   script.on_claim = function(claim) self:on_claim(claim) end
   script.on_news = function(kind, claim) self:on_news(kind, claim) end
+  script.on_find = function(claim) self:on_find(claim) end
   self.multi = self.session:multi(make_locks(self.session, case.list))
   self:begin()
   while not self.over or self.confirming do
@@ -887,7 +893,7 @@ function Crowd:harm(claim)
   elseif claim.what == "cancel" then
     self.users[1].multi:cancel()
   else
-    self.script:lose(claim, "lost")
+    self.script:lose(claim, "deleted")
   end
 end
 

@@ -133,11 +133,11 @@ function Script:refuse(claim, verdict, reason)
 end
 
 --- What no longer is a hold of Lua's is lost without a word.
-function Script:lose(claim, verdict)
+function Script:lose(claim, reason)
   insist(claim.granted and not self.core.ended)
   claim.joined = false
   if claim.state ~= "held" then return end
-  claim.state, claim.lost_verdict = "lost", verdict
+  claim.state, claim.loss = "lost", reason
   post_event(self, claim, "lost")
 end
 
@@ -200,6 +200,12 @@ function commands.abandon(self, claim)
   claim.leaving = claim.joined
 end
 
+function commands.lose(self, claim)
+  if not claim.joined then return end
+  claim.leaving = true
+  post_event(self, claim, "lost")
+end
+
 function commands.close(self)
   for _, claim in ipairs(self.claims) do
     if claim.state == "waiting" then self:refuse(claim, "closed") end
@@ -260,7 +266,7 @@ end
 local tell = {}
 
 function tell.granted(claim) return "granted", claim.number end
-function tell.lost(claim) return "lost", claim.number, claim.lost_verdict end
+function tell.lost(claim) return "lost", claim.number, claim.loss end
 function tell.revoked(claim) return "revoked", claim.number end
 function tell.gone(claim) return "gone", claim.number end
 function tell.log(line) return "log", line.level, line.text end
@@ -301,6 +307,7 @@ end
 function Session.methods.fd(object) check_open(object) return 0 end
 function Session.methods.id(object) check_open(object) return "0x1" end
 function Session.methods.timeout(object) check_open(object) return 10 end
+function Session.methods.stats(object) check_open(object) return {} end
 function Session.methods.error(object) check_open(object) return "" end
 
 function Session.methods.state(object)
@@ -451,6 +458,24 @@ function Hold.methods.state(object)
     return "suspended"
   end
   return state
+end
+
+function Hold.methods.reason(object)
+  return Hold.check(object).claim.loss
+end
+
+function Hold.methods.find_loss(object)
+  local self = Hold.check(object)
+  local claim, script = self.claim, self.script
+  if claim.state == "held" and not self.core.closed
+      and not script:stands(claim) then
+    claim.state = "lost"
+    claim.loss = claim.hold_until <= script.lease_until and "max_hold"
+      or "silence"
+    command(self, "lose")
+  end
+  if claim.loss and script.on_find then script.on_find(claim) end
+  return claim.loss
 end
 
 function Hold.methods.token(object)

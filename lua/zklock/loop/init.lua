@@ -147,6 +147,14 @@ function loops.peek(loop)
   return place and adapter_of(name) or choose(loop) or adapter_of "poll"
 end
 
+--- May a callback run in a call that does not wait?  In some phases of nginx
+-- nothing must.
+function loops.allows_callbacks(loop)
+  if type(loop) ~= "string" then return true end
+  local name, place = running(loop)
+  return name ~= "ngx" or place ~= "callback"
+end
+
 --- May a call block this thread for a moment?
 function loops.may_block(loop)
   return type(loop) ~= "table" and choose(loop) == adapter_of "poll"

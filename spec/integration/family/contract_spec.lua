@@ -413,7 +413,8 @@ describe("A lock's max_hold", function()
       return "result"
     end, { max_hold = 0.05 })
     assert.is_nil(ok)
-    assert.matches("was lost while it was used$", message)
+    assert.matches("was lost while it was used: it was held for as long as "
+      .. "max_hold allows$", message)
     assert.equal("lost", code)
     assert.equal("result", result)
   end)

@@ -1,0 +1,140 @@
+-- How methods are called: with a colon, and no more arguments than they take.
+local support = require "support"
+local zklock = require "zklock"
+local connect, misuse = support.connect, support.misuse
+
+local root = os.getenv "SPEC_ROOT" or "."
+local unpack = table.unpack or unpack
+
+-- The methods in README's tables, by what their object is called there.
+local function public()
+  local file = assert(io.open(root .. "/README.md"))
+  local api = file:read "*a":match "\n## API\n(.-)\n## "
+  file:close()
+  local methods = { session = {}, lock = {}, guard = {} }
+  for row in api:gmatch "\n| (`[^|]+) |" do
+    local of = methods[row:match "^`(%l+):"]
+    for name in row:gmatch ":([%l_]+)[%({]" do
+      if of then of[#of + 1] = name end
+    end
+  end
+  return methods
+end
+
+-- As many as each takes; the others take none.
+local full = {
+  session = {
+    mutex = { "/a", {} }, rwlock = { "/a", {} }, semaphore = { "/a", 1, {} },
+    multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
+    contenders = { "/a" }, on = { "closed", print },
+  },
+  lock = {
+    acquire = { 5 }, try_acquire = { {} }, with_lock = { print, {} },
+    acquire_async = { {}, print }, release = { {} },
+  },
+  guard = { release = { {} }, on_lost = { print }, on_revoke = { print } },
+}
+
+describe("What README calls a method", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local session, things
+
+  -- `fn(kind, thing, name)` for each method of each thing that has it.
+  local function each(fn)
+    session = connect()
+    local mutex = session:mutex(support.path())
+    local multi = session:multi { session:mutex(support.path()) }
+    things = {
+      { "session", session }, { "lock", mutex }, { "lock", multi },
+      { "guard", assert(mutex:acquire(5)) },
+      { "guard", assert(multi:acquire(5)) },
+    }
+    local methods, n = public(), 0
+    for _, pair in ipairs(things) do
+      local kind, thing = pair[1], pair[2]
+      for _, name in ipairs(methods[kind]) do
+        if thing[name] then
+          n = n + 1
+          fn(kind, thing, name)
+        end
+      end
+    end
+    assert.is_true(n > 40, n)
+  end
+
+  it("wants a colon, whatever it gets for self", function()
+    each(function(kind, thing, name)
+      local method = thing[name]
+      for _, self in ipairs { "/path", 5, {}, print, false } do
+        local message = misuse(function() method(self or nil) end)
+        assert.equal(1, message:find(name .. " must be called with a colon: "
+          .. kind .. ":" .. name .. "(", 1, true), message)
+      end
+    end)
+  end)
+
+  it("takes no more arguments than it says", function()
+    each(function(kind, thing, name)
+      local given = { unpack(full[kind][name] or {}) }
+      given[#given + 1] = { max_hold = 1 }
+      local message = misuse(function() thing[name](thing, unpack(given)) end)
+      assert.truthy(message:find(
+        kind .. ":" .. name .. "(", 1, true), message)
+      assert.matches("takes no more arguments, got a table, too$", message)
+    end)
+    assert.equal("connected", session:state())
+    for _, pair in ipairs(things) do
+      if pair[1] == "guard" then assert.is_true(pair[2]:is_held()) end
+    end
+  end)
+
+  it("is told so in the user's line, in every way", function()
+    local mutex = connect():mutex(support.path())
+    assert.equal("acquire must be called with a colon: "
+      .. "lock:acquire(timeout or options)",
+      misuse(function() mutex.acquire(5) end))
+    assert.equal("lock:acquire(timeout or options) takes no more arguments, "
+      .. "got a table, too",
+      misuse(function() mutex:acquire(5, { max_hold = 1 }) end))
+    local ticket = mutex:acquire_async(function() end)
+    assert.matches("with a colon: ticket:cancel%(%)$",
+      misuse(function() ticket.cancel() end))
+    assert.equal("zklock.connect(hosts, options) takes no more arguments, "
+      .. "got a number, too",
+      misuse(function() zklock.connect(support.hosts, {}, 5) end))
+    assert.equal("zklock.connect(hosts, options) must be called with a dot",
+      misuse(function() zklock:connect(support.hosts) end))
+    ticket:cancel()
+  end)
+
+  it("may be given nil for what it does not take", function()
+    local mutex = connect():mutex(support.path())
+    assert.is_true(assert(mutex:acquire(5, nil)):release(nil, nil))
+  end)
+end)
+
+describe("What acquire is given", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is a number or a table", function()
+    local session = connect()
+    local mutex, path = session:mutex(support.path()), support.path()
+    local multi = session:multi { mutex }
+    local text = "^a timeout or options must be a number or a table, got a "
+    for _, lock in ipairs { mutex, multi } do
+      for _, bad in ipairs { "5", true, print } do
+        local expected = text .. type(bad) .. "$"
+        assert.matches(expected, misuse(function() lock:acquire(bad) end))
+        assert.matches(expected,
+          misuse(function() lock:with_lock(print, bad) end))
+        assert.matches(expected,
+          misuse(function() lock:acquire_async(bad, print) end))
+        assert.matches(expected,
+          misuse(function() session:with_lock(path, print, bad) end))
+      end
+    end
+  end)
+end)

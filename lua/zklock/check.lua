@@ -47,14 +47,14 @@ function check.options(options, known, what)
 end
 
 --- What acquire and its relatives are given: nil, seconds, or options.
-function check.acquire_options(options, known)
+function check.acquire_options(options, known, what)
+  what = what or "acquire options"
   if options == nil or type(options) == "number" then
     return { timeout = options }
   elseif type(options) ~= "table" then
-    misuse("a timeout or options must be a number or a table, got a %s",
-      type(options))
+    misuse("%s must be a number or a table, got a %s", what, type(options))
   end
-  return check.options(options, known, "acquire options")
+  return check.options(options, known, what)
 end
 
 function check.flag(value, default, name)

@@ -542,7 +542,8 @@ function Session:with_lock(path, fn, options)
   self:_check_open()
   check.path(path, "path")
   check.callback(fn, "argument 2 of with_lock")
-  options = check.acquire_options(options, with_lock_options)
+  options = check.acquire_options(options, with_lock_options,
+    "with_lock options")
   local of_lock, of_acquire = {}, {}
   for key, value in pairs(options) do
     if key == "timeout" or key == "owner" then
@@ -555,7 +556,7 @@ function Session:with_lock(path, fn, options)
   return lock:with_lock(fn, of_acquire)
 end
 
--- State.  Of a session that is closed: the last.
+-- State.
 
 --- `fn(event, session)` from step(): connected, suspended, reconnected,
 -- expired, closed.
@@ -578,7 +579,7 @@ function Session:state()
   return self._closed and "closed" or self._core:state()
 end
 
---- ZooKeeper's session id, as a hexadecimal string.
+--- ZooKeeper's session id, as a hexadecimal string; after close, too.
 function Session:id()
   self:_check_process()
   return self._last and self._last.id or self._core:id()
@@ -586,11 +587,12 @@ end
 
 --- The negotiated session timeout in seconds.
 function Session:timeout()
-  self:_check_process()
-  return self._last and self._last.timeout or self._core:timeout()
+  self:_check_open()
+  return self._core:timeout()
 end
 
 --- Counters; `wait_histogram[i]` counts grants after less than 2^(i-1) µs.
+-- After close they are what they were then.
 function Session:stats()
   self:_check_process()
   return self._last and self._last.stats or self._core:stats()
@@ -641,8 +643,7 @@ function Session:close()
   for _, adapter in pairs(self._adapters) do
     if adapter.close then adapter.close() end
   end
-  self._last = { id = self._core:id(), timeout = self._core:timeout(),
-    stats = self._core:stats() }
+  self._last = { id = self._core:id(), stats = self._core:stats() }
   self._left = true
   self._core:leave()
   return true

@@ -263,9 +263,9 @@ describe("acquire", function()
     end
     assert.equal("timeout must be a number, got a string",
       misuse(function() mutex:acquire { timeout = "5" } end))
-    assert.equal("acquire options must be a table, got a string",
+    assert.equal("acquire options must be a number or a table, got a string",
       misuse(function() mutex:acquire("5") end))
-    assert.equal("acquire options must be a table, got a boolean",
+    assert.equal("acquire options must be a number or a table, got a boolean",
       misuse(function() mutex:acquire(true) end))
   end)
 

@@ -157,7 +157,7 @@ describe("acquire_async", function()
       misuse(function() mutex:acquire_async(-1, print) end))
     assert.matches("unknown option",
       misuse(function() mutex:acquire_async({ timeuot = 1 }, print) end))
-    assert.matches("acquire options must be a table",
+    assert.matches("acquire options must be a number or a table, got a str",
       misuse(function() mutex:acquire_async("x", print) end))
   end)
 end)

@@ -301,9 +301,7 @@ describe("After close", function()
       function() session:mutex(path) end,
       function() session:with_lock(path, print) end,
       function() session:on("closed", print) end,
-      function() session:id() end,
       function() session:timeout() end,
-      function() session:stats() end,
       function() session:fd() end,
     }
     for _, use in ipairs(uses) do

@@ -290,6 +290,10 @@ describe("A loss says why:", function()
       guard:on_lost(function(...) late = { ... } end)
       assert.same({ guard, code, reason }, late)
       proxy:heal()
+      support.step_until(session, function()
+        return session:state() == "connected"
+          and session:stats().pending_releases == 0
+      end, 10)
     end
   end
 

@@ -199,7 +199,7 @@ describe("The options of a call", function()
         misuse(function() with { data = 1 } end))
       assert.matches("^option 'max_hold' must be a number",
         misuse(function() with { max_hold = "1" } end))
-      assert.matches(" must be a table",
+      assert.matches(" must be a .*table, got a string$",
         misuse(function() with "5" end))
     end
   end)

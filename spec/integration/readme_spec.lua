@@ -1,0 +1,86 @@
+-- What a beginner copies: README's first program, as it stands there.
+local child = require "support.child"
+local support = require "support"
+local zklock = require "zklock"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+-- Only the servers are others.
+local function program(hosts)
+  local file = assert(io.open(root .. "/README.md"))
+  local text = file:read "*a":match "\n```lua\n(.-)\n```\n"
+  file:close()
+  local own = "zk1:2181,zk2:2181,zk3:2181/app"
+  assert.truthy(text:find(own, 1, true))
+  return (text:gsub(own:gsub("%p", "%%%0"), hosts))
+end
+
+local function load_in(env, text)
+  if not setfenv then return assert(load(text, "=README", "t", env)) end
+  return setfenv(assert(loadstring(text, "=README")), env)
+end
+
+describe("README's first program", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("runs as it stands", function()
+    local name = os.tmpname()
+    local file = assert(io.open(name, "w"))
+    file:write(program(support.hosts .. support.path()))
+    file:close()
+    local pipe = io.popen(("'%s' '%s' 2>&1"):format(support.lua, name))
+    local output = pipe:read "*a"
+    pipe:close()
+    os.remove(name)
+    assert.matches("^writing, with the fencing token %d+\n"
+      .. "part 1\npart 2\npart 3\ndone\n$", output)
+  end)
+
+  it("tells of a loss, in a script that never steps", function()
+    local prefix, lines, session = support.path(), {}, nil
+    local env = setmetatable({
+      require = function()
+        return { connect = function(...)
+          session = support.closing(assert(zklock.connect(...)))
+          return session
+        end }
+      end,
+      -- After the first part an operator deletes the node.
+      print = function(line)
+        lines[#lines + 1] = line
+        if line ~= "part 1" then return end
+        support.zk():delete_all(prefix .. "/locks/orders")
+        support.wait_until(function() return session:stats().lost == 1 end)
+      end,
+    }, { __index = _G })
+    load_in(env, program(support.hosts .. prefix))()
+    assert.same({ "part 1", "lost: deleted",
+      "zklock: the hold of /locks/orders was lost: its node was deleted" },
+      { (unpack or table.unpack)(lines, 2) })
+  end)
+
+  it("says that it has not got the lock", function()
+    local prefix = support.path()
+    local holder = child.spawn([[
+      local session = assert(zklock.connect((...)))
+      local guard = assert(session:mutex "/locks/orders":acquire())
+      say "held"
+      hear()
+      guard:release { wait = true }
+      session:close()
+    ]], support.hosts .. prefix)
+    holder:expect "held"
+    local lines = {}
+    local env = setmetatable({ print = function(line)
+      lines[#lines + 1] = line
+      holder:say "enough"
+    end }, { __index = _G })
+    local impatient = program(support.hosts .. prefix)
+      :gsub("timeout = 5", "timeout = 0.1")
+    load_in(env, impatient)()
+    assert.matches("^zklock: timed out after 0.1 s waiting for /locks/orders",
+      lines[1])
+    assert.equal("done", lines[#lines])
+  end)
+end)

@@ -74,6 +74,30 @@ local SERVER = [[
     }
     log_by_lua_block { ngx.ctx.held.log:release() }
   }
+  location = /lost {
+    content_by_lua_block {
+      local lock = session():mutex(ngx.var.arg_path, { max_hold = 0.01 })
+      local guard, called = assert(lock:acquire(5)), {}
+      guard:on_lost(function(_, _, reason)
+        called[#called + 1] = reason .. " in " .. ngx.get_phase()
+      end)
+      while guard:is_held() do end
+      if ngx.var.arg_phase == "content" then guard:release() end
+      ngx.ctx.lost = { guard = guard, called = called }
+      ngx.send_headers() -- runs the phase header_filter
+      ngx.print("at once: ", #called, ", ")
+      for _ = 1, 1000 do
+        if called[1] then break end
+        ngx.sleep(0.005)
+      end
+      ngx.print(table.concat(called, ", "))
+    }
+    header_filter_by_lua_block {
+      local lost = ngx.ctx.lost
+      local _, _, code = lost.guard:release()
+      if code ~= "lost" then ngx.log(ngx.ERR, "not lost: ", code) end
+    }
+  }
   location = /later {
     content_by_lua_block { ngx.print "done" }
     log_by_lua_block {
@@ -202,6 +226,21 @@ describe("a handler of nginx", function()
     end
     assert.are.equal("", server:complaints())
   end)
+
+  it("is told of a loss by the release that finds it, where it can wait",
+    function()
+      local server, path = start(SERVER), support.path()
+      assert.are.equal("at once: 1, max_hold in content",
+        server:must("/lost?phase=content&path=" .. path))
+      -- Elsewhere by step(), which the loop calls.
+      assert.are.equal("at once: 0, max_hold in timer",
+        server:must("/lost?phase=header_filter&path=" .. path))
+      server.may_complain = true
+      local _, lines = server:complaints():gsub("%f[%a]zklock: the hold of "
+        .. path:gsub("%p", "%%%0") .. " was lost: it was held for", "")
+      assert.are.equal(2, lines)
+      assert.is_nil(server:complaints():find("not lost", 1, true))
+    end)
 
   it("is called back when it asked in the phase log", function()
     local server, path = start(SERVER), support.path()

@@ -13,8 +13,8 @@ local session = assert(zklock.connect(hosts))
 local mutex = session:mutex("/examples/lost", { max_hold = 0.5 })
 local guard = assert(mutex:acquire(5))
 
--- Called once, by whatever finds it out first: a call that waits, session:step()
--- in a loop, or else the release.  It stops what was begun, or tells others.
+-- Called once, by whatever finds it out first: a call that waits, step() in a
+-- loop, or else the release.  It stops what was begun, or tells others.
 local told
 guard:on_lost(function(_, _, reason)
   told = reason

@@ -47,7 +47,8 @@ local M = {}
 --- This worker's session with these hosts and options, which are those of
 -- zklock.connect.  The first call opens it and does not wait for it: what needs
 -- the connection does, as long as itself may wait.
-function M.session(hosts, options)
+function M.session(hosts, options, ...)
+  check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
   local key = options == nil and hosts
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options)

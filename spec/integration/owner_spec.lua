@@ -81,8 +81,8 @@ describe("An owner that acquires again", function()
         local again, message, code = mutex[name](mutex)
         assert.is_nil(again)
         assert.equal("lost", code)
-        assert.equal("zklock: the hold of " .. path
-          .. " was lost: its node was deleted", message)
+        local text = "zklock: the hold of " .. path .. " was lost: "
+        assert.equal(text, message:sub(1, #text))
       end
       local ran = false
       local _, _, code = mutex:with_lock(function() ran = true end)

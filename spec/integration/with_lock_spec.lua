@@ -121,8 +121,9 @@ describe("with_lock", function()
     end))
     assert.equal(6, n)
     assert.is_nil(ok)
-    assert.equal("zklock: the hold of " .. path
-      .. " was lost while it was used: its node was deleted", message)
+    local text = "zklock: the hold of " .. path
+      .. " was lost while it was used: "
+    assert.equal(text, message:sub(1, #text))
     assert.equal("lost", code)
     assert.same({ 1, nil, 3 }, { a, b, c })
   end)

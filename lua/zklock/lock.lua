@@ -581,6 +581,7 @@ check.methods(Lock, [[
   lock:with_lock(fn, timeout or options)
   lock:acquire_async(timeout or options, fn)
   lock:release(options)
+  lock:holders()
   lock:cancel()
 ]])
 

@@ -517,6 +517,7 @@ check.methods(Multi, [[
   lock:with_lock(fn, timeout or options)
   lock:acquire_async(timeout or options, fn)
   lock:release(options)
+  lock:holders()
   lock:cancel()
 ]])
 

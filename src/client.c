@@ -70,6 +70,7 @@ struct client {
   int tries;          /* `mt`: attempts that the handle has left */
   int64_t rest_until; /* whatever the addresses say */
   int unanswered;     /* attempts, since the last connection */
+  int64_t tried_at;   /* when the last attempt began */
   int64_t give_up_at; /* TRYING, GREETED: it takes too long; NEVER: let it */
   int granted_by;     /* the address that granted the session; -1: unknown,
                          or it has kept the connection for a while */
@@ -225,6 +226,7 @@ static void try_to_connect(struct client *client, int64_t now) {
     return;
   }
   client->state = CLIENT_TRYING;
+  client->tried_at = now;
   client->give_up_at = now + patience(client);
   session_attempting(client->session, now, now);
   client->listener.attempting(client->listener.self);
@@ -362,6 +364,14 @@ static void refused(struct client *client) {
   client->listener.failed(client->listener.self, CLIENT_REFUSED_AUTH);
 }
 
+/* Who refuses a connection does so at once, and has not heard whose it is. */
+static bool may_have_been_heard(const struct client *client) {
+  int64_t least = client->settings->session_timeout_ms * MILLISECOND;
+  if (timeout_of(client) < least) least = timeout_of(client);
+  int64_t at_once = least / 4 < SECOND / 2 ? least / 4 : SECOND / 2;
+  return clock_now() >= client->tried_at + at_once;
+}
+
 static void on_over(void *self, enum library_end end) {
   struct client *client = self;
   /* (What `mt` does while it is parting, it does to a server, too.) */
@@ -369,6 +379,9 @@ static void on_over(void *self, enum library_end end) {
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
   if (end == LIBRARY_LOST && tried) blame(client);
+  if (end == LIBRARY_LOST && may_have_been_heard(client) &&
+      session_is_beyond_help(client->session, clock_now()))
+    end_session(client);
   if (end == LIBRARY_EXPIRED) expired(client);
   if (end == LIBRARY_REFUSED) refused(client);
 }

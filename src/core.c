@@ -461,10 +461,10 @@ static bool init_session(struct core *core) {
                                 .session = on_state,
                                 .trouble = on_trouble};
   const struct settings *settings = core->settings;
-  struct session_options options = {.chroot = settings->hosts.chroot,
-                                    .least_timeout =
-                                        settings->least_session_timeout_ms *
-                                        INT64_C(1000000)};
+  struct session_options options = {
+      .chroot = settings->hosts.chroot,
+      .least_timeout = settings->least_session_timeout_ms * INT64_C(1000000),
+      .tick = settings->tick_time_ms * INT64_C(1000000)};
   if (!entropy(options.random, sizeof options.random)) return false;
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io);

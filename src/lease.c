@@ -3,16 +3,22 @@
 #include <string.h>
 
 static int64_t settling(int64_t timeout) { return timeout / 24; }
-static int64_t gap(int64_t timeout) { return timeout / 4; }
+static int64_t answer(int64_t timeout) { return timeout / 40; }
 static int64_t without_margin(int64_t timeout) { return timeout / 20 * 19; }
-static int64_t prompt(int64_t timeout) { return timeout / 5 * 2; }
 
-void lease_init(struct lease *lease, int64_t least) {
-  memset(lease, 0, sizeof *lease);
-  lease->least = least;
+static int64_t gap(const struct lease *lease) {
+  return lease->tick > 0 ? lease->tick / 2 : lease->timeout / 4;
 }
 
-void lease_reset(struct lease *lease) { lease_init(lease, lease->least); }
+void lease_init(struct lease *lease, int64_t least, int64_t tick) {
+  memset(lease, 0, sizeof *lease);
+  lease->least = least;
+  lease->tick = tick;
+}
+
+void lease_reset(struct lease *lease) {
+  lease_init(lease, lease->least, lease->tick);
+}
 
 /* A timeout that may count from now on; 0: none. */
 static void lower(int64_t *least, int64_t timeout) {
@@ -23,7 +29,6 @@ static void lower(int64_t *least, int64_t timeout) {
 static void cut_short(struct lease *lease, int64_t started) {
   int64_t until = started + without_margin(lease->timeout);
   if (until < lease->until) lease->until = until;
-  if (until < lease->proved) lease->proved = until;
 }
 
 void lease_attempting(struct lease *lease, int64_t started) {
@@ -63,11 +68,16 @@ static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
 
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now) {
   int64_t running = sent_of_answered_by(lease, sent - settling(lease->timeout));
-  int64_t touch = sent_of_answered_by(lease, running - gap(lease->timeout));
-  int64_t proved = touch + without_margin(lease->timeout);
-  int64_t until = sent + prompt(lease->timeout);
-  if (until > proved) until = proved;
+  int64_t touch = sent_of_answered_by(lease, running - gap(lease));
+  int64_t until = touch + without_margin(lease->timeout);
   if (until > lease->until) lease->until = until;
-  if (proved > lease->proved) lease->proved = proved;
   remember(lease, sent, now);
+}
+
+int64_t lease_pace(const struct lease *lease) {
+  int64_t timeout = lease->timeout;
+  int64_t span = gap(lease) + answer(timeout); /* from Q to P */
+  int64_t pace = span / (span / (timeout / 10) + 1);
+  int64_t least = settling(timeout) + answer(timeout); /* from P to S */
+  return pace > least ? pace : least;
 }

@@ -12,17 +12,16 @@
  * lease is renewed by *rounds*: committed requests, one in flight at a time.
  * But that the leader has committed a round does not say that it has heard of
  * the session: it hears of a follower's sessions only in the follower's
- * reports, which it asks for every half tick (<= T/4: a server grants no
- * timeout below two ticks) as long as it runs.  So when a round that was sent
- * at S is confirmed, `touch` is found in two steps:
+ * reports, which it asks for every half tick as long as it runs.  So when a
+ * round that was sent at S is confirmed, `touch` is found in two steps:
  *
  *   P, an earlier round, was answered settling = T/24 or more before S.  The
  *   leader ran when it committed P, and had that long to look for overdue
  *   sessions, and to hear its followers, before it committed the round of S:
  *   had it been stopped for so long that ours was overdue, ours would be
  *   expired, and the round of S refused.
- *   Q, an earlier round still, was answered gap = T/4 or more before P was
- *   sent.  If the leader ran all the time since, it asked for a report between
+ *   Q, an earlier round still, was answered gap = half a tick or more before P
+ *   was sent.  If the leader ran all the time since, it asked for a report between
  *   the two, and the asking came before P's commit on the one link that it
  *   shares with it: the report was under way when S was sent, and arrived
  *   before the request of S.  If the leader was stopped, it asked as soon as
@@ -33,28 +32,35 @@
  * to another server, by the leader itself: the start of a connection attempt
  * that succeeded counts as well, with neither P nor Q.
  *
+ * A tick is what the user says (option `tick_time`).  Who has not said takes
+ * gap = T/4: a server grants no timeout below two ticks.
+ *
  * With rounds every i, answered after r (r + settling <= i), P is the round
  * before S and Q the nth before P, n the least for which n i - r >= gap:
  *
  *     touch + T - margin = S + T - margin - (n + 1) i
  *
- *     i = T/6   n = 2   S + 0.45 T  (somebody holds or waits: session.c)
- *     i = 0.3 T n = 1   S + 0.35 T  (idle)
- *     i = T/11  n = 3   S + 0.58 T     i = T/15  n = 4   S + 0.61 T
+ * lease_pace has the i for somebody who holds, with answers that may take
+ * answer = T/40:
  *
- * In a connection's first T/2 or so there is no Q yet, and it is more: up to
- * the connection's start + 0.95 T.  The rounds of the last connection are
- * forgotten: they would be safe to count, but they are older.
+ *     n i = gap + answer, i < T/10, but i >= settling + answer = T/15
  *
- * That much we may believe.  We do for no longer than
+ *     no tick known   gap = T/4    n = 3   i = T/11    S + 0.58 T
+ *     T = 5 ticks     gap = T/10   n = 2   i = T/15    S + 0.75 T
+ *     T = 10 ticks    gap = T/20   n = 1   i = T/13.3  S + 0.80 T
+ *     T = 20 ticks    gap = T/40   n = 1   i = T/15    S + 0.81 T
  *
- *     S + prompt                              prompt = 0.4 T
+ * Rounds that come less often prove less: T/6 while somebody waits (0.45 T; no
+ * tick known), 0.3 T while nobody does (0.35 T).  In a connection's first T/2
+ * or so there is no Q yet, and it is more: up to the connection's start + 0.95
+ * T.  The rounds of the last connection are forgotten: they would be safe to
+ * count, but they are older.
  *
- * not for safety, but to be told early, and evenly, that nobody answers; and
- * early enough for the node to be deleted through the connection, which the
- * client library gives up after 2/3 T of silence: if it is only the answers
- * that get lost, its attempts to reconnect keep the session alive, and with it
- * a lock that nobody holds any more, for as long as that lasts.
+ * The client library gives a connection up after 2/3 T of silence.  A lease
+ * that is over before that leaves the time to delete the node through the
+ * connection, in case that it is only the answers that get lost; one that is
+ * not leaves the time to look for another server.  (session_is_beyond_help has
+ * what becomes of the node if there is none that answers.)
  *
  * T is the least timeout that a server may have granted this session.  A
  * server tells the leader with each sign of life for how long from now the
@@ -75,17 +81,19 @@
  * Assumptions, and what happens when they are broken: two may believe, for as
  * long as the lease exceeds what the leader knows.
  *
- *   minSessionTimeout is at least two ticks, as the server's default has it.
+ *   minSessionTimeout is at least two ticks, as the server's default has it; or
+ *   the tick is as short as was said.
  *   A leader that goes on after a stop has looked for overdue sessions, and
  *   has heard its followers, T/24 after its first commit.
  *   Clocks' rates differ by less than the margin, and ours counts while we are
  *   stopped.  (CLOCK_BOOTTIME does, but not the time for which a hypervisor
  *   has frozen the machine; no clock in it does.)
  *   No server grants less than L.
- *   Behind observerMasterPort T is at least four ticks: there are two reports
- *   on the way then, an observer's to its master and the master's, each up to
- *   half a tick after the other, and both must fit into the gap.  (Whoever
- *   asks for ten seconds has five ticks of the default's two.) */
+ *   Behind observerMasterPort T is at least four ticks, or the tick was said
+ *   to be twice as long: there are two reports on the way then, an observer's
+ *   to its master and the master's, each up to half a tick after the other,
+ *   and both must fit into the gap.  (Whoever asks for ten seconds has five
+ *   ticks of the default's two.) */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
@@ -96,10 +104,10 @@
 enum { LEASE_ROUNDS = 24 };
 
 struct lease {
+  int64_t tick;      /* 0: nobody has said */
   int64_t least;     /* L; 0: no connection yet, and nobody has said */
   int64_t timeout;   /* T; 0: no connection yet */
-  int64_t proved;    /* the leader lets us live until then, at least */
-  int64_t until;     /* believe while now < until; <= proved */
+  int64_t until;     /* believe while now < until */
   int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {
@@ -107,8 +115,9 @@ struct lease {
   } rounds[LEASE_ROUNDS]; /* of this connection */
 };
 
-/* `least`: no server grants less; 0: not known. */
-void lease_init(struct lease *lease, int64_t least);
+/* `least`: no server grants less; `tick`: none has a longer one; 0: not known.
+ */
+void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* A new session: nothing is proved yet. */
 void lease_reset(struct lease *lease);
 /* From `started` on the same session may be under way to another server. */
@@ -118,6 +127,8 @@ void lease_attempting(struct lease *lease, int64_t started);
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
 /* A committed round, sent at `sent`, was answered. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
+/* How long after a round the next one is to be sent while somebody holds. */
+int64_t lease_pace(const struct lease *lease);
 
 #pragma GCC visibility pop
 

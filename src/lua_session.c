@@ -113,8 +113,8 @@ struct settings_box {
   struct settings *settings;
 };
 
-/* open{ hosts =, session_timeout =, least_session_timeout =, auth =, acl =,
- * log = } → session */
+/* open{ hosts =, session_timeout =, least_session_timeout =, tick_time =,
+ * auth =, acl =, log = } → session */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct session_box *box = lua_newuserdata(L, sizeof *box);
@@ -141,9 +141,12 @@ int binding_open_session(lua_State *L) {
     int least_ms = (int)(luaL_checknumber(L, -1) * 1000);
     settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
   }
+  lua_getfield(L, 1, "tick_time"); /* (Rounded up, as that one is down.) */
+  if (!lua_isnil(L, -1))
+    settings->tick_time_ms = (int)(luaL_checknumber(L, -1) * 1000 + 0.999);
   lua_getfield(L, 1, "log");
   settings->want_log = lua_toboolean(L, -1);
-  lua_pop(L, 4);
+  lua_pop(L, 5);
   if (!read_credentials(L, settings) || !read_acl(L, settings))
     return luaL_error(L, "not enough memory");
 

@@ -38,7 +38,7 @@ void session_init(struct session *s, const struct session_options *options,
   memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
   s->next_id = 1;
   s->now = now;
-  lease_init(&s->lease, options->least_timeout);
+  lease_init(&s->lease, options->least_timeout, options->tick);
   s->flight_end = &s->flight;
   s->held_end = &s->held;
   s->dirty_end = &s->dirty;
@@ -362,16 +362,18 @@ static int64_t not_before_retry(const struct session *s, int64_t due) {
 
 /* While idle, too: the rounds are what the lease of the next acquisition stands
  * on (a little more than T/4 apart, for lease.h's P and Q), and they keep the
- * connection alive.  Paced when a lease does not stand, or will not last until
- * the next round: it may take several. */
+ * connection alive.  Who holds pays for a longer lease.  Paced when a lease
+ * does not stand, or will not last until the round after next: it may take
+ * several. */
 static int64_t heartbeat_due(const struct session *s) {
   if (!session_is_connected(s) || s->round_in_flight || s->heartbeat.in_flight)
     return NEVER;
   int64_t timeout = s->lease.timeout;
   int64_t pause = timeout / 10 * 3;
   if (s->active > 0) {
-    bool lasts = s->lease.until >= s->round_sent + timeout / 3;
-    pause = timeout / (lasts && !s->proof_wanted ? 6 : 24);
+    pause = s->holders > 0 ? lease_pace(&s->lease) : timeout / 6;
+    bool lasts = s->lease.until >= s->round_sent + 2 * pause;
+    if (!lasts || s->proof_wanted) pause = timeout / 24;
   }
   return not_before_retry(s, s->round_sent + pause);
 }
@@ -473,6 +475,7 @@ void session_disconnected(struct session *s, int64_t now) {
   s->now = now;
   if (!session_is_connected(s)) return;
   change_state(s, SESSION_SUSPENDED);
+  s->lost_at = now;
   s->resume_at = NEVER;
   suspect(s);
   lose_flight(s);
@@ -518,6 +521,13 @@ void session_expired(struct session *s, int64_t now) {
   s->renew_at = now + backoff / 2 +
                 (int64_t)((s->jitter >> 33) % (uint64_t)(backoff / 2 + 1));
   change_state(s, SESSION_EXPIRED);
+}
+
+/* Without attempts a server would have expired it: after the timeout, and a
+ * tick, which is half of it at most.  And nobody holds. */
+bool session_is_beyond_help(const struct session *s, int64_t now) {
+  return s->state == SESSION_SUSPENDED && s->counters.pending_releases > 0 &&
+         now >= s->lost_at + s->timeout / 2 * 3;
 }
 
 void session_event(struct session *s, int64_t now, enum watch_event event,

@@ -67,6 +67,7 @@ struct session_options {
   const char *chroot;       /* "" or an absolute path */
   unsigned char random[16]; /* what our node names begin with */
   int64_t least_timeout;    /* no server grants less; 0: not known */
+  int64_t tick;             /* no server has a longer one; 0: not known */
 };
 
 struct session {
@@ -94,6 +95,7 @@ struct session {
   bool round_in_flight;
   bool proof_wanted;  /* somebody is first and the lease does not stand */
   int64_t round_sent; /* when the last round was sent */
+  int64_t lost_at;    /* when the last connection was */
   int64_t guarded;    /* when holders' own watches were last seen to */
   int64_t renew_at;   /* EXPIRED: when to open a new session */
   int64_t retry_at;   /* something could not be sent: when to try again */
@@ -144,6 +146,10 @@ void session_disconnected(struct session *s, int64_t now);
  * waiters and newcomers are told so. */
 void session_refused(struct session *s, int64_t now);
 void session_expired(struct session *s, int64_t now);
+/* An attempt to reconnect was not answered: is it only our attempts that keep
+ * the session alive, if anything does, and with it nodes of ours that nobody
+ * needs?  Then it is to be given up; and to be told by session_expired. */
+bool session_is_beyond_help(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);
 void session_event(struct session *s, int64_t now, enum watch_event event,

@@ -35,6 +35,7 @@ struct settings {
   struct hosts hosts;
   int session_timeout_ms;
   int least_session_timeout_ms; /* no server grants less; 0: not known */
+  int tick_time_ms;             /* no server has a longer one; 0: not known */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;

@@ -705,6 +705,7 @@ local function open(hosts, given)
     hosts = hosts,
     session_timeout = given.session_timeout,
     least_session_timeout = given.least_session_timeout,
+    tick_time = given.tick_time,
     auth = given.auth,
     acl = given.acl,
     log = given.log ~= nil,

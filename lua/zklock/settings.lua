@@ -7,7 +7,7 @@ local misuse = require "zklock.errors".misuse
 local settings = {}
 
 local connect_options = check.set [[session_timeout least_session_timeout
-  connect_timeout auth acl tls loop on_event log]]
+  tick_time connect_timeout auth acl tls loop on_event log]]
 
 local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
 
@@ -103,6 +103,18 @@ local function read_least(least, session_timeout)
   return least
 end
 
+--- A server grants no timeout below two ticks (and who says milliseconds is
+-- told).
+local function read_tick(tick, session_timeout)
+  tick = positive(tick, nil, "option 'tick_time'")
+  if tick and 2 * tick > session_timeout then
+    misuse("option 'tick_time' must be at most half of option "
+      .. "'session_timeout' (both in seconds), got %s and %s",
+      tostring(tick), tostring(session_timeout))
+  end
+  return tick
+end
+
 local function callback(value, name)
   return value ~= nil and check.callback(value, name) or nil
 end
@@ -119,6 +131,7 @@ function settings.read(hosts, options)
     session_timeout = session_timeout,
     least_session_timeout = read_least(options.least_session_timeout,
       session_timeout),
+    tick_time = read_tick(options.tick_time, session_timeout),
     connect_timeout = positive(options.connect_timeout, 10,
       "option 'connect_timeout'"),
     auth = auth,

@@ -53,7 +53,7 @@ function value(depth)
   return table_of(deep, depth)
 end
 
-local connect = { "session_timeout", "least_session_timeout",
+local connect = { "session_timeout", "least_session_timeout", "tick_time",
   "connect_timeout", "auth", "acl", "tls", "loop", "on_event", "log", "acll" }
 local lock = { "reentrant", "data", "max_hold", "on_suspend", "fair", "wait",
   "poll_interval", "handoffs", "layout", "fairr" }

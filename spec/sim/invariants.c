@@ -124,16 +124,19 @@ static bool is_of(const struct world *w, const struct contender *c,
   return name_id(name, &s->base, &id) && id == c->id;
 }
 
-/* Gone is gone, unless the session is: then the server sees to it. */
+/* Gone is gone, unless the session is, or has been given up: then the server
+ * sees to it. */
 static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct session *s = &a->process->session;
   if (s->state == SESSION_CLOSED || a->contender->id == 0) return;
   int child = history_first_child(h, w->profile.locks[a->lock].directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (node_is_there(&h->nodes[child]) &&
-        is_of(w, a->contender, s, &h->nodes[child]) && !is_passed_on(w, a))
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct node *node = &h->nodes[child];
+    if (node_is_there(node) && is_of(w, a->contender, s, node) &&
+        !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
+  }
 }
 
 /* The reason that a loss is told with is true. */
@@ -426,6 +429,24 @@ static void check_ends(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is held in a suspension", number_of(w, a));
 }
 
+/* Who holds in peace has a lease as long as README says. */
+static void check_length(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  if (!w->calm || !a->granted || a->lost || a->released) return;
+  int64_t timeout = p->session.lease.timeout, left = p->session.lease.until;
+  if (!session_is_connected(&p->session) || 240 * w->profile.latency > timeout)
+    return;
+  int64_t since = w->calm_since;
+  if (p->library.connected_at > since) since = p->library.connected_at;
+  if (a->granted_at > since) since = a->granted_at;
+  int64_t tick = w->profile.tick_told;
+  int64_t gap = tick ? tick / 2 : timeout / 4;
+  left -= p->now;
+  if (w->now > since + w->profile.timeout && left < timeout / 8 * 5 - gap)
+    violate(w, "(%d) has a lease of %.0f ms only", number_of(w, a),
+            (double)left / 1e6);
+}
+
 static void count_state(struct world *w, struct acquisition *a) {
   enum contender_state last = a->last_state, now = a->contender->state;
   a->last_state = now;
@@ -456,7 +477,7 @@ static void check_alone(struct world *w, const struct session *s) {
  * as long as is proved, whatever it hears from now on. */
 static void check_lease(struct world *w, const struct process *p) {
   const struct session *s = &p->session;
-  int64_t left = s->lease.proved - p->now;
+  int64_t left = s->lease.until - p->now;
   if (s->id == 0 || left <= 0 || p->inbox_first != p->inbox_last) return;
   int session = zoo_session_number(s->id);
   const struct zoo_session *z = &w->zoo.sessions[session];
@@ -472,7 +493,7 @@ static void check_lease(struct world *w, const struct process *p) {
 void invariants_proved(struct world *w, const struct process *p) {
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (p->now < p->library.started + least / 2 &&
-      p->now >= p->session.lease.proved)
+      p->now >= p->session.lease.until)
     violate(w, "a round of process %d has proved nothing", p->number);
 }
 
@@ -504,6 +525,7 @@ void invariants_turned(struct world *w, struct process *p) {
     check_impatience(w, a);
     check_news(w, a);
     check_ends(w, a);
+    check_length(w, a);
   }
 }
 

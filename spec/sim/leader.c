@@ -66,7 +66,7 @@ static int new_session(struct world *w, int client, int grant, int server) {
   s->stored = s->least = grant;
   s->expires = s->looks_at = NEVER;
   s->alive = true;
-  s->forced = false;
+  s->forced = s->given_up = false;
   s->server = server;
   s->client = client;
   return session;

@@ -478,6 +478,15 @@ static void lose(struct world *w, struct process *p) {
     hear_disconnected(w, p, &lost);
 }
 
+/* As the client does it (client.c). */
+static void give_up_session(struct world *w, struct process *p) {
+  count(w, SAW_GIVEN_UP);
+  trace(w, p->number, "gives session %d up", p->library.session);
+  w->zoo.sessions[p->library.session].given_up = true;
+  p->library.state = LIBRARY_CLOSED;
+  session_expired(&p->session, p->now);
+}
+
 void library_looks(struct world *w, struct process *p) {
   struct library *l = &p->library;
   int64_t patience = l->timeout / 3 * 2;
@@ -487,7 +496,10 @@ void library_looks(struct world *w, struct process *p) {
              w->now >= l->tried_at + patience) {
     count(w, SAW_ATTEMPT_TIMED_OUT);
     library_leave(w, p);
-    rest(w, p, 100 * MILLISECOND);
+    if (!l->threaded && session_is_beyond_help(&p->session, p->now))
+      give_up_session(w, p);
+    else
+      rest(w, p, 100 * MILLISECOND);
   } else if (l->state == LIBRARY_CONNECTED &&
              w->now >= l->last_received + patience) {
     count(w, SAW_SILENT_DISCONNECT);

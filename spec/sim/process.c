@@ -91,7 +91,7 @@ void process_open(struct world *w, struct process *p) {
   if (p->crashed || p->open) return;
   struct transport transport = {p, submit, open};
   struct listener listener = {p, hear_contender, hear_session, hear_trouble};
-  struct session_options options = {.chroot = ""};
+  struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.least_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
   for (int i = 0; i < 2; i++) {
@@ -316,4 +316,5 @@ void process_resumes(struct world *w, struct process *p) {
   }
   run(w, p);
   library_looks(w, p);
+  if (p->open) process_ends(w, p);
 }

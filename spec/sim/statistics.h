@@ -13,6 +13,7 @@
   X(ATTEMPT_TIMED_OUT, "connection attempts given up")                       \
   X(SILENT_DISCONNECT, "disconnections found by the clock")                  \
   X(SESSION_EXPIRED, "sessions expired by silence")                          \
+  X(GIVEN_UP, "sessions given up by their owners")                           \
   X(EXPIRY_TOLD, "expiries told to a client")                                \
   X(SESSION_MOVED, "requests refused: session moved")                        \
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \

@@ -76,6 +76,10 @@ static void draw_profile(struct world *w) {
   f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
   if (observer || fault_is(w, FAULT_GRANT))
     f->timeout = tick * (4 + random_below(r, 5));
+  if (random_chance(r, 50)) {
+    f->tick_told = observer ? 2 * tick : tick;
+    if (!least) f->timeout *= 1 + random_below(r, 3);
+  }
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);
   if (f->stretched) f->active += 2 * f->timeout;
   int64_t longest = f->stretched ? 2 * f->timeout : f->timeout / 4;
@@ -156,11 +160,12 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
 static void describe(const struct world *w) {
   if (!w->tracing) return;
   printf(
-      "seed %llu: %d processes, %d servers, timeout %.0f ms, tick %.0f ms,"
-      " latency %.1f ms, faults until %.0f ms:",
+      "seed %llu: %d processes, %d servers, timeout %.0f ms, tick %.0f ms"
+      " (told: %.0f ms), latency %.1f ms, faults until %.0f ms:",
       (unsigned long long)w->seed, w->process_count, w->zoo.server_count,
       (double)w->profile.timeout / 1e6, (double)w->zoo.tick / 1e6,
-      (double)w->profile.latency / 1e6, (double)w->profile.active / 1e6);
+      (double)w->profile.tick_told / 1e6, (double)w->profile.latency / 1e6,
+      (double)w->profile.active / 1e6);
   for (int i = 0; i < FAULTS; i++)
     if (fault_is(w, (enum fault)i)) printf(" %s", fault_name(i));
   putchar('\n');

@@ -51,6 +51,7 @@ enum what {
 struct profile {
   int64_t latency;     /* of a message, at most */
   int64_t timeout;     /* of the sessions */
+  int64_t tick_told;   /* to the sessions; 0: they were not told */
   int64_t active;      /* until then things go wrong */
   int64_t hold;        /* at most */
   bool stretched;      /* long times are as likely as any */

@@ -90,8 +90,9 @@ struct zoo_session {
   int stored; /* the grant of its first connection */
   int least;  /* of all signs of life */
   bool alive;
-  bool forced; /* it did not die of silence, nor of a wish */
-  int server;  /* which speaks for it, as the leader knows it */
+  bool forced;   /* it did not die of silence, nor of a wish */
+  bool given_up; /* by its owner, which cannot tell anybody */
+  int server;    /* which speaks for it, as the leader knows it */
   int client;
 };
 

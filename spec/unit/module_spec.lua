@@ -82,7 +82,7 @@ describe("Misuse of connect", function()
 
   it("is a time that is not a positive number", function()
     for _, name in ipairs { "session_timeout", "least_session_timeout",
-        "connect_timeout" } do
+        "tick_time", "connect_timeout" } do
       for _, value in ipairs { 0, -1, 0 / 0, math.huge, -math.huge, 1e6 } do
         local text = misuse(function() connect("a", { [name] = value }) end)
         assert.matches("option '" .. name .. "' must be more than 0", text)
@@ -111,6 +111,16 @@ describe("Misuse of connect", function()
       misuse(function() connect("a", both) end))
     assert.equal(text:format("11", "10"),
       misuse(function() connect("a", { least_session_timeout = 11 }) end))
+  end)
+
+  it("is a tick of which the session timeout has not two", function()
+    local text = "option 'tick_time' must be at most half of option "
+      .. "'session_timeout' (both in seconds), got %s and %s"
+    local both = { tick_time = 2, session_timeout = 3 }
+    assert.equal(text:format("2", "3"),
+      misuse(function() connect("a", both) end))
+    assert.equal(text:format("2000", "10"),
+      misuse(function() connect("a", { tick_time = 2000 }) end))
   end)
 
   it("is a callback that cannot be called", function()

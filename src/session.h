@@ -146,9 +146,9 @@ void session_disconnected(struct session *s, int64_t now);
  * waiters and newcomers are told so. */
 void session_refused(struct session *s, int64_t now);
 void session_expired(struct session *s, int64_t now);
-/* An attempt to reconnect was not answered: is it only our attempts that keep
- * the session alive, if anything does, and with it nodes of ours that nobody
- * needs?  Then it is to be given up; and to be told by session_expired. */
+/* An attempt to reconnect was not answered: if anything still keeps the session
+ * alive, is it only our attempts, and with it nodes that are to be deleted?
+ * Then it is to be given up, and session_expired to be called. */
 bool session_is_beyond_help(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);

@@ -266,14 +266,23 @@ describe("The cost, counted at the server,", function()
     waiter:close()
   end)
 
-  it("of holding is a heartbeat each sixth of the session timeout", function()
+  local function requests_per_second(seconds)
+    local begun = support.now()
+    local n = requests_of(function() support.sleep(seconds) end)
+    return n / (support.now() - begun)
+  end
+
+  it("of holding is 11 heartbeats in a session timeout", function()
     local session = connect { session_timeout = 4 }
     local guard = session:mutex(made_path()):acquire(5)
-    local n = requests_of(function() support.sleep(2) end)
-    assert.is_true(n >= 3 and n <= 5, n) -- one is the watch on its own node
+    support.wait_until(function()
+      return session:stats().heartbeats >= 1 -- and the watch on its own node
+    end)
+    local rate = requests_per_second(3)
+    assert.is_true(rate > 11 / 4 * 0.5 and rate < 11 / 4 * 1.3, rate)
     assert.is_true(guard:is_held())
     guard:release { wait = true }
-    n = requests_of(function() support.sleep(1) end)
+    local n = requests_of(function() support.sleep(1) end)
     assert.is_true(n <= 1, n)
   end)
 

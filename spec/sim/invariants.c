@@ -406,6 +406,7 @@ static void check_news(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released || !believes(w, a))
     return;
+  if (!session_is_connected(&p->session)) return;
   const struct node *node = node_of(w, a);
   bool gone = is_taken(w, a);
   if (!gone && (node->revoked == NOT_YET || a->revoked)) return;

@@ -49,6 +49,7 @@ static void draw_grants(struct world *w) {
   if (fault_is(w, FAULT_OBSERVER) && zoo->server_count > 2) {
     zoo_make_observer(w);
     least = 4;
+    w->profile.tick_told *= 2;
   }
   zoo->grants[0] = w->profile.timeout;
   for (int i = 1; i < GRANTS; i++) {
@@ -77,7 +78,7 @@ static void draw_profile(struct world *w) {
   if (observer || fault_is(w, FAULT_GRANT))
     f->timeout = tick * (4 + random_below(r, 5));
   if (random_chance(r, 50)) {
-    f->tick_told = observer ? 2 * tick : tick;
+    f->tick_told = tick;
     if (!least) f->timeout *= 1 + random_below(r, 3);
   }
   f->active = f->timeout / 4 + world_span(w, 4 * f->timeout);

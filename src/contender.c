@@ -437,7 +437,7 @@ void contender_session_ended(struct contender *c) {
   struct session *s = contender_session(c);
   /* No server ends by itself what is proved to live. */
   if (c->state == CONTENDER_HELD)
-    tell_loss(c, s->now < s->lease.proved ? LOSS_CLOSED : LOSS_EXPIRED,
+    tell_loss(c, s->now < s->lease.until ? LOSS_CLOSED : LOSS_EXPIRED,
               VERDICT_EXPIRED);
   if (contender_is_waiting(c) || (c->again && !c->decided)) {
     c->again = false;

@@ -324,6 +324,15 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
 static void unregister(struct core *core);
 static void leave(struct core *core);
 
+/* The process is about to end.  The Lua thread has stopped where it was: the
+ * channel is not touched any more, nor is memory that it has allocated. */
+static _Noreturn void end(struct core *core) {
+  atomic_store(&core->proof.lease_until, 0);
+  client_close(core->client);
+  core->ended = true;
+  for (;;) pause();
+}
+
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
@@ -334,6 +343,7 @@ static void *run(void *argument) {
     int64_t due = client_prepare(core->client, &fd, &events);
     int64_t other = session_due(s);
     wait_until(core, other < due ? other : due, fd, events);
+    if (core->ending) end(core);
     client_deliver(core->client);
     take_commands(core);
     session_turn(s, clock_now());
@@ -373,6 +383,28 @@ static void at_exit(void) {
   int64_t deadline = clock_now() + INT64_C(2000000000);
   if (!any_left(true)) return;
   while (any_left(false) && clock_now() < deadline) nap();
+}
+
+/* Is any left?  `tell`: that the process ends. */
+static bool any_alive(bool tell) {
+  bool any = false;
+  fork_lock();
+  for (struct core *core = registry; core; core = core->next) {
+    if (core->owner != getpid() || core->ended) continue;
+    any = true;
+    if (!tell) continue;
+    core->ending = true;
+    wakeup_signal(&core->channel.io);
+  }
+  fork_unlock();
+  return any;
+}
+
+void core_end_all(int64_t patience) {
+  int64_t deadline = clock_now() + patience;
+  for (bool tell = true; any_alive(tell) && clock_now() < deadline;
+       tell = false)
+    nap();
 }
 
 static void at_first_core(void) { atexit(at_exit); }

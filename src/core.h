@@ -58,6 +58,9 @@ struct core {
   _Atomic int held;        /* (a) claims that are HELD */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
 
+  _Atomic bool ending; /* (a) the process is: see core_end_all */
+  _Atomic bool ended;  /* (a) and the session is closed */
+
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
   int last_rc;            /* (i) of the last trouble */
@@ -86,6 +89,9 @@ void core_close(struct core *core);
 /* The Lua thread's last use of the channel.  `ended`: EVENT_CLOSED has come,
  * and the thread is waited for. */
 void core_leave(struct core *core, bool ended);
+/* Any thread, when the process is about to end and the Lua thread has stopped
+ * somewhere: ends every session, and waits so long (in nanoseconds). */
+void core_end_all(int64_t patience);
 /* References to the memory, for proofs that outlive the session. */
 void core_keep(struct core *core);
 void core_forget(struct core *core);

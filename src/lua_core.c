@@ -1,10 +1,13 @@
 /* `zklock.core`: the binding.  It knows userdata and arguments, not locks:
  * the Lua layer is the only caller and has checked what users gave it. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "lua_binding.h"
 
 void binding_check_process(lua_State *L, const struct core *core) {
@@ -80,6 +83,29 @@ static void *open_ourselves(int flags) {
   return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | flags);
 }
 
+/* end_on(name) → true, or nil and a reason; nothing: there is no such signal */
+static int end_on(lua_State *L) {
+  static const struct {
+    const char *name;
+    int number;
+  } signals[] = {{"HUP", SIGHUP},
+                 {"INT", SIGINT},
+                 {"QUIT", SIGQUIT},
+                 {"TERM", SIGTERM}};
+  const char *name = luaL_checkstring(L, 1);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    if (strcmp(name, signals[i].name) != 0) continue;
+    if (ending_watch(signals[i].number)) {
+      lua_pushboolean(L, 1);
+      return 1;
+    }
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(errno));
+    return 2;
+  }
+  return 0;
+}
+
 /* Our threads may outlive the lua_State, and lua_close unloads libraries: the
  * library pins itself. */
 static void pin(void) { open_ourselves(RTLD_NODELETE); }
@@ -94,12 +120,15 @@ static int has_tls(lua_State *L) {
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
-  static const luaL_Reg functions[] = {{"open", binding_open_session},
+  static const luaL_Reg functions[] = {{"session", binding_new_session},
+                                       {"open", binding_open_session},
+                                       {"hold", binding_new_hold},
                                        {"check_path", check_path},
                                        {"check_hosts", check_hosts},
                                        {"now", now},
                                        {"hostname", hostname},
                                        {"pid", pid},
+                                       {"end_on", end_on},
                                        {"running", binding_running},
                                        {"has_tls", has_tls},
                                        {NULL, NULL}};
@@ -108,6 +137,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_hold(L);
   binding_register_request(L);
   luaL_newlib(L, functions);
+  binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
 #ifdef ZKLOCK_MT

@@ -7,22 +7,34 @@
 #include "lua_binding.h"
 
 struct hold_box *binding_check_hold(lua_State *L, int index) {
-  return luaL_checkudata(L, index, HOLD);
+  struct hold_box *box = luaL_checkudata(L, index, HOLD);
+  if (!box->core) luaL_error(L, "zklock: this share is empty");
+  return box;
 }
 
-struct hold_box *binding_new_hold(lua_State *L) {
+int binding_new_hold(lua_State *L) {
   struct hold_box *box = lua_newuserdata(L, sizeof *box);
   memset(box, 0, sizeof *box);
   luaL_getmetatable(L, HOLD);
   lua_setmetatable(L, -2);
+  return 1;
+}
+
+struct hold_box *binding_empty_hold(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index))
+    binding_new_hold(L);
+  else
+    lua_pushvalue(L, index);
+  struct hold_box *box = luaL_checkudata(L, -1, HOLD);
+  luaL_argcheck(L, !box->core, index, "not empty");
   return box;
 }
 
-/* hold:again() → another share of the same hold */
+/* hold:again([empty]) → another share of the same hold */
 static int hold_again(lua_State *L) {
   struct hold_box *box = binding_check_hold(L, 1);
   binding_check_process(L, box->core);
-  struct hold_box *copy = binding_new_hold(L);
+  struct hold_box *copy = binding_empty_hold(L, 2);
   claim_keep(box->claim);
   core_keep(box->core);
   copy->core = box->core;
@@ -44,15 +56,17 @@ static bool give_back(struct hold_box *box, bool report) {
   return !claim_loss(box->claim);
 }
 
-/* hold:release(report) → true, or nil: lost; then: was it the last share? */
+/* hold:release(report) → true, or false: lost; then: was it the last share?
+ * Idempotent: once more it says the same. */
 static int hold_release(lua_State *L) {
-  struct hold_box *box = binding_check_hold(L, 1);
-  binding_check_process(L, box->core);
-  if (box->live)
-    lua_pushboolean(L, give_back(box, lua_toboolean(L, 2)));
-  else
-    lua_pushboolean(L, !claim_loss(box->claim));
-  lua_pushboolean(L, box->claim->shares == 0);
+  struct hold_box *box = luaL_checkudata(L, 1, HOLD);
+  if (box->core) binding_check_process(L, box->core);
+  if (box->live) {
+    box->kept = give_back(box, lua_toboolean(L, 2));
+    box->last = box->claim->shares == 0;
+  }
+  lua_pushboolean(L, box->kept);
+  lua_pushboolean(L, box->last);
   return 2;
 }
 

@@ -3,7 +3,6 @@
  * A session is born closed and then opened, so that an error on the way
  * leaves a value that its __gc can deal with.  No function here waits for
  * the network but session:wait, which is the `poll` loop. */
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,14 +112,25 @@ struct settings_box {
   struct settings *settings;
 };
 
-/* open{ hosts =, session_timeout =, least_session_timeout =, tick_time =,
- * auth =, acl =, log = } → session */
-int binding_open_session(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+int binding_new_session(lua_State *L) {
   struct session_box *box = lua_newuserdata(L, sizeof *box);
   memset(box, 0, sizeof *box);
   luaL_getmetatable(L, SESSION);
   lua_setmetatable(L, -2);
+  return 1;
+}
+
+/* open({ hosts =, session_timeout =, least_session_timeout =, tick_time =,
+ * auth =, acl =, log = } [, session]) → session */
+int binding_open_session(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) {
+    binding_new_session(L);
+    lua_replace(L, 2);
+  }
+  struct session_box *box = luaL_checkudata(L, 2, SESSION);
+  luaL_argcheck(L, !box->core, 2, "already open");
   /* The settings hang on a userdata while errors may still be raised. */
   struct settings_box *holder = lua_newuserdata(L, sizeof *holder);
   holder->settings = NULL;
@@ -158,7 +168,7 @@ int binding_open_session(lua_State *L) {
     lua_pushstring(L, error);
     return 2;
   }
-  lua_pushvalue(L, -2);
+  lua_pushvalue(L, 2);
   return 1;
 }
 
@@ -171,10 +181,9 @@ static int settings_gc(lua_State *L) {
 
 /* Events. */
 
-static int push_state(lua_State *L, struct session_box *box) {
+static int push_state(lua_State *L, const struct session_box *box) {
   lua_pushliteral(L, "state");
   lua_pushstring(L, session_state_name(box->states[box->state_next]));
-  box->state_next++;
   return 2;
 }
 
@@ -313,7 +322,8 @@ static int push_event(lua_State *L, struct session_box *box,
   }
 }
 
-/* session:next([host_read]) → kind, …: the next event, or nil */
+/* session:next([host_read]) → kind, …: the next event, or nil; the same one
+ * until it is noted() */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!box->core) return 0;
@@ -335,32 +345,43 @@ static int session_next(lua_State *L) {
       core_event_done(box->core, message);
       continue;
     }
-    /* Should Lua run out of memory here, the event is still pending. */
-    int n = push_event(L, box, message);
-    box->pending = message->next;
-    if (message->kind == EVENT_CLOSED) box->ended = true;
-    core_event_done(box->core, message);
-    return n;
+    return push_event(L, box, message);
   }
 }
 
-/* session:wait(seconds|nil): blocks until there may be an event */
+/* session:noted([queue, item]): appends the item to the queue, and at the same
+ * moment the event that next() has said is over */
+static int session_noted(lua_State *L) {
+  struct session_box *box = check_session(L);
+  if (!lua_isnoneornil(L, 3)) {
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_settop(L, 3);
+    lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
+  }
+  if (!box->core) return 0;
+  struct message *message = box->pending;
+  if (box->state_next < box->state_count) {
+    box->state_next++;
+  } else if (message) {
+    box->pending = message->next;
+    if (message->kind == EVENT_CLOSED) box->ended = true;
+    core_event_done(box->core, message);
+  }
+  return 0;
+}
+
+/* session:wait(seconds|nil): blocks until there may be an event; returns early
+ * after a signal, so that what its handler wants of Lua (a hook) gets to run */
 static int session_wait(lua_State *L) {
   const struct core *core = check_open(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
-  int64_t deadline = NEVER;
-  if (!lua_isnoneornil(L, 2))
-    deadline = to_time(clock_now(), luaL_checknumber(L, 2));
-  int rc, timeout;
-  do {
-    int64_t left = deadline == NEVER ? NEVER : deadline - clock_now();
-    timeout = left == NEVER           ? -1
-              : left <= 0             ? 0
-              : left > 86400000000000 ? 86400000
-                                      : (int)(left / 1000000) + 1;
-    rc = poll(&fd, 1, timeout);
-  } while (rc < 0 && errno == EINTR && timeout != 0);
-  lua_pushboolean(L, rc > 0);
+  int64_t left = NEVER;
+  if (!lua_isnoneornil(L, 2)) left = opt_duration(L, 2);
+  int timeout = left == NEVER           ? -1
+                : left <= 0             ? 0
+                : left > 86400000000000 ? 86400000
+                                        : (int)(left / 1000000) + 1;
+  lua_pushboolean(L, poll(&fd, 1, timeout) > 0);
   return 1;
 }
 
@@ -505,8 +526,8 @@ static enum strategy read_strategy(lua_State *L, int index) {
   return (enum strategy)strategy;
 }
 
-/* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock)
- *   → hold, number;  lock: kind, permits, wait, poll_interval, handoffs,
+/* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
+ *   [, empty hold]) → hold, number;  lock: kind, permits, wait, poll_interval, handoffs,
  * lose_on_suspend, writer */
 static int session_acquire_(lua_State *L) {
   struct core *core = check_open(L);
@@ -529,7 +550,7 @@ static int session_acquire_(lua_State *L) {
       (int64_t)(number_field(L, 7, "poll_interval", 1) * NANOSECONDS);
   options.lose_on_suspend = number_field(L, 7, "lose_on_suspend", 0) != 0;
   read_writer(L, 7, &options);
-  struct hold_box *box = binding_new_hold(L);
+  struct hold_box *box = binding_empty_hold(L, 8);
   struct claim *claim = core_acquire(core, path, data, size, &options);
   if (!claim) return luaL_error(L, "not enough memory");
   core_keep(core);
@@ -577,6 +598,7 @@ static int session_write(lua_State *L) {
 void binding_register_session(lua_State *L) {
   static const luaL_Reg session[] = {{"fd", session_fd},
                                      {"next", session_next},
+                                     {"noted", session_noted},
                                      {"wait", session_wait},
                                      {"state", session_state},
                                      {"id", session_id},

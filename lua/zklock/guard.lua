@@ -3,7 +3,9 @@
 -- ends when the last one is released.  Its userdata (`_share`) releases it
 -- when the guard is collected, on every Lua.
 local check = require "zklock.check"
+local core = require "zklock.core"
 local errors = require "zklock.errors"
+local waits = require "zklock.wait"
 
 local Guard = {}
 Guard.__index = Guard
@@ -67,14 +69,14 @@ function Guard:_refuse()
 end
 
 --- Gives the lock back: what release() returns; or, with `wait`, what is to be
--- awaited then.
+-- awaited then.  A loss that it finds is left to tell.
 function Guard:give_back(wait)
   local session = self._hold.session
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
   if session._closed then
-    self._outcome = self._hold.lost and "lost" or "released"
     self._hold.entry:forget(self)
+    self._outcome = self._hold.lost and "lost" or "released"
     if self._outcome == "lost" then return lost(self) end
     return true
   end
@@ -82,25 +84,40 @@ function Guard:give_back(wait)
   local reason = self:_find_loss()
   local kept, last = self._share:release(wait)
   if not kept then reason = reason or self._share:reason() end
-  self._outcome = reason and "lost" or "released"
   self._hold.entry:forget(self)
   if reason then
-    session:_lose(self._hold, reason)
-    return lost(self)
+    self._hold.lost = self._hold.lost or reason
+  else
+    if last then self._hold.ended = true end
+    forget_listeners(self)
   end
-  if last then self._hold.ended = true end
-  forget_listeners(self)
+  -- Last: until then, who asks again begins anew.
+  self._outcome = reason and "lost" or "released"
+  if reason then return lost(self) end
   if wait and last then
     return session:_expect_removal(self._hold.number, self.path)
   end
   return true
 end
 
+-- A release that was begun is done.
+local Releasing = waits.class()
+
+function Releasing:finish()
+  if not self.fine then self.guard:give_back(self.wait) end
+end
+
 --- Gives the lock back.  Returns as soon as that is guaranteed; with
 -- `{ wait = true }` when a server has confirmed it.  `true`, or
 -- `nil, message, "lost"` when the hold had been lost before.
 function Guard:release(options)
-  local done, message, code = self:give_back(Guard.read_wait(options))
+  local wait = Guard.read_wait(options)
+  local releasing = setmetatable({ guard = self, wait = wait }, Releasing)
+  local done, message, code =
+    core.protect(releasing, self.give_back, self, wait)
+  if self._outcome == "lost" and not self._hold.session._closed then
+    self._hold.session:_lose(self._hold)
+  end
   if done and done ~= true then
     return self._hold.session:_await_removal(done)
   end

@@ -5,9 +5,38 @@ local Session = require "zklock.session"
 
 local version = "scm"
 
+local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
+
+-- Signals end this process as they always do, but first all that it holds is
+-- released.
+local function release_on_signal(...)
+  local names = { ... }
+  if select("#", ...) == 0 then names = { "TERM", "HUP" } end
+  for i = 1, math.max(#names, select("#", ...)) do
+    if not signals[names[i]] then
+      errors.misuse("argument %d of release_on_signal must be \"HUP\", "
+        .. "\"INT\", \"QUIT\" or \"TERM\", got %s", i, tostring(names[i]))
+    end
+  end
+  if rawget(_G, "ngx") then
+    errors.misuse("release_on_signal is not for nginx, whose signals are its "
+      .. "own")
+  end
+  for _, name in ipairs(names) do
+    local ok, problem = core.end_on(name)
+    if not ok then
+      return errors.refusal("unsupported", "SIG%s cannot be handled: %s", name,
+        problem)
+    end
+  end
+  return true
+end
+
 return {
   --- Opens a session: `zklock.connect(hosts [, options])`.
   connect = Session.connect,
+  --- `release_on_signal("TERM", "HUP")`: signals release everything first.
+  release_on_signal = release_on_signal,
   --- Seconds on the clock that leases are measured with.
   now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.

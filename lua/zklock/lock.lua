@@ -1,9 +1,10 @@
 --- Locks: what mutexes and their relatives have in common.
 local check = require "zklock.check"
+local core = require "zklock.core"
 local errors = require "zklock.errors"
 local Guard = require "zklock.guard"
-local loops = require "zklock.loop"
 local quote = require "zklock.quote"
+local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -40,15 +41,14 @@ function Entry:push(kind, owner, guard, scope)
     stack = {}
     stacks[owner] = stack
   end
-  guard._stack = stack
+  guard._stack, guard._scope = stack, scope
   stack[#stack + 1] = guard
-  guard._scope = scope
   if scope then scope:add(scope.guards, guard) end
 end
 
 function Entry:forget(guard)
   if guard._scope then guard._scope:remove(guard._scope.guards, guard) end
-  local stack = guard._stack
+  local stack = guard._stack or {}
   for i = #stack, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
@@ -256,7 +256,23 @@ function explain.invalid(self, _, wait)
     wait.reason or "it did not say why")
 end
 
-local function make_guard(self, wait)
+-- Attempt: an acquisition under way, `{ share=, guard=, wait= }`.  What it has
+-- got goes back at once if it does not reach the caller.
+local Attempt = waits.class()
+
+function Attempt:finish()
+  if self.fine then return end
+  if self.guard then self.guard:give_back() end
+  if self.share then self.share:release() end
+  local wait = self.wait
+  if wait then wait.lock._waiters[wait] = nil end
+end
+
+function Lock.attempt()
+  return setmetatable({}, Attempt)
+end
+
+local function make_guard(attempt, self, wait)
   local session = self._session
   local hold = {
     session = session,
@@ -272,6 +288,7 @@ local function make_guard(self, wait)
   }
   session._holds[wait.number] = hold
   local guard = Guard.new(hold, wait.share, self._kind)
+  attempt.guard = guard
   self._entry:push(self._kind, wait.owner, guard, wait.scope)
   return guard
 end
@@ -279,7 +296,7 @@ end
 -- What an owner that holds already gets; nothing if it does not hold.  The
 -- second result is the writer's share that a reader is to downgrade; or after
 -- "lost" the guard whose hold is lost, which nobody may have been told.
-local function reenter(self, owner, scope)
+local function reenter(attempt, self, owner, scope)
   local kind, entry = self._kind, self._entry
   if kind == "lease" then return nil end -- each acquisition takes a permit
   local top = entry:top(kind, owner)
@@ -302,12 +319,14 @@ local function reenter(self, owner, scope)
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", self.path)
   end
-  local guard = Guard.new(top._hold, top._share:again(), kind)
+  attempt.share = core.hold()
+  local guard = Guard.new(top._hold, top._share:again(attempt.share), kind)
+  attempt.guard = guard
   entry:push(kind, owner, guard, scope)
   return true, guard
 end
 
-local function begin(self, request, writer)
+local function begin(attempt, self, request, writer)
   local session = self._session
   local patient = request.timeout ~= 0
   local seconds = patient and request.timeout
@@ -316,8 +335,9 @@ local function begin(self, request, writer)
   if writer then
     way = setmetatable({ writer = writer }, { __index = way })
   end
+  attempt.share = core.hold()
   local share, number = session._core:acquire(self.path, seconds, patient,
-    request.data, request.max_hold, way)
+    request.data, request.max_hold, way, attempt.share)
   local wait = {
     number = number,
     share = share,
@@ -337,51 +357,57 @@ local function begin(self, request, writer)
     adapter = false,
     callback = false,
   }
+  attempt.wait = wait
   self._waiters[wait] = true
   return wait
 end
 
 -- The outcome of a wait that is over: a guard, or nil, message, code.
-local function finish(self, request, wait)
+local function finish(attempt, self, request, wait)
   self._waiters[wait] = nil
   if wait.code then
     return explain[wait.code](self, request, wait)
   end
   wait.taken = true
-  return make_guard(self, wait)
+  return make_guard(attempt, self, wait)
 end
 
-local function acquire(self, request)
+local function acquire(attempt, self, request)
   local session = self._session
   session:_check_open()
   local adapter = session:_adapter()
   if request.owner == nil then request.owner = session:_owner(adapter) end
   request.scope = session:_scope(adapter)
   local done, guard, message, code =
-    reenter(self, request.owner, request.scope)
+    reenter(attempt, self, request.owner, request.scope)
   if done == "lost" then return select(2, guard:_refuse()) end
   if done then return guard, message, code end
-  local wait = begin(self, request, guard)
+  local wait = begin(attempt, self, request, guard)
   if request.part then request.part.wait = wait end
   session:_wait(adapter, wait)
-  return finish(self, request, wait)
+  return finish(attempt, self, request, wait)
 end
+
+local function loop_of(self) return self._session._loop end
+
+local function method(fn) return waits.method(Attempt, loop_of, fn) end
 
 --- Waits until the lock is granted: a guard, or `nil, message, code`.
 -- `options`: nil (for ever), seconds, or `{ timeout=, data=, max_hold=,
 -- owner= }`.
-function Lock:acquire(options)
-  return acquire(self, read_request(self, options))
-end
+Lock.acquire = method(function(attempt, self, options)
+  return acquire(attempt, self, read_request(self, options))
+end)
 
---- For multi.  `part`: `{ asked =, busy =, scope = }`, the timeout that its
--- caller gave for all parts, whether it only tries, its scope if it does not
--- wait here; `part.wait` will be the wait.
-function Lock:acquire_part(options, part)
+--- For multi, which sees to the end of the attempt.  `part`: `{ asked =,
+-- busy =, scope = }`, the timeout that its caller gave for all parts, whether
+-- it only tries, its scope if it does not wait here; `part.wait` will be the
+-- wait.
+function Lock:acquire_part(attempt, options, part)
   local request = read_request(self, options)
   request.part, request.asked = part, part.asked
   if part.busy then request.timeout, request.refusal = 0, "busy" end
-  return acquire(self, request)
+  return acquire(attempt, self, request)
 end
 
 --- Ends a wait; it hears "cancelled" unless the grant was first.
@@ -408,13 +434,13 @@ function Lock:private_copy()
 end
 
 --- Takes the lock if it is free; never waits for another holder ("busy").
-function Lock:try_acquire(options)
+Lock.try_acquire = method(function(attempt, self, options)
   Lock.check_try(options)
   local request = read_request(self, options or {})
   request.timeout = 0
   request.refusal = "busy"
-  return acquire(self, request)
-end
+  return acquire(attempt, self, request)
+end)
 
 --- Releases the calling task's innermost hold of this lock.
 function Lock:release(options)
@@ -436,6 +462,17 @@ end
 
 check.methods(Ticket, "ticket:cancel()")
 
+-- The callback's turn.  What it gets is made once, if this is interrupted.
+local function deliver(attempt, self, request, item)
+  local wait, session = attempt.wait, self._session
+  if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
+  if attempt.guard then
+    session:_call(item, attempt.guard)
+  elseif item.fn then
+    session:_call(item, finish(attempt, self, request, wait))
+  end
+end
+
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
 function Lock:acquire_async(options, callback)
@@ -451,13 +488,14 @@ function Lock:begin(options, callback, part)
   local request = read_request(self, options)
   request.asked = part and part.asked
   local session = self._session
-  local writer
+  local attempt, writer = Lock.attempt(), nil
   session:_check_open()
   local scope
   if part then scope = part.scope else scope = session:_scope() end
   request.scope = scope
   if request.owner ~= nil then
-    local done, guard, message, code = reenter(self, request.owner, scope)
+    local done, guard, message, code =
+      reenter(attempt, self, request.owner, scope)
     if done then
       local lost = done == "lost" and guard
       session:_later(function()
@@ -470,15 +508,13 @@ function Lock:begin(options, callback, part)
   else
     request.owner = {}
   end
-  local wait = begin(self, request, writer)
+  local wait = begin(attempt, self, request, writer)
   if scope then scope:add(scope.waits, wait) end
-  wait.callback = function()
-    if scope then scope:remove(scope.waits, wait) end
-    callback(finish(self, request, wait))
-  end
+  local item = { fn = callback, scope = false }
+  wait.callback = function() deliver(attempt, self, request, item) end
   local ticket = setmetatable({ _wait = wait }, Ticket)
   if part then part.wait = wait end
-  wait.adapter = session:_expect()
+  wait.adapter = session:_expect(wait)
   session._waits[wait.number] = wait -- from here on it goes on by itself
   return ticket
 end
@@ -512,43 +548,18 @@ function Lock:cancel()
   end
 end
 
--- Runs fn(guard) and releases.  On 5.4 a to-be-closed variable does it, which
--- leaves the traceback of an error as it was, if somebody catches the error: a
--- coroutine that dies of one closes nothing.  So there, and where `<close>` is
--- no syntax, it takes a pcall.
-local function run_protected(guard, fn)
-  local leave = loops.fence()
-  local function close(ok, ...)
-    leave()
-    guard:release()
-    if not ok then error((...), 0) end
-    return ...
-  end
-  return close(pcall(fn, guard))
+local function released(guard, ...)
+  guard:release()
+  return ...
 end
 
-local run = run_protected
-if _VERSION >= "Lua 5.4" then
-  local run_closing = load([[
-    local guard, run, fn = ...
-    local _ <close> = guard
-    return run(guard, fn)
-  ]], "=zklock.with_lock")
-  local function call(guard, fn) return fn(guard) end
-  local getinfo = debug.getinfo
-  local function is_caught()
-    if loops.in_main() then return true end
-    local level = 3
-    local info = getinfo(level, "f")
-    while info and info.func ~= pcall and info.func ~= xpcall do
-      level = level + 1
-      info = getinfo(level, "f")
-    end
-    return info ~= nil
+-- Runs fn(guard) and releases; the closing of the caller's method releases if
+-- this does not get through.
+local function run(closing, guard, fn)
+  if closing.bare then
+    return released(guard, core.protect(closing, fn, guard))
   end
-  run = function(guard, fn)
-    return run_closing(guard, is_caught() and call or run_protected, fn)
-  end
+  return released(guard, fn(guard))
 end
 
 local function report(guard, ...)
@@ -563,16 +574,16 @@ end
 -- `true, …results`; `nil, message, code` if the lock was not granted (fn did
 -- not run); the same error if fn raises; `nil, message, "lost", …results` if
 -- the hold was lost while fn ran.
-function Lock:with_lock(fn, options)
+Lock.with_lock = method(function(attempt, self, fn, options)
   check.callback(fn, "argument 1 of with_lock")
   local guard, message, code =
-    acquire(self, read_request(self, options))
+    acquire(attempt, self, read_request(self, options))
   if not guard then return nil, message, code end
-  return report(guard, run(guard, fn))
-end
+  return report(guard, run(attempt, guard, fn))
+end)
 
-function Lock.run_with(guard, fn)
-  return report(guard, run(guard, fn))
+function Lock.run_with(closing, guard, fn)
+  return report(guard, run(closing, guard, fn))
 end
 
 check.methods(Lock, [[

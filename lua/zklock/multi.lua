@@ -42,6 +42,15 @@ function MultiGuard:_give_back()
   for i = #self._parts, 1, -1 do self._parts[i]:release() end
 end
 
+local function tell_loss(session, self)
+  local reason = self._reason
+  local code = errors.code_of_loss(reason)
+  for _, listener in ipairs(self._listeners) do
+    session:_call(listener, self, code, reason)
+  end
+  self._listeners = {}
+end
+
 -- One part is lost: so is the whole, and the rest is given back.
 function MultiGuard:_lose(path, reason)
   if self._outcome then return end
@@ -49,12 +58,7 @@ function MultiGuard:_lose(path, reason)
   self:_give_back()
   local ticket = self._ticket
   if ticket then ticket:_end_wait() end -- what it waits for is of no use
-  local listeners = self._listeners
-  self._listeners = {}
-  local code = errors.code_of_loss(reason)
-  for _, listener in ipairs(listeners) do
-    self._session:_call(listener.scope, listener.fn, self, code, reason)
-  end
+  self._session:_do(tell_loss, self)
 end
 
 --- Is it lost, by what we know, or by the clock?  Then it is from now on.
@@ -68,7 +72,7 @@ end
 
 -- Who has heard of the end is told no more by the next acquisition.
 local function forget(self)
-  for i = #self._stack, 1, -1 do
+  for i = #(self._stack or {}), 1, -1 do
     if self._stack[i] == self then table.remove(self._stack, i) end
   end
 end
@@ -77,22 +81,42 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
+-- All of them first: while one is awaited this task may be killed.  Once more,
+-- if it was interrupted, it does the rest.
+function MultiGuard:_release(wait)
+  local removals, lost_part = {}, nil
+  for i = #self._parts, 1, -1 do
+    local part = self._parts[i]
+    local done = part:give_back(wait)
+    if not done then lost_part = part end
+    if done and done ~= true then removals[#removals + 1] = done end
+  end
+  if lost_part then
+    self._reason, self._lost_path = lost_part:reason(), lost_part.path
+  end
+  self._outcome = lost_part and "lost" or "released"
+  return removals
+end
+
+local Releasing = waits.class()
+
+function Releasing:finish()
+  if self.fine then return end
+  forget(self.guard)
+  self.guard:_release(self.wait)
+end
+
 function MultiGuard:release(options)
   local wait = Guard.read_wait(options)
   forget(self)
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
-  -- All of them first: while one is awaited this task may be killed.
-  local removals = {}
-  for i = #self._parts, 1, -1 do
-    local done = self._parts[i]:give_back(wait)
-    if done and done ~= true then removals[#removals + 1] = done end
-    if not done then
-      self:_lose(self._parts[i].path, self._parts[i]:reason())
-    end
+  local releasing = setmetatable({ guard = self, wait = wait }, Releasing)
+  local removals = core.protect(releasing, self._release, self, wait)
+  if self._outcome == "lost" then
+    self._session:_do(tell_loss, self)
+    return lost(self)
   end
-  if self._outcome == "lost" then return lost(self) end
-  self._outcome = "released"
   for _, removal in ipairs(removals) do
     local ok, message, code = self._session:_await_removal(removal)
     if not ok then return nil, message, code end
@@ -324,7 +348,6 @@ local function new_ticket(self, request)
     busy = request.busy,
     scope = false,
     wait = false, -- the part's that is asked for
-    fine = false,
     _multi = self,
     _request = request,
     _guard = guard,
@@ -346,15 +369,6 @@ function Ticket:cancel()
 end
 
 check.methods(Ticket, "ticket:cancel()")
-
--- The end of a call that waits.  Not fine: it was killed, or something raised.
-function Ticket:finish()
-  if self.fine then return end
-  self._guard._outcome = "released"
-  self._guard:_give_back()
-end
-
-Ticket.__close = Ticket.finish
 
 local function lost_part(self)
   local guard = self._guard
@@ -414,15 +428,34 @@ local function part_options(request)
   }
 end
 
-local function take_all(self, ticket)
-  for _, part in ipairs(self._parts) do
-    local done, guard, message, code =
-      ticket:_note(part:acquire_part(part_options(ticket._request), ticket))
+-- Taking: the attempts of a call that waits.  What they have got goes back at
+-- once if the call was killed, or something has raised.
+local Taking = waits.class()
+
+function Taking:finish()
+  if self.fine then return end
+  local guard = self.guard
+  if guard then
+    guard._ticket, guard._outcome = false, guard._outcome or "released"
+    forget(guard)
+  end
+  for _, attempt in ipairs(self) do
+    attempt.fine = false
+    attempt:finish()
+  end
+end
+
+local function take_all(taking, self, ticket)
+  taking.guard = ticket._guard
+  for i, part in ipairs(self._parts) do
+    taking[i] = Lock.attempt()
+    local done, guard, message, code = ticket:_note(part:acquire_part(
+      taking[i], part_options(ticket._request), ticket))
     if done then return guard, message, code end
   end
 end
 
-local function acquire(self, request)
+local function acquire(taking, self, request)
   local session = self._session
   session:_check_open()
   local adapter = session:_adapter()
@@ -431,26 +464,30 @@ local function acquire(self, request)
   local top = top_of(self, request.owner)
   if top and top:_find_loss() then return lost(top) end
   local ticket = new_ticket(self, request)
-  return waits.guard(adapter, ticket, take_all, self, ticket)
+  return take_all(taking, self, ticket)
 end
 
-function Multi:acquire(options)
-  return acquire(self, read_request(options))
-end
+local function loop_of(self) return self._session._loop end
 
-function Multi:try_acquire(options)
+local function method(fn) return waits.method(Taking, loop_of, fn) end
+
+Multi.acquire = method(function(taking, self, options)
+  return acquire(taking, self, read_request(options))
+end)
+
+Multi.try_acquire = method(function(taking, self, options)
   Lock.check_try(options)
   local request = read_request(options)
   request.busy = true
-  return acquire(self, request)
-end
+  return acquire(taking, self, request)
+end)
 
-function Multi:with_lock(fn, options)
+Multi.with_lock = method(function(taking, self, fn, options)
   check.callback(fn, "argument 1 of with_lock")
-  local guard, message, code = acquire(self, read_request(options))
+  local guard, message, code = acquire(taking, self, read_request(options))
   if not guard then return nil, message, code end
-  return Lock.run_with(guard, fn)
-end
+  return Lock.run_with(taking, guard, fn)
+end)
 
 --- Releases the calling task's innermost hold of this multi.
 function Multi:release(options)

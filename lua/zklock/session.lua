@@ -21,17 +21,35 @@ local events = check.set "connected suspended reconnected expired closed"
 
 local CLOSE_PATIENCE = 2 -- seconds
 
+-- Calls `item.fn(...)`, once: it is taken out of the item as it is called.
+-- What a hook raises in there is the business of whoever runs this.
+local call = core.call
+if jit then
+  -- LuaJIT does not yield across C, but across pcall.
+  local function outcome(ok, problem)
+    if ok then return true end
+    return false, problem, core.struck(problem)
+  end
+  call = function(item, ...)
+    if loops.in_main() then return core.call(item, ...) end
+    local fn = item.fn
+    item.fn = false
+    return outcome(not fn or xpcall(fn, core.handle, ...))
+  end
+end
+
 local function report(self, level, message)
-  if self._log then pcall(self._log, level, message) end
+  if not self._log then return end
+  local _, problem, struck = call({ fn = self._log }, level, message)
+  if struck then error(problem, 0) end
 end
 
 -- Runs a user's callback.  An error in it must not stop the others: it goes to
 -- the log, or, without one, comes out of the next step().
-local function run(self, fn, ...)
-  local leave = loops.fence()
-  local ok, problem = pcall(fn, ...)
-  leave()
+local function run(self, item, ...)
+  local ok, problem, struck = call(item, ...)
   if ok then return end
+  if struck then error(problem, 0) end
   if self._log then
     report(self, "error", "an error in a callback: " .. tostring(problem))
   else
@@ -40,43 +58,139 @@ local function run(self, fn, ...)
 end
 
 -- The same, unless the scope that gave it has ended.
-local function protect(self, scope, fn, ...)
-  if scope and scope:has_ended() then return end
+local function protect(self, item, ...)
+  if not item.fn or item.scope and item.scope:has_ended() then return end
   local spawn = self._spawn
-  if spawn then spawn(run, self, fn, ...) else run(self, fn, ...) end
+  if spawn then spawn(run, self, item, ...) else run(self, item, ...) end
 end
 
 --- Runs a user's callback for whoever has it: now, or, where none must run, in
--- the next step().
-function Session:_call(scope, fn, ...)
+-- the next step().  `item`: `{ fn =, scope = }`; it is called once.
+function Session:_call(item, ...)
   if loops.allows_callbacks(self._loop) then
-    return protect(self, scope, fn, ...)
+    return protect(self, item, ...)
   end
-  local n, given = select("#", ...), { ... }
-  self:_later(function() fn(unpack(given, 1, n)) end, scope or false)
+  local n, given, fn = select("#", ...), { ... }, item.fn
+  item.fn = false
+  self:_later(function() fn(unpack(given, 1, n)) end, item.scope or false)
 end
 
--- Waits.
+-- What is due.  An event is noted first: then it is over for the core, and
+-- what it asks for stands in `_due`, `{ fn, ... }`, until it has been done.  A
+-- hook may raise anywhere in between, and a callback may turn the session: so
+-- noting it twice does no harm, nor does doing it twice.
+
+local function run_due(self)
+  local due = self._due
+  while due[1] do
+    local item = due[1]
+    item[1](self, item[2], item[3], item[4])
+    if due[1] == item then table.remove(due, 1) end
+  end
+end
+
+-- Does at once what an event would ask for; the rest of it in the next step(),
+-- if this is interrupted.
+local function do_now(self, item)
+  local due = self._due
+  table.insert(due, item)
+  item[1](self, item[2], item[3], item[4])
+  for i = #due, 1, -1 do
+    if due[i] == item then table.remove(due, i) end
+  end
+end
+
+--- Calls `fn(self, ...)`, and, if that is interrupted, again in the next step().
+function Session:_do(fn, ...)
+  do_now(self, { fn, ... })
+end
 
 local function end_wait(self, wait)
   self._waits[wait.number] = nil
   wait.done = true
   if wait.callback then
-    protect(self, wait.scope, wait.callback)
-    if wait.adapter then self:_attend(wait.adapter, -1) end
+    if not (wait.scope and wait.scope:has_ended()) then wait.callback() end
+    if wait.adapter then self:_attend(wait.adapter, wait, nil) end
   elseif wait.adapter then
     wait.adapter.wake(wait)
   end
 end
 
--- An event is told once.  So handlers need no memory before they have noted
--- it: should there be none left, what they call raises, and nobody waits on.
-local handlers = {}
+local function end_removal(self, wait)
+  self._removals[wait.number] = nil
+  wait.done = true
+  if wait.adapter then wait.adapter.wake(wait) end
+end
+
+local function end_openings(self, code)
+  for _, opening in pairs(self._openings) do
+    opening.code, opening.done = code, true
+    if opening.adapter then opening.adapter.wake(opening) end
+  end
+end
+
+local function fail(self, code)
+  self._failure = code
+  end_openings(self, code)
+end
+
 local none = {}
+
+-- Everybody who is to hear that a hold is lost hears it once.
+local function tell_loss(self, hold, listeners)
+  hold.listeners, hold.revocation = none, false
+  if not hold.reported then
+    hold.reported = true
+    report(self, "warn", ("the hold of %s was lost%s"):format(hold.path,
+      errors.because(hold.lost)))
+  end
+  local code = errors.code_of_loss(hold.lost)
+  for _, listener in ipairs(listeners) do
+    protect(self, listener, listener.guard, code, hold.lost)
+  end
+  self:_unlisten(hold)
+end
+
+local function tell_revoked(self, hold, listeners)
+  hold.revoked, hold.revocation = true, false
+  for _, listener in ipairs(listeners) do
+    protect(self, listener, listener.guard)
+  end
+end
+
+local function tell_state(self, event, listeners, connected)
+  self._shown = connected and "connected" or event
+  if connected ~= nil then self._was_connected = connected end
+  if connected then self._is_open, self._failure = true, false end
+  for _, listener in ipairs(listeners) do
+    protect(self, listener, event, self)
+  end
+  if connected then end_openings(self, false) end
+end
+
+local function tell_event(self, event, connected)
+  local listeners = {}
+  for _, fn in ipairs(self._listeners[event] or none) do
+    listeners[#listeners + 1] = { fn = fn }
+  end
+  listeners[#listeners + 1] = { fn = self._on_event }
+  return { tell_state, event, listeners, connected }
+end
+
+local function call_later(self, item)
+  protect(self, item)
+  if item.adapter then self:_attend(item.adapter, item, nil) end
+end
+
+local function finish_scope(_, scope) scope:finish() end
+
+-- What an event asks for, if anything.  An event is told until it has been
+-- noted: should there be no memory left, what is called here raises.
+local handlers = {}
 
 function handlers.granted(self, number)
   local wait = self._waits[number]
-  if wait then end_wait(self, wait) end
+  return wait and { end_wait, wait }
 end
 
 function handlers.refused(self, number, code, ahead, reason, rival, holds, cut)
@@ -84,25 +198,7 @@ function handlers.refused(self, number, code, ahead, reason, rival, holds, cut)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
   wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
-  end_wait(self, wait)
-end
-
-local function report_loss(self, hold)
-  report(self, "warn", ("the hold of %s was lost%s"):format(hold.path,
-    errors.because(hold.lost)))
-end
-
--- Tells everybody who is to hear that a hold is lost, once.
-local function tell_loss(self, hold)
-  local listeners = hold.listeners
-  if listeners == none then return end
-  hold.listeners, hold.revocation = none, false
-  if self._log then pcall(report_loss, self, hold) end
-  local code = errors.code_of_loss(hold.lost)
-  for _, listener in ipairs(listeners) do
-    protect(self, listener.scope, listener.fn, listener.guard, code, hold.lost)
-  end
-  self:_unlisten(hold)
+  return { end_wait, wait }
 end
 
 function handlers.lost(self, number, reason)
@@ -110,22 +206,75 @@ function handlers.lost(self, number, reason)
   if not hold or hold.ended then return end
   self._untold[hold] = nil
   hold.lost = hold.lost or reason
-  tell_loss(self, hold)
+  return { tell_loss, hold, hold.listeners }
+end
+
+function handlers.gone(self, number)
+  local wait = self._removals[number]
+  return wait and { end_removal, wait }
+end
+
+function handlers.revoked(self, number)
+  local hold = self._holds[number]
+  if not hold or hold.ended then return end
+  return { tell_revoked, hold, hold.revocation or none }
+end
+
+function handlers.answered(self, number, code, reason, contenders, exists)
+  local wait = self._waits[number]
+  if not wait then return end
+  wait.code, wait.reason = code, reason
+  wait.contenders, wait.exists = contenders, exists
+  return { end_wait, wait }
+end
+
+-- `code`: why there is no first connection.
+function handlers.state(self, state)
+  if state == "suspended" and self._shown == state then return end
+  if state == "connected" then
+    return tell_event(self,
+      self._was_connected and "reconnected" or "connected", true)
+  elseif state == "expired" then
+    return tell_event(self, state, false)
+  elseif state == "suspended" then
+    return tell_event(self, state)
+  end
+end
+
+function handlers.failed(self, code)
+  if self._was_connected then return end
+  return { fail, code }
+end
+
+function handlers.log(_, level, message)
+  return { report, level, message }
+end
+
+-- A request of nginx.
+function handlers.ended(self, number)
+  local scope = self._scopes[number]
+  return scope and { finish_scope, scope }
+end
+
+function handlers.closed(self)
+  self._ended = true
 end
 
 --- A call has found out that a hold is lost, and tells it before it returns;
 -- or, where a callback must not run, leaves that to the event that is on its
 -- way.  A suspension that is known, and not yet told, comes before it.
 function Session:_lose(hold, reason)
+  local listeners = hold.listeners
   hold.lost = hold.lost or reason
+  if listeners == none then return end
   if not loops.allows_callbacks(self._loop) then
-    if hold.listeners ~= none then self._untold[hold] = true end
+    self._untold[hold] = true
     return
   end
   if self._shown == "connected" and self._core:state() == "suspended" then
-    handlers.state(self, "suspended")
+    do_now(self, handlers.state(self, "suspended"))
   end
-  tell_loss(self, hold)
+  do_now(self, { tell_loss, hold, listeners })
 end
 
 -- All that are lost and that somebody listens to.
@@ -143,105 +292,18 @@ local function find_losses(self)
   return lost
 end
 
-function handlers.gone(self, number)
-  local wait = self._removals[number]
-  self._removals[number] = nil
-  if not wait then return end
-  wait.done = true
-  if wait.adapter then wait.adapter.wake(wait) end
-end
-
-function handlers.revoked(self, number)
-  local hold = self._holds[number]
-  if not hold or hold.ended then return end
-  local listeners = hold.revocation or none
-  hold.revoked, hold.revocation = true, false
-  for _, listener in ipairs(listeners) do
-    protect(self, listener.scope, listener.fn, listener.guard)
-  end
-end
-
-function handlers.answered(self, number, code, reason, contenders, exists)
-  local wait = self._waits[number]
-  if not wait then return end
-  wait.code, wait.reason = code, reason
-  wait.contenders, wait.exists = contenders, exists
-  end_wait(self, wait)
-end
-
-local function emit(self, event)
-  for _, fn in ipairs(self._listeners[event] or none) do
-    protect(self, nil, fn, event, self)
-  end
-  if self._on_event then protect(self, nil, self._on_event, event, self) end
-end
-
--- `code`: why there is no first connection.
-local function end_openings(self, code)
-  for _, opening in pairs(self._openings) do
-    opening.code, opening.done = code, true
-    if opening.adapter then opening.adapter.wake(opening) end
-  end
-end
-
-function handlers.state(self, state)
-  if state == "suspended" and self._shown == state then return end
-  self._shown = state
-  if state == "connected" then
-    local event = self._was_connected and "reconnected" or "connected"
-    self._was_connected, self._is_open = true, true
-    self._failure = false
-    emit(self, event)
-    end_openings(self, false)
-  elseif state == "expired" then
-    self._was_connected = false
-    emit(self, state)
-  elseif state == "suspended" then
-    emit(self, state)
-  end
-end
-
-function handlers.failed(self, code)
-  if self._was_connected then return end
-  self._failure = code
-  end_openings(self, code)
-end
-
-function handlers.log(self, level, message)
-  report(self, level, message)
-end
-
--- A request of nginx.
-function handlers.ended(self, number)
-  local scope = self._scopes[number]
-  if scope then scope:finish() end
-end
-
-function handlers.closed(self)
-  self._ended = true
-end
-
 local function dispatch(self, kind, ...)
   if not kind then return false end
-  handlers[kind](self, ...)
+  self._core:noted(self._due, handlers[kind](self, ...))
   return true
 end
 
-local function run_later(self)
-  local later = self._later_queue
-  self._later_queue = nil
-  for _, item in ipairs(later) do
-    protect(self, item.scope, item.fn)
-    if item.adapter then self:_attend(item.adapter, -1) end
-  end
-end
-
--- Runs what is due; never raises.
+-- Runs what is due; raises nothing but what a hook has raised.
 function Session:_step()
+  run_due(self)
   while not self._left and dispatch(self, self._core:next(self._host_read)) do
-    if self._later_queue then run_later(self) end
+    run_due(self)
   end
-  while self._later_queue do run_later(self) end
 end
 
 --- Runs the due callbacks; never blocks.  Call it when fd() is readable.
@@ -265,12 +327,10 @@ end
 -- Puts a callback off to the next step().  `scope`: nil for the caller's, false
 -- for none.
 function Session:_later(fn, scope)
-  local adapter = self:_expect()
   if scope == nil then scope = self:_scope() end
-  self._later_queue = self._later_queue or {}
-  table.insert(self._later_queue, {
-    scope = scope, fn = fn, adapter = adapter,
-  })
+  local item = { fn = fn, scope = scope, adapter = false }
+  item.adapter = self:_expect(item)
+  table.insert(self._due, { call_later, item })
   self._core:nudge()
 end
 
@@ -292,7 +352,7 @@ local function adapter_of(self, maker)
     self._adapters[maker] = adapter
     self._host_read = self._host_read or adapter.reads_fd
     self._served[adapter] = {
-      waiting = 0,
+      waiting = setmetatable({}, { __mode = "k" }),
       armed = false,
       holds = setmetatable({}, { __mode = "k" }),
     }
@@ -320,11 +380,11 @@ function Session:_scope(adapter)
 end
 
 -- Waits and callbacks that are expected keep a loop watching the fd: armed.
--- `change`: so many more.
-function Session:_attend(adapter, change)
+-- `waiting`: is `thing` from now on one of them (true, or nil)?
+function Session:_attend(adapter, thing, waiting)
   local served = self._served[adapter]
-  served.waiting = served.waiting + change
-  local needed = served.waiting > 0 or next(served.holds) ~= nil
+  served.waiting[thing] = waiting
+  local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
   if self._closed or needed == served.armed then return end
   if needed then
     if adapter.arm then adapter.arm() end
@@ -335,12 +395,12 @@ function Session:_attend(adapter, change)
   end
 end
 
--- The caller expects to be called back: the adapter that will see to it; nil
--- where step() is called by hand.
-function Session:_expect()
+-- The caller expects to be called back for `thing`: the adapter that will see
+-- to it; nil where step() is called by hand.
+function Session:_expect(thing)
   local adapter = adapter_of(self, loops.peek(self._loop))
   if adapter.blocks then return nil end
-  self:_attend(adapter, 1)
+  self:_attend(adapter, thing, true)
   return adapter
 end
 
@@ -351,15 +411,15 @@ function Session:_listen(hold)
   if adapter.blocks then return end
   hold.adapter = adapter
   self._served[adapter].holds[hold] = true
-  self:_attend(adapter, 0)
+  self:_attend(adapter, hold, nil)
 end
 
 function Session:_unlisten(hold)
   local adapter = hold.adapter
   if not adapter then return end
-  hold.adapter = nil
   self._served[adapter].holds[hold] = nil
-  self:_attend(adapter, 0)
+  self:_attend(adapter, hold, nil)
+  hold.adapter = nil
 end
 
 -- Suspends the caller until wait.done.
@@ -600,17 +660,19 @@ end
 
 -- Closing.
 
--- No new ones can come: the session is closed.
-local function wake_all(self)
+local function end_as_closed(self)
+  -- No new ones can come: the session is closed.
   for _, wait in pairs(self._waits) do
     wait.code = "closed"
-    end_wait(self, wait)
+    table.insert(self._due, { end_wait, wait })
   end
-  for number, wait in pairs(self._removals) do
-    self._removals[number] = nil
-    wait.code, wait.done = "closed", true
-    if wait.adapter then wait.adapter.wake(wait) end
+  for _, wait in pairs(self._removals) do
+    wait.code = "closed"
+    table.insert(self._due, { end_removal, wait })
   end
+  run_due(self)
+  self._told_closed = self._told_closed or tell_event(self, "closed")
+  tell_state(self, "closed", self._told_closed[3])
   end_openings(self, "closed")
 end
 
@@ -624,28 +686,47 @@ local function await_end(self)
   end
 end
 
---- Releases all, ends the ZooKeeper session, wakes every waiter with
--- "closed".  Idempotent.
-function Session:close()
-  self:_check_process()
-  if self._closed then return true end
-  for _, hold in ipairs(find_losses(self)) do
-    self:_lose(hold, hold.lost)
-  end
-  if self._closed then return true end -- by one who was told
-  self._closed = true
-  self._core:close()
-  wake_all(self)
-  while self._later_queue do run_later(self) end
-  emit(self, "closed")
-  local blocking = loops.may_block(self._loop)
-  if blocking then await_end(self) end
+local function leave(self)
+  if self._left then return end
   for _, adapter in pairs(self._adapters) do
     if adapter.close then adapter.close() end
   end
   self._last = { id = self._core:id(), stats = self._core:stats() }
   self._left = true
   self._core:leave()
+end
+
+local function close(self)
+  for _, hold in ipairs(find_losses(self)) do
+    self:_lose(hold, hold.lost)
+  end
+  if self._closed then return end -- by one who was told
+  self._closed = true
+  self._core:close()
+  end_as_closed(self)
+  if loops.may_block(self._loop) then await_end(self) end
+end
+
+-- A close that is interrupted waits for nothing more.
+local Closing = waits.class()
+
+function Closing:finish()
+  local session = self.session
+  if not self.fine then
+    session._closed = true
+    session._core:close()
+    end_as_closed(session)
+  end
+  leave(session)
+end
+
+--- Releases all, ends the ZooKeeper session, wakes every waiter with
+-- "closed".  Idempotent.
+function Session:close()
+  self:_check_process()
+  if self._closed then return true end
+  local closing = setmetatable({ session = self }, Closing)
+  waits.protect(loops.may_block(self._loop), closing, close, self)
   return true
 end
 
@@ -693,15 +774,26 @@ local function give_up(self, code, timeout)
     errors.seconds(timeout), last)
 end
 
+-- A connect that raises leaves no session open.
+local Connecting = waits.class()
+
+function Connecting:finish()
+  local session = self.session
+  if self.fine then return end
+  if session then session._closed, session._left = true, true end
+  if self.handle then self.handle:leave() end
+end
+
 -- A session that connects by itself, from what settings.read has read.
-local function open(hosts, given)
+local function open(connecting, hosts, given)
   if given.tls then
     return refusal("unsupported", "TLS is not supported%s", core.has_tls()
       and " by zklock yet, though this ZooKeeper client library has it"
       or ": this ZooKeeper client library was built without it")
   end
   loops.find(given.loop) -- raises where nothing can wait, before a thread runs
-  local handle, problem = core.open {
+  connecting.handle = core.session()
+  local handle, problem = core.open({
     hosts = hosts,
     session_timeout = given.session_timeout,
     least_session_timeout = given.least_session_timeout,
@@ -709,12 +801,12 @@ local function open(hosts, given)
     auth = given.auth,
     acl = given.acl,
     log = given.log ~= nil,
-  }
+  }, connecting.handle)
   if not handle then
     return refusal("disconnected", "cannot start a session: %s", problem)
   end
   local pid = core.pid()
-  return setmetatable({
+  local self = setmetatable({
     _core = handle,
     _pid = pid,
     _hosts = hosts,
@@ -733,10 +825,12 @@ local function open(hosts, given)
     _openings = {}, -- waits for the first connection
     _is_open = false, -- it was there
     _failure = false, -- why it is not there
+    _due = {},
     _scopes = {},
     _was_connected = false,
     _shown = false, -- the state that was told last
     _untold = {}, -- holds whose loss the next step() is to tell
+    _told_closed = false,
     _closed = false,
     _ended = false,
     _left = false,
@@ -744,19 +838,15 @@ local function open(hosts, given)
     _holds = setmetatable({}, { __mode = "v" }),
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
-end
-
---- Opens a session and does not wait: it connects in the background, and what
--- needs the connection waits for that.
-function Session.open(hosts, options)
-  return open(hosts, settings.read(hosts, options))
+  connecting.session = self
+  return self
 end
 
 --- Opens a session; waits until it is connected.
-function Session.connect(hosts, options, ...)
+local function connect(connecting, hosts, options, ...)
   check.arguments("zklock.connect(hosts, options)", hosts, ...)
   local given = settings.read(hosts, options)
-  local self, message, code = open(hosts, given)
+  local self, message, code = open(connecting, hosts, given)
   if not self then return nil, message, code end
   local opening = self:_await_opening(given.connect_timeout)
   if self._closed then return give_up(self, "closed") end
@@ -765,5 +855,20 @@ function Session.connect(hosts, options, ...)
   end
   return self
 end
+
+local function loop_of(_, options)
+  local loop = type(options) == "table" and options.loop or nil
+  return (loop == nil or loop == "auto") and "auto" or loop == "poll" and loop
+    or {} -- whatever it is, it does not block
+end
+
+Session.connect = waits.method(Connecting, loop_of, connect)
+
+--- Opens a session and does not wait: it connects in the background, and what
+-- needs the connection waits for that.
+Session.open = waits.method(Connecting, loop_of,
+  function(connecting, hosts, options)
+    return open(connecting, hosts, settings.read(hosts, options))
+  end)
 
 return Session

@@ -1,81 +1,87 @@
---- Waiting: how a task is suspended until an event ends its wait.
--- A wait is `{ done=, number=, among=, share=, timeout= }`: `among[number]` is
--- where events look for it, `share` the hold that it may be granted. Should
--- the task be killed or an error be raised meanwhile, the wait ends and
--- nothing of it is left.
+--- Waiting: how a task is suspended until an event ends its wait, and how
+-- what has been begun is ended, should the task be killed or an error be
+-- raised meanwhile.
+--
+-- A hook (a debugger's, the one that an interpreter sets upon Ctrl-C) may
+-- raise between any two instructions here.  So whatever must be undone hangs
+-- on a `closing` before it is done: C calls `closing:finish()` however the
+-- call ends, and once more if that was interrupted.  `closing.fine` says that
+-- there is nothing to be undone.  Each finish() may be called again.
+local core = require "zklock.core"
+local loops = require "zklock.loop"
 
--- Only here is the wait entered among those that events reach: what is not,
--- the collector ends.
-local function turn(self, adapter, wait)
-  wait.adapter = adapter
-  if wait.number then wait.among[wait.number] = wait end
-  wait.attended = true
-  self:_attend(adapter, 1)
-  while not wait.done do
-    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
-    -- An early return of an adapter that does not watch the fd by itself.
-    if not wait.done then self:_step() end
-    if wait.timeout and wait.timeout() <= 0 then break end
-  end
+local waits = {}
+
+--- Makes a class of closings; each has finish().
+function waits.class()
+  local class = { __close = core.close }
+  class.__index = class
+  return class
 end
 
-local function abandon(wait)
-  if wait.number then wait.among[wait.number] = nil end
-  if wait.share and not wait.taken then
-    wait.share:release()
-  end
-end
-
--- What `fn` returns or raises, after `closing:finish()`; `closing.fine` says
--- which.  `blocks`: it never yields.
-local function pass(closing, ok, ...)
+-- Where C cannot be yielded across there is Lua's own pcall.
+local function finish_up(closing, ok, ...)
   closing.fine = ok
   closing:finish()
   if not ok then error((...), 0) end
   return ...
 end
 
-local guarded
-if _VERSION >= "Lua 5.4" then
-  -- `<close>` is for coroutine.close; a coroutine that dies of an error closes
-  -- nothing by itself.
-  guarded = load([[
-    local pass, _, closing = ...
-    local _ <close> = closing
-    return pass(closing, pcall(select(4, ...)))
-  ]], "=zklock.wait")
-elseif not jit and _VERSION == "Lua 5.1" then
-  -- No yield across pcall here: only a wait that blocks can be protected.
-  guarded = function(pass_, blocks, closing, fn, ...)
-    if not blocks then return pass_(closing, true, fn(...)) end
-    return pass_(closing, pcall(fn, ...))
-  end
-else
-  guarded = function(pass_, _, closing, ...)
-    return pass_(closing, pcall(...))
-  end
-end
-
-local Closing = {}
-Closing.__index = Closing
-
-function Closing:finish()
-  if self.finished then return end
-  self.finished = true
-  local scope = self.wait.scope
-  if scope then scope:remove(scope.waits, self.wait) end
-  if self.wait.attended then self.session:_attend(self.adapter, -1) end
-  if not self.fine then abandon(self.wait) end
-end
-
-Closing.__close = Closing.finish
-
-local waits = {}
+local yields_across_c = jit == nil and _VERSION ~= "Lua 5.1"
 
 --- Calls `fn(...)`, and then `closing:finish()`, also if it raises or the
--- running task is killed in it.  `closing` has finish, and that as __close.
-function waits.guard(adapter, closing, fn, ...)
-  return guarded(pass, adapter.blocks, closing, fn, ...)
+-- running task is killed in it.  `blocks`: it never yields.
+function waits.protect(blocks, closing, fn, ...)
+  if blocks or yields_across_c then
+    return core.protect(closing, fn, ...)
+  elseif jit then
+    return finish_up(closing, pcall(fn, ...))
+  end
+  -- No yield across pcall, either: only what blocks can be protected.
+  closing.bare = true
+  return fn(...)
+end
+
+--- A method `fn(closing, self, ...)`, protected as a whole, with a new closing
+-- of `class` for each call.  `loop_of(self, ...)` is the loop in question.
+function waits.method(class, loop_of, fn)
+  if core.method then return core.method(fn, class) end
+  return function(...)
+    local closing = setmetatable({}, class)
+    local blocks = loops.may_block(loop_of(...))
+    return waits.protect(blocks, closing, fn, closing, ...)
+  end
+end
+
+-- A wait is `{ done=, number=, among=, share=, timeout= }`: `among[number]` is
+-- where events look for it, `share` the hold that it may be granted.
+
+local Closing = waits.class()
+
+local function abandon(wait)
+  if wait.number then wait.among[wait.number] = nil end
+  if wait.share and not wait.taken then wait.share:release() end
+end
+
+function Closing:finish()
+  local wait = self.wait
+  if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
+  self.session:_attend(self.adapter, wait, nil)
+  if not self.fine then abandon(wait) end
+end
+
+-- Only here is the wait entered among those that events reach: what is not,
+-- the collector ends.
+local function turn(session, adapter, wait)
+  wait.adapter = adapter
+  if wait.number then wait.among[wait.number] = wait end
+  session:_attend(adapter, wait, true)
+  while not wait.done do
+    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    -- An early return of an adapter that does not watch the fd by itself.
+    if not wait.done then session:_step() end
+    if wait.timeout and wait.timeout() <= 0 then break end
+  end
 end
 
 --- Suspends the running task until `wait.done`, or until its own timeout.
@@ -84,7 +90,7 @@ function waits.suspend(session, adapter, wait)
     session = session, adapter = adapter, wait = wait,
   }, Closing)
   if wait.scope then wait.scope:add(wait.scope.waits, wait) end
-  waits.guard(adapter, wait.closing, turn, session, adapter, wait)
+  waits.protect(adapter.blocks, wait.closing, turn, session, adapter, wait)
 end
 
 --- Ends a wait whose task, if it has one, will never go on.
@@ -93,7 +99,9 @@ function waits.abandon(wait)
     wait.closing:finish()
   else
     abandon(wait)
-    if wait.adapter then wait.lock._session:_attend(wait.adapter, -1) end
+    if wait.adapter then
+      wait.lock._session:_attend(wait.adapter, wait, nil)
+    end
   end
 end
 

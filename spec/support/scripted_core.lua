@@ -104,7 +104,6 @@ function scripted.new()
     lease_until = math.huge,
     claims = {},
     zxid = 0,
-    excess = 0, -- shares that were given back twice
     collected = 0, -- holds that the collector has ended
     on_wait = function() error "nobody is to wait here" end,
   }, Script)
@@ -244,7 +243,16 @@ scripted.core = {
 
 function scripted.core.now() return current.clock end
 
-function scripted.core.open(settings)
+-- What sees to endings is the real one's.
+for _, name in ipairs { "call", "handle", "struck", "close", "protect",
+    "method" } do
+  scripted.core[name] = real[name]
+end
+
+function scripted.core.session() return Session.new {} end
+function scripted.core.hold() return Hold.new { empty = true } end
+
+function scripted.core.open(settings, session)
   check(settings.hosts, "string", "hosts")
   check(settings.session_timeout, "number", "session_timeout")
   insist(not current.core, "one session for each script")
@@ -252,7 +260,11 @@ function scripted.core.open(settings)
     state = "connecting", states = {}, untold = {}, events = {}, commands = {},
     slots = {}, log = settings.log, numbers = 0,
   }
-  return Session.new { core = current.core, script = current }
+  session = session or Session.new {}
+  local box = Session.check(session)
+  insist(not box.core, "a session that is open already")
+  box.core, box.script = current.core, current
+  return session
 end
 
 -- The session's userdata.
@@ -279,7 +291,8 @@ end
 function Session.methods.next(object)
   local core = Session.check(object).core
   while core do
-    if core.untold[1] then return "state", table.remove(core.untold, 1) end
+    if core.untold[1] then return "state", core.untold[1] end
+    if core.told then return tell[core.told.kind](core.told.subject) end
     local message = take(core.events)
     if not message then return end
     if message.kind == "state" then
@@ -287,14 +300,26 @@ function Session.methods.next(object)
     elseif message.kind ~= "nudge" then
       local script = Session.check(object).script
       if script.on_news then script.on_news(message.kind, message.subject) end
-      return tell[message.kind](message.subject)
+      core.told = message
     end
+  end
+end
+
+function Session.methods.noted(object, queue, item)
+  local core = Session.check(object).core
+  if item ~= nil then queue[#queue + 1] = item end
+  if not core then return end
+  if core.untold[1] then
+    table.remove(core.untold, 1)
+  else
+    core.told = nil
   end
 end
 
 --- Are there events that Lua has not heard?
 function Script:has_news()
-  return #self.core.events > 0 or #self.core.untold > 0
+  local core = self.core
+  return #core.events > 0 or #core.untold > 0 or core.told ~= nil
 end
 
 function Session.methods.wait(object, seconds)
@@ -336,13 +361,18 @@ function Session.collect(box)
   if box.core then box.core.closed = true end
 end
 
-local function new_share(claim, core, script)
+local function fill(share, claim, core, script)
   claim.shares = claim.shares + 1
-  return Hold.new { claim = claim, core = core, script = script, live = true }
+  share = share or Hold.new { empty = true }
+  local box = Hold.check(share)
+  insist(box.empty, "a share that is not empty")
+  box.empty = nil
+  box.claim, box.core, box.script, box.live = claim, core, script, true
+  return share
 end
 
 function Session.methods.acquire(object, path, seconds, patient, data,
-    max_hold, way)
+    max_hold, way, share)
   local core, script = check_open(object)
   check(path, "string", "path")
   insist(not real.check_path(path), "a path that was not checked")
@@ -373,13 +403,17 @@ function Session.methods.acquire(object, path, seconds, patient, data,
   }
   script.claims[#script.claims + 1] = claim
   if script.on_claim then script.on_claim(claim) end
-  return new_share(claim, core, script), claim.number
+  return fill(share, claim, core, script), claim.number
 end
 
 -- The hold's userdata.
 
 local function command(self, kind)
   post(self.core.commands, self.claim.orders, kind, self.claim)
+end
+
+local function is_held(self)
+  return self.live and self.script:is_held(self.claim)
 end
 
 local function give_back(self, report)
@@ -402,13 +436,14 @@ end
 
 function Hold.methods.release(object, report)
   local self = Hold.check(object)
-  local kept = self.claim.state ~= "lost"
   if self.live then
-    kept = give_back(self, report and true or false)
-  else
-    self.script.excess = self.script.excess + 1
+    local waiting = self.claim.state == "waiting"
+    local provable = is_held(self) or self.core.closed
+    self.kept = give_back(self, report and true or false)
+      and (provable or waiting)
+    self.last = self.claim.shares == 0
   end
-  return kept, self.claim.shares == 0
+  return self.kept or false, self.last or false
 end
 
 function Hold.collect(self)
@@ -423,18 +458,14 @@ function Hold.collect(self)
   post(self.core.events, {}, "log", line)
 end
 
-function Hold.methods.again(object)
+function Hold.methods.again(object, share)
   local self = Hold.check(object)
-  return new_share(self.claim, self.core, self.script)
+  return fill(share, self.claim, self.core, self.script)
 end
 
 function Hold.methods.cancel(object)
   local self = Hold.check(object)
   if not self.core.closed then command(self, "cancel") end
-end
-
-local function is_held(self)
-  return self.live and self.script:is_held(self.claim)
 end
 
 function Hold.methods.is_held(object)

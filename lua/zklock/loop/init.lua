@@ -15,6 +15,7 @@
 -- The adapters of this directory have the same parts in the same order: how
 -- the loop hears of an error that nobody else would, the reader, wait, wake,
 -- arm, disarm, close.
+local core = require "zklock.core"
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -34,27 +35,26 @@ function loops.task()
 end
 
 -- PUC 5.1 has no yield across pcall: what runs inside one cannot wait in a
--- coroutine.  Counted per task.
-local fences = setmetatable({}, { __mode = "k" })
-local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
+-- coroutine.
+local fences = { [pcall] = true, [xpcall] = true, [core.call] = true,
+  [core.protect] = true }
 
-local function nothing() end
-
---- The running task enters a pcall; the result is to be called when it leaves.
-function loops.fence()
-  if yields_across_pcall then return nothing end
-  local task = loops.task()
-  local function leave() fences[task] = fences[task] - 1 end
-  fences[task] = (fences[task] or 0) + 1 -- last: memory may run out
-  return leave
+local function is_fenced()
+  if jit or _VERSION ~= "Lua 5.1" or loops.in_main() then return false end
+  local level, info = 2, debug.getinfo(2, "f")
+  while info and not fences[info.func] do
+    level = level + 1
+    info = debug.getinfo(level, "f")
+  end
+  return info ~= nil
 end
 
 --- Raises where the running task could not be suspended.
 function loops.check_fence(adapter)
-  if adapter.blocks or (fences[loops.task()] or 0) == 0 then return end
-  misuse("on Lua 5.1 nothing can wait inside with_lock or a callback in a "
-    .. "coroutine (there is no yield across pcall): use acquire and release, "
-    .. "or loop = \"poll\"")
+  if adapter.blocks or not is_fenced() then return end
+  misuse("on Lua 5.1 nothing can wait inside with_lock, a callback or pcall "
+    .. "in a coroutine (there is no yield across pcall): use acquire and "
+    .. "release, or loop = \"poll\"")
 end
 
 --- Does the calling code run in the main chunk?

@@ -1,0 +1,205 @@
+-- Ctrl-C in a plain script: the stock interpreters have a handler for SIGINT
+-- that sets a hook, and the hook raises "interrupted!".
+local support = require "support"
+local spawn = require "support.child".spawn
+local start_proxy = require "support.proxy".start
+
+-- What each child begins with: how an interrupted call ends.
+local PROLOGUE = [[
+  local path = ...
+  local function interrupted(fn)
+    say "begun"
+    local ok, problem = pcall(fn)
+    say(ok, tostring(problem):match "interrupted!$" or problem)
+  end
+  local function count_threads()
+    local n = 0
+    for _ in require "lfs".dir "/proc/self/task" do n = n + 1 end
+    return n
+  end
+  local function until_true(condition)
+    local deadline = zklock.now() + 10
+    while not condition() and zklock.now() < deadline do
+      socket.sleep(0.003)
+    end
+    return condition()
+  end
+]]
+
+local function start(code, ...) return spawn(PROLOGUE .. code, ...) end
+
+-- Does its Lua thread sleep?
+local function is_asleep(child)
+  local file = io.open(("/proc/%d/stat"):format(child.pid))
+  if not file then return false end
+  local state = file:read("*a"):match "%) (%a)"
+  file:close()
+  return state == "S"
+end
+
+local function interrupt(child)
+  child:expect "begun"
+  support.wait_until(function() return is_asleep(child) end, 10, "a wait")
+  child:signal "INT"
+  child:expect "false\tinterrupted!"
+end
+
+describe("SIGINT", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  for name, wait in pairs {
+    ["acquire"] = "mutex:acquire()",
+    ["acquire with a timeout"] = "mutex:acquire(60)",
+    ["with_lock"] = "mutex:with_lock(print)",
+    ["session:with_lock"] = "session:with_lock(path, print, 60)",
+    ["a multi"] = "session:multi { mutex }:acquire()",
+    ["a semaphore"] = "session:semaphore(path .. '/s', 1):acquire()",
+  } do
+    it("ends the wait of " .. name .. ", and the program goes on", function()
+      local path = support.path()
+      local other = support.connect()
+      local held = assert(other:mutex(path):acquire(5))
+      local held_too = assert(other:semaphore(path .. "/s", 1):acquire(5))
+      local child = start(([[
+        local session = assert(zklock.connect(hosts))
+        local mutex = session:mutex(path)
+        interrupted(function() return %s end)
+        say(until_true(function()
+          return session:stats().waiting == 0 and not next(session._waits)
+        end), session:state())
+        hear()
+        say((mutex:acquire(5):release()))
+        say(session:close())
+      ]]):format(wait), path)
+      interrupt(child)
+      child:expect "true\tconnected"
+      support.wait_until(function()
+        return #other:contenders(path) == 1
+          and #other:contenders(path .. "/s") == 1
+      end)
+      held:release()
+      held_too:release()
+      child:say():expect "true":expect "true"
+      assert.equal(0, child:wait())
+    end)
+  end
+
+  it("ends a wait in a program that has long been running", function()
+    local path = support.path()
+    local child = start([[
+      local one = assert(zklock.connect(hosts)):mutex(path)
+      local two = assert(zklock.connect(hosts)):mutex(path)
+      for _ = 1, 300 do
+        local guard = one:acquire()
+        two:try_acquire()
+        guard:release()
+      end
+      local guard = one:acquire()
+      interrupted(function() while true do two:acquire(0.05) end end)
+      say(guard:is_held())
+    ]], path)
+    support.wait_until(function() return not is_asleep(child) end)
+    interrupt(child)
+    child:expect "true"
+    child:wait()
+  end)
+
+  -- Nothing passes between these and the servers.
+  for name, call in pairs {
+    ["verify"] = "guard:verify()",
+    ["contenders"] = "session:contenders(path)",
+    ["revoke"] = "session:revoke(path)",
+    ["release { wait = true }"] = "guard:release { wait = true }",
+  } do
+    it("ends the wait of " .. name, function()
+      local proxy = start_proxy()
+      local child = start(([[
+        local session = assert(zklock.connect((select(2, ...)),
+          { session_timeout = 40 }))
+        local guard = assert(session:mutex(path):acquire(5))
+        say "held"
+        hear()
+        interrupted(function() return %s end)
+        hear()
+        say((guard:release()))
+        say(next(session._waits))
+        say(session:contenders(path)[1])
+        say(session:close())
+      ]]):format(call), support.path(), proxy.hosts)
+      child:expect "held"
+      proxy:freeze()
+      child:say()
+      interrupt(child)
+      proxy:heal()
+      child:say():expect "true":expect "nil":expect "nil":expect "true"
+      assert.equal(0, child:wait())
+    end)
+  end
+
+  it("ends close, which has begun", function()
+    local path, proxy = support.path(), start_proxy()
+    local child = start([[
+      local before = count_threads()
+      local session = assert(zklock.connect((select(2, ...)),
+        { session_timeout = 40 }))
+      local guard = assert(session:mutex(path):acquire(5))
+      say "held"
+      hear()
+      interrupted(function() session:close() end)
+      say(guard:is_held(), session:state(), session:close())
+      hear()
+      say(until_true(function() return count_threads() == before end))
+    ]], path, proxy.hosts)
+    child:expect "held"
+    proxy:freeze()
+    child:say()
+    interrupt(child)
+    child:expect "false\tclosed\ttrue"
+    proxy:heal()
+    support.wait_for_queue(path, 0)
+    child:say():expect "true"
+    assert.equal(0, child:wait())
+  end)
+
+  it("ends connect, and nothing of the session is left", function()
+    local proxy = start_proxy()
+    proxy:freeze()
+    local child = start([[
+      local before = count_threads()
+      collectgarbage "stop"
+      interrupted(function()
+        return zklock.connect(path, { connect_timeout = 60 })
+      end)
+      say(until_true(function() return count_threads() == before end))
+      local session = assert(zklock.connect(hosts))
+      say(session:close())
+    ]], proxy.hosts)
+    interrupt(child)
+    child:expect "true":expect "true"
+    assert.equal(0, child:wait())
+  end)
+
+  it("leaves the deadline of a wait alone whose hook raises nothing",
+    function()
+      local path = support.path()
+      support.hold(path)
+      local child = start([[
+        local mutex = assert(zklock.connect(hosts)):mutex(path)
+        local calls, begun = 0, zklock.now()
+        debug.sethook(function() calls = calls + 1 end, "", 1)
+        say "begun"
+        local _, _, code = mutex:acquire(1)
+        debug.sethook()
+        say(code, zklock.now() - begun >= 1, calls < 5000 or calls)
+      ]], path)
+      child:expect "begun"
+      for _ = 1, 20 do
+        support.wait_until(function() return is_asleep(child) end)
+        child:signal "WINCH"
+        child:signal "CONT"
+      end
+      child:expect "timeout\ttrue\ttrue"
+      child:wait()
+    end)
+end)

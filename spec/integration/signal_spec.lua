@@ -1,0 +1,161 @@
+-- Signals that end a plain script: with release_on_signal it holds nothing any
+-- more when it is gone, and nothing of it runs beside the next holder.
+local support = require "support"
+local spawn = require "support.child".spawn
+local zklock = require "zklock"
+
+local STATUS = { HUP = 129, INT = 130, QUIT = 131, TERM = 143 }
+
+-- What a holder is at when the signal comes.
+local states = {
+  ["is busy in with_lock"] = [[
+    mutex:with_lock(function() say "held" while true do end end)
+  ]],
+  ["is busy in a coroutine"] = [[
+    coroutine.wrap(function()
+      local guard = assert(mutex:acquire(5))
+      say "held"
+      while guard do end
+    end)()
+  ]],
+  ["allocates"] = [[
+    mutex:with_lock(function()
+      say "held"
+      local t = {}
+      while true do t[#t % 1000 + 1] = ("x"):rep(#t * 8) .. #t end
+    end)
+  ]],
+  ["sleeps in a function of C"] = [[
+    mutex:with_lock(function() say "held" socket.sleep(60) end)
+  ]],
+  ["waits for another program"] = [[
+    mutex:with_lock(function() say "held" os.execute "exec sleep 3" end)
+  ]],
+  ["waits for another lock"] = [[
+    mutex:with_lock(function()
+      say "held"
+      session:mutex(path .. "/taken"):acquire()
+    end)
+  ]],
+}
+
+local HOLDER = [[
+  local path, signal = ...
+  assert(zklock.release_on_signal(signal))
+  local session = assert(zklock.connect(hosts,
+    { session_timeout = 30, loop = "poll" }))
+  local mutex = session:mutex(path)
+]]
+
+describe("A holder that a signal ends", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  for name, code in pairs(states) do
+    for _, signal in ipairs { "TERM", "HUP" } do
+      it("by SIG" .. signal .. " while it " .. name .. " releases first",
+        function()
+          local path = support.path()
+          local taken = support.hold(path .. "/taken")
+          local child = spawn(HOLDER .. code, path, signal)
+          child:expect "held"
+          local session = support.connect()
+          local guard
+          session:mutex(path):acquire_async(nil, function(g) guard = g end)
+          support.wait_for_queue(path, 2)
+          child:signal(signal)
+          local begun = support.now()
+          support.step_until(session, function() return guard end, 10)
+          -- a tenth of a second, on a machine that is not busy
+          assert.is_true(support.now() - begun < 0.1 + support.slack)
+          assert.equal(STATUS[signal], child:wait())
+          taken:release()
+        end)
+    end
+  end
+
+  it("which is sent twice, ends once", function()
+    local path = support.path()
+    local child = spawn(HOLDER .. states["is busy in with_lock"], path, "INT")
+    child:expect "held"
+    for _ = 1, 5 do child:signal "INT" end
+    assert.equal(STATUS.INT, child:wait())
+    support.wait_for_queue(path, 0)
+  end)
+
+  it("runs nothing beside the next holder", function()
+    local path = support.path()
+    for _ = 1, 10 do
+      local name = os.tmpname()
+      local child = spawn(HOLDER .. ([[
+        local file = io.open(%q, "w")
+        file:setvbuf "no"
+        mutex:with_lock(function()
+          say "held"
+          while true do file:write "." end
+        end)
+      ]]):format(name), path, "TERM")
+      child:expect "held"
+      local lock = support.connect():mutex(path)
+      child:signal "TERM"
+      local guard = assert(lock:acquire(10))
+      local function size()
+        local file = io.open(name)
+        local n = file:seek "end"
+        file:close()
+        return n
+      end
+      local n = size()
+      assert.equal(STATUS.TERM, child:wait())
+      assert.equal(n, size())
+      guard:release()
+      os.remove(name)
+    end
+  end)
+
+  it("ends as ever without a session, or a server", function()
+    for _, code in ipairs { "",
+        "zklock.connect('127.0.0.1:1', { connect_timeout = 60 })" } do
+      local child = spawn([[
+        zklock.release_on_signal()
+        say "ready"
+      ]] .. code .. " while true do end")
+      child:expect "ready"
+      child:signal "TERM"
+      assert.equal(STATUS.TERM, child:wait())
+    end
+  end)
+
+  it("which is ignored, as by nohup, goes on", function()
+    local child = spawn([[
+      local pipe = io.popen(("trap '' HUP; exec %s -e %s"):format(
+        arg[-1], [=['zklock = require "zklock" zklock.release_on_signal()
+        os.execute "kill -HUP $PPID" print "alive"']=]))
+      say(pipe:read "*l")
+    ]])
+    child:expect "alive"
+  end)
+
+  it("leaves a child of fork, and programs, their own end", function()
+    local child = spawn([[
+      zklock.release_on_signal()
+      local pipe = io.popen("kill -TERM $$; echo survived")
+      say(pipe:read "*a" == "")
+    ]])
+    child:expect "true"
+    assert.equal(0, child:wait())
+  end)
+end)
+
+describe("Misuse of release_on_signal", function()
+  local misuse = support.misuse
+
+  it("is a signal that it does not know", function()
+    assert.matches('argument 1 of release_on_signal must be "HUP", .* got KILL',
+      misuse(function() zklock.release_on_signal "KILL" end))
+    assert.matches("argument 2 .* got 15",
+      misuse(function() zklock.release_on_signal("TERM", 15) end))
+    assert.matches("argument 2 .* got nil",
+      misuse(function() zklock.release_on_signal("TERM", nil) end))
+  end)
+end)

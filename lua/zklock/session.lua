@@ -34,7 +34,8 @@ if jit then
     if loops.in_main() then return core.call(item, ...) end
     local fn = item.fn
     item.fn = false
-    return outcome(not fn or xpcall(fn, core.handle, ...))
+    if not fn then return true end
+    return outcome(xpcall(fn, core.handle, ...))
   end
 end
 

@@ -227,15 +227,39 @@ static int protect(lua_State *L) {
 }
 
 #if LUA_VERSION_NUM >= 503
+enum { UP_FN = 1, UP_CLOSING, UP_SELF, UP_ARGUMENTS, UP_REFUSE };
+
+/* Is it called as a method, and with no more arguments than it takes?  If not,
+ * `refuse(self, surplus)` raises. */
+static void look(lua_State *L) {
+  if (lua_isnil(L, lua_upvalueindex(UP_REFUSE))) return;
+  int most = (int)lua_tointeger(L, lua_upvalueindex(UP_ARGUMENTS)) + 1;
+  bool surplus = !lua_isnoneornil(L, most + 1);
+  bool is_method = lua_getmetatable(L, 1);
+  if (is_method) {
+    is_method = lua_rawequal(L, -1, lua_upvalueindex(UP_SELF));
+    lua_pop(L, 1);
+  }
+  if (surplus || !is_method) {
+    lua_settop(L, most + 1);
+    lua_pushvalue(L, lua_upvalueindex(UP_REFUSE));
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, most + 1);
+    lua_call(L, 2, 0);
+  }
+  if (lua_gettop(L) > most) lua_settop(L, most);
+}
+
 /* What method() makes: `fn(closing, …)`, protected, with a closing of its own.
  * So there is no instruction of ours after the end of the protection. */
 static int protected_method(lua_State *L) {
   luaL_checkstack(L, 6, NULL);
+  look(L);
   lua_newtable(L);
-  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_pushvalue(L, lua_upvalueindex(UP_CLOSING));
   lua_setmetatable(L, -2);
   lua_insert(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushvalue(L, lua_upvalueindex(UP_FN));
   lua_insert(L, 2);
   lua_pushvalue(L, 1);
   lua_insert(L, 3);
@@ -246,8 +270,19 @@ static int protected_method(lua_State *L) {
 static int method(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   luaL_checktype(L, 2, LUA_TTABLE);
-  lua_settop(L, 2);
-  lua_pushcclosure(L, protected_method, 2);
+  lua_settop(L, UP_REFUSE);
+  lua_pushcclosure(L, protected_method, UP_REFUSE);
+  return 1;
+}
+
+/* look(method, class, n, refuse) → true: from now on the method sees to it
+ * that it is one of `class`, with n arguments; or false: it is none of ours */
+static int make_look(lua_State *L) {
+  lua_settop(L, 4);
+  bool ours = lua_tocfunction(L, 1) == protected_method;
+  for (int up = UP_REFUSE; ours && up >= UP_SELF; up--)
+    lua_setupvalue(L, 1, up);
+  lua_pushboolean(L, ours);
   return 1;
 }
 #endif
@@ -274,6 +309,7 @@ void binding_register_protect(lua_State *L) {
     {"protect", protect},
 #if LUA_VERSION_NUM >= 503
     {"method", method},
+    {"look", make_look},
 #endif
     {NULL, NULL} };
   compat_setfuncs(L, functions);

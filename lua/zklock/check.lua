@@ -110,6 +110,7 @@ local function look_first(class, usage, name, arguments)
     end
     refuse_surplus(usage, surplus)
   end
+  if core.look and core.look(class[name], class, n, refuse) then return end
   local text = looking:gsub("ARGUMENTS", names)
   class[name] = assert((loadstring or load)(text, "=zklock.check"))(class[name],
     class, refuse, getmetatable)

@@ -100,6 +100,14 @@ function Guard:give_back(wait)
   return true
 end
 
+--- Tells who listens that it was lost when it was given back, if it was.
+function Guard:tell_loss()
+  local session = self._hold.session
+  if self._outcome == "lost" and not session._closed then
+    session:_lose(self._hold)
+  end
+end
+
 -- A release that was begun is done.
 local Releasing = waits.class()
 
@@ -115,9 +123,7 @@ function Guard:release(options)
   local releasing = setmetatable({ guard = self, wait = wait }, Releasing)
   local done, message, code =
     core.protect(releasing, self.give_back, self, wait)
-  if self._outcome == "lost" and not self._hold.session._closed then
-    self._hold.session:_lose(self._hold)
-  end
+  self:tell_loss()
   if done and done ~= true then
     return self._hold.session:_await_removal(done)
   end

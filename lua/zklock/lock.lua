@@ -262,7 +262,10 @@ local Attempt = waits.class()
 
 function Attempt:finish()
   if self.fine then return end
-  if self.guard then self.guard:give_back() end
+  if self.guard then
+    self.guard:give_back()
+    self.guard:tell_loss()
+  end
   if self.share then self.share:release() end
   local wait = self.wait
   if wait then wait.lock._waiters[wait] = nil end

@@ -58,7 +58,7 @@ function MultiGuard:_lose(path, reason)
   self:_give_back()
   local ticket = self._ticket
   if ticket then ticket:_end_wait() end -- what it waits for is of no use
-  self._session:_do(tell_loss, self)
+  self:_tell_loss()
 end
 
 --- Is it lost, by what we know, or by the clock?  Then it is from now on.
@@ -88,7 +88,7 @@ function MultiGuard:_release(wait)
   for i = #self._parts, 1, -1 do
     local part = self._parts[i]
     local done = part:give_back(wait)
-    if not done then lost_part = part end
+    if not done then lost_part = lost_part or part end
     if done and done ~= true then removals[#removals + 1] = done end
   end
   if lost_part then
@@ -96,6 +96,11 @@ function MultiGuard:_release(wait)
   end
   self._outcome = lost_part and "lost" or "released"
   return removals
+end
+
+-- Tells who listens, once, if it was lost.
+function MultiGuard:_tell_loss()
+  if self._outcome == "lost" then self._session:_do(tell_loss, self) end
 end
 
 local Releasing = waits.class()
@@ -113,10 +118,8 @@ function MultiGuard:release(options)
   if self._outcome then return true end
   local releasing = setmetatable({ guard = self, wait = wait }, Releasing)
   local removals = core.protect(releasing, self._release, self, wait)
-  if self._outcome == "lost" then
-    self._session:_do(tell_loss, self)
-    return lost(self)
-  end
+  self:_tell_loss()
+  if self._outcome == "lost" then return lost(self) end
   for _, removal in ipairs(removals) do
     local ok, message, code = self._session:_await_removal(removal)
     if not ok then return nil, message, code end
@@ -436,8 +439,10 @@ function Taking:finish()
   if self.fine then return end
   local guard = self.guard
   if guard then
-    guard._ticket, guard._outcome = false, guard._outcome or "released"
+    guard._ticket = false
     forget(guard)
+    if not guard._outcome then guard:_release() end
+    guard:_tell_loss()
   end
   for _, attempt in ipairs(self) do
     attempt.fine = false

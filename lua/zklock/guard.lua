@@ -68,36 +68,39 @@ function Guard:_refuse()
   return true, lost(self)
 end
 
+-- What release() returns once it is over.
+local function answer(self)
+  if self._outcome == "lost" then return lost(self) end
+  return true
+end
+
 --- Gives the lock back: what release() returns; or, with `wait`, what is to be
 -- awaited then.  A loss that it finds is left to tell.
 function Guard:give_back(wait)
-  local session = self._hold.session
-  if self._outcome == "lost" then return lost(self) end
-  if self._outcome then return true end
-  if session._closed then
-    self._hold.entry:forget(self)
-    self._outcome = self._hold.lost and "lost" or "released"
-    if self._outcome == "lost" then return lost(self) end
-    return true
+  local hold = self._hold
+  if self._outcome then return answer(self) end
+  if hold.session._closed then
+    hold.entry:forget(self)
+    self._outcome = hold.lost and "lost" or "released"
+    return answer(self)
   end
   -- A hold past its lease is lost, even if nobody has told us yet.
   local reason = self:_find_loss()
   local kept, last = self._share:release(wait)
   if not kept then reason = reason or self._share:reason() end
-  self._hold.entry:forget(self)
+  hold.entry:forget(self)
   if reason then
-    self._hold.lost = self._hold.lost or reason
+    hold.lost = hold.lost or reason
   else
-    if last then self._hold.ended = true end
+    if last then hold.ended = true end
     forget_listeners(self)
   end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if reason then return lost(self) end
-  if wait and last then
-    return session:_expect_removal(self._hold.number, self.path)
+  if wait and last and not reason then
+    return hold.session:_expect_removal(hold.number, self.path)
   end
-  return true
+  return answer(self)
 end
 
 --- Tells who listens that it was lost when it was given back, if it was.

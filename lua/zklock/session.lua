@@ -101,7 +101,7 @@ local function do_now(self, item)
   end
 end
 
---- Calls `fn(self, ...)`, and, if that is interrupted, again in the next step().
+--- Calls `fn(self, ...)`; and again in the next step(), if it is interrupted.
 function Session:_do(fn, ...)
   do_now(self, { fn, ... })
 end

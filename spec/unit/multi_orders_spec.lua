@@ -249,7 +249,7 @@ local breakages = {
   { "keeps the rest when a part is lost",
     "self:_give_back()\n  local ticket", "local ticket" },
   { "keeps the rest when its task is killed",
-    "attempt.fine = false\n    attempt:finish()", "" },
+    "function Taking:finish()\n", "function Taking:unused()\n" },
   { "waits on when a part is lost",
     "if ticket then ticket:_end_wait() end", "" },
   { "does not look at what it has when it is complete",

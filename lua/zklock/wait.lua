@@ -39,7 +39,7 @@ function waits.protect(blocks, closing, fn, ...)
   end
   -- No yield across pcall, either: only what blocks can be protected.
   closing.bare = true
-  return fn(...)
+  return finish_up(closing, true, fn(...))
 end
 
 --- A method `fn(closing, self, ...)`, protected as a whole, with a new closing

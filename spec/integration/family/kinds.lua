@@ -106,15 +106,24 @@ local function ephemerals(zk, path, list)
   return list
 end
 
---- From now on the server finds none of the directories below `path` empty, and
--- reaps none of them, however long a busy machine leaves it unused.
-function kinds.keep(path)
-  local zk = support.zk()
+local function keep_below(zk, path)
   for _, child in ipairs(zk:children(path) or {}) do
     local node = path .. "/" .. child
-    if zk:exists(node).owner == "0x" then kinds.keep(node) end
+    local stat = zk:exists(node)
+    if stat and stat.owner == "0x" then keep_below(zk, node) end
   end
-  zk:create(path .. "/kept", {})
+  zk:make(path .. "/kept")
+end
+
+--- Makes what `lock`, at `path`, needs below that.  From now on no server finds
+-- none of these directories empty, and reaps none of them, however long a busy
+-- machine leaves it unused.
+function kinds.keep(path, lock)
+  local guard = assert(lock:acquire(5))
+  local zk = support.zk()
+  keep_below(zk, path)
+  if zk:exists(path .. "/leases") then zk:make(path .. "/locks/kept") end
+  guard:release { wait = true }
 end
 
 --- The paths of all ephemeral nodes below `path`, in the order of names.
@@ -201,32 +210,66 @@ end
 
 -- The servers' own counters.
 
-local function count_packets(session, hosts)
-  local id = session:id():gsub("^0x0*", "")
-  for host in support.each_host(hosts or support.hosts) do
+-- By session id: packets received, packets sent.
+local function count_packets(hosts)
+  local received, sent = {}, {}
+  for host in support.each_host(hosts) do
     for line in (raw.word(host, "cons") or ""):gmatch("[^\n]+") do
-      if line:match("sid=0x0*(%x+)") == id then
-        return tonumber(line:match("recved=(%d+)")),
-          tonumber(line:match("sent=(%d+)"))
+      local id = line:match("sid=0x0*(%x+)")
+      if id then
+        received[id] = tonumber(line:match("recved=(%d+)"))
+        sent[id] = tonumber(line:match("sent=(%d+)"))
       end
     end
   end
-  error("no server knows session " .. id, 2)
+  return received, sent
 end
 
---- What a server has counted of a session: packets received from it, packets
--- sent to it (replies and events), but for heartbeats and nudges, of which a
--- busy machine makes more.
-function kinds.traffic(session, hosts)
-  return support.while_quiet({ session }, function(beats, nudges)
-    local received, sent, was
-    repeat -- the server counts what it sends some time after that was sent
-      if sent then support.sleep(0.02) end
-      was = sent
-      received, sent = count_packets(session, hosts)
-    until sent == was and sent >= received
-    return received - beats - nudges, sent - beats - nudges
+-- The server counts what it sends some time after that was sent.
+local function have_settled(ids, received, sent, was)
+  for _, id in ipairs(ids) do
+    if not sent[id] then error("no server knows session " .. id, 0) end
+    if sent[id] ~= was[id] or sent[id] < received[id] then return false end
+  end
+  return true
+end
+
+--- What a server has counted of each session: two lists, of the packets
+-- received from it, and of those sent to it (replies and events).  `busy`: they
+-- never stop asking.
+function kinds.packets(sessions, hosts, busy)
+  local ids, asked, told, was = {}, {}, {}, {}
+  for i, session in ipairs(sessions) do
+    ids[i] = session:id():gsub("^0x0*", "")
+  end
+  repeat
+    local received, sent = count_packets(hosts or support.hosts)
+    local settled = busy or have_settled(ids, received, sent, was)
+    was = sent
+    for i, id in ipairs(ids) do asked[i], told[i] = received[id], sent[id] end
+    if not settled then support.sleep(0.02) end
+  until settled
+  return asked, told
+end
+
+--- The same at a moment at which none of them waits for an answer, without
+-- heartbeats and nudges, of which a busy machine makes more.
+function kinds.traffics(sessions, hosts)
+  return support.while_quiet(sessions, function()
+    local asked, told = kinds.packets(sessions, hosts)
+    for i, session in ipairs(sessions) do
+      local stats = session:stats()
+      local own = stats.heartbeats + stats.nudges
+      asked[i], told[i] = asked[i] - own, told[i] - own
+    end
+    return asked, told
   end)
+end
+
+--- The same of one: two numbers.
+function kinds.traffic(session, hosts)
+  local asked, told = kinds.traffics({ session }, hosts)
+  return asked[1], told[1]
 end
 
 return kinds

@@ -187,20 +187,20 @@ describe("The options of a call", function()
       local method = heading[column]
       local last = method == "acquire_async" and print or nil
       local first = method == "with_lock" and print or nil
-      local function with(options)
-        if first then return lock[method](lock, first, options) end
-        return lock[method](lock, options, last)
+      local function and_options(options)
+        if first then return first, options end
+        return options, last
       end
       for _, bad in ipairs { "wait", "fair", "permits", "reentrant", 1 } do
         assert.equal(('unknown option "%s" in acquire options'):format(bad),
-          misuse(function() with { [bad] = 1 } end))
+          misuse(function() lock[method](lock, and_options { [bad] = 1 }) end))
       end
       assert.matches("^option 'data' must be a string",
-        misuse(function() with { data = 1 } end))
-      assert.matches("^option 'max_hold' must be a number",
-        misuse(function() with { max_hold = "1" } end))
+        misuse(function() lock[method](lock, and_options { data = 1 }) end))
+      assert.matches("^option 'max_hold' must be a number", misuse(
+        function() lock[method](lock, and_options { max_hold = "1" }) end))
       assert.matches(" must be a .*table, got a string$",
-        misuse(function() with "5" end))
+        misuse(function() lock[method](lock, and_options "5") end))
     end
   end)
 end)

@@ -22,8 +22,7 @@ end
 
 local function cycle_cost(lock, path)
   local session = lock._session
-  lock:acquire(5):release { wait = true } -- the directory is there
-  kinds.keep(path)
+  kinds.keep(path, lock)
   return cost(session, function()
     for _ = 1, 10 do lock:acquire(5):release { wait = true } end
   end)
@@ -55,8 +54,7 @@ describe("An uncontended acquire and release cost", function()
     function()
       local session, path = quiet(), support.path()
       local side = session:rwlock(path)
-      side.write:acquire(5):release { wait = true }
-      kinds.keep(path)
+      kinds.keep(path, side.write)
       local asked, told = cost(session, function()
         local write = side.write:acquire(5)
         local read = side.read:acquire(5)
@@ -129,9 +127,9 @@ end
 -- For each: what the server has received from it, and told it.
 local function traffic_of(waiters)
   local list = {}
-  for i, waiter in ipairs(waiters) do
-    list[i] = { kinds.traffic(waiter.session) }
-  end
+  for i, waiter in ipairs(waiters) do list[i] = waiter.session end
+  local asked, told = kinds.traffics(list)
+  for i in ipairs(waiters) do list[i] = { asked[i], told[i] } end
   return list
 end
 

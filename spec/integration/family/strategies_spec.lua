@@ -128,26 +128,28 @@ end
 -- What a release costs the waiters: requests that the server counted, and
 -- events, for each of them.
 local function cost_of_a_release(path, wait, n)
+  local function count(sessions)
+    if wait == "poll" then return kinds.packets(sessions, nil, true) end
+    return kinds.traffics(sessions)
+  end
   local holder = connect { session_timeout = 60 }
     :mutex(path, options_of(wait)):acquire(5)
-  local waiters, requests, packets = {}, {}, {}
+  local waiters, sessions = {}, {}
   for i = 1, n do
-    local session = connect { session_timeout = 60 }
-    waiters[i] = kinds.queue_in(session:mutex(path, options_of(wait)), path)
+    sessions[i] = connect { session_timeout = 60 }
+    waiters[i] = kinds.queue_in(sessions[i]:mutex(path, options_of(wait)), path)
   end
   support.sleep(0.1)
-  for i, waiter in ipairs(waiters) do
-    requests[i], packets[i] = kinds.traffic(waiter.session)
-  end
+  local requests, packets = count(sessions)
   local begun = support.now()
   holder:release { wait = true }
   support.sleep(0.3)
   local asked, told, seconds = 0, 0, support.now() - begun
-  for i, waiter in ipairs(waiters) do
-    local received, sent = kinds.traffic(waiter.session)
-    asked = asked + received - requests[i]
-    told = told + (sent - packets[i]) - (received - requests[i])
-    waiter.session:step()
+  local received, sent = count(sessions)
+  for i, session in ipairs(sessions) do
+    asked = asked + received[i] - requests[i]
+    told = told + (sent[i] - packets[i]) - (received[i] - requests[i])
+    session:step()
   end
   pass_on(waiters)
   return asked, told, seconds

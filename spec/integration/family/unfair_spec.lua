@@ -60,8 +60,7 @@ describe("An unfair mutex", function()
   it("costs a create, a look and a delete", function()
     local mutex = unfair()
     local session = mutex._session
-    mutex:acquire(5):release { wait = true }
-    kinds.keep(mutex.path)
+    kinds.keep(mutex.path, mutex)
     local received = kinds.traffic(session)
     for _ = 1, 10 do mutex:acquire(5):release { wait = true } end
     assert.equal(received + 30, (kinds.traffic(session)))

@@ -3,13 +3,20 @@ local real = require "zklock.core"
 local scripted = require "support.scripted_core"
 local support = require "support"
 
+-- The next event, which is over when it has been noted.
+local function take(session)
+  local kind, number, code = session:next()
+  if kind then session:noted {} end
+  return kind, number, code
+end
+
 -- The next event of interest of the core's, without what differs.
 local function event(core, session, script)
   return support.wait_until(function()
     if script then script:obey() end
-    local kind, number, code = session:next()
+    local kind, number, code = take(session)
     while kind == "state" or kind == "log" do
-      kind, number, code = session:next()
+      kind, number, code = take(session)
     end
     return kind and ("%s %s %s"):format(kind, number and ("%g"):format(number)
       or "-", tostring(code))

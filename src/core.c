@@ -385,10 +385,11 @@ static void at_exit(void) {
   while (any_left(false) && clock_now() < deadline) nap();
 }
 
-/* Is any left?  `tell`: that the process ends. */
-static bool any_alive(bool tell) {
+/* Is any left?  `tell`: that the process ends.  The Lua thread may have stopped
+ * in a fork, with the lock: then nobody can be told. */
+static bool any_alive(bool tell, int64_t deadline) {
   bool any = false;
-  fork_lock();
+  if (!fork_lock_before(deadline)) return false;
   for (struct core *core = registry; core; core = core->next) {
     if (core->owner != getpid() || core->ended) continue;
     any = true;
@@ -402,7 +403,7 @@ static bool any_alive(bool tell) {
 
 void core_end_all(int64_t patience) {
   int64_t deadline = clock_now() + patience;
-  for (bool tell = true; any_alive(tell) && clock_now() < deadline;
+  for (bool tell = true; any_alive(tell, deadline) && clock_now() < deadline;
        tell = false)
     nap();
 }

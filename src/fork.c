@@ -35,6 +35,19 @@ static _Atomic int inside, lookups;
 static _Atomic unsigned lookups_begun;
 static _Atomic bool barred;
 
+static bool wait_a_little(int64_t deadline) {
+  struct timespec t = {0, 50000};
+  if (clock_now() >= deadline) return false;
+  nanosleep(&t, NULL);
+  return true;
+}
+
+static bool take(pthread_mutex_t *lock, int64_t deadline) {
+  while (pthread_mutex_trylock(lock) != 0)
+    if (!wait_a_little(deadline)) return false;
+  return true;
+}
+
 void fork_lock(void) {
   mine++;
   pthread_mutex_lock(&list_lock);
@@ -43,6 +56,12 @@ void fork_lock(void) {
 void fork_unlock(void) {
   pthread_mutex_unlock(&list_lock);
   mine--;
+}
+
+bool fork_lock_before(int64_t deadline) {
+  if (!take(&list_lock, deadline)) return false;
+  mine++;
+  return true;
 }
 
 /* Counted first and asked afterwards, as a fork closes first and counts
@@ -77,19 +96,6 @@ bool fork_bars_lookups(void) { return atomic_load(&barred); }
 
 /* The fork.  Every wait has an end: who forks in a signal handler may have
  * interrupted itself. */
-
-static bool wait_a_little(int64_t deadline) {
-  struct timespec t = {0, 50000};
-  if (clock_now() >= deadline) return false;
-  nanosleep(&t, NULL);
-  return true;
-}
-
-static bool take(pthread_mutex_t *lock, int64_t deadline) {
-  while (pthread_mutex_trylock(lock) != 0)
-    if (!wait_a_little(deadline)) return false;
-  return true;
-}
 
 static void await_lookups(int64_t deadline) {
   unsigned begun = atomic_load(&lookups_begun);

@@ -11,6 +11,7 @@
 #define ZKLOCK_FORK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -22,6 +23,8 @@ void fork_watch(void (*in_child)(void));
  * instructions; whoever holds it does not pass the gate. */
 void fork_lock(void);
 void fork_unlock(void);
+/* False: until then it was not to be had. */
+bool fork_lock_before(int64_t deadline);
 
 /* Around short calls, not one within another: while a fork is under way
  * fork_gate_enter waits. */

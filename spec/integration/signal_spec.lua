@@ -126,6 +126,25 @@ describe("A holder that a signal ends", function()
     end
   end)
 
+  if jit then
+    it("ends in the middle of a fork, too", function()
+      -- Of those who prepare a fork the first comes last, after the library.
+      local child = spawn([[
+        local ffi = require "ffi"
+        jit.off()
+        ffi.cdef [=[int fork(void); int pause(void);
+          int __register_atfork(void (*)(void), void *, void *, void *);]=]
+        ffi.C.__register_atfork(ffi.cast("void (*)(void)", function()
+          say "forks"
+          ffi.C.pause()
+        end), nil, nil, nil)
+      ]] .. HOLDER .. "ffi.C.fork()", support.path(), "TERM")
+      child:expect "forks"
+      child:signal "TERM"
+      assert.equal(STATUS.TERM, child:wait())
+    end)
+  end
+
   it("which is ignored, as by nohup, goes on", function()
     local child = spawn([[
       local pipe = io.popen(("trap '' HUP; exec %s -e %s"):format(

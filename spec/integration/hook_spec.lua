@@ -347,7 +347,7 @@ describe("A hook that raises", function()
     support.wait_until(function()
       local ok, why = pcall(session.step, session)
       if not ok then problem = why end
-      return #lines > 0
+      return problem and #lines > 0
     end)
     assert.equal(STRIKE, problem)
     assert.equal(1, #lines)

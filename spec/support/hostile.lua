@@ -125,11 +125,12 @@ function Hostile:count(what, i, from)
   return n
 end
 
---- The most of one kind that happened within any `seconds` in a row.
-function Hostile:most(what, seconds, i)
+--- The most of one kind that happened within any `seconds` in a row, since
+-- `from`.
+function Hostile:most(what, seconds, i, from)
   local times, most = {}, 0
   for _, event in ipairs(self:events(i)) do
-    if event.what == what then
+    if event.what == what and event.at >= (from or 0) then
       times[#times + 1] = event.at
       while times[1] < event.at - seconds do table.remove(times, 1) end
       most = math.max(most, #times)

@@ -84,7 +84,7 @@ describe("A server that #core", function()
         hostile:behave(this.manners)
         hostile:cut()
         be_busy(session, SECONDS)
-        local n = hostile:count("connection", 1, begun)
+        local n = hostile:most("connection", SECONDS, 1, begun)
         assert.is_true(n <= MOST, n)
         hostile:behave { kind = "pass" }
         hostile:cut()

@@ -115,15 +115,15 @@ local function keep_below(zk, path)
   zk:make(path .. "/kept")
 end
 
---- Makes what `lock`, at `path`, needs below that.  From now on no server finds
--- none of these directories empty, and reaps none of them, however long a busy
--- machine leaves it unused.
+--- Makes what `lock` (nil: one that is held), at `path`, needs below that.  From
+-- now on the server finds none of these directories empty, and reaps none of
+-- them, however long a busy machine leaves it unused.
 function kinds.keep(path, lock)
-  local guard = assert(lock:acquire(5))
+  local guard = lock and assert(lock:acquire(5))
   local zk = support.zk()
   keep_below(zk, path)
   if zk:exists(path .. "/leases") then zk:make(path .. "/locks/kept") end
-  guard:release { wait = true }
+  if guard then guard:release { wait = true } end
 end
 
 --- The paths of all ephemeral nodes below `path`, in the order of names.

@@ -95,6 +95,7 @@ describe("A refused try_acquire costs", function()
       local path = support.path()
       local kind = kinds.of[name]
       local holder = kind.rival(quiet(), path):acquire(5)
+      kinds.keep(path)
       local session = quiet()
       local lock = kind.make(session, path)
       local asked, told = cost(session, function()

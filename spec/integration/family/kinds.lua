@@ -115,9 +115,9 @@ local function keep_below(zk, path)
   zk:make(path .. "/kept")
 end
 
---- Makes what `lock` (nil: one that is held), at `path`, needs below that.  From
--- now on the server finds none of these directories empty, and reaps none of
--- them, however long a busy machine leaves it unused.
+--- Makes what `lock` (nil: one that is held), at `path`, needs below that.  And
+-- from now on the server finds none of these directories empty, and reaps none
+-- of them, however long a busy machine leaves it unused.
 function kinds.keep(path, lock)
   local guard = lock and assert(lock:acquire(5))
   local zk = support.zk()

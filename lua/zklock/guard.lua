@@ -55,8 +55,10 @@ end
 -- may still have it renewed.
 function Guard:_find_loss()
   local hold = self._hold
-  if hold.lost or hold.session._closed then return hold.lost end
-  return self._share:find_loss()
+  if not hold.lost and not hold.session._closed then
+    hold.lost = self._share:find_loss() or false
+  end
+  return hold.lost
 end
 
 --- The same for a call that is to say so, with `nil, message, code`; before it

@@ -229,6 +229,22 @@ describe("Without step(), a loss", function()
       assert.equal(2, #calls)
     end)
 
+  it("is told to who asked for it again before the session was closed",
+    function()
+      local session = connect()
+      local lock = session:mutex(support.path(), { max_hold = 0.05 })
+      local guard = assert(lock:acquire { owner = "me" })
+      while guard:is_held() do end -- (nobody else may hear of it first)
+      local said
+      lock:acquire_async({ owner = "me" }, function(...) said = { ... } end)
+      session:close()
+      assert.is_nil(said[1])
+      assert.matches("was lost: it was held for as long as max_hold allows$",
+        said[2])
+      assert.equal("lost", said[3])
+      assert.equal("lost", guard:state())
+    end)
+
   it("of the write lock is told to who asks for the read lock", function()
     local session = connect()
     local lock = session:rwlock(support.path())

@@ -290,6 +290,7 @@ local function make_guard(attempt, self, wait)
     revocation = false,
   }
   session._holds[wait.number] = hold
+  session._shares[wait.number] = wait.share
   local guard = Guard.new(hold, wait.share, self._kind)
   attempt.guard = guard
   self._entry:push(self._kind, wait.owner, guard, wait.scope)

@@ -278,16 +278,15 @@ function Session:_lose(hold, reason)
   do_now(self, { tell_loss, hold, listeners })
 end
 
--- All that are lost and that somebody listens to.
+-- All that are lost, and have not been given back.
 local function find_losses(self)
   local lost = {}
-  for _, hold in pairs(self._holds) do
-    local listener = hold.listeners[1]
-    local reason = listener and listener.guard:_find_loss()
-    if reason then
-      hold.lost = reason
-      lost[#lost + 1] = hold
+  for number, hold in pairs(self._holds) do
+    local share = self._shares[number]
+    if not hold.lost and share then
+      hold.lost = share:find_loss() or false
     end
+    if hold.lost then lost[#lost + 1] = hold end
   end
   table.sort(lost, function(a, b) return a.number < b.number end)
   return lost
@@ -837,6 +836,7 @@ local function open(connecting, hosts, given)
     _left = false,
     _last = false, -- what it knew at its end
     _holds = setmetatable({}, { __mode = "v" }),
+    _shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
     _entries = setmetatable({}, { __mode = "v" }),
   }, Session)
   connecting.session = self

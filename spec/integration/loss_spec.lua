@@ -150,6 +150,23 @@ for name, make in pairs(kinds) do
       assert.equal("deleted", guard:reason())
     end)
 
+    it("is one after close, too, though nobody listens", function()
+      for _ = 1, 3 do
+        local session = connect()
+        local lock = make(session, support.path())
+        local guard, ok, message, code
+        ok, message, code = lock:with_lock(function(mine)
+          guard = mine
+          while mine:is_held() do end -- (nobody else may hear of it first)
+          session:close()
+        end, { max_hold = 1 })
+        assert.is_nil(ok)
+        assert.matches("it was held for as long as max_hold allows$", message)
+        assert.equal("lost", code)
+        assert.equal("lost", guard:state())
+      end
+    end)
+
     it("can be had again by the callback", function()
       local session = connect()
       local lock = make(session, support.path())
@@ -337,8 +354,11 @@ describe("A loss says why:", function()
 
   it("closed", function()
     says("expired", "closed", "somebody else closed the ZooKeeper session",
-      nil, function(_, session)
+      nil, function(_, session, proxy)
+        -- (Beside its own connection the other's would come and go with it.)
+        proxy:refuse()
         assert.is_true(seize(support.hosts, session:id()))
+        proxy:heal()
       end)
   end)
 end)

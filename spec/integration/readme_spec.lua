@@ -74,7 +74,7 @@ describe("README's first program", function()
     local lines = {}
     local env = setmetatable({ print = function(line)
       lines[#lines + 1] = line
-      holder:say "enough"
+      if #lines == 1 then holder:say "enough" end
     end }, { __index = _G })
     local impatient = program(support.hosts .. prefix)
       :gsub("timeout = 5", "timeout = 0.1")

@@ -143,7 +143,9 @@ describe("a request of nginx ends", function()
       server:must "/state"
       local request = server:begin("/1?path=" .. path)
       if name:find "client" then
-        support.wait_for_queue(path, 1)
+        support.wait_until(function()
+          return server:must "/state" == "held nothing"
+        end)
         request:abort()
       else
         request:answer()

@@ -203,6 +203,22 @@ case("with_lock tells of a loss", function(env)
   same("done", result)
 end)
 
+case("a loss is told to one who waits, however with_lock ends", function(env)
+  local session, path = env.connect(), env.path()
+  local lock, guard = session:mutex(path, { max_hold = 0.05 }), nil
+  local ok, problem = pcall(lock.with_lock, lock, function(mine)
+    mine:on_lost(function()
+      guard = assert(session:mutex(path .. "/next"):acquire(5))
+    end)
+    while mine:is_held() do end -- (nobody else may hear of it first)
+    error("ouch", 0)
+  end)
+  same(false, ok)
+  same("ouch", problem)
+  env.until_true(function() return guard end, session)
+  guard:release()
+end)
+
 -- The family.
 
 case("a rwlock shares reads, excludes writes, and downgrades", function(env)

@@ -198,6 +198,10 @@ end
 -- An error that ends the task, or the call of the main chunk.
 function World:ended_by(problem)
   self.over = true
+  -- (What could not wait where that raised was left to a turn of the loop.)
+  if self.case.way == "task" and not self.session._closed then
+    self.session:step()
+  end
   if problem == KILLED and self.killed then
     self.awaited, self.confirming = false, false
   elseif not (problem == RAISED and self.raise) then

@@ -147,9 +147,18 @@ function loops.peek(loop)
   return place and adapter_of(name) or choose(loop) or adapter_of "poll"
 end
 
+-- Is the running task one that cannot be suspended now, for a function of C is
+-- in between?  (On PUC 5.1 that is not known.)
+local isyieldable = coroutine.isyieldable
+
+local function is_stuck()
+  return isyieldable and not isyieldable() and not loops.in_main()
+end
+
 --- May a callback run in a call that does not wait?  In some phases of nginx
--- nothing must.
+-- nothing must; and where it could not wait it is left to a task that can.
 function loops.allows_callbacks(loop)
+  if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end
   local name, place = running(loop)
   return name ~= "ngx" or place ~= "callback"

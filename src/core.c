@@ -336,6 +336,7 @@ static _Noreturn void end(struct core *core) {
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
+  core->ended = false;
   core->session.transport.open(core->session.transport.self);
   while (!core->closing) {
     int fd;
@@ -385,15 +386,14 @@ static void at_exit(void) {
   while (any_left(false) && clock_now() < deadline) nap();
 }
 
-/* Is any left?  `tell`: that the process ends.  The Lua thread may have stopped
+/* Tells them that the process ends: is any left?  The Lua thread may have stopped
  * in a fork, with the lock: then nobody can be told. */
-static bool any_alive(bool tell, int64_t deadline) {
+static bool any_alive(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;
   for (struct core *core = registry; core; core = core->next) {
     if (core->owner != getpid() || core->ended) continue;
     any = true;
-    if (!tell) continue;
     core->ending = true;
     wakeup_signal(&core->channel.io);
   }
@@ -403,9 +403,7 @@ static bool any_alive(bool tell, int64_t deadline) {
 
 void core_end_all(int64_t patience) {
   int64_t deadline = clock_now() + patience;
-  for (bool tell = true; any_alive(tell, deadline) && clock_now() < deadline;
-       tell = false)
-    nap();
+  while (any_alive(deadline) && clock_now() < deadline) nap();
 }
 
 static void at_first_core(void) { atexit(at_exit); }
@@ -519,6 +517,7 @@ struct core *core_open(struct settings *settings, const char **error) {
   core->owner = getpid();
   core->settings = settings;
   pthread_mutex_init(&core->error_lock, NULL);
+  core->ended = true; /* it has not begun */
   enroll(core);
   if (init_session(core) && start_thread(core)) return core;
   *error = core->client ? strerror(errno) : "not enough memory";

@@ -59,7 +59,7 @@ struct core {
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
 
   _Atomic bool ending; /* (a) the process is: see core_end_all */
-  _Atomic bool ended;  /* (a) and the session is closed */
+  _Atomic bool ended;  /* (a) it has no session open */
 
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */

@@ -4,12 +4,13 @@
  *     lua [-e CODE]... [SCRIPT [ARGUMENT]...]
  *
  * Like the stock one as far as the specs can tell: `arg`, the paths from the
- * environment, a traceback, the exit status.  It closes its state, so that
- * what has not been freed then is a leak.  For Lua 5.1 to 5.4. */
+ * environment, a traceback, Ctrl-C, the exit status.  It closes its state, so
+ * that what has not been freed then is a leak.  For Lua 5.1 to 5.4. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +39,30 @@ static int add_traceback(lua_State *L) {
   return 1;
 }
 
+/* Ctrl-C raises an error as soon as Lua runs; the second one ends us. */
+static lua_State *interruptible;
+
+static void interrupt(lua_State *L, lua_Debug *unused) {
+  (void)unused;
+  lua_sethook(L, NULL, 0, 0);
+  luaL_error(L, "interrupted!");
+}
+
+static void on_signal(int number) {
+  signal(number, SIG_DFL);
+  lua_sethook(interruptible, interrupt,
+              LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+}
+
 /* function, n arguments → nothing; false: an error was reported */
 static int call(lua_State *L, int n) {
   int base = lua_gettop(L) - n;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
+  interruptible = L;
+  signal(SIGINT, on_signal);
   int status = lua_pcall(L, n, 0, base);
+  signal(SIGINT, SIG_DFL);
   if (status != 0) {
     fprintf(stderr, "lua: %s\n", lua_tostring(L, -1));
     lua_pop(L, 1);

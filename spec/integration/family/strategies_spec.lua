@@ -129,8 +129,13 @@ end
 -- events, for each of them.
 local function cost_of_a_release(path, wait, n)
   local function count(sessions)
-    if wait == "poll" then return kinds.packets(sessions, nil, true) end
-    return kinds.traffics(sessions)
+    if wait ~= "poll" then return kinds.traffics(sessions) end
+    -- Replies are always on their way.
+    local asked, told = kinds.packets(sessions, nil, true), {}
+    for i, session in ipairs(sessions) do
+      told[i] = asked[i] + session:stats().events
+    end
+    return asked, told
   end
   local holder = connect { session_timeout = 60 }
     :mutex(path, options_of(wait)):acquire(5)

@@ -287,7 +287,7 @@ install: all  ## into PREFIX, for LUA_VERSION
 	  echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; done
 
 uninstall:  ## removes what `make install` has put there
-	@cd "$(DESTDIR)$(PREFIX)" 2>/dev/null || exit 0; \
+	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
 	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
 	  lib/lua/$(LUA_VERSION)/zklock/core.so; \
 	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\

@@ -125,6 +125,19 @@ function check.methods(class, usages)
   end
 end
 
+--- Those that locks of every kind have.
+function check.lock_methods(class)
+  check.methods(class, [[
+    lock:acquire(timeout or options)
+    lock:try_acquire(options)
+    lock:with_lock(fn, timeout or options)
+    lock:acquire_async(timeout or options, fn)
+    lock:release(options)
+    lock:holders()
+    lock:cancel()
+  ]])
+end
+
 --- The same for a function of the module: a colon for the dot.
 function check.arguments(usage, first, ...)
   if type(first) == "table" and first.connect then

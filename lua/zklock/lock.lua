@@ -590,15 +590,7 @@ function Lock.run_with(closing, guard, fn)
   return report(guard, run(closing, guard, fn))
 end
 
-check.methods(Lock, [[
-  lock:acquire(timeout or options)
-  lock:try_acquire(options)
-  lock:with_lock(fn, timeout or options)
-  lock:acquire_async(timeout or options, fn)
-  lock:release(options)
-  lock:holders()
-  lock:cancel()
-]])
+check.lock_methods(Lock)
 
 function Lock:__tostring()
   return ("zklock %s %s"):format(self._entry.signature, self.path)

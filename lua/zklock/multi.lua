@@ -553,15 +553,7 @@ function Multi:cancel()
   for ticket in pairs(self._tickets) do ticket:cancel() end
 end
 
-check.methods(Multi, [[
-  lock:acquire(timeout or options)
-  lock:try_acquire(options)
-  lock:with_lock(fn, timeout or options)
-  lock:acquire_async(timeout or options, fn)
-  lock:release(options)
-  lock:holders()
-  lock:cancel()
-]])
+check.lock_methods(Multi)
 
 function Multi:__tostring()
   return ("zklock multi %s"):format(self.path)

@@ -3,7 +3,7 @@ local spawn = require "support.child".spawn
 local support = require "support"
 local witness = require "support.witness"
 
-local PROCESSES, TURNS = 8, 500
+local PROCESSES, TURNS = 8, support.in_full and 500 or 100
 
 local CODE = [[
   local hosts, path, directory, turns = ...

@@ -32,7 +32,7 @@ local function make_library()
   end)
 end
 
-describe("Option tls #core", function()
+describe("Option tls #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -11,7 +11,7 @@ describe("nginx under load", function()
     local build = assert(package.searchpath("zklock.core", package.cpath))
       :match "^(.*)/%a+/[^/]*/zklock/core%.so$"
     local pipe = io.popen(("BUILD='%s' CONNECTIONS=100 bash "
-      .. "'%s/bench/nginx' 2 2>&1 </dev/null"):format(build, root))
+      .. "'%s/bench/nginx' 1 2>&1 </dev/null"):format(build, root))
     local output = pipe:read "*a"
     pipe:close()
     assert.are.equal("fine", output:match "([^\n]*)\n$", output)

@@ -21,10 +21,17 @@ local support = {
   sleep = socket.sleep,
   pid = core.pid,
   is_51 = _VERSION == "Lua 5.1" and not rawget(_G, "jit"),
+  is_53 = _VERSION == "Lua 5.3",
   is_54 = _VERSION == "Lua 5.4",
+  -- Here what is repeated is repeated often; elsewhere in short: the protocol
+  -- is the same C everywhere.
+  in_full = _VERSION == "Lua 5.4" and core.backend == "st",
 }
 
 local opened, baseline
+
+-- Clients of our own, by hosts; those of the shared servers outlive a test.
+local clients = {}
 
 -- A busy machine.
 
@@ -60,6 +67,7 @@ function support.wait_until(condition, seconds, what)
     waited = math.max(waited - (support.pressure() - pressure), waited / 4)
     return waited > (seconds or 5)
   end
+  local pause = 0.001
   while true do
     local result = condition()
     if result then return result end
@@ -67,7 +75,8 @@ function support.wait_until(condition, seconds, what)
       error(("not within %g s: %s"):format(seconds or 5,
         what or "what was waited for"), 2)
     end
-    socket.sleep(0.003)
+    socket.sleep(pause)
+    pause = math.min(1.2 * pause, 0.015)
   end
 end
 
@@ -180,13 +189,14 @@ end
 --- Our own client, whose session is renewed if a test was slow.
 function support.zk(hosts)
   hosts = hosts or support.hosts
-  local zk = opened.zk[hosts]
+  local zk = clients[hosts]
   if not zk or core.now() - zk.used > 5 then
     if zk then zk:abandon() end
     zk = raw.connect(hosts)
-    opened.zk[hosts] = zk
+    clients[hosts] = zk
   end
   zk.used = core.now()
+  opened.used[hosts] = true
   return zk
 end
 
@@ -212,17 +222,37 @@ local function collect()
   for _ = 1, 3 do collectgarbage() end
 end
 
---- `{ leaks = false }` for tests about what is left behind by design.
+local function is_shared(hosts)
+  return hosts == support.hosts or hosts == support.ensemble
+end
+
+-- What a test may have open when it is over is what was open before it, and
+-- the clients.
+local function count_own_fds()
+  local n = support.count_fds()
+  for _ in pairs(clients) do n = n - 1 end
+  return n
+end
+
+local function close_clients()
+  for hosts, zk in pairs(clients) do
+    if not is_shared(hosts) then
+      zk:close()
+      clients[hosts] = nil
+    end
+  end
+end
+
 function support.start()
-  collect()
+  if not opened then collect() end -- else the last one has
   opened = {
     prefix = ("/spec-%d-%x"):format(core.pid(),
       math.floor(socket.gettime() * 1000) % 2 ^ 31),
     things = {},
-    zk = {},
+    used = {},
     pressure = support.pressure(),
   }
-  baseline = { fds = support.count_fds(), threads = support.count_threads() }
+  baseline = { fds = count_own_fds(), threads = support.count_threads() }
 end
 
 --- Closes what was opened, last things first.
@@ -253,7 +283,7 @@ end
 local function look_for_own_leaks()
   local fds, threads
   local ok = pcall(support.wait_until, function()
-    fds, threads = support.count_fds(), support.count_threads()
+    fds, threads = count_own_fds(), support.count_threads()
     return fds <= baseline.fds and threads <= baseline.threads
   end, 3)
   if ok then return nil end
@@ -265,12 +295,11 @@ end
 function support.finish()
   local problem = support.close_all()
   for _, hosts in ipairs { support.hosts, support.ensemble } do
-    if hosts == support.hosts or opened.zk[hosts] then
+    if hosts == support.hosts or opened.used[hosts] then
       problem = look_for_leaks(hosts) or problem
     end
   end
-  for _, zk in pairs(opened.zk) do zk:close() end
-  opened.zk = {}
+  close_clients()
   collect()
   problem = problem or look_for_own_leaks()
   if problem then error(problem, 0) end

@@ -15,14 +15,23 @@ local function insist(condition, message)
   return condition
 end
 
--- Userdata: Lua 5.1 collects tables without telling anybody.
-local states = setmetatable({}, { __mode = "k" })
+-- Lua 5.1 collects tables without telling anybody: there the objects are
+-- userdata, whose environments are what they know.  (Who knows itself would
+-- never leave a weak table there.)
+local get_state, set_state
+if rawget(_G, "newproxy") then
+  get_state, set_state = debug.getfenv, debug.setfenv
+else
+  local states = setmetatable({}, { __mode = "k" })
+  function get_state(object) return states[object] end
+  function set_state(object, state) states[object] = state end
+end
 
 local function new_class(name)
   local class = { name = name, methods = {} }
   local function collect(object)
-    local state = states[object]
-    if state then class.collect(state) end
+    local state = get_state(object)
+    if state and state.class == class then class.collect(state) end
   end
   local meta = { __index = class.methods, __gc = collect }
   local prototype
@@ -34,11 +43,11 @@ local function new_class(name)
   function class.new(state)
     local object = prototype and newproxy(prototype) or setmetatable({}, meta)
     state.class = class
-    states[object] = state
+    set_state(object, state)
     return object
   end
   function class.check(object)
-    local state = states[object]
+    local state = get_state(object)
     if not state or state.class ~= class then
       error("bad argument (" .. name .. " expected)", 3)
     end

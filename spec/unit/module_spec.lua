@@ -189,8 +189,9 @@ describe("Misuse of connect", function()
     local support = require "support"
     local fds, threads = support.count_fds(), support.count_threads()
     for _ = 1, 20 do pcall(connect, "a", { loop = "nosuch" }) end
-    assert.equal(fds, support.count_fds())
-    assert.equal(threads, support.count_threads())
+    -- (Those of an earlier test may still be going.)
+    assert.is_true(support.count_fds() <= fds)
+    assert.is_true(support.count_threads() <= threads)
   end)
 
   it("is an option that this client cannot serve, as a result", function()

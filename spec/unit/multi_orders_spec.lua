@@ -286,7 +286,8 @@ local breakages = {
   { "has no parts' nodes", "nodes[i] = one.node", "nodes[i] = one.path" },
 }
 
-describe("In some order it is noticed that a multi #layer #slow", function()
+describe("In some order it is noticed that a multi #layer #once #slow",
+function()
   for _, breakage in ipairs(breakages) do
     it(breakage[1], function()
       local broken = scripted.load("zklock.multi", function(source)

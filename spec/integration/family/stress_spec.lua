@@ -5,8 +5,7 @@ local spawn = require "support.child".spawn
 local support = require "support"
 local tally_of = require "integration.family.tally"
 
--- The protocol is the same C under every Lua: the others repeat it in short.
-local ROUNDS = support.is_54 and 200 or 40
+local ROUNDS = support.in_full and 200 or 40
 local PROCESSES = 6
 
 -- What a process does, in each of its rounds; `kind` decides what is asked for.

@@ -25,7 +25,7 @@ local function use(session)
   assert.is_true(guard:release { wait = true })
 end
 
-describe("The answer to a credential that #core", function()
+describe("The answer to a credential that #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -146,7 +146,7 @@ describe("A server that hides its root", function()
   end)
 end)
 
-describe("Credentials that are refused at a reconnection #core", function()
+describe("Credentials that are refused at a reconnection #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -32,7 +32,7 @@ local function check(lines, ...)
   end
 end
 
-describe("The log is told #core", function()
+describe("The log is told #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -7,7 +7,7 @@ local support = require "support"
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
-describe("A server that breaks off at large requests #core", function()
+describe("A server that breaks off at large requests #once", function()
   local server
 
   setup(function()
@@ -182,7 +182,7 @@ describe("A server that breaks off at large requests #core", function()
   end)
 end)
 
-describe("A server that comes back with room for less #core", function()
+describe("A server that comes back with room for less #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -218,7 +218,7 @@ describe("A server that comes back with room for less #core", function()
   end)
 end)
 
-describe("A connection that breaks again and again #core", function()
+describe("A connection that breaks again and again #once", function()
   before_each(support.start)
   after_each(support.finish)
 

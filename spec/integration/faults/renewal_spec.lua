@@ -27,7 +27,7 @@ local CLIENT = [[
   os.exit(0)
 ]]
 
-describe("A session #stock #core #slow", function()
+describe("A session #stock #once #slow", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -52,7 +52,7 @@ local function be_busy(session, seconds)
   end, seconds + 1)
 end
 
-describe("A server that #core", function()
+describe("A server that #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -36,7 +36,7 @@ local function reconnected(session, n)
   end, 15, "a reconnection")
 end
 
-describe("A session whose timeout falls at a reconnection #core", function()
+describe("A session whose timeout falls at a reconnection #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -131,7 +131,7 @@ describe("A session whose timeout falls at a reconnection #core", function()
   end)
 end)
 
-describe("A server restarted with a smaller maxSessionTimeout #core", function()
+describe("A server restarted with a smaller maxSessionTimeout #once", function()
   local server
 
   setup(function()

@@ -1,4 +1,4 @@
--- Six processes and one lock, on three servers: a witness of their own says
+-- Six processes and one lock, in full on three servers: a witness of their own says
 -- whether anybody was inside beside somebody else.
 local kinds = require "integration.family.kinds"
 local spawn = require "support.child".spawn
@@ -7,6 +7,7 @@ local tally_of = require "integration.family.tally"
 
 local ROUNDS = support.in_full and 200 or 40
 local PROCESSES = 6
+local HOSTS = support.in_full and support.ensemble or support.hosts
 
 -- What a process does, in each of its rounds; `kind` decides what is asked for.
 local PROLOGUE = [[
@@ -152,7 +153,7 @@ local MULTI = [[
 ]]
 
 describe("Six processes", function()
-  before_each(function() kinds.start(support.ensemble) end)
+  before_each(function() kinds.start(HOSTS) end)
   after_each(support.finish)
 
   local function contend(title, body, permits, check)
@@ -163,7 +164,7 @@ describe("Six processes", function()
       local children = {}
       for i = 1, PROCESSES do
         children[i] = spawn(PROLOGUE .. body .. EPILOGUE, path, tally.name,
-          "p" .. i, ROUNDS, support.ensemble)
+          "p" .. i, ROUNDS, HOSTS)
       end
       for _, child in ipairs(children) do child:expect("done\t1", 60) end
       for _, child in ipairs(children) do
@@ -174,7 +175,7 @@ describe("Six processes", function()
       for i = 1, PROCESSES do
         assert.is_true(names["p" .. i] >= ROUNDS, "p" .. i)
       end
-      assert.same({}, kinds.nodes(path, support.ensemble))
+      assert.same({}, kinds.nodes(path, HOSTS))
     end)
   end
 

@@ -1,5 +1,5 @@
--- Six processes and one lock, in full on three servers: a witness of their own says
--- whether anybody was inside beside somebody else.
+-- Six processes and one lock, in full on three servers: a witness of their own
+-- says whether anybody was inside beside somebody else.
 local kinds = require "integration.family.kinds"
 local spawn = require "support.child".spawn
 local support = require "support"

@@ -3,7 +3,7 @@ local spawn = require "support.child".spawn
 local start_server = require "support.server".start
 local support = require "support"
 
-describe("An ensemble #slow", function()
+describe("An ensemble #once #slow", function()
   local servers
 
   setup(function()

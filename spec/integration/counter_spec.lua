@@ -9,7 +9,7 @@ local support = require "support"
 
 local END = 2 ^ 31 - 1
 
-describe("The end of a directory's counter (T10) #slow", function()
+describe("The end of a directory's counter (T10) #once #slow", function()
   local server
   local left = { 70000, 65540, 2, 0 } -- so many numbers, in a path for each
   local paths, crowded, somebodys, of_kind = {}, nil, nil, {}

@@ -1,7 +1,7 @@
 --- The library may notice a broken connection in the middle of a request.
 local start_proxy = require "support.proxy".start
 local support = require "support"
-describe("A connection that breaks while requests are sent", function()
+describe("A connection that breaks while requests are sent #once", function()
   before_each(support.start)
   after_each(support.finish)
   it("is replaced at once", function()

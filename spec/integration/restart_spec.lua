@@ -3,7 +3,7 @@ local start_server = require "support.server".start
 local support = require "support"
 local raw = require "support.raw"
 
-describe("A server that #slow", function()
+describe("A server that #once #slow", function()
   local server
 
   setup(function()

@@ -3,7 +3,7 @@ local support = require "support"
 
 local TIMEOUT = 4 -- seconds
 
-describe("A hold in a chroot of more than 100 bytes", function()
+describe("A hold in a chroot of more than 100 bytes #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -72,7 +72,7 @@ local CLIENT = [[
   os.exit(0)
 ]]
 
-describe("A name #stock", function()
+describe("A name #once #stock", function()
   before_each(support.start)
   after_each(support.finish)
 

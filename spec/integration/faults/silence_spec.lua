@@ -18,7 +18,7 @@ local function watch_handover(guard, other, path)
   end
 end
 
-describe("Silence", function()
+describe("Silence #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -62,7 +62,7 @@ describe("Silence", function()
     end)
 end)
 
-describe("Who knows the tick", function()
+describe("Who knows the tick #once", function()
   local server
 
   setup(function() server = start_server(1) end)

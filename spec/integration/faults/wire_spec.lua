@@ -16,7 +16,7 @@ local function is_back(session)
   end, 15, "a connection")
 end
 
-describe("A slow wire", function()
+describe("A slow wire #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -61,7 +61,7 @@ describe("A slow wire", function()
     end)
 end)
 
-describe("A wire on which", function()
+describe("A wire on which #once", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -108,7 +108,7 @@ describe("A wire on which", function()
     end)
 end)
 
-describe("A connection that breaks", function()
+describe("A connection that breaks #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 
@@ -183,7 +183,7 @@ describe("A connection that breaks", function()
     end)
 end)
 
-describe("A server that says it has failed at a request", function()
+describe("A server that says it has failed at a request #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -181,9 +181,7 @@ describe("a handler of nginx", function()
     end)
     write_certificate(dir)
     local path = support.path()
-    local socket = require "socket".bind("127.0.0.1", 0)
-    local _, port = socket:getsockname()
-    socket:close()
+    local port = nginx.free_port()
     local server = start("", { http = HTTP .. ([[
       server {
         listen 127.0.0.1:%d ssl;

@@ -113,11 +113,16 @@ http {
 local Nginx = {}
 Nginx.__index = Nginx
 
-local function free_port()
-  local listener = assert(socket.bind("127.0.0.1", 0))
-  local _, port = listener:getsockname()
-  listener:close()
-  return port
+--- Below those that a system gives to clients: nobody takes it meanwhile.
+function nginx.free_port()
+  while true do
+    local port = math.random(26000, 31999)
+    local listener = socket.bind("127.0.0.1", port)
+    if listener then
+      listener:close()
+      return port
+    end
+  end
 end
 
 --- Starts nginx.  `given`: server, http, init: parts of its configuration;
@@ -127,7 +132,7 @@ function nginx.start(given)
   local dir = os.tmpname()
   os.remove(dir)
   assert(lfs.mkdir(dir))
-  local self = setmetatable({ dir = dir, port = free_port() }, Nginx)
+  local self = setmetatable({ dir = dir, port = nginx.free_port() }, Nginx)
   local words = {
     modules = find_modules(), dir = dir, port = self.port,
     installed = install(), lua = install() .. "/share/lua/5.1",

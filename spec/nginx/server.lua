@@ -22,7 +22,7 @@ end
 local function read_file(name)
   local file = io.open(name)
   if not file then return "" end
-  local text = file:read "*a"
+  local text = file:read "*a" or "" -- (a process that has just gone)
   file:close()
   return text
 end

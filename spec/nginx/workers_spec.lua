@@ -14,6 +14,17 @@ local SERVER = [[
     assert(lock():acquire(20))
     ngx.print(ngx.worker.pid())
   } }
+  # The worker's first lock, when it has begun to exit.
+  location = /late { content_by_lua_block {
+    ngx.log(ngx.NOTICE, "a late one has come")
+    repeat ngx.sleep(0.01) until ngx.worker.exiting()
+    local guard = assert(lock():acquire(5))
+    local other = session():mutex(ngx.var.arg_path .. "-other")
+    other = assert(other:acquire(5))
+    ngx.print(guard:state(), " ", other:state())
+    guard:release()
+    assert(other:release { wait = true })
+  } }
   location = /id { content_by_lua_block {
     local session = session()
     assert(session:contenders "/nowhere") -- waits for the connection
@@ -105,6 +116,21 @@ describe("workers of nginx", function()
     local old = leave_under_way(server, function() server:signal "HUP" end)
     local ids = ask_all(server, 2)
     for _, pid in ipairs(old) do assert.is_nil(ids[tostring(pid)]) end
+    assert.are.equal("", server:complaints())
+  end)
+
+  it("may lock for the first time when they have begun to leave", function()
+    local server, path = start(1), support.path()
+    local old = server:workers()
+    local late = server:begin("/late?path=" .. path)
+    support.wait_until(function()
+      return server:log():find "a late one has come"
+    end)
+    server:signal "HUP"
+    assert.are.equal("held held", (late:answer(20)))
+    nginx.await_end(old)
+    support.wait_for_queue(path, 0)
+    support.wait_for_queue(path .. "-other", 0)
     assert.are.equal("", server:complaints())
   end)
 

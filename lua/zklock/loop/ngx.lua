@@ -10,13 +10,16 @@ return { new = function(session)
   A.scope, A.owner, A.cleanup = scopes.finder(session)
 
   -- nginx may drop a timer (lua_max_running_timers): then another is tried.
+  -- Where it starts none who waits looks for itself.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
-    local longest = reading.reads and scopes.FOREVER or 1
+    local longest = reading.reads and scopes.FOREVER
+      or reading.left and 0.01 or 1
     w.parked = true
     w.semaphore:wait(math.max(0.001, math.min(timeout or longest, longest)))
     w.parked = false
+    if reading.left and not w.done then reader.look(weak) end
     reading.replaced = not w.done and longest == 1 and not reading.reads
   end
 

@@ -72,12 +72,27 @@ end
 
 local reader = {}
 
+-- With its first timer a worker gets a connection that watches over them.  If
+-- that comes after the worker has begun to exit nobody closes it, and nginx
+-- complains of it by an alert.
+local has_timers = false
+
+local function start_timer(...)
+  if ngx.worker.exiting() and not has_timers then return false end
+  local started = ngx.timer.at(0, ...)
+  has_timers = has_timers or started
+  return started
+end
+
 --- Begins to read for the session `weak[1]`: `{ reads =, left =, replaced = }`.
 -- It refers to the session weakly, or one that nobody uses would never close.
 function reader.start(weak)
   local me = {}
-  me.left = not ngx.timer.at(0, read, me, weak)
+  me.left = not start_timer(read, me, weak)
   return me
 end
+
+--- Turns the session once, where there is no reader.
+function reader.look(weak) turn(weak, spawner()) end
 
 return reader

@@ -173,6 +173,7 @@ local function hear_client(link, frame)
   end
   if is_auth and manners.refuse_second then
     link.refused, link.asked = link.asked, true
+    if link.refused and link.accepted then return refuse_auth(link, 0.1) end
   end
   note_look_at_root(link, frame)
   if link.server and not link.refused then tell(link.server, frame) end
@@ -208,6 +209,7 @@ local function hear_server(link, frame)
       return leave_client(link)
     end
     link.mute = happens(place, "mute_auth") or link.mute
+    link.accepted = true -- the first
     if link.refused then
       tell(link.client, frame)
       return refuse_auth(link, 0.1)

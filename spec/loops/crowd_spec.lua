@@ -26,6 +26,14 @@ describe("A crowd of tasks #stock", function()
     while finished < TASKS do env.sleep(0.05) end
   end
 
+  -- Two rounds more have taken no quarter of a KiB for each task.  (The first
+  -- ones do, and how many these are depends on who was held up.)
+  local function is_flat(sizes)
+    local n = #sizes
+    return n > 2 and sizes[n] - math.min(sizes[n - 1], sizes[n - 2])
+      < TASKS / 4 + 512
+  end
+
   for _, name in ipairs { "luv", "cqueues" } do
     local runner = runners[name]
     if not runner.missing and not support.is_51 then
@@ -34,14 +42,14 @@ describe("A crowd of tasks #stock", function()
         local sizes, times = {}, {}
         runner.run(function(env)
           local session = support.connect { session_timeout = 30 }
-          for round = 1, 4 do
+          repeat
             local begun = env.now()
             use(env, session, support.path())
-            times[round] = env.now() - begun
+            times[#times + 1] = env.now() - begun
             collectgarbage()
             collectgarbage()
-            sizes[round] = support.memory()
-          end
+            sizes[#sizes + 1] = support.memory()
+          until is_flat(sizes) or #sizes == 12
           session:close()
         end)
         if os.getenv "CROWD" then
@@ -50,8 +58,7 @@ describe("A crowd of tasks #stock", function()
               name, TASKS, round, times[round], size))
           end
         end
-        assert.is_true(sizes[4] < sizes[2] * 1.1 + 1024,
-          table.concat(sizes, " "))
+        assert.is_true(is_flat(sizes), table.concat(sizes, " "))
       end)
     end
   end

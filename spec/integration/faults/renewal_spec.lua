@@ -4,7 +4,8 @@ local spawn_with = require "support.child".spawn_with
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
-local NAME, TIMEOUT = "host.example", 4
+-- (Long enough for a busy machine to come back within it.)
+local NAME, TIMEOUT = "host.example", 8
 
 -- Waits for a lock, and says what becomes of its session.
 local CLIENT = [[

@@ -211,8 +211,12 @@ end
 
 --- The body, and the status; nothing if nginx closed the connection.
 function Request:answer(seconds)
-  self.socket:settimeout(seconds or 15)
-  local text, problem, part = self.socket:receive "*a"
+  local is_over = support.patience(seconds or 15)
+  local text, problem, part
+  repeat
+    self.socket:settimeout(1)
+    text, problem, part = self.socket:receive("*a", part)
+  until text or problem ~= "timeout" or is_over()
   self.socket:close()
   text = text or part or ""
   local status, body = text:match "^HTTP/%S+ (%d+).-\r\n\r\n(.*)$"

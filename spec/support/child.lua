@@ -70,8 +70,12 @@ end
 
 --- The next line that the child says; nil when it has gone.
 function Child:hear(seconds)
-  self.socket:settimeout(seconds or 60)
-  local line, problem = self.socket:receive()
+  local is_over = support.patience(seconds or 60)
+  local line, problem, part
+  repeat
+    self.socket:settimeout(math.min(seconds or 60, 1))
+    line, problem, part = self.socket:receive("*l", part)
+  until line or problem ~= "timeout" or is_over()
   if not line and problem == "timeout" then
     error("a child said nothing: " .. self:output(), 2)
   end

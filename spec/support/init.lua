@@ -57,17 +57,21 @@ setmetatable(support, { __index = function(_, key)
     or support.pressure())
 end })
 
---- Waits until `condition()` gives something true, which it returns; on a busy
--- machine for up to four times as long.
-function support.wait_until(condition, seconds, what)
+--- Are these seconds, from now, over?  On a busy machine they are up to four
+-- times as long.
+function support.patience(seconds)
   local begun, pressure = core.now(), support.pressure()
-  local function is_over()
+  return function()
     local waited = core.now() - begun
-    if waited <= (seconds or 5) then return false end
+    if waited <= seconds then return false end
     waited = math.max(waited - (support.pressure() - pressure), waited / 4)
-    return waited > (seconds or 5)
+    return waited > seconds
   end
-  local pause = 0.001
+end
+
+--- Waits until `condition()` gives something true, which it returns.
+function support.wait_until(condition, seconds, what)
+  local is_over, pause = support.patience(seconds or 5), 0.001
   while true do
     local result = condition()
     if result then return result end

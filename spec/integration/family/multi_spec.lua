@@ -82,7 +82,7 @@ describe("A multi", function()
     multi "a":acquire(5):release()
     local names = {}
     for i = 1, 100 do names[i] = ("n%03d"):format(i) end
-    local guard = assert(multi(table.concat(names, " ")):acquire(10))
+    local guard = assert(multi(table.concat(names, " ")):acquire(60))
     assert.equal(100, #kinds.nodes(path))
     guard:release { wait = true }
     kinds.wait_for_nodes(path, 0)

@@ -58,7 +58,7 @@ end)
 
 local CLIENT = [[
   local session, message = zklock.connect((...), { session_timeout = 8,
-    connect_timeout = 5 })
+    connect_timeout = 20 })
   say(session and "connected" or message)
   parent_socket:settimeout(0)
   local line, problem

@@ -126,9 +126,12 @@ static void publish_lease(struct core *core) {
 
 static void client_attempts(void *self) { publish_lease(self); }
 
+/* Who sees a connection must not see the lease of the one before, which a
+ * server's new timeout may have cut short. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
+  publish_lease(core);
   core->proof.state = (int)state;
   if (state == SESSION_CONNECTED) {
     core->session_id = core->session.id;

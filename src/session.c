@@ -466,8 +466,8 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->renew_at = NEVER;
   lease_connected(&s->lease, started, timeout);
   if (!same) s->begun = s->connection;
-  if (same) counter_add(&s->counters.reconnects, 1);
   change_state(s, SESSION_CONNECTED);
+  if (same) counter_add(&s->counters.reconnects, 1);
   each_lane(s, lane_connected);
 }
 

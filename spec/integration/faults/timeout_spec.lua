@@ -113,6 +113,24 @@ describe("A session whose timeout falls at a reconnection #once", function()
     guard:release()
   end)
 
+  it("has its new lease before its new connection is shown", function()
+    local path, hostile, guards, seen = support.path(), start_hostile(), {}, nil
+    local session = connect(hostile, { on_event = function(event)
+      if event == "reconnected" then seen = guards[1]:lease() end
+    end })
+    -- (So many that a reconnection takes some time.)
+    for i = 1, 1000 do
+      session:mutex(path .. "/" .. i):acquire_async(nil, function(guard)
+        guards[#guards + 1] = guard
+      end)
+    end
+    support.step_until(session, function() return #guards == 1000 end, 60)
+    hostile:behave { kind = "pass", asks = SHORT }
+    hostile:cut()
+    support.step_until(session, function() return seen end, 15)
+    assert.is_true(seen < SHORT, seen)
+  end)
+
   it("and hears no reply to it has lost its holds when others get them, if it "
     .. "was told the least that servers grant", function()
     local path, hostile = support.path(), start_hostile()

@@ -211,12 +211,7 @@ end
 
 --- The body, and the status; nothing if nginx closed the connection.
 function Request:answer(seconds)
-  local is_over = support.patience(seconds or 15)
-  local text, problem, part
-  repeat
-    self.socket:settimeout(1)
-    text, problem, part = self.socket:receive("*a", part)
-  until text or problem ~= "timeout" or is_over()
+  local text, problem, part = support.receive(self.socket, "*a", seconds or 15)
   self.socket:close()
   text = text or part or ""
   local status, body = text:match "^HTTP/%S+ (%d+).-\r\n\r\n(.*)$"

@@ -70,12 +70,7 @@ end
 
 --- The next line that the child says; nil when it has gone.
 function Child:hear(seconds)
-  local is_over = support.patience(seconds or 60)
-  local line, problem, part
-  repeat
-    self.socket:settimeout(math.min(seconds or 60, 1))
-    line, problem, part = self.socket:receive("*l", part)
-  until line or problem ~= "timeout" or is_over()
+  local line, problem = support.receive(self.socket, "*l", seconds or 60)
   if not line and problem == "timeout" then
     error("a child said nothing: " .. self:output(), 2)
   end

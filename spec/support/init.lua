@@ -69,6 +69,17 @@ function support.patience(seconds)
   end
 end
 
+--- A socket's receive(pattern), with patience.
+function support.receive(from, pattern, seconds)
+  local is_over = support.patience(seconds)
+  local text, problem, part
+  repeat
+    from:settimeout(math.min(seconds, 1))
+    text, problem, part = from:receive(pattern, part)
+  until text or problem ~= "timeout" or is_over()
+  return text, problem, part
+end
+
 --- Waits until `condition()` gives something true, which it returns.
 function support.wait_until(condition, seconds, what)
   local is_over, pause = support.patience(seconds or 5), 0.001

@@ -430,7 +430,10 @@ static void check_ends(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is held in a suspension", number_of(w, a));
 }
 
-/* Who holds in peace has a lease as long as README says. */
+/* Who holds in peace has a lease as long as README says.  As lease.h counts, with
+ * rounds no further apart than i < T/10, wherever other requests fall between
+ * them: until the next one, Q is less than i before P - gap, P less than i before
+ * S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6 T. */
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released) return;
@@ -443,7 +446,7 @@ static void check_length(struct world *w, const struct acquisition *a) {
   int64_t tick = w->profile.tick_told;
   int64_t gap = tick ? tick / 2 : timeout / 4;
   left -= p->now;
-  if (w->now > since + w->profile.timeout && left < timeout / 8 * 5 - gap)
+  if (w->now > since + w->profile.timeout && left < timeout / 5 * 3 - gap)
     violate(w, "(%d) has a lease of %.0f ms only", number_of(w, a),
             (double)left / 1e6);
 }

@@ -115,10 +115,9 @@ CHECK = $(if $(filter 5.1 5.2 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
-SOURCES := $(sort $(wildcard src/*.c))
-HEADERS := $(sort $(wildcard src/*.h))
-PURE    := $(addprefix src/,name.c rule.c lease.c timer.c room.c watch.c \
-             suspicion.c contender.c turn.c unfair.c permit.c lane.c session.c)
+SOURCES := $(sort $(wildcard src/*/*.c))
+HEADERS := $(sort $(wildcard src/*/*.h))
+PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
                lua/zklock/ngx/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -136,7 +135,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
-	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) $(INCLUDES) $(SOURCES) $(LINK) \
+	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -Isrc $(INCLUDES) $(SOURCES) $(LINK) \
 	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
 
 # What runs from this tree without being installed.
@@ -191,15 +190,15 @@ sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
 
-# src/room.h with limits that some three nodes reach.
+# src/protocol/room.h with limits that some three nodes reach.
 .PHONY: crowded
 crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
 	$< --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 $(BUILD)/crowded/sim: $(BUILD)/sim
 	@mkdir -p $(@D) && rm -rf $(@D)/src && cp -r src $(@D)
 	@sed -e 's/FOR_ALL = [0-9]*, ROOM_MAX = [0-9]*/FOR_ALL = 700, ROOM_MAX = 1100/' \
-	  src/room.h >$(@D)/src/room.h
-	@! cmp -s src/room.h $(@D)/src/room.h
+	  src/protocol/room.h >$(@D)/src/protocol/room.h
+	@! cmp -s src/protocol/room.h $(@D)/src/protocol/room.h
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -I$(@D)/src \
 	  -include spec/sim/memory.h $(SIM_SOURCES) \
 	  $(addprefix $(@D)/,$(PURE)) -o $@
@@ -241,8 +240,8 @@ FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
 fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
 	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
-	clang $(FUZZ) spec/fuzz/names.c src/name.c src/rule.c -o $(BUILD)/fuzz/names
-	clang $(FUZZ) spec/fuzz/hosts.c src/settings.c -o $(BUILD)/fuzz/hosts
+	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
+	clang $(FUZZ) spec/fuzz/hosts.c src/io/settings.c -o $(BUILD)/fuzz/hosts
 	@for what in names hosts; do \
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
@@ -312,7 +311,7 @@ format:  ## clang-format, in place
 .PHONY: clean
 clean:  ## remove what was built
 	rm -rf $(BUILD) zklock lua_modules
-	rm -f src/*.o
+	rm -f src/*/*.o
 
 .PHONY: help
 help:  ## this list

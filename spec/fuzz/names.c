@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "name.h"
-#include "rule.h"
+#include "protocol/name.h"
+#include "protocol/rule.h"
 
 enum { NAMES = 64, SHORT = 256 };
 

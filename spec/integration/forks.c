@@ -1,6 +1,6 @@
 /* Threads that fork at the same time, beside threads that hold locks; and a
  * fork that fails.  Prints how many children found a lock held. */
-#include "../../src/fork.c"
+#include "../../src/io/fork.c"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "name.h"
+#include "protocol/name.h"
 
 struct world;
 

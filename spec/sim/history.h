@@ -7,7 +7,7 @@
 #ifndef SIM_HISTORY_H
 #define SIM_HISTORY_H
 
-#include "name.h"
+#include "protocol/name.h"
 #include "paths.h"
 
 enum { NODES_MAX = 1024, LOG_MAX = 8192, WRITES_MAX = 8 };

@@ -2,7 +2,7 @@
 #ifndef SIM_INVARIANTS_H
 #define SIM_INVARIANTS_H
 
-#include "session.h"
+#include "protocol/session.h"
 
 struct world;
 struct process;

@@ -2,7 +2,7 @@
 #ifndef SIM_LOCKS_H
 #define SIM_LOCKS_H
 
-#include "contender.h"
+#include "protocol/contender.h"
 
 struct world;
 struct node;

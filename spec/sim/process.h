@@ -9,7 +9,7 @@
 
 #include "paths.h"
 #include "random.h"
-#include "session.h"
+#include "protocol/session.h"
 
 struct world;
 struct note;

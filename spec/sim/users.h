@@ -3,7 +3,7 @@
 #ifndef SIM_USERS_H
 #define SIM_USERS_H
 
-#include "contender.h"
+#include "protocol/contender.h"
 
 struct world;
 struct process;

@@ -16,7 +16,7 @@
 #define SIM_ZOO_H
 
 #include "history.h"
-#include "op.h"
+#include "protocol/op.h"
 #include "paths.h"
 
 struct world;

@@ -2,8 +2,8 @@
 -- answers, when, and what the clock says, the spec decides, and no two threads
 -- race but in the order that it asks for.
 --
--- It accepts what src/lua_session.c and src/lua_hold.c accept, and raises for
--- anything else, also for what they would take and never answer.
+-- It accepts what lua_session.c and lua_hold.c in src/lua accept, and raises
+-- for anything else, also for what they would take and never answer.
 -- integration/scripted_core_spec.lua holds it against the real one.
 local real = require "zklock.core"
 

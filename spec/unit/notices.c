@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "../../src/notice.h"
+#include "../../src/io/notice.h"
 
 #define SECOND INT64_C(1000000000)
 

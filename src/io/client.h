@@ -4,7 +4,7 @@
 #ifndef ZKLOCK_CLIENT_H
 #define ZKLOCK_CLIENT_H
 
-#include "session.h"
+#include "protocol/session.h"
 #include "settings.h"
 #include "wakeup.h"
 

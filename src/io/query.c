@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "protocol/session.h"
 
 /* The directories of a survey. */
 enum { LISTS_PATH, LISTS_LOCKS, LISTS_LEASES, READS_HOLDER };

@@ -9,7 +9,7 @@
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 
-#include "op.h"
+#include "protocol/op.h"
 #include "settings.h"
 #include "wakeup.h"
 

@@ -3,7 +3,7 @@
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
-#include "core.h"
+#include "io/core.h"
 #include "lua_compat.h"
 
 #pragma GCC visibility push(hidden)

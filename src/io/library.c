@@ -16,7 +16,7 @@
 #include "claim.h"
 #include "fork.h"
 #include "imports.h"
-#include "name.h"
+#include "protocol/name.h"
 
 #define SAME(ours, theirs) \
   _Static_assert((int)(ours) == (int)(theirs), "a code of ZooKeeper's")

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ending.h"
+#include "io/ending.h"
 #include "lua_binding.h"
 
 void binding_check_process(lua_State *L, const struct core *core) {

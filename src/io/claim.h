@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "channel.h"
-#include "contender.h"
+#include "protocol/contender.h"
 
 #pragma GCC visibility push(hidden)
 

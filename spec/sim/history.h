@@ -7,8 +7,8 @@
 #ifndef SIM_HISTORY_H
 #define SIM_HISTORY_H
 
-#include "protocol/name.h"
 #include "paths.h"
+#include "protocol/name.h"
 
 enum { NODES_MAX = 1024, LOG_MAX = 8192, WRITES_MAX = 8 };
 enum { NOBODY = -1, NO_NODE = -1, NOT_YET = INT32_MAX };

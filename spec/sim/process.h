@@ -8,8 +8,8 @@
 #define SIM_PROCESS_H
 
 #include "paths.h"
-#include "random.h"
 #include "protocol/session.h"
+#include "random.h"
 
 struct world;
 struct note;

@@ -16,8 +16,8 @@
 #define SIM_ZOO_H
 
 #include "history.h"
-#include "protocol/op.h"
 #include "paths.h"
+#include "protocol/op.h"
 
 struct world;
 

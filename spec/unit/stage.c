@@ -523,19 +523,25 @@ static void lose_requests(struct stage *s) {
   s->oldest = NULL;
 }
 
-static void connect_as(struct stage *s, int64_t id, int64_t timeout) {
+static void connect_as(struct stage *s, int64_t id, int64_t timeout,
+                       int64_t started) {
   s->id = id;
   s->timeout = timeout;
   lose_requests(s);
-  session_connected(&s->session, s->now, id, timeout, s->now);
+  session_connected(&s->session, s->now, id, timeout, started);
   settle(s);
 }
 
-void connects(struct stage *s) { connect_as(s, s->id, s->timeout); }
+void connects(struct stage *s) { connect_as(s, s->id, s->timeout, s->now); }
 void connects_with(struct stage *s, int timeout) {
-  connect_as(s, s->id, timeout * MILLISECOND);
+  connect_as(s, s->id, timeout * MILLISECOND, s->now);
 }
-void connects_anew(struct stage *s) { connect_as(s, s->id + 1, s->timeout); }
+void connects_anew(struct stage *s) {
+  connect_as(s, s->id + 1, s->timeout, s->now);
+}
+void connects_since(struct stage *s, int milliseconds) {
+  connect_as(s, s->id, s->timeout, s->now - milliseconds * MILLISECOND);
+}
 
 void disconnects(struct stage *s) {
   lose_requests(s);

@@ -129,6 +129,8 @@ void children_changed(struct stage *s, const char *directory);
 void connects(struct stage *s); /* again: the same session */
 void connects_with(struct stage *s, int timeout);
 void connects_anew(struct stage *s); /* another session */
+/* It is heard of so late; the attempt began before. */
+void connects_since(struct stage *s, int milliseconds);
 void disconnects(struct stage *s);
 void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);

@@ -1,5 +1,6 @@
 /* The protocol's story, told in scenes. */
 #include <stdio.h>
+#include <string.h>
 
 #include "memory.h"
 #include "protocol/op.h"
@@ -36,6 +37,18 @@ static struct actor *waiter(struct stage *s, struct wish wish) {
 
 #define WAITER(s, ...) \
   (HERE, waiter(s, (struct wish){.nothing = 0, __VA_ARGS__}))
+
+/* How long after one round the next one is sent, in milliseconds; all are
+ * answered at once. */
+static int pace(struct stage *s) {
+  int waited = 0;
+  rounds_by_hand(s, true);
+  for (int i = 0; i < 10; i++) {
+    for (waited = 0; !*sent(s); waited++) passes(s, 1);
+    answers_round(s);
+  }
+  return waited;
+}
 
 /* ---- One after the other --------------------------------------------------- */
 
@@ -112,6 +125,42 @@ TEST("looks again when a predecessor gives up that others stand before") {
   HEARD(a, "");
   confirms(s, "get 1"); /* 2 is watched already */
   SENT(s, "");
+  END(s);
+}
+
+TEST("watches the directory, if it is told to, and lists at each change") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 3);
+  shows(s, "1 2 3");
+  SENT(s, "get 3, list and watch");
+  confirms(s, "get 3");
+  shows(s, "1 2 3");
+  children_changed(s, "/lock");
+  SENT(s, "list and watch");
+  shows(s, "2 3");
+  HEARD(a, "");
+  children_changed(s, "/lock");
+  shows(s, "3");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("looks again every so often, if it is told to") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  passes(s, 99);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "list");
+  shows(s, "1 2");
+  passes(s, 100);
+  shows(s, "1 2");
+  passes(s, 50);
+  HEARD(a, "refused: timeout");
   END(s);
 }
 
@@ -482,6 +531,39 @@ TEST("ignores an answer that comes after its connection") {
   END(s);
 }
 
+TEST("counts a lease from the beginning of the attempt to connect") {
+  struct stage *s = BEGIN(.apart = true);
+  connects_since(s, 2000);
+  struct actor *a = ACQUIRE(s);
+  made(s, 1);
+  CHECK_INT(7500, lease_of(s));
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("cuts the lease to what an attempt that is lost may have been granted") {
+  struct stage *s = BEGIN(.least = 4000);
+  struct actor *a = HOLDER(s, 1);
+  CHECK_INT(9500, lease_of(s));
+  disconnects(s);
+  attempts(s);
+  CHECK_INT(3800, lease_of(s));
+  passes(s, 3800);
+  HEARD(a, "lost: silence");
+  END(s);
+}
+
+TEST("takes the least timeout for its own, not the last") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  connects_with(s, 5000);
+  disconnects(s);
+  connects_with(s, 10000);
+  CHECK_INT(1500, pace(s));
+  END(s);
+}
+
 TEST("loses at once what shall not outlive a connection") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1, .loses_soon = true);
@@ -612,27 +694,39 @@ TEST("does not give a session up that has nothing to delete") {
 
 /* ---- The lease and the clock ------------------------------------------------ */
 
-TEST("does not grant by old answers after a pause: the lease is over") {
+TEST("does not grant by old answers after a pause: it looks again") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  stops_for(s, 20000);
+  deleted(s, "1"); /* it lay in the socket */
+  HEARD(a, "");
+  CHECK(lease_of(s) < 0);
+  for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
+  CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
+  HEARD(a, "");
+  shows(s, "2");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("waits for a list once the lease stands again, whatever else happens") {
   struct stage *s = BEGIN();
   struct actor *a = WAITER(s);
   rounds_by_hand(s, true);
   stops_for(s, 20000);
-  deleted(s, "1"); /* it lay in the socket */
+  deleted(s, "1");
+  for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
+    passes(s, 1);
+    if (strcmp(sent(s), "round") != 0) continue;
+    cannot_send(s, true); /* not the list, this time */
+    answers_round(s);
+    cannot_send(s, false);
+  }
+  CHECK(lease_of(s) > 0);
+  passes(s, 100);
+  SENT(s, "list");
   HEARD(a, "");
-  SENT(s, "round");
-  confirms(s, "round"); /* and now it stands again? a list comes first */
-  HEARD(a, "");
-  END(s);
-}
-
-TEST("lists behind a round when it was first without a lease") {
-  struct stage *s = BEGIN();
-  struct actor *a = WAITER(s);
-  stops_for(s, 20000);
-  disconnects(s);
-  connects(s);
-  shows(s, "2");
-  HEARD(a, "granted");
   END(s);
 }
 
@@ -664,8 +758,8 @@ TEST("shows a session connected again when it is heard after its silence") {
   deleted(s, "1");
   confirms(s, "remove 1");
   rounds_by_hand(s, false);
-  passes(s, 10000);
-  SHOWN(s, "connected");
+  passes(s, 20000);
+  SHOWN(s, "connected"); /* once */
   HEARD(a, "removed, forgotten");
   END(s);
 }
@@ -678,6 +772,20 @@ TEST("loses what was lost once, whatever was answered meanwhile") {
   HEARD(a, "lost: silence");
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("shows a silence once, though the connection breaks after it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  rounds_by_hand(s, true);
+  passes(s, 9500);
+  SHOWN(s, "suspended");
+  disconnects(s);
+  SHOWN(s, "");
+  HEARD(a, "lost: silence");
+  connects(s);
+  SHOWN(s, "connected");
   END(s);
 }
 
@@ -774,18 +882,6 @@ TEST("asks an extra question when an answer takes a quarter of a second") {
   shows(s, "1");
   confirms(s, "ping");
   END(s);
-}
-
-/* How long after one round the next one is sent, in milliseconds; all are
- * answered at once. */
-static int pace(struct stage *s) {
-  int waited = 0;
-  rounds_by_hand(s, true);
-  for (int i = 0; i < 10; i++) {
-    for (waited = 0; !*sent(s); waited++) passes(s, 1);
-    answers_round(s);
-  }
-  return waited;
 }
 
 TEST("sends rounds often while somebody holds, seldom while nobody wants") {
@@ -1041,6 +1137,59 @@ TEST("refuses a permit at its deadline, wherever it waits") {
   END(s);
 }
 
+TEST("lists again when there was no memory for a change of the directory") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 1});
+  shows(s, "1p 2");
+  confirms(s, "get 2");
+  shows(s, "1p 2");
+  children_changed(s, "/lock/leases");
+  shows_without_memory(s);
+  HEARD(a, "");
+  passes(s, 100);
+  shows(s, "2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("does not take a watch of a directory for armed that it takes away") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  struct actor *b = ACQUIRE(s, .watches_parent = true);
+  SENT(s, "list and watch, create lock, list and watch");
+  shows(s, "2");
+  HEARD(a, "granted"); /* it needs no watch any more */
+  made(s, 3);
+  SENT(s, "unwatch children");
+  shows(s, "2 3");
+  HEARD(b, "");
+  confirms(s, "unwatch children");
+  SENT(s, "get 3, list and watch");
+  END(s);
+}
+
+TEST("shows no list to a permit that is gone while its gate is not") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 2});
+  shows(s, "2");
+  HEARD(a, "granted");
+  answers(s, "remove 7", REPLY_NO_AUTH); /* the gate's node stays */
+  release(a);
+  confirms(s, "remove 2");
+  HEARD(a, "removed");
+  struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
+  made(s, 8);
+  shows(s, "8"); /* an operator has deleted it */
+  made(s, 3);
+  shows(s, "3");
+  HEARD(a, "");
+  HEARD(b, "granted");
+  END(s);
+}
+
 /* ---- The unfair lock -------------------------------------------------------- */
 
 TEST("takes an unfair lock with one create, and gives it back after a look") {
@@ -1114,6 +1263,32 @@ TEST("does not delete an unfair node that was made anew by another") {
   reads(s, "get holder", false, 900);
   HEARD(a, "removed, forgotten");
   SENT(s, "unwatch holder");
+  END(s);
+}
+
+TEST("finds nothing to delete where its unfair node is gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  HEARD(a, "granted");
+  release(a);
+  answers(s, "get holder", REPLY_NO_NODE);
+  HEARD(a, "removed, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("deletes an unfair node that turns out to be ours when it gives up") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  reads(s, "get holder", true, 77);
+  confirms(s, "remove holder");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
@@ -1340,6 +1515,21 @@ TEST("comes back after a while to a directory that is not empty yet") {
   END(s);
 }
 
+TEST("counts the refusal to delete what is not empty as a round") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  for (int i = 0; i < 200; i++) {
+    answers(s, "remove /lock", REPLY_NOT_EMPTY);
+    passes(s, 100);
+  }
+  HEARD(a, "");
+  CHECK(lease_of(s) > 0);
+  END(s);
+}
+
 /* ---- A create that servers do not take ---------------------------------------- */
 
 TEST("refuses a large create at which the connection was lost three times") {
@@ -1377,6 +1567,42 @@ TEST("never suspects a small create, however often the connection is lost") {
   END(s);
 }
 
+TEST("does not accuse a large create of a connection that fell silent") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .bytes = 100000);
+  disconnects(s);
+  for (int i = 0; i < 6; i++) {
+    connects(s);
+    shows(s, "");
+    passes(s, 1000);
+    SENT(s, "create lock");
+    passes(s, 2500); /* a server that does not take it does not wait */
+    disconnects(s);
+  }
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("lets nobody overtake a large create that waits for its moment") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s, .bytes = 100000);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  SENT(s, "create lock"); /* alone */
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  ACQUIRE(s);
+  passes(s, 999);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "create lock");
+  made(s, 1);
+  SENT(s, "create lock, list");
+  END(s);
+}
+
 /* ---- Limits ------------------------------------------------------------------ */
 
 TEST("lets a thousand of a path have a node, and the others wait in order") {
@@ -1403,6 +1629,46 @@ TEST("lets a thousand of a path have a node, and the others wait in order") {
   SENT(s, "create read, list");
   CHECK_TEXT("entering", state_of(all[1000]));
   CHECK_TEXT("parked", state_of(all[1001]));
+  END(s);
+}
+
+/* A path of 900 bytes that is nobody else's. */
+static char *long_path(int number) {
+  static char path[1000];
+  memset(path, 'x', 900);
+  snprintf(path, sizeof path, "/%04d", number);
+  path[5] = 'x';
+  path[900] = '\0';
+  return path;
+}
+
+TEST("keeps a session's nodes and watches below what a packet may have") {
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *holders[2000];
+  int n = 0;
+  for (; n < 2000; n++) {
+    holders[n] = ACQUIRE(s, .path = long_path(n));
+    if (strcmp(sent(s), "create lock, list") != 0) break;
+    made(s, 1);
+    shows(s, "1");
+    HEARD(holders[n], "granted");
+  }
+  /* Each is the first of its path, so a million bytes are theirs. */
+  HEARD(holders[n], "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_NO_ROOM, reason_of(holders[n]));
+  CHECK(n > 1000 && n < 1100);
+  struct actor *second = ACQUIRE(s, .path = long_path(0));
+  struct actor *hasty = ACQUIRE(s, .path = long_path(0), .tries = true);
+  HEARD(second, ""); /* waits until there is room */
+  HEARD(hasty, "refused: busy, removed, forgotten");
+  CHECK_TEXT("parked", state_of(second));
+  int left = 0;
+  for (; strcmp(state_of(second), "parked") == 0; left++) {
+    release(holders[left + 1]);
+    confirms(s, "remove 1");
+  }
+  CHECK_TEXT("entering", state_of(second));
+  CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
   END(s);
 }
 

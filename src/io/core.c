@@ -112,7 +112,6 @@ static void on_trouble(void *self, const char *message, const char *path,
                        int rc) {
   struct core *core = self;
   char text[PATH_MAX_BYTES + 200];
-  core->last_rc = rc;
   snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
            client_reason(rc));
   notify(core, "warn", text);
@@ -172,12 +171,13 @@ static void note_rival(struct claim *claim, const struct rival *rival) {
            (size_t)(rival->size < OP_SHOWN ? rival->size : OP_SHOWN));
 }
 
-static void refused(struct core *core, struct claim *claim, enum verdict why) {
+static void refused(struct core *core, struct claim *claim, enum verdict why,
+                    int reason) {
   claim->verdict = why;
   claim->ahead = claim->contender.ahead;
   note_rival(claim, &claim->contender.rival);
-  claim->reason = core->last_rc;
-  if (why == VERDICT_INVALID && core->last_rc == REASON_TOO_LARGE)
+  claim->reason = reason;
+  if (reason == REASON_TOO_LARGE)
     claim->bytes = contender_bytes(&claim->contender);
   atomic_store_explicit(&claim->state, CLAIM_REFUSED, memory_order_release);
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
@@ -199,19 +199,18 @@ static void lost(struct core *core, struct claim *claim, enum verdict why) {
   if (claim_loss(claim)) post_claim(core, claim, &claim->lost, EVENT_LOST);
 }
 
-static void on_contender(void *self, struct contender *c, enum news news,
-                         enum verdict why) {
-  struct core *core = self;
-  struct claim *claim = c->user;
+static void hear_contender(struct contender *c, enum news news) {
+  struct claim *claim = c->owner;
+  struct core *core = claim->core;
   switch (news) {
     case NEWS_GRANTED:
       granted(core, claim);
       break;
     case NEWS_REFUSED:
-      refused(core, claim, why);
+      refused(core, claim, c->verdict, c->reason);
       break;
     case NEWS_LOST:
-      lost(core, claim, why);
+      lost(core, claim, c->verdict);
       break;
     case NEWS_REVOKED:
       post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
@@ -228,30 +227,33 @@ static void on_contender(void *self, struct contender *c, enum news news,
 }
 
 static void answer(void *self, struct query *query) {
+  struct core *core = self;
   struct claim *claim = query->claim;
   /* Belief is never stronger than truth: who knows must not go on. */
   if (claim && query->gone && claim->joined)
-    contender_lose(&claim->contender, LOSS_DELETED);
-  post(self, &query->answer, EVENT_ANSWERED);
+    session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
+  post(core, &query->answer, EVENT_ANSWERED);
 }
 
 /* Commands in. */
 
-static void obey(struct core *core, struct message *message, int kind) {
+static void obey(struct core *core, int64_t now, struct message *message,
+                 int kind) {
+  struct session *s = &core->session;
   struct claim *claim = message->subject;
   switch (kind) {
     case COMMAND_ACQUIRE:
       claim->joined = true; /* the reference is the contender's now */
       if (core->closing ||
-          !session_acquire(&core->session, &claim->contender, claim->path)) {
+          !session_acquire(s, now, &claim->contender, claim->path)) {
         claim->joined = false;
-        core->last_rc = REASON_NO_MEMORY;
-        refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID);
+        refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID,
+                REASON_NO_MEMORY);
         claim_drop(claim);
       }
       break;
     case COMMAND_CANCEL:
-      if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
+      if (claim->joined) session_cancel(s, now, &claim->contender);
       claim_drop(claim);
       break;
     case COMMAND_RELEASE_AND_TELL:
@@ -259,50 +261,50 @@ static void obey(struct core *core, struct message *message, int kind) {
       /* fall through */
     case COMMAND_RELEASE:
       if (claim->joined && !claim->removed)
-        contender_release(&claim->contender);
+        session_release(s, now, &claim->contender);
       else if (claim->report_gone) /* it was lost at this very moment */
         post_claim(core, claim, &claim->gone, EVENT_GONE);
       claim_drop(claim);
       break;
     case COMMAND_ABANDON:
-      if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
+      if (claim->joined) session_cancel(s, now, &claim->contender);
       /* The grant was first?  Then it is given back at once. */
       if (end_hold(core, claim, CLAIM_RELEASED))
-        contender_release(&claim->contender);
+        session_release(s, now, &claim->contender);
       claim_drop(claim);
       break;
     case COMMAND_LOSE:
-      if (claim_loss(claim) == LOSS_SILENCE)
-        session_fall_silent(&core->session);
-      if (claim->joined) contender_lose(&claim->contender, claim_loss(claim));
+      if (claim_loss(claim) == LOSS_SILENCE) session_fall_silent(s, now);
+      if (claim->joined)
+        session_lose(s, now, &claim->contender, claim_loss(claim));
       claim_drop(claim);
       break;
     case COMMAND_GUARD:
-      if (claim->joined) contender_guard(&claim->contender);
+      if (claim->joined) session_watch(s, now, &claim->contender);
       claim_drop(claim);
       break;
     case COMMAND_ASK: {
       struct query *query = message->subject;
       query->done = answer;
       query->self = core;
-      query_start(query, &core->session);
+      query_start(query, s);
       break;
     }
     case COMMAND_CLOSE:
       core->closing = true;
-      session_close(&core->session);
+      session_close(s, now);
       break;
   }
 }
 
 static void take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
-  core->session.now = clock_now();
+  int64_t now = clock_now();
   while (message) {
     struct message *next = message->next;
     int kind = message->kind;
     channel_done(&core->channel, message);
-    obey(core, message, kind);
+    obey(core, now, message, kind);
     message = next;
   }
 }
@@ -350,7 +352,7 @@ static void *run(void *argument) {
     if (core->ending) end(core);
     client_deliver(core->client);
     take_commands(core);
-    session_turn(s, clock_now());
+    session_run(s, clock_now());
     publish_lease(core);
   }
   client_close(core->client);
@@ -491,7 +493,6 @@ static bool init_session(struct core *core) {
                                       .attempting = client_attempts,
                                       .error = client_error};
   struct listener of_session = {.self = core,
-                                .contender = on_contender,
                                 .session = on_state,
                                 .trouble = on_trouble};
   const struct settings *settings = core->settings;
@@ -558,8 +559,9 @@ struct claim *core_acquire(struct core *core, const char *path,
                            const void *data, size_t size,
                            const struct contender_options *options) {
   struct claim *claim = claim_new(&core->proof, core->settings->hosts.chroot,
-                                  path, data, size, options);
+                                  path, data, size, options, hear_contender);
   if (!claim) return NULL;
+  claim->core = core;
   claim->number = ++core->numbers;
   claim->asked = clock_now();
   claim_keep(claim); /* the contender's */

@@ -63,7 +63,6 @@ struct core {
 
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
-  int last_rc;            /* (i) of the last trouble */
   bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event, nudge_event;
 

@@ -34,7 +34,7 @@ TEST("is spelled as Curator spells it: a version 4 uuid and a marker") {
   CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-__WRIT__",
              spelled(2, ROLE_WRITE));
   CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-lease-",
-             spelled(2, ROLE_LEASE));
+             spelled(2, ROLE_PERMIT));
 }
 
 TEST("is spelled as kazoo spells it, without dashes") {
@@ -58,7 +58,7 @@ TEST("tells its role and number") {
       {"-lock-0000000007", ROLE_LOCK, 7},
       {"x-__READ__0000000000", ROLE_READ, 0},
       {"x-__WRIT__2147483647", ROLE_WRITE, 2147483647},
-      {"x-lease-0000000010", ROLE_LEASE, 10},
+      {"x-lease-0000000010", ROLE_PERMIT, 10},
       {"x__lock__0000000010", ROLE_KAZOO_LOCK, 10},
       {"x__rlock__0000000010", ROLE_KAZOO_READ, 10},
       {"x-lock--000000001", ROLE_LOCK, -1},

@@ -69,7 +69,7 @@ static const char *ahead_of(enum kind kind, enum layout layout, int number,
 #define WRITER_IS(expected, number, text) \
   CHECK_TEXT(expected, ahead_of(KIND_WRITE, LAYOUT_CURATOR, number, text))
 #define PERMIT_IS(expected, number, text) \
-  CHECK_TEXT(expected, ahead_of(KIND_LEASE, LAYOUT_CURATOR, number, text))
+  CHECK_TEXT(expected, ahead_of(KIND_PERMIT, LAYOUT_CURATOR, number, text))
 
 TEST("a mutex waits for every lock node ahead") {
   MUTEX_IS("0:", 1, "1");
@@ -141,7 +141,7 @@ TEST("each kind has a role, and each reader its writer") {
   } rows[] = {{KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK},
               {KIND_READ, ROLE_READ, ROLE_KAZOO_READ},
               {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_LOCK},
-              {KIND_LEASE, ROLE_LEASE, ROLE_LEASE}};
+              {KIND_PERMIT, ROLE_PERMIT, ROLE_PERMIT}};
   for (int i = 0; i < 4; i++) {
     CHECK_INT(rows[i].curator, rule_role(rows[i].kind, LAYOUT_CURATOR));
     CHECK_INT(rows[i].kazoo, rule_role(rows[i].kind, LAYOUT_KAZOO));

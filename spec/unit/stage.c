@@ -42,7 +42,6 @@ struct stage {
   struct node *nodes;           /* of ours */
   struct actor *actors;
   bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
-  int trouble;
   const char *others;
   char shown[TEXT], text[TEXT], said[TEXT];
 };
@@ -138,21 +137,22 @@ static const char *const verdicts[] = {
     [VERDICT_INVALID] = "invalid",
 };
 
-static void note_refusal(struct actor *a, enum verdict why) {
+static void note_refusal(struct actor *a) {
   const struct rival *rival = &a->contender->rival;
   char text[40];
-  snprintf(text, sizeof text, "refused: %s", verdicts[why]);
+  snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
   add_text(a->told, text);
-  a->reason = a->stage->trouble;
+  a->reason = a->contender->reason;
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
              (const char *)rival->data, rival->holds ? ", who holds" : "");
 }
 
-static void note_loss(struct actor *a, enum verdict why) {
+static void note_loss(struct actor *a) {
   const char *loss = contender_loss_name(a->contender->loss);
   char text[40];
-  snprintf(text, sizeof text, "lost: %s", loss ? loss : verdicts[why]);
+  snprintf(text, sizeof text, "lost: %s",
+           loss ? loss : verdicts[a->contender->verdict]);
   add_text(a->told, text);
 }
 
@@ -163,20 +163,18 @@ static void forget(struct actor *a) {
   add_text(a->told, "forgotten");
 }
 
-static void hear_contender(void *self, struct contender *c, enum news news,
-                           enum verdict why) {
-  struct actor *a = c->user;
-  (void)self;
+static void hear_contender(struct contender *c, enum news news) {
+  struct actor *a = c->owner;
   switch (news) {
     case NEWS_GRANTED:
       a->token = contender_token(c);
       add_text(a->told, "granted");
       break;
     case NEWS_REFUSED:
-      note_refusal(a, why);
+      note_refusal(a);
       break;
     case NEWS_LOST:
-      note_loss(a, why);
+      note_loss(a);
       break;
     case NEWS_REVOKED:
       add_text(a->told, "revoked");
@@ -196,10 +194,10 @@ static void hear_session(void *self, enum session_state state) {
 
 static void hear_trouble(void *self, const char *message, const char *path,
                          int rc) {
-  struct stage *s = self;
+  (void)self; /* (what it is to a contender comes with its refusal) */
   (void)message;
   (void)path;
-  s->trouble = rc;
+  (void)rc;
 }
 
 const char *heard(struct actor *a) { return take_text(a->stage, a->told); }
@@ -279,10 +277,10 @@ static bool goes_by_itself(const struct stage *s) {
 static void settle(struct stage *s) {
   static const struct reply no_node = {.rc = REPLY_NO_NODE};
   if (s->in_batch) return;
-  session_turn(&s->session, s->now);
+  session_run(&s->session, s->now);
   while (goes_by_itself(s)) {
     reply_to_oldest(s, &no_node);
-    session_turn(&s->session, s->now);
+    session_run(&s->session, s->now);
   }
 }
 
@@ -593,10 +591,6 @@ void stops_for(struct stage *s, int milliseconds) {
   s->now += milliseconds * MILLISECOND;
 }
 
-void hears_the_time(struct stage *s) {
-  session_attempting(&s->session, s->now, s->now);
-}
-
 void together(struct stage *s) { s->in_batch = true; }
 void apart(struct stage *s) {
   s->in_batch = false;
@@ -617,7 +611,7 @@ int due_of(const struct stage *s) {
 struct stage *begin(struct setting setting) {
   struct stage *s = calloc(1, sizeof *s);
   struct transport transport = {s, submit, open_session};
-  struct listener listener = {s, hear_contender, hear_session, hear_trouble};
+  struct listener listener = {s, hear_session, hear_trouble};
   struct session_options options = {.chroot =
                                         setting.chroot ? setting.chroot : "",
                                     .least_timeout =
@@ -637,7 +631,7 @@ static void set_kind(struct contender_options *options, struct wish wish) {
   static const enum kind kinds[] = {[MUTEX] = KIND_MUTEX,
                                     [READER] = KIND_READ,
                                     [WRITER] = KIND_WRITE,
-                                    [PERMIT] = KIND_LEASE,
+                                    [PERMIT] = KIND_PERMIT,
                                     [UNFAIR] = KIND_UNFAIR};
   options->kind = kinds[wish.lock];
   options->layout = wish.kazoo ? LAYOUT_KAZOO : LAYOUT_CURATOR;
@@ -680,28 +674,48 @@ struct actor *acquire(struct stage *s, struct wish wish) {
            wish.lock == PERMIT ? LEASES : "");
   a->contender = malloc(contender_size(strlen(path)));
   if (wish.lock == PERMIT) a->gate = malloc(contender_size(strlen(path)));
-  contender_init(a->contender, &options, a);
+  contender_init(a->contender, &options, hear_contender, a);
   a->contender->gate = a->gate;
-  if (!session_acquire(&s->session, a->contender, path))
+  if (!session_acquire(&s->session, s->now, a->contender, path))
     test_fail("no memory to acquire");
   settle(s);
   return a;
 }
 
 void release(struct actor *a) {
-  if (a->contender) contender_release(a->contender);
+  if (a->contender)
+    session_release(&a->stage->session, a->stage->now, a->contender);
   settle(a->stage);
 }
 
 void cancel(struct actor *a) {
-  if (a->contender) contender_refuse(a->contender, VERDICT_CANCELLED);
+  if (a->contender)
+    session_cancel(&a->stage->session, a->stage->now, a->contender);
+  settle(a->stage);
+}
+
+void sees_silence(struct actor *a) {
+  struct session *session = &a->stage->session;
+  session_fall_silent(session, a->stage->now);
+  session_lose(session, a->stage->now, a->contender, LOSS_SILENCE);
+  settle(a->stage);
+}
+
+void sees_deletion(struct actor *a) {
+  struct stage *s = a->stage;
+  session_lose(&s->session, s->now, a->contender, LOSS_DELETED);
+  settle(s);
+}
+
+void wants_watch(struct actor *a) {
+  session_watch(&a->stage->session, a->stage->now, a->contender);
   settle(a->stage);
 }
 
 void close_session(struct stage *s) {
   s->closed = true;
   lose_requests(s);
-  session_close(&s->session);
+  session_close(&s->session, s->now);
 }
 
 static void free_all(struct stage *s) {

@@ -76,6 +76,10 @@ struct actor *acquire(struct stage *s, struct wish wish);
 void release(struct actor *a);
 void cancel(struct actor *a);
 void close_session(struct stage *s);
+/* Its owner has seen for itself: the lease is over, or the node is gone. */
+void sees_silence(struct actor *a);
+void sees_deletion(struct actor *a);
+void wants_watch(struct actor *a); /* now rather than soon */
 
 /* What an actor was told since it was looked at last; and the session's user. */
 #define HEARD(a, text) CHECK_TEXT(text, heard(a))
@@ -147,8 +151,6 @@ void stops_for(struct stage *s, int milliseconds);
 /* What happens between the two happens in one batch. */
 void together(struct stage *s);
 void apart(struct stage *s);
-/* Something without consequence is heard. */
-void hears_the_time(struct stage *s);
 /* When the lease ends, from now; and when the session wants to act. */
 int lease_of(const struct stage *s);
 int due_of(const struct stage *s);

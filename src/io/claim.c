@@ -2,17 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-int64_t clock_now(void) {
-  struct timespec t;
-#ifdef CLOCK_BOOTTIME
-  clock_gettime(CLOCK_BOOTTIME, &t);
-#else
-  clock_gettime(CLOCK_MONOTONIC, &t);
-#endif
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "clock.h"
 
 struct claim *claim_new(const struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,

@@ -73,8 +73,6 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
-int64_t clock_now(void); /* nanoseconds that count suspended time, too */
-
 /* Why it was lost; LOSS_NONE if it was not. */
 enum loss claim_loss(const struct claim *claim);
 /* What has ended the hold by our clock alone, if that is all that has. */

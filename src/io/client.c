@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "addresses.h"
-#include "claim.h"
+#include "clock.h"
 #include "library.h"
 #include "resolver.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "claim.h"
+#include "clock.h"
 #include "fork.h"
 #include "imports.h"
 #include "protocol/name.h"

@@ -42,7 +42,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "clock.h"
 #include "fork.h"
 #include "imports.h"
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "clock.h"
 
 bool library_tries_all(void) { return false; }
 

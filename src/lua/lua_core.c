@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "io/ending.h"
 #include "lua_binding.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "lua_binding.h"
 
 static const char *const codes[] = {

@@ -449,7 +449,7 @@ static void discard(struct message *message, bool command) {
     } else if (!command && message->kind == EVENT_LOG) {
       free(message->subject);
     } else if (!command && message->kind == EVENT_ENDED) {
-      request_drop(message->subject);
+      nginx_request_drop(message->subject);
     } else if (command ? message->kind == COMMAND_ASK
                        : message->kind == EVENT_ANSWERED) {
       query_free(message->subject);
@@ -541,7 +541,7 @@ void core_close(struct core *core) {
 
 void core_leave(struct core *core, bool ended) {
   core->left = true;
-  doorway_close(&core->doorway);
+  nginx_socket_close(&core->nginx_socket);
   if (ended)
     pthread_join(core->thread, NULL);
   else
@@ -640,7 +640,7 @@ void core_event_done(struct core *core, struct message *message) {
     core->log_lines--;
     free(message->subject);
   } else if (kind == EVENT_ENDED) {
-    request_drop(message->subject);
+    nginx_request_drop(message->subject);
   } else if (kind == EVENT_ANSWERED) {
     query_free(message->subject);
   }

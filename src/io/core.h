@@ -10,10 +10,10 @@
 
 #include "claim.h"
 #include "client.h"
-#include "doorway.h"
+#include "nginx_request.h"
+#include "nginx_socket.h"
 #include "notice.h"
 #include "query.h"
-#include "request.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -72,14 +72,14 @@ struct core {
   bool troubled;          /* (m) since the last connection */
   struct notices notices; /* (m) */
 
-  struct message close;         /* (l) the command */
-  uint64_t numbers;             /* (l) */
-  bool closed;                  /* (l) core_close was called */
-  bool left;                    /* (l) core_leave was called */
-  int requests;                 /* (l) of nginx, that have not ended */
-  bool want_ends;               /* (l) EVENT_ENDED for each of them */
-  struct doorway doorway;       /* (l) */
-  struct core *next, *previous; /* guarded by the registry's lock */
+  struct message close;             /* (l) the command */
+  uint64_t numbers;                 /* (l) */
+  bool closed;                      /* (l) core_close was called */
+  bool left;                        /* (l) core_leave was called */
+  int requests;                     /* (l) of nginx, that have not ended */
+  bool want_ends;                   /* (l) EVENT_ENDED for each of them */
+  struct nginx_socket nginx_socket; /* (l) */
+  struct core *next, *previous;     /* guarded by the registry's lock */
 };
 
 /* Takes the settings over.  NULL: `*error` says why. */

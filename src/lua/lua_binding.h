@@ -41,8 +41,8 @@ void binding_register_request(lua_State *L);
 void binding_register_protect(lua_State *L);
 
 /* lua_nginx.c: methods of a session, and who runs */
-int binding_open_doorway(lua_State *L);
-int binding_enter_doorway(lua_State *L);
+int binding_open_socket(lua_State *L);
+int binding_accept_socket(lua_State *L);
 int binding_new_request(lua_State *L);
 int binding_requests(lua_State *L);
 int binding_running(lua_State *L);

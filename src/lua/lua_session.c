@@ -316,7 +316,7 @@ static int push_event(lua_State *L, struct session_box *box,
       return 3;
     case EVENT_ENDED:
       return push_numbered(L, "ended",
-                           ((struct request *)message->subject)->number);
+                           ((struct nginx_request *)message->subject)->number);
     default:
       lua_pushliteral(L, "closed");
       return 1;
@@ -613,8 +613,8 @@ void binding_register_session(lua_State *L) {
                                      {"contenders", session_contenders},
                                      {"write", session_write},
                                      {"nudge", session_nudge},
-                                     {"open_doorway", binding_open_doorway},
-                                     {"enter_doorway", binding_enter_doorway},
+                                     {"open_socket", binding_open_socket},
+                                     {"accept_socket", binding_accept_socket},
                                      {"request", binding_new_request},
                                      {"requests", binding_requests},
                                      {NULL, NULL}};

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-#include "core.h"
+#include "messages.h"
+
+static void drop(void *request) { nginx_request_drop(request); }
 
 struct nginx_request *nginx_request_new(struct core *core) {
   struct nginx_request *request = calloc(1, sizeof *request);
@@ -10,7 +12,7 @@ struct nginx_request *nginx_request_new(struct core *core) {
   request->references = 1;
   request->core = core;
   request->number = ++core->numbers;
-  request->message.subject = request;
+  request->message = (struct message){.subject = request, .drop = drop};
   core_keep(core);
   core->requests++;
   return request;

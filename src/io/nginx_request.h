@@ -7,11 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "channel.h"
+#include "core.h"
 
 #pragma GCC visibility push(hidden)
-
-struct core;
 
 struct nginx_request {
   /* (c) constant after nginx_request_new  (l) the Lua thread  (a) atomic */

@@ -90,7 +90,7 @@ static int hold_gc(lua_State *L) {
                "a guard of %.*s was collected without release; it is released",
                (int)(claim->length - claim->prefix),
                claim->path + claim->prefix);
-      core_log(box->core, "warn", text);
+      log_say(&box->core->log, "warn", text);
     }
   }
   claim_drop(claim);

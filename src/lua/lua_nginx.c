@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/nginx_request.h"
 #include "lua_binding.h"
 
 /* session:open_socket() → the path to connect to, or nil, message */

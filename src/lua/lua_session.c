@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/clock.h"
+#include "io/nginx_request.h"
 #include "lua_binding.h"
 
 static const char *const codes[] = {
@@ -428,7 +429,7 @@ static int session_stats(lua_State *L) {
   SESSION_COUNTERS(X)
 #undef X
   /* What Lua has given back is held no more, whatever is still under way. */
-  lua_pushinteger(L, core->closed ? 0 : core->held);
+  lua_pushinteger(L, core->closed ? 0 : core->proof.held);
   lua_setfield(L, -2, "holding");
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {

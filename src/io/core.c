@@ -15,6 +15,7 @@
 #include "entropy.h"
 #include "messages.h"
 #include "query.h"
+#include "reason.h"
 
 /* Events out. */
 
@@ -67,7 +68,7 @@ static void on_trouble(void *self, const char *message, const char *path,
   char text[PATH_MAX_BYTES + 200];
   core->last_rc = rc;
   snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
-           client_reason(rc));
+           reason_words(rc));
   log_notice(&core->log, "warn", text);
 }
 

@@ -9,6 +9,7 @@
 
 #include "io/clock.h"
 #include "io/ending.h"
+#include "io/library.h"
 #include "lua_binding.h"
 
 void binding_check_process(lua_State *L, const struct core *core) {
@@ -141,11 +142,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
-#ifdef ZKLOCK_MT
-  lua_pushliteral(L, "mt");
-#else
-  lua_pushliteral(L, "st");
-#endif
+  lua_pushstring(L, library_backend());
   lua_setfield(L, -2, "backend");
   return 1;
 }

@@ -9,8 +9,9 @@ static void drop(void *claim) { claim_drop(claim); }
 
 struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
-                        const struct contender_options *options) {
-  bool lease = options->kind == KIND_LEASE;
+                        const struct contender_options *options,
+                        news_handler *tell) {
+  bool lease = options->kind == KIND_PERMIT;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
   size_t whole = length + (lease ? strlen(LEASES) : 0);
   size_t contender = contender_size(whole);
@@ -40,7 +41,7 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
   struct contender_options own = *options;
   own.data = claim->data;
   own.size = (int)size;
-  contender_init(&claim->contender, &own, claim);
+  contender_init(&claim->contender, &own, tell, claim);
   claim->contender.gate = claim->gate;
   return claim;
 }

@@ -28,9 +28,12 @@ struct proof {
   _Atomic int held;            /* (a) how many of them are HELD */
 };
 
+struct core;
+
 struct claim {
   _Atomic int references; /* (a) the Lua handle, each queued message, the
                                contender until it is forgotten */
+  struct core *core;      /* (c) whose it is */
   struct proof *proof;    /* (c) outlives us: the handle keeps it */
   uint64_t number;        /* (c) what events call it */
   int64_t asked;          /* (c) when */
@@ -64,13 +67,14 @@ struct claim {
   bool removed;     /* (i) no node of it is left on a server */
   bool joined;      /* (i) the session knows our contender */
 
-  struct contender *gate;     /* (i) KIND_LEASE: its memory */
+  struct contender *gate;     /* (i) KIND_PERMIT: its memory */
   struct contender contender; /* (i); its path and text follow */
 };
 
 struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
-                        const struct contender_options *options);
+                        const struct contender_options *options,
+                        news_handler *tell);
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 

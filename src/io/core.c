@@ -66,7 +66,6 @@ static void on_trouble(void *self, const char *message, const char *path,
                        int rc) {
   struct core *core = self;
   char text[PATH_MAX_BYTES + 200];
-  core->last_rc = rc;
   snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
            reason_words(rc));
   log_notice(&core->log, "warn", text);
@@ -125,12 +124,13 @@ static void note_rival(struct claim *claim, const struct rival *rival) {
            (size_t)(rival->size < OP_SHOWN ? rival->size : OP_SHOWN));
 }
 
-static void refused(struct core *core, struct claim *claim, enum verdict why) {
+static void refused(struct core *core, struct claim *claim, enum verdict why,
+                    int reason) {
   claim->verdict = why;
   claim->ahead = claim->contender.ahead;
   note_rival(claim, &claim->contender.rival);
-  claim->reason = core->last_rc;
-  if (why == VERDICT_INVALID && core->last_rc == REASON_TOO_LARGE)
+  claim->reason = reason;
+  if (reason == REASON_TOO_LARGE)
     claim->bytes = contender_bytes(&claim->contender);
   claim_decide(claim, CLAIM_REFUSED);
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
@@ -144,19 +144,18 @@ static void lost(struct core *core, struct claim *claim, enum verdict why) {
   if (claim_loss(claim)) post_claim(core, claim, &claim->lost, EVENT_LOST);
 }
 
-static void on_contender(void *self, struct contender *c, enum news news,
-                         enum verdict why) {
-  struct core *core = self;
-  struct claim *claim = c->user;
+void core_hear(struct contender *c, enum news news) {
+  struct claim *claim = c->owner;
+  struct core *core = claim->core;
   switch (news) {
     case NEWS_GRANTED:
       granted(core, claim);
       break;
     case NEWS_REFUSED:
-      refused(core, claim, why);
+      refused(core, claim, c->verdict, c->reason);
       break;
     case NEWS_LOST:
-      lost(core, claim, why);
+      lost(core, claim, c->verdict);
       break;
     case NEWS_REVOKED:
       post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
@@ -173,97 +172,100 @@ static void on_contender(void *self, struct contender *c, enum news news,
 }
 
 static void answer(void *self, struct query *query) {
+  struct core *core = self;
   struct claim *claim = query->claim;
   /* Belief is never stronger than truth: who knows must not go on. */
   if (claim && query->gone && claim->joined)
-    contender_lose(&claim->contender, LOSS_DELETED);
-  post(self, &query->answer, EVENT_ANSWERED);
+    session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
+  post(core, &query->answer, EVENT_ANSWERED);
 }
 
 /* Commands in. */
 
-static void acquire(struct core *core, struct claim *claim) {
+static void acquire(struct core *core, int64_t now, struct claim *claim) {
   claim->joined = true;
   claim_keep(claim); /* the contender's */
   if (!core->closing &&
-      session_acquire(&core->session, &claim->contender, claim->path))
+      session_acquire(&core->session, now, &claim->contender, claim->path))
     return;
   claim->joined = false;
-  core->last_rc = REASON_NO_MEMORY;
-  refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID);
+  refused(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID,
+          REASON_NO_MEMORY);
   claim_drop(claim);
 }
 
-static void cancel(struct claim *claim) {
-  if (claim->joined) contender_refuse(&claim->contender, VERDICT_CANCELLED);
+static void cancel(struct core *core, int64_t now, struct claim *claim) {
+  if (claim->joined) session_cancel(&core->session, now, &claim->contender);
 }
 
-static void release(struct core *core, struct claim *claim) {
+static void release(struct core *core, int64_t now, struct claim *claim) {
   if (claim->joined && !claim->removed)
-    contender_release(&claim->contender);
+    session_release(&core->session, now, &claim->contender);
   else if (claim->report_gone) /* it was lost at this very moment */
     post_claim(core, claim, &claim->gone, EVENT_GONE);
 }
 
 /* The grant was first?  Then it is given back at once. */
-static void abandon(struct claim *claim) {
-  cancel(claim);
+static void abandon(struct core *core, int64_t now, struct claim *claim) {
+  cancel(core, now, claim);
   if (claim_end_hold(claim, CLAIM_RELEASED))
-    contender_release(&claim->contender);
+    session_release(&core->session, now, &claim->contender);
 }
 
-static void lose(struct core *core, struct claim *claim) {
+static void lose(struct core *core, int64_t now, struct claim *claim) {
   enum loss why = claim_loss(claim);
-  if (why == LOSS_SILENCE) session_fall_silent(&core->session);
-  if (claim->joined) contender_lose(&claim->contender, why);
+  if (why == LOSS_SILENCE) session_fall_silent(&core->session, now);
+  if (claim->joined) session_lose(&core->session, now, &claim->contender, why);
 }
 
-static void obey_for(struct core *core, struct claim *claim, int kind) {
+static void obey_for(struct core *core, int64_t now, struct claim *claim,
+                     int kind) {
   switch (kind) {
     case COMMAND_ACQUIRE:
-      acquire(core, claim);
+      acquire(core, now, claim);
       break;
     case COMMAND_CANCEL:
-      cancel(claim);
+      cancel(core, now, claim);
       break;
     case COMMAND_RELEASE_AND_TELL:
       claim->report_gone = true;
       /* fall through */
     case COMMAND_RELEASE:
-      release(core, claim);
+      release(core, now, claim);
       break;
     case COMMAND_ABANDON:
-      abandon(claim);
+      abandon(core, now, claim);
       break;
     case COMMAND_LOSE:
-      lose(core, claim);
+      lose(core, now, claim);
       break;
     case COMMAND_GUARD:
-      if (claim->joined) contender_guard(&claim->contender);
+      if (claim->joined) session_watch(&core->session, now, &claim->contender);
       break;
   }
   claim_drop(claim); /* the message's */
 }
 
-static void obey(struct core *core, struct message *message, int kind) {
+static void obey(struct core *core, int64_t now, struct message *message,
+                 int kind) {
   if (kind == COMMAND_CLOSE) {
     core->closing = true;
-    session_close(&core->session);
+    session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* whose answer will free it */
     query_start(message->subject, &core->session, answer, core);
   } else {
-    obey_for(core, message->subject, kind);
+    obey_for(core, now, message->subject, kind);
   }
 }
 
 static void take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
-  core->session.now = clock_now();
+  int64_t now = clock_now();
   while (message) {
     struct message *next = message->next;
     int kind = message->kind;
     channel_done(&core->channel, message);
-    obey(core, message, kind);
+    obey(core, now, message, kind);
     message = next;
   }
 }
@@ -308,7 +310,7 @@ static void *run(void *argument) {
     if (core->ending) end(core);
     client_deliver(core->client);
     take_commands(core);
-    session_turn(s, clock_now());
+    session_run(s, clock_now());
     publish_lease(core);
   }
   client_close(core->client);
@@ -340,7 +342,6 @@ static bool init_session(struct core *core) {
                                       .attempting = client_attempts,
                                       .error = client_error};
   struct listener of_session = {.self = core,
-                                .contender = on_contender,
                                 .session = on_state,
                                 .trouble = on_trouble};
   const struct settings *settings = core->settings;

@@ -43,7 +43,6 @@ struct core {
 
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
-  int last_rc;            /* (i) of the last trouble */
   bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) send them */
 
@@ -58,6 +57,8 @@ struct core {
   struct nginx_socket nginx_socket; /* (l) */
 };
 
+/* The I/O thread: what the contender of a claim tells. */
+news_handler core_hear;
 /* Makes the session and starts its thread.  False: errno tells. */
 bool core_start(struct core *core);
 /* Of the two threads the one that leaves last closes the channel. */

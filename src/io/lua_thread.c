@@ -88,8 +88,9 @@ struct claim *core_acquire(struct core *core, const char *path,
                            const void *data, size_t size,
                            const struct contender_options *options) {
   struct claim *claim = claim_new(&core->proof, core->settings->hosts.chroot,
-                                  path, data, size, options);
+                                  path, data, size, options, core_hear);
   if (!claim) return NULL;
+  claim->core = core;
   claim->number = ++core->numbers;
   claim->asked = clock_now();
   command_of(core, claim, &claim->acquire, COMMAND_ACQUIRE);

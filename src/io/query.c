@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "protocol/session.h"
 
 /* The directories of a survey. */
@@ -62,7 +63,7 @@ static void submit(struct query *query, struct op *op, enum op_kind kind,
   op->handler = handler;
   op->path = path;
   op->owner = owner;
-  if (path && session_submit(query->session, op))
+  if (path && session_ask(query->session, clock_now(), op))
     query->pending++;
   else
     query->rc = REPLY_LOST;
@@ -136,9 +137,9 @@ static struct item *add_item(struct query *query, const char *directory,
 /* Leases are contenders in leases/ only, and only mutexes are in locks/. */
 static bool belongs(const struct query *query, const struct op *op,
                     enum role role) {
-  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_LEASE;
+  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_PERMIT;
   if (op == &query->ops[LISTS_LOCKS]) return role == ROLE_LOCK;
-  return role != ROLE_LEASE;
+  return role != ROLE_PERMIT;
 }
 
 static void on_listed(struct op *op, const struct reply *reply) {

@@ -3,16 +3,20 @@
  *
  * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
  * name, and where one is missing the adapter does without. */
+#include "lua_nginx.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lua_binding.h"
+#include "lua_session.h"
+
+#define REQUEST "zklock.request"
 
 /* session:open_doorway() → the path to connect to, or nil, message */
-int binding_open_doorway(lua_State *L) {
+static int open_doorway(lua_State *L) {
   struct core *core = binding_check_session(L);
   if (!doorway_open(&core->doorway)) {
     lua_pushnil(L);
@@ -25,7 +29,7 @@ int binding_open_doorway(lua_State *L) {
 
 /* session:enter_doorway() → true, or nil, message.  From then on the host
  * that has connected hears of events. */
-int binding_enter_doorway(lua_State *L) {
+static int enter_doorway(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = doorway_accept(&core->doorway);
   if (fd < 0 || !channel_redirect(&core->channel, fd)) {
@@ -93,7 +97,7 @@ static struct request **check_request(lua_State *L) {
 
 /* session:request() → the running request, which will tell its end, and its
  * number; nil: it cannot */
-int binding_new_request(lua_State *L) {
+static int new_request(lua_State *L) {
   struct core *core = binding_check_session(L);
   void *running = running_request(L);
   if (!running || !host.add) return 0;
@@ -118,7 +122,7 @@ int binding_new_request(lua_State *L) {
 
 /* session:requests(want_ends) → how many have not ended; shall each of them
  * tell, even if nothing ends with it? */
-int binding_requests(lua_State *L) {
+static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
   lua_pushinteger(L, core->requests);
@@ -143,9 +147,15 @@ static int request_gc(lua_State *L) {
   return 0;
 }
 
-void binding_register_request(lua_State *L) {
+void binding_register_nginx(lua_State *L) {
   static const luaL_Reg request[] = {{"has_ended", request_has_ended},
                                      {"mark", request_mark},
                                      {NULL, NULL}};
+  static const luaL_Reg session[] = {{"open_doorway", open_doorway},
+                                     {"enter_doorway", enter_doorway},
+                                     {"request", new_request},
+                                     {"requests", count_requests},
+                                     {NULL, NULL}};
   binding_new_class(L, REQUEST, request, request_gc);
+  binding_add_methods(L, SESSION, session);
 }

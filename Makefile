@@ -299,6 +299,10 @@ uninstall:  ## removes what `make install` has put there
 
 # ---- To keep it clean --------------------------------------------------------
 
+.PHONY: floors
+floors:  ## who calls whom, in src and lua: downward only, and in no circle
+	@LUA=lua$(LUA_VERSION) bash spec/floors
+
 .PHONY: lint format
 lint:  ## luacheck, clang-format, compiler warnings as errors
 	luacheck -q lua spec examples bench

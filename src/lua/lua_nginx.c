@@ -3,6 +3,8 @@
  *
  * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
  * name, and where one is missing the adapter does without. */
+#include "lua_nginx.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,10 +12,12 @@
 #include <unistd.h>
 
 #include "io/nginx_request.h"
-#include "lua_binding.h"
+#include "lua_session.h"
+
+#define REQUEST "zklock.request"
 
 /* session:open_socket() → the path to connect to, or nil, message */
-int binding_open_socket(lua_State *L) {
+static int open_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   if (!nginx_socket_open(&core->nginx_socket)) {
     lua_pushnil(L);
@@ -26,7 +30,7 @@ int binding_open_socket(lua_State *L) {
 
 /* session:accept_socket() → true, or nil, message.  From then on the host
  * that has connected hears of events. */
-int binding_accept_socket(lua_State *L) {
+static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = nginx_socket_accept(&core->nginx_socket);
   if (fd < 0 || !channel_redirect(&core->channel, fd)) {
@@ -94,7 +98,7 @@ static struct nginx_request **check_request(lua_State *L) {
 
 /* session:request() → the running request, which will tell its end, and its
  * number; nil: it cannot */
-int binding_new_request(lua_State *L) {
+static int new_request(lua_State *L) {
   struct core *core = binding_check_session(L);
   void *running = running_request(L);
   if (!running || !host.add) return 0;
@@ -119,7 +123,7 @@ int binding_new_request(lua_State *L) {
 
 /* session:requests(want_ends) → how many have not ended; shall each of them
  * tell, even if nothing ends with it? */
-int binding_requests(lua_State *L) {
+static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
   lua_pushinteger(L, core->requests);
@@ -144,9 +148,15 @@ static int request_gc(lua_State *L) {
   return 0;
 }
 
-void binding_register_request(lua_State *L) {
+void binding_register_nginx(lua_State *L) {
   static const luaL_Reg request[] = {{"has_ended", request_has_ended},
                                      {"mark", request_mark},
                                      {NULL, NULL}};
+  static const luaL_Reg session[] = {{"open_socket", open_socket},
+                                     {"accept_socket", accept_socket},
+                                     {"request", new_request},
+                                     {"requests", count_requests},
+                                     {NULL, NULL}};
   binding_new_class(L, REQUEST, request, request_gc);
+  binding_add_methods(L, SESSION, session);
 }

@@ -25,20 +25,21 @@ enum claim_state {
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
   _Atomic int state;           /* (a) enum session_state; see core_find_loss */
+  _Atomic int held;            /* (a) how many of them are HELD */
 };
 
 struct core;
 
 struct claim {
-  _Atomic int references;    /* (a) the Lua handle, each queued message, the
+  _Atomic int references; /* (a) the Lua handle, each queued message, the
                                contender until it is forgotten */
-  const struct proof *proof; /* (c) outlives us: the handle keeps it */
-  struct core *core;         /* (c) whose it is */
-  uint64_t number;           /* (c) what events call it */
-  int64_t asked;             /* (c) when */
-  size_t prefix;             /* (c) length of the chroot in `path` */
-  size_t length;             /* (c) of `path` without a semaphore's directory */
-  char *path, *data;         /* (c) */
+  struct core *core;      /* (c) whose it is */
+  struct proof *proof;    /* (c) outlives us: the handle keeps it */
+  uint64_t number;        /* (c) what events call it */
+  int64_t asked;          /* (c) when */
+  size_t prefix;          /* (c) length of the chroot in `path` */
+  size_t length;          /* (c) of `path` without a semaphore's directory */
+  char *path, *data;      /* (c) */
 
   /* (a) enum claim_state.  HELD is left by a compare-and-swap, so of all who
    * would end a hold one does, on either thread: the release, the I/O thread's
@@ -70,14 +71,17 @@ struct claim {
   struct contender contender; /* (i); its path and text follow */
 };
 
-struct claim *claim_new(const struct proof *proof, const char *chroot,
+struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
                         const struct contender_options *options,
                         news_handler *tell);
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
-int64_t clock_now(void); /* nanoseconds that count suspended time, too */
+/* The I/O thread's word, HELD or REFUSED, after all else of it is written. */
+void claim_decide(struct claim *claim, enum claim_state state);
+/* Either thread: from HELD to `next`; false: another was first. */
+bool claim_end_hold(struct claim *claim, int next);
 
 /* Why it was lost; LOSS_NONE if it was not. */
 enum loss claim_loss(const struct claim *claim);

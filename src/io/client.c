@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "addresses.h"
-#include "claim.h"
+#include "clock.h"
 #include "library.h"
 #include "resolver.h"
 
@@ -82,25 +82,6 @@ struct client {
   int64_t look_up_at;        /* when to ask where the servers are */
   int64_t look_up_pause;     /* until the time after that */
 };
-
-const char *client_reason(int rc) {
-  switch (rc) {
-    case REASON_COUNTER_AT_END:
-      return "the sequence counter of the directory is at its end, and it "
-             "carries data: delete it when it is empty";
-    case REASON_NO_MEMORY:
-      return "not enough memory";
-    case REASON_NO_ROOM:
-      return "this session has too many locks and waits at once; use another";
-    case REASON_CREDENTIALS:
-      return "our credentials are not accepted";
-    case REASON_TOO_LARGE:
-      return "too large for the servers, which close the connection at it: "
-             "give it less data, or raise their jute.maxbuffer";
-    default:
-      return library_reason(rc);
-  }
-}
 
 static void say_error(struct client *client, const char *text) {
   const char *server = client->state == CLIENT_NAMELESS || client->address < 0

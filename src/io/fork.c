@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "claim.h"
+#include "clock.h"
 
 /* Since the fork began.  What is waited for takes microseconds, once it is
  * given a processor. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "protocol/session.h"
 
 /* The directories of a survey. */
@@ -20,12 +21,14 @@ static char *join(const char *a, const char *b, const char *c) {
   return text;
 }
 
+static void drop(void *query) { query_free(query); }
+
 struct query *query_new(enum query_kind kind, const char *chroot,
                         const char *path, const char *data, size_t size,
                         int version, struct claim *claim) {
   struct query *query = calloc(1, sizeof *query);
   if (!query) return NULL;
-  query->ask.subject = query->answer.subject = query;
+  query->ask = query->answer = (struct message){.subject = query, .drop = drop};
   query->kind = kind;
   query->version = version;
   query->size = (int)size;
@@ -215,7 +218,10 @@ static void write_data(struct query *query) {
   submit(query, op, OP_WRITE, on_written, query->path, query);
 }
 
-void query_start(struct query *query, struct session *session) {
+void query_start(struct query *query, struct session *session,
+                 void (*done)(void *self, struct query *query), void *self) {
+  query->done = done;
+  query->self = self;
   query->session = session;
   /* Held until all are sent: an answer cannot come before. */
   query->pending++;

@@ -57,7 +57,8 @@ struct query *query_new(enum query_kind kind, const char *chroot,
                         int version, struct claim *claim);
 void query_free(struct query *query);
 /* On the I/O thread; `done` is called once, perhaps at once. */
-void query_start(struct query *query, struct session *session);
+void query_start(struct query *query, struct session *session,
+                 void (*done)(void *self, struct query *query), void *self);
 
 #pragma GCC visibility pop
 

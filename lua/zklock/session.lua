@@ -35,7 +35,7 @@ if jit then
     local fn = item.fn
     item.fn = false
     if not fn then return true end
-    return outcome(xpcall(fn, core.handle, ...))
+    return outcome(xpcall(fn, core.trace, ...))
   end
 end
 

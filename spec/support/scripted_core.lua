@@ -253,7 +253,7 @@ scripted.core = {
 function scripted.core.now() return current.clock end
 
 -- What sees to endings is the real one's.
-for _, name in ipairs { "call", "handle", "struck", "close", "protect",
+for _, name in ipairs { "call", "trace", "struck", "close", "protect",
     "method" } do
   scripted.core[name] = real[name]
 end

@@ -583,7 +583,7 @@ function Session:revoke(path)
   for _, item in ipairs(queue.order(wait.contenders, true)) do
     if item.holds then
       local written = self:_ask("write", path .. "/" .. item.node,
-        queue.mark(item.data), item.version)
+        core.marked_data(item.data or ""), item.version)
       if not written.code then
         asked = asked + 1
       elseif written.code ~= "lost" then

@@ -247,6 +247,9 @@ scripted.core = {
   check_path = real.check_path,
   check_hosts = real.check_hosts,
   hostname = real.hostname,
+  survey = real.survey,
+  own_data = real.own_data,
+  marked_data = real.marked_data,
   pid = real.pid,
 }
 

@@ -47,6 +47,11 @@ int binding_new_request(lua_State *L);
 int binding_requests(lua_State *L);
 int binding_running(lua_State *L);
 
+/* lua_survey.c: what a list of contenders, and the data of one, mean */
+int binding_survey(lua_State *L);
+int binding_own_data(lua_State *L);
+int binding_marked_data(lua_State *L);
+
 int binding_open_session(lua_State *L);
 /* hold() → an empty share */
 int binding_new_hold(lua_State *L);

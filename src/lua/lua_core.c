@@ -130,6 +130,9 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"pid", pid},
                                        {"end_on", end_on},
                                        {"running", binding_running},
+                                       {"survey", binding_survey},
+                                       {"own_data", binding_own_data},
+                                       {"marked_data", binding_marked_data},
                                        {"has_tls", has_tls},
                                        {NULL, NULL}};
   pin();

@@ -1,5 +1,6 @@
 #include "claim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,12 +50,15 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
 void claim_keep(struct claim *claim) { claim->references++; }
 
 void claim_drop(struct claim *claim) {
-  if (--claim->references > 0) return;
+  int left = --claim->references;
+  assert(left >= 0);
+  if (left > 0) return;
   free(claim->gate);
   free(claim);
 }
 
 void claim_decide(struct claim *claim, enum claim_state state) {
+  assert(claim->state == CLAIM_WAITING);
   if (state == CLAIM_HELD) claim->proof->held++;
   atomic_store_explicit(&claim->state, state, memory_order_release);
 }

@@ -1,8 +1,11 @@
 /* A claim: one acquisition as both threads see it.  The Lua thread makes it,
- * the I/O thread runs its contender, both read the atomics.
+ * the I/O thread runs its contender, both read the atomics.  A claim that was
+ * granted is a hold, and each of the guards that stand on it has a share.
  *
- * Who may touch what: (c) constant after claim_new  (i) the I/O thread
- * (l) the Lua thread  (a) atomic. */
+ * Who may touch what: (c) constant once it was sent  (i) the I/O thread
+ * (l) the Lua thread  (a) atomic  (p) published: written by the I/O thread
+ * before `state` says HELD or REFUSED and constant afterwards, so whoever has
+ * read that state may read it. */
 #ifndef ZKLOCK_CLAIM_H
 #define ZKLOCK_CLAIM_H
 
@@ -46,19 +49,20 @@ struct claim {
    * word, or the Lua thread's own clock.  The reason of a loss is part of that
    * word: nobody sees a loss without it, and who comes second leaves it. */
   _Atomic int state;
-  /* Written by the I/O thread before `state` says HELD or REFUSED, not
-   * changed afterwards: whoever has read that state may read these. */
-  int64_t hold_until; /* NEVER: no max_hold */
-  int64_t token;
-  int turn; /* local turns before this one */
-  enum verdict verdict;
-  int ahead;            /* how many were ahead of us, when refused */
-  char rival[OP_SHOWN]; /* likewise: struct rival, its data cut */
-  int rival_size;
-  bool rival_holds;
-  int reason; /* ZooKeeper's code, where the verdict needs one */
-  int bytes;  /* of the request that was too large, if that is the reason */
-  char node[NAME_MAX_OWN];
+
+  /* HELD */
+  int64_t hold_until;      /* (p) NEVER: no max_hold */
+  int64_t token;           /* (p) */
+  int turn;                /* (p) local turns before this one */
+  char node[NAME_MAX_OWN]; /* (p) */
+  /* REFUSED */
+  enum verdict verdict; /* (p) */
+  int reason;           /* (p) ZooKeeper's code, or ours; 0: none is needed */
+  int bytes; /* (p) of the request that was too large, if that is the reason */
+  int ahead; /* (p) how many were ahead of us */
+  char rival[OP_SHOWN]; /* (p) whom we waited for: struct rival, its data cut */
+  int rival_size;       /* (p) */
+  bool rival_holds;     /* (p) */
 
   struct message acquire, cancel, release, guard; /* commands */
   struct message decided, lost, revoked, gone;    /* events */

@@ -17,6 +17,9 @@
 #include "query.h"
 #include "reason.h"
 
+/* Whose thread this is, if it is one of these. */
+static _Thread_local const struct core *runs;
+
 /* Events out. */
 
 static void post(struct core *core, struct message *message, int kind) {
@@ -84,6 +87,7 @@ static void client_attempts(void *self) { publish_lease(self); }
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
+  assert(runs == core);
   publish_lease(core);
   core->proof.state = (int)state;
   if (state == SESSION_CONNECTED) {
@@ -147,6 +151,7 @@ static void lost(struct core *core, struct claim *claim, enum verdict why) {
 void core_hear(struct contender *c, enum news news) {
   struct claim *claim = c->owner;
   struct core *core = claim->core;
+  assert(runs == core);
   switch (news) {
     case NEWS_GRANTED:
       granted(core, claim);
@@ -299,6 +304,7 @@ static _Noreturn void end(struct core *core) {
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
+  runs = core;
   core->registered.ended = false;
   core->session.transport.open(core->session.transport.self);
   while (!core->closing) {

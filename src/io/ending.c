@@ -19,11 +19,11 @@
 #include "descriptors.h"
 #include "registry.h"
 
-/* Of the process, as signals are.  Written before the first handler is there,
- * and read by the handlers. */
+/* Of the process, as signals are.  Written by the Lua thread before a handler
+ * is there; read by handlers, and by the thread that waits for their word. */
 static struct {
-  pid_t owner; /* 0: nobody watches */
-  pthread_t stopped;
+  pid_t owner;       /* whose threads these are; 0: nobody watches */
+  pthread_t stopped; /* the thread that is to stop */
   int read_fd, write_fd;
 } watched;
 

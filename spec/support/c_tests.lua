@@ -5,9 +5,9 @@ local root = os.getenv "SPEC_ROOT" or "."
 local c_tests = {}
 
 local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
-  .. "-Wall -Wextra ${CFLAGS:--O1 -g} -Isrc -include spec/unit/memory.h "
+  .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
   .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
-  .. "src/io/settings.c -o '%s' ${LDFLAGS-} 2>&1"
+  .. "src/io/settings.c -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))

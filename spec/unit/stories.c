@@ -1478,9 +1478,9 @@ TEST("refuses with auth what may not be created, made or listed") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
   struct actor *c = ACQUIRE(s, .path = "/c");
-  answers(s, "create lock", REPLY_NO_AUTH);
+  answers(s, "create lock", REPLY_AUTH_FAILED);
   HEARD(a, "refused: auth, removed, forgotten");
-  CHECK_INT(REPLY_NO_AUTH, reason_of(a));
+  CHECK_INT(REPLY_AUTH_FAILED, reason_of(a));
   answers(s, "list", REPLY_OK);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);

@@ -37,6 +37,7 @@ needs_memory        = demo test
 needs_endurance     = demo test
 needs_torture       = demo test
 needs_lint          = demo lint
+needs_cost          = demo test cost
 needs_valgrind      = demo test sanitize
 needs_asan          = demo test sanitize
 needs_tsan          = demo test sanitize
@@ -227,6 +228,10 @@ endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
 	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
+
+.PHONY: cost
+cost:  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
+	@LUA=lua$(LUA_VERSION) ZK=$(ZK) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers

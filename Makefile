@@ -117,6 +117,8 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
 SOURCES := $(sort $(wildcard src/*/*.c))
 HEADERS := $(sort $(wildcard src/*/*.h))
+# Who turns the client library: library_st.c or library_mt.c, not both.
+BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(1))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
                lua/zklock/ngx/*.lua))
@@ -135,7 +137,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
-	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -Isrc $(INCLUDES) $(SOURCES) $(LINK) \
+	  -Isrc $(INCLUDES) $(call BACKEND,$(SOURCES)) $(LINK) \
 	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
 
 # What runs from this tree without being installed.
@@ -296,6 +298,10 @@ uninstall:  ## removes what `make install` has put there
 	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
 
 # ---- To keep it clean --------------------------------------------------------
+
+.PHONY: floors
+floors:  ## who calls whom, in src and lua: downward only, and in no circle
+	@LUA=lua$(LUA_VERSION) bash spec/floors
 
 .PHONY: lint format
 lint:  ## luacheck, clang-format, compiler warnings as errors

@@ -29,10 +29,11 @@ function host.build(source)
   local include, library = flags()
   local program = os.tmpname()
   support.closing({}, function() os.remove(program) end)
+  local root = os.getenv "SPEC_ROOT" or "."
   local ok, text = execute(table.concat({
     os.getenv "CC" or "cc", "-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror",
-    os.getenv "CFLAGS" or "-O2 -g", include,
-    (os.getenv "SPEC_ROOT" or ".") .. "/" .. source, "-o", program, library,
+    os.getenv "CFLAGS" or "-O2 -g", include, "-I" .. root .. "/src",
+    root .. "/" .. source, "-o", program, library,
     "-lpthread -ldl -lm", os.getenv "LDFLAGS" or "",
   }, " "))
   assert(ok, text)

@@ -113,6 +113,9 @@ http {
 local Nginx = {}
 Nginx.__index = Nginx
 
+-- 5.1 and LuaJIT begin with the same number in each process.
+math.randomseed(support.pid())
+
 --- Below those that a system gives to clients: nobody takes it meanwhile.
 function nginx.free_port()
   while true do
@@ -123,6 +126,17 @@ function nginx.free_port()
       return port
     end
   end
+end
+
+local function await_workers(server, workers)
+  support.wait_until(function()
+    local client = socket.connect("127.0.0.1", server.port)
+    if client then client:close() end
+    local output = read_file(server.dir .. "/out")
+    server.master = server:pids()[1]
+    if output:find("[emerg]", 1, true) then error(output, 0) end
+    return client and server.master and #server:workers() == workers
+  end, 10, "nginx to listen")
 end
 
 --- Starts nginx.  `given`: server, http, init: parts of its configuration;
@@ -148,18 +162,16 @@ function nginx.start(given)
   for name, text in pairs(given.files or {}) do
     write_file(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))
   end
-  self.handle = io.popen(("exec %s -p '%s' -e error.log -c nginx.conf "
-    .. "</dev/null >'%s/out' 2>&1"):format(program, dir, dir))
+  self.handle = io.popen(("echo $$ >'%s/started'; exec %s -p '%s' "
+    .. "-e error.log -c nginx.conf </dev/null >'%s/out' 2>&1"):format(dir,
+    program, dir, dir))
   if not given.lasting then support.closing(self) end
-  support.wait_until(function()
-    local client = socket.connect("127.0.0.1", self.port)
-    if client then client:close() end
-    local output = read_file(dir .. "/out")
-    if output:find("[emerg]", 1, true) then error(output, 0) end
-    self.master = self:pids()[1]
-    return client and self.master and #self:workers() == words.workers
-  end, 10, "nginx to listen")
-  return self
+  local ok, problem = pcall(await_workers, self, words.workers)
+  if ok then return self end
+  -- (It may not have got as far as to write its pid, and try again.)
+  self.master = self.master or tonumber(read_file(dir .. "/started"))
+  if given.lasting then self:close() end
+  error(problem, 0)
 end
 
 local function children(pid)

@@ -225,7 +225,7 @@ describe("zklock.ngx.session", function()
       core.open = function(...)
         local handle = open(...)
         local methods = debug.getmetatable(handle).__index
-        methods.open_doorway = function() return nil, "on purpose" end
+        methods.open_socket = function() return nil, "on purpose" end
         return handle
       end ]] }
     server.may_complain = true

@@ -2,7 +2,7 @@
 -- answers, when, and what the clock says, the spec decides, and no two threads
 -- race but in the order that it asks for.
 --
--- It accepts what lua_session.c and lua_hold.c in src/lua accept, and raises
+-- It accepts what the userdata of src/lua accept, and raises
 -- for anything else, also for what they would take and never answer.
 -- integration/scripted_core_spec.lua holds it against the real one.
 local real = require "zklock.core"

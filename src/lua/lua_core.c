@@ -1,5 +1,6 @@
-/* `zklock.core`: the binding.  It knows userdata and arguments, not locks:
- * the Lua layer is the only caller and has checked what users gave it. */
+/* `zklock.core`, the module: its table, and functions that belong to no object.
+ * The binding knows userdata and arguments, not locks: the Lua layer is the
+ * only caller and has checked what users gave it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -7,27 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "io/ending.h"
-#include "lua_binding.h"
-
-void binding_check_process(lua_State *L, const struct core *core) {
-  if (core->owner != getpid())
-    luaL_error(L, "zklock: this session belongs to process %d",
-               (int)core->owner);
-}
-
-void binding_new_class(lua_State *L, const char *name, const luaL_Reg *methods,
-                       lua_CFunction gc) {
-  luaL_newmetatable(L, name);
-  compat_setfuncs(L, methods);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index");
-  lua_pushcfunction(L, gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pushliteral(L, "zklock");
-  lua_setfield(L, -2, "__metatable");
-  lua_pop(L, 1);
-}
+#include "io/library.h"
+#include "lua_acquire.h"
+#include "lua_nginx.h"
+#include "lua_protect.h"
+#include "lua_session.h"
+#include "lua_settings.h"
+#include "lua_share.h"
+#include "lua_survey.h"
 
 /* Checks, for the Lua layer's messages. */
 
@@ -122,7 +112,7 @@ static int has_tls(lua_State *L) {
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   static const luaL_Reg functions[] = {{"session", binding_new_session},
                                        {"open", binding_open_session},
-                                       {"hold", binding_new_hold},
+                                       {"hold", binding_new_share},
                                        {"check_path", check_path},
                                        {"check_hosts", check_hosts},
                                        {"now", now},
@@ -136,18 +126,16 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"has_tls", has_tls},
                                        {NULL, NULL}};
   pin();
+  binding_register_settings(L);
+  binding_register_share(L);
   binding_register_session(L);
-  binding_register_hold(L);
-  binding_register_request(L);
+  binding_register_acquire(L);
+  binding_register_nginx(L);
   luaL_newlib(L, functions);
   binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
-#ifdef ZKLOCK_MT
-  lua_pushliteral(L, "mt");
-#else
-  lua_pushliteral(L, "st");
-#endif
+  lua_pushstring(L, library_backend());
   lua_setfield(L, -2, "backend");
   return 1;
 }

@@ -7,10 +7,10 @@
  * An error that a hook has raised is its caller's, whoever's code it struck.
  * The message handler sees whether it runs on top of a hook, and remembers the
  * error: so it is known again when somebody has passed it on. */
+#include "lua_protect.h"
+
 #include <pthread.h>
 #include <signal.h>
-
-#include "lua_binding.h"
 
 /* The last error of a hook's is at this key of the registry. */
 static const char interruption = 0;

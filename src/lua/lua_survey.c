@@ -1,9 +1,10 @@
 /* What a list of contenders means: their order, and who of them holds, by the
  * rules that the protocol itself goes by. */
+#include "lua_survey.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "lua_binding.h"
 #include "protocol/rule.h"
 
 enum directory { AT_PATH, AT_LOCKS, AT_LEASES };

@@ -44,10 +44,10 @@ local function connect(weak)
   if not is_open(weak) then return nil end
   local handle, socket = weak[1].core, ngx.socket.tcp()
   socket:settimeouts(1000, 1000, scopes.FOREVER * 1000)
-  local ok, problem = handle:open_doorway()
+  local ok, problem = handle:open_socket()
   if ok then ok, problem = socket:connect("unix:" .. ok) end
   if not is_open(weak) then return nil end
-  if ok then ok, problem = handle:enter_doorway() end
+  if ok then ok, problem = handle:accept_socket() end
   if ok then return socket end
   ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ", problem)
 end

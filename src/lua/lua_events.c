@@ -1,0 +1,195 @@
+/* The events of a session, as values for Lua: taken from the core in batches,
+ * pushed one at a time, and over when Lua has noted them. */
+#include "lua_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "io/nginx_request.h"
+#include "io/reason.h"
+
+static const char *const codes[] = {
+    [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
+    [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
+    [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
+    [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
+    [VERDICT_INVALID] = "invalid",
+};
+
+static int push_state(lua_State *L, const struct events *events) {
+  lua_pushliteral(L, "state");
+  lua_pushstring(L, session_state_name(events->states[events->state_next]));
+  return 2;
+}
+
+/* "refused", number, code, how many are ahead, reason or nil; and if one of
+ * them is known: the beginning of its data, does it hold, were they longer? */
+static int push_refused(lua_State *L, const struct claim *claim) {
+  lua_pushliteral(L, "refused");
+  lua_pushnumber(L, (lua_Number)claim->number);
+  lua_pushstring(L, codes[claim->verdict]);
+  lua_pushinteger(L, claim->ahead);
+  if (claim->verdict == VERDICT_INVALID && claim->reason == REASON_TOO_LARGE)
+    lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
+                    reason_words(claim->reason));
+  else if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
+    lua_pushstring(L, reason_words(claim->reason));
+  else
+    lua_pushnil(L);
+  if (claim->rival_size == 0) return 5;
+  bool cut = claim->rival_size > OP_SHOWN;
+  lua_pushlstring(L, claim->rival,
+                  (size_t)(cut ? OP_SHOWN : claim->rival_size));
+  lua_pushboolean(L, claim->rival_holds);
+  lua_pushboolean(L, cut);
+  return 8;
+}
+
+static void set_string(lua_State *L, const char *key, const char *format,
+                       long long value) {
+  char text[24];
+  snprintf(text, sizeof text, format, value);
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, key);
+}
+
+/* A contender as a table; the Lua layer says what it means. */
+static void push_item(lua_State *L, const struct query *query,
+                      const struct item *item) {
+  static const char *const roles[] = {"unfair",    "mutex", "read",
+                                      "write",     "lease", "kazoo-lock",
+                                      "kazoo-read"};
+  int size = item->size;
+  lua_newtable(L);
+  lua_pushstring(L, item->path + strlen(query->path) + 1);
+  lua_setfield(L, -2, "node");
+  lua_pushstring(L, roles[item->role]);
+  lua_setfield(L, -2, "mode");
+  lua_pushinteger(L, item->sequence);
+  lua_setfield(L, -2, "sequence");
+  lua_pushinteger(L, item->version);
+  lua_setfield(L, -2, "version");
+  set_string(L, "token", "%019lld", (long long)item->czxid);
+  set_string(L, "session", "0x%llx", (long long)item->owner);
+  lua_pushnumber(L, (lua_Number)item->ctime_ms / 1000);
+  lua_setfield(L, -2, "created");
+  if (size >= 0) {
+    lua_pushlstring(L, item->data ? item->data : "", (size_t)size);
+    lua_setfield(L, -2, "data");
+  }
+}
+
+static void push_items(lua_State *L, const struct query *query) {
+  lua_newtable(L);
+  for (int i = 0, n = 0; i < query->count; i++) {
+    if (!query->items[i].there) continue;
+    push_item(L, query, &query->items[i]);
+    lua_rawseti(L, -2, ++n);
+  }
+}
+
+/* "answered", number, code or nil, reason or nil; of contenders: they, and
+ * whether the path exists */
+static int push_answered(lua_State *L, const struct query *query) {
+  lua_pushliteral(L, "answered");
+  lua_pushnumber(L, (lua_Number)query->number);
+  int rc = query->rc;
+  if (query->gone)
+    lua_pushliteral(L, "lost");
+  else if (rc == REPLY_OK)
+    lua_pushnil(L);
+  else if (rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED)
+    lua_pushliteral(L, "auth");
+  else
+    lua_pushstring(L, rc == REPLY_LOST ? "disconnected" : "invalid");
+  if (rc != REPLY_OK)
+    lua_pushstring(L, reason_words(rc));
+  else
+    lua_pushnil(L);
+  if (query->kind != QUERY_CONTENDERS) return 4;
+  push_items(L, query);
+  lua_pushboolean(L, !query->missing);
+  return 6;
+}
+
+static int push_numbered(lua_State *L, const char *what, uint64_t number) {
+  lua_pushstring(L, what);
+  lua_pushnumber(L, (lua_Number)number);
+  return 2;
+}
+
+static int push_message(lua_State *L, const struct core *core,
+                        struct message *message) {
+  struct claim *claim = message->subject;
+  struct log_line *line = message->subject;
+  switch (message->kind) {
+    case EVENT_GRANTED:
+      return push_numbered(L, "granted", claim->number);
+    case EVENT_REFUSED:
+      return push_refused(L, claim);
+    case EVENT_LOST:
+      push_numbered(L, "lost", claim->number);
+      lua_pushstring(L, contender_loss_name(claim_loss(claim)));
+      return 3;
+    case EVENT_GONE:
+      return push_numbered(L, "gone", claim->number);
+    case EVENT_REVOKED:
+      return push_numbered(L, "revoked", claim->number);
+    case EVENT_ANSWERED:
+      return push_answered(L, message->subject);
+    case EVENT_FAILED:
+      lua_pushliteral(L, "failed");
+      lua_pushstring(L, core->failure == CLIENT_REFUSED_AUTH ? "auth"
+                                                             : "disconnected");
+      return 2;
+    case EVENT_LOG:
+      lua_pushliteral(L, "log");
+      lua_pushstring(L, line->level);
+      lua_pushstring(L, line->text);
+      return 3;
+    case EVENT_ENDED:
+      return push_numbered(L, "ended",
+                           ((struct nginx_request *)message->subject)->number);
+    default:
+      lua_pushliteral(L, "closed");
+      return 1;
+  }
+}
+
+static void finish_first(struct core *core, struct events *events) {
+  struct message *message = events->pending;
+  events->pending = message->next;
+  core_event_done(core, message);
+}
+
+int binding_push_event(lua_State *L, struct core *core, struct events *events,
+                       bool host_read) {
+  for (;;) {
+    if (events->state_next < events->state_count) return push_state(L, events);
+    if (!events->pending) events->pending = core_take_events(core, host_read);
+    struct message *message = events->pending;
+    if (!message) return 0;
+    if (message->kind == EVENT_STATE) {
+      finish_first(core, events);
+      events->state_count = core_states(core, events->states);
+      events->state_next = 0;
+    } else if (message->kind == EVENT_NUDGE) {
+      finish_first(core, events);
+    } else {
+      return push_message(L, core, message);
+    }
+  }
+}
+
+void binding_note_event(struct core *core, struct events *events) {
+  if (events->state_next < events->state_count) {
+    events->state_next++;
+  } else if (events->pending) {
+    if (events->pending->kind == EVENT_CLOSED) events->ended = true;
+    finish_first(core, events);
+  }
+}
+
+void binding_drop_events(struct core *core, struct events *events) {
+  while (events->pending) finish_first(core, events);
+}

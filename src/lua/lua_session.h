@@ -1,0 +1,22 @@
+/* The session's userdata. */
+#ifndef ZKLOCK_LUA_SESSION_H
+#define ZKLOCK_LUA_SESSION_H
+
+#include "lua_binding.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SESSION "zklock.session"
+
+/* The core of the open session at index 1. */
+struct core *binding_check_session(lua_State *L);
+
+/* session() → a closed session, for open() */
+int binding_new_session(lua_State *L);
+int binding_open_session(lua_State *L);
+
+void binding_register_session(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,124 @@
+/* Reads the settings of a session from a table of the Lua layer's, which has
+ * checked what users gave it. */
+#include "lua_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS "zklock.settings"
+
+/* The settings hang on a userdata while errors may still be raised. */
+struct settings_box {
+  struct settings *settings;
+};
+
+static char *copy_field(lua_State *L, int index, const char *name,
+                        size_t *size) {
+  size_t length;
+  lua_getfield(L, index, name);
+  const char *text = luaL_checklstring(L, -1, &length);
+  char *copy = malloc(length + 1);
+  if (copy) memcpy(copy, text, length + 1);
+  if (size) *size = length;
+  lua_pop(L, 1);
+  return copy;
+}
+
+static bool read_credentials(lua_State *L, int index,
+                             struct settings *settings) {
+  lua_getfield(L, index, "auth");
+  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  if (n > 0 && !(settings->credentials =
+                     calloc((size_t)n, sizeof *settings->credentials)))
+    return false;
+  for (int i = 0; i < n; i++) {
+    struct credential *c = &settings->credentials[i];
+    lua_rawgeti(L, -1, i + 1);
+    settings->credential_count = i + 1;
+    c->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
+    c->secret = copy_field(L, lua_gettop(L), "credential", &c->size);
+    lua_pop(L, 1);
+    if (!c->scheme || !c->secret) return false;
+  }
+  lua_pop(L, 1);
+  return true;
+}
+
+static bool read_acl(lua_State *L, int index, struct settings *settings) {
+  lua_getfield(L, index, "acl");
+  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  if (n > 0 && !(settings->acl = calloc((size_t)n, sizeof *settings->acl)))
+    return false;
+  for (int i = 0; i < n; i++) {
+    struct acl_entry *entry = &settings->acl[i];
+    lua_rawgeti(L, -1, i + 1);
+    settings->acl_count = i + 1;
+    entry->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
+    entry->id = copy_field(L, lua_gettop(L), "id", NULL);
+    lua_getfield(L, -1, "permissions");
+    entry->permissions = (int)lua_tonumber(L, -1);
+    lua_pop(L, 2);
+    if (!entry->scheme || !entry->id) return false;
+  }
+  lua_pop(L, 1);
+  return true;
+}
+
+static void read_hosts(lua_State *L, int index, struct settings *settings) {
+  char fault[256];
+  lua_getfield(L, index, "hosts");
+  if (!hosts_parse(&settings->hosts, luaL_checkstring(L, -1), fault,
+                   sizeof fault))
+    luaL_error(L, "%s", *fault ? fault : "not enough memory");
+  lua_pop(L, 1);
+}
+
+static void read_times(lua_State *L, int index, struct settings *settings) {
+  lua_getfield(L, index, "session_timeout");
+  settings->session_timeout_ms = (int)(luaL_checknumber(L, -1) * 1000);
+  lua_getfield(L, index, "least_session_timeout");
+  if (!lua_isnil(L, -1)) {
+    int least_ms = (int)(luaL_checknumber(L, -1) * 1000);
+    settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
+  }
+  lua_getfield(L, index, "tick_time"); /* (Rounded up, as that one is down.) */
+  if (!lua_isnil(L, -1))
+    settings->tick_time_ms = (int)(luaL_checknumber(L, -1) * 1000 + 0.999);
+  lua_pop(L, 3);
+}
+
+static struct settings_box *new_box(lua_State *L) {
+  struct settings_box *box = lua_newuserdata(L, sizeof *box);
+  box->settings = NULL;
+  luaL_getmetatable(L, SETTINGS);
+  lua_setmetatable(L, -2);
+  box->settings = calloc(1, sizeof *box->settings);
+  if (!box->settings) luaL_error(L, "not enough memory");
+  return box;
+}
+
+struct settings *binding_read_settings(lua_State *L, int index) {
+  struct settings_box *box = new_box(L);
+  struct settings *settings = box->settings;
+  read_hosts(L, index, settings);
+  read_times(L, index, settings);
+  lua_getfield(L, index, "log");
+  settings->want_log = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  if (!read_credentials(L, index, settings) || !read_acl(L, index, settings))
+    luaL_error(L, "not enough memory");
+  box->settings = NULL;
+  return settings;
+}
+
+static int settings_gc(lua_State *L) {
+  struct settings_box *box = lua_touserdata(L, 1);
+  settings_free(box->settings);
+  box->settings = NULL;
+  return 0;
+}
+
+void binding_register_settings(lua_State *L) {
+  static const luaL_Reg none[] = {{NULL, NULL}};
+  binding_new_class(L, SETTINGS, none, settings_gc);
+}

@@ -1,0 +1,19 @@
+/* The settings of a session, read from the Lua layer's table. */
+#ifndef ZKLOCK_LUA_SETTINGS_H
+#define ZKLOCK_LUA_SETTINGS_H
+
+#include "io/settings.h"
+#include "lua_binding.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Reads { hosts =, session_timeout =, least_session_timeout =, tick_time =,
+ * auth =, acl =, log = } at `index`, or raises.  Leaves a userdata on the
+ * stack; whoever calls this has the settings, and the userdata none. */
+struct settings *binding_read_settings(lua_State *L, int index);
+
+void binding_register_settings(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,213 @@
+/* The userdata that a guard stands on: one share of what is held. */
+#include "lua_share.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHARE "zklock.hold"
+
+struct share *binding_check_share(lua_State *L, int index) {
+  struct share *share = luaL_checkudata(L, index, SHARE);
+  if (!share->core) luaL_error(L, "zklock: this share is empty");
+  return share;
+}
+
+int binding_new_share(lua_State *L) {
+  struct share *share = lua_newuserdata(L, sizeof *share);
+  memset(share, 0, sizeof *share);
+  luaL_getmetatable(L, SHARE);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+struct share *binding_empty_share(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index))
+    binding_new_share(L);
+  else
+    lua_pushvalue(L, index);
+  struct share *share = luaL_checkudata(L, -1, SHARE);
+  luaL_argcheck(L, !share->core, index, "not empty");
+  return share;
+}
+
+void binding_fill_share(struct share *share, struct core *core,
+                        struct claim *claim) {
+  core_keep(core);
+  share->core = core;
+  share->claim = claim;
+  share->live = true;
+  claim->shares++;
+}
+
+/* share:again([empty]) → another share of the same hold */
+static int share_again(lua_State *L) {
+  struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  struct share *copy = binding_empty_share(L, 2);
+  claim_keep(share->claim);
+  binding_fill_share(copy, share->core, share->claim);
+  return 1;
+}
+
+/* Gives a share back; the last one ends the hold.  False: it was lost. */
+static bool give_back(struct share *share, bool report) {
+  share->live = false;
+  bool last = --share->claim->shares == 0;
+  if (share->claim->state == CLAIM_WAITING) {
+    core_abandon(share->core, share->claim);
+    return true;
+  }
+  if (last) return core_release(share->core, share->claim, report);
+  return !claim_loss(share->claim);
+}
+
+/* share:release(report) → true, or false: lost; then: was it the last share?
+ * Idempotent: once more it says the same. */
+static int share_release(lua_State *L) {
+  struct share *share = luaL_checkudata(L, 1, SHARE);
+  if (share->core) binding_check_process(L, share->core);
+  if (share->live) {
+    share->kept = give_back(share, lua_toboolean(L, 2));
+    share->last = share->claim->shares == 0;
+  }
+  lua_pushboolean(L, share->kept);
+  lua_pushboolean(L, share->last);
+  return 2;
+}
+
+static int share_cancel(lua_State *L) {
+  struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  core_cancel(share->core, share->claim);
+  return 0;
+}
+
+static int share_gc(lua_State *L) {
+  struct share *share = lua_touserdata(L, 1);
+  if (!share->core || share->core->owner != getpid()) return 0;
+  struct claim *claim = share->claim;
+  if (share->live) {
+    bool held = claim->state == CLAIM_HELD;
+    give_back(share, false);
+    if (held && claim->shares == 0 && !share->core->closed) {
+      char text[PATH_MAX_BYTES + 80];
+      snprintf(text, sizeof text,
+               "a guard of %.*s was collected without release; it is released",
+               (int)(claim->length - claim->prefix),
+               claim->path + claim->prefix);
+      log_say(&share->core->log, "warn", text);
+    }
+  }
+  claim_drop(claim);
+  core_forget(share->core);
+  share->core = NULL;
+  return 0;
+}
+
+static bool is_usable(const struct share *share) {
+  return share->live && !share->core->closed && share->core->owner == getpid();
+}
+
+static int share_is_held(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  lua_pushboolean(L, is_usable(share) && claim_is_held(share->claim));
+  return 1;
+}
+
+static int share_lease(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  int64_t lease = is_usable(share) ? claim_lease(share->claim) : 0;
+  lua_pushnumber(L,
+                 lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
+  return 1;
+}
+
+/* share:state() → "waiting", "refused", "held", "suspended", "released",
+ * "lost" */
+static int share_state(lua_State *L) {
+  static const char *const names[] = {"waiting", "refused", "held", "released"};
+  const struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  int state = share->claim->state;
+  if (state == CLAIM_HELD && (!share->live || share->core->closed))
+    state = CLAIM_RELEASED;
+  /* Suspended at the first doubt: no server, or no proof by our own clock. */
+  if (state == CLAIM_HELD && (share->core->proof.state != SESSION_CONNECTED ||
+                              !claim_is_held(share->claim)))
+    lua_pushliteral(L, "suspended");
+  else
+    lua_pushstring(L, claim_loss(share->claim) ? "lost" : names[state]);
+  return 1;
+}
+
+/* share:reason() → why it was lost, as far as has been said */
+static int share_reason(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  lua_pushstring(L, contender_loss_name(claim_loss(share->claim)));
+  return 1;
+}
+
+/* share:find_loss() → the same, and now it is said */
+static int share_find_loss(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  lua_pushstring(L, contender_loss_name(
+                        core_find_loss(share->core, share->claim)));
+  return 1;
+}
+
+static int share_token(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  char text[24];
+  snprintf(text, sizeof text, "%019lld", (long long)share->claim->token);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static int share_token_number(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+#if LUA_VERSION_NUM >= 503
+  lua_pushinteger(L, (lua_Integer)share->claim->token);
+#else
+  if (share->claim->token > INT64_C(9007199254740991))
+    return luaL_error(L,
+                      "zklock: the token %019lld is not exact as a number "
+                      "of this Lua: use token()",
+                      (long long)share->claim->token);
+  lua_pushnumber(L, (lua_Number)share->claim->token);
+#endif
+  return 1;
+}
+
+static int share_node(lua_State *L) {
+  lua_pushstring(L, binding_check_share(L, 1)->claim->node);
+  return 1;
+}
+
+/* share:watch(): hear soon of what is done to our node */
+static int share_watch(lua_State *L) {
+  struct share *share = binding_check_share(L, 1);
+  binding_check_process(L, share->core);
+  if (!share->core->closed) core_guard(share->core, share->claim);
+  return 0;
+}
+
+static int share_turn(lua_State *L) {
+  lua_pushinteger(L, binding_check_share(L, 1)->claim->turn);
+  return 1;
+}
+
+void binding_register_share(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"again", share_again},         {"release", share_release},
+      {"cancel", share_cancel},       {"is_held", share_is_held},
+      {"lease", share_lease},         {"state", share_state},
+      {"token", share_token},         {"token_number", share_token_number},
+      {"node", share_node},           {"watch", share_watch},
+      {"turn", share_turn},           {"reason", share_reason},
+      {"find_loss", share_find_loss}, {NULL, NULL}};
+  binding_new_class(L, SHARE, methods, share_gc);
+}

@@ -1,0 +1,34 @@
+/* One share of what a session holds: what a guard is made of. */
+#ifndef ZKLOCK_LUA_SHARE_H
+#define ZKLOCK_LUA_SHARE_H
+
+#include "lua_binding.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The claim is given back when its last share is.  A share is born empty, where
+ * its end can be seen to, and then filled, for a hook may raise as soon as the
+ * function has returned. */
+struct share {
+  struct core *core; /* NULL: empty */
+  struct claim *claim;
+  bool live; /* this share counts */
+  bool kept; /* when it was released, the hold was provable */
+  bool last; /* and no other share was left */
+};
+
+/* hold() → an empty share */
+int binding_new_share(lua_State *L);
+/* The one at `index`, filled; or raises. */
+struct share *binding_check_share(lua_State *L, int index);
+/* The empty one at `index`, or a new one; it is left on top. */
+struct share *binding_empty_share(lua_State *L, int index);
+/* With one more share of the claim, whose reference becomes the share's. */
+void binding_fill_share(struct share *share, struct core *core,
+                        struct claim *claim);
+
+void binding_register_share(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

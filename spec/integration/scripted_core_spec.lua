@@ -40,7 +40,7 @@ local function tell(core, hosts, path, script, lose)
   if script then script:enter "connected" end
   local way = { kind = "mutex" }
   local hold, number = session:acquire(path, 5, true, "data", nil, way)
-  say("asked", number, hold:state(), hold:is_held(), hold:lease() > 0)
+  say("asked", number)
   grant(1)
   say(event(core, session, script))
   say(hold:state(), hold:is_held(), hold:lease() > 0, #hold:token())
@@ -58,6 +58,8 @@ local function tell(core, hosts, path, script, lose)
   grant(2)
   say(event(core, session, script))
   local third_hold, third = session:acquire(path, 5, true, "", nil, way)
+  say("asked", third_hold:state(), third_hold:is_held(),
+    third_hold:lease() > 0)
   third_hold:cancel()
   say(second, third, event(core, session, script))
   say(third_hold:state(), third_hold:is_held())

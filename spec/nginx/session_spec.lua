@@ -78,7 +78,7 @@ local SERVER = [[
       assert(session:mutex(ngx.var.arg_path):acquire(5)):release()
       collectgarbage()
     end
-    ngx.print(session._core:requests(false))
+    ngx.print(session._engine.core:requests(false))
   } }
   location = /collect { content_by_lua_block {
     collectgarbage()

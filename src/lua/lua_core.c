@@ -17,6 +17,7 @@
 #include "lua_session.h"
 #include "lua_settings.h"
 #include "lua_share.h"
+#include "lua_survey.h"
 
 /* Checks, for the Lua layer's messages. */
 
@@ -119,6 +120,9 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"pid", pid},
                                        {"end_on", end_on},
                                        {"running", binding_running},
+                                       {"survey", binding_survey},
+                                       {"own_data", binding_own_data},
+                                       {"marked_data", binding_marked_data},
                                        {"has_tls", has_tls},
                                        {NULL, NULL}};
   pin();

@@ -244,7 +244,7 @@ FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
 fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
 	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
 	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
-	clang $(FUZZ) spec/fuzz/hosts.c src/io/settings.c -o $(BUILD)/fuzz/hosts
+	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c -o $(BUILD)/fuzz/hosts
 	@for what in names hosts; do \
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \

@@ -4,7 +4,7 @@ local c_tests = require "support.c_tests"
 
 for _, file in ipairs {
   "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c",
-  "stories.c", "addresses.c", "settings.c", "notice.c",
+  "stories.c", "addresses.c", "hosts.c", "notice.c",
 } do
   local subject, sentences = c_tests.read(file)
   describe(subject, function()

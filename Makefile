@@ -37,6 +37,7 @@ needs_memory        = demo test
 needs_endurance     = demo test
 needs_torture       = demo test
 needs_lint          = demo lint
+needs_cost          = demo test cost
 needs_valgrind      = demo test sanitize
 needs_asan          = demo test sanitize
 needs_tsan          = demo test sanitize
@@ -192,18 +193,14 @@ sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
 
-# src/protocol/room.h with limits that some three nodes reach.
+# With limits of src/protocol/quota.h that some three nodes reach.
 .PHONY: crowded
 crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
 	$< --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 $(BUILD)/crowded/sim: $(BUILD)/sim
-	@mkdir -p $(@D) && rm -rf $(@D)/src && cp -r src $(@D)
-	@sed -e 's/FOR_ALL = [0-9]*, ROOM_MAX = [0-9]*/FOR_ALL = 700, ROOM_MAX = 1100/' \
-	  src/protocol/room.h >$(@D)/src/protocol/room.h
-	@! cmp -s src/protocol/room.h $(@D)/src/protocol/room.h
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -I$(@D)/src \
-	  -include spec/sim/memory.h $(SIM_SOURCES) \
-	  $(addprefix $(@D)/,$(PURE)) -o $@
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -DQUOTA_LIMITS='700, 1100' -Isrc \
+	  -include spec/sim/memory.h $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: mutants
 mutants:  ## the simulator against a protocol that is broken on purpose
@@ -227,6 +224,10 @@ endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
 	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
+
+.PHONY: cost
+cost:  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
+	@LUA=lua$(LUA_VERSION) ZK=$(ZK) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers

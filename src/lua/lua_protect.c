@@ -199,7 +199,7 @@ static void set_fine(lua_State *L, int index) {
 
 #if LUA_VERSION_NUM >= 504
 /* The functions that catch errors, of the base library. */
-static lua_CFunction pcall, xpcall;
+static _Atomic lua_CFunction pcall, xpcall; /* the same in each state */
 
 static bool is_caught(lua_State *L) {
   bool caught = lua_pushthread(L);

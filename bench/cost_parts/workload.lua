@@ -1,0 +1,224 @@
+-- One workload: `lua workload.lua NAME HOSTS` prints how often the operation
+-- was done, and how many packets the server received meanwhile. bench/cost
+-- runs it under each tool, and knows by the marks what is to be counted.
+local socket = require "socket"
+local zklock = require "zklock"
+
+local name, hosts = arg[1], arg[2] -- hosts with a chroot of this run's own
+local PATIENCE = 60 -- under valgrind everything is slow
+
+-- So that no heartbeat and no ping falls into a measurement.
+local LONG = 1200
+-- Where they are what is measured.
+local SHORT, SECONDS = 4, 12
+
+local opened = {}
+
+local function connect(timeout)
+  local session = assert(zklock.connect(hosts, {
+    session_timeout = timeout or LONG, connect_timeout = PATIENCE,
+  }))
+  opened[#opened + 1] = session
+  return session
+end
+
+local paths = 0
+local function new_path()
+  paths = paths + 1
+  return "/locks/" .. paths
+end
+
+-- What the server says that it has received from our sessions.
+local function received()
+  local host, port = hosts:match "^(.*):(%d+)/"
+  local client = assert(socket.connect(host, tonumber(port)))
+  client:send "cons"
+  local text = client:receive "*a"
+  client:close()
+  local packets = 0
+  for _, session in ipairs(opened) do
+    local id = session:id()
+    packets = packets + tonumber(text:match("recved=(%d+)[^\n]*sid=" .. id
+      .. ",") or error "the server does not know our session")
+  end
+  return packets
+end
+
+-- One call by which strace knows a moment, and one by which callgrind does.
+local function mark(moment)
+  io.open("/zklock cost " .. moment)
+  os.setlocale()
+end
+
+-- Runs `fn`, in which the operation is done `count` times.
+local function measure(count, fn)
+  collectgarbage()
+  collectgarbage "stop"
+  socket.sleep(0.5)
+  local before = received()
+  mark "begins"
+  fn()
+  mark "ends"
+  print(count, received() - before)
+end
+
+-- Steps the sessions whenever they have news, until the condition is true.
+local function run_until(sessions, condition)
+  local sources, of = {}, {}
+  for _, session in ipairs(sessions) do
+    local source = { getfd = function() return session:fd() end }
+    sources[#sources + 1], of[source] = source, session
+  end
+  while not condition() do
+    local ready = socket.select(sources, nil, PATIENCE)
+    assert(ready[1], "nothing happens")
+    for _, source in ipairs(ready) do of[source]:step() end
+  end
+end
+
+-- An own task, so that nothing is a re-entry; the guard is in `guard`.
+local function wait_for(lock)
+  local waiter = {}
+  lock:acquire_async({ owner = waiter }, function(guard, message)
+    waiter.guard = assert(guard, message)
+  end)
+  return waiter
+end
+
+local function acquire(lock) return assert(lock:acquire(PATIENCE)) end
+
+-- Held until the end, and not collected before.
+local kept = {}
+local function hold(lock)
+  kept[#kept + 1] = acquire(lock)
+  return kept[#kept]
+end
+
+-- Acquires and releases a lock that nobody else wants.
+local function alone(kind)
+  return function()
+    local lock = kind(connect(), new_path())
+    for _ = 1, 3 do acquire(lock):release { wait = true } end
+    measure(100, function()
+      for _ = 1, 100 do acquire(lock):release { wait = true } end
+    end)
+  end
+end
+
+local workloads = {
+  mutex = alone(function(session, path) return session:mutex(path) end),
+  unfair = alone(function(session, path)
+    return session:mutex(path, { fair = false })
+  end),
+  read = alone(function(session, path) return session:rwlock(path).read end),
+  write = alone(function(session, path) return session:rwlock(path).write end),
+  semaphore = alone(function(session, path)
+    return session:semaphore(path, 1)
+  end),
+}
+
+function workloads.reentry()
+  local lock = connect():mutex(new_path())
+  hold(lock)
+  acquire(lock):release()
+  measure(1000, function()
+    for _ = 1, 1000 do acquire(lock):release() end
+  end)
+end
+
+function workloads.is_held()
+  local guard = hold(connect():mutex(new_path()))
+  measure(1000, function()
+    for _ = 1, 1000 do assert(guard:is_held()) end
+  end)
+end
+
+function workloads.try()
+  local path = new_path()
+  hold(connect():mutex(path))
+  local lock = connect():mutex(path)
+  lock:try_acquire()
+  measure(100, function()
+    for _ = 1, 100 do assert(not lock:try_acquire()) end
+  end)
+end
+
+-- Locks that a session holds, and another session's on the same paths.
+local function held_locks(count)
+  local holder, session, guards, locks = connect(), connect(), {}, {}
+  for i = 1, count do
+    local path = new_path()
+    guards[i], locks[i] = hold(holder:mutex(path)), session:mutex(path)
+  end
+  return guards, locks, holder, session
+end
+
+-- Until nothing is under way, which no event tells.
+local function settle() socket.sleep(1.5) end
+
+-- Joins the queue of a lock that another session holds.
+function workloads.queue()
+  local _, locks, _, session = held_locks(50)
+  measure(50, function()
+    for i = 1, 50 do wait_for(locks[i]) end
+    settle()
+  end)
+  assert(session:stats().waiting == 50)
+end
+
+-- A lock goes from one session to another that waits for it.
+function workloads.handover()
+  local guards, locks, holder, session = held_locks(50)
+  local waiters = {}
+  for i = 1, 50 do waiters[i] = wait_for(locks[i]) end
+  settle()
+  measure(50, function()
+    for i = 1, 50 do
+      guards[i]:release()
+      run_until({ holder, session }, function() return waiters[i].guard end)
+    end
+    settle()
+  end)
+end
+
+-- A lock goes from one task of a session to another.
+function workloads.turn()
+  local session, waiters = connect(), {}
+  local lock = session:mutex(new_path(), { handoffs = 100 })
+  for i = 0, 100 do waiters[i] = wait_for(lock) end
+  run_until({ session }, function() return waiters[0].guard end)
+  settle()
+  measure(100, function()
+    for i = 1, 100 do
+      waiters[i - 1].guard:release()
+      run_until({ session }, function() return waiters[i].guard end)
+    end
+  end)
+end
+
+-- What a second costs.
+local function pass_time()
+  socket.sleep(1)
+  measure(SECONDS, function() socket.sleep(SECONDS) end)
+end
+
+function workloads.idle()
+  connect(SHORT)
+  pass_time()
+end
+
+function workloads.holding()
+  hold(connect(SHORT):mutex(new_path()))
+  pass_time()
+end
+
+function workloads.waiting()
+  local path = new_path()
+  local holder = connect()
+  hold(holder:mutex(path))
+  wait_for(connect(SHORT):mutex(path))
+  pass_time()
+end
+
+workloads[name]()
+for _, session in ipairs(opened) do session:close() end

@@ -1,0 +1,147 @@
+-- connect: servers that are not there, silent, or speak of something else.
+local socket = require "socket"
+local spawn = require "support.child".spawn
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local zklock = require "zklock"
+
+-- connect() that must fail: message, code; in time, with nothing left.
+local function refused(hosts, options)
+  options = options or {}
+  options.connect_timeout = options.connect_timeout or 0.5
+  local fds, threads = support.count_fds(), support.count_threads()
+  local begun = support.now()
+  local session, message, code = zklock.connect(hosts, options)
+  local took = support.now() - begun
+  assert.is_nil(session)
+  assert.is_true(took < options.connect_timeout + support.slack, took)
+  support.wait_until(function()
+    return support.count_fds() <= fds and support.count_threads() <= threads
+  end, 3, "no descriptor and no thread left")
+  return message, code, took
+end
+
+describe("connect", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("finds no server listening", function()
+    local taken = socket.tcp() -- so that nobody else listens there
+    assert(taken:bind("127.0.0.1", 0))
+    local hosts = "127.0.0.1:" .. select(2, taken:getsockname())
+    local message, code, took = refused(hosts)
+    taken:close()
+    assert.equal("disconnected", code)
+    assert.matches("^zklock: no server of " .. hosts
+      .. " answered within 0.5 s", message)
+    assert.matches("Connection refused", message)
+    assert.is_true(took >= 0.5) -- one may yet come up
+  end)
+
+  it("finds one that comes up while it waits", function()
+    local proxy = start_proxy()
+    proxy:refuse()
+    local child = spawn([[
+      local session, message = zklock.connect((...), { connect_timeout = 10 })
+      say(session and session:state() or message)
+      session:close()
+    ]], proxy.hosts)
+    support.sleep(0.3)
+    proxy:heal()
+    child:expect "connected"
+  end)
+
+  it("finds a silent server", function()
+    local listener = socket.bind("127.0.0.1", 0)
+    local _, port = listener:getsockname()
+    local message, code = refused("127.0.0.1:" .. port)
+    assert.equal("disconnected", code)
+    assert.matches("answered within 0.5 s", message)
+    listener:close()
+  end)
+
+  it("finds a server that talks nonsense", function()
+    local child = spawn [[
+      local listener = assert(socket.bind("127.0.0.1", 0))
+      say((select(2, listener:getsockname())))
+      while true do
+        local client = listener:accept()
+        client:send(("HTTP/1.0 400 Bad Request\r\n\r\n"):rep(10))
+        client:close()
+      end
+    ]]
+    local _, code = refused("127.0.0.1:" .. child:hear())
+    assert.equal("disconnected", code)
+  end)
+
+  it("finds a host that nobody knows", function()
+    local message, code = refused("nosuch.invalid:2181",
+      { connect_timeout = 2 })
+    assert.equal("disconnected", code)
+    assert.matches("nosuch.invalid", message)
+  end)
+
+  it("is not held up by a resolver that hangs #stock", function()
+    local names = require "support.names".new()
+    names:set("host.example", "hang")
+    local child = require "support.child".spawn_with(
+      names.environment, [[
+        local begun = socket.gettime()
+        local session, message, code = zklock.connect("host.example",
+          { connect_timeout = 0.3 })
+        local took = socket.gettime() - begun
+        say(session, code, took >= 0.3 and took < 5)
+      ]])
+    child:expect "nil\tdisconnected\ttrue"
+    local begun = support.now()
+    assert.equal(0, child:wait())
+    assert.is_true(support.now() - begun < support.slack)
+  end)
+
+  it("is refused with an authentication scheme that nobody knows", function()
+    local message, code = refused(support.hosts, { connect_timeout = 3,
+      auth = { scheme = "nosuch", credential = "a:b" } })
+    assert.equal("auth", code)
+    assert.matches("^zklock: .*authentication", message)
+  end)
+
+  it("does not wait longer for the second of two silent servers", function()
+    local a, b = socket.bind("127.0.0.1", 0), socket.bind("127.0.0.1", 0)
+    local hosts = ("127.0.0.1:%d,127.0.0.1:%d"):format(
+      select(2, a:getsockname()), select(2, b:getsockname()))
+    local _, code = refused(hosts)
+    assert.equal("disconnected", code)
+    a:close()
+    b:close()
+  end)
+
+  it("writes nothing to stdout or stderr whatever happens", function()
+    local child = spawn([[
+      local hosts = ...
+      for _, bad in ipairs { "127.0.0.1:1", "nosuch.invalid" } do
+        zklock.connect(bad, { connect_timeout = 0.3 })
+      end
+      zklock.connect(hosts, { connect_timeout = 2,
+        auth = { scheme = "nosuch", credential = "a:b" } })
+      local session = assert(zklock.connect(hosts))
+      session:mutex("/zookeeper/x"):acquire(1)
+      session:close()
+      say "done"
+    ]], support.hosts)
+    child:expect "done"
+    child:wait()
+    assert.equal("", child:output())
+  end)
+
+  it("logs the client's words where there is a log", function()
+    local lines = {}
+    zklock.connect("127.0.0.1:1", {
+      connect_timeout = 0.3,
+      log = function(level, message)
+        lines[#lines + 1] = message
+        assert.is_true(level == "debug" or level == "warn" or level == "error")
+      end,
+    })
+    if zklock.backend == "st" then assert.is_true(#lines > 0) end
+  end)
+end)

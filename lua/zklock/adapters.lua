@@ -61,10 +61,11 @@ end
 
 --- `waiting`: is `thing` from now on waited for (true, or nil)?
 function Adapters:attend(adapter, thing, waiting)
+  if not (adapter.arm or adapter.disarm) then return end
   local served = self.served[adapter]
   served.waiting[thing] = waiting
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
-  if self.engine.life:is_closed() or needed == served.armed then return end
+  if needed == served.armed or self.engine.life:is_closed() then return end
   if needed then
     if adapter.arm then adapter.arm() end
     served.armed = true

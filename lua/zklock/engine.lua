@@ -51,7 +51,7 @@ function Engine:check_process()
 end
 
 function Engine:check_open()
-  self:check_process()
+  if core.pid() ~= self.pid then self:check_process() end
   if self.life:is_closed() then misuse("the session is closed") end
 end
 

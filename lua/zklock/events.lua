@@ -35,10 +35,11 @@ end
 
 local function run_due(self)
   local due = self.due
-  while due[1] do
-    local item = due[1]
+  local item = due[1]
+  while item do
     item[1](self, item[2], item[3], item[4])
     if due[1] == item then table.remove(due, 1) end
+    item = due[1]
   end
 end
 
@@ -251,8 +252,9 @@ end
 function Events:step()
   run_due(self)
   local engine = self.engine
-  while not engine.life:has_left()
-      and dispatch(self, engine.core:next(engine.adapters.host_reads)) do
+  local life, handle = engine.life, engine.core
+  while not life:has_left()
+      and dispatch(self, handle:next(engine.adapters.host_reads)) do
     run_due(self)
   end
 end

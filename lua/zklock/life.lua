@@ -28,7 +28,8 @@ local legal = {
   left = check.set "left",
 }
 
-local is_over = check.set "closed ended left"
+local is_over = { closed = true, ended = true, left = true, opening = false,
+  failed = false, connected = false, suspended = false, expired = false }
 local has_connected = check.set "connected suspended"
 local is_undecided = check.set "opening failed"
 
@@ -48,7 +49,7 @@ function Life:enter(state, code)
   return true
 end
 
-function Life:is_closed() return is_over[self.state] or false end
+function Life:is_closed() return is_over[self.state] end
 
 function Life:has_left() return self.state == "left" end
 

@@ -129,7 +129,7 @@ function options.read_request(terms, given)
   end
   return {
     timeout = timeout,
-    asked = timeout, -- by the user, of all parts
+    asked = timeout, -- by the user, for all parts
     data = read_data(given.data, terms.data),
     max_hold = max_hold,
     owner = given.owner,

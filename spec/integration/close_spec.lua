@@ -188,6 +188,27 @@ describe("session:close", function()
     assert.same({ "connected", "on closed", "closed" }, events)
   end)
 
+  it("tells of every loss before closed, and of nothing after", function()
+    local told = {}
+    local function tell(what) return function() told[#told + 1] = what end end
+    local session = connect { on_event = function(event) tell(event)() end }
+    local guards = {}
+    for i = 1, 3 do
+      guards[i] = session:mutex(support.path(i)):acquire()
+      guards[i]:on_lost(tell("lost " .. i))
+      guards[i]:on_revoke(tell("revoked " .. i))
+    end
+    for i = 1, 2 do support.zk():delete(guards[i].node) end
+    support.zk():set(guards[3].node, "__REVOKE__")
+    support.wait_until(function()
+      return guards[1]:state() == "lost" and guards[2]:state() == "lost"
+    end)
+    session:close()
+    session:step()
+    assert.same({ "connected", "lost 1", "lost 2", "closed" }, told)
+    assert.equal("released", guards[3]:state())
+  end)
+
   it("goes through callbacks that raise", function()
     local path = support.path()
     support.hold(path)

@@ -1,0 +1,104 @@
+-- What users hold has the methods that they are told of, and no others; the
+-- state of a session is written in one place.
+local Life = require "zklock.life"
+local scripted = require "support.scripted_core"
+
+local library = scripted.load()
+
+-- The methods of an object, in alphabetical order.
+local function methods_of(object)
+  local names = {}
+  for name, value in pairs(getmetatable(object)) do
+    if type(value) == "function" and not name:find "^__" then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return table.concat(names, " ")
+end
+
+describe("The methods of #layer", function()
+  local script, session
+  before_each(function()
+    script = scripted.new()
+    script.on_wait = function() script:enter "connected" end
+    session = library.connect("host:1", { loop = "poll" })
+    script.on_wait = function()
+      script:grant(script.claims[#script.claims])
+    end
+  end)
+
+  local of_lock = "acquire acquire_async cancel holders release try_acquire "
+    .. "with_lock"
+  local of_guard = "is_held lease on_lost on_revoke reason release state token "
+    .. "token_number turn verify"
+
+  it("a session are public", function()
+    assert.equal("close contenders fd id multi mutex on revoke rwlock "
+      .. "semaphore state stats step timeout with_lock", methods_of(session))
+  end)
+
+  it("a lock, its guard and its ticket are public", function()
+    local lock = session:mutex "/a"
+    assert.equal(of_lock, methods_of(lock))
+    assert.equal(of_guard, methods_of(lock:acquire()))
+    assert.equal("cancel", methods_of(session:mutex("/b"):acquire_async(print)))
+  end)
+
+  it("a multi, its guard and its ticket are public", function()
+    local lock = session:multi { session:mutex "/a" }
+    assert.equal(of_lock, methods_of(lock))
+    assert.equal((of_guard:gsub("token_number", "%0 tokens")),
+      methods_of(lock:acquire()))
+    assert.equal("cancel", methods_of(lock:acquire_async(print)))
+  end)
+end)
+
+describe("The life of a session", function()
+  local function after(...)
+    local life = Life.new()
+    for _, state in ipairs { ... } do assert.is_true(life:enter(state)) end
+    return life
+  end
+
+  it("goes on until it is closed, and then to its end", function()
+    local life = after("failed", "connected", "suspended", "expired", "failed",
+      "connected", "closed", "closed", "ended", "left", "left")
+    assert.is_true(life:has_left())
+    for _, state in ipairs { "connected", "expired", "closed", "ended" } do
+      assert.is_false(life:enter(state))
+    end
+    assert.equal("left", life.state)
+  end)
+
+  it("does not end before it is closed", function()
+    for _, state in ipairs { "connected", "suspended", "expired", "failed" } do
+      local life = after(state)
+      assert.is_false(life:is_closed())
+      assert.is_false(life:enter "ended")
+      assert.is_false(life:enter "left")
+      assert.is_true(life:enter "closed")
+      assert.is_true(life:is_closed())
+      assert.is_false(life:has_left())
+    end
+  end)
+
+  it("has a reason only while there is no first connection", function()
+    local life = after()
+    assert.is_false(life:is_decided())
+    assert.is_true(life:enter("failed", "auth"))
+    assert.is_true(life:is_decided())
+    assert.equal("auth", life.code)
+    assert.is_true(life:enter "connected")
+    assert.is_false(life.code)
+    assert.is_false(life:may_enter "failed")
+  end)
+
+  it("tells a reconnection from a new ZooKeeper session", function()
+    assert.is_false(after():is_same_session())
+    assert.is_true(after("connected"):is_same_session())
+    assert.is_true(after("connected", "suspended"):is_same_session())
+    assert.is_false(after("connected", "expired"):is_same_session())
+    assert.is_false(after("connected", "expired", "failed"):is_same_session())
+  end)
+end)

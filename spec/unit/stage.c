@@ -18,8 +18,8 @@ struct request {
   char *path;
 };
 
-struct node {
-  struct node *next;
+struct own_node {
+  struct own_node *next;
   int64_t session, czxid;
   char path[];
 };
@@ -39,7 +39,7 @@ struct stage {
   int64_t now, id, timeout, started;
   struct request *first, *last; /* all that were sent */
   struct request *oldest;       /* that is not answered */
-  struct node *nodes;           /* of ours */
+  struct own_node *nodes;       /* of ours */
   struct actor *actors;
   bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
   const char *others;
@@ -302,15 +302,15 @@ static struct request *oldest_of(struct stage *s, enum op_kind kind) {
   return s->oldest;
 }
 
-static struct node *find_node(const struct stage *s, const char *path) {
-  struct node *n = s->nodes;
+static struct own_node *find_node(const struct stage *s, const char *path) {
+  struct own_node *n = s->nodes;
   while (n && strcmp(n->path, path) != 0) n = n->next;
   return n;
 }
 
-static struct node *make(struct stage *s, int number) {
+static struct own_node *make(struct stage *s, int number) {
   const struct request *r = oldest_of(s, OP_CREATE);
-  struct node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
+  struct own_node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
   sprintf(n->path, "%s", r->path);
   if (!r->exact) sprintf(n->path + strlen(n->path), "%010d", number);
   n->session = s->id;
@@ -321,7 +321,7 @@ static struct node *make(struct stage *s, int number) {
 }
 
 void stage_made(struct stage *s, int number) {
-  const struct node *n = make(s, number);
+  const struct own_node *n = make(s, number);
   const struct reply reply = {.path = n->path,
                               .czxid = n->czxid,
                               .owner = n->session};
@@ -354,7 +354,7 @@ static char *path_of(const struct stage *s, const char *text) {
   int spelling = SPELLINGS;
   while (--spelling > 0 && strcmp(suffix, spellings[spelling].suffix) != 0)
     continue;
-  for (const struct node *n = s->nodes; n; n = n->next)
+  for (const struct own_node *n = s->nodes; n; n = n->next)
     if (is_in(n->path, directory) && atoi(number_in(n->path)) == number &&
         (!*suffix || strstr(n->path, spellings[spelling].marker)))
       return strcpy(path, n->path);
@@ -414,7 +414,7 @@ static void expect_oldest(struct stage *s, const char *request) {
 }
 
 static void confirm_get(struct stage *s) {
-  const struct node *n = find_node(s, s->oldest->path);
+  const struct own_node *n = find_node(s, s->oldest->path);
   const char *data = n ? NULL : s->others;
   const struct reply reply = {.czxid = n ? n->czxid
                                          : INT64_C(1000) +
@@ -729,7 +729,7 @@ static void free_all(struct stage *s) {
     free(r->path);
     free(r);
   }
-  for (struct node *n = s->nodes, *next; n; n = next) {
+  for (struct own_node *n = s->nodes, *next; n; n = next) {
     next = n->next;
     free(n);
   }

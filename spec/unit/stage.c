@@ -30,7 +30,7 @@ struct actor {
   struct contender *contender, *gate; /* NULL: forgotten */
   char told[TEXT], rival[200];
   char *data;
-  int reason;
+  int reason, bytes;
   int64_t token;
 };
 
@@ -143,6 +143,7 @@ static void note_refusal(struct actor *a) {
   snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
   add_text(a->told, text);
   a->reason = a->contender->reason;
+  a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
              (const char *)rival->data, rival->holds ? ", who holds" : "");
@@ -209,6 +210,7 @@ const char *state_of(const struct actor *a) {
 
 int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
+int bytes_of(const struct actor *a) { return a->bytes; }
 const char *rival_of(const struct actor *a) {
   return a->rival[0] ? a->rival : "nobody";
 }

@@ -92,6 +92,7 @@ int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
  * "nobody", "whose node", "whose node, who holds". */
 int reason_of(const struct actor *a);
 const char *rival_of(const struct actor *a);
+int bytes_of(const struct actor *a); /* of the create that was too large */
 int counted(const struct stage *s, const char *counter);
 
 /* What was sent in this connection and neither looked at nor answered yet. */

@@ -487,6 +487,59 @@ TEST("lists again, 0.1 s later, when there was no memory for a watch") {
   END(s);
 }
 
+TEST("wants a watch again that is being taken away") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  cancel(a);
+  SENT(s, "unwatch 1, remove 2");
+  struct actor *b = ACQUIRE(s);
+  confirms(s, "unwatch 1");
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  made(s, 3);
+  shows(s, "1 3");
+  confirms(s, "get 3, get 1");
+  deleted(s, "1");
+  HEARD(b, "granted");
+  END(s);
+}
+
+TEST("watches again, 0.1 s later, where a server refused to") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  answers(s, "get 1", REPLY_UNIMPLEMENTED);
+  HEARD(a, "");
+  passes(s, 100);
+  confirms(s, "get 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("deletes a stray once, and again if the next list shows it") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  made(s, 2);
+  struct actor *b = ACQUIRE(s);
+  SENT(s, "list, create lock, list");
+  shows(s, "1 2");
+  made(s, 3);
+  shows(s, "1 2 3");
+  SENT(s, "remove 1, get 2, get 1, get 3");
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  changed(s, "2");
+  confirms(s, "get 2, get 1, get 3");
+  HEARD(b, "");
+  END(s);
+}
+
 /* ---- Connections ----------------------------------------------------------- */
 
 TEST("begins a reconnection with a round, and believes nothing older") {
@@ -967,6 +1020,45 @@ TEST("does not take a node for a holder that is on its way out") {
   END(s);
 }
 
+TEST("waits behind a node of its session that is on its way out, if need be") {
+  struct stage *s = BEGIN();
+  struct actor *first = HOLDER(s, 1);
+  release(first);
+  struct actor *second = ACQUIRE(s, .tries = true);
+  answers(s, "remove 1", REPLY_NO_AUTH); /* for now */
+  made(s, 2);
+  shows(s, "1 2");
+  HEARD(second, ""); /* nobody holds */
+  confirms(s, "get 2, get 1");
+  passes(s, 300);
+  deleted(s, "1");
+  HEARD(second, "granted");
+  END(s);
+}
+
+TEST("tells one that does not wait of its own session's holder") {
+  struct stage *s = BEGIN();
+  HOLDER(s, 1, .handoffs = 3, .data = "we");
+  struct actor *a = ACQUIRE(s, .handoffs = 3, .tries = true);
+  HEARD(a, "refused: busy, removed, forgotten");
+  CHECK_TEXT("we, who holds", rival_of(a));
+  SENT(s, "");
+  END(s);
+}
+
+TEST("names one that waits where none is known to hold") {
+  struct stage *s = BEGIN();
+  others_say(s, "job 7");
+  struct actor *a = ACQUIRE(s, .within = 1000);
+  made(s, 4);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 4, get 3, get 2");
+  passes(s, 1000);
+  HEARD(a, "refused: timeout");
+  CHECK_TEXT("job 7", rival_of(a));
+  END(s);
+}
+
 /* ---- Readers and writers ---------------------------------------------------- */
 
 TEST("grants readers together, and none behind a writer") {
@@ -1047,6 +1139,15 @@ TEST("ends a downgrade with its session: the writer's place is gone") {
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   expires(s);
   HEARD(writer, "lost: closed, removed, forgotten");
+  HEARD(reader, "refused: lost, removed, forgotten");
+  END(s);
+}
+
+TEST("refuses a downgrade where the directory is gone: so is the writer") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  answers(s, "create read 4", REPLY_NO_NODE);
   HEARD(reader, "refused: lost, removed, forgotten");
   END(s);
 }
@@ -1299,6 +1400,87 @@ TEST("does not delete an unfair node that was made anew by another") {
   END(s);
 }
 
+TEST("loses an unfair lock whose node somebody deletes") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  wants_watch(a);
+  confirms(s, "get holder");
+  HEARD(a, "granted");
+  deleted(s, "holder");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  END(s);
+}
+
+TEST("loses an unfair lock whose node was deleted and made anew meanwhile") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  HEARD(a, "granted");
+  disconnects(s);
+  connects(s);
+  reads(s, "get holder", false, 900);
+  HEARD(a, "lost: deleted, removed, forgotten");
+  SENT(s, "unwatch holder");
+  END(s);
+}
+
+TEST("looks at an unfair node again after a reconnection, and when written") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
+  others_say(s, "job 7");
+  answers(s, "create holder", REPLY_NODE_EXISTS);
+  confirms(s, "get holder");
+  changed(s, "holder");
+  confirms(s, "get holder");
+  disconnects(s);
+  connects(s);
+  confirms(s, "get holder");
+  HEARD(a, "");
+  passes(s, 5000);
+  HEARD(a, "refused: timeout, removed, forgotten");
+  CHECK_TEXT("job 7, who holds", rival_of(a));
+  END(s);
+}
+
+TEST("looks at its unfair node behind a round when the lease does not stand") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  stops_for(s, 20000);
+  made(s, 1); /* an old answer */
+  HEARD(a, "");
+  for (int i = 0; i < 20000 && !*sent(s); i++) passes(s, 1);
+  CHECK(lease_of(s) > 0);
+  reads(s, "get holder", true, 1001);
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("begins again where its unfair node became another's while it waited") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  stops_for(s, 20000);
+  made(s, 1);
+  for (int i = 0; i < 20000 && !*sent(s); i++) passes(s, 1);
+  reads(s, "get holder", false, 900);
+  HEARD(a, "");
+  SENT(s, "create holder, unwatch holder");
+  END(s);
+}
+
+TEST("lets one of a session at a time want an unfair node") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
+  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
+  made(s, 1);
+  HEARD(a, "granted");
+  SENT(s, "");
+  passes(s, 1000);
+  HEARD(b, "refused: timeout, removed, forgotten");
+  CHECK_TEXT("we, who holds", rival_of(b));
+  END(s);
+}
+
 TEST("finds nothing to delete where its unfair node is gone") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
@@ -1403,6 +1585,18 @@ TEST("does not pass a node on that others ask for") {
   deleted(s, "1");
   confirms(s, "remove 1");
   SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("gives the node back when nobody of the session shares it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  ACQUIRE(s); /* waits for its own turn */
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  release(a);
+  SENT(s, "remove 1");
   END(s);
 }
 
@@ -1528,6 +1722,32 @@ TEST("keeps a directory whose numbers end if it has data of somebody's") {
   END(s);
 }
 
+TEST("does not mind who deletes a directory whose numbers end") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  struct actor *hasty = ACQUIRE(s, .tries = true);
+  HEARD(hasty, ""); /* those inside are on their way out */
+  confirms(s, "remove 2147483000, look at /lock");
+  answers(s, "remove /lock", REPLY_NO_NODE);
+  SENT(s, "create lock, create lock, list");
+  HEARD(a, "");
+  HEARD(hasty, "");
+  END(s);
+}
+
+TEST("refuses where a directory whose numbers end may not be deleted") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  answers(s, "remove /lock", REPLY_NO_AUTH);
+  HEARD(a, "refused: auth, removed, forgotten");
+  END(s);
+}
+
 TEST("comes back after a while to a directory that is not empty yet") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
@@ -1578,6 +1798,7 @@ TEST("refuses a large create at which the connection was lost three times") {
   shows(s, "");
   HEARD(a, "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_TOO_LARGE, reason_of(a));
+  CHECK(bytes_of(a) > 100000 && bytes_of(a) < 100200);
   struct actor *small = ACQUIRE(s);
   SENT(s, "create lock, list");
   HEARD(small, "");
@@ -1699,6 +1920,35 @@ TEST("keeps a session's nodes and watches below what a packet may have") {
   }
   CHECK_TEXT("entering", state_of(second));
   CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
+  END(s);
+}
+
+TEST("lets those that waited for room in as they came, whatever their path") {
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *holders[2000], *waiters[3];
+  int n = 0;
+  for (; n < 850; n++) {
+    holders[n] = ACQUIRE(s, .path = long_path(n));
+    made(s, 1);
+    shows(s, "1");
+  }
+  for (int i = 0; i < 3; i++) {
+    waiters[i] = ACQUIRE(s, .path = long_path(i));
+    CHECK_TEXT("parked", state_of(waiters[i]));
+  }
+  cancel(waiters[1]);
+  HEARD(waiters[1], "refused: cancelled, removed, forgotten");
+  SENT(s, "");
+  for (int i = 50; strcmp(state_of(waiters[2]), "parked") == 0; i++) {
+    release(holders[i]);
+    confirms(s, "remove 1");
+    if (*sent(s)) {
+      made(s, 2);
+      shows(s, "1 2");
+      confirms(s, "get 2, get 1");
+    }
+  }
+  CHECK_TEXT("queued", state_of(waiters[0])); /* the first of them was first */
   END(s);
 }
 

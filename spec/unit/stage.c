@@ -599,6 +599,16 @@ void apart(struct stage *s) {
   settle(s);
 }
 
+int pace(struct stage *s) {
+  int waited = 0;
+  rounds_by_hand(s, true);
+  for (int i = 0; i < 10; i++) {
+    for (waited = 0; !*sent(s) && waited < 100000; waited++) passes(s, 1);
+    answers_round(s);
+  }
+  return waited;
+}
+
 int lease_of(const struct stage *s) {
   return (int)((s->session.lease.until - s->now) / MILLISECOND);
 }
@@ -681,6 +691,29 @@ struct actor *acquire(struct stage *s, struct wish wish) {
   if (!session_acquire(&s->session, s->now, a->contender, path))
     test_fail("no memory to acquire");
   settle(s);
+  return a;
+}
+
+/* (Without CHECK: what fails is blamed on the story's line.) */
+struct actor *holder(struct stage *s, struct wish wish, int number) {
+  char own[20];
+  struct actor *a = acquire(s, wish);
+  stage_made(s, number);
+  sprintf(own, "%d", number);
+  if (wish.lock != UNFAIR) stage_shows(s, own);
+  test_compare_text("heard", "granted", heard(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
+struct actor *waiter(struct stage *s, struct wish wish) {
+  struct actor *a = acquire(s, wish);
+  stage_made(s, 2);
+  stage_shows(s, "1 2");
+  stage_confirms(s, "get 2, get 1");
+  test_compare_text("heard", "", heard(a));
+  test_compare_text("state", "queued", state_of(a));
+  test_compare_text("sent", "", sent(s));
   return a;
 }
 

@@ -118,6 +118,8 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
 SOURCES := $(sort $(wildcard src/*/*.c))
 HEADERS := $(sort $(wildcard src/*/*.h))
+# Who turns the client library: library_st.c or library_mt.c, not both.
+BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(1))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
                lua/zklock/ngx/*.lua))
@@ -136,7 +138,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
-	  $(if $(filter mt,$(ZK)),-DZKLOCK_MT) -Isrc $(INCLUDES) $(SOURCES) $(LINK) \
+	  -Isrc $(INCLUDES) $(call BACKEND,$(SOURCES)) $(LINK) \
 	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
 
 # What runs from this tree without being installed.

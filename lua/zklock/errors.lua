@@ -3,13 +3,6 @@
 -- `nil, message, code`.
 local errors = {}
 
---- The stable words: `errors.codes.timeout == "timeout"`.
-errors.codes = {}
-for word in ([[timeout busy cancelled lost expired disconnected closed auth
-    invalid deadlock unsupported]]):gmatch("%a+") do
-  errors.codes[word] = word
-end
-
 -- This library's own files, and the chunks that it loads.
 local here = debug.getinfo(1, "S").source:match("^(.*)errors%.lua$") or "@?"
 
@@ -29,6 +22,18 @@ local function level_of_caller()
     end
     level = level + 1
   end
+end
+
+--- The stable words: `errors.codes.timeout == "timeout"`.  One that is
+-- misspelt raises: compared with a code, nil would never be equal.
+errors.codes = setmetatable({}, {
+  __index = function(_, word)
+    errors.misuse("there is no error code %q", tostring(word))
+  end,
+})
+for word in ([[timeout busy cancelled lost expired disconnected closed auth
+    invalid deadlock unsupported]]):gmatch("%a+") do
+  errors.codes[word] = word
 end
 
 --- Raises misuse, at the line of the user's code that called us.

@@ -1,18 +1,22 @@
---- Guard: proof of a hold.
--- A guard is one share of a hold; re-entry makes further shares, and the hold
--- ends when the last one is released.  Its userdata (`_share`) releases it
--- when the guard is collected, on every Lua.
+--- Guard: what its user has of a hold, one share of it.
+-- The share is a userdata (`_share`), which releases it when the guard is
+-- collected, on every Lua.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
+local options = require "zklock.options"
+local Owners = require "zklock.owner"
+local protect = require "zklock.protect"
+local questions = require "zklock.questions"
 local waits = require "zklock.wait"
 
 local Guard = {}
 Guard.__index = Guard
 
---- `hold` is what all guards of one hold share: `{ session=, entry=, path=,
--- number=, listeners=, lost= }`.
-function Guard.new(hold, share, kind)
+-- What the library does with guards, and their users do not.
+local guards = {}
+
+function guards.new(hold, share, kind)
   local directory = kind == "lease" and "/leases/" or "/"
   return setmetatable({
     path = hold.path,
@@ -20,53 +24,34 @@ function Guard.new(hold, share, kind)
     _hold = hold,
     _share = share,
     _outcome = false, -- "released" or "lost", when it is over
-    _stack = false, -- among the owner's guards: see Entry:push
+    _stack = false, -- among the owner's guards: see Owners:push
+    _scope = false,
   }, Guard)
 end
+
+--- One more of the same hold, from an empty share.
+function guards.again(guard, share, kind)
+  return guards.new(guard._hold, guard._share:again(share), kind)
+end
+
+function guards.share(guard) return guard._share end
 
 local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
-local function drop(listeners, guard)
-  for i = #listeners, 1, -1 do
-    if listeners[i].guard == guard then table.remove(listeners, i) end
-  end
-  return not listeners[1]
-end
-
--- Who has let go hears of nothing any more, though the hold may go on.
-local function forget_listeners(self)
-  local hold = self._hold
-  local silent = drop(hold.listeners, self)
-  if hold.revocation then silent = drop(hold.revocation, self) and silent end
-  if silent then hold.session:_unlisten(hold) end
-end
-
---- The options of release(): is a confirmation to be waited for?
-function Guard.read_wait(options)
-  if options == nil then return false end
-  check.options(options, { wait = true }, "release options")
-  return check.flag(options.wait, false, "option 'wait'")
-end
-
---- Why the hold is lost, if it is.  Who asks this is told by the clock, too,
--- and from then on it is a fact; a hold that is past its lease and is not asked
--- may still have it renewed.
-function Guard:_find_loss()
-  local hold = self._hold
-  if not hold.lost and not hold.session._closed then
-    hold.lost = self._share:find_loss() or false
-  end
-  return hold.lost
+--- Why it is lost, if it is: see Hold:find_loss.
+function guards.find_loss(self)
+  return self._hold:find_loss(self._share)
 end
 
 --- The same for a call that is to say so, with `nil, message, code`; before it
 -- does, it tells who listens.
-function Guard:_refuse()
-  local reason = self:_find_loss()
+function guards.refuse(self)
+  local hold = self._hold
+  local reason = hold:find_loss(self._share)
   if not reason then return false end
-  self._hold.session:_lose(self._hold, reason)
+  hold.engine.events:lose(hold, reason)
   return true, lost(self)
 end
 
@@ -76,69 +61,85 @@ local function answer(self)
   return true
 end
 
---- Gives the lock back: what release() returns; or, with `wait`, what is to be
--- awaited then.  A loss that it finds is left to tell.
-function Guard:give_back(wait)
+-- From now on the confirmation that this hold's node is gone is noted.
+local function expect_removal(self)
+  local hold = self._hold
+  local wait = waits.new(hold.engine, hold.engine.waits.removals, hold.number)
+  wait.path = self.path
+  waits.enter(wait)
+  return wait
+end
+
+--- Gives the lock back: what release() returns; or, with `confirm`, a wait that
+-- is to be awaited then.  A loss that it finds is left to tell.
+function guards.give_back(self, confirm)
   local hold = self._hold
   if self._outcome then return answer(self) end
-  if hold.session._closed then
-    hold.entry:forget(self)
+  if hold.engine.life:is_closed() then
+    Owners.forget(self)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
   end
   -- A hold past its lease is lost, even if nobody has told us yet.
-  local reason = self:_find_loss()
-  local kept, last = self._share:release(wait)
+  local reason = hold:find_loss(self._share)
+  local kept, last = self._share:release(confirm)
   if not kept then reason = reason or self._share:reason() end
-  hold.entry:forget(self)
+  Owners.forget(self)
   if reason then
     hold.lost = hold.lost or reason
   else
     if last then hold.ended = true end
-    forget_listeners(self)
+    hold:forget_listeners(self)
   end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if wait and last and not reason then
-    return hold.session:_expect_removal(hold.number, self.path)
-  end
+  if confirm and last and not reason then return expect_removal(self) end
   return answer(self)
 end
 
 --- Tells who listens that it was lost when it was given back, if it was.
-function Guard:tell_loss()
-  local session = self._hold.session
-  if self._outcome == "lost" and not session._closed then
-    session:_lose(self._hold)
+function guards.tell_loss(self)
+  local engine = self._hold.engine
+  if self._outcome == "lost" and not engine.life:is_closed() then
+    engine.events:lose(self._hold)
   end
 end
 
+--- Waits for a confirmation that give_back() has promised.
+function guards.await_removal(wait)
+  if not wait.done then
+    waits.suspend(wait, wait.engine.adapters:for_waiting())
+  end
+  if wait.code then
+    return errors.refusal("closed", "the session was closed before a server "
+      .. "confirmed the release of %s", wait.path)
+  end
+  return true
+end
+
 -- A release that was begun is done.
-local Releasing = waits.class()
+local Releasing = protect.class()
 
 function Releasing:finish()
-  if not self.fine then self.guard:give_back(self.wait) end
+  if not self.fine then guards.give_back(self.guard, self.confirm) end
 end
 
 --- Gives the lock back.  Returns as soon as that is guaranteed; with
 -- `{ wait = true }` when a server has confirmed it.  `true`, or
 -- `nil, message, "lost"` when the hold had been lost before.
-function Guard:release(options)
-  local wait = Guard.read_wait(options)
-  local releasing = setmetatable({ guard = self, wait = wait }, Releasing)
+function Guard:release(how)
+  local confirm = options.read_release(how)
+  local releasing = setmetatable({ guard = self, confirm = confirm }, Releasing)
   local done, message, code =
-    core.protect(releasing, self.give_back, self, wait)
-  self:tell_loss()
-  if done and done ~= true then
-    return self._hold.session:_await_removal(done)
-  end
+    core.protect(releasing, guards.give_back, self, confirm)
+  guards.tell_loss(self)
+  if done and done ~= true then return guards.await_removal(done) end
   return done, message, code
 end
 
 --- Do we hold the lock, provably, by this process's own clock?  No I/O.
 function Guard:is_held()
-  return not self._outcome and not self._hold.session._closed
-    and self._share:is_held()
+  return not self._outcome and self._share:is_held()
 end
 
 --- Seconds for which that stands without hearing from a server.
@@ -147,10 +148,17 @@ function Guard:lease()
   return self._share:lease()
 end
 
+-- Asks the server: its code, if it does not say that all is well.
+local function ask(self)
+  local engine = self._hold.engine
+  if self._hold.lost or self._share:state() == "lost" then return nil end
+  local code = questions.ask(engine, "verify", self._share).code
+  return code or engine.life:is_closed() and "closed"
+end
+
 --- Asks the server: `true`, or `nil, message, code`.
 function Guard:verify()
-  local session = self._hold.session
-  if session._closed then
+  if self._hold.engine.life:is_closed() then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
@@ -158,12 +166,8 @@ function Guard:verify()
     return errors.refusal("lost", "the hold of %s was released", self.path)
   end
   if self._outcome == "lost" then return lost(self) end
-  local code
-  if not self._hold.lost and self._share:state() ~= "lost" then
-    code = session:_verify(self._share)
-    if not code and session._closed then code = "closed" end
-  end
-  local done, _, message, word = self:_refuse()
+  local code = ask(self)
+  local done, _, message, word = guards.refuse(self)
   if done then return nil, message, word end
   if code == "disconnected" then
     return errors.refusal(code, "no server could be asked about the hold of %s",
@@ -190,7 +194,7 @@ end
 function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
-  if self._hold.session._closed then return "released" end
+  if self._hold.engine.life:is_closed() then return "released" end
   return self._share:state()
 end
 
@@ -209,10 +213,7 @@ function Guard:on_lost(fn)
     local reason = self:reason()
     fn(self, errors.code_of_loss(reason), reason)
   elseif not self._outcome then
-    local listeners = self._hold.listeners
-    local scope = self._hold.session:_scope()
-    listeners[#listeners + 1] = { guard = self, fn = fn, scope = scope }
-    self._hold.session:_listen(self._hold)
+    self._hold:on_lost(self, fn)
   end
   return self
 end
@@ -221,16 +222,11 @@ end
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold
-  if self._outcome or hold.lost or hold.session._closed then return self end
-  hold.revocation = hold.revocation or {}
-  if hold.revoked then
-    hold.session:_later(function() fn(self) end)
+  if self._outcome or hold.lost or hold.engine.life:is_closed() then
     return self
   end
-  local scope = hold.session:_scope()
-  table.insert(hold.revocation, { guard = self, fn = fn, scope = scope })
-  hold.session:_listen(hold)
-  self._share:watch()
+  hold:on_revoke(self, fn)
+  if not hold.revoked then self._share:watch() end
   return self
 end
 
@@ -259,4 +255,4 @@ function Guard:__tostring()
   return ("zklock guard of %s (%s)"):format(self.path, self:state())
 end
 
-return Guard
+return guards

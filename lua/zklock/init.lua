@@ -1,7 +1,7 @@
 --- zklock: distributed locks on ZooKeeper.
 local core = require "zklock.loader"
 local errors = require "zklock.errors"
-local Session = require "zklock.session"
+local sessions = require "zklock.session"
 
 local version = "scm"
 
@@ -34,7 +34,7 @@ end
 
 return {
   --- Opens a session: `zklock.connect(hosts [, options])`.
-  connect = Session.connect,
+  connect = sessions.connect,
   --- `release_on_signal("TERM", "HUP")`: signals release everything first.
   release_on_signal = release_on_signal,
   --- Seconds on the clock that leases are measured with.

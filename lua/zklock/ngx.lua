@@ -3,9 +3,9 @@ require "zklock" -- first: it explains what cannot be loaded
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local settings = require "zklock.settings"
-local Session = require "zklock.session"
+local sessions = require "zklock.session"
 
-local sessions = {} -- by what they were asked for with
+local known = {} -- by what they were asked for with
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -52,24 +52,21 @@ function M.session(hosts, options, ...)
   local key = options == nil and hosts
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options)
-  local session = sessions[key]
+  local session = known[key]
   if session and session:state() ~= "closed" then return session end
   local message, code
-  session, message, code = Session.open(hosts, read(hosts, options))
+  session, message, code = sessions.open(hosts, read(hosts, options))
   if not session then return nil, message, code end
-  sessions[key] = session
-  session:_adapter().arm() -- what it logs, nginx is told though nobody waits
+  known[key] = session
+  local adapter = session._engine.adapters:for_waiting()
+  adapter.arm() -- what it logs, nginx is told though nobody waits
   return session
 end
 
 --- For log_by_lua, where nginx cannot tell the end of a request by itself
 -- (doc/loops.md): ends the waits and holds of the running request.
 function M.cleanup()
-  for _, session in pairs(sessions) do
-    for _, adapter in pairs(session._adapters) do
-      if adapter.cleanup then adapter.cleanup() end
-    end
-  end
+  for _, session in pairs(known) do session._engine.adapters:cleanup() end
 end
 
 return M

@@ -1,108 +1,125 @@
---- Waiting: how a task is suspended until an event ends its wait, and how
--- what has been begun is ended, should the task be killed or an error be
--- raised meanwhile.
+--- Waits: what events are to end, and how a task is suspended until then.
 --
--- A hook (a debugger's, the one that an interpreter sets upon Ctrl-C) may
--- raise between any two instructions here.  So whatever must be undone hangs
--- on a `closing` before it is done: C calls `closing:finish()` however the
--- call ends, and once more if that was interrupted.  `closing.fine` says that
--- there is nothing to be undone.  Each finish() may be called again.
-local core = require "zklock.core"
-local loops = require "zklock.loop"
+-- `engine.waits` has three tables of them, by number, for events to find them:
+-- `answers`, to acquisitions and questions; `removals`, of nodes whose hold was
+-- released; `openings`, of the first connection.
+local protect = require "zklock.protect"
 
 local waits = {}
 
---- Makes a class of closings; each has finish().
-function waits.class()
-  local class = { __close = core.close }
-  class.__index = class
-  return class
+--- The tables of a session that has just been made.
+function waits.tables()
+  return { answers = {}, removals = {}, openings = {} }
 end
 
--- Where C cannot be yielded across there is Lua's own pcall.
-local function finish_up(closing, ok, ...)
-  closing.fine = ok
-  closing:finish()
-  if not ok then error((...), 0) end
-  return ...
+--- Is anybody waiting?
+function waits.exist(tables)
+  return next(tables.openings) or next(tables.answers)
+    or next(tables.removals)
 end
 
-local yields_across_c = jit == nil and _VERSION ~= "Lua 5.1"
+--- A wait.  What its end is to be noted in is there from the beginning: then no
+-- memory is needed.  Without a number it is its own.
+function waits.new(engine, among, number)
+  local wait = {
+    engine = engine,
+    among = among, -- one of the three tables
+    number = number,
+    adapter = false, -- what suspends or calls back who waits
+    callback = false, -- in place of a task to be woken
+    closing = false, -- of the task that is suspended
+    scope = false, -- it ends with that request
+    timeout = false, -- a function: how many seconds are left
+    path = false, -- of the node, in `removals`
+    -- Of an acquisition.
+    share = false, -- what it may be granted
+    owner = false,
+    waiters = false, -- those of the lock object, it among them
+    taken = false, -- its share has become a guard's
+    -- Its end.
+    done = false,
+    code = false,
+    reason = false,
+    ahead = false,
+    rival = false,
+    rival_holds = false,
+    rival_cut = false,
+    contenders = false,
+    exists = false,
+  }
+  wait.number = number or wait
+  return wait
+end
 
---- Calls `fn(...)`, and then `closing:finish()`, also if it raises or the
--- running task is killed in it.  `blocks`: it never yields.
-function waits.protect(blocks, closing, fn, ...)
-  if blocks or yields_across_c then
-    return core.protect(closing, fn, ...)
-  elseif jit then
-    return finish_up(closing, pcall(fn, ...))
+--- From now on events find it.  What they do not, the collector ends.
+function waits.enter(wait)
+  wait.among[wait.number] = wait
+end
+
+local function leave(wait)
+  wait.among[wait.number] = nil
+end
+
+--- It is over: whoever waits is woken, or called.  Twice does no harm.
+function waits.finish(wait)
+  leave(wait)
+  wait.done = true
+  local adapter = wait.adapter
+  if wait.callback then
+    if not (wait.scope and wait.scope:has_ended()) then wait.callback() end
+    if adapter then wait.engine.adapters:attend(adapter, wait, nil) end
+  elseif adapter then
+    adapter.wake(wait)
   end
-  -- No yield across pcall, either: only what blocks can be protected.
-  closing.bare = true
-  return finish_up(closing, true, fn(...))
 end
 
---- A method `fn(closing, self, ...)`, protected as a whole, with a new closing
--- of `class` for each call.  `loop_of(self, ...)` is the loop in question.
-function waits.method(class, loop_of, fn)
-  if core.method then return core.method(fn, class) end
-  return function(...)
-    local closing = setmetatable({}, class)
-    local blocks = loops.may_block(loop_of(...))
-    return waits.protect(blocks, closing, fn, closing, ...)
+--- Ends a wait for a grant; it hears "cancelled" unless the grant was first.
+function waits.cancel(wait)
+  if not wait.done and not wait.engine.life:is_closed() then
+    wait.share:cancel()
   end
 end
 
--- A wait is `{ done=, number=, among=, share=, timeout= }`: `among[number]` is
--- where events look for it, `share` the hold that it may be granted.
-
-local Closing = waits.class()
+local Closing = protect.class()
 
 local function abandon(wait)
-  if wait.number then wait.among[wait.number] = nil end
+  leave(wait)
   if wait.share and not wait.taken then wait.share:release() end
 end
 
 function Closing:finish()
   local wait = self.wait
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
-  self.session:_attend(self.adapter, wait, nil)
-  if not self.fine then abandon(wait) end
+  wait.engine.adapters:attend(self.adapter, wait, nil)
+  if self.fine then leave(wait) else abandon(wait) end
 end
 
--- Only here is the wait entered among those that events reach: what is not,
--- the collector ends.
-local function turn(session, adapter, wait)
+-- Only here does it enter: see there.
+local function turn(wait, adapter)
   wait.adapter = adapter
-  if wait.number then wait.among[wait.number] = wait end
-  session:_attend(adapter, wait, true)
+  waits.enter(wait)
+  wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
     adapter.wait(wait, wait.timeout and wait.timeout() or nil)
     -- An early return of an adapter that does not watch the fd by itself.
-    if not wait.done then session:_step() end
+    if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end
 end
 
 --- Suspends the running task until `wait.done`, or until its own timeout.
-function waits.suspend(session, adapter, wait)
-  wait.closing = setmetatable({
-    session = session, adapter = adapter, wait = wait,
-  }, Closing)
+function waits.suspend(wait, adapter)
+  wait.scope = wait.scope or wait.engine.adapters:scope(adapter)
+  wait.closing = setmetatable({ wait = wait, adapter = adapter }, Closing)
   if wait.scope then wait.scope:add(wait.scope.waits, wait) end
-  waits.protect(adapter.blocks, wait.closing, turn, session, adapter, wait)
+  protect.call(adapter.blocks, wait.closing, turn, wait, adapter)
 end
 
 --- Ends a wait whose task, if it has one, will never go on.
 function waits.abandon(wait)
-  if wait.closing then
-    wait.closing:finish()
-  else
-    abandon(wait)
-    if wait.adapter then
-      wait.lock._session:_attend(wait.adapter, wait, nil)
-    end
-  end
+  if wait.closing then return wait.closing:finish() end
+  abandon(wait)
+  if wait.adapter then wait.engine.adapters:attend(wait.adapter, wait, nil) end
 end
 
 return waits

@@ -35,11 +35,11 @@ static void check_order(const struct listing *listing) {
 static void check_rules(const struct listing *listing) {
   for (int i = 0; i < listing->count; i++) {
     const struct entry *own = &listing->entries[i];
-    for (int kind = KIND_MUTEX; kind <= KIND_LEASE; kind++) {
+    for (int kind = KIND_MUTEX; kind <= KIND_PERMIT; kind++) {
       struct ahead ahead;
       rule_apply((enum kind)kind, 1, listing, own, &ahead);
       assert(ahead.count >= 0 && ahead.count <= listing->count);
-      if (kind == KIND_LEASE) continue;
+      if (kind == KIND_PERMIT) continue;
       assert((ahead.count > 0) == (ahead.nearest != NULL));
       assert((ahead.count > 1) == (ahead.before != NULL));
       assert(!ahead.nearest || ahead.nearest < own);

@@ -3,7 +3,7 @@
 --
 --     lua options.lua SECONDS [SEED]
 local core = require "zklock.core"
-local Lock = require "zklock.lock"
+local options = require "zklock.options"
 local settings = require "zklock.settings"
 
 local seconds = tonumber(arg[1]) or 10
@@ -66,10 +66,9 @@ local targets = {
       random(8) == 1 and value(2) or table_of(connect, 3))
   end,
   function()
-    local session = { _entries = {}, _data = "" }
     local family = pick { "mutex", "rwlock", "semaphore" }
-    Lock.new(session, "/lock", family, pick(kinds[family]),
-      random(8) == 1 and value(2) or table_of(lock, 2), 1)
+    options.read_lock(random(8) == 1 and value(2) or table_of(lock, 2), family,
+      pick(kinds[family]), 1, "")
   end,
   function() core.check_path(bytes()) end,
   function() core.check_hosts(bytes()) end,

@@ -64,6 +64,36 @@ describe("Authentication", function()
     raw:close()
   end)
 
+  it("tells each of two that are refused its own reason", function()
+    local zk, session = support.zk(), connect {}
+    local unreadable, childless = open_path(), open_path()
+    -- All but to read: a node can be made there, and no list be had.
+    zk:create(unreadable, { acl = {
+      { perms = 30, scheme = "world", id = "anyone" } } })
+    zk:create(childless, { ephemeral = true })
+    local told, count = {}, 0
+    local function refuse(path)
+      session:mutex(path):acquire_async(5, function(guard, message, code)
+        assert.is_nil(guard)
+        told[path], count = { code, message }, count + 1
+      end)
+    end
+    for _, first in ipairs { unreadable, childless } do
+      count = 0
+      refuse(first)
+      refuse(first == unreadable and childless or unreadable)
+      support.step_until(session, function() return count == 2 end)
+      assert.same({ "auth", ("zklock: ZooKeeper refused a node under %s: "
+        .. "not authenticated"):format(unreadable) }, told[unreadable])
+      assert.same({ "invalid", ("zklock: ZooKeeper cannot make a lock at %s: "
+        .. "no children for ephemerals"):format(childless) },
+        told[childless])
+    end
+    session:close()
+    zk:delete(unreadable)
+    zk:delete(childless)
+  end)
+
   it("read lets others look, an ACL list is as it says", function()
     local path = open_path()
     local session = connect { auth = alice, acl = "read" }

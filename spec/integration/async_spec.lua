@@ -143,6 +143,29 @@ describe("acquire_async", function()
     end)
   end)
 
+  it("tells where in a callback it was raised", function()
+    local function deep() error "ouch" end
+    local lines = {}
+    for _, log in ipairs { function(_, line) lines[#lines + 1] = line end,
+        false } do
+      local session, problem = connect { log = log or nil }, nil
+      session:mutex(support.path()):acquire_async(nil, function(guard)
+        guard:release()
+        deep()
+        return guard
+      end)
+      support.wait_until(function()
+        local ok, what = pcall(session.step, session)
+        if not ok then problem = what end
+        problem = problem or table.concat(lines, "\n"):match "error in a .*"
+        return problem
+      end)
+      lines = {}
+      local _, places = problem:gsub("async_spec.lua:%d+: in ", "")
+      assert.is_true(places >= 2, problem)
+    end
+  end)
+
   it("is misuse without a callback", function()
     local mutex = connect():mutex(support.path())
     assert.matches("callback of acquire_async must be a function, got nil",

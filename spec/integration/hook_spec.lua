@@ -93,11 +93,12 @@ local function check_free(session, lock, path)
   end
   support.step_until(session, function()
     local stats = session:stats()
+    local engine = session._engine
     return stats.holding == 0 and stats.waiting == 0
-      and not next(session._waits) and not next(session._removals)
-      and not next(session._due)
+      and not next(engine.waits.answers) and not next(engine.waits.removals)
+      and not next(engine.events.due)
   end, 5, "a session as good as new")
-  for _, served in pairs(session._served) do
+  for _, served in pairs(session._engine.adapters.served) do
     assert.is_nil(next(served.waiting))
   end
 end
@@ -151,7 +152,7 @@ describe("A hook that raises", function()
       return lock:acquire(0.002)
     end, function()
       support.wait_until(function() return #support.zk():queue(path) == 1 end)
-      assert.is_nil(next(session._waits))
+      assert.is_nil(next(session._engine.waits.answers))
     end)
     held:release { wait = true }
     check_free(session, lock, path)
@@ -233,7 +234,7 @@ describe("A hook that raises", function()
       function() return session:revoke(path) end,
     } do
       at_each_instruction(function() end, ask, function()
-        assert.is_nil(next(session._waits))
+        assert.is_nil(next(session._engine.waits.answers))
         assert.is_true(guard:is_held())
       end)
     end

@@ -9,6 +9,16 @@ local function missing(name)
   return runners[name].missing or support.is_51
 end
 
+-- The first lines: what comes out of a callback has a traceback.
+local function first_lines(problems)
+  local lines = {}
+  for i, problem in ipairs(problems) do
+    lines[i] = assert(problem:match "^([^\n]*)\nstack traceback:\n")
+  end
+  table.sort(lines)
+  return lines
+end
+
 -- Three callbacks that raise, and one that shows that the reader lives.
 local function begin(session, finished)
   local lock = session:mutex(support.path())
@@ -33,7 +43,7 @@ describe("An error in a callback, without a log,", function()
       if not ok then heard[#heard + 1] = problem end
       return last and #heard == 3
     end)
-    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
     session:step()
   end)
 
@@ -59,8 +69,7 @@ describe("An error in a callback, without a log,", function()
         local ok, problem = controller:loop(5)
         if not ok then heard[#heard + 1] = problem end
       end
-      table.sort(heard)
-      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
       assert.is_true(controller:loop(5) and controller:empty())
     end)
   end
@@ -76,9 +85,8 @@ describe("An error in a callback, without a log,", function()
       end)
       copas.loop()
       set(print, true)
-      table.sort(heard)
       assert.is_true(last)
-      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, heard)
+      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
     end)
   end
 

@@ -185,7 +185,8 @@ local function check_usable(session)
   local guard = assert(session:mutex(env.path .. "/after"):acquire(10))
   guard:release { wait = true }
   -- (One may be granted only now what the collector has released.)
-  step_until(function() return next(session._waits) == nil end, session)
+  local answers = session._engine.waits.answers
+  step_until(function() return next(answers) == nil end, session)
 end
 
 local function check(session)
@@ -194,7 +195,7 @@ local function check(session)
     check_usable(session)
   else
     session:close()
-    assert(next(session._waits) == nil, "a wait is left")
+    assert(next(session._engine.waits.answers) == nil, "a wait is left")
   end
 end
 

@@ -78,7 +78,7 @@ local SERVER = [[
       assert(session:mutex(ngx.var.arg_path):acquire(5)):release()
       collectgarbage()
     end
-    ngx.print(session._core:requests(false))
+    ngx.print(session._engine.core:requests(false))
   } }
   location = /collect { content_by_lua_block {
     collectgarbage()
@@ -225,7 +225,7 @@ describe("zklock.ngx.session", function()
       core.open = function(...)
         local handle = open(...)
         local methods = debug.getmetatable(handle).__index
-        methods.open_doorway = function() return nil, "on purpose" end
+        methods.open_socket = function() return nil, "on purpose" end
         return handle
       end ]] }
     server.may_complain = true

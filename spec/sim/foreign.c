@@ -98,7 +98,7 @@ static int leases_of(struct world *w, const struct lock *lock, bool foreign) {
   int child = history_first_child(h, lock->directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct node *node = &h->nodes[child];
-    if (node->role != ROLE_LEASE || !node_is_there(node)) continue;
+    if (node->role != ROLE_PERMIT || !node_is_there(node)) continue;
     count += !foreign || w->zoo.sessions[node->session].client >= PROCESSES_MAX;
   }
   return count;
@@ -114,7 +114,7 @@ static void hold(struct world *w, struct foreigner *f) {
   f->state = FOREIGN_HOLDING;
   leave(w, &f->gate);
   invariants_foreign(w, f->lock, reads,
-                     role == ROLE_LEASE ? leases_of(w, lock, true) : 0);
+                     role == ROLE_PERMIT ? leases_of(w, lock, true) : 0);
 }
 
 static enum role role_of(struct world *w, const struct lock *lock) {
@@ -161,7 +161,7 @@ static void go_on(struct world *w, struct foreigner *f) {
     rest(w, f);
   } else if (f->state == FOREIGN_OUTSIDE) {
     if (!is_first(w, f->gate)) return;
-    f->node = enter(w, f, lock->directory, ROLE_LEASE, NULL);
+    f->node = enter(w, f, lock->directory, ROLE_PERMIT, NULL);
     if (f->node == NO_NODE)
       rest(w, f);
     else

@@ -63,7 +63,7 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   if (a->patient)
     violate(w, "(%d) is refused as busy, but would have waited",
             number_of(w, a));
-  if (a->kind == KIND_LEASE || a->kind == KIND_UNFAIR) return;
+  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE || p->hearing == NOBODY) return;
   int view = w->zoo.notes[p->hearing].view;
@@ -98,8 +98,7 @@ static void refused(struct world *w, const struct acquisition *a,
   if (why == VERDICT_TIMEOUT && p->now < a->deadline)
     violate(w, "(%d) times out too early", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
-  if (why == VERDICT_INVALID && p->last_rc == REASON_TOO_LARGE)
-    check_too_large(w, a);
+  if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
 }
 
 /* Has another of its session taken its node over? */
@@ -266,7 +265,7 @@ static void check_node(struct world *w, const struct acquisition *a) {
  * leases is that of the inner mutex, unless somebody takes its nodes away. */
 static bool must_be_newest(const struct lock *lock,
                            const struct acquisition *a) {
-  return a->kind != KIND_READ && (a->kind != KIND_LEASE || !lock->tampered);
+  return a->kind != KIND_READ && (a->kind != KIND_PERMIT || !lock->tampered);
 }
 
 /* A token, with its turn, grows with every hold; a reader's is newer than
@@ -355,7 +354,7 @@ static void check_exclusion(struct world *w) {
         beside++;
     const struct lock *lock = &w->profile.locks[a->lock];
     if (beside > 0) count(w, SAW_PERMITS_SHARED);
-    if (beside >= (a->kind == KIND_LEASE ? lock->permits : 1))
+    if (beside >= (a->kind == KIND_PERMIT ? lock->permits : 1))
       violate(w, "(%d) believes to hold %s beside %d others", i, lock->path,
               beside);
     holders[holder_count++] = a;
@@ -369,7 +368,7 @@ void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
     if (a->lock != lock || !a->granted || a->lost || a->released ||
         !believes(w, a) || is_excused(w, a))
       continue;
-    if (a->kind == KIND_LEASE)
+    if (a->kind == KIND_PERMIT)
       holders++;
     else if (!reads || a->kind != KIND_READ)
       violate(w, "(%d) believes to hold what a foreign client was given", i);
@@ -389,7 +388,7 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct contender *c = a->contender;
   if (a->patient || !c || c->state != CONTENDER_QUEUED || !c->made) return;
-  if (a->kind == KIND_LEASE || a->kind == KIND_UNFAIR) return;
+  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;
   int child = history_first_child(h, h->nodes[own].parent);

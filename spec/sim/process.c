@@ -45,12 +45,6 @@ static void open(void *self) {
   library_open(p->world, p);
 }
 
-static void hear_contender(void *self, struct contender *c, enum news news,
-                           enum verdict why) {
-  const struct process *p = self;
-  user_hears(p->world, c, news, why);
-}
-
 static void hear_session(void *self, enum session_state state) {
   struct process *p = self;
   trace(p->world, p->number, "session: %s", session_state_name(state));
@@ -60,8 +54,7 @@ static void hear_session(void *self, enum session_state state) {
 
 static void hear_trouble(void *self, const char *message, const char *path,
                          int rc) {
-  struct process *p = self;
-  p->last_rc = rc;
+  const struct process *p = self;
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
 }
 
@@ -90,7 +83,7 @@ void process_reset(struct world *w, struct process *p, int number) {
 void process_open(struct world *w, struct process *p) {
   if (p->crashed || p->open) return;
   struct transport transport = {p, submit, open};
-  struct listener listener = {p, hear_contender, hear_session, hear_trouble};
+  struct listener listener = {p, hear_session, hear_trouble};
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.least_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
@@ -110,7 +103,7 @@ void process_open(struct world *w, struct process *p) {
 }
 
 static void shut(struct process *p) {
-  session_close(&p->session);
+  session_close(&p->session, p->now);
   session_free(&p->session);
   p->open = false;
 }
@@ -147,7 +140,6 @@ bool process_puts_off(struct world *w, struct process *p, int what, int which) {
   if (!process_is_paused(w, p) && p->runs_at == NEVER) {
     if (!p->open) return false;
     process_begins(w, p);
-    p->session.now = p->now;
     return false;
   }
   if (p->command_count == COMMANDS_MAX) {
@@ -158,10 +150,7 @@ bool process_puts_off(struct world *w, struct process *p, int what, int which) {
   return true;
 }
 
-/* Before the session's step: the clock has been read again, but no hold has
- * been lost by it yet. */
 static void take_commands(struct world *w, struct process *p) {
-  if (p->open) p->session.now = p->now;
   for (int i = 0; i < p->command_count; i++)
     user_does(w, p, p->commands[i].what, p->commands[i].which);
   p->command_count = 0;
@@ -169,7 +158,7 @@ static void take_commands(struct world *w, struct process *p) {
 
 void process_begins(struct world *w, struct process *p) {
   p->now = process_clock(w, p);
-  if (random_chance(&w->random, 25)) session_turn(&p->session, p->now);
+  if (random_chance(&w->random, 25)) session_run(&p->session, p->now);
 }
 
 static void arrange(struct world *w, struct process *p) {
@@ -182,7 +171,7 @@ static void arrange(struct world *w, struct process *p) {
 }
 
 void process_ends(struct world *w, struct process *p) {
-  session_turn(&p->session, p->now);
+  session_run(&p->session, p->now);
   invariants_turned(w, p);
   arrange(w, p);
 }
@@ -198,7 +187,7 @@ static void hear(struct world *w, struct process *p, unsigned last) {
     p->hearing = NOBODY;
     /* The shell may end a batch after any note. */
     if (p->inbox_first != last && random_chance(&w->random, 20))
-      session_turn(&p->session, p->now);
+      session_run(&p->session, p->now);
   }
 }
 
@@ -307,7 +296,7 @@ void process_resumes(struct world *w, struct process *p) {
     p->stale_now = 0;
     hear(w, p, p->inbox_first + (unsigned)p->stale_notes);
     if (p->open && random_chance(&w->random, 50))
-      session_turn(&p->session, p->now);
+      session_run(&p->session, p->now);
   }
   p->stale_now = 0;
   if (!p->open) {

@@ -72,7 +72,6 @@ struct process {
   int64_t runs_at;   /* a batch is gathering; NEVER: none */
   int64_t unreachable_until;
   enum session_state shown; /* what its user has been told last */
-  int last_rc;              /* of the last trouble */
   int alone;      /* losses in a row with one create alone unanswered */
   int64_t proved; /* when that was the third or a later one */
   int taken;      /* the largest create of the last minute that was */
@@ -113,7 +112,7 @@ bool process_is_paused(const struct world *w, const struct process *p);
 bool process_puts_off(struct world *w, struct process *p, int what, int which);
 /* The library's thread has news. */
 void process_is_told(struct world *w, struct process *p, int note);
-/* Calls session_turn before what comes, sometimes, and after it. */
+/* Calls session_run before what comes, sometimes, and after it. */
 void process_begins(struct world *w, struct process *p);
 void process_ends(struct world *w, struct process *p);
 

@@ -131,7 +131,7 @@ static enum kind kind_of(struct world *w, const struct lock *lock) {
     case FAMILY_RWLOCK:
       return random_chance(&w->random, 55) ? KIND_READ : KIND_WRITE;
     case FAMILY_SEMAPHORE:
-      return KIND_LEASE;
+      return KIND_PERMIT;
     case FAMILY_UNFAIR:
       return KIND_UNFAIR;
     default:
@@ -149,6 +149,8 @@ static void forget(struct world *w, struct acquisition *a) {
     w->first_alive++;
   w->may_be_done = true;
 }
+
+static news_handler user_hears;
 
 /* For a downgrade: `writer`, who holds. */
 static void acquire(struct world *w, struct process *p, int user, int writer) {
@@ -184,9 +186,9 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   w->bound += a->hold + 4 * options.poll_interval;
   size_t size = contender_size(strlen(lock->place));
   a->contender = memory_take(size);
-  contender_init(a->contender, &options, a);
-  if (a->kind == KIND_LEASE) a->gate = a->contender->gate = memory_take(size);
-  if (session_acquire(&p->session, a->contender, lock->place)) return;
+  contender_init(a->contender, &options, user_hears, a);
+  if (a->kind == KIND_PERMIT) a->gate = a->contender->gate = memory_take(size);
+  if (session_acquire(&p->session, p->now, a->contender, lock->place)) return;
   trace(w, p->number, "no memory for (%d)", w->acquisition_count - 1);
   a->refused = a->ended = true;
   forget(w, a);
@@ -221,7 +223,7 @@ static void release(struct world *w, struct process *p, int acquisition) {
   count(w, SAW_RELEASED);
   a->released = true;
   end(w, a, w->profile.think);
-  contender_release(a->contender);
+  session_release(&p->session, p->now, a->contender);
 }
 
 /* Who holds the write lock takes the read lock, too. */
@@ -232,11 +234,11 @@ static void downgrade(struct world *w, struct process *p, int acquisition) {
     acquire(w, p, a->user, acquisition);
 }
 
-static void cancel(struct world *w, const struct process *p, int acquisition) {
+static void cancel(struct world *w, struct process *p, int acquisition) {
   const struct acquisition *a = &w->acquisitions[acquisition];
   if (a->granted || a->refused || !a->contender) return;
   trace(w, p->number, "cancels (%d)", acquisition);
-  contender_refuse(a->contender, VERDICT_CANCELLED);
+  session_cancel(&p->session, p->now, a->contender);
 }
 
 void user_does(struct world *w, struct process *p, int what, int which) {
@@ -297,7 +299,7 @@ static void count_refusal(struct world *w, const struct acquisition *a,
       [VERDICT_INVALID] = SAW_INVALID,
   };
   const struct contender *c = a->contender;
-  if (why == VERDICT_INVALID && a->process->last_rc == REASON_TOO_LARGE)
+  if (c->reason == REASON_TOO_LARGE)
     count(w, SAW_TOO_LARGE);
   else
     count(w, sights[why]);
@@ -341,14 +343,15 @@ static void forgotten(struct world *w, struct acquisition *a) {
   forget(w, a);
 }
 
-void user_hears(struct world *w, struct contender *c, enum news news,
-                enum verdict why) {
+static void user_hears(struct contender *c, enum news news) {
   static const char *const names[] = {
       [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
       [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
       [NEWS_REMOVED] = "removed", [NEWS_FORGOTTEN] = "forgotten",
   };
-  struct acquisition *a = c->user;
+  struct acquisition *a = c->owner;
+  struct world *w = a->process->world;
+  enum verdict why = c->verdict;
   if (a->process->crashed) {
     if (news == NEWS_FORGOTTEN) forgotten(w, a);
     return;

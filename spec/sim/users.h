@@ -45,8 +45,6 @@ void user_wants(struct world *w, struct process *p, int what, int which);
 /* The same in a batch that is under way. */
 void user_does(struct world *w, struct process *p, int what, int which);
 void user_cancels(struct world *w, int acquisition);
-void user_hears(struct world *w, struct contender *c, enum news news,
-                enum verdict why);
 bool users_are_done(const struct world *w, const struct process *p);
 
 #endif

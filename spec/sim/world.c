@@ -293,7 +293,7 @@ static void finish(struct world *w) {
   for (int i = 0; i < w->process_count; i++) {
     struct process *p = &w->processes[i];
     if (!p->open) continue;
-    session_close(&p->session);
+    session_close(&p->session, p->now);
     session_free(&p->session);
     p->open = false;
   }

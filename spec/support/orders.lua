@@ -199,7 +199,7 @@ end
 function World:ended_by(problem)
   self.over = true
   -- (What could not wait where that raised was left to a turn of the loop.)
-  if self.case.way == "task" and not self.session._closed then
+  if self.case.way == "task" and not self.engine.life:is_closed() then
     self.session:step()
   end
   if problem == KILLED and self.killed then
@@ -459,7 +459,9 @@ end
 function World:turns()
   local script, options = self.script, {}
   if script:is_asked() then add(options, "obey") end
-  if script:has_news() and not self.session._left then add(options, "hear") end
+  if script:has_news() and not self.engine.life:has_left() then
+    add(options, "hear")
+  end
   if self.ready[1] and not self.within then add(options, "resume") end
   return options
 end
@@ -656,10 +658,14 @@ end
 
 function World:on_news(kind, claim)
   if kind == "granted" then claim.heard = true end
-  if kind == "lost" and self.awaited and self.session._holds[claim.number] then
+  if kind ~= "lost" then return end
+  if self.awaited and self.engine.holds[claim.number] then
     self.doomed = true
   end
-  if kind == "lost" and not self.over then self:on_find(claim) end
+  -- (After a close nobody hears of anything.)
+  if not self.over and not self.engine.life:is_closed() then
+    self:on_find(claim)
+  end
 end
 
 -- Heard of, or found out by a call that must tell it.
@@ -676,7 +682,7 @@ function World:check()
   if self.awaited and (self.doomed or self.cancelled) then
     for _, claim in ipairs(self.script.claims) do
       self:expect(claim.state ~= "waiting" or claim.orders.cancel
-        or self.session._closed, "it waits for %s in vain", claim.path)
+        or self.engine.life:is_closed(), "it waits for %s in vain", claim.path)
     end
   end
   local guard = self.guard
@@ -704,8 +710,8 @@ function World:check_claims()
   end
 end
 
-local function check_entry(self, entry)
-  for _, stacks in pairs(entry.guards or { entry }) do
+local function check_owners(self, owners)
+  for _, stacks in pairs(owners.guards) do
     for _, stack in pairs(stacks) do
       self:expect(#stack == 0, "a guard is left with its owner")
     end
@@ -713,16 +719,16 @@ local function check_entry(self, entry)
 end
 
 function World:check_session()
-  local session = self.session
-  self:expect(not next(session._waits), "a wait is left")
-  self:expect(not next(session._removals), "a removal is waited for")
-  self:expect(not session._due[1], "a callback is left")
-  for _, served in pairs(session._served) do
+  local engine = self.engine
+  self:expect(not next(engine.waits.answers), "a wait is left")
+  self:expect(not next(engine.waits.removals), "a removal is waited for")
+  self:expect(not engine.events.due[1], "a callback is left")
+  for _, served in pairs(engine.adapters.served) do
     self:expect(not next(served.waiting), "a wait is attended")
     self:expect(not next(served.holds) or self.closed, "a hold is listened to")
     self:expect(not served.armed or self.closed, "the loop is kept")
   end
-  for _, entry in pairs(session._entries) do check_entry(self, entry) end
+  for _, owners in pairs(engine.owners) do check_owners(self, owners) end
 end
 
 -- Nothing that has happened is in the way of the same owner.
@@ -800,7 +806,8 @@ local function new_world(library, case, choose)
       if fn then fn() end
     end,
   })
-  if case.way ~= "main" then self.session._loop = new_adapter(self) end
+  self.engine = self.session._engine
+  if case.way ~= "main" then self.engine.adapters.loop = new_adapter(self) end
   return self, script
 end
 
@@ -956,7 +963,7 @@ end
 
 -- Of each hold as many listen as there are guards on it.
 local function check_listeners(self)
-  for _, hold in pairs(self.session._holds) do
+  for _, hold in pairs(self.engine.holds) do
     if not hold.ended and not self.closed and hold.lost == false then
       local listening = 0
       for _, user in ipairs(self.users) do

@@ -247,13 +247,16 @@ scripted.core = {
   check_path = real.check_path,
   check_hosts = real.check_hosts,
   hostname = real.hostname,
+  survey = real.survey,
+  own_data = real.own_data,
+  marked_data = real.marked_data,
   pid = real.pid,
 }
 
 function scripted.core.now() return current.clock end
 
 -- What sees to endings is the real one's.
-for _, name in ipairs { "call", "handle", "struck", "close", "protect",
+for _, name in ipairs { "call", "trace", "struck", "close", "protect",
     "method" } do
   scripted.core[name] = real[name]
 end

@@ -15,6 +15,13 @@ describe("The module", function()
     assert.equal(#words, n)
   end)
 
+  it("raises for an error code that there is not", function()
+    local ok, problem = pcall(function() return zklock.errors.timout end)
+    assert.is_false(ok)
+    assert.matches("module_spec.lua:%d+: zklock: there is no error code "
+      .. "\"timout\"$", problem)
+  end)
+
   it("says which ZooKeeper client it was built for", function()
     assert.is_truthy(zklock.backend == "st" or zklock.backend == "mt")
     assert.is_truthy(package.cpath:find("/" .. zklock.backend .. "/", 1, true))

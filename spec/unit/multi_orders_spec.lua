@@ -111,7 +111,7 @@ local function open(library, loop)
   local script = scripted.new()
   script.on_wait = function() script:enter "connected" end
   local session = library.connect("host:1", { loop = "poll" })
-  session._loop = loop or "poll"
+  session._engine.adapters.loop = loop or "poll"
   return script, session, session:multi {
     session:mutex "/a", session:mutex "/b",
   }
@@ -193,7 +193,7 @@ describe("The guard of a multi #layer", function()
       wait = function() end, wake = function() end,
       scope = function() return running end,
     })
-    session:_adapter()
+    session._engine.adapters:for_waiting()
     local called = false
     multi:acquire_async(function() called = true end)
     running = nil -- what goes on runs in nobody's name
@@ -236,35 +236,37 @@ describe("The guard of a multi #layer", function()
 end)
 
 -- What a multi must not do: each of these is noticed in some order.
-local breakages = {
+local breakages = { multi = {
   { "asks in the wrong order", "a.path < b.path", "a.path > b.path" },
-  { "takes a lock twice", "if not seen[key] then", "do" },
+  { "takes a lock twice", "if not seen[name_of(part)] then", "do" },
   { "gives every part the whole timeout",
     "if deadline then return", "if nil then return" },
   { "is granted with its first part",
-    "#guard._parts == #multi._parts", "#guard._parts >= 1" },
-  { "keeps what it has when it is refused",
-    "guard._outcome = guard._outcome or \"released\"\n    guard:_give_back()",
-    "" },
-  { "keeps the rest when a part is lost",
-    "self:_give_back()\n  local ticket", "local ticket" },
+    "multi_guards.count(guard) == #multi._parts",
+    "multi_guards.count(guard) >= 1" },
   { "keeps the rest when its task is killed",
-    "function Taking:finish()\n", "function Taking:unused()\n" },
+    "function Ending:finish()\n", "function Ending:unused()\n" },
+  { "does not see that the session is closed",
+    "if taking.engine.life:is_closed() then", "if nil then" },
+  { "cannot be cancelled between two parts",
+    "taking.cancelled and not is_complete", "nil" },
+  { "cannot be cancelled while it waits",
+    "if taking.wait then waits.cancel(taking.wait) end", "" },
+  { "does not say what was tried", "request.busy = true", "" },
+}, multi_guard = {
+  { "keeps what it has when it is refused",
+    "self._outcome = self._outcome or \"released\"\n  give_back(self)", "" },
+  { "keeps the rest when a part is lost",
+    "give_back(self)\n  local wait", "local wait" },
   { "waits on when a part is lost",
-    "if ticket then ticket:_end_wait() end", "" },
+    "if wait then waits.cancel(wait) end", "" },
   { "does not look at what it has when it is complete",
     "if not part:is_held() then return", "if nil then return" },
-  { "does not see that the session is closed",
-    "if self._multi._session._closed then", "if nil then" },
-  { "cannot be cancelled between two parts",
-    "self._cancelled and not complete", "nil" },
-  { "cannot be cancelled while it waits",
-    "self._cancelled = true\n  self:_end_wait()", "self._cancelled = true" },
   { "never says lost", "if weak[1] then", "if nil then" },
   { "says the wrong code", "errors.code_of_loss(reason)\n  for",
     "\"timeout\"\n  for" },
   { "lets one listener silence the others",
-    "session:_call(listener, self, code, reason)",
+    "events:call(listener, self, code, reason)",
     "listener.fn(self, code, reason)" },
   { "believes in its first part alone",
     "least = math.min(least, part:lease())",
@@ -276,26 +278,29 @@ local breakages = {
     "for i = #self._parts, 1, -1 do\n    local part",
     "for i = #self._parts, 2, -1 do\n    local part" },
   { "does not wait for the confirmation", "done and done ~= true", "nil" },
-  { "is remembered for ever", "table.remove(self._stack, i)", "" },
   { "has the token of its last part",
     "if token > largest then largest = token end", "largest = token" },
   { "has another path's token",
     "tokens[part.path] = part:token()", "tokens[part.path] = self:token()" },
   { "asks twice to be let go", "if not told then", "do" },
-  { "does not say what was tried", "request.busy = true", "" },
-  { "has no parts' nodes", "nodes[i] = one.node", "nodes[i] = one.path" },
-}
+  { "has no parts' nodes", "nodes[i] = part.node", "nodes[i] = part.path" },
+}, owner = {
+  { "is remembered for ever", "table.remove(stack, i)", "" },
+} }
 
 describe("In some order it is noticed that a multi #layer #once #slow",
 function()
-  for _, breakage in ipairs(breakages) do
+  local function check(module, breakage)
     it(breakage[1], function()
-      local broken = scripted.load("zklock.multi", function(source)
+      local broken = scripted.load("zklock." .. module, function(source)
         local from, to = source:find(breakage[2], 1, true)
-        assert(from, "multi.lua has changed: " .. breakage[2])
+        assert(from, module .. ".lua has changed: " .. breakage[2])
         return source:sub(1, from - 1) .. breakage[3] .. source:sub(to + 1)
       end)
       assert.is_false(pcall(explore_some, broken))
     end)
+  end
+  for module, list in pairs(breakages) do
+    for _, breakage in ipairs(list) do check(module, breakage) end
   end
 end)

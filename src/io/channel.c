@@ -86,3 +86,7 @@ void channel_done(struct channel *channel, struct message *message) {
   message->queued = false;
   pthread_mutex_unlock(&channel->lock);
 }
+
+void message_drop(const struct message *message) {
+  if (message->drop) message->drop(message->subject);
+}

@@ -1,6 +1,6 @@
 /* Where the two threads of a session meet: commands go in to the I/O thread,
- * events come out to the Lua thread.  Nothing else is shared but the atomics
- * of claim.h, and nothing here knows what a message means.
+ * events come out to the Lua thread.  Nothing else is shared but some atomics
+ * (claim.h, core.h), and nothing here knows what a message means.
  *
  * A message is a slot inside what it speaks of, reserved when the command was
  * accepted: delivery cannot fail for want of memory.  A slot is in at most
@@ -17,21 +17,27 @@
 
 #pragma GCC visibility push(hidden)
 
+/* (c) constant once sent for the first time  (m) guarded by the channel's lock,
+ * or whoever has taken it from its queue */
 struct message {
-  struct message *next; /* guarded by the channel's lock while queued */
-  void *subject;
-  int kind;    /* likewise */
-  bool queued; /* likewise */
+  void *subject; /* (c) what it speaks of */
+  /* (c) Gives back what the message holds of its subject, when it has been
+   * heard or never will be; NULL: nothing. */
+  void (*drop)(void *subject);
+  struct message *next; /* (m) */
+  int kind;             /* (m) what it says; see whoever sends it */
+  bool queued;          /* (m) under way */
 };
 
 struct message_queue {
   struct message *first, **end;
 };
 
+/* (c) constant while open  (m) guarded by lock */
 struct channel {
   pthread_mutex_t lock;
-  struct message_queue commands, events; /* guarded by lock */
-  struct wakeup io, lua; /* constant while open, see channel_redirect */
+  struct message_queue commands, events; /* (m) */
+  struct wakeup io, lua;                 /* (c) but for channel_redirect */
 };
 
 bool channel_open(struct channel *channel); /* false: errno tells */
@@ -51,6 +57,8 @@ struct message *channel_take_events(struct channel *channel, bool host_read);
 bool channel_redirect(struct channel *channel, int fd); /* false: errno tells */
 /* Ends the slot's stay in the queue: it may be sent again. */
 void channel_done(struct channel *channel, struct message *message);
+/* Gives back what the message holds; then its memory may be gone. */
+void message_drop(const struct message *message);
 
 #pragma GCC visibility pop
 

@@ -1,23 +1,18 @@
 #include "claim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-int64_t clock_now(void) {
-  struct timespec t;
-#ifdef CLOCK_BOOTTIME
-  clock_gettime(CLOCK_BOOTTIME, &t);
-#else
-  clock_gettime(CLOCK_MONOTONIC, &t);
-#endif
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "clock.h"
 
-struct claim *claim_new(const struct proof *proof, const char *chroot,
+static void drop(void *claim) { claim_drop(claim); }
+
+struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
-                        const struct contender_options *options) {
-  bool lease = options->kind == KIND_LEASE;
+                        const struct contender_options *options,
+                        news_handler *tell) {
+  bool lease = options->kind == KIND_PERMIT;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
   size_t whole = length + (lease ? strlen(LEASES) : 0);
   size_t contender = contender_size(whole);
@@ -42,11 +37,12 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
                                 &claim->release, &claim->guard,
                                 &claim->decided, &claim->lost,
                                 &claim->revoked, &claim->gone};
-  for (int i = 0; i < 8; i++) messages[i]->subject = claim;
+  for (int i = 0; i < 8; i++)
+    *messages[i] = (struct message){.subject = claim, .drop = drop};
   struct contender_options own = *options;
   own.data = claim->data;
   own.size = (int)size;
-  contender_init(&claim->contender, &own, claim);
+  contender_init(&claim->contender, &own, tell, claim);
   claim->contender.gate = claim->gate;
   return claim;
 }
@@ -54,9 +50,24 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
 void claim_keep(struct claim *claim) { claim->references++; }
 
 void claim_drop(struct claim *claim) {
-  if (--claim->references > 0) return;
+  int left = --claim->references;
+  assert(left >= 0);
+  if (left > 0) return;
   free(claim->gate);
   free(claim);
+}
+
+void claim_decide(struct claim *claim, enum claim_state state) {
+  assert(claim->state == CLAIM_WAITING);
+  if (state == CLAIM_HELD) claim->proof->held++;
+  atomic_store_explicit(&claim->state, state, memory_order_release);
+}
+
+bool claim_end_hold(struct claim *claim, int next) {
+  int held = CLAIM_HELD;
+  if (!atomic_compare_exchange_strong(&claim->state, &held, next)) return false;
+  claim->proof->held--;
+  return true;
 }
 
 /* The order of the loads is the argument.  When a session expires the I/O

@@ -1,8 +1,11 @@
 /* A claim: one acquisition as both threads see it.  The Lua thread makes it,
- * the I/O thread runs its contender, both read the atomics.
+ * the I/O thread runs its contender, both read the atomics.  A claim that was
+ * granted is a hold, and each of the guards that stand on it has a share.
  *
- * Who may touch what: (c) constant after claim_new  (i) the I/O thread
- * (l) the Lua thread  (a) atomic. */
+ * Who may touch what: (c) constant once it was sent  (i) the I/O thread
+ * (l) the Lua thread  (a) atomic  (p) published: written by the I/O thread
+ * before `state` says HELD or REFUSED and constant afterwards, so whoever has
+ * read that state may read it. */
 #ifndef ZKLOCK_CLAIM_H
 #define ZKLOCK_CLAIM_H
 
@@ -25,36 +28,41 @@ enum claim_state {
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
   _Atomic int state;           /* (a) enum session_state; see core_find_loss */
+  _Atomic int held;            /* (a) how many of them are HELD */
 };
 
+struct core;
+
 struct claim {
-  _Atomic int references;    /* (a) the Lua handle, each queued message, the
+  _Atomic int references; /* (a) the Lua handle, each queued message, the
                                contender until it is forgotten */
-  const struct proof *proof; /* (c) outlives us: the handle keeps it */
-  uint64_t number;           /* (c) what events call it */
-  int64_t asked;             /* (c) when */
-  size_t prefix;             /* (c) length of the chroot in `path` */
-  size_t length;             /* (c) of `path` without a semaphore's directory */
-  char *path, *data;         /* (c) */
+  struct core *core;      /* (c) whose it is */
+  struct proof *proof;    /* (c) outlives us: the handle keeps it */
+  uint64_t number;        /* (c) what events call it */
+  int64_t asked;          /* (c) when */
+  size_t prefix;          /* (c) length of the chroot in `path` */
+  size_t length;          /* (c) of `path` without a semaphore's directory */
+  char *path, *data;      /* (c) */
 
   /* (a) enum claim_state.  HELD is left by a compare-and-swap, so of all who
    * would end a hold one does, on either thread: the release, the I/O thread's
    * word, or the Lua thread's own clock.  The reason of a loss is part of that
    * word: nobody sees a loss without it, and who comes second leaves it. */
   _Atomic int state;
-  /* Written by the I/O thread before `state` says HELD or REFUSED, not
-   * changed afterwards: whoever has read that state may read these. */
-  int64_t hold_until; /* NEVER: no max_hold */
-  int64_t token;
-  int turn; /* local turns before this one */
-  enum verdict verdict;
-  int ahead;            /* how many were ahead of us, when refused */
-  char rival[OP_SHOWN]; /* likewise: struct rival, its data cut */
-  int rival_size;
-  bool rival_holds;
-  int reason; /* ZooKeeper's code, where the verdict needs one */
-  int bytes;  /* of the request that was too large, if that is the reason */
-  char node[NAME_MAX_OWN];
+
+  /* HELD */
+  int64_t hold_until;      /* (p) NEVER: no max_hold */
+  int64_t token;           /* (p) */
+  int turn;                /* (p) local turns before this one */
+  char node[NAME_MAX_OWN]; /* (p) */
+  /* REFUSED */
+  enum verdict verdict; /* (p) */
+  int reason;           /* (p) ZooKeeper's code, or ours; 0: none is needed */
+  int bytes; /* (p) of the request that was too large, if that is the reason */
+  int ahead; /* (p) how many were ahead of us */
+  char rival[OP_SHOWN]; /* (p) whom we waited for: struct rival, its data cut */
+  int rival_size;       /* (p) */
+  bool rival_holds;     /* (p) */
 
   struct message acquire, cancel, release, guard; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
@@ -63,17 +71,21 @@ struct claim {
   bool removed;     /* (i) no node of it is left on a server */
   bool joined;      /* (i) the session knows our contender */
 
-  struct contender *gate;     /* (i) KIND_LEASE: its memory */
+  struct contender *gate;     /* (i) KIND_PERMIT: its memory */
   struct contender contender; /* (i); its path and text follow */
 };
 
-struct claim *claim_new(const struct proof *proof, const char *chroot,
+struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
-                        const struct contender_options *options);
+                        const struct contender_options *options,
+                        news_handler *tell);
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
-int64_t clock_now(void); /* nanoseconds that count suspended time, too */
+/* The I/O thread's word, HELD or REFUSED, after all else of it is written. */
+void claim_decide(struct claim *claim, enum claim_state state);
+/* Either thread: from HELD to `next`; false: another was first. */
+bool claim_end_hold(struct claim *claim, int next);
 
 /* Why it was lost; LOSS_NONE if it was not. */
 enum loss claim_loss(const struct claim *claim);

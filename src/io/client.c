@@ -10,6 +10,18 @@
  *                                  ▲                    CONNECTED
  *                                  └────────────────────────┘ lost
  *
+ *   NAMELESS → RESTING              use_addresses
+ *   RESTING → TRYING                try_to_connect
+ *   TRYING → RESTING                on_over; the handle could not be made
+ *   TRYING → PARTING                leave: no answer, or other addresses
+ *   TRYING, PARTING → GREETED       on_connected (`mt` may be connected again)
+ *   GREETED → CONNECTED             connected: at once without credentials
+ *   GREETED, CONNECTED → PARTING    on_lost; leave: no answer
+ *   PARTING → RESTING               on_over; give_up
+ *
+ * There is a handle in TRYING, GREETED, CONNECTED and PARTING, and addresses
+ * in all but NAMELESS: see check.
+ *
  * A handle of the library stands for one attempt and one connection.  Who
  * loses it makes another one for the same ZooKeeper session.  That one has
  * seen nothing, and has no watches: so it is not refused by an ensemble that
@@ -31,7 +43,7 @@
 #include <string.h>
 
 #include "addresses.h"
-#include "claim.h"
+#include "clock.h"
 #include "library.h"
 #include "resolver.h"
 
@@ -56,11 +68,12 @@ enum client_state {
   CLIENT_PARTING,
 };
 
+/* All of it is the I/O thread's, but for (c), which is constant. */
 struct client {
-  const struct settings *settings; /* constant, with the next three */
-  struct session *session;
-  struct client_listener listener;
-  const struct wakeup *wakeup;
+  const struct settings *settings; /* (c) */
+  struct session *session;         /* (c) but not what it points to */
+  struct client_listener listener; /* (c) */
+  const struct wakeup *wakeup;     /* (c) */
 
   enum client_state state;
   struct library *library;
@@ -83,22 +96,23 @@ struct client {
   int64_t look_up_pause;     /* until the time after that */
 };
 
-const char *client_reason(int rc) {
-  switch (rc) {
-    case REASON_COUNTER_AT_END:
-      return "the sequence counter of the directory is at its end, and it "
-             "carries data: delete it when it is empty";
-    case REASON_NO_MEMORY:
-      return "not enough memory";
-    case REASON_NO_ROOM:
-      return "this session has too many locks and waits at once; use another";
-    case REASON_CREDENTIALS:
-      return "our credentials are not accepted";
-    case REASON_TOO_LARGE:
-      return "too large for the servers, which close the connection at it: "
-             "give it less data, or raise their jute.maxbuffer";
-    default:
-      return library_reason(rc);
+/* The facts of the state.  Whatever a server does, they hold. */
+static void check(const struct client *client) {
+  bool open = library_is_open(client->library);
+  switch (client->state) {
+    case CLIENT_NAMELESS:
+      assert(!open && client->addresses.count == 0);
+      break;
+    case CLIENT_RESTING:
+      assert(!open && client->addresses.count > 0);
+      assert(client->give_up_at == NEVER);
+      break;
+    case CLIENT_TRYING:
+    case CLIENT_GREETED:
+    case CLIENT_CONNECTED:
+    case CLIENT_PARTING:
+      assert(open && client->addresses.count > 0);
+      break;
   }
 }
 
@@ -232,6 +246,7 @@ static void try_to_connect(struct client *client, int64_t now) {
   client->listener.attempting(client->listener.self);
   if (!library_open(client->library, list, &client->identity)) {
     client->state = CLIENT_RESTING;
+    client->give_up_at = NEVER;
     client->rest_until = now + RETRY_AFTER;
   }
   free(list);
@@ -459,6 +474,7 @@ void client_free(struct client *client) {
 /* The I/O thread's loop. */
 
 int64_t client_prepare(struct client *client, int *fd, short *events) {
+  check(client);
   int64_t now = clock_now();
   if (client->look_up_at <= now) look_up(client);
   looked_up(client);
@@ -479,4 +495,5 @@ void client_process(struct client *client, short events) {
 void client_deliver(struct client *client) {
   library_deliver(client->library);
   looked_up(client);
+  check(client);
 }

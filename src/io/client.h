@@ -47,8 +47,6 @@ void client_process(struct client *client, short events);
 /* Hands to the session what the library has reported. */
 void client_deliver(struct client *client);
 
-const char *client_reason(int rc); /* words for a reply code */
-
 #pragma GCC visibility pop
 
 #endif

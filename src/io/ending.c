@@ -5,7 +5,7 @@
  *
  * The stopped thread may hold any lock, that of malloc included.  So the
  * handler calls nothing but write, and the I/O threads go a way on which they
- * need no lock of the Lua thread's: see core_end_all.  Should one be held up
+ * need no lock of the Lua thread's: see registry_end_all.  Should one be held up
  * all the same, the process ends without it. */
 #include "ending.h"
 
@@ -16,14 +16,14 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "core.h"
 #include "descriptors.h"
+#include "registry.h"
 
-/* Of the process, as signals are.  Written before the first handler is there,
- * and read by the handlers. */
+/* Of the process, as signals are.  Written by the Lua thread before a handler
+ * is there; read by handlers, and by the thread that waits for their word. */
 static struct {
-  pid_t owner; /* 0: nobody watches */
-  pthread_t stopped;
+  pid_t owner;       /* whose threads these are; 0: nobody watches */
+  pthread_t stopped; /* the thread that is to stop */
   int read_fd, write_fd;
 } watched;
 
@@ -54,7 +54,7 @@ static void *end(void *unused) {
   unsigned char byte;
   while (read(watched.read_fd, &byte, 1) != 1)
     if (errno != EINTR) return NULL;
-  core_end_all(PATIENCE);
+  registry_end_all(PATIENCE);
   be_default(byte);
   sigset_t one;
   sigemptyset(&one);

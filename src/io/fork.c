@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "claim.h"
+#include "clock.h"
 
 /* Since the fork began.  What is waited for takes microseconds, once it is
  * given a processor. */
@@ -15,25 +15,27 @@
 
 enum { HOOKS = 4 };
 
+/* All of this is the process's.  (a) atomic  (m) guarded by the lock above it
+ * (f) the thread's that forks, which holds `forking` from before until after
+ * (t) each thread's own */
+
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
-static void (*hooks[HOOKS])(void); /* guarded by hooks_lock; append only */
-static _Atomic int hook_count;
+static void (*hooks[HOOKS])(void); /* (m) append only */
+static _Atomic int hook_count;     /* (a) */
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* fork_lock */
 
-/* Held by the thread that forks, from before until after; it alone writes
- * what follows. */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local bool is_forking, has_list_lock;
-/* What this thread is in itself; a signal handler of its may fork there. */
-static _Thread_local int mine;
-static _Atomic bool closed, closed_to_lookups;
-static unsigned waited_for; /* look-ups begun when last waited in vain */
-static bool in_lookup;      /* somebody, at this fork */
+static _Thread_local bool is_forking, has_list_lock; /* (t) */
+static _Thread_local int mine; /* (t) what it is in itself: a signal handler
+                                  of its may fork there */
+static _Atomic bool closed, closed_to_lookups; /* (a) (f) writes */
+static unsigned waited_for; /* (f) look-ups begun when last waited in vain */
+static bool in_lookup;      /* (f) somebody, at this fork */
 
-static _Atomic int inside, lookups;
-static _Atomic unsigned lookups_begun;
-static _Atomic bool barred;
+static _Atomic int inside, lookups;    /* (a) threads that are */
+static _Atomic unsigned lookups_begun; /* (a) */
+static _Atomic bool barred;            /* (a) look-ups within the process */
 
 static bool wait_a_little(int64_t deadline) {
   struct timespec t = {0, 50000};

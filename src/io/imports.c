@@ -220,8 +220,9 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
   return search->seen++ > 0 && found;
 }
 
+/* Of the process. */
 static _Atomic uintptr_t asked;
-static bool replaced;
+static bool replaced; /* constant once replace has run */
 
 static void replace(void) {
   struct search search = {.inside = asked},

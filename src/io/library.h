@@ -2,14 +2,22 @@
  * connection at most.  What becomes of a connection, the client decides
  * (client.c); here is what the library must be spared, and nothing else.
  *
- * Only library*.c include <zookeeper.h>.  Two backends, one behaviour: `st`
- * (libzookeeper_st) is turned by our thread; `mt` (libzookeeper_mt,
- * -DZKLOCK_MT) has threads of its own.  All functions are called on the I/O
- * thread. */
+ *   library            makes handles, and tells what has become of them
+ *   library_requests   sends requests; callbacks put what comes back into ...
+ *   library_inbox      ... the inbox, which is told from the I/O thread's loop
+ *   library_backend    who turns it.  Two backends, one behaviour: library_st.c
+ *                      (libzookeeper_st is turned by our thread), library_mt.c
+ *                      (libzookeeper_mt has threads of its own)
+ *   library_handle     the record of a handle that they share
+ *   library_codes      its numbers, and their words
+ *
+ * Only library*.[ch] include <zookeeper.h>, and this is the only one of them
+ * that others include (but for library_codes.h and library_listener.h).  All
+ * functions are called on the I/O thread. */
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 
-#include "protocol/op.h"
+#include "library_listener.h"
 #include "settings.h"
 #include "wakeup.h"
 
@@ -17,46 +25,13 @@
 
 struct library;
 
-/* What a server asks for before it lets somebody go on with a session. */
-struct identity {
-  int64_t session; /* 0: none yet */
-  char password[16];
-};
-
-/* How a handle has ended.  Whatever it was, its ZooKeeper session may live. */
-enum library_end {
-  LIBRARY_LOST,    /* the connection, or the attempt to get one */
-  LIBRARY_EXPIRED, /* a server does not know the session any more */
-  LIBRARY_REFUSED, /* the ensemble does not accept our credentials */
-};
-
-/* Whom it tells.  In order: `failed` for an attempt of a handle that tries all
- * addresses by itself, `connected`, `accepted` if there are credentials,
- * `reply` and `event`, `lost`, and `over`, after which another handle may be
- * opened.  In between it may be connected again: the library has been quicker
- * than we. */
-struct library_listener {
-  void *self;
-  /* `address` is NULL if it is not known. */
-  void (*connected)(void *self, const struct identity *identity,
-                    int64_t timeout, const char *address);
-  void (*accepted)(void *self); /* all our credentials */
-  void (*reply)(void *self, uint64_t serial, const struct reply *reply);
-  void (*event)(void *self, enum watch_event event, const char *path);
-  void (*failed)(void *self);
-  void (*lost)(void *self);
-  void (*over)(void *self, enum library_end end);
-  /* Why there is no connection to `server` (NULL: it is not known which).
-   * `mt`: on the library's own thread. */
-  void (*error)(void *self, const char *server, const char *text);
-};
-
 /* `wakeup` gets the I/O thread out of its poll; NULL: no memory. */
 struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener,
                             const struct wakeup *wakeup);
 void library_free(struct library *library); /* after library_close */
 
+const char *library_backend(void); /* "st" or "mt" */
 /* Does a handle try all addresses that it is given, by itself? */
 bool library_tries_all(void);
 /* Makes a handle, which begins to connect to one of `addresses`.  False: it
@@ -79,8 +54,6 @@ void library_close(struct library *library, bool wait);
 int64_t library_prepare(struct library *library, int *fd, short *events);
 void library_process(struct library *library, short events);
 void library_deliver(struct library *library);
-
-const char *library_reason(int rc); /* its words for a reply code */
 
 #pragma GCC visibility pop
 

@@ -31,31 +31,64 @@
  *
  * A probe also tells when an attempt has failed, and so when the next one
  * cannot have begun yet. */
-#ifdef ZKLOCK_MT
-#include "library_inside.h"
+#include "library_backend.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "clock.h"
 #include "fork.h"
 #include "imports.h"
+#include "library_codes.h"
 
-bool library_tries_all(void) { return true; }
+/* (i) the I/O thread  (t) the library's own  (m) guarded by the inbox's lock
+ * (c) constant while there is a handle */
+struct backend {
+  int ear;              /* (i) who hears what is logged; -1: nobody */
+  int addresses;        /* (c) how many the handle has */
+  int64_t failed_at;    /* (t) when an attempt failed last */
+  int failures;         /* (t) so many in haste */
+  int64_t poison;       /* (m) the id that the handle has instead; 0: its own */
+  int poisonings;       /* (m) so often was it given that */
+  bool leaving;         /* (i) it has asked to be refused */
+  bool sealed;          /* (i) poisoned while the connection lived */
+  int pipe;             /* (i) by which its thread is woken; -1: unknown */
+  uint64_t probes;      /* (i) so many were sent */
+  uint64_t probe;       /* (i) the one under way; 0: none */
+  int64_t probe_sent;   /* (i) */
+  int probe_poisonings; /* (i) `poisonings` when it was sent */
+  uint64_t probe_done;  /* (m) so many were answered */
+  int probe_code;       /* (m) how the last one was */
+};
+
+const char *backend_name(void) { return "mt"; }
+bool backend_tries_all(void) { return true; }
+bool backend_has_threads(void) { return true; }
+
+static void reset(struct backend *b) {
+  *b = (struct backend){.ear = -1, .pipe = -1};
+}
+
+struct backend *backend_new(void) {
+  struct backend *b = malloc(sizeof *b);
+  if (b) reset(b);
+  return b;
+}
 
 static bool is_connected(const struct library *l) {
   return zoo_state(l->handle) == ZOO_CONNECTED_STATE;
 }
 
 static bool is_poisoned(struct library *l) {
-  pthread_mutex_lock(&l->lock);
-  bool poisoned = l->poison != 0;
-  pthread_mutex_unlock(&l->lock);
+  pthread_mutex_lock(&l->inbox.lock);
+  bool poisoned = l->backend->poison != 0;
+  pthread_mutex_unlock(&l->inbox.lock);
   return poisoned;
 }
 
@@ -94,13 +127,14 @@ static void hear(int ear, const char *message) {
       sscanf(socket, "Socket %79s zk retcode=%d, errno=%d", server, &rc,
              &error) != 3)
     return;
-  if (library_is_error(rc))
-    library_say_error(l, server,
-                      library_error(error, ZSYSTEMERROR, is_poisoned(l)));
-  int64_t last = l->failed_at;
-  l->failed_at = clock_now();
-  l->failures = l->failed_at - last < HASTE ? l->failures + 1 : 1;
-  if (l->failures > l->addresses) usleep(50000);
+  if (code_is_error(rc))
+    handle_tell_error(l, server,
+                      code_failure_words(error, ZSYSTEMERROR, is_poisoned(l)));
+  int64_t last = l->backend->failed_at;
+  l->backend->failed_at = clock_now();
+  l->backend->failures =
+      l->backend->failed_at - last < HASTE ? l->backend->failures + 1 : 1;
+  if (l->backend->failures > l->backend->addresses) usleep(50000);
 }
 
 #define X(n) \
@@ -116,18 +150,19 @@ static void forget_ears(void) {
 }
 
 log_callback_fn backend_log(struct library *l, const char *addresses) {
+  struct backend *b = l->backend;
   static const log_callback_fn ears[] = {
 #define X(n) hear_##n,
       EARS(X)
 #undef X
   };
   fork_watch(forget_ears);
-  l->addresses = 1;
-  for (; *addresses; addresses++) l->addresses += *addresses == ',';
+  b->addresses = 1;
+  for (; *addresses; addresses++) b->addresses += *addresses == ',';
   for (int i = 0; i < EAR_COUNT; i++) {
     struct library *nobody = NULL;
     if (!atomic_compare_exchange_strong(&listening[i], &nobody, l)) continue;
-    l->ear = i;
+    b->ear = i;
     return ears[i];
   }
   return deaf;
@@ -138,85 +173,91 @@ log_callback_fn backend_log(struct library *l, const char *addresses) {
 /* (With the lock.)  The handle's own id is where this points to; the library
  * reads it when it connects. */
 static void poison(struct library *l, const clientid_t *id) {
+  struct backend *b = l->backend;
   clientid_t *own = (clientid_t *)id;
-  if (!l->poison) l->poison = ~own->client_id ? ~own->client_id : 1;
-  if (own->client_id == l->poison) return;
-  own->client_id = l->poison;
-  l->poisonings++;
+  if (!b->poison) b->poison = ~own->client_id ? ~own->client_id : 1;
+  if (own->client_id == b->poison) return;
+  own->client_id = b->poison;
+  b->poisonings++;
 }
 
-/* (It may be this thread's first callback, without library_current.  Answers
+/* (It may be this thread's first callback, without inbox_current.  Answers
  * come in the order of the probes.) */
 static void on_probe(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
-  pthread_mutex_lock(&l->lock);
-  l->probe_done++;
-  l->probe_code = rc;
-  pthread_mutex_unlock(&l->lock);
+  pthread_mutex_lock(&l->inbox.lock);
+  l->backend->probe_done++;
+  l->backend->probe_code = rc;
+  pthread_mutex_unlock(&l->inbox.lock);
   wakeup_signal(l->wakeup);
 }
 
 static void send_probe(struct library *l) {
-  l->probe_sent = clock_now();
-  pthread_mutex_lock(&l->lock);
-  l->probe_poisonings = l->poisonings;
-  pthread_mutex_unlock(&l->lock);
-  l->probe =
-      zoo_aexists(l->handle, "/", 0, on_probe, l) == ZOK ? ++l->probes : 0;
+  struct backend *b = l->backend;
+  b->probe_sent = clock_now();
+  pthread_mutex_lock(&l->inbox.lock);
+  b->probe_poisonings = b->poisonings;
+  pthread_mutex_unlock(&l->inbox.lock);
+  b->probe =
+      zoo_aexists(l->handle, "/", 0, on_probe, l) == ZOK ? ++b->probes : 0;
 }
 
 void backend_opened(struct library *l) {
-  l->pipe = imports_last_pipe();
+  l->backend->pipe = imports_last_pipe();
   send_probe(l);
 }
 
 /* Has the library's thread been round its loop since the last probe? */
 static bool has_been_round(const struct library *l) {
   int unread;
-  return l->pipe >= 0 && ioctl(l->pipe, FIONREAD, &unread) == 0 && unread == 0;
+  return l->backend->pipe >= 0 &&
+         ioctl(l->backend->pipe, FIONREAD, &unread) == 0 && unread == 0;
 }
 
 /* (Just about to note the id of a greeting, it may have overwritten the poison:
  * that has been done, too, when it has been round.) */
 static bool is_past_the_poison(struct library *l) {
-  if (!l->probe || !has_been_round(l)) return false;
-  pthread_mutex_lock(&l->lock);
-  bool past = l->poison != 0 && l->probe_poisonings == l->poisonings &&
-              zoo_client_id(l->handle)->client_id == l->poison;
-  pthread_mutex_unlock(&l->lock);
+  struct backend *b = l->backend;
+  if (!b->probe || !has_been_round(l)) return false;
+  pthread_mutex_lock(&l->inbox.lock);
+  bool past = b->poison != 0 && b->probe_poisonings == b->poisonings &&
+              zoo_client_id(l->handle)->client_id == b->poison;
+  pthread_mutex_unlock(&l->inbox.lock);
   return past;
 }
 
 static bool is_harmless(struct library *l) {
-  return (l->sealed || is_past_the_poison(l)) && !is_connected(l);
+  return (l->backend->sealed || is_past_the_poison(l)) && !is_connected(l);
 }
 
-/* It waits for the library's threads: no gate for that. */
-void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
+/* (It waits for the library's threads: no gate for that.) */
+void backend_close(struct library *l) {
+  handle_close(l);
+  if (l->backend->ear >= 0) listening[l->backend->ear] = NULL;
+  reset(l->backend);
+}
 
-void backend_dropped(struct library *l) {
-  if (l->ear >= 0) listening[l->ear] = NULL;
-  l->ear = l->pipe = -1;
-  l->poison = 0;
-  l->poisonings = 0;
-  l->sealed = l->leaving = false;
-  l->probe = l->probes = l->probe_done = 0;
+static void end(struct library *l, enum library_end how) {
+  handle_tell_lost(l);
+  backend_close(l);
+  l->listener.over(l->listener.self, how);
 }
 
 /* On the library's thread, with the lock. */
 void backend_greeted(struct library *l, const clientid_t *id) {
+  struct identity *identity = &l->inbox.greeting.identity;
   /* A second connection may have been greeted when the first was poisoned:
    * then it is the poison that stands here. */
-  if (!l->poison || id->client_id != l->poison) {
-    l->identity.session = id->client_id;
-    memcpy(l->identity.password, id->passwd, sizeof l->identity.password);
+  if (!l->backend->poison || id->client_id != l->backend->poison) {
+    identity->session = id->client_id;
+    memcpy(identity->password, id->passwd, sizeof identity->password);
   }
   poison(l, id);
 }
 
 void backend_connected(struct library *l) {
-  l->sealed = false;
+  l->backend->sealed = false;
   send_probe(l);
 }
 
@@ -224,12 +265,13 @@ void backend_connected(struct library *l) {
  * the id of a greeting, may have overwritten the first one; then the greeting,
  * which is reported before the answer, has brought another.) */
 static bool take_answer(struct library *l, int *code, bool *late) {
-  pthread_mutex_lock(&l->lock);
-  bool answered = l->probe && l->probe_done == l->probe;
-  *code = l->probe_code;
-  *late = l->poison != 0 && l->probe_poisonings == l->poisonings;
-  pthread_mutex_unlock(&l->lock);
-  if (answered) l->probe = 0;
+  struct backend *b = l->backend;
+  pthread_mutex_lock(&l->inbox.lock);
+  bool answered = b->probe && b->probe_done == b->probe;
+  *code = b->probe_code;
+  *late = b->poison != 0 && b->probe_poisonings == b->poisonings;
+  pthread_mutex_unlock(&l->inbox.lock);
+  if (answered) b->probe = 0;
   return answered;
 }
 
@@ -237,16 +279,16 @@ static bool take_answer(struct library *l, int *code, bool *late) {
  * no server has: it answers no, and closes the connection, and the library
  * gives the handle up. */
 static void leave_connection(struct library *l) {
-  if (l->leaving ||
+  if (l->backend->leaving ||
       zoo_add_auth(l->handle, "leave", NULL, 0, NULL, NULL) != ZOK)
     return;
-  l->leaving = true;
+  l->backend->leaving = true;
   send_probe(l); /* the library's thread must be woken */
 }
 
 static void attempt_failed(struct library *l) {
   if (is_poisoned(l)) return; /* another one has succeeded */
-  l->began = l->probe_sent;
+  l->began = l->backend->probe_sent;
   l->listener.failed(l->listener.self);
   if (l->handle && !l->parting) send_probe(l);
 }
@@ -257,12 +299,12 @@ static void look_at_probe(struct library *l) {
   bool late;
   if (!take_answer(l, &code, &late)) return;
   if (!late) {
-    if (!library_is_answer(code)) attempt_failed(l);
-  } else if (library_is_answer(code)) {
-    l->sealed = true;
-    library_tell_accepted(l);
+    if (!code_is_answer(code)) attempt_failed(l);
+  } else if (code_is_answer(code)) {
+    l->backend->sealed = true;
+    handle_tell_accepted(l);
   } else if (!is_connected(l)) {
-    library_tell_over(l, LIBRARY_LOST);
+    end(l, LIBRARY_LOST);
   } else if (l->connected) {
     leave_connection(l);
   }
@@ -272,29 +314,29 @@ void backend_look(struct library *l) {
   int state = zoo_state(l->handle);
   bool own = !is_poisoned(l);
   if (state == ZOO_AUTH_FAILED_STATE) {
-    library_tell_over(l, l->leaving ? LIBRARY_LOST : LIBRARY_REFUSED);
+    end(l, l->backend->leaving ? LIBRARY_LOST : LIBRARY_REFUSED);
   } else if (is_unrecoverable(l->handle)) {
-    library_tell_over(l, own ? LIBRARY_EXPIRED : LIBRARY_LOST);
+    end(l, own ? LIBRARY_EXPIRED : LIBRARY_LOST);
   } else if (l->parting && is_harmless(l)) {
-    library_tell_over(l, LIBRARY_LOST);
+    end(l, LIBRARY_LOST);
   } else {
     look_at_probe(l);
-    if (l->handle && l->parting && !l->probe) send_probe(l);
+    if (l->handle && l->parting && !l->backend->probe) send_probe(l);
   }
 }
 
-void backend_abandon(struct library *l) { library_tell_over(l, LIBRARY_LOST); }
+void backend_abandon(struct library *l) { end(l, LIBRARY_LOST); }
 
-void library_part(struct library *l) {
+void backend_part(struct library *l) {
   if (l->connected) {
     leave_connection(l);
   } else if (l->fresh) {
     backend_abandon(l);
   } else if (!l->parting) {
     l->parting = true;
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&l->inbox.lock);
     poison(l, zoo_client_id(l->handle));
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&l->inbox.lock);
     send_probe(l);
   }
 }
@@ -308,29 +350,21 @@ void backend_farewell(struct library *l) {
   while (l->connected && l->outstanding > 0 && clock_now() < deadline) {
     poll(&p, 1, 20);
     wakeup_clear(l->wakeup);
-    pthread_mutex_lock(&l->lock);
-    for (struct incident *i = l->inbox; i; i = i->next)
-      l->outstanding -= i->kind == INCIDENT_REPLY;
-    library_discard(l);
-    pthread_mutex_unlock(&l->lock);
+    l->outstanding -= inbox_discard(&l->inbox);
   }
 }
 
-int64_t library_prepare(struct library *l, int *fd, short *events) {
-  library_current = l;
-  *fd = -1;
-  *events = 0;
+int64_t backend_prepare(struct library *l, int *fd, short *events) {
+  (void)fd;
+  (void)events;
   /* Whatever is reported wakes us; but there may be no memory for a probe, and
    * nobody reports that a thread has been round its loop. */
-  if (l->handle && l->parting && !l->probe)
-    return clock_now() + 100 * MILLISECOND;
-  if (l->handle && l->parting && l->pipe >= 0) return clock_now() + MILLISECOND;
+  if (l->parting && !l->backend->probe) return clock_now() + 100 * MILLISECOND;
+  if (l->parting && l->backend->pipe >= 0) return clock_now() + MILLISECOND;
   return INT64_MAX;
 }
 
-void library_process(struct library *l, short events) {
+void backend_process(struct library *l, short events) {
   (void)l;
   (void)events;
 }
-
-#endif

@@ -3,19 +3,39 @@
  * and when its socket has gone it is not turned any more.  What the library
  * does meanwhile may hold locks of the C library's: for the sake of a fork's
  * child it passes the gate (fork.h). */
-#ifndef ZKLOCK_MT
-#include "library_inside.h"
+#include "library_backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "claim.h"
+#include "clock.h"
+#include "library_codes.h"
 
-bool library_tries_all(void) { return false; }
+/* (i) the I/O thread, as all that is here */
+struct backend {
+  int fd;        /* (i) the socket; the library's, so ask for its state first */
+  int64_t due;   /* (i) when it wants to be turned */
+  bool answered; /* (i) a request that was sent behind the credentials */
+};
+
+const char *backend_name(void) { return "st"; }
+bool backend_tries_all(void) { return false; }
+bool backend_has_threads(void) { return false; }
+
+static void reset(struct backend *b) {
+  *b = (struct backend){.fd = -1, .due = INT64_MAX};
+}
+
+struct backend *backend_new(void) {
+  struct backend *b = malloc(sizeof *b);
+  if (b) reset(b);
+  return b;
+}
 
 /* (What the library says is for its authors; what matters we know ourselves.)
  */
@@ -37,21 +57,23 @@ static bool has_socket(const struct library *l) {
 
 /* An attempt begins where there is no socket. */
 static void turn(struct library *l, short *events) {
+  struct backend *b = l->backend;
   int interest = 0;
   struct timeval tv = {0, 0};
   int64_t now = clock_now();
-  bool is_new = l->fd < 0;
+  bool is_new = b->fd < 0;
   errno = 0;
-  int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
+  int rc = zookeeper_interest(l->handle, &b->fd, &interest, &tv);
   if (rc != ZOK) {
-    if (library_is_error(rc))
-      library_say_error(l, l->server, library_error(errno, rc, l->connected));
+    if (code_is_error(rc))
+      handle_tell_error(l, l->server,
+                        code_failure_words(errno, rc, l->connected));
     return;
   }
-  if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
+  if (is_new && b->fd >= 0) fcntl(b->fd, F_SETFD, FD_CLOEXEC);
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
-  l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
+  b->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
            (int64_t)tv.tv_usec * 1000;
 }
 
@@ -60,23 +82,27 @@ void backend_opened(struct library *l) {
   turn(l, &events);
 }
 
-void backend_close(zhandle_t *handle) { zookeeper_close(handle); }
+void backend_close(struct library *l) {
+  handle_close(l);
+  reset(l->backend);
+}
 
-void backend_dropped(struct library *l) {
-  l->fd = -1;
-  l->due = INT64_MAX;
-  l->answered = false;
+static void end(struct library *l, enum library_end how) {
+  handle_tell_lost(l);
+  backend_close(l);
+  l->listener.over(l->listener.self, how);
 }
 
 void backend_greeted(struct library *l, const clientid_t *id) {
-  l->identity.session = id->client_id;
-  memcpy(l->identity.password, id->passwd, sizeof l->identity.password);
+  struct identity *identity = &l->inbox.greeting.identity;
+  identity->session = id->client_id;
+  memcpy(identity->password, id->passwd, sizeof identity->password);
 }
 
 static void on_answer(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
-  l->answered = library_is_answer(rc);
+  l->backend->answered = code_is_answer(rc);
 }
 
 void backend_connected(struct library *l) {
@@ -89,24 +115,25 @@ void backend_connected(struct library *l) {
 void backend_look(struct library *l) {
   int state = zoo_state(l->handle);
   if (state == ZOO_EXPIRED_SESSION_STATE)
-    library_tell_over(l, LIBRARY_EXPIRED);
+    end(l, LIBRARY_EXPIRED);
   else if (state == ZOO_AUTH_FAILED_STATE)
-    library_tell_over(l, LIBRARY_REFUSED);
+    end(l, LIBRARY_REFUSED);
   else if (l->parting || !has_socket(l))
-    library_part(l);
-  else if (l->answered)
-    library_tell_accepted(l);
-  l->answered = false;
+    backend_part(l);
+  else if (l->backend->answered)
+    handle_tell_accepted(l);
+  l->backend->answered = false;
 }
 
 /* A server that is told nothing but that the connection has gone keeps the
  * session; the library would end it. */
 void backend_abandon(struct library *l) {
-  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) shutdown(l->fd, SHUT_RDWR);
-  library_tell_over(l, LIBRARY_LOST);
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
+    shutdown(l->backend->fd, SHUT_RDWR);
+  end(l, LIBRARY_LOST);
 }
 
-void library_part(struct library *l) { backend_abandon(l); }
+void backend_part(struct library *l) { backend_abandon(l); }
 
 /* A socket that is closed with replies unread is reset, and a reset discards
  * what the server has not yet read: our farewell, too, and the session lives
@@ -117,8 +144,8 @@ void backend_farewell(struct library *l) {
   int64_t deadline = clock_now() + FAREWELL;
   struct pollfd p = {.fd = -1, .events = POLLIN};
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
-    p.fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
-  library_drop(l);
+    p.fd = fcntl(l->backend->fd, F_DUPFD_CLOEXEC, 0);
+  backend_close(l);
   while (p.fd >= 0) {
     int64_t left = (deadline - clock_now()) / MILLISECOND;
     if (left <= 0 || poll(&p, 1, (int)left) <= 0) break;
@@ -128,20 +155,17 @@ void backend_farewell(struct library *l) {
   if (p.fd >= 0) close(p.fd);
 }
 
-int64_t library_prepare(struct library *l, int *fd, short *events) {
-  library_current = l;
-  *fd = -1;
-  *events = 0;
-  if (!l->handle) return INT64_MAX;
+int64_t backend_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) turn(l, events);
-  /* What has been reported must be told before we sleep. */
-  if (l->inbox || l->overflow || !has_socket(l)) return 0;
-  *fd = l->fd;
-  return l->due;
+  /* What has been reported must be told before we sleep.  (Only this thread
+   * fills the inbox.) */
+  if (l->inbox.first || l->inbox.overflow || !has_socket(l)) return 0;
+  *fd = l->backend->fd;
+  return l->backend->due;
 }
 
-void library_process(struct library *l, short events) {
-  if (!l->handle || !events || !has_socket(l)) return;
+void backend_process(struct library *l, short events) {
+  if (!events || !has_socket(l)) return;
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
   errno = 0;
@@ -149,8 +173,7 @@ void library_process(struct library *l, short events) {
   /* One call reads one packet: go on while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
-  if (library_is_error(rc))
-    library_say_error(l, l->server, library_error(errno, rc, l->connected));
+  if (code_is_error(rc))
+    handle_tell_error(l, l->server,
+                      code_failure_words(errno, rc, l->connected));
 }
-
-#endif

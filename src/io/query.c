@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "protocol/session.h"
 
 /* The directories of a survey. */
 enum { LISTS_PATH, LISTS_LOCKS, LISTS_LEASES, READS_HOLDER };
 
-static op_handler on_verified, on_listed, on_holder, on_read, on_written;
+static op_handler on_verified, on_listed, on_holder, on_read, on_revoked;
 
 static char *join(const char *a, const char *b, const char *c) {
   size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
@@ -20,24 +21,44 @@ static char *join(const char *a, const char *b, const char *c) {
   return text;
 }
 
-struct query *query_new(enum query_kind kind, const char *chroot,
-                        const char *path, const char *data, size_t size,
-                        int version, struct claim *claim) {
+static void drop(void *query) { query_free(query); }
+
+static struct query *new_query(enum query_kind kind, const char *chroot,
+                               const char *path) {
   struct query *query = calloc(1, sizeof *query);
   if (!query) return NULL;
-  query->ask.subject = query->answer.subject = query;
+  query->ask = query->answer = (struct message){.subject = query, .drop = drop};
   query->kind = kind;
+  query->path = join(chroot, path, "");
+  if (query->path) return query;
+  query_free(query);
+  return NULL;
+}
+
+struct query *query_to_verify(struct claim *claim) {
+  struct query *query = new_query(QUERY_VERIFY, "", "");
+  if (!query) return NULL;
+  claim_keep(claim);
+  query->claim = claim;
+  return query;
+}
+
+struct query *query_for_contenders(const char *chroot, const char *path) {
+  return new_query(QUERY_CONTENDERS, chroot, path);
+}
+
+struct query *query_to_revoke(const char *chroot, const char *path,
+                              const void *data, size_t size, int version) {
+  struct query *query = new_query(QUERY_REVOKE, chroot, path);
+  if (!query) return NULL;
   query->version = version;
   query->size = (int)size;
-  query->path = path ? join(chroot, path, "") : NULL;
-  query->data = size ? malloc(size) : NULL;
-  if ((path && !query->path) || (size && !query->data)) {
+  query->data = malloc(size + 1);
+  if (!query->data) {
     query_free(query);
     return NULL;
   }
-  if (size) memcpy(query->data, data, size);
-  if (claim) claim_keep(claim);
-  query->claim = claim;
+  memcpy(query->data, data, size);
   return query;
 }
 
@@ -60,7 +81,7 @@ static void submit(struct query *query, struct op *op, enum op_kind kind,
   op->handler = handler;
   op->path = path;
   op->owner = owner;
-  if (path && session_submit(query->session, op))
+  if (path && session_ask(query->session, clock_now(), op))
     query->pending++;
   else
     query->rc = REPLY_LOST;
@@ -134,9 +155,9 @@ static struct item *add_item(struct query *query, const char *directory,
 /* Leases are contenders in leases/ only, and only mutexes are in locks/. */
 static bool belongs(const struct query *query, const struct op *op,
                     enum role role) {
-  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_LEASE;
+  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_PERMIT;
   if (op == &query->ops[LISTS_LOCKS]) return role == ROLE_LOCK;
-  return role != ROLE_LEASE;
+  return role != ROLE_PERMIT;
 }
 
 static void on_listed(struct op *op, const struct reply *reply) {
@@ -198,24 +219,27 @@ static void survey(struct query *query) {
   }
 }
 
-/* QUERY_WRITE */
+/* QUERY_REVOKE */
 
-static void on_written(struct op *op, const struct reply *reply) {
+static void on_revoked(struct op *op, const struct reply *reply) {
   struct query *query = op->owner;
   query->gone = reply->rc == REPLY_NO_NODE;
   answered(query, reply->rc);
   settle(query);
 }
 
-static void write_data(struct query *query) {
+static void revoke(struct query *query) {
   struct op *op = &query->ops[0];
   op->data = query->data;
   op->size = query->size;
   op->version = query->version;
-  submit(query, op, OP_WRITE, on_written, query->path, query);
+  submit(query, op, OP_WRITE, on_revoked, query->path, query);
 }
 
-void query_start(struct query *query, struct session *session) {
+void query_start(struct query *query, struct session *session,
+                 void (*done)(void *self, struct query *query), void *self) {
+  query->done = done;
+  query->self = self;
   query->session = session;
   /* Held until all are sent: an answer cannot come before. */
   query->pending++;
@@ -226,8 +250,8 @@ void query_start(struct query *query, struct session *session) {
     case QUERY_CONTENDERS:
       survey(query);
       break;
-    case QUERY_WRITE:
-      write_data(query);
+    case QUERY_REVOKE:
+      revoke(query);
       break;
   }
   query->pending--;

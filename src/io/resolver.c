@@ -15,18 +15,19 @@ struct endpoints {
   size_t count;
 };
 
+/* (c) constant after resolver_start  (m) guarded by lock  (p) written by the
+ * thread before it sets `done`, and constant afterwards */
 struct resolver {
   pthread_mutex_t lock;
-  int references;           /* guarded by lock: the thread, the owner */
-  bool done;                /* guarded by lock */
-  void (*wake)(void *self); /* guarded by lock; NULL: abandoned */
-  void *self;
-  /* Written by the thread before `done`: */
-  char *result; /* NULL: see error */
-  char error[160];
-  bool temporary;
-  int count;
-  struct host hosts[];
+  int references;           /* (m) the thread, the owner */
+  bool done;                /* (m) */
+  void (*wake)(void *self); /* (m) NULL: abandoned */
+  void *self;               /* (c) */
+  char *result;             /* (p) NULL: see error */
+  char error[160];          /* (p) */
+  bool temporary;           /* (p) */
+  int count;                /* (c) */
+  struct host hosts[];      /* (c) */
 };
 
 bool resolver_is_numeric(const struct hosts *hosts) {

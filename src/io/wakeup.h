@@ -7,6 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Constant while open; any thread may signal. */
 struct wakeup {
   int read_fd, write_fd;
 };

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "io/clock.h"
 #include "lua_session.h"
 #include "lua_share.h"
 

@@ -2,7 +2,7 @@
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
-#include "io/core.h"
+#include "io/lua_thread.h"
 #include "lua_compat.h"
 
 #pragma GCC visibility push(hidden)

@@ -8,13 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "io/ending.h"
+#include "io/library.h"
 #include "lua_acquire.h"
 #include "lua_nginx.h"
 #include "lua_protect.h"
 #include "lua_session.h"
 #include "lua_settings.h"
 #include "lua_share.h"
+#include "lua_survey.h"
 
 /* Checks, for the Lua layer's messages. */
 
@@ -117,6 +120,9 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"pid", pid},
                                        {"end_on", end_on},
                                        {"running", binding_running},
+                                       {"survey", binding_survey},
+                                       {"own_data", binding_own_data},
+                                       {"marked_data", binding_marked_data},
                                        {"has_tls", has_tls},
                                        {NULL, NULL}};
   pin();
@@ -129,11 +135,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
-#ifdef ZKLOCK_MT
-  lua_pushliteral(L, "mt");
-#else
-  lua_pushliteral(L, "st");
-#endif
+  lua_pushstring(L, library_backend());
   lua_setfield(L, -2, "backend");
   return 1;
 }

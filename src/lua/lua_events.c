@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/nginx_request.h"
+#include "io/reason.h"
+
 static const char *const codes[] = {
     [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
     [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
@@ -28,9 +31,9 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushinteger(L, claim->ahead);
   if (claim->verdict == VERDICT_INVALID && claim->reason == REASON_TOO_LARGE)
     lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
-                    client_reason(claim->reason));
+                    reason_words(claim->reason));
   else if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
-    lua_pushstring(L, client_reason(claim->reason));
+    lua_pushstring(L, reason_words(claim->reason));
   else
     lua_pushnil(L);
   if (claim->rival_size == 0) return 5;
@@ -100,7 +103,7 @@ static int push_answered(lua_State *L, const struct query *query) {
   else
     lua_pushstring(L, rc == REPLY_LOST ? "disconnected" : "invalid");
   if (rc != REPLY_OK)
-    lua_pushstring(L, client_reason(rc));
+    lua_pushstring(L, reason_words(rc));
   else
     lua_pushnil(L);
   if (query->kind != QUERY_CONTENDERS) return 4;
@@ -146,7 +149,7 @@ static int push_message(lua_State *L, const struct core *core,
       return 3;
     case EVENT_ENDED:
       return push_numbered(L, "ended",
-                           ((struct request *)message->subject)->number);
+                           ((struct nginx_request *)message->subject)->number);
     default:
       lua_pushliteral(L, "closed");
       return 1;

@@ -1,5 +1,5 @@
-/* What nginx's adapter needs of C: the doorway, through which the wake-up
- * reaches a socket of nginx, and requests, which tell their end.
+/* What nginx's adapter needs of C: the socket by which the wake-up reaches
+ * nginx, and requests, which tell their end.
  *
  * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
  * name, and where one is missing the adapter does without. */
@@ -11,27 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/nginx_request.h"
 #include "lua_session.h"
 
 #define REQUEST "zklock.request"
 
-/* session:open_doorway() → the path to connect to, or nil, message */
-static int open_doorway(lua_State *L) {
+/* session:open_socket() → the path to connect to, or nil, message */
+static int open_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
-  if (!doorway_open(&core->doorway)) {
+  if (!nginx_socket_open(&core->nginx_socket)) {
     lua_pushnil(L);
     lua_pushstring(L, strerror(errno));
     return 2;
   }
-  lua_pushstring(L, core->doorway.path);
+  lua_pushstring(L, core->nginx_socket.path);
   return 1;
 }
 
-/* session:enter_doorway() → true, or nil, message.  From then on the host
+/* session:accept_socket() → true, or nil, message.  From then on the host
  * that has connected hears of events. */
-static int enter_doorway(lua_State *L) {
+static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
-  int fd = doorway_accept(&core->doorway);
+  int fd = nginx_socket_accept(&core->nginx_socket);
   if (fd < 0 || !channel_redirect(&core->channel, fd)) {
     lua_pushnil(L);
     lua_pushstring(L, strerror(errno));
@@ -91,7 +92,7 @@ int binding_running(lua_State *L) {
   return 2;
 }
 
-static struct request **check_request(lua_State *L) {
+static struct nginx_request **check_request(lua_State *L) {
   return luaL_checkudata(L, 1, REQUEST);
 }
 
@@ -101,18 +102,18 @@ static int new_request(lua_State *L) {
   struct core *core = binding_check_session(L);
   void *running = running_request(L);
   if (!running || !host.add) return 0;
-  struct request **box = lua_newuserdata(L, sizeof *box);
+  struct nginx_request **box = lua_newuserdata(L, sizeof *box);
   *box = NULL;
   luaL_getmetatable(L, REQUEST);
   lua_setmetatable(L, -2);
-  struct request *request = request_new(core);
+  struct nginx_request *request = nginx_request_new(core);
   if (!request) return luaL_error(L, "not enough memory");
   struct cleanup *cleanup = host.add(running, 0);
   if (!cleanup) {
-    request_end(request);
+    nginx_request_end(request);
     return luaL_error(L, "not enough memory");
   }
-  cleanup->handler = request_end;
+  cleanup->handler = nginx_request_end;
   cleanup->data = request;
   request->references++;
   *box = request;
@@ -141,8 +142,8 @@ static int request_mark(lua_State *L) {
 }
 
 static int request_gc(lua_State *L) {
-  struct request **box = lua_touserdata(L, 1);
-  if (*box) request_drop(*box);
+  struct nginx_request **box = lua_touserdata(L, 1);
+  if (*box) nginx_request_drop(*box);
   *box = NULL;
   return 0;
 }
@@ -151,8 +152,8 @@ void binding_register_nginx(lua_State *L) {
   static const luaL_Reg request[] = {{"has_ended", request_has_ended},
                                      {"mark", request_mark},
                                      {NULL, NULL}};
-  static const luaL_Reg session[] = {{"open_doorway", open_doorway},
-                                     {"enter_doorway", enter_doorway},
+  static const luaL_Reg session[] = {{"open_socket", open_socket},
+                                     {"accept_socket", accept_socket},
                                      {"request", new_request},
                                      {"requests", count_requests},
                                      {NULL, NULL}};

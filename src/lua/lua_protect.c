@@ -78,6 +78,42 @@ static bool struck_by_hook(lua_State *L, int index) {
   return same;
 }
 
+#if LUA_VERSION_NUM >= 502
+static void keep_traceback(lua_State *L) { (void)L; }
+
+static void add_traceback(lua_State *L) {
+  luaL_traceback(L, L, lua_tostring(L, 1), 1);
+}
+#else
+/* Lua's own, as it is when we are loaded, is at this key of the registry. */
+static const char traceback = 0;
+
+static void keep_traceback(lua_State *L) {
+  lua_pushlightuserdata(L, (void *)&traceback);
+  lua_getglobal(L, "debug");
+  lua_getfield(L, -1, "traceback");
+  lua_remove(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+static void add_traceback(lua_State *L) {
+  lua_pushlightuserdata(L, (void *)&traceback);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 2);
+  lua_call(L, 2, 1);
+}
+#endif
+
+/* message → message, with a traceback: of a callback, whose error will be told
+ * when its stack is gone.  What is no text, or a hook's, stays what it is. */
+static int trace(lua_State *L) {
+  handle(L);
+  if (lua_type(L, 1) != LUA_TSTRING || struck_by_hook(L, 1)) return 1;
+  add_traceback(L);
+  return 1;
+}
+
 /* struck(problem): has a hook raised it? */
 static int struck(lua_State *L) {
   lua_settop(L, 1);
@@ -108,7 +144,8 @@ CONTINUATION(called) {
 }
 
 /* call(item, …): calls `item.fn(…)`, once: it is taken out of the item in the
- * same moment.  → true; or false, problem, and whether a hook has raised it */
+ * same moment.  → true; or false, problem (text with a traceback), and whether a
+ * hook has raised it */
 static int call(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_getfield(L, 1, "fn");
@@ -119,7 +156,7 @@ static int call(lua_State *L) {
   lua_pushboolean(L, 0);
   lua_setfield(L, 1, "fn");
   lua_replace(L, 1);
-  lua_pushcfunction(L, handle);
+  lua_pushcfunction(L, trace);
   lua_insert(L, 1);
   return called(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, 0, called),
                 0);
@@ -301,9 +338,10 @@ void binding_register_protect(lua_State *L) {
   pcall = global_function(L, "pcall");
   xpcall = global_function(L, "xpcall");
 #endif
+  keep_traceback(L);
   static const luaL_Reg functions[] =
   { {"call", call},
-    {"handle", handle},
+    {"trace", trace},
     {"struck", struck},
     {"close", close_},
     {"protect", protect},

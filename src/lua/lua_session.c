@@ -139,7 +139,7 @@ static int session_stats(lua_State *L) {
   SESSION_COUNTERS(X)
 #undef X
   /* What Lua has given back is held no more, whatever is still under way. */
-  lua_pushinteger(L, core->closed ? 0 : core->held);
+  lua_pushinteger(L, core->closed ? 0 : core->proof.held);
   lua_setfield(L, -2, "holding");
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
@@ -197,16 +197,15 @@ static int ask(lua_State *L, struct core *core, struct query *query) {
 static int session_verify(lua_State *L) {
   struct core *core = binding_check_session(L);
   const struct share *share = binding_check_share(L, 2);
-  return ask(L, core,
-             query_new(QUERY_VERIFY, "", NULL, NULL, 0, 0, share->claim));
+  return ask(L, core, query_to_verify(share->claim));
 }
 
 /* session:contenders(path) → number */
 static int session_contenders(lua_State *L) {
   struct core *core = binding_check_session(L);
   return ask(L, core,
-             query_new(QUERY_CONTENDERS, core->settings->hosts.chroot,
-                       luaL_checkstring(L, 2), NULL, 0, 0, NULL));
+             query_for_contenders(core->settings->hosts.chroot,
+                                  luaL_checkstring(L, 2)));
 }
 
 /* session:write(path, data, version) → number */
@@ -216,8 +215,8 @@ static int session_write(lua_State *L) {
   const char *path = luaL_checkstring(L, 2);
   const char *data = luaL_checklstring(L, 3, &size);
   return ask(L, core,
-             query_new(QUERY_WRITE, core->settings->hosts.chroot, path, data,
-                       size, (int)luaL_checknumber(L, 4), NULL));
+             query_to_revoke(core->settings->hosts.chroot, path, data, size,
+                             (int)luaL_checknumber(L, 4)));
 }
 
 void binding_register_session(lua_State *L) {

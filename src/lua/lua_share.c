@@ -97,7 +97,7 @@ static int share_gc(lua_State *L) {
                "a guard of %.*s was collected without release; it is released",
                (int)(claim->length - claim->prefix),
                claim->path + claim->prefix);
-      core_log(share->core, "warn", text);
+      log_say(&share->core->log, "warn", text);
     }
   }
   claim_drop(claim);

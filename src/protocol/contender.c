@@ -109,7 +109,7 @@ static bool occupies(const struct contender *c, enum contender_state state) {
 /* Must not wait for others of this session to leave (room.h): the first on
  * its path, who asks for one more permit, who holds the lock as a writer. */
 bool contender_is_urgent(const struct contender *c) {
-  return c->lane->entered == 0 || c->options.kind == KIND_LEASE ||
+  return c->lane->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
 }
 
@@ -211,10 +211,12 @@ static void op_init(struct op *op, enum op_kind kind, op_handler *handler,
 }
 
 void contender_init(struct contender *c,
-                    const struct contender_options *options, void *user) {
+                    const struct contender_options *options, news_handler *tell,
+                    void *owner) {
   memset(c, 0, sizeof *c);
   c->options = *options;
-  c->user = user;
+  c->tell = tell;
+  c->owner = owner;
   c->path = (char *)(c + 1);
   timer_init(&c->timer);
   op_init(&c->create, OP_CREATE, on_create, c);
@@ -235,10 +237,10 @@ void contender_join(struct contender *c, struct lane *lane) {
   timer_set(&s->timers, &c->timer, c->options.deadline);
   if (s->refused) {
     session_trouble(s, "cannot contend", lane->path, REASON_CREDENTIALS);
-    contender_refuse(c, VERDICT_AUTH);
+    contender_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
   } else if (!c->options.patient && !session_is_connected(s) &&
              s->state != SESSION_CONNECTING) {
-    contender_refuse(c, VERDICT_DISCONNECTED);
+    contender_refuse(c, VERDICT_DISCONNECTED, 0);
   }
 }
 
@@ -282,13 +284,19 @@ static void take_new_name(struct contender *c) {
   c->listed_in = 0;
 }
 
+static void tell(struct contender *c, enum news news, enum verdict why) {
+  c->verdict = why;
+  c->tell(c, news);
+}
+
 /* Death. */
 
 /* Gives the memory back once no reply can come any more. */
 void contender_reap(struct contender *c) {
   if (c->state != CONTENDER_GONE) return;
   if (c->create.in_flight || c->remove.in_flight || c->gate_running) return;
-  session_forget(contender_session(c), c);
+  lane_drop(c->lane, c);
+  tell(c, NEWS_FORGOTTEN, VERDICT_LOST);
 }
 
 /* Nothing of it is left, but it is not over: it begins again. */
@@ -312,7 +320,7 @@ void contender_finish(struct contender *c) {
   timer_set(&s->timers, &c->timer, NEVER);
   contender_enter(c, CONTENDER_GONE);
   session_dirty(s, c->lane); /* a parked one may enter */
-  session_tell(s, c, NEWS_REMOVED, VERDICT_LOST);
+  tell(c, NEWS_REMOVED, VERDICT_LOST);
 }
 
 /* Our node must go, if there is one.  Ends with contender_reap(). */
@@ -342,15 +350,16 @@ void contender_leave_or_finish(struct contender *c) {
   }
 }
 
-void contender_refuse(struct contender *c, enum verdict why) {
+void contender_refuse(struct contender *c, enum verdict why, int reason) {
   if (c->decided) return; /* the grant was first */
   check(c);
   c->decided = true;
+  c->reason = reason;
   if (why == VERDICT_TIMEOUT)
     counter_add(&contender_session(c)->counters.timeouts, 1);
   if ((why == VERDICT_TIMEOUT || why == VERDICT_BUSY) && c->rival.size == 0)
     turn_note_rival(c);
-  session_tell(contender_session(c), c, NEWS_REFUSED, why);
+  tell(c, NEWS_REFUSED, why);
   c->rival.size = 0;
   contender_leave(c);
 }
@@ -396,7 +405,7 @@ static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
   struct session *s = contender_session(c);
   counter_add(&s->counters.lost, 1);
   c->loss = why;
-  session_tell(s, c, NEWS_LOST, as);
+  tell(c, NEWS_LOST, as);
 }
 
 /* The hold ends without our releasing it; the node goes, if there is one. */
@@ -417,16 +426,16 @@ void contender_lose_by_lease(struct contender *c) {
   struct session *s = contender_session(c);
   if (c->state != CONTENDER_HELD) return;
   bool silence = c->timer.due > s->lease.until;
-  if (silence) session_fall_silent(s);
+  if (silence) session_fall_silent(s, s->now);
   contender_lose(c, silence ? LOSS_SILENCE : LOSS_MAX_HOLD);
 }
 
 void contender_close(struct contender *c) {
   if (!c->decided) {
     c->decided = true;
-    session_tell(contender_session(c), c, NEWS_REFUSED, VERDICT_CLOSED);
+    tell(c, NEWS_REFUSED, VERDICT_CLOSED);
   } else if (c->state == CONTENDER_HELD) {
-    session_tell(contender_session(c), c, NEWS_LOST, VERDICT_CLOSED);
+    tell(c, NEWS_LOST, VERDICT_CLOSED);
   }
   if (c->state != CONTENDER_GONE) contender_finish(c);
   contender_reap(c);
@@ -446,7 +455,7 @@ void contender_session_ended(struct contender *c) {
     c->made = c->doubtful = false;
     contender_enter(c, CONTENDER_PARKED);
     /* The writer is gone, and its place. */
-    if (c->options.downgrade) contender_refuse(c, VERDICT_LOST);
+    if (c->options.downgrade) contender_refuse(c, VERDICT_LOST, 0);
     return;
   }
   if (c->state != CONTENDER_GONE) contender_finish(c);
@@ -456,7 +465,7 @@ void contender_session_ended(struct contender *c) {
 void contender_disconnected(struct contender *c) {
   bool waiting = contender_is_waiting(c) || (c->again && !c->decided);
   if (waiting && !c->options.patient)
-    contender_refuse(c, VERDICT_DISCONNECTED);
+    contender_refuse(c, VERDICT_DISCONNECTED, 0);
   else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
     contender_lose(c, LOSS_SUSPENDED);
 }
@@ -473,7 +482,7 @@ static void grant(struct contender *c) {
   contender_enter(c, CONTENDER_HELD);
   check(c);
   counter_add(&s->counters.grants, 1);
-  session_tell(s, c, NEWS_GRANTED, VERDICT_LOST);
+  tell(c, NEWS_GRANTED, VERDICT_LOST);
   turn_tell_revocation(c);
 }
 
@@ -609,24 +618,27 @@ void contender_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     contender_lose(c, LOSS_MAX_HOLD);
   else if (!c->decided && s->now >= c->options.deadline)
-    contender_refuse(c, connected && c->options.patient ? VERDICT_TIMEOUT
-                                                        : VERDICT_DISCONNECTED);
+    contender_refuse(c,
+                     connected && c->options.patient ? VERDICT_TIMEOUT
+                                                     : VERDICT_DISCONNECTED,
+                     0);
   else if (c->state == CONTENDER_QUEUED)
     turn_look_again(c);
   else
     retry_leaving(c);
 }
 
-void contender_parent_failed(struct contender *c, enum verdict why) {
+void contender_parent_failed(struct contender *c, enum verdict why,
+                             int reason) {
   if (c->state == CONTENDER_ENTERING && !c->made && !c->create.in_flight)
-    contender_refuse(c, why);
+    contender_refuse(c, why, reason);
 }
 
 /* Replies. */
 
 static void create_failed(struct contender *c, int rc) {
   if (rc == REPLY_NO_NODE && c->options.downgrade) {
-    contender_refuse(c, VERDICT_LOST); /* and so the writer is gone, too */
+    contender_refuse(c, VERDICT_LOST, 0); /* and so the writer is gone, too */
     return;
   }
   if (rc == REPLY_NO_NODE) {
@@ -637,7 +649,7 @@ static void create_failed(struct contender *c, int rc) {
                   rc);
   bool denied =
       rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED || rc == REPLY_INVALID_ACL;
-  contender_refuse(c, denied ? VERDICT_AUTH : VERDICT_INVALID);
+  contender_refuse(c, denied ? VERDICT_AUTH : VERDICT_INVALID, rc);
 }
 
 static void on_create(struct op *op, const struct reply *reply) {

@@ -75,6 +75,11 @@ enum news {
  * are the classical alternatives, to be compared with. */
 enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
+struct contender;
+/* `c->verdict`, `c->reason` and `c->loss` say why.  It runs inside a call of
+ * session.h: it may note and post, but not call back. */
+typedef void news_handler(struct contender *c, enum news news);
+
 struct contender_options {
   enum kind kind;
   enum layout layout;
@@ -83,7 +88,7 @@ struct contender_options {
   int64_t writer_token;      /* ... and its token: who was queued meanwhile
                                 has a node older than the reader's, and comes
                                 later */
-  int permits;               /* KIND_LEASE */
+  int permits;               /* KIND_PERMIT */
   enum strategy strategy;    /* KIND_MUTEX */
   int64_t poll_interval;     /* WAIT_POLL */
   int handoffs;              /* local turns on one node; 0: a node for each */
@@ -105,22 +110,25 @@ struct rival {
 struct contender {
   struct lane *lane;
   struct contender *next, *previous; /* in the lane, in order of arrival */
-  void *user;                        /* the owner's */
+  news_handler *tell;                /* its owner ... */
+  void *owner;                       /* ... and what that one wants kept */
   struct contender_options options;
   struct timer timer; /* deadline, max_hold, or the next try to leave */
 
   enum contender_state state;
   uint64_t id; /* the one in the node's name */
   char name[NAME_MAX_OWN];
-  char *path;     /* the create's prefix, then the node; behind us */
-  bool announced; /* GRANTED was delivered */
-  bool decided;   /* GRANTED or REFUSED was delivered */
-  enum loss loss; /* why LOST was delivered */
-  bool revoked;   /* REVOKED was delivered */
-  bool asked;     /* our node's data ask us to let go */
-  bool made;      /* `path` and `name` are a node that was made */
-  bool doubtful;  /* a create's reply was lost: it may exist */
-  bool proven;    /* czxid and owner are the node's, from a server */
+  char *path;           /* the create's prefix, then the node; behind us */
+  bool announced;       /* GRANTED was delivered */
+  bool decided;         /* GRANTED or REFUSED was delivered */
+  enum verdict verdict; /* with REFUSED and LOST */
+  int reason;           /* with REFUSED: ZooKeeper's code, or ours; or 0 */
+  enum loss loss;       /* why LOST was delivered */
+  bool revoked;         /* REVOKED was delivered */
+  bool asked;           /* our node's data ask us to let go */
+  bool made;            /* `path` and `name` are a node that was made */
+  bool doubtful;        /* a create's reply was lost: it may exist */
+  bool proven;          /* czxid and owner are the node's, from a server */
   int64_t czxid, owner_session;
 
   unsigned granted_in;  /* the connection in which it was granted */
@@ -138,7 +146,7 @@ struct contender {
   bool again;            /* LEAVING only to begin again */
   int attempts;          /* failed tries to leave */
 
-  /* KIND_LEASE: an inner mutex lets one at a time ask for a lease. */
+  /* KIND_PERMIT: an inner mutex lets one at a time ask for a lease. */
   struct contender *gate; /* that mutex's contender; memory of the owner's */
   struct contender *lease_of; /* in the gate: whose it is */
   bool gate_running;          /* the session knows it */
@@ -162,9 +170,8 @@ int contender_bytes(const struct contender *c);
 /* The memory that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
-                    const struct contender_options *options, void *user);
-/* What has become of a lease's inner mutex. */
-void contender_gate_news(struct contender *c, enum news news, enum verdict why);
+                    const struct contender_options *options, news_handler *tell,
+                    void *owner);
 void contender_join(struct contender *c, struct lane *lane);
 
 /* May this parked one have a node now? */
@@ -185,9 +192,9 @@ void contender_proved(struct contender *c);
 void contender_disconnected(struct contender *c);
 void contender_session_ended(struct contender *c);
 void contender_due(struct contender *c);
-void contender_parent_failed(struct contender *c, enum verdict why);
+void contender_parent_failed(struct contender *c, enum verdict why, int reason);
 void contender_release(struct contender *c);
-void contender_refuse(struct contender *c, enum verdict why);
+void contender_refuse(struct contender *c, enum verdict why, int reason);
 void contender_lose(struct contender *c, enum loss why);
 /* The same, when the node is known to be gone. */
 void contender_lose_node(struct contender *c);

@@ -87,11 +87,11 @@ void lane_admit(struct lane *lane) {
       lane->parked = next;
       contender_drive(c);
     } else if (!c->options.patient && contender_is_kept_out(c)) {
-      contender_refuse(c, VERDICT_BUSY);
+      contender_refuse(c, VERDICT_BUSY, 0);
     } else if (!blocked && contender_room(c) == ROOM_NEVER) {
       session_trouble(lane->session, "cannot contend", lane->path,
                       REASON_NO_ROOM);
-      contender_refuse(c, VERDICT_INVALID);
+      contender_refuse(c, VERDICT_INVALID, REASON_NO_ROOM);
     } else {
       if (!blocked) blocked = c;
       if (lane->impatient == 0) break;
@@ -270,11 +270,11 @@ static void list_answers(struct lane *lane, const struct op *op,
   }
 }
 
-static void refuse_waiters(struct lane *lane, enum verdict why) {
+static void refuse_waiters(struct lane *lane, enum verdict why, int reason) {
   struct contender *next;
   for (struct contender *c = lane->first; c; c = next) {
     next = c->next;
-    if (c->state < CONTENDER_HELD) contender_refuse(c, why);
+    if (c->state < CONTENDER_HELD) contender_refuse(c, why, reason);
   }
 }
 
@@ -304,7 +304,7 @@ static void on_list(struct op *op, const struct reply *reply) {
       list_answers(lane, op, &empty);
       return;
     case REPLY_NO_AUTH:
-      refuse_waiters(lane, VERDICT_AUTH);
+      refuse_waiters(lane, VERDICT_AUTH, reply->rc);
       return;
     case REPLY_LOST:
     case REPLY_SESSION_EXPIRED:
@@ -356,12 +356,12 @@ void lane_drive(struct lane *lane) {
   }
 }
 
-static void parent_failed(struct lane *lane, enum verdict why) {
+static void parent_failed(struct lane *lane, enum verdict why, int reason) {
   lane->parent_missing = false;
   struct contender *next;
   for (struct contender *c = lane->first; c; c = next) {
     next = c->next;
-    contender_parent_failed(c, why);
+    contender_parent_failed(c, why, reason);
   }
 }
 
@@ -395,11 +395,12 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       break;
   }
   session_trouble(s, "cannot create", lane->mkdir_path, reply->rc);
-  parent_failed(lane, reply->rc == REPLY_NO_AUTH ||
-                              reply->rc == REPLY_INVALID_ACL ||
-                              reply->rc == REPLY_AUTH_FAILED
-                          ? VERDICT_AUTH
-                          : VERDICT_INVALID);
+  parent_failed(lane,
+                reply->rc == REPLY_NO_AUTH || reply->rc == REPLY_INVALID_ACL ||
+                        reply->rc == REPLY_AUTH_FAILED
+                    ? VERDICT_AUTH
+                    : VERDICT_INVALID,
+                reply->rc);
 }
 
 /* The counter's end. */
@@ -429,7 +430,7 @@ static void on_renew(struct op *op, const struct reply *reply) {
       if (op->kind == OP_READ && reply->size > 0) {
         session_trouble(lane->session, "cannot order", lane->path,
                         REASON_COUNTER_AT_END);
-        refuse_waiters(lane, VERDICT_INVALID);
+        refuse_waiters(lane, VERDICT_INVALID, REASON_COUNTER_AT_END);
         lane->renewal = RENEWAL_NONE;
       } else {
         lane->renewal = op->kind == OP_READ ? RENEWAL_DELETE : RENEWAL_NONE;
@@ -445,8 +446,10 @@ static void on_renew(struct op *op, const struct reply *reply) {
       return;
     default:
       session_trouble(lane->session, "cannot delete", lane->path, reply->rc);
-      refuse_waiters(lane, reply->rc == REPLY_NO_AUTH ? VERDICT_AUTH
-                                                      : VERDICT_INVALID);
+      refuse_waiters(lane,
+                     reply->rc == REPLY_NO_AUTH ? VERDICT_AUTH
+                                                : VERDICT_INVALID,
+                     reply->rc);
       lane->renewal = RENEWAL_NONE;
   }
   session_dirty(lane->session, lane);

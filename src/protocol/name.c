@@ -13,7 +13,7 @@ static const struct {
   enum role role;
 } markers[] = {
     {"-lock-", ROLE_LOCK},         {"-__READ__", ROLE_READ},
-    {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_LEASE},
+    {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_PERMIT},
     {"__lock__", ROLE_KAZOO_LOCK}, {"__rlock__", ROLE_KAZOO_READ},
 };
 

@@ -26,7 +26,7 @@ enum role {
   ROLE_LOCK,
   ROLE_READ,
   ROLE_WRITE,
-  ROLE_LEASE,
+  ROLE_PERMIT,
   ROLE_KAZOO_LOCK, /* kazoo's Lock and WriteLock */
   ROLE_KAZOO_READ,
 };

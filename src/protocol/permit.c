@@ -6,6 +6,8 @@
 
 #include "moves.h"
 
+static news_handler hear_gate;
+
 void permit_begin(struct contender *c) {
   struct session *s = contender_session(c);
   const struct lane *leases = c->lane;
@@ -25,7 +27,7 @@ void permit_begin(struct contender *c) {
     session_retry(s);
     return;
   }
-  contender_init(c->gate, &options, NULL);
+  contender_init(c->gate, &options, hear_gate, c);
   c->gate->lease_of = c;
   c->gate_running = true;
   contender_join(c->gate, lane);
@@ -37,7 +39,7 @@ void permit_end(struct contender *c) {
   if (c->gate->state == CONTENDER_HELD)
     contender_release(c->gate);
   else
-    contender_refuse(c->gate, VERDICT_CANCELLED);
+    contender_refuse(c->gate, VERDICT_CANCELLED, 0);
 }
 
 /* Somebody else may be inside now: give the lease back and begin again. */
@@ -49,17 +51,17 @@ static void gate_lost(struct contender *c) {
   contender_leave(c);
 }
 
-void contender_gate_news(struct contender *c, enum news news,
-                         enum verdict why) {
+static void hear_gate(struct contender *gate, enum news news) {
+  struct contender *c = gate->owner;
   switch (news) {
     case NEWS_GRANTED:
       c->gate_open = true;
       if (c->state == CONTENDER_PARKED && !c->decided) contender_drive(c);
       break;
     case NEWS_REFUSED:
-      c->rival = c->gate->rival;
-      c->ahead = c->gate->ahead;
-      contender_refuse(c, why);
+      c->rival = gate->rival;
+      c->ahead = gate->ahead;
+      contender_refuse(c, gate->verdict, gate->reason);
       break;
     case NEWS_LOST:
       gate_lost(c);

@@ -9,8 +9,8 @@ enum role rule_role(enum kind kind, enum layout layout) {
       return kazoo ? ROLE_KAZOO_READ : ROLE_READ;
     case KIND_WRITE:
       return kazoo ? ROLE_KAZOO_LOCK : ROLE_WRITE;
-    case KIND_LEASE:
-      return ROLE_LEASE;
+    case KIND_PERMIT:
+      return ROLE_PERMIT;
     default:
       return kazoo ? ROLE_KAZOO_LOCK : ROLE_LOCK;
   }
@@ -63,7 +63,7 @@ bool rule_holds(const struct listing *listing, const struct entry *own) {
 static int too_many(const struct listing *listing, int permits) {
   int leases = 0;
   for (int i = 0; i < listing->count; i++)
-    leases += listing->entries[i].role == ROLE_LEASE;
+    leases += listing->entries[i].role == ROLE_PERMIT;
   return leases > permits ? leases - permits : 0;
 }
 
@@ -75,7 +75,7 @@ static bool proves(enum kind kind, const struct entry *own,
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead) {
   memset(ahead, 0, sizeof *ahead);
-  if (kind == KIND_LEASE) {
+  if (kind == KIND_PERMIT) {
     ahead->count = too_many(listing, permits);
     return;
   }

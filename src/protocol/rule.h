@@ -11,7 +11,7 @@ enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
-  KIND_LEASE,  /* waits until there are no more leases than permits */
+  KIND_PERMIT, /* waits until there are no more leases than permits */
   KIND_UNFAIR, /* one node, whoever makes it first: no list at all */
 };
 

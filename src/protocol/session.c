@@ -64,15 +64,6 @@ bool session_lease_stands(const struct session *s) {
 
 /* Telling. */
 
-void session_tell(struct session *s, struct contender *c, enum news news,
-                  enum verdict why) {
-  if (c->lease_of) {
-    contender_gate_news(c->lease_of, news, why);
-    return;
-  }
-  s->listener.contender(s->listener.self, c, news, why);
-}
-
 void session_trouble(struct session *s, const char *message, const char *path,
                      int rc) {
   s->listener.trouble(s->listener.self, message, path, rc);
@@ -86,7 +77,8 @@ static void change_state(struct session *s, enum session_state state) {
   if (!told) s->listener.session(s->listener.self, state);
 }
 
-void session_fall_silent(struct session *s) {
+void session_fall_silent(struct session *s, int64_t now) {
+  s->now = now;
   if (!session_is_connected(s) || s->silent) return;
   s->silent = true;
   s->listener.session(s->listener.self, SESSION_SUSPENDED);
@@ -161,11 +153,6 @@ static void each_contender(struct session *s,
       visit(c);
     }
   }
-}
-
-void session_forget(struct session *s, struct contender *c) {
-  lane_drop(c->lane, c);
-  session_tell(s, c, NEWS_FORGOTTEN, VERDICT_LOST);
 }
 
 /* Requests. */
@@ -421,13 +408,42 @@ struct lane *session_lane(struct session *s, const char *path) {
   return lane;
 }
 
-bool session_acquire(struct session *s, struct contender *c, const char *path) {
+bool session_acquire(struct session *s, int64_t now, struct contender *c,
+                     const char *path) {
+  s->now = now;
   struct lane *lane = session_lane(s, path);
   if (lane) contender_join(c, lane);
   return lane != NULL;
 }
 
-void session_close(struct session *s) {
+void session_release(struct session *s, int64_t now, struct contender *c) {
+  s->now = now;
+  contender_release(c);
+}
+
+void session_cancel(struct session *s, int64_t now, struct contender *c) {
+  s->now = now;
+  contender_refuse(c, VERDICT_CANCELLED, 0);
+}
+
+void session_lose(struct session *s, int64_t now, struct contender *c,
+                  enum loss why) {
+  s->now = now;
+  contender_lose(c, why);
+}
+
+void session_watch(struct session *s, int64_t now, struct contender *c) {
+  s->now = now;
+  contender_guard(c);
+}
+
+bool session_ask(struct session *s, int64_t now, struct op *op) {
+  s->now = now;
+  return session_submit(s, op);
+}
+
+void session_close(struct session *s, int64_t now) {
+  s->now = now;
   change_state(s, SESSION_CLOSED);
   lose_flight(s);
   each_contender(s, contender_close);
@@ -484,7 +500,7 @@ void session_disconnected(struct session *s, int64_t now) {
 }
 
 static void refuse_entry(struct contender *c) {
-  contender_refuse(c, VERDICT_AUTH);
+  contender_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
 }
 
 void session_refused(struct session *s, int64_t now) {
@@ -555,7 +571,7 @@ static void run_timers(struct session *s) {
   }
 }
 
-void session_turn(struct session *s, int64_t now) {
+void session_run(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   s->now = now;
   if (s->holders > 0 && now >= s->lease.until)

@@ -29,8 +29,6 @@ enum session_state {
 /* Whom the protocol tells what has happened. */
 struct listener {
   void *self;
-  void (*contender)(void *self, struct contender *c, enum news news,
-                    enum verdict why);
   void (*session)(void *self, enum session_state state);
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
@@ -127,9 +125,25 @@ void session_init(struct session *s, const struct session_options *options,
                   const struct listener *listener, int64_t now);
 void session_free(struct session *s); /* after session_close */
 
-/* What the user wants. */
-bool session_acquire(struct session *s, struct contender *c, const char *path);
-void session_close(struct session *s);
+/* What the user wants.  A contender's owner hears of it by its `tell`, also
+ * before the call returns.  False: no memory, and nothing has begun. */
+bool session_acquire(struct session *s, int64_t now, struct contender *c,
+                     const char *path);
+/* Of one that is not held, or not any more: nothing happens. */
+void session_release(struct session *s, int64_t now, struct contender *c);
+/* Of one that waits no more: nothing happens; the grant was first. */
+void session_cancel(struct session *s, int64_t now, struct contender *c);
+/* Its owner knows that the hold is over; of one that is not held: nothing. */
+void session_lose(struct session *s, int64_t now, struct contender *c,
+                  enum loss why);
+/* The lease of a hold was over: the user sees SUSPENDED until a round is
+ * answered, or the connection goes. */
+void session_fall_silent(struct session *s, int64_t now);
+/* Watches the node of a hold now rather than soon. */
+void session_watch(struct session *s, int64_t now, struct contender *c);
+/* A request beside the protocol; false: it was not sent. */
+bool session_ask(struct session *s, int64_t now, struct op *op);
+void session_close(struct session *s, int64_t now);
 
 /* What the world reports.
  *
@@ -156,8 +170,8 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path);
 
 /* Ends every batch of the calls above: runs what is due, sends what waited. */
-void session_turn(struct session *s, int64_t now);
-/* When session_turn must be called at the latest. */
+void session_run(struct session *s, int64_t now);
+/* When session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 
 /* For lanes and contenders.  What was submitted is sent in that order, at once
@@ -173,17 +187,12 @@ void session_found(struct session *s, const struct op *create);
 bool session_refuses(const struct session *s, const struct op *create);
 bool session_is_connected(const struct session *s);
 bool session_lease_stands(const struct session *s);
-/* The user sees SUSPENDED until a round is answered, or the connection goes. */
-void session_fall_silent(struct session *s);
 /* Renews the lease as soon as possible. */
 void session_prove(struct session *s);
-void session_tell(struct session *s, struct contender *c, enum news news,
-                  enum verdict why);
 void session_trouble(struct session *s, const char *message, const char *path,
                      int rc);
 struct lane *session_lane(struct session *s, const char *path);
 void session_dirty(struct session *s, struct lane *lane);
-void session_forget(struct session *s, struct contender *c);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {
   /* One writer: a load and a store do, no locked instruction. */

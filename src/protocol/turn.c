@@ -96,7 +96,7 @@ static void before_gone(struct contender *c) {
 
 /* Who waits for a change of the directory rather than of one node. */
 static bool waits_for_children(const struct contender *c) {
-  return c->options.kind == KIND_LEASE || c->options.strategy == WAIT_PARENT;
+  return c->options.kind == KIND_PERMIT || c->options.strategy == WAIT_PARENT;
 }
 
 /* All is known that a list can tell: grant, or watch for our turn. */
@@ -135,7 +135,7 @@ static bool aim(struct contender *c, struct watch **watch,
 static bool only_ghosts_ahead(const struct contender *c,
                               const struct listing *listing,
                               const struct entry *own) {
-  if (c->options.kind == KIND_LEASE) return false;
+  if (c->options.kind == KIND_PERMIT) return false;
   for (const struct entry *e = own; e-- > listing->entries;) {
     uint64_t id;
     if (!rule_blocks(c->options.kind, own, e)) continue;
@@ -150,7 +150,7 @@ static bool only_ghosts_ahead(const struct contender *c,
 static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   struct session *s = contender_session(c);
-  if (c->options.kind != KIND_LEASE && !listing_orders(listing, own)) {
+  if (c->options.kind != KIND_PERMIT && !listing_orders(listing, own)) {
     c->again = true;
     contender_leave(c);
     lane_renew(c->lane);
@@ -161,7 +161,7 @@ static void place(struct contender *c, const struct listing *listing,
   if (c->options.downgrade && !c->anchored) {
     c->anchored = listing_find(listing, c->options.writer) != NULL;
     if (!c->anchored) {
-      contender_refuse(c, VERDICT_LOST);
+      contender_refuse(c, VERDICT_LOST, 0);
       return;
     }
   }
@@ -179,7 +179,7 @@ static void place(struct contender *c, const struct listing *listing,
       !only_ghosts_ahead(c, listing, own)) {
     note_rival(c, ahead.nearest ? ahead.nearest->name : NULL,
                ahead.before ? ahead.before->name : NULL);
-    contender_refuse(c, VERDICT_BUSY);
+    contender_refuse(c, VERDICT_BUSY, 0);
     return;
   }
   if (c->ahead > 0 || !c->proven) {
@@ -240,7 +240,7 @@ void turn_hear_revocation(struct contender *c, const struct reply *reply) {
 void turn_tell_revocation(struct contender *c) {
   if (!c->asked || c->revoked || c->state != CONTENDER_HELD) return;
   c->revoked = true;
-  session_tell(contender_session(c), c, NEWS_REVOKED, VERDICT_LOST);
+  c->tell(c, NEWS_REVOKED);
 }
 
 void contender_watch(struct contender *c, struct watch *watch,

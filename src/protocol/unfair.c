@@ -28,7 +28,7 @@ void unfair_mine(struct contender *c) {
 /* Somebody has it, or we have: wait, and see. */
 void unfair_queue(struct contender *c) {
   if (!c->options.patient && !c->doubtful) {
-    contender_refuse(c, VERDICT_BUSY);
+    contender_refuse(c, VERDICT_BUSY, 0);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
@@ -68,7 +68,7 @@ static void unfair_seen(struct contender *c, const struct reply *reply) {
       unfair_found(c, reply);
       unfair_mine(c);
     } else if (!c->options.patient) {
-      contender_refuse(c, VERDICT_BUSY);
+      contender_refuse(c, VERDICT_BUSY, 0);
     }
   } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
     c->doubtful = false;

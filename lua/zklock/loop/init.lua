@@ -1,16 +1,26 @@
 --- Loops: how a call that must wait suspends its caller.
 --
--- An adapter is `{ new = function(core) return A end }`; `core` is the
--- session, with `core:fd()` and `core:step()`.
+-- The option `loop` is an adapter A itself, one for all sessions, or a maker:
+--   new(session)        A, for one session: session:fd(), session:step().
+--                       Those of this directory get the session's engine, too
+--   here()              optional, of this directory's: the maker for what runs
+--                       here; nil: nothing does
+-- What A has.  `w` is a wait; in it A may keep what it likes under names of its
+-- own, and read w.done, which says that there is nothing to wait for.
 --   A.wait(w, timeout)  suspends the caller until A.wake(w), or the time; may
 --                       return early
 --   A.wake(w)           never yields, blocks or raises
 --   A.arm(), A.disarm() optional: from now on somebody waits or expects a
 --                       callback, and the fd is to be watched; nobody any more
 --   A.owner()           optional: what the running task is called
+--   A.scope()           optional: what ends with the caller's request, if there
+--                       is one (ngx/scope.lua): `waits` and `guards`, sets that
+--                       scope:add(set, thing) and scope:remove(set, thing)
+--                       change, and scope:has_ended()
+--   A.cleanup()         optional: the running request ends, which A cannot tell
 --   A.reads_fd          optional: the host reads the wake-up's bytes itself
 --   A.blocks            optional: A.wait blocks the thread, it never yields
---   A.close()           optional: always before the fd is closed
+--   A.close()           optional: always before the fd is closed; maybe again
 --
 -- The adapters of this directory have the same parts in the same order: how
 -- the loop hears of an error that nobody else would, the reader, wait, wake,

@@ -4,10 +4,10 @@ local scopes = require "zklock.ngx.scope"
 local semaphore = require "ngx.semaphore"
 local waits = require "zklock.wait"
 
-return { new = function(session)
+return { new = function(_, engine)
   local A, reading = { reads_fd = true }, { left = true }
-  local weak = setmetatable({ session }, { __mode = "v" })
-  A.scope, A.owner, A.cleanup = scopes.finder(session)
+  local weak = setmetatable({ engine }, { __mode = "v" })
+  A.scope, A.owner, A.cleanup = scopes.finder(engine)
 
   -- nginx may drop a timer (lua_max_running_timers): then another is tried.
   -- Where it starts none who waits looks for itself.
@@ -37,7 +37,7 @@ return { new = function(session)
   end
 
   function A.nudge()
-    if not session._left then session._core:nudge() end
+    if not engine.life:has_left() then engine.core:nudge() end
   end
 
   A.close = A.nudge -- the reader leaves by itself

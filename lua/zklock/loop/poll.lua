@@ -1,12 +1,12 @@
 --- The loop of plain scripts: a wait blocks the thread in poll(2).
 return {
-  new = function(session)
+  new = function(_, engine)
     local A = { blocks = true }
 
     function A.wait(w, timeout)
       while not w.done do
-        session._core:wait(timeout)
-        session:_step()
+        engine.core:wait(timeout)
+        engine.events:step()
         if timeout then return end
       end
     end

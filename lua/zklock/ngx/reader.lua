@@ -2,6 +2,7 @@
 -- socket at which events arrive, and turns the session.
 local core = require "zklock.core"
 local scopes = require "zklock.ngx.scope"
+local waits = require "zklock.wait"
 
 -- A callback runs in a thread of its own: it may wait.  Those that have ended
 -- are to be waited for, or nginx would keep them.
@@ -21,31 +22,32 @@ end
 -- Errors of callbacks go to nginx's log.  False: the reader is to leave, so
 -- that the worker can exit, or a Lua state that is one request's own can go.
 local function turn(weak, spawn)
-  local session = weak[1]
-  if not session or session._left then return false end
-  session._spawn = spawn
+  local engine = weak[1]
+  if not engine or engine.life:has_left() then return false end
+  local session, callbacks = engine.session, engine.callbacks
+  callbacks.spawn = spawn
   local ok, problem = pcall(session.step, session)
-  session._spawn = false
+  callbacks.spawn = false
   if not ok then ngx.log(ngx.ERR, problem) end
-  if session._left then return false end
+  if engine.life:has_left() then return false end
   local may_leave = not scopes.lasts or ngx.worker.exiting()
-  local requests = session._core:requests(may_leave)
-  return not may_leave or requests > 0 or session:_is_waited_for()
+  local requests = engine.core:requests(may_leave)
+  return not may_leave or requests > 0 or waits.exist(engine.waits)
 end
 
 local function is_open(weak)
-  return weak[1] and not weak[1]._left
+  return weak[1] and not weak[1].life:has_left()
 end
 
 -- The socket; nil: it cannot be had, or is not needed any more.
 local function connect(weak)
   if not is_open(weak) then return nil end
-  local handle, socket = weak[1]._core, ngx.socket.tcp()
+  local handle, socket = weak[1].core, ngx.socket.tcp()
   socket:settimeouts(1000, 1000, scopes.FOREVER * 1000)
-  local ok, problem = handle:open_doorway()
+  local ok, problem = handle:open_socket()
   if ok then ok, problem = socket:connect("unix:" .. ok) end
   if not is_open(weak) then return nil end
-  if ok then ok, problem = handle:enter_doorway() end
+  if ok then ok, problem = handle:accept_socket() end
   if ok then return socket end
   ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ", problem)
 end
@@ -84,7 +86,7 @@ local function start_timer(...)
   return started
 end
 
---- Begins to read for the session `weak[1]`: `{ reads =, left =, replaced = }`.
+--- Begins to read for the engine `weak[1]`: `{ reads =, left =, replaced = }`.
 -- It refers to the session weakly, or one that nobody uses would never close.
 function reader.start(weak)
   local me = {}

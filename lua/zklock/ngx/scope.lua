@@ -103,7 +103,7 @@ local without = { init = true, init_worker = true, exit_worker = true,
 --- For one session, three functions.  The first returns the running request's
 -- scope, if there is one; the second, who owns what it acquires; the third ends
 -- the scope where nginx cannot tell.
-function scopes.finder(session)
+function scopes.finder(engine)
   local known, made = {}, 0 -- by the address of the request
 
   -- nginx reuses addresses, but not at once.
@@ -129,11 +129,11 @@ function scopes.finder(session)
     if scope and not scope:has_ended() then return scope end
     local request, number
     if ngx.config.subsystem == "http" then
-      request, number = session._core:request()
+      request, number = engine.core:request()
     end
     if not request then return untold() end
     note(request, address)
-    scope = Scope.new(request, session._scopes, number)
+    scope = Scope.new(request, engine.scopes, number)
     known[address] = scope
     made = made + 1
     if made % 1000 == 0 then forget_ended() end

@@ -8,7 +8,7 @@ local support = require "support"
 local function watch_handover(guard, other, path)
   local granted
   other:mutex(path):acquire_async(nil, function(mine) granted = mine end)
-  support.wait_for_queue(path, 2, other._hosts)
+  support.wait_for_queue(path, 2, other._engine.hosts)
   return function(seconds)
     support.step_until(other, function()
       assert.is_false(granted ~= nil and granted:is_held() and guard:is_held())

@@ -1,20 +1,18 @@
 /* A request of nginx, as far as one session cares: what waits and holds in its
  * name ends with it, in whatever way it ends.  nginx tells its end by calling
  * a cleanup, in the Lua thread; an event then tells the Lua layer. */
-#ifndef ZKLOCK_REQUEST_H
-#define ZKLOCK_REQUEST_H
+#ifndef ZKLOCK_NGINX_REQUEST_H
+#define ZKLOCK_NGINX_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "channel.h"
+#include "core.h"
 
 #pragma GCC visibility push(hidden)
 
-struct core;
-
-struct request {
-  /* (c) constant after request_new  (l) the Lua thread  (a) atomic */
+struct nginx_request {
+  /* (c) constant after nginx_request_new  (l) the Lua thread  (a) atomic */
   _Atomic int references; /* (a) the cleanup, the userdata, the message */
   struct core *core;      /* (c) its memory is kept */
   uint64_t number;        /* (c) what the event calls it */
@@ -24,10 +22,10 @@ struct request {
 };
 
 /* NULL: no memory.  The reference is the cleanup's. */
-struct request *request_new(struct core *core);
+struct nginx_request *nginx_request_new(struct core *core);
 /* The cleanup. */
-void request_end(void *request);
-void request_drop(struct request *request);
+void nginx_request_end(void *request);
+void nginx_request_drop(struct nginx_request *request);
 
 #pragma GCC visibility pop
 

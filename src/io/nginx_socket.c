@@ -1,4 +1,4 @@
-#include "doorway.h"
+#include "nginx_socket.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,11 @@
 #include "descriptors.h"
 
 /* A directory of our own: nobody else can connect. */
-static bool make_directory(struct doorway *doorway) {
+static bool make_directory(struct nginx_socket *s) {
   static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
   for (int i = 0; i < 3; i++) {
-    snprintf(doorway->directory, sizeof doorway->directory, "%s/zklock-XXXXXX",
-             places[i]);
-    if (mkdtemp(doorway->directory)) return true;
+    snprintf(s->directory, sizeof s->directory, "%s/zklock-XXXXXX", places[i]);
+    if (mkdtemp(s->directory)) return true;
   }
   return false;
 }
@@ -28,16 +27,15 @@ static bool listen_at(int fd, const char *path) {
          listen(fd, 1) == 0;
 }
 
-bool doorway_open(struct doorway *doorway) {
-  doorway_close(doorway);
-  if (!make_directory(doorway)) return false;
-  snprintf(doorway->path, sizeof doorway->path, "%s/wake", doorway->directory);
-  doorway->listener = descriptors_unix_socket();
-  doorway->open = true;
-  if (doorway->listener >= 0 && listen_at(doorway->listener, doorway->path))
-    return true;
+bool nginx_socket_open(struct nginx_socket *s) {
+  nginx_socket_close(s);
+  if (!make_directory(s)) return false;
+  snprintf(s->path, sizeof s->path, "%s/wake", s->directory);
+  s->listener = descriptors_unix_socket();
+  s->open = true;
+  if (s->listener >= 0 && listen_at(s->listener, s->path)) return true;
   int problem = errno;
-  doorway_close(doorway);
+  nginx_socket_close(s);
   errno = problem;
   return false;
 }
@@ -56,24 +54,24 @@ static bool is_ours(int fd) {
 #endif
 }
 
-int doorway_accept(struct doorway *doorway) {
+int nginx_socket_accept(struct nginx_socket *s) {
   errno = EINVAL;
-  int fd = doorway->open ? descriptors_accept(doorway->listener) : -1;
+  int fd = s->open ? descriptors_accept(s->listener) : -1;
   if (fd >= 0 && !is_ours(fd)) {
     close(fd);
     fd = -1;
     errno = EACCES;
   }
   int problem = errno;
-  doorway_close(doorway);
+  nginx_socket_close(s);
   errno = problem;
   return fd;
 }
 
-void doorway_close(struct doorway *doorway) {
-  if (!doorway->open) return;
-  doorway->open = false;
-  unlink(doorway->path);
-  rmdir(doorway->directory);
-  if (doorway->listener >= 0) close(doorway->listener);
+void nginx_socket_close(struct nginx_socket *s) {
+  if (!s->open) return;
+  s->open = false;
+  unlink(s->path);
+  rmdir(s->directory);
+  if (s->listener >= 0) close(s->listener);
 }

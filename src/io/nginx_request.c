@@ -1,23 +1,25 @@
-#include "request.h"
+#include "nginx_request.h"
 
 #include <stdlib.h>
 
-#include "core.h"
+#include "messages.h"
 
-struct request *request_new(struct core *core) {
-  struct request *request = calloc(1, sizeof *request);
+static void drop(void *request) { nginx_request_drop(request); }
+
+struct nginx_request *nginx_request_new(struct core *core) {
+  struct nginx_request *request = calloc(1, sizeof *request);
   if (!request) return NULL;
   request->references = 1;
   request->core = core;
   request->number = ++core->numbers;
-  request->message.subject = request;
+  request->message = (struct message){.subject = request, .drop = drop};
   core_keep(core);
   core->requests++;
   return request;
 }
 
-void request_end(void *self) {
-  struct request *request = self;
+void nginx_request_end(void *self) {
+  struct nginx_request *request = self;
   struct core *core = request->core;
   request->ended = true;
   core->requests--;
@@ -25,10 +27,10 @@ void request_end(void *self) {
     request->references++;
     channel_event(&core->channel, &request->message, EVENT_ENDED);
   }
-  request_drop(request);
+  nginx_request_drop(request);
 }
 
-void request_drop(struct request *request) {
+void nginx_request_drop(struct nginx_request *request) {
   if (--request->references > 0) return;
   core_forget(request->core);
   free(request);

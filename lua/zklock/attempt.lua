@@ -1,0 +1,172 @@
+--- Attempt: an acquisition of one lock under way, `{ share =, guard =,
+-- wait = }`.  What it has got goes back if it does not reach the caller.
+--
+-- What is asked for are the `terms` of a lock object (lock.lua) and a `request`
+-- (options.read_request).
+local core = require "zklock.core"
+local guards = require "zklock.guard"
+local Hold = require "zklock.hold"
+local protect = require "zklock.protect"
+local reasons = require "zklock.reasons"
+local refusal = require "zklock.errors".refusal
+local waits = require "zklock.wait"
+
+local Attempt = protect.class()
+
+function Attempt:finish()
+  if self.fine then return end
+  if self.guard then
+    guards.give_back(self.guard)
+    guards.tell_loss(self.guard)
+  end
+  if self.share then self.share:release() end
+  local wait = self.wait
+  if wait then wait.waiters[wait] = nil end
+end
+
+function Attempt.new()
+  return setmetatable({}, Attempt)
+end
+
+local function make_guard(attempt, terms, wait)
+  local hold = Hold.new(wait, terms.path, terms.owners)
+  local guard = guards.new(hold, wait.share, terms.kind)
+  attempt.guard = guard
+  terms.owners:push(terms.kind, wait.owner, guard, wait.scope)
+  return guard
+end
+
+-- The same for the side of a rwlock that the owner does not hold: a reader has
+-- to wait for itself, a writer's share is the one to be downgraded.
+local function cross(terms, owner)
+  local kind, owners = terms.kind, terms.owners
+  local other = kind == "read" and owners:top("write", owner)
+    or kind == "write" and owners:top("read", owner)
+  if not other then
+    return nil
+  elseif guards.find_loss(other) then
+    return "lost", other
+  elseif kind == "write" then
+    return true, refusal("deadlock", "%s is held for reading by the caller, "
+      .. "which waits for itself when it asks for writing", terms.path)
+  end
+  return nil, guards.share(other)
+end
+
+-- What an owner that holds already gets; nothing if it does not hold.  The
+-- second result is the writer's share that a reader is to downgrade; or after
+-- "lost" the guard whose hold is lost, which nobody may have been told.
+local function reenter(attempt, terms, owner, scope)
+  local kind = terms.kind
+  if kind == "lease" then return nil end -- each acquisition takes a permit
+  local top = terms.owners:top(kind, owner)
+  if not top then return cross(terms, owner) end
+  if guards.find_loss(top) then
+    return "lost", top
+  elseif not terms.reentrant then
+    return true, refusal("deadlock",
+      "%s is already held by the caller and not reentrant", terms.path)
+  end
+  attempt.share = core.hold()
+  local guard = guards.again(top, attempt.share, kind)
+  attempt.guard = guard
+  terms.owners:push(kind, owner, guard, scope)
+  return true, guard
+end
+
+-- How long an impatient acquisition waits for the server's word, or for the
+-- first connection.
+local function patience(engine)
+  local timeout = engine.core:timeout()
+  return timeout > 0 and timeout or engine.connect_timeout
+end
+
+local function begin(attempt, terms, request, writer)
+  local engine, way = terms.engine, terms.way
+  local patient, seconds = request.timeout ~= 0, request.timeout
+  if not patient then seconds = patience(engine) end
+  if writer then
+    way = setmetatable({ writer = writer }, { __index = way })
+  end
+  attempt.share = core.hold()
+  local share, number = engine.core:acquire(terms.path, seconds, patient,
+    request.data, request.max_hold, way, attempt.share)
+  local wait = waits.new(engine, engine.waits.answers, number)
+  wait.share, wait.owner, wait.scope = share, request.owner, request.scope
+  wait.waiters = terms.waiters
+  attempt.wait = wait
+  terms.waiters[wait] = true
+  if request.taking then request.taking.wait = wait end
+  return wait
+end
+
+-- The outcome of a wait that is over: a guard, or nil, message, code.
+local function finish(attempt, terms, request, wait)
+  terms.waiters[wait] = nil
+  if wait.code then return reasons.of_wait(terms.path, request, wait) end
+  wait.taken = true
+  return make_guard(attempt, terms, wait)
+end
+
+--- Suspends the caller: a guard, or nil, message, code.
+function Attempt.acquire(attempt, terms, request)
+  local engine = terms.engine
+  engine:check_open()
+  local adapters = engine.adapters
+  local adapter = adapters:for_waiting()
+  if request.owner == nil then request.owner = adapters:owner(adapter) end
+  request.scope = adapters:scope(adapter)
+  local done, guard, message, code =
+    reenter(attempt, terms, request.owner, request.scope)
+  if done == "lost" then return select(2, guards.refuse(guard)) end
+  if done then return guard, message, code end
+  local wait = begin(attempt, terms, request, guard)
+  waits.suspend(wait, adapter)
+  return finish(attempt, terms, request, wait)
+end
+
+-- The callback's turn.  What it gets is made once, if this is interrupted.
+local function deliver(attempt, terms, request, item)
+  local wait, events = attempt.wait, terms.engine.events
+  if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
+  if attempt.guard then
+    events:call(item, attempt.guard)
+  elseif item.fn then
+    events:call(item, finish(attempt, terms, request, wait))
+  end
+end
+
+-- The wait of an attempt that goes on by itself, from the last line on.
+local function begin_alone(attempt, terms, request, callback, writer)
+  local wait = begin(attempt, terms, request, writer)
+  local scope, item = request.scope, { fn = callback, scope = false }
+  if scope then scope:add(scope.waits, wait) end
+  wait.callback = function() deliver(attempt, terms, request, item) end
+  wait.adapter = terms.engine.adapters:expect(wait)
+  waits.enter(wait)
+  return wait
+end
+
+--- Returns at once: the wait, or false if there is none.  `callback` gets the
+-- outcome in the name of `request.scope`.
+function Attempt.begin(terms, request, callback)
+  local attempt = Attempt.new()
+  if request.owner == nil then
+    request.owner = {}
+    return begin_alone(attempt, terms, request, callback)
+  end
+  local done, guard, message, code =
+    reenter(attempt, terms, request.owner, request.scope)
+  if not done then
+    return begin_alone(attempt, terms, request, callback, guard)
+  end
+  terms.engine.events:later(function()
+    if done == "lost" then
+      return callback(select(2, guards.refuse(guard)))
+    end
+    callback(guard, message, code)
+  end, request.scope)
+  return false
+end
+
+return Attempt

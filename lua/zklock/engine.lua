@@ -1,0 +1,109 @@
+--- Engine: what a session is made of inside, and all its locks and guards
+-- refer to.  Each part is a file of its own, and alone writes its fields.
+local Adapters = require "zklock.adapters"
+local Callbacks = require "zklock.callbacks"
+local core = require "zklock.core"
+local Events = require "zklock.events"
+local Life = require "zklock.life"
+local loops = require "zklock.loop"
+local misuse = require "zklock.errors".misuse
+local protect = require "zklock.protect"
+local waits = require "zklock.wait"
+
+local Engine = {}
+Engine.__index = Engine
+
+local PATIENCE = 2 -- seconds
+
+--- `session`: its user's object; `handle`: the core's; `given`: what settings
+-- have been read.
+function Engine.new(session, handle, hosts, given)
+  local pid = core.pid()
+  local engine = setmetatable({
+    session = session,
+    core = handle,
+    pid = pid,
+    hosts = hosts,
+    connect_timeout = given.connect_timeout,
+    data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
+    life = Life.new(),
+    callbacks = Callbacks.new(given.log),
+    waits = waits.tables(),
+    scopes = {}, -- requests of nginx with which something ends
+    -- Who is not referred to by a user any more is collected.
+    holds = setmetatable({}, { __mode = "v" }),
+    shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
+    owners = setmetatable({}, { __mode = "v" }), -- by their paths
+  }, Engine)
+  engine.adapters = Adapters.new(engine, given.loop)
+  engine.events = Events.new(engine, given.on_event)
+  return engine
+end
+
+function Engine:is_ours()
+  return core.pid() == self.pid
+end
+
+function Engine:check_process()
+  if not self:is_ours() then
+    misuse("this session belongs to process %d", self.pid)
+  end
+end
+
+function Engine:check_open()
+  self:check_process()
+  if self.life:is_closed() then misuse("the session is closed") end
+end
+
+-- Closing.
+
+local function await_end(self)
+  local deadline = core.now() + PATIENCE
+  while self.life.state == "closed" do
+    local left = deadline - core.now()
+    if left <= 0 then return end
+    self.core:wait(left)
+    self.events:step()
+  end
+end
+
+local function leave(self)
+  if self.life:has_left() then return end
+  self.adapters:close()
+  self.life.last = self.life.last
+    or { id = self.core:id(), stats = self.core:stats() }
+  self.core:leave()
+  self.life:enter "left"
+end
+
+local function enter_closed(self)
+  self.life:enter "closed"
+  self.core:close()
+  self.events:tell_closed()
+end
+
+local function close(self)
+  self.events:tell_losses()
+  if self.life:is_closed() then return end -- by one who was told
+  enter_closed(self)
+  if loops.may_block(self.adapters.loop) then await_end(self) end
+end
+
+-- A close that is interrupted waits for nothing more.
+local Closing = protect.class()
+
+function Closing:finish()
+  local engine = self.engine
+  if not self.fine and not engine.life:has_left() then enter_closed(engine) end
+  leave(engine)
+end
+
+--- Releases all, ends the ZooKeeper session, and tells who waits or listens.
+function Engine:close()
+  self:check_process()
+  if self.life:is_closed() then return end
+  local closing = setmetatable({ engine = self }, Closing)
+  protect.call(loops.may_block(self.adapters.loop), closing, close, self)
+end
+
+return Engine

@@ -1,0 +1,305 @@
+--- Events: what the I/O thread tells, and who hears of it.
+-- It decides; here the outcome reaches whoever waits or listens.  Callbacks run
+-- only in step(), in the thread that owns the Lua state.
+--
+-- An event is noted first: then it is over for the core, and what it asks for
+-- stands in `due`, `{ fn, ... }`, until it has been done.  A hook may raise
+-- anywhere in between, and a callback may turn the session: so noting it twice
+-- does no harm, nor does doing it twice.
+local errors = require "zklock.errors"
+local Hold = require "zklock.hold"
+local loops = require "zklock.loop"
+local waits = require "zklock.wait"
+
+local Events = {}
+Events.__index = Events
+
+--- `on_event`: the option of connect.
+function Events.new(engine, on_event)
+  return setmetatable({
+    engine = engine,
+    on_event = on_event,
+    listeners = {}, -- by the event's name
+    due = {},
+    untold = {}, -- holds whose loss the next step() is to tell
+    farewell = false, -- who is to hear of the close
+  }, Events)
+end
+
+function Events:on(event, fn)
+  self.listeners[event] = self.listeners[event] or {}
+  table.insert(self.listeners[event], fn)
+end
+
+-- What is due.
+
+local function run_due(self)
+  local due = self.due
+  while due[1] do
+    local item = due[1]
+    item[1](self, item[2], item[3], item[4])
+    if due[1] == item then table.remove(due, 1) end
+  end
+end
+
+-- Does at once what an event would ask for; the rest of it in the next step(),
+-- if this is interrupted.
+local function do_now(self, item)
+  local due = self.due
+  table.insert(due, item)
+  item[1](self, item[2], item[3], item[4])
+  for i = #due, 1, -1 do
+    if due[i] == item then table.remove(due, i) end
+  end
+end
+
+--- Calls `fn(self, ...)`; and again in the next step(), if it is interrupted.
+function Events:do_now(fn, ...)
+  do_now(self, { fn, ... })
+end
+
+local function call_later(self, item)
+  self.engine.callbacks:call(item)
+  if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
+end
+
+--- Puts a callback off to the next step().  `scope`: nil for the caller's,
+-- false for none.
+function Events:later(fn, scope)
+  local adapters = self.engine.adapters
+  if scope == nil then scope = adapters:scope() end
+  local item = { fn = fn, scope = scope, adapter = false }
+  item.adapter = adapters:expect(item)
+  table.insert(self.due, { call_later, item })
+  self.engine.core:nudge()
+end
+
+local function may_call(self)
+  return loops.allows_callbacks(self.engine.adapters.loop)
+end
+
+--- Runs a callback: now, or, where none must run, in the next step().
+function Events:call(item, ...)
+  if may_call(self) then return self.engine.callbacks:call(item, ...) end
+  local n, given, fn = select("#", ...), { ... }, item.fn
+  item.fn = false
+  self:later(function() fn((table.unpack or unpack)(given, 1, n)) end,
+    item.scope or false)
+end
+
+-- What events ask for.
+
+local function end_wait(_, wait) waits.finish(wait) end
+
+local function end_openings(self, code)
+  for _, opening in pairs(self.engine.waits.openings) do
+    opening.code = code
+    waits.finish(opening)
+  end
+end
+
+local function fail(self, code)
+  if self.engine.life:enter("failed", code) then end_openings(self, code) end
+end
+
+-- Everybody who is to hear that a hold is lost hears it once.
+local function tell_loss(self, hold, listeners)
+  local callbacks = self.engine.callbacks
+  hold.listeners, hold.revocation = false, false
+  if not hold.reported then
+    hold.reported = true
+    callbacks:report("warn", ("the hold of %s was lost%s"):format(hold.path,
+      errors.because(hold.lost)))
+  end
+  local code = errors.code_of_loss(hold.lost)
+  for _, listener in ipairs(listeners) do
+    callbacks:call(listener, listener.guard, code, hold.lost)
+  end
+  self.engine.adapters:unlisten(hold)
+end
+
+local function tell_revoked(self, hold, listeners)
+  hold.revoked, hold.revocation = true, false
+  for _, listener in ipairs(listeners) do
+    self.engine.callbacks:call(listener, listener.guard)
+  end
+end
+
+local none = {}
+
+local function listeners_of(self, event)
+  local listeners = {}
+  for _, fn in ipairs(self.listeners[event] or none) do
+    listeners[#listeners + 1] = { fn = fn }
+  end
+  listeners[#listeners + 1] = { fn = self.on_event }
+  return listeners
+end
+
+local function tell(self, event, listeners)
+  for _, listener in ipairs(listeners) do
+    self.engine.callbacks:call(listener, event, self.engine.session)
+  end
+end
+
+local function tell_state(self, state, event, listeners)
+  if not self.engine.life:enter(state) then return end
+  tell(self, event, listeners)
+  if state == "connected" then end_openings(self, false) end
+end
+
+local function report(self, level, message)
+  self.engine.callbacks:report(level, message)
+end
+
+local function finish_scope(_, scope) scope:finish() end
+
+-- By its kind, what an event asks for, if anything.  An event is told until it
+-- has been noted: should there be no memory left, what is called here raises.
+local handlers = {}
+
+function handlers.granted(engine, number)
+  local wait = engine.waits.answers[number]
+  return wait and { end_wait, wait }
+end
+
+function handlers.refused(engine, number, code, ahead, reason, rival, holds,
+    cut)
+  local wait = engine.waits.answers[number]
+  if not wait then return end
+  wait.code, wait.ahead, wait.reason = code, ahead, reason
+  wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
+  return { end_wait, wait }
+end
+
+function handlers.answered(engine, number, code, reason, contenders, exists)
+  local wait = engine.waits.answers[number]
+  if not wait then return end
+  wait.code, wait.reason = code, reason
+  wait.contenders, wait.exists = contenders, exists
+  return { end_wait, wait }
+end
+
+function handlers.gone(engine, number)
+  local wait = engine.waits.removals[number]
+  return wait and { end_wait, wait }
+end
+
+-- Of a close nobody hears who has not heard before it.
+local function listening_hold(engine, number)
+  local hold = engine.holds[number]
+  return hold and not hold.ended and not engine.life:is_closed() and hold
+end
+
+function handlers.lost(engine, number, reason)
+  local hold = listening_hold(engine, number)
+  if not hold then return end
+  engine.events.untold[hold] = nil
+  hold.lost = hold.lost or reason
+  return hold.listeners and { tell_loss, hold, hold.listeners }
+end
+
+function handlers.revoked(engine, number)
+  local hold = listening_hold(engine, number)
+  return hold and { tell_revoked, hold, hold.revocation or none }
+end
+
+local function state_item(engine, state)
+  local event = state
+  if state == "connected" and engine.life:is_same_session() then
+    event = "reconnected"
+  end
+  return { tell_state, state, event, listeners_of(engine.events, event) }
+end
+
+function handlers.state(engine, state)
+  local life = engine.life
+  if state == "closed" or not life:may_enter(state)
+      or state == "suspended" and life.state == state then
+    return nil
+  end
+  return state_item(engine, state)
+end
+
+-- `code`: why there is no first connection.
+function handlers.failed(engine, code)
+  return engine.life:may_enter "failed" and { fail, code }
+end
+
+function handlers.log(_, level, message)
+  return { report, level, message }
+end
+
+-- A request of nginx.
+function handlers.ended(engine, number)
+  local scope = engine.scopes[number]
+  return scope and { finish_scope, scope }
+end
+
+function handlers.closed(engine)
+  engine.life:enter "ended"
+end
+
+local function dispatch(self, kind, ...)
+  if not kind then return false end
+  local engine = self.engine
+  engine.core:noted(self.due, handlers[kind](engine, ...) or nil)
+  return true
+end
+
+--- Runs what is due; raises nothing but what a hook has raised.
+function Events:step()
+  run_due(self)
+  local engine = self.engine
+  while not engine.life:has_left()
+      and dispatch(self, engine.core:next(engine.adapters.host_reads)) do
+    run_due(self)
+  end
+end
+
+--- A call has found out that a hold is lost, and tells it before it returns;
+-- or, where a callback must not run, leaves that to the event that is on its
+-- way.  A suspension that is known, and not yet told, comes before it.
+function Events:lose(hold, reason)
+  local engine, listeners = self.engine, hold.listeners
+  hold.lost = hold.lost or reason
+  if not listeners then return end
+  if not may_call(self) then
+    self.untold[hold] = true
+    return
+  end
+  if engine.life.state == "connected" and engine.core:state() == "suspended"
+  then
+    do_now(self, state_item(engine, "suspended"))
+  end
+  do_now(self, { tell_loss, hold, listeners })
+end
+
+--- Tells of all losses that there are.
+function Events:tell_losses()
+  for _, hold in ipairs(Hold.find_losses(self.engine)) do
+    self:lose(hold, hold.lost)
+  end
+end
+
+local function end_all(self, tables)
+  for _, among in ipairs { tables.answers, tables.removals } do
+    for _, wait in pairs(among) do
+      wait.code = "closed"
+      table.insert(self.due, { end_wait, wait })
+    end
+  end
+end
+
+--- The session is closed: whoever waits hears of it, and then all who listen,
+-- of this for the last time.  What it does twice it does once.
+function Events:tell_closed()
+  self:tell_losses() -- of what was lost until the core was closed
+  end_all(self, self.engine.waits)
+  run_due(self)
+  self.farewell = self.farewell or listeners_of(self, "closed")
+  tell(self, "closed", self.farewell)
+  end_openings(self, "closed")
+end
+
+return Events

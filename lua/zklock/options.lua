@@ -1,0 +1,176 @@
+--- Options of locks and their methods, checked.  (settings.lua: of connect.)
+local check = require "zklock.check"
+local misuse = require "zklock.errors".misuse
+
+local options = {}
+
+local common = "reentrant data max_hold on_suspend"
+local of_family = {
+  mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
+  rwlock = check.set(common .. " layout"),
+  semaphore = check.set "data max_hold on_suspend",
+}
+
+-- 'a b c' → '"a", "b" or "c"'
+local function alternatives(choices)
+  local text = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
+  return (text:gsub(", ([^,]*)$", " or %1"))
+end
+
+local function one_of(value, default, choices, name)
+  if value == nil then return default end
+  for choice in choices:gmatch "%S+" do
+    if value == choice then return value end
+  end
+  misuse("%s must be %s, got %s", name, alternatives(choices), tostring(value))
+end
+
+local function whole(value, default, least, name)
+  if value == nil then return default end
+  check.type(value, "number", name)
+  if value ~= math.floor(value) or value < least or value > 1e6 then
+    misuse("%s must be a whole number from %d to 1000000, got %s", name, least,
+      tostring(value))
+  end
+  return value
+end
+
+-- An option of another family is no typo: the message says whose it is.
+local function check_family(given, family)
+  for key in pairs(type(given) == "table" and given or {}) do
+    if not of_family[family][key] then
+      local others = {}
+      for _, other in ipairs { "mutex", "rwlock", "semaphore" } do
+        if of_family[other][key] then others[#others + 1] = "a " .. other end
+      end
+      if #others > 0 then
+        misuse("option '%s' goes with %s only, not with a %s", key,
+          table.concat(others, " or "), family)
+      end
+    end
+  end
+  return check.options(given, of_family[family], family .. " options")
+end
+
+-- How the core is to contend.
+local function read_way(given, kind, permits)
+  local fair = check.flag(given.fair, true, "option 'fair'")
+  local way = {
+    kind = fair and kind or "unfair",
+    permits = permits,
+    wait = one_of(given.wait, "predecessor", "predecessor parent poll",
+      "option 'wait'"),
+    poll_interval = check.duration(given.poll_interval,
+      "option 'poll_interval'") or 1,
+    handoffs = whole(given.handoffs, 0, 0, "option 'handoffs'"),
+    layout = one_of(given.layout, "curator", "curator kazoo",
+      "option 'layout'"),
+    lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
+      "option 'on_suspend'") == "lose" and 1 or 0,
+  }
+  if way.poll_interval < 0.001 then
+    misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
+      tostring(way.poll_interval))
+  elseif given.poll_interval and way.wait ~= "poll" then
+    misuse("option 'poll_interval' needs option 'wait' = \"poll\"")
+  elseif not fair and (given.wait or given.layout or way.handoffs > 0) then
+    misuse("option 'fair' = false goes with none of wait, layout, handoffs")
+  elseif way.handoffs > 0 and way.wait ~= "predecessor" then
+    misuse("option 'handoffs' needs option 'wait' = \"predecessor\"")
+  end
+  return way
+end
+
+local function read_data(value, default)
+  if value == nil then return default end
+  return check.data(value, "option 'data'")
+end
+
+--- Those of a lock.  `family`: "mutex", "rwlock" or "semaphore"; `kind`: the
+-- side of it; `data`: what its nodes say if it is not given.
+function options.read_lock(given, family, kind, permits, data)
+  given = check_family(given, family)
+  return {
+    way = read_way(given, kind, permits),
+    reentrant = check.flag(given.reentrant, true, "option 'reentrant'"),
+    data = read_data(given.data, data),
+    max_hold = check.duration(given.max_hold, "option 'max_hold'"),
+  }
+end
+
+--- Those of a semaphore.
+function options.check_permits(permits)
+  check.type(permits, "number", "permits")
+  if permits ~= math.floor(permits) or permits < 1 or permits > 1e6 then
+    misuse("permits must be a whole number from 1 to 1000000, got %s",
+      tostring(permits))
+  end
+end
+
+local of_acquire = check.set "timeout data max_hold owner"
+
+--- Those of acquire: nil, a number of seconds, or a table → a table, whose
+-- timeout is checked.
+function options.read_acquire(given)
+  given = check.acquire_options(given, of_acquire)
+  return given, check.duration(given.timeout, "timeout")
+end
+
+--- The same as a request for what `terms` say: see lock.lua.
+function options.read_request(terms, given)
+  local timeout
+  given, timeout = options.read_acquire(given)
+  if given.owner ~= given.owner then
+    misuse("option 'owner' must not be NaN")
+  end
+  local max_hold = terms.max_hold
+  if given.max_hold ~= nil then
+    max_hold = check.duration(given.max_hold, "option 'max_hold'")
+  end
+  return {
+    timeout = timeout,
+    asked = timeout, -- by the user, of all parts
+    data = read_data(given.data, terms.data),
+    max_hold = max_hold,
+    owner = given.owner,
+    refusal = "timeout",
+    taking = false, -- of a multi, whose part it is
+    scope = false,
+  }
+end
+
+--- Those of try_acquire.
+function options.check_try(given)
+  if given == nil then return {} end
+  check.type(given, "table", "argument 1 of try_acquire")
+  if given.timeout ~= nil then
+    misuse("try_acquire takes no timeout")
+  end
+  return given
+end
+
+--- Those of release: is a confirmation to be waited for?
+function options.read_release(given)
+  if given == nil then return false end
+  check.options(given, { wait = true }, "release options")
+  return check.flag(given.wait, false, "option 'wait'")
+end
+
+local of_with_lock = check.set [[timeout owner reentrant data max_hold
+  on_suspend fair wait poll_interval handoffs layout]]
+
+--- Those of session:with_lock: the lock's, and those of acquire.
+function options.read_with_lock(given)
+  given = check.acquire_options(given, of_with_lock, "with_lock options")
+  local of_lock, of_its_acquire = {}, {}
+  for key, value in pairs(given) do
+    if key == "timeout" or key == "owner" then
+      of_its_acquire[key] = value
+    else
+      of_lock[key] = value
+    end
+  end
+  return of_lock, of_its_acquire
+end
+
+return options

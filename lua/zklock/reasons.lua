@@ -1,0 +1,112 @@
+--- Reasons: what is said to whom the world has refused something,
+-- `nil, message, code`.
+local errors = require "zklock.errors"
+local quote = require "zklock.quote"
+
+local refusal = errors.refusal
+
+local reasons = {}
+
+-- " (last error: …)", if there was one.  (Who was refused may get to hear of it
+-- only after a close.)
+local function last_error(engine)
+  local text = engine.life:is_closed() and "" or engine.core:error()
+  return text ~= "" and (" (last error: %s)"):format(text) or ""
+end
+
+-- ' (2 ahead of us; held by "web1:4711")', as far as that is known.
+local function describe_queue(ahead, wait)
+  local parts = {}
+  if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end
+  if wait.rival then
+    parts[#parts + 1] = (wait.rival_holds and "held by " or "just ahead is ")
+      .. quote(wait.rival, wait.rival_cut)
+  end
+  return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
+end
+
+-- By its code, of a wait that ended without the lock.
+local of_wait = {}
+
+function of_wait.timeout(path, request, wait)
+  return refusal("timeout", "timed out after %s waiting for %s%s",
+    errors.seconds(request.asked or request.timeout or 0), path,
+    describe_queue(wait.ahead or 0, wait))
+end
+
+function of_wait.busy(path, request, wait)
+  if request.refusal ~= "busy" then
+    return of_wait.timeout(path, request, wait)
+  end
+  return refusal("busy", "%s is taken%s", path, describe_queue(0, wait))
+end
+
+function of_wait.cancelled(path)
+  return refusal("cancelled", "the wait for %s was cancelled", path)
+end
+
+function of_wait.closed(path)
+  return refusal("closed", "the session was closed while waiting for %s", path)
+end
+
+function of_wait.lost(path)
+  return refusal("lost", "the hold of %s was lost", path)
+end
+
+function of_wait.disconnected(path, request, wait)
+  local timeout = request.asked or request.timeout
+  return refusal("disconnected", "no server of %s answered%s, waiting for %s%s",
+    wait.engine.hosts, timeout and " within " .. errors.seconds(timeout) or "",
+    path, last_error(wait.engine))
+end
+
+function of_wait.auth(path, _, wait)
+  return refusal("auth", "ZooKeeper refused a node under %s: %s", path,
+    wait.reason or "not authenticated")
+end
+
+function of_wait.invalid(path, _, wait)
+  return refusal("invalid", "ZooKeeper cannot make a lock at %s: %s", path,
+    wait.reason or "it did not say why")
+end
+
+--- Why a wait for the lock at `path` ended without it.
+function reasons.of_wait(path, request, wait)
+  return of_wait[wait.code](path, request, wait)
+end
+
+
+reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
+
+--- Why a question has no answer: it was `what` of `path`.
+function reasons.of_question(wait, what, path)
+  if wait.code == "disconnected" then
+    return refusal("disconnected", "no server could be asked %s %s", what, path)
+  elseif wait.code == "closed" then
+    return refusal("closed", "the session was closed while it asked %s %s",
+      what, path)
+  end
+  return refusal(wait.code, "ZooKeeper refused to say %s %s: %s", what, path,
+    wait.reason or wait.code)
+end
+
+--- Why there is no first connection: a function, for when the session is
+-- closed and nobody can be asked for its last error any more.
+function reasons.of_opening(engine, code, timeout)
+  local last, hosts = last_error(engine), engine.hosts
+  return function()
+    if code == "auth" then
+      return refusal("auth", "ZooKeeper at %s refused our authentication",
+        hosts)
+    elseif code == "disconnected" then
+      return refusal(code, "no host of %s has an address%s", hosts, last)
+    elseif code == "closed" then
+      return refusal(code, "the session was closed while it connected to %s",
+        hosts)
+    end
+    return refusal("disconnected", "no server of %s answered within %s%s",
+      hosts, errors.seconds(timeout), last)
+  end
+end
+
+return reasons

@@ -1,0 +1,73 @@
+--- The tests in C of spec/unit, as busted's.  Their sentences are read from the
+-- files; all are compiled and run when the first of them is asked for.
+local root = os.getenv "SPEC_ROOT" or "."
+
+local c_tests = {}
+
+local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
+  .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
+  .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
+  .. "src/io/settings.c -o '%s' 2>&1"
+
+local function output_of(command, ...)
+  local pipe = assert(io.popen(command:format(...)))
+  local output = pipe:read "*a"
+  pipe:close()
+  return output
+end
+
+-- The literal that stands in these parentheses, be it in several parts.
+local function literal(parentheses)
+  local parts = {}
+  for part in parentheses:gmatch '"([^"]*)"' do parts[#parts + 1] = part end
+  return table.concat(parts)
+end
+
+--- What a C file is about, and the sentences of its tests.
+function c_tests.read(file)
+  local source = assert(io.open(root .. "/spec/unit/" .. file))
+  local text, sentences = source:read "*a", {}
+  source:close()
+  for parentheses in text:gmatch "\nTEST(%b())" do
+    sentences[#sentences + 1] = literal(parentheses)
+  end
+  return literal(text:match "\nABOUT(%b())"), sentences
+end
+
+-- What each has said, by file and sentence: its last line is the outcome.
+local function outcomes_of(output)
+  local outcomes, said = {}, nil
+  for line in output:gmatch "[^\n]+" do
+    local file, sentence = line:match "^test\t(.-)\t(.*)"
+    if file then
+      said = {}
+      outcomes[file .. "\t" .. sentence] = said
+    elseif said then
+      said[#said + 1] = line
+    end
+  end
+  return outcomes
+end
+
+local function run()
+  local program = os.tmpname()
+  local complaints = output_of(COMPILE, root, program)
+  assert(complaints == "", complaints)
+  local output = output_of("'%s' 2>&1", program)
+  os.remove(program)
+  assert(output:match "\nend\n$", output)
+  return outcomes_of(output)
+end
+
+local outcomes
+
+--- Fails unless this test has passed.
+function c_tests.check(file, sentence)
+  outcomes = outcomes or run()
+  local said = outcomes[file .. "\t" .. sentence]
+  assert(said, "it was not run")
+  assert(said[#said] == "passed" or said[#said] == "end"
+    and said[#said - 1] == "passed", table.concat(said, "\n"))
+end
+
+return c_tests

@@ -1,0 +1,15 @@
+-- The tests that are written in C: of the protocol in a time of its own, and of
+-- what else is pure.
+local c_tests = require "support.c_tests"
+
+for _, file in ipairs {
+  "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c",
+  "stories.c", "addresses.c", "settings.c", "notice.c",
+} do
+  local subject, sentences = c_tests.read(file)
+  describe(subject, function()
+    for _, sentence in ipairs(sentences) do
+      it(sentence .. " #once", function() c_tests.check(file, sentence) end)
+    end
+  end)
+end

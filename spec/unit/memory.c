@@ -1,0 +1,37 @@
+#define UNIT_MEMORY_ITSELF
+#undef malloc
+#undef calloc
+#undef strdup
+#undef free
+#include "memory.h"
+
+static int pieces, refused;
+
+static void *count(void *piece) {
+  pieces += piece != NULL;
+  return piece;
+}
+
+static int is_refused(void) { return refused > 0 && refused-- > 0; }
+
+int memory_pieces(void) { return pieces; }
+void memory_refuse(int n) { refused = n; }
+
+void *memory_malloc(size_t size) {
+  return is_refused() ? NULL : count(malloc(size));
+}
+
+void *memory_calloc(size_t n, size_t size) {
+  return is_refused() ? NULL : count(calloc(n, size));
+}
+
+char *memory_strdup(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = memory_malloc(size);
+  return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void memory_free(void *piece) {
+  pieces -= piece != NULL;
+  free(piece);
+}

@@ -1,0 +1,27 @@
+/* Counts the memory that a test takes, of its own and of what it tests, and
+ * refuses some of it.  Included before every source. */
+#ifndef UNIT_MEMORY_H
+#define UNIT_MEMORY_H
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pieces that have not been given back. */
+int memory_pieces(void);
+/* The next so many requests for memory are refused. */
+void memory_refuse(int count);
+
+void *memory_malloc(size_t size);
+void *memory_calloc(size_t count, size_t size);
+char *memory_strdup(const char *text);
+void memory_free(void *piece);
+
+#ifndef UNIT_MEMORY_ITSELF
+#undef strdup
+#define malloc(size) memory_malloc(size)
+#define calloc(count, size) memory_calloc(count, size)
+#define strdup(text) memory_strdup(text)
+#define free(piece) memory_free(piece)
+#endif
+
+#endif

@@ -1,0 +1,218 @@
+#include "protocol/name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory.h"
+#include "test.h"
+
+ABOUT("A node's name");
+
+#define COUNT(list) (int)(sizeof(list) / sizeof *(list))
+
+static const unsigned char bytes[16] = {0,    0x11, 0x22, 0x33, 0x44, 0x55,
+                                        0x66, 0x77, 0xff, 0x99, 0xaa};
+
+static struct name_base base(void) {
+  struct name_base base;
+  name_base_init(&base, bytes);
+  return base;
+}
+
+static const char *spelled(uint64_t id, enum role role) {
+  static char name[NAME_MAX_OWN];
+  struct name_base own = base();
+  name_format(name, sizeof name, &own, id, role);
+  return name;
+}
+
+TEST("is spelled as Curator spells it: a version 4 uuid and a marker") {
+  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000001-lock-",
+             spelled(1, ROLE_LOCK));
+  CHECK_TEXT("_c_00112233-4455-4677-b9aa-0000000000ff-__READ__",
+             spelled(255, ROLE_READ));
+  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-__WRIT__",
+             spelled(2, ROLE_WRITE));
+  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-lease-",
+             spelled(2, ROLE_PERMIT));
+}
+
+TEST("is spelled as kazoo spells it, without dashes") {
+  CHECK_TEXT(
+      "00112233445546"
+      "77b9aa000000000001__lock__",
+      spelled(1, ROLE_KAZOO_LOCK));
+  CHECK_TEXT(
+      "00112233445546"
+      "77b9aa000000000001__rlock__",
+      spelled(1, ROLE_KAZOO_READ));
+}
+
+TEST("tells its role and number") {
+  static const struct {
+    const char *name;
+    enum role role;
+    int32_t number;
+  } rows[] = {
+      {"_c_x-lock-0000000007", ROLE_LOCK, 7},
+      {"-lock-0000000007", ROLE_LOCK, 7},
+      {"x-__READ__0000000000", ROLE_READ, 0},
+      {"x-__WRIT__2147483647", ROLE_WRITE, 2147483647},
+      {"x-lease-0000000010", ROLE_PERMIT, 10},
+      {"x__lock__0000000010", ROLE_KAZOO_LOCK, 10},
+      {"x__rlock__0000000010", ROLE_KAZOO_READ, 10},
+      {"x-lock--000000001", ROLE_LOCK, -1},
+      {"x-lock--999999999", ROLE_LOCK, -999999999},
+      {"x-lock--1000000000", ROLE_LOCK, -1000000000},
+      {"x-lock--2147483648", ROLE_LOCK, INT32_MIN},
+  };
+  for (int i = 0; i < COUNT(rows); i++) {
+    int32_t number = 0;
+    CHECK_INT(rows[i].role, name_parse(rows[i].name, &number));
+    CHECK_INT(rows[i].number, number);
+  }
+}
+
+TEST("is nobody's where the spelling is another") {
+  static const char *const names[] = {
+      "",
+      "lock",
+      "x-lock-",
+      "x-lock-000000007",
+      "x-lock-00000000007",
+      "x-lock-000000007x",
+      "x-lock-2147483648",
+      "x-lock--000000000",
+      "x-lock--0999999999",
+      "x-lock--2147483649",
+      "x-LOCK-0000000007",
+      "0000000007",
+      "x-lock0000000007",
+      "holder",
+  };
+  for (int i = 0; i < COUNT(names); i++) {
+    int32_t number;
+    test_at(names[i], i);
+    if (name_parse(names[i], &number) != ROLE_FOREIGN)
+      test_fail("this is taken for a contender");
+  }
+}
+
+TEST("has the id that its session gave it; others' have none") {
+  struct name_base own = base(), other;
+  unsigned char more[16];
+  char name[NAME_MAX_OWN + 16];
+  uint64_t id = 0;
+  memcpy(more, bytes, sizeof more);
+  more[10]++;
+  name_base_init(&other, more);
+  snprintf(name, sizeof name, "%s0000000007",
+           spelled(UINT64_C(0xabcdef012345), ROLE_LOCK));
+  CHECK(name_id(name, &own, &id));
+  CHECK_INT(0xabcdef012345, id);
+  CHECK(!name_id(name, &other, &id));
+  snprintf(name, sizeof name, "%s0000000007", spelled(9, ROLE_KAZOO_READ));
+  CHECK(name_id(name, &own, &id));
+  CHECK_INT(9, id);
+  CHECK(!name_id("holder", &own, &id));
+  CHECK(!name_id(own.text, &own, &id));
+}
+
+TEST("fits where it is kept, with the longest number") {
+  CHECK(strlen(spelled(UINT64_MAX, ROLE_READ)) + 11 < NAME_MAX_OWN);
+  CHECK(strlen(spelled(UINT64_MAX, ROLE_KAZOO_READ)) + 11 < NAME_MAX_OWN);
+}
+
+static struct listing *listing_of(const char *const *names, int count) {
+  struct listing *listing = listing_new(names, count);
+  CHECK(listing != NULL);
+  return listing;
+}
+
+TEST("has its place in a list by its number, not by its text") {
+  static const char *const names[] = {
+      "a-lock-0000000010",    "z-lock-0000000002",  "noise",
+      "m-__READ__0000000009", "z-lock-0000000002-", "b-lock-0000000002"};
+  struct listing *listing = listing_of(names, COUNT(names));
+  CHECK_INT(4, listing->count);
+  CHECK_TEXT("b-lock-0000000002", listing->entries[0].name);
+  CHECK_TEXT("z-lock-0000000002", listing->entries[1].name);
+  CHECK_TEXT("m-__READ__0000000009", listing->entries[2].name);
+  CHECK_TEXT("a-lock-0000000010", listing->entries[3].name);
+  CHECK(!listing->wrapped);
+  listing_free(listing);
+}
+
+TEST("is found in a list, and so is its id") {
+  char names[300][NAME_MAX_OWN];
+  const char *pointers[300];
+  struct name_base own = base();
+  for (int i = 0; i < 300; i++) {
+    snprintf(names[i], sizeof names[i], "%s%010d",
+             spelled((uint64_t)i, ROLE_LOCK), (i * 7) % 300);
+    pointers[i] = names[i];
+  }
+  struct listing *listing = listing_of(pointers, 300);
+  for (int i = 0; i < 300; i++) {
+    CHECK_TEXT(names[i], listing_find(listing, names[i])->name);
+    CHECK_TEXT(names[i], listing_find_id(listing, &own, (uint64_t)i)->name);
+  }
+  CHECK(!listing_find(listing, "x-lock-0000000005"));
+  CHECK(!listing_find(listing, "noise"));
+  CHECK(!listing_find_id(listing, &own, 300));
+  listing_free(listing);
+}
+
+/* Does the list of these tell who is ahead of the first? */
+static bool orders(const char *const *names, int count) {
+  struct listing *listing = listing_of(names, count);
+  bool result = listing_orders(listing, listing_find(listing, names[0]));
+  listing_free(listing);
+  return result;
+}
+
+TEST("tells no order near the end of the counter") {
+  CHECK(orders((const char *[]){"a-lock-2147418111"}, 1));
+  CHECK(!orders((const char *[]){"a-lock-2147418112"}, 1));
+  CHECK(!orders((const char *[]){"a-lock-2147483647"}, 1));
+  CHECK(orders((const char *[]){"a-lock-0000000001", "b-lock-2147483647"}, 2));
+  CHECK(
+      !orders((const char *[]){"a-lock-0000000001", "b-lock--2147483648"}, 2));
+  CHECK(!orders((const char *[]){"a-lock-0000000001", "b-lock--000000001"}, 2));
+}
+
+TEST("tells no order where two of a role have its number") {
+  CHECK(!orders((const char *[]){"a-lock-0000000001", "b-lock-0000000001"}, 2));
+  CHECK(!orders((const char *[]){"b-lock-0000000001", "a-lock-0000000001"}, 2));
+  CHECK(orders((const char *[]){"a-__READ__0000000001", "b-__WRIT__0000000001"},
+               2));
+}
+
+TEST("is not read where there is no memory for the list") {
+  static const char *const names[] = {"a-lock-0000000001"};
+  memory_refuse(1);
+  CHECK(!listing_new(names, 1));
+}
+
+TEST("has data that may ask its holder to let go") {
+  static const struct {
+    const char *data;
+    size_t own;
+    bool revoked;
+  } rows[] = {
+      {"", 0, false},
+      {"job", 3, false},
+      {"__REVOKE__", 0, true},
+      {"__REVOKE__ ", 11, false},
+      {" __REVOKE__", 11, false},
+      {"job\nzklock:revoke", 3, true},
+      {"\nzklock:revoke", 0, true},
+      {"job\nzklock:revoke ", 18, false},
+      {"zklock:revoke", 13, false},
+  };
+  for (int i = 0; i < COUNT(rows); i++) {
+    size_t size = strlen(rows[i].data);
+    CHECK_INT(rows[i].own, data_own_size(rows[i].data, size));
+    CHECK_INT(rows[i].revoked, data_is_revoked(rows[i].data, size));
+  }
+}

@@ -1,0 +1,190 @@
+/* The family's rules, by tables. */
+#include "protocol/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory.h"
+#include "test.h"
+
+ABOUT("Among the contenders in a list");
+
+enum { LIST_MAX = 10 };
+
+/* "1r 2w 3": as in stage.h, by numbers and suffixes. */
+static struct listing *list(const char *text) {
+  static const char *const markers[][2] = {
+      {"", "-lock-"},   {"r", "-__READ__"}, {"w", "-__WRIT__"},
+      {"p", "-lease-"}, {"k", "__lock__"},  {"kr", "__rlock__"}};
+  static char names[LIST_MAX][40];
+  const char *pointers[LIST_MAX];
+  char suffix[4];
+  int count = 0, number, length;
+  for (; sscanf(text, " %d%n", &number, &length) == 1; text += length) {
+    text += length;
+    length = (int)strspn(text, "rwpk");
+    snprintf(suffix, sizeof suffix, "%.*s", length, text);
+    for (int i = 0; i < 6; i++)
+      if (strcmp(suffix, markers[i][0]) == 0)
+        snprintf(names[count], sizeof names[count], "x%s%010d", markers[i][1],
+                 number);
+    pointers[count] = names[count];
+    count++;
+  }
+  return listing_new(pointers, count);
+}
+
+static const struct entry *numbered(const struct listing *listing, int number,
+                                    enum role role) {
+  for (int i = 0; i < listing->count; i++)
+    if (listing->entries[i].sequence == number &&
+        listing->entries[i].role == role)
+      return &listing->entries[i];
+  test_fail("%d is not in the list", number);
+}
+
+/* "count: nearest before", and "+" behind each whose deletion proves it. */
+static const char *ahead_of(enum kind kind, enum layout layout, int number,
+                            const char *text) {
+  static char result[60];
+  struct listing *listing = list(text);
+  struct ahead ahead;
+  rule_apply(kind, 2, listing,
+             numbered(listing, number, rule_role(kind, layout)), &ahead);
+  snprintf(result, sizeof result, "%d:", ahead.count);
+  if (ahead.nearest)
+    sprintf(result + strlen(result), " %d%s", (int)ahead.nearest->sequence,
+            ahead.shortcut ? "+" : "");
+  if (ahead.before)
+    sprintf(result + strlen(result), " %d%s", (int)ahead.before->sequence,
+            ahead.chain ? "+" : "");
+  listing_free(listing);
+  return result;
+}
+
+#define MUTEX_IS(expected, number, text) \
+  CHECK_TEXT(expected, ahead_of(KIND_MUTEX, LAYOUT_CURATOR, number, text))
+#define READER_IS(expected, number, text) \
+  CHECK_TEXT(expected, ahead_of(KIND_READ, LAYOUT_CURATOR, number, text))
+#define WRITER_IS(expected, number, text) \
+  CHECK_TEXT(expected, ahead_of(KIND_WRITE, LAYOUT_CURATOR, number, text))
+#define PERMIT_IS(expected, number, text) \
+  CHECK_TEXT(expected, ahead_of(KIND_PERMIT, LAYOUT_CURATOR, number, text))
+
+TEST("a mutex waits for every lock node ahead") {
+  MUTEX_IS("0:", 1, "1");
+  MUTEX_IS("0:", 1, "1 2 3");
+  MUTEX_IS("1: 1+", 2, "1 2");
+  MUTEX_IS("2: 2+ 1+", 3, "3 1 2");
+  MUTEX_IS("3: 5+ 4+", 9, "1 4 5 9 12");
+  MUTEX_IS("0:", 3, "1r 2w 3");
+  MUTEX_IS("1: 2+", 4, "1p 2 3k 4");
+}
+
+TEST("a reader waits for the writers ahead") {
+  READER_IS("0:", 1, "1r");
+  READER_IS("0:", 3, "1r 2r 3r 4w");
+  READER_IS("1: 1+", 3, "1w 2r 3r");
+  READER_IS("2: 3+ 1+", 4, "1w 2r 3w 4r");
+  READER_IS("0:", 2, "1 2r");
+}
+
+TEST("a reader does not wait for the writer of its own number") {
+  READER_IS("0:", 4, "4w 4r");
+  READER_IS("1: 3+", 4, "3w 4w 4r");
+}
+
+TEST("a writer waits for everybody ahead; a writer's deletion is no proof") {
+  WRITER_IS("0:", 1, "1w 2r");
+  WRITER_IS("1: 1+", 2, "1r 2w");
+  WRITER_IS("1: 1", 2, "1w 2w");
+  WRITER_IS("2: 2+ 1", 3, "1w 2r 3w");
+  WRITER_IS("2: 2 1+", 3, "1r 2w 3w");
+}
+
+TEST("permits are counted, not ordered") {
+  PERMIT_IS("0:", 1, "1p 2p");
+  PERMIT_IS("1:", 1, "1p 2p 3p");
+  PERMIT_IS("1:", 3, "1p 2p 3p");
+  PERMIT_IS("0:", 3, "1 2 3p 4 5p");
+}
+
+TEST("kazoo's have their own spelling, and the same order") {
+  CHECK_TEXT("1: 1+", ahead_of(KIND_MUTEX, LAYOUT_KAZOO, 3, "1k 2 3k"));
+  CHECK_TEXT("1: 2+", ahead_of(KIND_READ, LAYOUT_KAZOO, 3, "1kr 2k 3kr"));
+  CHECK_TEXT("2: 2 1+", ahead_of(KIND_WRITE, LAYOUT_KAZOO, 3, "1kr 2k 3k"));
+  CHECK_TEXT("0:", ahead_of(KIND_WRITE, LAYOUT_KAZOO, 3, "1w 2r 3k"));
+}
+
+static bool holds(const char *text, int number, enum role role) {
+  struct listing *listing = list(text);
+  bool result = rule_holds(listing, numbered(listing, number, role));
+  listing_free(listing);
+  return result;
+}
+
+TEST("whoever nobody keeps waiting holds") {
+  CHECK(holds("1 2", 1, ROLE_LOCK));
+  CHECK(!holds("1 2", 2, ROLE_LOCK));
+  CHECK(holds("1r 2r 3w", 2, ROLE_READ));
+  CHECK(!holds("1r 2r 3w", 3, ROLE_WRITE));
+  CHECK(!holds("1w 2r", 2, ROLE_READ));
+  CHECK(holds("4w 4r", 4, ROLE_READ)); /* a downgrade */
+  CHECK(holds("1kr 2kr", 2, ROLE_KAZOO_READ));
+  CHECK(!holds("1k 2kr", 2, ROLE_KAZOO_READ));
+}
+
+TEST("each kind has a role, and each reader its writer") {
+  static const struct {
+    enum kind kind;
+    enum role curator, kazoo;
+  } rows[] = {{KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK},
+              {KIND_READ, ROLE_READ, ROLE_KAZOO_READ},
+              {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_LOCK},
+              {KIND_PERMIT, ROLE_PERMIT, ROLE_PERMIT}};
+  for (int i = 0; i < 4; i++) {
+    CHECK_INT(rows[i].curator, rule_role(rows[i].kind, LAYOUT_CURATOR));
+    CHECK_INT(rows[i].kazoo, rule_role(rows[i].kind, LAYOUT_KAZOO));
+  }
+  CHECK_INT(ROLE_WRITE, rule_writer(ROLE_READ));
+  CHECK_INT(ROLE_KAZOO_LOCK, rule_writer(ROLE_KAZOO_READ));
+}
+
+/* Does `other` keep `own` waiting? */
+static bool blocks(enum kind kind, enum role own, int32_t number,
+                   enum role other, int32_t others) {
+  struct entry a = {"own", number, own}, b = {"other", others, other};
+  return rule_blocks(kind, &a, &b);
+}
+
+TEST("every pair of roles is decided") {
+  static const struct {
+    enum kind kind;
+    enum role own, other;
+    bool blocks;
+  } rows[] = {
+      {KIND_MUTEX, ROLE_LOCK, ROLE_LOCK, true},
+      {KIND_MUTEX, ROLE_LOCK, ROLE_READ, false},
+      {KIND_MUTEX, ROLE_LOCK, ROLE_WRITE, false},
+      {KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK, false},
+      {KIND_MUTEX, ROLE_KAZOO_LOCK, ROLE_KAZOO_LOCK, true},
+      {KIND_READ, ROLE_READ, ROLE_READ, false},
+      {KIND_READ, ROLE_READ, ROLE_WRITE, true},
+      {KIND_READ, ROLE_READ, ROLE_LOCK, false},
+      {KIND_READ, ROLE_READ, ROLE_KAZOO_LOCK, false},
+      {KIND_READ, ROLE_KAZOO_READ, ROLE_KAZOO_LOCK, true},
+      {KIND_READ, ROLE_KAZOO_READ, ROLE_KAZOO_READ, false},
+      {KIND_WRITE, ROLE_WRITE, ROLE_WRITE, true},
+      {KIND_WRITE, ROLE_WRITE, ROLE_READ, true},
+      {KIND_WRITE, ROLE_WRITE, ROLE_LOCK, false},
+      {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_READ, false},
+      {KIND_WRITE, ROLE_KAZOO_LOCK, ROLE_KAZOO_LOCK, true},
+      {KIND_WRITE, ROLE_KAZOO_LOCK, ROLE_KAZOO_READ, true},
+      {KIND_WRITE, ROLE_KAZOO_LOCK, ROLE_READ, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    CHECK_INT(rows[i].blocks,
+              blocks(rows[i].kind, rows[i].own, 5, rows[i].other, 4));
+  CHECK(!blocks(KIND_READ, ROLE_READ, 5, ROLE_WRITE, 5));
+  CHECK(!blocks(KIND_WRITE, ROLE_WRITE, 5, ROLE_READ, 5));
+}

@@ -1,0 +1,158 @@
+/* A stage for stories: one session in a time of its own, the actors that
+ * contend through it, and a ZooKeeper that says what the story makes it say.
+ *
+ *     struct stage *s = BEGIN();             it is connected
+ *     struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
+ *     SENT(s, "create lock, list");
+ *     made(s, 2);                            its node got the number 2
+ *     shows(s, "1 2");                       the list: somebody is ahead
+ *     confirms(s, "get 2, get 1");           both watches are armed
+ *     deleted(s, "1");                       the event
+ *     HEARD(a, "granted");
+ *     SENT(s, "");                           and nothing was asked
+ *     END(s);
+ *
+ * Time is in milliseconds, and stands still until the story lets it pass.
+ * Requests are answered in their order, as a server does it.  The rounds of
+ * the session, and its pings, are answered at once and not mentioned, until
+ * the story wants to see them (`rounds_by_hand`).
+ *
+ * Nodes are told by their numbers; what follows the number says whose spelling
+ * it is: "7" a lock's node, "7r" a reader's, "7w" a writer's, "7p" a permit,
+ * "7k" and "7kr" kazoo's; a directory may stand before it: "locks:7" is below
+ * "/lock/locks", "/other:7" below "/other".  One of ours needs no suffix, unless
+ * two have the number. */
+#ifndef UNIT_STAGE_H
+#define UNIT_STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "test.h"
+
+struct stage;
+struct actor;
+
+/* What a story's session begins with; 0 is a session timeout of 10 s, and
+ * nothing that is known of the servers. */
+struct setting {
+  int nothing; /* (so that all the rest may be left out) */
+  int timeout, tick, least;
+  const char *chroot;
+  bool apart; /* it is not connected yet */
+};
+
+enum lock { MUTEX, READER, WRITER, PERMIT, UNFAIR };
+
+/* What an actor wants; 0 is a mutex at "/lock", for ever. */
+struct wish {
+  int nothing; /* (so that all the rest may be left out) */
+  enum lock lock;
+  const char *path;
+  int within;       /* the deadline */
+  bool tries;       /* does not wait */
+  int max_hold;     /* longest */
+  int handoffs;     /* local turns */
+  int permits;      /* PERMIT; 0: one */
+  bool kazoo;       /* its spelling */
+  bool loses_soon;  /* with the connection */
+  const char *data; /* of its node; or so many bytes of them: */
+  int bytes;
+  struct actor *below; /* READER: downgrades from this one's write lock */
+  int polls;           /* looks again every so often */
+  bool watches_parent;
+};
+
+#define BEGIN(...) (HERE, begin((struct setting){.nothing = 0, __VA_ARGS__}))
+#define END(s) (HERE, end(s))
+#define ACQUIRE(s, ...) \
+  (HERE, acquire(s, (struct wish){.nothing = 0, __VA_ARGS__}))
+
+struct stage *begin(struct setting setting);
+void end(struct stage *s); /* closes it; everybody has to be told */
+
+/* The users. */
+struct actor *acquire(struct stage *s, struct wish wish);
+void release(struct actor *a);
+void cancel(struct actor *a);
+void close_session(struct stage *s);
+/* Its owner has seen for itself: the lease is over, or the node is gone. */
+void sees_silence(struct actor *a);
+void sees_deletion(struct actor *a);
+void wants_watch(struct actor *a); /* now rather than soon */
+
+/* What an actor was told since it was looked at last; and the session's user. */
+#define HEARD(a, text) CHECK_TEXT(text, heard(a))
+#define SHOWN(s, text) CHECK_TEXT(text, shown(s))
+const char *heard(struct actor *a);
+const char *shown(struct stage *s);
+const char *state_of(const struct actor *a); /* "forgotten": no more */
+int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
+/* What it was refused for, beside the verdict, and whom it has waited for:
+ * "nobody", "whose node", "whose node, who holds". */
+int reason_of(const struct actor *a);
+const char *rival_of(const struct actor *a);
+int counted(const struct stage *s, const char *counter);
+
+/* What was sent in this connection and neither looked at nor answered yet. */
+#define SENT(s, text) CHECK_TEXT(text, sent(s))
+const char *sent(struct stage *s);
+void rounds_by_hand(struct stage *s, bool by_hand);
+
+/* The answers, each to the oldest request. */
+#define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
+#define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
+#define confirms(s, ...) (HERE, stage_confirms(s, __VA_ARGS__))
+#define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
+#define reads(s, ...) (HERE, stage_reads(s, __VA_ARGS__))
+void stage_made(struct stage *s, int number); /* to a create */
+/* The same, but nobody hears of it. */
+void made_unheard(struct stage *s, int number);
+void stage_shows(struct stage *s, const char *children); /* to a list */
+void shows_without_memory(struct stage *s);              /* for the list */
+void shows_then_no_memory(struct stage *s, const char *children);
+/* To these, in this order, whatever goes without saying; a get finds the node,
+ * of ours or of somebody else's session. */
+void stage_confirms(struct stage *s, const char *requests);
+void stage_answers(struct stage *s, const char *request, int rc);
+/* To the nth request of all, which nobody waits for any more. */
+void late_answer(struct stage *s, int nth, int rc);
+/* To a get: the node is of this transaction, of our session or another's. */
+void stage_reads(struct stage *s, const char *request, bool ours,
+                 int64_t czxid);
+void answers_round(struct stage *s);  /* the oldest request is one */
+void asks_to_let_go(struct stage *s); /* what is read from now on */
+void others_say(struct stage *s, const char *data);
+
+/* Events. */
+void deleted(struct stage *s, const char *node);
+void changed(struct stage *s, const char *node);
+void children_changed(struct stage *s, const char *directory);
+
+/* The connection. */
+void connects(struct stage *s); /* again: the same session */
+void connects_with(struct stage *s, int timeout);
+void connects_anew(struct stage *s); /* another session */
+/* It is heard of so late; the attempt began before. */
+void connects_since(struct stage *s, int milliseconds);
+void disconnects(struct stage *s);
+void attempts(struct stage *s); /* an attempt to connect begins */
+void expires(struct stage *s);
+void refuses_credentials(struct stage *s);
+bool is_beyond_help(const struct stage *s);
+bool wants_session(struct stage *s); /* since it was asked last */
+void cannot_send(struct stage *s, bool cannot);
+
+/* The time. */
+int64_t now_of(const struct stage *s);
+void passes(struct stage *s, int milliseconds);
+/* The process is stopped: it does nothing meanwhile. */
+void stops_for(struct stage *s, int milliseconds);
+/* What happens between the two happens in one batch. */
+void together(struct stage *s);
+void apart(struct stage *s);
+/* When the lease ends, from now; and when the session wants to act. */
+int lease_of(const struct stage *s);
+int due_of(const struct stage *s);
+
+#endif

@@ -1,0 +1,29 @@
+#include "library_handle.h"
+
+void handle_close(struct library *l) {
+  if (!l->handle) return;
+  inbox_current = &l->inbox;
+  zookeeper_close(l->handle);
+  l->handle = NULL;
+  l->connected = l->parting = false;
+  l->outstanding = l->handed = 0;
+  /* No callback can run any more, and nobody waits for what it reported. */
+  inbox_discard(&l->inbox);
+}
+
+void handle_tell_error(struct library *l, const char *server,
+                       const char *text) {
+  l->listener.error(l->listener.self, server && *server ? server : NULL, text);
+}
+
+void handle_tell_lost(struct library *l) {
+  if (!l->connected) return;
+  l->connected = false;
+  l->parting = true;
+  l->listener.lost(l->listener.self);
+}
+
+void handle_tell_accepted(struct library *l) {
+  if (l->connected && l->handed == l->settings->credential_count)
+    l->listener.accepted(l->listener.self);
+}

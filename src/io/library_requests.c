@@ -1,0 +1,175 @@
+#include "library_requests.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "library_backend.h"
+#include "protocol/name.h"
+
+/* What comes back: into the inbox. */
+
+static void report(struct incident *incident) {
+  inbox_append(inbox_current, incident);
+}
+
+static struct incident *reply_new(const void *data, int rc, const char *text,
+                                  size_t size, const struct Stat *stat) {
+  struct incident *incident = incident_new(INCIDENT_REPLY, rc, text, size);
+  if (!incident) return NULL;
+  incident->serial = (uint64_t)(uintptr_t)data;
+  if (stat && rc == ZOK) {
+    incident->czxid = stat->czxid;
+    incident->owner = stat->ephemeralOwner;
+    incident->ctime_ms = stat->ctime;
+    incident->version = stat->version;
+  }
+  return incident;
+}
+
+static void on_void(int rc, const void *data) {
+  report(reply_new(data, rc, NULL, 0, NULL));
+}
+
+static void on_string(int rc, const char *value, const void *data) {
+  (void)value;
+  on_void(rc, data);
+}
+
+static void on_created(int rc, const char *value, const struct Stat *stat,
+                       const void *data) {
+  size_t size = rc == ZOK ? strlen(value) : 0;
+  report(reply_new(data, rc, value, size, stat));
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *data) {
+  report(reply_new(data, rc, NULL, 0, stat));
+}
+
+/* Of a watched node's data only their beginning and their end matter. */
+static void on_watched(int rc, const char *value, int length,
+                       const struct Stat *stat, const void *data) {
+  size_t size = rc == ZOK && length > 0 ? (size_t)length : 0;
+  size_t own = data_own_size(value, size);
+  struct incident *incident =
+      reply_new(data, rc, value, own < OP_SHOWN ? own : OP_SHOWN, stat);
+  if (incident) {
+    incident->revoked = own < size;
+    incident->size = (int)own;
+  }
+  report(incident);
+}
+
+static void on_data(int rc, const char *value, int length,
+                    const struct Stat *stat, const void *data) {
+  bool any = rc == ZOK && length > 0;
+  struct incident *incident =
+      reply_new(data, rc, value, any ? (size_t)length : 0, stat);
+  if (incident) incident->size = length;
+  report(incident);
+}
+
+static void on_children(int rc, const struct String_vector *names,
+                        const void *data) {
+  struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
+  if (incident && rc == ZOK)
+    incident->listing =
+        listing_new((const char *const *)names->data, names->count);
+  report(incident);
+}
+
+/* `ip:port`, as the resolver spells it. */
+static void read_address(zhandle_t *handle, char *text, size_t size) {
+  struct sockaddr_storage peer;
+  socklen_t length = sizeof peer;
+  char ip[64], port[8];
+  text[0] = '\0';
+  if (zookeeper_get_connected_host(handle, (struct sockaddr *)&peer, &length) &&
+      getnameinfo((struct sockaddr *)&peer, length, ip, sizeof ip, port,
+                  sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+    snprintf(text, size, "%s:%s", ip, port);
+}
+
+static void greeted(struct library *l, zhandle_t *handle) {
+  struct greeting *greeting = &l->inbox.greeting;
+  char address[sizeof greeting->address];
+  read_address(handle, address, sizeof address);
+  pthread_mutex_lock(&l->inbox.lock);
+  memcpy(greeting->address, address, sizeof address);
+  greeting->timeout = zoo_recv_timeout(handle) * MILLISECOND;
+  backend_greeted(l, zoo_client_id(handle));
+  pthread_mutex_unlock(&l->inbox.lock);
+}
+
+void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
+                       void *context) {
+  struct library *l = context;
+  inbox_current = &l->inbox; /* `mt`: the completion thread's first callback */
+  bool session = type == ZOO_SESSION_EVENT;
+  if (!session && type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT &&
+      type != ZOO_CREATED_EVENT && type != ZOO_CHILD_EVENT)
+    return;
+  if (session && state == ZOO_CONNECTED_STATE) greeted(l, handle);
+  report(incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
+                      session ? state : type, path, strlen(path)));
+}
+
+/* What goes out. */
+
+bool requests_submit(struct library *l, const struct op *op) {
+  zhandle_t *zh = l->handle;
+  const void *data = (const void *)(uintptr_t)op->serial;
+  int mode = op->persistent ? ZOO_PERSISTENT : ZOO_CONTAINER;
+  int rc = ZINVALIDSTATE;
+  if (!zh || l->parting) return false;
+  switch (op->kind) {
+    case OP_CREATE:
+      rc = zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+                        op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                        on_created, data);
+      break;
+    case OP_MKDIR:
+      rc =
+          zoo_acreate2(zh, op->path, NULL, -1, &l->acl, mode, on_created, data);
+      break;
+    case OP_LIST:
+      rc =
+          zoo_awget_children(zh, op->path, op->watch ? requests_on_event : NULL,
+                             l, on_children, data);
+      break;
+    case OP_GET:
+      rc = zoo_awget(zh, op->path, requests_on_event, l, on_watched, data);
+      break;
+    case OP_EXISTS:
+      rc = zoo_awexists(zh, op->path, requests_on_event, l, on_stat, data);
+      break;
+    case OP_READ:
+      rc = zoo_aget(zh, op->path, 0, on_data, data);
+      break;
+    case OP_WRITE:
+      rc = zoo_aset(zh, op->path, op->data, op->size, op->version, on_stat,
+                    data);
+      break;
+    case OP_PING:
+      rc = zoo_aexists(zh, op->path, 0, on_stat, data);
+      break;
+    case OP_REMOVE:
+    case OP_HEARTBEAT:
+      rc = zoo_adelete(zh, op->path, -1, on_void, data);
+      break;
+    case OP_SYNC:
+      rc = zoo_async(zh, op->path, on_string, data);
+      break;
+    case OP_UNWATCH:
+      /* Declared as a pointer to the function pointer, used as the function
+       * itself (3.8).  local = 0: the server's watch goes, too. */
+      rc = zoo_aremove_all_watches(zh, op->path,
+                                   op->watch ? ZWATCHTYPE_CHILD
+                                             : ZWATCHTYPE_DATA,
+                                   0, (void_completion_t *)on_void, data);
+      break;
+  }
+  l->outstanding += rc == ZOK;
+  return rc == ZOK;
+}

@@ -176,7 +176,8 @@ ensemble:  ## three of them
 # One Lua, one client library, one of each kind of lock.
 .PHONY: check
 CHECKED = unit $(addprefix integration/,$(addsuffix _spec.lua,acquire async \
-  close collection cost guard operator owner process session with_lock \
+  close collection connect cost guard loop operator owner process session \
+  with_lock \
   $(addprefix family/,contenders handoffs multi options revoke rwlock \
   semaphore strategies unfair)))
 check:  ## the heart of it, in less than a minute

@@ -7,7 +7,7 @@
 
 #include "protocol/rule.h"
 
-enum directory { AT_PATH, AT_LOCKS, AT_LEASES };
+enum directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 
 /* One of the list.  Its texts are those of the table, which keeps them. */
 struct row {
@@ -35,9 +35,9 @@ static bool is_below(const char *node, const char *directory) {
 static void read_row(lua_State *L, struct row *row, int index) {
   const char *node = text_field(L, "node");
   row->index = index;
-  row->directory = is_below(node, LOCKS)    ? AT_LOCKS
-                   : is_below(node, LEASES) ? AT_LEASES
-                                            : AT_PATH;
+  row->directory = is_below(node, LOCKS)     ? AT_LOCKS
+                   : is_below(node, PERMITS) ? AT_PERMITS
+                                             : AT_PATH;
   row->name = row->directory == AT_PATH ? node : strchr(node, '/') + 1;
   row->sequence = row->rank = 0;
   row->role = name_parse(row->name, &row->sequence);
@@ -89,7 +89,7 @@ static void sort(struct listing *listing, struct row *rows, int n) {
   renumber(rows, n);
 }
 
-/* Whoever is first in locks/ may own a lease that it is still waiting with. */
+/* Whoever is first in locks/ may own a permit that it is still waiting with. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS) return rows[i].session;
@@ -117,7 +117,7 @@ int binding_survey(lua_State *L) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     bool holds =
-        rows[i].directory == AT_LEASES && strcmp(rows[i].session, first) != 0;
+        rows[i].directory == AT_PERMITS && strcmp(rows[i].session, first) != 0;
     if (rows[i].directory == AT_PATH) {
       append(listing, &rows[i]);
       holds = rule_holds(listing, &listing->entries[listing->count - 1]);

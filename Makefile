@@ -176,7 +176,8 @@ ensemble:  ## three of them
 # One Lua, one client library, one of each kind of lock.
 .PHONY: check
 CHECKED = unit $(addprefix integration/,$(addsuffix _spec.lua,acquire async \
-  close collection cost guard operator owner process session with_lock \
+  close collection connect cost guard loop operator owner process session \
+  with_lock \
   $(addprefix family/,contenders handoffs multi options revoke rwlock \
   semaphore strategies unfair)))
 check:  ## the heart of it, in less than a minute
@@ -244,7 +245,7 @@ FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
 fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
 	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
 	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
-	clang $(FUZZ) spec/fuzz/hosts.c src/io/settings.c -o $(BUILD)/fuzz/hosts
+	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c -o $(BUILD)/fuzz/hosts
 	@for what in names hosts; do \
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \

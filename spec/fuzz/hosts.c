@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/settings.h"
+#include "io/hosts.h"
 
 static void check_path(const char *path, size_t length) {
   if (path_fault(path, length)) return;

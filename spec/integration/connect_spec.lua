@@ -1,9 +1,12 @@
--- connect: servers that are not there, silent, or speak of something else.
+-- connect: what it gives, and servers that are not there, silent, or speak of
+-- something else.
+local lfs = require "lfs"
 local socket = require "socket"
 local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local zklock = require "zklock"
+local connect = support.connect
 
 -- connect() that must fail: message, code; in time, with nothing left.
 local function refused(hosts, options)
@@ -24,6 +27,85 @@ end
 describe("connect", function()
   before_each(support.start)
   after_each(support.finish)
+
+  it("returns a connected session", function()
+    local session = connect()
+    assert.equal("connected", session:state())
+    assert.matches("^0x%x+$", session:id())
+    assert.equal(10, session:timeout())
+  end)
+
+  it("asks for a session timeout and tells what was negotiated", function()
+    assert.equal(4, connect { session_timeout = 4 }:timeout())
+    assert.equal(2.5, connect { session_timeout = 2.5 }:timeout())
+    assert.equal(1, connect { session_timeout = 0.1 }:timeout())
+    assert.equal(60, connect { session_timeout = 86400 }:timeout())
+  end)
+
+  it("takes one server, or several, or the same twice", function()
+    local port = support.hosts:match(":(%d+)$")
+    local lists = {
+      support.hosts, support.hosts .. "," .. support.hosts,
+      " " .. support.hosts .. " , " .. support.hosts .. "  ",
+      support.hosts .. "/", "localhost:" .. port,
+      "127.0.0.1:1," .. support.hosts, support.hosts .. ",127.0.0.1:1",
+      "[::1]:" .. port .. "," .. support.hosts,
+      "nosuch.invalid:2181," .. support.hosts,
+    }
+    for _, hosts in ipairs(lists) do
+      local session = connect { hosts = hosts }
+      assert.equal("connected", session:state())
+      session:close()
+    end
+  end)
+
+  it("may be done often in one process, each with its own session", function()
+    local ids = {}
+    for i = 1, 10 do
+      local id = connect():id()
+      assert.is_nil(ids[id], i)
+      ids[id] = true
+    end
+  end)
+
+  it("makes a chroot that does not exist, with its parents", function()
+    local chroot = support.path "chroot" .. "/a/b"
+    local session = connect { hosts = support.hosts .. chroot }
+    local guard = session:mutex("/orders"):acquire(5)
+    assert.is_true(guard:is_held())
+    assert.equal("/orders", guard.path)
+    assert.matches("^/orders/_c_", guard.node)
+    assert.equal(1, #support.zk():queue(chroot .. "/orders"))
+    -- the same lock without the chroot
+    local other = connect():mutex(chroot .. "/orders")
+    assert.equal("busy", (select(3, other:try_acquire())))
+    assert.is_true(guard:verify())
+    guard:release { wait = true }
+    assert.is_table((other:try_acquire()))
+  end)
+
+  it("does not touch the chroot before it is used", function()
+    local chroot = support.path "chroot"
+    connect { hosts = support.hosts .. chroot }
+    support.sleep(0.05)
+    assert.is_false(support.zk():exists(chroot))
+  end)
+
+  if zklock.backend == "st" then -- mt's own are out of our reach
+    it("lets no descriptor out to child processes", function()
+      local before = {}
+      for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
+      connect():mutex(support.path()):acquire()
+      for fd in lfs.dir "/proc/self/fd" do
+        local file = io.open("/proc/self/fdinfo/" .. fd)
+        if file and not before[fd] then
+          local flags = file:read("*a"):match("flags:%s*(%d+)")
+          assert.is_true(#flags >= 7, fd .. " has the flags " .. flags)
+        end
+        if file then file:close() end
+      end
+    end)
+  end
 
   it("finds no server listening", function()
     local taken = socket.tcp() -- so that nobody else listens there

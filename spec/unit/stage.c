@@ -18,8 +18,8 @@ struct request {
   char *path;
 };
 
-struct node {
-  struct node *next;
+struct own_node {
+  struct own_node *next;
   int64_t session, czxid;
   char path[];
 };
@@ -30,7 +30,7 @@ struct actor {
   struct contender *contender, *gate; /* NULL: forgotten */
   char told[TEXT], rival[200];
   char *data;
-  int reason;
+  int reason, bytes;
   int64_t token;
 };
 
@@ -39,7 +39,7 @@ struct stage {
   int64_t now, id, timeout, started;
   struct request *first, *last; /* all that were sent */
   struct request *oldest;       /* that is not answered */
-  struct node *nodes;           /* of ours */
+  struct own_node *nodes;       /* of ours */
   struct actor *actors;
   bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
   const char *others;
@@ -143,6 +143,7 @@ static void note_refusal(struct actor *a) {
   snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
   add_text(a->told, text);
   a->reason = a->contender->reason;
+  a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
              (const char *)rival->data, rival->holds ? ", who holds" : "");
@@ -209,6 +210,7 @@ const char *state_of(const struct actor *a) {
 
 int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
+int bytes_of(const struct actor *a) { return a->bytes; }
 const char *rival_of(const struct actor *a) {
   return a->rival[0] ? a->rival : "nobody";
 }
@@ -302,15 +304,15 @@ static struct request *oldest_of(struct stage *s, enum op_kind kind) {
   return s->oldest;
 }
 
-static struct node *find_node(const struct stage *s, const char *path) {
-  struct node *n = s->nodes;
+static struct own_node *find_node(const struct stage *s, const char *path) {
+  struct own_node *n = s->nodes;
   while (n && strcmp(n->path, path) != 0) n = n->next;
   return n;
 }
 
-static struct node *make(struct stage *s, int number) {
+static struct own_node *make(struct stage *s, int number) {
   const struct request *r = oldest_of(s, OP_CREATE);
-  struct node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
+  struct own_node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
   sprintf(n->path, "%s", r->path);
   if (!r->exact) sprintf(n->path + strlen(n->path), "%010d", number);
   n->session = s->id;
@@ -321,7 +323,7 @@ static struct node *make(struct stage *s, int number) {
 }
 
 void stage_made(struct stage *s, int number) {
-  const struct node *n = make(s, number);
+  const struct own_node *n = make(s, number);
   const struct reply reply = {.path = n->path,
                               .czxid = n->czxid,
                               .owner = n->session};
@@ -354,7 +356,7 @@ static char *path_of(const struct stage *s, const char *text) {
   int spelling = SPELLINGS;
   while (--spelling > 0 && strcmp(suffix, spellings[spelling].suffix) != 0)
     continue;
-  for (const struct node *n = s->nodes; n; n = n->next)
+  for (const struct own_node *n = s->nodes; n; n = n->next)
     if (is_in(n->path, directory) && atoi(number_in(n->path)) == number &&
         (!*suffix || strstr(n->path, spellings[spelling].marker)))
       return strcpy(path, n->path);
@@ -414,7 +416,7 @@ static void expect_oldest(struct stage *s, const char *request) {
 }
 
 static void confirm_get(struct stage *s) {
-  const struct node *n = find_node(s, s->oldest->path);
+  const struct own_node *n = find_node(s, s->oldest->path);
   const char *data = n ? NULL : s->others;
   const struct reply reply = {.czxid = n ? n->czxid
                                          : INT64_C(1000) +
@@ -597,6 +599,16 @@ void apart(struct stage *s) {
   settle(s);
 }
 
+int pace(struct stage *s) {
+  int waited = 0;
+  rounds_by_hand(s, true);
+  for (int i = 0; i < 10; i++) {
+    for (waited = 0; !*sent(s) && waited < 100000; waited++) passes(s, 1);
+    answers_round(s);
+  }
+  return waited;
+}
+
 int lease_of(const struct stage *s) {
   return (int)((s->session.lease.until - s->now) / MILLISECOND);
 }
@@ -682,6 +694,29 @@ struct actor *acquire(struct stage *s, struct wish wish) {
   return a;
 }
 
+/* (Without CHECK: what fails is blamed on the story's line.) */
+struct actor *holder(struct stage *s, struct wish wish, int number) {
+  char own[20];
+  struct actor *a = acquire(s, wish);
+  stage_made(s, number);
+  sprintf(own, "%d", number);
+  if (wish.lock != UNFAIR) stage_shows(s, own);
+  test_compare_text("heard", "granted", heard(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
+struct actor *waiter(struct stage *s, struct wish wish) {
+  struct actor *a = acquire(s, wish);
+  stage_made(s, 2);
+  stage_shows(s, "1 2");
+  stage_confirms(s, "get 2, get 1");
+  test_compare_text("heard", "", heard(a));
+  test_compare_text("state", "queued", state_of(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
 void release(struct actor *a) {
   if (a->contender)
     session_release(&a->stage->session, a->stage->now, a->contender);
@@ -729,7 +764,7 @@ static void free_all(struct stage *s) {
     free(r->path);
     free(r);
   }
-  for (struct node *n = s->nodes, *next; n; n = next) {
+  for (struct own_node *n = s->nodes, *next; n; n = next) {
     next = n->next;
     free(n);
   }

@@ -81,6 +81,15 @@ void sees_silence(struct actor *a);
 void sees_deletion(struct actor *a);
 void wants_watch(struct actor *a); /* now rather than soon */
 
+/* Scenes that stories begin with: one that holds, with node `number`; one that
+ * waits with node 2 for somebody else's node 1, and both are watched. */
+#define HOLDER(s, number, ...) \
+  (HERE, holder(s, (struct wish){.nothing = 0, __VA_ARGS__}, number))
+#define WAITER(s, ...) \
+  (HERE, waiter(s, (struct wish){.nothing = 0, __VA_ARGS__}))
+struct actor *holder(struct stage *s, struct wish wish, int number);
+struct actor *waiter(struct stage *s, struct wish wish);
+
 /* What an actor was told since it was looked at last; and the session's user. */
 #define HEARD(a, text) CHECK_TEXT(text, heard(a))
 #define SHOWN(s, text) CHECK_TEXT(text, shown(s))
@@ -92,6 +101,7 @@ int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
  * "nobody", "whose node", "whose node, who holds". */
 int reason_of(const struct actor *a);
 const char *rival_of(const struct actor *a);
+int bytes_of(const struct actor *a); /* of the create that was too large */
 int counted(const struct stage *s, const char *counter);
 
 /* What was sent in this connection and neither looked at nor answered yet. */
@@ -151,6 +161,8 @@ void stops_for(struct stage *s, int milliseconds);
 /* What happens between the two happens in one batch. */
 void together(struct stage *s);
 void apart(struct stage *s);
+/* How long after one round the next is sent; all are answered at once. */
+int pace(struct stage *s);
 /* When the lease ends, from now; and when the session wants to act. */
 int lease_of(const struct stage *s);
 int due_of(const struct stage *s);

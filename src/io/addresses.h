@@ -12,7 +12,7 @@
 #pragma GCC visibility push(hidden)
 
 struct address {
-  const char *text; /* ip:port, inside the book's own memory */
+  const char *text; /* ip:port, in `texts` */
   int failures;     /* in a row */
   int64_t not_before;
 };

@@ -17,7 +17,7 @@
 #include "query.h"
 #include "reason.h"
 
-/* Whose thread this is, if it is one of these. */
+/* The session whose I/O thread this is. */
 static _Thread_local const struct core *runs;
 
 /* Events out. */
@@ -140,7 +140,7 @@ static void refused(struct core *core, struct claim *claim, enum verdict why,
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
 }
 
-/* Told once, whoever has found it out: see contender.c's lose. */
+/* Told once, whoever has found it out. */
 static void lost(struct core *core, struct claim *claim, enum verdict why) {
   claim_end_hold(claim, why == VERDICT_CLOSED
                             ? CLAIM_RELEASED

@@ -2,23 +2,11 @@
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "hosts.h"
 
 #pragma GCC visibility push(hidden)
 
-enum { HOST_MAX = 255, PATH_MAX_BYTES = 1000, DATA_MAX_BYTES = 1000000 };
-
-struct host {
-  char name[HOST_MAX + 1];
-  char port[6];
-};
-
-struct hosts {
-  int count;
-  struct host *list;
-  char chroot[PATH_MAX_BYTES + 1]; /* "" or absolute */
-};
+enum { DATA_MAX_BYTES = 1000000 };
 
 struct credential {
   char *scheme, *secret;
@@ -44,14 +32,6 @@ struct settings {
 };
 
 void settings_free(struct settings *settings);
-
-/* Reads `host[:port],…[/chroot]`.  False: `error` is a sentence's end that
- * says what is wrong, or empty: no memory. */
-bool hosts_parse(struct hosts *hosts, const char *text, char *error,
-                 size_t error_size);
-
-/* What ZooKeeper would refuse in a path, as a sentence's end; NULL: nothing. */
-const char *path_fault(const char *path, size_t length);
 
 #pragma GCC visibility pop
 

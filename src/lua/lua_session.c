@@ -86,8 +86,7 @@ static int session_noted(lua_State *L) {
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
-  int64_t left = NEVER;
-  if (!lua_isnoneornil(L, 2)) left = binding_opt_duration(L, 2);
+  int64_t left = binding_opt_duration(L, 2);
   int timeout = left == NEVER           ? -1
                 : left <= 0             ? 0
                 : left > 86400000000000 ? 86400000

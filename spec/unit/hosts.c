@@ -1,4 +1,4 @@
-#include "io/settings.h"
+#include "io/hosts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,248 @@
+/* Connections, sessions, and the end of both. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, as connections come and go,");
+
+TEST("begins a reconnection with a round, and believes nothing older") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  disconnects(s);
+  rounds_by_hand(s, true);
+  connects(s);
+  SENT(s, "round, list");
+  confirms(s, "round");
+  HEARD(a, "");
+  deleted(s, "1"); /* missed events come in any order */
+  HEARD(a, "");
+  shows(s, "2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("arms every watch again after a reconnection, with one list") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  disconnects(s);
+  CHECK_TEXT("queued", state_of(a));
+  connects(s);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("keeps a hold through a reconnection, and looks at its node") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  disconnects(s);
+  SHOWN(s, "suspended");
+  passes(s, 1000);
+  connects(s);
+  SHOWN(s, "connected");
+  confirms(s, "get 1");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("finds after a reconnection that its hold's node is gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  disconnects(s);
+  connects(s);
+  answers(s, "get 1", REPLY_NO_NODE);
+  HEARD(a, "lost: deleted, removed, forgotten");
+  END(s);
+}
+
+TEST("ignores an answer that comes after its connection") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  disconnects(s);
+  connects(s);
+  late_answer(s, 1, REPLY_NO_AUTH);
+  HEARD(a, "");
+  CHECK_TEXT("finding", state_of(a));
+  END(s);
+}
+
+TEST("counts a lease from the beginning of the attempt to connect") {
+  struct stage *s = BEGIN(.apart = true);
+  connects_since(s, 2000);
+  struct actor *a = ACQUIRE(s);
+  made(s, 1);
+  CHECK_INT(7500, lease_of(s));
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("cuts the lease to what an attempt that is lost may have been granted") {
+  struct stage *s = BEGIN(.least = 4000);
+  struct actor *a = HOLDER(s, 1);
+  CHECK_INT(9500, lease_of(s));
+  disconnects(s);
+  attempts(s);
+  CHECK_INT(3800, lease_of(s));
+  passes(s, 3800);
+  HEARD(a, "lost: silence");
+  END(s);
+}
+
+TEST("takes the least timeout for its own, not the last") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  connects_with(s, 5000);
+  disconnects(s);
+  connects_with(s, 10000);
+  CHECK_INT(1500, pace(s));
+  END(s);
+}
+
+TEST("loses at once what shall not outlive a connection") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .loses_soon = true);
+  disconnects(s);
+  HEARD(a, "lost: suspended");
+  connects(s);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("refuses who does not wait when there is no connection") {
+  struct stage *s = BEGIN();
+  struct actor *before = ACQUIRE(s, .tries = true);
+  disconnects(s);
+  HEARD(before, "refused: disconnected");
+  struct actor *after = ACQUIRE(s, .tries = true);
+  HEARD(after, "refused: disconnected, removed, forgotten");
+  END(s);
+}
+
+TEST("lets one that waits wait for the first connection") {
+  struct stage *s = BEGIN(.apart = true);
+  struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .tries = true);
+  HEARD(a, "");
+  HEARD(b, "");
+  connects(s);
+  SENT(s, "create lock, create lock, list");
+  END(s);
+}
+
+TEST("loses everything at an expiry; who waits begins again") {
+  struct stage *s = BEGIN();
+  struct actor *holds = HOLDER(s, 1, .path = "/other");
+  struct actor *waits = WAITER(s);
+  struct actor *leaves = HOLDER(s, 3, .path = "/third");
+  release(leaves);
+  disconnects(s);
+  passes(s, 9500); /* the lease is over */
+  HEARD(holds, "lost: silence");
+  expires(s);
+  SHOWN(s, "suspended, expired");
+  HEARD(holds, "removed, forgotten");
+  HEARD(leaves, "removed, forgotten");
+  HEARD(waits, "");
+  passes(s, 1);
+  CHECK(wants_session(s));
+  connects_anew(s);
+  SENT(s, "create lock, list");
+  made(s, 5);
+  shows(s, "5");
+  HEARD(waits, "granted");
+  CHECK_INT(1, counted(s, "expiries"));
+  END(s);
+}
+
+TEST("says of a session that ends while its lease stands that it was closed") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  expires(s);
+  HEARD(a, "lost: closed, removed, forgotten");
+  END(s);
+}
+
+TEST("takes another session's id for the end of its own") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
+  made(s, 2);
+  disconnects(s);
+  connects_anew(s);
+  HEARD(a, "lost: closed, removed, forgotten");
+  HEARD(b, "");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("asks for new sessions at a pace that slows down") {
+  struct stage *s = BEGIN();
+  int asked = 0;
+  for (int i = 0; i < 8; i++) {
+    expires(s);
+    passes(s, 1);
+    asked += wants_session(s);
+  }
+  CHECK_INT(1, asked);
+  passes(s, 2000);
+  CHECK(wants_session(s));
+  END(s);
+}
+
+TEST("tells who waits, and who comes, that credentials are refused") {
+  struct stage *s = BEGIN();
+  struct actor *holds = HOLDER(s, 1, .path = "/other");
+  struct actor *waits = WAITER(s);
+  refuses_credentials(s);
+  HEARD(waits, "refused: auth");
+  HEARD(holds, "");
+  struct actor *comes = ACQUIRE(s);
+  HEARD(comes, "refused: auth, removed, forgotten");
+  CHECK_INT(REASON_CREDENTIALS, reason_of(comes));
+  connects(s);
+  struct actor *later = ACQUIRE(s);
+  HEARD(later, "");
+  END(s);
+}
+
+TEST("gives a session up that only its own attempts keep alive") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  disconnects(s);
+  passes(s, 14999);
+  CHECK(!is_beyond_help(s));
+  passes(s, 1);
+  CHECK(is_beyond_help(s));
+  END(s);
+}
+
+TEST("does not give a session up that has nothing to delete") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  disconnects(s);
+  passes(s, 60000);
+  CHECK(!is_beyond_help(s));
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("tells everybody when the session is closed") {
+  struct stage *s = BEGIN();
+  struct actor *holds = HOLDER(s, 1, .path = "/other");
+  struct actor *waits = WAITER(s);
+  struct actor *leaves = HOLDER(s, 3, .path = "/third");
+  release(leaves);
+  struct actor *asks = ACQUIRE(s);
+  struct actor *permit = ACQUIRE(s, .lock = PERMIT, .path = "/permits");
+  close_session(s);
+  SHOWN(s, "closed");
+  HEARD(holds, "lost: closed, removed, forgotten");
+  HEARD(waits, "refused: closed, removed, forgotten");
+  HEARD(asks, "refused: closed, removed, forgotten");
+  HEARD(permit, "refused: closed, removed, forgotten");
+  HEARD(leaves, "removed, forgotten");
+  END(s);
+}

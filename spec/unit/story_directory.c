@@ -1,0 +1,152 @@
+/* Directories: missing, denied, or at the end of their numbers. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, below a directory,");
+
+TEST("makes a missing directory, as a container, and then its node") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .path = "/app/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "mkdir /app/lock", REPLY_NO_NODE);
+  confirms(s, "mkdir /app, mkdir /app/lock");
+  SENT(s, "create lock, list");
+  made(s, 1);
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("makes a persistent directory where servers know no containers") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "mkdir /lock", REPLY_UNIMPLEMENTED);
+  confirms(s, "mkdir /lock for good");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("makes a missing chroot for good: it is the application's") {
+  struct stage *s = BEGIN(.chroot = "/app");
+  ACQUIRE(s, .path = "/app/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "mkdir /app/lock", REPLY_NO_NODE);
+  confirms(s, "mkdir /app for good, mkdir /app/lock");
+  END(s);
+}
+
+TEST("refuses with auth what may not be created, made or listed") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
+  struct actor *c = ACQUIRE(s, .path = "/c");
+  answers(s, "create lock", REPLY_AUTH_FAILED);
+  HEARD(a, "refused: auth, removed, forgotten");
+  CHECK_INT(REPLY_AUTH_FAILED, reason_of(a));
+  answers(s, "list", REPLY_OK);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  made(s, 1);
+  answers(s, "list", REPLY_NO_AUTH);
+  HEARD(c, "refused: auth");
+  CHECK_INT(REPLY_NO_AUTH, reason_of(c)); /* not that of another */
+  answers(s, "mkdir /b/lock", REPLY_INVALID_ACL);
+  HEARD(b, "refused: auth, removed, forgotten");
+  CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
+  confirms(s, "remove 1");
+  END(s);
+}
+
+TEST("deletes a directory whose numbers end, once it is empty") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  HEARD(a, ""); /* nobody is granted by such a number */
+  confirms(s, "remove 2147483000");
+  HEARD(a, "");
+  confirms(s, "look at /lock, remove /lock");
+  SENT(s, "create lock, list");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  confirms(s, "mkdir /lock");
+  made(s, 0);
+  shows(s, "0");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("keeps a directory whose numbers end if it has data of somebody's") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000");
+  others_say(s, "mine");
+  confirms(s, "look at /lock");
+  HEARD(a, "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_COUNTER_AT_END, reason_of(a));
+  SENT(s, "");
+  END(s);
+}
+
+TEST("does not mind who deletes a directory whose numbers end") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  struct actor *hasty = ACQUIRE(s, .tries = true);
+  HEARD(hasty, ""); /* those inside are on their way out */
+  confirms(s, "remove 2147483000, look at /lock");
+  answers(s, "remove /lock", REPLY_NO_NODE);
+  SENT(s, "create lock, create lock, list");
+  HEARD(a, "");
+  HEARD(hasty, "");
+  END(s);
+}
+
+TEST("refuses where a directory whose numbers end may not be deleted") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  answers(s, "remove /lock", REPLY_NO_AUTH);
+  HEARD(a, "refused: auth, removed, forgotten");
+  END(s);
+}
+
+TEST("comes back after a while to a directory that is not empty yet") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  answers(s, "remove /lock", REPLY_NOT_EMPTY);
+  passes(s, 99);
+  SENT(s, "");
+  HEARD(a, "");
+  struct actor *b = ACQUIRE(s, .tries = true);
+  HEARD(b, "refused: busy, removed, forgotten");
+  passes(s, 1);
+  SENT(s, "remove /lock");
+  END(s);
+}
+
+TEST("counts the refusal to delete what is not empty as a round") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  for (int i = 0; i < 200; i++) {
+    answers(s, "remove /lock", REPLY_NOT_EMPTY);
+    passes(s, 100);
+  }
+  HEARD(a, "");
+  CHECK(lease_of(s) > 0);
+  END(s);
+}

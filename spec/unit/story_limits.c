@@ -1,0 +1,176 @@
+/* Limits: a create that is too large, too many contenders, too many paths. */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, at its limits,");
+
+TEST("refuses a large create at which the connection was lost three times") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .bytes = 100000);
+  disconnects(s); /* it was sent beside a list: that accuses nobody yet */
+  for (int i = 0; i < 3; i++) {
+    connects(s);
+    shows(s, "");
+    HEARD(a, "");
+    passes(s, 1000);        /* the connection lives without it */
+    SENT(s, "create lock"); /* alone: the list waits */
+    disconnects(s);
+  }
+  connects(s);
+  shows(s, "");
+  HEARD(a, "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_TOO_LARGE, reason_of(a));
+  CHECK(bytes_of(a) > 100000 && bytes_of(a) < 100200);
+  struct actor *small = ACQUIRE(s);
+  SENT(s, "create lock, list");
+  HEARD(small, "");
+  END(s);
+}
+
+TEST("never suspects a small create, however often the connection is lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .bytes = 800);
+  for (int i = 0; i < 10; i++) {
+    disconnects(s);
+    connects(s);
+    shows(s, "");
+    SENT(s, "create lock, list");
+  }
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("does not accuse a large create of a connection that fell silent") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .bytes = 100000);
+  disconnects(s);
+  for (int i = 0; i < 6; i++) {
+    connects(s);
+    shows(s, "");
+    passes(s, 1000);
+    SENT(s, "create lock");
+    passes(s, 2500); /* a server that does not take it does not wait */
+    disconnects(s);
+  }
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("lets nobody overtake a large create that waits for its moment") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s, .bytes = 100000);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  SENT(s, "create lock"); /* alone */
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  ACQUIRE(s);
+  passes(s, 999);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "create lock");
+  made(s, 1);
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("lets a thousand of a path have a node, and the others wait in order") {
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *all[1002];
+  char list[1000 * 5 + 1] = "";
+  together(s);
+  for (int i = 0; i < 1002; i++) all[i] = ACQUIRE(s, .lock = READER);
+  apart(s);
+  for (int i = 0; i < 1000; i++) {
+    made(s, i);
+    sprintf(list + strlen(list), " %d", i);
+  }
+  shows(s, list);
+  HEARD(all[0], "granted");
+  HEARD(all[999], "granted");
+  HEARD(all[1000], "");
+  CHECK_TEXT("parked", state_of(all[1000]));
+  struct actor *hasty = ACQUIRE(s, .lock = READER, .tries = true);
+  HEARD(hasty, "refused: busy, removed, forgotten");
+  SENT(s, "");
+  release(all[500]);
+  confirms(s, "remove 500");
+  SENT(s, "create read, list");
+  CHECK_TEXT("entering", state_of(all[1000]));
+  CHECK_TEXT("parked", state_of(all[1001]));
+  END(s);
+}
+
+/* A path of 900 bytes that is nobody else's. */
+static char *long_path(int number) {
+  static char path[1000];
+  memset(path, 'x', 900);
+  snprintf(path, sizeof path, "/%04d", number);
+  path[5] = 'x';
+  path[900] = '\0';
+  return path;
+}
+
+TEST("keeps a session's nodes and watches below what a packet may have") {
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *holders[2000];
+  int n = 0;
+  for (; n < 2000; n++) {
+    holders[n] = ACQUIRE(s, .path = long_path(n));
+    if (strcmp(sent(s), "create lock, list") != 0) break;
+    made(s, 1);
+    shows(s, "1");
+    HEARD(holders[n], "granted");
+  }
+  /* Each is the first of its path, so a million bytes are theirs. */
+  HEARD(holders[n], "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_NO_ROOM, reason_of(holders[n]));
+  CHECK(n > 1000 && n < 1100);
+  struct actor *second = ACQUIRE(s, .path = long_path(0));
+  struct actor *hasty = ACQUIRE(s, .path = long_path(0), .tries = true);
+  HEARD(second, ""); /* waits until there is room */
+  HEARD(hasty, "refused: busy, removed, forgotten");
+  CHECK_TEXT("parked", state_of(second));
+  int left = 0;
+  for (; strcmp(state_of(second), "parked") == 0; left++) {
+    release(holders[left + 1]);
+    confirms(s, "remove 1");
+  }
+  CHECK_TEXT("entering", state_of(second));
+  CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
+  END(s);
+}
+
+TEST("lets those that waited for room in as they came, whatever their path") {
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *holders[2000], *waiters[3];
+  int n = 0;
+  for (; n < 850; n++) {
+    holders[n] = ACQUIRE(s, .path = long_path(n));
+    made(s, 1);
+    shows(s, "1");
+  }
+  for (int i = 0; i < 3; i++) {
+    waiters[i] = ACQUIRE(s, .path = long_path(i));
+    CHECK_TEXT("parked", state_of(waiters[i]));
+  }
+  cancel(waiters[1]);
+  HEARD(waiters[1], "refused: cancelled, removed, forgotten");
+  SENT(s, "");
+  for (int i = 50; strcmp(state_of(waiters[2]), "parked") == 0; i++) {
+    release(holders[i]);
+    confirms(s, "remove 1");
+    if (*sent(s)) {
+      made(s, 2);
+      shows(s, "1 2");
+      confirms(s, "get 2, get 1");
+    }
+  }
+  CHECK_TEXT("queued", state_of(waiters[0])); /* the first of them was first */
+  END(s);
+}

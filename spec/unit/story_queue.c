@@ -1,0 +1,365 @@
+/* The queue: who waits for whom, and how each learns of its turn. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, in the queue,");
+
+TEST("grants a free lock after one create and one list") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  SENT(s, "create lock, list");
+  made(s, 1);
+  HEARD(a, "");
+  shows(s, "1");
+  HEARD(a, "granted");
+  CHECK_INT(1001, token_of(a));
+  SENT(s, "");
+  release(a);
+  HEARD(a, "");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("hands over without a request: the predecessor's deletion grants") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  deleted(s, "1");
+  HEARD(a, "granted");
+  SENT(s, "");
+  CHECK_INT(1, counted(s, "handoffs"));
+  END(s);
+}
+
+TEST("looks early: when the one before the predecessor goes, it lists") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 5);
+  shows(s, "1 2 3 5");
+  confirms(s, "get 5, get 3, get 2");
+  deleted(s, "2");
+  SENT(s, "list");
+  shows(s, "1 3 5");
+  confirms(s, "get 1");
+  deleted(s, "1"); /* it was the only one before: no list is needed */
+  SENT(s, "");
+  deleted(s, "3");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("needs no list at all for a chain of three") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3, get 2, get 1");
+  deleted(s, "1");
+  HEARD(a, "");
+  deleted(s, "2");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("looks again when a predecessor gives up that others stand before") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 4);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 4, get 3, get 2");
+  deleted(s, "3");
+  HEARD(a, "");
+  SENT(s, "list");
+  shows(s, "1 2 4");
+  HEARD(a, "");
+  confirms(s, "get 1"); /* 2 is watched already */
+  SENT(s, "");
+  END(s);
+}
+
+TEST("watches the directory, if it is told to, and lists at each change") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 3);
+  shows(s, "1 2 3");
+  SENT(s, "get 3, list and watch");
+  confirms(s, "get 3");
+  shows(s, "1 2 3");
+  children_changed(s, "/lock");
+  SENT(s, "list and watch");
+  shows(s, "2 3");
+  HEARD(a, "");
+  children_changed(s, "/lock");
+  shows(s, "3");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("looks again every so often, if it is told to") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  passes(s, 99);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "list");
+  shows(s, "1 2");
+  passes(s, 100);
+  shows(s, "1 2");
+  passes(s, 50);
+  HEARD(a, "refused: timeout");
+  END(s);
+}
+
+TEST("keeps everybody's place when one in the middle leaves") {
+  struct stage *s = BEGIN();
+  struct actor *middle = WAITER(s);
+  struct actor *last = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3"); /* 1 and 2 are watched for both */
+  SENT(s, "");
+  cancel(middle);
+  HEARD(middle, "refused: cancelled");
+  confirms(s, "remove 2");
+  deleted(s, "2");
+  HEARD(middle, "removed, forgotten");
+  HEARD(last, "");
+  SENT(s, "list");
+  shows(s, "1 3");
+  deleted(s, "1");
+  HEARD(last, "granted");
+  END(s);
+}
+
+TEST("serves all waiters of a path with one list and shared watches") {
+  struct stage *s = BEGIN();
+  struct actor *all[5];
+  together(s);
+  for (int i = 0; i < 5; i++) all[i] = ACQUIRE(s);
+  apart(s);
+  SENT(s,
+       "create lock, create lock, create lock, create lock, create lock, "
+       "list");
+  for (int i = 0; i < 5; i++) made(s, 2 + i);
+  shows(s, "1 2 3 4 5 6");
+  SENT(s, "get 2, get 1, get 3, get 4, get 5, get 6");
+  for (int i = 0; i < 5; i++) HEARD(all[i], "");
+  END(s);
+}
+
+TEST("does not grant by an event other than the predecessor's deletion") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  changed(s, "1"); /* somebody wrote its data */
+  HEARD(a, "");
+  SENT(s, "get 1, list");
+  confirms(s, "get 1");
+  shows(s, "1 2");
+  HEARD(a, "");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("does not grant by a deletion before its own node's watch is confirmed") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  SENT(s, "get 2, get 1");
+  deleted(s, "1"); /* is our node still there? */
+  HEARD(a, "");
+  confirms(s, "get 2");
+  answers(s, "get 1", REPLY_NO_NODE);
+  SENT(s, "list");
+  HEARD(a, "");
+  shows(s, "2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("finds the predecessor gone when it wants to watch it") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  answers(s, "get 1", REPLY_NO_NODE);
+  HEARD(a, "granted"); /* our own watch was confirmed before */
+  SENT(s, "");
+  END(s);
+}
+
+TEST("watches with exists what its ACL forbids to read") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  answers(s, "get 1", REPLY_NO_AUTH);
+  confirms(s, "exists 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("ignores children that are no contenders") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1r 2w 3"); /* (readers and writers: none of a mutex) */
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("begins again at the tail when somebody deletes a waiter's node") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  deleted(s, "2");
+  HEARD(a, "");
+  SENT(s, "unwatch 1, create lock, list");
+  END(s);
+}
+
+TEST("loses a hold whose node somebody deletes") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  deleted(s, "1");
+  HEARD(a, "granted");
+  deleted(s, "2");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("watches a holder's own node after a sixth of the timeout") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  passes(s, 1600);
+  SENT(s, "");
+  passes(s, 100);
+  confirms(s, "get 1");
+  deleted(s, "1");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  END(s);
+}
+
+TEST("watches a holder's own node at once if its owner wants it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  wants_watch(a);
+  confirms(s, "get 1");
+  wants_watch(a);
+  SENT(s, "");
+  deleted(s, "1");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  END(s);
+}
+
+TEST("believes an owner that has seen its node gone, and deletes it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  sees_deletion(a);
+  HEARD(a, "lost: deleted");
+  answers(s, "remove 1", REPLY_NO_NODE);
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("tells one that does not wait that the lock is taken, and by whom") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .tries = true);
+  made(s, 2);
+  shows(s, "1 2");
+  HEARD(a, "refused: busy");
+  confirms(s, "remove 2");
+  SENT(s, ""); /* no watch */
+  END(s);
+}
+
+TEST("does not take a node for a holder that is on its way out") {
+  struct stage *s = BEGIN();
+  struct actor *first = HOLDER(s, 1);
+  release(first);
+  struct actor *second = ACQUIRE(s, .tries = true);
+  SENT(s, "remove 1, create lock, list");
+  confirms(s, "remove 1");
+  made(s, 2);
+  shows(s, "1 2"); /* (a list of a server that lags) */
+  HEARD(second, "refused: busy");
+  END(s);
+}
+
+TEST("waits behind a node of its session that is on its way out, if need be") {
+  struct stage *s = BEGIN();
+  struct actor *first = HOLDER(s, 1);
+  release(first);
+  struct actor *second = ACQUIRE(s, .tries = true);
+  answers(s, "remove 1", REPLY_NO_AUTH); /* for now */
+  made(s, 2);
+  shows(s, "1 2");
+  HEARD(second, ""); /* nobody holds */
+  confirms(s, "get 2, get 1");
+  passes(s, 300);
+  deleted(s, "1");
+  HEARD(second, "granted");
+  END(s);
+}
+
+TEST("tells one that does not wait of its own session's holder") {
+  struct stage *s = BEGIN();
+  HOLDER(s, 1, .handoffs = 3, .data = "we");
+  struct actor *a = ACQUIRE(s, .handoffs = 3, .tries = true);
+  HEARD(a, "refused: busy, removed, forgotten");
+  CHECK_TEXT("we, who holds", rival_of(a));
+  SENT(s, "");
+  END(s);
+}
+
+TEST("names one that waits where none is known to hold") {
+  struct stage *s = BEGIN();
+  others_say(s, "job 7");
+  struct actor *a = ACQUIRE(s, .within = 1000);
+  made(s, 4);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 4, get 3, get 2");
+  passes(s, 1000);
+  HEARD(a, "refused: timeout");
+  CHECK_TEXT("job 7", rival_of(a));
+  END(s);
+}
+
+TEST("tells a holder that somebody asks for the lock, once") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  passes(s, 2000);
+  confirms(s, "get 1");
+  asks_to_let_go(s);
+  changed(s, "1");
+  HEARD(a, "");
+  confirms(s, "get 1");
+  HEARD(a, "revoked");
+  changed(s, "1");
+  confirms(s, "get 1");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("tells one after its grant what was asked of it before") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  asks_to_let_go(s);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  HEARD(a, "");
+  deleted(s, "1");
+  HEARD(a, "granted, revoked");
+  END(s);
+}

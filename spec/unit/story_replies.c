@@ -1,0 +1,223 @@
+/* Replies that are lost: what was asked was done, or not, or will be. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, when replies are lost,");
+
+TEST("finds its node in the list when a create's reply was lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  CHECK_TEXT("finding", state_of(a));
+  connects(s);
+  SENT(s, "list");
+  shows(s, "1");
+  HEARD(a, ""); /* whose session is it of? */
+  confirms(s, "get 1");
+  HEARD(a, "granted");
+  CHECK_INT(1001, token_of(a));
+  END(s);
+}
+
+TEST("makes another node, of another name, if that create made none") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  SENT(s, "create lock, list");
+  made(s, 2);
+  shows(s, "2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("deletes a node that turns up late, which nobody of ours knows") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  made(s, 2);
+  shows(s, "1 2"); /* the server has applied it after all */
+  SENT(s, "remove 1, get 2, get 1");
+  HEARD(a, "");
+  CHECK_INT(1, counted(s, "strays"));
+  confirms(s, "remove 1, get 2");
+  answers(s, "get 1", REPLY_NO_NODE);
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("begins again when the node it finds is of another session") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "1");
+  reads(s, "get 1", false, 1001);
+  HEARD(a, "");
+  SENT(s, "create lock, unwatch 1, list");
+  END(s);
+}
+
+TEST("deletes again when a delete's reply was lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  SENT(s, "remove 1");
+  disconnects(s);
+  HEARD(a, "");
+  CHECK_INT(1, counted(s, "pending_releases"));
+  connects(s);
+  answers(s, "remove 1", REPLY_NO_NODE);
+  HEARD(a, "removed, forgotten");
+  CHECK_INT(0, counted(s, "pending_releases"));
+  END(s);
+}
+
+TEST("deletes again, after a while, when a delete is refused") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  passes(s, 190);
+  SENT(s, "");
+  passes(s, 20);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  passes(s, 390);
+  SENT(s, "");
+  passes(s, 20);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("looks for the node of one who gave up before its create was answered") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  CHECK_TEXT("leaving", state_of(a));
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "1");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("deletes the node of one who gave up as soon as its name is known") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  cancel(a);
+  SENT(s, "create lock, list");
+  made(s, 1);
+  SENT(s, "remove 1");
+  shows(s, "1");
+  HEARD(a, "refused: cancelled");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("asks for another list when there was no memory for one") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 1);
+  shows_without_memory(s);
+  HEARD(a, "");
+  passes(s, 100);
+  SENT(s, "list");
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("tries again what could not be sent, 0.1 s later") {
+  struct stage *s = BEGIN();
+  cannot_send(s, true);
+  struct actor *a = ACQUIRE(s);
+  SENT(s, "");
+  cannot_send(s, false);
+  passes(s, 99);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "create lock, list");
+  made(s, 1);
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("lists again, 0.1 s later, when there was no memory for a watch") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows_then_no_memory(s, "1 2");
+  HEARD(a, "");
+  passes(s, 100);
+  SENT(s, "list");
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("wants a watch again that is being taken away") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  cancel(a);
+  SENT(s, "unwatch 1, remove 2");
+  struct actor *b = ACQUIRE(s);
+  confirms(s, "unwatch 1");
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  made(s, 3);
+  shows(s, "1 3");
+  confirms(s, "get 3, get 1");
+  deleted(s, "1");
+  HEARD(b, "granted");
+  END(s);
+}
+
+TEST("watches again, 0.1 s later, where a server refused to") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  answers(s, "get 1", REPLY_UNIMPLEMENTED);
+  HEARD(a, "");
+  passes(s, 100);
+  confirms(s, "get 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("deletes a stray once, and again if the next list shows it") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  made(s, 2);
+  struct actor *b = ACQUIRE(s);
+  SENT(s, "list, create lock, list");
+  shows(s, "1 2");
+  made(s, 3);
+  shows(s, "1 2 3");
+  SENT(s, "remove 1, get 2, get 1, get 3");
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  changed(s, "2");
+  confirms(s, "get 2, get 1, get 3");
+  HEARD(b, "");
+  END(s);
+}

@@ -1,0 +1,107 @@
+/* Readers and writers, and who downgrades. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, for readers and writers,");
+
+TEST("grants readers together, and none behind a writer") {
+  struct stage *s = BEGIN();
+  struct actor *first = ACQUIRE(s, .lock = READER);
+  struct actor *second = ACQUIRE(s, .lock = READER);
+  SENT(s, "create read, list, create read, list");
+  made(s, 2);
+  shows(s, "1r 2");
+  HEARD(first, "granted");
+  made(s, 4);
+  shows(s, "1r 2 3w 4");
+  HEARD(second, "");
+  confirms(s, "get 4, get 3");
+  deleted(s, "3w");
+  HEARD(second, "granted");
+  END(s);
+}
+
+TEST("lets a writer wait for readers and writers ahead") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = WRITER);
+  made(s, 3);
+  shows(s, "1r 2r 3");
+  confirms(s, "get 3, get 2, get 1");
+  deleted(s, "1r");
+  deleted(s, "2r");
+  HEARD(a, "granted"); /* behind readers no list is needed */
+  SENT(s, "");
+  END(s);
+}
+
+TEST(
+    "lists after a writer that stood before a writer: it may have downgraded") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = WRITER);
+  made(s, 2);
+  shows(s, "1w 2");
+  confirms(s, "get 2, get 1");
+  deleted(s, "1w");
+  HEARD(a, "");
+  shows(s, "1r 2");
+  HEARD(a, "");
+  confirms(s, "get 1");
+  deleted(s, "1r");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("downgrades to a reader of the writer's own number, with its token") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  SENT(s, "create read 4, list");
+  made(s, 99);
+  shows(s, "4w 4r 5w"); /* both: the writer's place is the reader's */
+  HEARD(reader, "granted");
+  CHECK_INT(1004, token_of(reader));
+  release(writer);
+  confirms(s, "remove 4");
+  HEARD(reader, "");
+  END(s);
+}
+
+TEST("refuses a downgrade when the writer was gone before the reader came") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  made(s, 99);
+  shows(s, "4r 5w");
+  HEARD(reader, "refused: lost");
+  END(s);
+}
+
+TEST("ends a downgrade with its session: the writer's place is gone") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  expires(s);
+  HEARD(writer, "lost: closed, removed, forgotten");
+  HEARD(reader, "refused: lost, removed, forgotten");
+  END(s);
+}
+
+TEST("refuses a downgrade where the directory is gone: so is the writer") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  answers(s, "create read 4", REPLY_NO_NODE);
+  HEARD(reader, "refused: lost, removed, forgotten");
+  END(s);
+}
+
+TEST("contends with kazoo in kazoo's spelling") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
+  SENT(s, "create lock of kazoo, list");
+  made(s, 3);
+  shows(s, "1kr 2k 3");
+  confirms(s, "get 3, get 2, get 1");
+  HEARD(a, "");
+  END(s);
+}

@@ -1,0 +1,164 @@
+/* The semaphore: the gate, the permits, the watched directory. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, for a semaphore,");
+
+/* Inside the inner mutex, with permit 2 made and not yet counted. */
+static struct actor *inside(struct stage *s, struct wish wish) {
+  wish.lock = PERMIT;
+  struct actor *a = acquire(s, wish);
+  SENT(s, "create lock, list");
+  made(s, 7);
+  shows(s, "7");
+  SENT(s, "create permit, list");
+  made(s, 2);
+  HEARD(a, "");
+  return a;
+}
+
+TEST("lets one into the semaphore's gate, who makes a permit and counts") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 2});
+  shows(s, "1p 2p");
+  HEARD(a, "granted");
+  CHECK_INT(1002, token_of(a));
+  confirms(s, "remove 7"); /* the next may ask */
+  release(a);
+  confirms(s, "remove 2");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST(
+    "waits inside the gate until there are no more permits than there may be") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 2});
+  shows(s, "0p 1p 2");
+  HEARD(a, "");
+  SENT(s, "get 2, list and watch");
+  confirms(s, "get 2");
+  shows(s, "0p 1p 2");
+  HEARD(a, "");
+  children_changed(s, "/lock/leases");
+  SENT(s, "list and watch");
+  shows(s, "0p 2");
+  HEARD(a, "granted");
+  confirms(s, "unwatch children, remove 7");
+  END(s);
+}
+
+TEST("keeps the others of its session before the gate meanwhile") {
+  struct stage *s = BEGIN();
+  struct actor *first = inside(s, (struct wish){.permits = 2});
+  struct actor *second = ACQUIRE(s, .lock = PERMIT, .permits = 2);
+  SENT(s, "create lock, list");
+  shows(s, "1p 2");
+  HEARD(first, "granted");
+  made(s, 8);
+  shows(s, "7 8");
+  SENT(s, "remove 7, get 8, get 7");
+  confirms(s, "remove 7, get 8");
+  answers(s, "get 7", REPLY_NO_NODE);
+  SENT(s, "create permit, list");
+  made(s, 3);
+  shows(s, "1p 2 3");
+  HEARD(second, "");
+  END(s);
+}
+
+TEST("gives its permit back when it loses the gate, and begins again") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 1});
+  shows(s, "1p 2");
+  HEARD(a, "");
+  confirms(s, "get 2");
+  shows(s, "1p 2");
+  passes(s, 2000);
+  confirms(s, "get 7");
+  deleted(s, "locks:7"); /* somebody deletes the inner node */
+  HEARD(a, "");
+  confirms(s, "unwatch children");
+  deleted(s, "leases:2");
+  confirms(s, "remove 2");
+  SENT(s, "create lock, list");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("tells one that does not wait that somebody is inside the gate") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = PERMIT, .tries = true);
+  made(s, 7);
+  shows(s, "6 7");
+  HEARD(a, "refused: busy, removed");
+  confirms(s, "remove 7");
+  HEARD(a, "forgotten");
+  END(s);
+}
+
+TEST("refuses a permit at its deadline, wherever it waits") {
+  struct stage *s = BEGIN();
+  struct actor *in = inside(s, (struct wish){.within = 3000});
+  struct actor *out = ACQUIRE(s, .lock = PERMIT, .within = 3000);
+  shows(s, "1p 2");
+  made(s, 8);
+  shows(s, "7 8");
+  passes(s, 3000);
+  HEARD(in, "refused: timeout");
+  HEARD(out, "refused: timeout, removed");
+  END(s);
+}
+
+TEST("lists again when there was no memory for a change of the directory") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 1});
+  shows(s, "1p 2");
+  confirms(s, "get 2");
+  shows(s, "1p 2");
+  children_changed(s, "/lock/leases");
+  shows_without_memory(s);
+  HEARD(a, "");
+  passes(s, 100);
+  shows(s, "2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("does not take a watch of a directory for armed that it takes away") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  struct actor *b = ACQUIRE(s, .watches_parent = true);
+  SENT(s, "list and watch, create lock, list and watch");
+  shows(s, "2");
+  HEARD(a, "granted"); /* it needs no watch any more */
+  made(s, 3);
+  SENT(s, "unwatch children");
+  shows(s, "2 3");
+  HEARD(b, "");
+  confirms(s, "unwatch children");
+  SENT(s, "get 3, list and watch");
+  END(s);
+}
+
+TEST("shows no list to a permit that is gone while its gate is not") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, (struct wish){.permits = 2});
+  shows(s, "2");
+  HEARD(a, "granted");
+  answers(s, "remove 7", REPLY_NO_AUTH); /* the gate's node stays */
+  release(a);
+  confirms(s, "remove 2");
+  HEARD(a, "removed");
+  struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
+  made(s, 8);
+  shows(s, "8"); /* an operator has deleted it */
+  made(s, 3);
+  shows(s, "3");
+  HEARD(a, "");
+  HEARD(b, "granted");
+  END(s);
+}

@@ -1,0 +1,231 @@
+/* Time: the lease, rounds, deadlines, a process that is stopped. */
+#include <string.h>
+
+#include "stage.h"
+
+ABOUT("The protocol, as time passes,");
+
+TEST("does not grant by old answers after a pause: it looks again") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  stops_for(s, 20000);
+  deleted(s, "1"); /* it lay in the socket */
+  HEARD(a, "");
+  CHECK(lease_of(s) < 0);
+  for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
+  CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
+  HEARD(a, "");
+  shows(s, "2");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("waits for a list once the lease stands again, whatever else happens") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  rounds_by_hand(s, true);
+  stops_for(s, 20000);
+  deleted(s, "1");
+  for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
+    passes(s, 1);
+    if (strcmp(sent(s), "round") != 0) continue;
+    cannot_send(s, true); /* not the list, this time */
+    answers_round(s);
+    cannot_send(s, false);
+  }
+  CHECK(lease_of(s) > 0);
+  passes(s, 100);
+  SENT(s, "list");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("loses a hold in silence when its lease is over, and not before") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  rounds_by_hand(s, true);
+  int lease = lease_of(s);
+  passes(s, lease - 1);
+  HEARD(a, "");
+  SHOWN(s, "");
+  passes(s, 1);
+  HEARD(a, "lost: silence");
+  SHOWN(s, "suspended");
+  END(s);
+}
+
+TEST("shows a session connected again when it is heard after its silence") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  rounds_by_hand(s, true);
+  passes(s, 9500);
+  SHOWN(s, "suspended");
+  HEARD(a, "lost: silence");
+  SENT(s, "round, ping, get 1, remove 1");
+  confirms(s, "round"); /* an old one: the lease does not stand by it */
+  SHOWN(s, "");
+  confirms(s, "ping, get 1");
+  deleted(s, "1");
+  confirms(s, "remove 1");
+  rounds_by_hand(s, false);
+  passes(s, 20000);
+  SHOWN(s, "connected"); /* once */
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("loses what was lost once, whatever was answered meanwhile") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  stops_for(s, 20000);
+  passes(s, 1);
+  HEARD(a, "lost: silence");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("believes an owner whose clock has seen the lease over before it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  stops_for(s, 9500);
+  sees_silence(a);
+  HEARD(a, "lost: silence");
+  SHOWN(s, "suspended");
+  SENT(s, "remove 1");
+  END(s);
+}
+
+TEST("shows a silence once, though the connection breaks after it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  rounds_by_hand(s, true);
+  passes(s, 9500);
+  SHOWN(s, "suspended");
+  disconnects(s);
+  SHOWN(s, "");
+  HEARD(a, "lost: silence");
+  connects(s);
+  SHOWN(s, "connected");
+  END(s);
+}
+
+TEST("ends a hold after max_hold, and says so") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .max_hold = 3000);
+  passes(s, 2999);
+  HEARD(a, "");
+  passes(s, 1);
+  HEARD(a, "lost: max_hold");
+  SHOWN(s, "");
+  confirms(s, "get 1, remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("blames whichever was over first, the lease or max_hold") {
+  struct stage *s = BEGIN();
+  struct actor *brief = HOLDER(s, 1, .max_hold = 3000);
+  struct actor *other = HOLDER(s, 2, .path = "/other", .max_hold = 19000);
+  stops_for(s, 20000);
+  passes(s, 1);
+  HEARD(brief, "lost: max_hold");
+  HEARD(other, "lost: silence");
+  END(s);
+}
+
+TEST("refuses at the deadline, with the one ahead") {
+  struct stage *s = BEGIN();
+  others_say(s, "job 7");
+  struct actor *a = WAITER(s, .within = 3000);
+  passes(s, 2999);
+  HEARD(a, "");
+  passes(s, 1);
+  HEARD(a, "refused: timeout");
+  CHECK_TEXT("job 7, who holds", rival_of(a));
+  CHECK_INT(1, counted(s, "timeouts"));
+  SENT(s, "unwatch 1, remove 2");
+  END(s);
+}
+
+TEST("keeps the deadline of one that begins again") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s, .within = 3000);
+  passes(s, 2000);
+  deleted(s, "2");
+  SENT(s, "unwatch 1, create lock, list");
+  passes(s, 1000);
+  HEARD(a, "refused: timeout");
+  END(s);
+}
+
+TEST("calls a deadline without a connection a disconnection") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s, .within = 3000);
+  disconnects(s);
+  passes(s, 3000);
+  HEARD(a, "refused: disconnected");
+  END(s);
+}
+
+TEST("lets the grant win over a deadline that comes with it") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s, .within = 3000);
+  together(s);
+  stops_for(s, 3000);
+  deleted(s, "1");
+  apart(s);
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("lets a deadline win over the grant that comes after it") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s, .within = 3000);
+  passes(s, 3000);
+  deleted(s, "1");
+  HEARD(a, "refused: timeout");
+  END(s);
+}
+
+TEST("asks an extra question when an answer takes a quarter of a second") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  ACQUIRE(s);
+  SENT(s, "create lock, list");
+  passes(s, 249);
+  SENT(s, "");
+  passes(s, 1);
+  SENT(s, "ping");
+  passes(s, 1000);
+  SENT(s, ""); /* one at a time */
+  made(s, 1);
+  shows(s, "1");
+  confirms(s, "ping");
+  END(s);
+}
+
+TEST("sends rounds often while somebody holds, seldom while nobody wants") {
+  struct stage *s = BEGIN();
+  CHECK_INT(3000, pace(s));
+  struct actor *a = WAITER(s);
+  CHECK_INT(1667, pace(s)); /* a sixth */
+  deleted(s, "1");
+  HEARD(a, "granted");
+  CHECK_INT(917, pace(s)); /* about an eleventh */
+  END(s);
+}
+
+TEST("proves by its rounds a lease of half of T or more while it holds") {
+  struct stage *s = BEGIN();
+  HOLDER(s, 1);
+  passes(s, 2000);
+  confirms(s, "get 1");
+  for (int i = 0; i < 10000; i++) {
+    passes(s, 1);
+    CHECK(i < 5000 || lease_of(s) > 4900);
+    CHECK(i < 5000 || lease_of(s) < 5900);
+  }
+  END(s);
+}

@@ -1,0 +1,70 @@
+/* Local turns: the contenders of a session share a node. */
+#include "stage.h"
+
+ABOUT("The protocol, with local turns,");
+
+TEST("passes its node on to the next of the session, without a request") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  struct actor *b = ACQUIRE(s, .handoffs = 2), *c = ACQUIRE(s, .handoffs = 2);
+  SENT(s, ""); /* they share the node */
+  release(a);
+  HEARD(a, "removed, forgotten");
+  HEARD(b, "granted");
+  HEARD(c, "");
+  CHECK_INT(1001, token_of(b));
+  CHECK_INT(1, counted(s, "local_turns"));
+  SENT(s, "");
+  END(s);
+}
+
+TEST("ends the local turns after so many: the next goes to the tail") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 1);
+  struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
+  release(a);
+  HEARD(b, "granted");
+  release(b);
+  HEARD(c, "");
+  confirms(s, "remove 1");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("does not pass a node on without a lease") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  stops_for(s, 9500);
+  release(a);
+  HEARD(b, "");
+  END(s);
+}
+
+TEST("does not pass a node on that others ask for") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  passes(s, 2000);
+  asks_to_let_go(s);
+  confirms(s, "get 1");
+  HEARD(a, "revoked");
+  release(a);
+  HEARD(b, "");
+  deleted(s, "1");
+  confirms(s, "remove 1");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("gives the node back when nobody of the session shares it") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  ACQUIRE(s); /* waits for its own turn */
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  release(a);
+  SENT(s, "remove 1");
+  END(s);
+}

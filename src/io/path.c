@@ -1,0 +1,61 @@
+#include "path.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Reads one UTF-8 character; 0: there is none. */
+static size_t utf8_next(const unsigned char *text, size_t left,
+                        unsigned *character) {
+  static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  unsigned c = text[0];
+  size_t size = c < 0x80    ? 1
+                : c >= 0xf0 ? 4
+                : c >= 0xe0 ? 3
+                : c >= 0xc2 ? 2
+                            : 0;
+  if (size == 0 || size > left || c > 0xf4) return 0;
+  *character = size == 1 ? c : c & (0xffu >> (size + 1));
+  for (size_t i = 1; i < size; i++) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    *character = *character << 6 | (text[i] & 0x3f);
+  }
+  return size == 1 || *character >= smallest[size] ? size : 0;
+}
+
+static bool forbidden(unsigned c) {
+  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
+         (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;
+}
+
+static const char *component_fault(const char *text, size_t length) {
+  if (length == 0) return "must not contain an empty component";
+  if ((length == 1 && text[0] == '.') ||
+      (length == 2 && text[0] == '.' && text[1] == '.'))
+    return "must not contain a component '.' or '..'";
+  return NULL;
+}
+
+const char *path_fault(const char *path, size_t length) {
+  if (length == 0 || path[0] != '/') return "must be absolute (begin with '/')";
+  if (length == 1) return "must not be the root";
+  if (length > PATH_MAX_BYTES) return "must not be longer than 1000 bytes";
+  if (path[length - 1] == '/') return "must not end with '/'";
+  for (size_t i = 0; i < length;) {
+    unsigned character;
+    size_t size =
+        utf8_next((const unsigned char *)path + i, length - i, &character);
+    if (size == 0) return "must be valid UTF-8";
+    if (character == 0) return "must not contain a NUL byte";
+    if (forbidden(character))
+      return "must not contain a control or private character";
+    i += size;
+  }
+  for (size_t i = 1; i <= length;) {
+    const char *slash = memchr(path + i, '/', length - i);
+    size_t end = slash ? (size_t)(slash - path) : length;
+    const char *fault = component_fault(path + i, end - i);
+    if (fault) return fault;
+    i = end + 1;
+  }
+  return NULL;
+}

@@ -1,0 +1,16 @@
+/* What ZooKeeper takes for a path of a node.  Pure. */
+#ifndef ZKLOCK_PATH_H
+#define ZKLOCK_PATH_H
+
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { PATH_MAX_BYTES = 1000 };
+
+/* What ZooKeeper would refuse in a path, as a sentence's end; NULL: nothing. */
+const char *path_fault(const char *path, size_t length);
+
+#pragma GCC visibility pop
+
+#endif

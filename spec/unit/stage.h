@@ -154,7 +154,6 @@ bool wants_session(struct stage *s); /* since it was asked last */
 void cannot_send(struct stage *s, bool cannot);
 
 /* The time. */
-int64_t now_of(const struct stage *s);
 void passes(struct stage *s, int milliseconds);
 /* The process is stopped: it does nothing meanwhile. */
 void stops_for(struct stage *s, int milliseconds);
@@ -163,8 +162,7 @@ void together(struct stage *s);
 void apart(struct stage *s);
 /* How long after one round the next is sent; all are answered at once. */
 int pace(struct stage *s);
-/* When the lease ends, from now; and when the session wants to act. */
+/* When the lease ends, from now. */
 int lease_of(const struct stage *s);
-int due_of(const struct stage *s);
 
 #endif

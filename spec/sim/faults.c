@@ -79,7 +79,7 @@ static int draw_strike(struct world *w) {
 static void plan(struct world *w, int number) {
   static const int traps[] = {TRAP_EVENT, OP_CREATE,    OP_CREATE, OP_CREATE,
                               OP_REMOVE,  OP_REMOVE,    OP_LIST,   OP_GET,
-                              OP_MKDIR,   OP_HEARTBEAT, OP_SYNC};
+                              OP_MKDIR,   OP_HEARTBEAT, OP_UNWATCH};
   struct strike *strike = &w->faults.strikes[number];
   if (w->faults.aimed && random_chance(&w->random, 85)) {
     bool connect = random_chance(&w->random, 25);

@@ -5,7 +5,7 @@
 
 #include "world.h"
 
-static struct node *node_at(struct world *w, int node) {
+static struct znode *node_at(struct world *w, int node) {
   return &w->zoo.history.nodes[node];
 }
 
@@ -42,7 +42,7 @@ static void make_directory(struct world *w, int path) {
 
 /* A node `<directory>/_c_<uuid>-lock-`, and a number. */
 static int enter(struct world *w, const struct foreigner *f, int directory,
-                 enum role role, const struct node *writer) {
+                 enum role role, const struct znode *writer) {
   struct name_base base;
   unsigned char bits[16];
   char path[160];
@@ -83,7 +83,7 @@ static void die(struct world *w, struct foreigner *f) {
 
 static bool is_first(struct world *w, int own) {
   const struct history *h = &w->zoo.history;
-  const struct node *node = &h->nodes[own];
+  const struct znode *node = &h->nodes[own];
   int child = history_first_child(h, node->parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
     if (child != own && node_is_there(&h->nodes[child]) &&
@@ -97,7 +97,7 @@ static int leases_of(struct world *w, const struct lock *lock, bool foreign) {
   int count = 0;
   int child = history_first_child(h, lock->directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct node *node = &h->nodes[child];
+    const struct znode *node = &h->nodes[child];
     if (node->role != ROLE_PERMIT || !node_is_there(node)) continue;
     count += !foreign || w->zoo.sessions[node->session].client >= PROCESSES_MAX;
   }
@@ -177,7 +177,7 @@ static void go_on(struct world *w, struct foreigner *f) {
 
 /* A reader with the writer's number, and then the writer goes. */
 static void downgrade(struct world *w, struct foreigner *f) {
-  const struct node *writer = node_at(w, f->node);
+  const struct znode *writer = node_at(w, f->node);
   const struct lock *lock = &w->profile.locks[f->lock];
   if (writer->role != ROLE_WRITE && lock->family != FAMILY_RWLOCK) return;
   if (writer->role == ROLE_READ || writer->role == ROLE_KAZOO_READ) return;

@@ -43,7 +43,7 @@ int history_create(struct history *history, struct paths *paths, int path,
   }
   know_paths(history, paths->count);
   int number = history->node_count++;
-  struct node *node = &history->nodes[number];
+  struct znode *node = &history->nodes[number];
   node->path = path;
   node->parent = parent;
   node->older = history->newest[path];
@@ -81,7 +81,7 @@ void history_remove(struct history *history, int node, bool by_force) {
 }
 
 void history_write(struct history *history, int node, bool revoke) {
-  struct node *n = &history->nodes[node];
+  struct znode *n = &history->nodes[node];
   n->written[n->writes < WRITES_MAX ? n->writes++ : WRITES_MAX - 1] =
       history->log_count;
   if (revoke && n->revoked == NOT_YET) n->revoked = history->log_count;
@@ -101,7 +101,7 @@ int history_first_child(const struct history *history, int path) {
   return path < history->known_paths ? history->first_child[path] : NO_NODE;
 }
 
-bool node_changed(const struct node *node, int since, int view) {
+bool node_changed(const struct znode *node, int since, int view) {
   if (node->made >= since) return true;
   for (int i = 0; i < node->writes; i++)
     if (node->written[i] >= since && node->written[i] < view) return true;
@@ -112,7 +112,7 @@ bool history_children_changed(const struct history *history, int path,
                               int since, int view) {
   int child = history_first_child(history, path);
   for (; child != NO_NODE; child = history->nodes[child].sibling) {
-    const struct node *node = &history->nodes[child];
+    const struct znode *node = &history->nodes[child];
     if (node->made >= since && node->made < view) return true;
     if (node->gone >= since && node->gone < view) return true;
   }

@@ -32,7 +32,7 @@ struct transaction {
   int64_t zxid, at;
 };
 
-struct node {
+struct znode {
   int path, parent; /* paths */
   int older;        /* the last node that had this path */
   int sibling;      /* the next older child of the same parent */
@@ -56,7 +56,7 @@ struct history {
   int epoch;
   bool overflowed;
   struct transaction log[LOG_MAX];
-  struct node nodes[NODES_MAX];
+  struct znode nodes[NODES_MAX];
   int newest[PATHS_MAX];      /* of the nodes of this path */
   int first_child[PATHS_MAX]; /* the youngest that this directory ever had */
   int known_paths;            /* how much of the two arrays is in use */
@@ -79,16 +79,16 @@ int history_find(struct history *history, const struct paths *paths, int path,
 /* The children that a directory ever had, youngest first. */
 int history_first_child(const struct history *history, int path);
 
-static inline bool node_seen(const struct node *node, int view) {
+static inline bool node_seen(const struct znode *node, int view) {
   return node->made < view && node->gone >= view;
 }
 
-static inline bool node_is_there(const struct node *node) {
+static inline bool node_is_there(const struct znode *node) {
   return node->gone == NOT_YET;
 }
 
 /* Was it written, or made, since that view? */
-bool node_changed(const struct node *node, int since, int view);
+bool node_changed(const struct znode *node, int since, int view);
 /* Has a child been made, or gone, since that view? */
 bool history_children_changed(const struct history *history, int path,
                               int since, int view);

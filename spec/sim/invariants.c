@@ -8,15 +8,15 @@ static int number_of(const struct world *w, const struct acquisition *a) {
   return (int)(a - w->acquisitions);
 }
 
-static const struct node *node_of(const struct world *w,
-                                  const struct acquisition *a) {
+static const struct znode *node_of(const struct world *w,
+                                   const struct acquisition *a) {
   return &w->zoo.history.nodes[a->node];
 }
 
 /* An operator, or somebody else who closed the session, took its node away:
  * no protocol can help against that, and nobody promised to. */
 static bool is_taken(const struct world *w, const struct acquisition *a) {
-  const struct node *node = node_of(w, a);
+  const struct znode *node = node_of(w, a);
   return !node_is_there(node) && node->by_force;
 }
 
@@ -35,7 +35,7 @@ static bool is_excused(const struct world *w, const struct acquisition *a) {
 
 static int own_node(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
-  if (!c->made) return NO_NODE;
+  if (!contender_has_node(c)) return NO_NODE;
   return history_find(&w->zoo.history, &w->paths,
                       paths_number(&w->paths, c->path, strlen(c->path)),
                       a->process->seen);
@@ -43,7 +43,7 @@ static int own_node(struct world *w, const struct acquisition *a) {
 
 /* Is this node of a contender of ours that is on its way out? */
 static bool is_ghost(const struct world *w, const struct acquisition *a,
-                     const struct node *node) {
+                     const struct znode *node) {
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *other = &w->acquisitions[i];
     if (other->process != a->process || !other->contender) continue;
@@ -97,6 +97,8 @@ static void refused(struct world *w, const struct acquisition *a,
     violate(w, "(%d) is refused after a decision", number_of(w, a));
   if (why == VERDICT_TIMEOUT && p->now < a->deadline)
     violate(w, "(%d) times out too early", number_of(w, a));
+  if (why == VERDICT_LOST && a->writer == NOBODY)
+    violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
   if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
 }
@@ -106,7 +108,8 @@ static bool is_passed_on(const struct world *w, const struct acquisition *a) {
   for (int i = 0; i < w->acquisition_count; i++) {
     const struct acquisition *other = &w->acquisitions[i];
     if (other != a && other->process == a->process && other->contender &&
-        other->contender->made && other->contender->id == a->contender->id)
+        contender_has_node(other->contender) &&
+        other->contender->node.id == a->contender->node.id)
       return true;
   }
   return false;
@@ -114,13 +117,13 @@ static bool is_passed_on(const struct world *w, const struct acquisition *a) {
 
 /* Is this a node that the contender has made? */
 static bool is_of(const struct world *w, const struct contender *c,
-                  const struct session *s, const struct node *node) {
+                  const struct session *s, const struct znode *node) {
   uint64_t id;
   const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
   if (c->options.kind == KIND_UNFAIR)
-    return c->proven && node->session != NOBODY &&
-           c->czxid == w->zoo.history.log[node->made].zxid;
-  return name_id(name, &s->base, &id) && id == c->id;
+    return c->node.known == NODE_OURS && node->session != NOBODY &&
+           c->node.czxid == w->zoo.history.log[node->made].zxid;
+  return name_id(name, &s->wire.base, &id) && id == c->node.id;
 }
 
 /* Gone is gone, unless the session is, or has been given up: then the server
@@ -128,10 +131,10 @@ static bool is_of(const struct world *w, const struct contender *c,
 static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct session *s = &a->process->session;
-  if (s->state == SESSION_CLOSED || a->contender->id == 0) return;
+  if (s->state == SESSION_CLOSED || a->contender->node.id == 0) return;
   int child = history_first_child(h, w->profile.locks[a->lock].directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct node *node = &h->nodes[child];
+    const struct znode *node = &h->nodes[child];
     if (node_is_there(node) && is_of(w, a->contender, s, node) &&
         !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
@@ -142,7 +145,7 @@ static void check_removed(struct world *w, const struct acquisition *a) {
 static bool is_true(const struct world *w, const struct acquisition *a,
                     enum loss why) {
   const struct process *p = a->process;
-  const struct node *node = node_of(w, a);
+  const struct znode *node = node_of(w, a);
   const struct zoo_session *z =
       node->session == NOBODY ? NULL : &w->zoo.sessions[node->session];
   switch (why) {
@@ -153,7 +156,8 @@ static bool is_true(const struct world *w, const struct acquisition *a,
     case LOSS_DELETED:
       return !node_is_there(node);
     case LOSS_SILENCE:
-      return p->now >= p->session.lease.until && p->shown != SESSION_CONNECTED;
+      return p->now >= p->session.wire.lease.until &&
+             p->shown != SESSION_CONNECTED;
     case LOSS_SUSPENDED:
       return a->lose_on_suspend && p->shown == SESSION_SUSPENDED;
     case LOSS_EXPIRED:
@@ -220,7 +224,7 @@ static int node_of_czxid(const struct world *w, int64_t czxid) {
 
 /* Who downgrades keeps the writer's place. */
 static void check_place(struct world *w, const struct acquisition *a) {
-  const struct node *nodes = w->zoo.history.nodes;
+  const struct znode *nodes = w->zoo.history.nodes;
   if (a->writer == NOBODY || is_excused(w, a)) return;
   if (nodes[a->node].order != nodes[w->acquisitions[a->writer].node].order)
     violate(w, "(%d) has not its writer's place", number_of(w, a));
@@ -230,7 +234,7 @@ static void check_place(struct world *w, const struct acquisition *a) {
  * as the newest thing that it was told. */
 static void check_first(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
-  const struct node *own = node_of(w, a);
+  const struct znode *own = node_of(w, a);
   int child = history_first_child(h, own->parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
     if (node_blocks(own, &h->nodes[child]) &&
@@ -241,7 +245,7 @@ static void check_first(struct world *w, const struct acquisition *a) {
 
 /* The nodes of a session go in one transaction, and whoever hears of two of
  * them hears of one first: it cannot know better in between. */
-static bool is_half_told(const struct world *w, const struct node *node,
+static bool is_half_told(const struct world *w, const struct znode *node,
                          int view) {
   return node->gone == view - 1 && node->by_force &&
          w->zoo.history.log[node->gone].kind == DID_CLOSE_SESSION;
@@ -249,12 +253,12 @@ static bool is_half_told(const struct world *w, const struct node *node,
 
 static void check_node(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
-  const struct node *own = node_of(w, a);
+  const struct znode *own = node_of(w, a);
   if (own->session != p->library.session)
     violate(w, "(%d) is granted for a node of another session",
             number_of(w, a));
   else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen) &&
-           a->contender->turn == 0) /* (a local turn asks nobody) */
+           a->contender->node.turn == 0) /* (a local turn asks nobody) */
     violate(w, "(%d) is granted though its node is known to be gone",
             number_of(w, a));
   else if (!node_is_there(own) && !own->by_force)
@@ -273,7 +277,7 @@ static bool must_be_newest(const struct lock *lock,
 static void check_token(struct world *w, const struct acquisition *a) {
   struct lock *lock = &w->profile.locks[a->lock];
   int64_t token = a->token;
-  int turn = a->contender->turn;
+  int turn = a->contender->node.turn;
   if (turn > a->handoffs && turn > lock->handoffs)
     violate(w, "(%d) is local turn %d", number_of(w, a), turn);
   if (a->writer != NOBODY) {
@@ -307,20 +311,20 @@ static void check_order(struct world *w, const struct acquisition *a) {
   for (const struct acquisition *b = w->acquisitions; b < a; b++)
     if (b->process == a->process && b->lock == a->lock && !b->granted &&
         !b->refused && !a->handoffs == !b->handoffs && b->writer == NOBODY &&
-        b->enters_in == a->process->session.connection)
+        b->enters_in == a->process->session.wire.connection)
       violate(w, "(%d) is granted before (%d)", number_of(w, a),
               number_of(w, b));
 }
 
 void invariants_granted(struct world *w, struct acquisition *a) {
-  a->node = node_of_czxid(w, a->contender->czxid);
+  a->node = node_of_czxid(w, a->contender->node.czxid);
   if (a->node == NO_NODE) {
     violate(w, "(%d) is granted for a node that never was", number_of(w, a));
     a->node = 0;
     return;
   }
   /* By the clock that it went by: it may have been stopped since. */
-  if (a->process->now >= a->process->session.lease.until)
+  if (a->process->now >= a->process->session.wire.lease.until)
     violate(w, "(%d) is granted without a lease", number_of(w, a));
   if (!believes(w, a)) return;
   check_node(w, a);
@@ -387,7 +391,9 @@ static void check_deadline(struct world *w, const struct acquisition *a) {
 static void check_impatience(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct contender *c = a->contender;
-  if (a->patient || !c || c->state != CONTENDER_QUEUED || !c->made) return;
+  if (a->patient || !c || c->state != CONTENDER_QUEUED ||
+      !contender_has_node(c))
+    return;
   if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;
@@ -406,14 +412,14 @@ static void check_news(struct world *w, const struct acquisition *a) {
   if (!w->calm || !a->granted || a->lost || a->released || !believes(w, a))
     return;
   if (!session_is_connected(&p->session)) return;
-  const struct node *node = node_of(w, a);
+  const struct znode *node = node_of(w, a);
   bool gone = is_taken(w, a);
   if (!gone && (node->revoked == NOT_YET || a->revoked)) return;
   int64_t since = w->zoo.history.log[gone ? node->gone : node->revoked].at;
   if (w->calm_since > since) since = w->calm_since;
   if (p->library.connected_at > since) since = p->library.connected_at;
   if (a->granted_at > since) since = a->granted_at;
-  int64_t allowed = p->session.timeout / 2 + 8 * w->profile.latency;
+  int64_t allowed = p->session.wire.timeout / 2 + 8 * w->profile.latency;
   if (w->now > since + allowed)
     violate(w, "(%d) has not been told that its node is %s", number_of(w, a),
             gone ? "gone" : "asked for");
@@ -436,7 +442,8 @@ static void check_ends(struct world *w, const struct acquisition *a) {
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released) return;
-  int64_t timeout = p->session.lease.timeout, left = p->session.lease.until;
+  int64_t timeout = p->session.wire.lease.timeout,
+          left = p->session.wire.lease.until;
   if (!session_is_connected(&p->session) || 240 * w->profile.latency > timeout)
     return;
   int64_t since = w->calm_since;
@@ -468,10 +475,77 @@ static void count_state(struct world *w, struct acquisition *a) {
 
 /* Who has little data waits for nobody. */
 static void check_alone(struct world *w, const struct session *s) {
-  const struct op *waits = s->alone ? s->alone : s->held;
+  const struct op *waits = s->wire.alone ? s->wire.alone : s->wire.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
   if (waits && waits->bytes < SUSPICION_LEAST)
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
+}
+
+/* The counts. */
+
+struct counts {
+  int entered, impatient, sharing, active, holders, watches;
+  uint64_t waiting, leaving;
+  size_t taken, promised;
+};
+
+static void count_contender(struct counts *n, const struct contender *c) {
+  bool exclusive = c->options.kind == KIND_UNFAIR;
+  bool entered = c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
+  size_t node = quota_of_node(c->queue->directory.length);
+  n->entered += entered;
+  n->impatient += c->state == CONTENDER_PARKED && !c->options.patient;
+  n->sharing += entered && (exclusive || c->options.handoffs > 0) &&
+                (exclusive || c->state != CONTENDER_LEAVING);
+  n->active += c->state != CONTENDER_GONE;
+  n->holders += c->state == CONTENDER_HELD;
+  n->waiting += c->state < CONTENDER_HELD;
+  n->leaving += c->state == CONTENDER_LEAVING;
+  n->watches += c->watches_children;
+  if (entered) n->taken += node;
+  if (c->state == CONTENDER_ENTERING || c->state == CONTENDER_FINDING)
+    n->promised += 2 * node;
+}
+
+/* Those of one queue are compared, those of the session added. */
+static void count_queue(struct world *w, struct counts *all,
+                        const struct queue *q) {
+  struct counts n = {0};
+  for (const struct contender *c = q->first; c; c = c->next)
+    count_contender(&n, c);
+  if (n.entered != q->entered || n.impatient != q->impatient ||
+      n.sharing != q->sharing || n.watches != q->directory.children_wanted)
+    violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
+            q->directory.path, q->entered, q->impatient, q->sharing,
+            q->directory.children_wanted);
+  all->active += n.active;
+  all->holders += n.holders;
+  all->waiting += n.waiting;
+  all->leaving += n.leaving;
+  all->taken += n.taken;
+  all->promised += n.promised;
+  if (n.watches > 0) all->taken += quota_of_node(q->directory.length);
+  const struct watch *watch = q->directory.watches.first;
+  for (; watch; watch = watch->next) all->taken += watch->quota;
+}
+
+static void check_counts(struct world *w, const struct process *p) {
+  const struct contenders *all = &p->session.all;
+  const struct counters *c = session_counters(&p->session);
+  struct counts n = {0};
+  for (const struct queue *q = p->session.queues; q; q = q->older)
+    count_queue(w, &n, q);
+  if (n.active != all->active || n.holders != all->holders ||
+      n.waiting != c->waiting || n.leaving != c->pending_releases)
+    violate(w,
+            "process %d counts active %d, holding %d, waiting %d, leaving %d",
+            p->number, all->active, all->holders, (int)c->waiting,
+            (int)c->pending_releases);
+  if (n.taken != all->quota.taken || n.promised != all->quota.promised)
+    violate(w, "process %d counts %zu bytes taken, %zu promised", p->number,
+            all->quota.taken, all->quota.promised);
+  if (p->session.wire.step.first || p->session.wire.batch.first)
+    violate(w, "process %d has left something to do", p->number);
 }
 
 /* The lease. */
@@ -480,9 +554,10 @@ static void check_alone(struct world *w, const struct session *s) {
  * as long as is proved, whatever it hears from now on. */
 static void check_lease(struct world *w, const struct process *p) {
   const struct session *s = &p->session;
-  int64_t left = s->lease.until - p->now;
-  if (s->id == 0 || left <= 0 || p->inbox_first != p->inbox_last) return;
-  int session = zoo_session_number(s->id);
+  int64_t left = s->wire.lease.until - p->now;
+  if (s->wire.session == 0 || left <= 0 || p->inbox_first != p->inbox_last)
+    return;
+  int session = zoo_session_number(s->wire.session);
   const struct zoo_session *z = &w->zoo.sessions[session];
   if (z->alive && w->now + left + left / 16 <= z->expires) return; /* surely */
   if (z->forced || is_unwarned(w, p, session)) return;
@@ -496,7 +571,7 @@ static void check_lease(struct world *w, const struct process *p) {
 void invariants_proved(struct world *w, const struct process *p) {
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (p->now < p->library.started + least / 2 &&
-      p->now >= p->session.lease.until)
+      p->now >= p->session.wire.lease.until)
     violate(w, "a round of process %d has proved nothing", p->number);
 }
 
@@ -514,11 +589,12 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
 
 void invariants_turned(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
-  if (p->session.holders > 0) check_exclusion(w);
+  if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;
   check_alone(w, &p->session);
+  check_counts(w, p);
   check_lease(w, p);
-  if (p->session.active == 0) return;
+  if (p->session.all.active == 0) return;
   for (int i = p->last_acquisition; i >= w->first_alive;
        i = w->acquisitions[i].previous) {
     struct acquisition *a = &w->acquisitions[i];
@@ -561,8 +637,8 @@ void invariants_removed(struct world *w, int node) {
 /* The end. */
 
 static void check_counters(struct world *w, const struct process *p) {
-  const struct counters *c = &p->session.counters;
-  int holders = p->session.holders;
+  const struct counters *c = &p->session.wire.counters;
+  int holders = p->session.all.holders;
   if (c->waiting || holders || c->pending_releases)
     violate(w, "process %d counts waiting %d, holding %d, leaving %d",
             p->number, (int)c->waiting, holders, (int)c->pending_releases);
@@ -572,7 +648,7 @@ static void check_counters(struct world *w, const struct process *p) {
 static void check_orphans(struct world *w) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++) {
-    const struct node *node = &h->nodes[i];
+    const struct znode *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
     if (node->straggled && !node->shown) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
@@ -588,10 +664,10 @@ static void check_orphans(struct world *w) {
 static void check_watches(struct world *w, const struct process *p) {
   const struct library *l = &p->library;
   if (fault_is(w, FAULT_MEMORY) || l->state != LIBRARY_CONNECTED ||
-      p->session.flight)
+      p->session.wire.flight)
     return;
   /* (A reply that is lost with its connection: the next event clears it.) */
-  if (p->session.counters.reconnects > 0) return;
+  if (p->session.wire.counters.reconnects > 0) return;
   for (int path = 0; path < w->paths.count; path++)
     if (path_set_has(&l->data, path) || path_set_has(&l->missing, path) ||
         path_set_has(&l->children, path))

@@ -87,7 +87,7 @@ int leader_opens_session(struct world *w, int client) {
 }
 
 /* By no fault of its owner. */
-static void tamper(struct world *w, const struct node *node) {
+static void tamper(struct world *w, const struct znode *node) {
   int lock = lock_of_directory(w, node->parent);
   if (lock != NOBODY) w->profile.locks[lock].tampered = true;
 }
@@ -171,7 +171,7 @@ static int child_path(struct world *w, int prefix, int32_t number) {
 
 /* The number of the next child.  At its end the counter sticks; what is
  * created in one batch with another goes on at the smallest number. */
-static int32_t next_number(struct world *w, struct node *directory) {
+static int32_t next_number(struct world *w, struct znode *directory) {
   if (directory->counter < INT32_MAX) return directory->counter++;
   count(w, SAW_COUNTER_END);
   return random_chance(&w->random, 50) ? INT32_MAX : INT32_MIN;
@@ -183,10 +183,10 @@ static bool in_forbidden(const struct world *w, int directory) {
 
 /* Who downgrades makes a reader with the writer's number, and takes its
  * place; if that writer is gone it takes none. */
-static int place_of(const struct history *h, const struct node *node) {
+static int place_of(const struct history *h, const struct znode *node) {
   int child = history_first_child(h, node->parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct node *writer = &h->nodes[child];
+    const struct znode *writer = &h->nodes[child];
     if (node_is_there(writer) && writer->session == node->session &&
         writer->sequence == node->sequence &&
         (writer->role == ROLE_WRITE || writer->role == ROLE_KAZOO_LOCK))
@@ -206,7 +206,7 @@ static int enter(struct world *w, int path, int parent, int session,
     h->nodes[directory].counter++;
   if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return NO_NODE;
   int number = history_create(h, &w->paths, path, parent, session, false);
-  struct node *node = &h->nodes[number];
+  struct znode *node = &h->nodes[number];
   const char *name = strrchr(paths_text(&w->paths, path), '/') + 1;
   node->role = name_parse(name, &node->sequence);
   if (exact && node->role != ROLE_FOREIGN) node->order = place_of(h, node);
@@ -282,7 +282,7 @@ void leader_forgets(struct world *w, int node) {
  * whose it is; if an operator deletes it at that moment, and the next one has
  * made it again, the delete hits the next one's: the operator's doing. */
 static bool is_mistaken(const struct world *w, int node, int session) {
-  const struct node *n = &w->zoo.history.nodes[node];
+  const struct znode *n = &w->zoo.history.nodes[node];
   int lock = lock_of_directory(w, n->parent);
   return n->session != NOBODY && n->session != session && lock != NOBODY &&
          w->profile.locks[lock].family == FAMILY_UNFAIR &&
@@ -485,7 +485,7 @@ void leader_reaps(struct world *w) {
   struct history *h = history_of(w);
   int count_before = h->node_count;
   for (int i = 0; i < count_before; i++) {
-    const struct node *n = &h->nodes[i];
+    const struct znode *n = &h->nodes[i];
     if (!n->container || !node_is_there(n) || n->children > 0 ||
         n->counter == 0)
       continue;

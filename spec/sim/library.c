@@ -206,7 +206,7 @@ static void count_losses(struct world *w, const struct op *op) {
 static void note_loss(struct world *w, struct process *p,
                       const struct connection *lost) {
   int creates = 0, others = 0;
-  for (const struct op *op = p->session.flight; op; op = op->next) {
+  for (const struct op *op = p->session.wire.flight; op; op = op->next) {
     creates += op->kind == OP_CREATE;
     others += op->kind != OP_CREATE && op->kind != OP_PING;
   }
@@ -229,9 +229,9 @@ static void hear_disconnected(struct world *w, struct process *p,
   struct library *l = &p->library;
   if (!session_is_connected(&p->session)) return;
   note_loss(w, p, &w->zoo.connections[note->connection]);
-  count_losses(w, p->session.flight);
+  count_losses(w, p->session.wire.flight);
   if (fault_is(w, FAULT_LATE))
-    for (const struct op *op = p->session.flight; op; op = op->next)
+    for (const struct op *op = p->session.wire.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
@@ -320,7 +320,7 @@ static struct listing *listing_of(struct world *w, int path, int view) {
 
 static void describe_node(const struct world *w, const struct note *note,
                           struct reply *reply) {
-  const struct node *node = &w->zoo.history.nodes[note->node];
+  const struct znode *node = &w->zoo.history.nodes[note->node];
   reply->path = paths_text(&w->paths, node->path);
   reply->czxid = w->zoo.history.log[node->made].zxid;
   reply->owner = node->session == NOBODY ? 0 : zoo_session_id(node->session);
@@ -340,11 +340,12 @@ static const char *const op_names[] = {
 /* The next attempt to connect comes after whatever this connection answers. */
 static bool hear_round(struct world *w, struct process *p,
                        const struct request *r) {
-  const struct op *op = p->session.flight;
+  const struct op *op = p->session.wire.flight;
   while (op && op->serial != r->serial) op = op->next;
   if (!op) return false;
   if (op->sent > p->library.answered) p->library.answered = op->sent;
-  if (op->round && (p->session.holders > 0 || random_chance(&w->random, 20)))
+  if (op->round &&
+      (p->session.all.holders > 0 || random_chance(&w->random, 20)))
     faults_see(w, p->number, TRAP_ROUND);
   return op->round;
 }

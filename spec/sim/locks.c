@@ -54,7 +54,7 @@ static void draw(struct world *w, struct lock *lock, const char *above,
     lock->layout = LAYOUT_KAZOO;
   bool semaphore = lock->family == FAMILY_SEMAPHORE;
   join(lock->path, above, number == 0 ? "/lock0" : "/lock1");
-  join(lock->place, lock->path, semaphore ? LEASES : "");
+  join(lock->place, lock->path, semaphore ? PERMITS : "");
   lock->directory = path_of(w, lock->place);
   lock->gates = NOBODY;
   if (semaphore) {
@@ -122,7 +122,7 @@ static bool is_reader(enum role role) {
   return role == ROLE_READ || role == ROLE_KAZOO_READ;
 }
 
-bool node_blocks(const struct node *own, const struct node *other) {
+bool node_blocks(const struct znode *own, const struct znode *other) {
   if (other->order >= own->order) return false;
   if (is_reader(own->role)) return is_writer(other->role);
   if (is_writer(own->role))

@@ -5,7 +5,7 @@
 #include "protocol/contender.h"
 
 struct world;
-struct node;
+struct znode;
 
 #define FAMILIES(X)         \
   X(MUTEX, "mutex")         \
@@ -48,6 +48,6 @@ int lock_of_directory(const struct world *w, int path);
 
 /* By the order of their creation, whatever their numbers: does `other`, which
  * is in the same directory, keep `own` waiting? */
-bool node_blocks(const struct node *own, const struct node *other);
+bool node_blocks(const struct znode *own, const struct znode *other);
 
 #endif

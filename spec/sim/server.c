@@ -183,7 +183,7 @@ void connection_breaks(struct world *w, struct connection *c, bool up,
 /* Reading. */
 
 static bool may_read(struct world *w, const struct connection *c,
-                     const struct node *node) {
+                     const struct znode *node) {
   if (node->session == NOBODY) return true;
   int owner = w->zoo.sessions[node->session].client;
   return !(w->profile.unreadable >> owner & 1) || owner == c->client;
@@ -483,7 +483,7 @@ static void fire(struct world *w, int server, int path,
 }
 
 static void fire_gone(struct world *w, int server, int node) {
-  const struct node *n = &w->zoo.history.nodes[node];
+  const struct znode *n = &w->zoo.history.nodes[node];
   fire(w, server, n->path, WATCH_DELETED);
   fire(w, server, n->parent, WATCH_CHILDREN);
 }
@@ -516,7 +516,7 @@ static void open_session(struct world *w, int request) {
 
 void server_applies(struct world *w, int server, int transaction) {
   const struct transaction *t = &w->zoo.history.log[transaction];
-  const struct node *node =
+  const struct znode *node =
       t->node == NO_NODE ? NULL : &w->zoo.history.nodes[t->node];
   assert(w->zoo.servers[server].view == transaction);
   w->zoo.servers[server].view = transaction + 1;

@@ -9,7 +9,7 @@ bool believes(const struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   return a->granted && !a->lost && !a->released && a->contender &&
          !p->crashed && p->open && a->contender->state == CONTENDER_HELD &&
-         process_clock(w, p) < p->session.lease.until &&
+         process_clock(w, p) < p->session.wire.lease.until &&
          process_clock(w, p) < a->hold_until;
 }
 
@@ -89,7 +89,7 @@ static struct contender_options options_of(struct world *w,
   if (a->writer != NOBODY) {
     const struct contender *writer = w->acquisitions[a->writer].contender;
     options.downgrade = true;
-    memcpy(options.writer, writer->name, sizeof options.writer);
+    memcpy(options.writer, writer->node.name, sizeof options.writer);
     options.writer_token = contender_token(writer);
   }
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
@@ -172,7 +172,7 @@ static void acquire(struct world *w, struct process *p, int user, int writer) {
   a->hold = world_span(w, is_busy(w, user) ? w->profile.timeout / 16
                                            : w->profile.hold);
   a->hold_until = NEVER;
-  a->begun_in = p->session.connection;
+  a->begun_in = p->session.wire.connection;
   a->enters_in = a->begun_in + !session_is_connected(&p->session);
   struct contender_options options = options_of(w, a);
   count(w, SAW_ACQUIRED);
@@ -272,7 +272,7 @@ static void count_grant(struct world *w, struct acquisition *a) {
   const struct process *p = a->process;
   count(w, SAW_GRANTED);
   if (!believes(w, a)) count(w, SAW_GRANTED_UNBELIEVED);
-  if (a->begun_in != 0 && p->session.connection > a->begun_in)
+  if (a->begun_in != 0 && p->session.wire.connection > a->begun_in)
     count(w, SAW_GRANTED_AFTER_RECONNECTION);
   const struct note *note =
       p->hearing == NOBODY ? NULL : &w->zoo.notes[p->hearing];
@@ -303,19 +303,20 @@ static void count_refusal(struct world *w, const struct acquisition *a,
     count(w, SAW_TOO_LARGE);
   else
     count(w, sights[why]);
-  if (c->doubtful || c->create.in_flight) count(w, SAW_LEFT_IN_DOUBT);
+  if (c->node.known == NODE_MAYBE || c->create.in_flight)
+    count(w, SAW_LEFT_IN_DOUBT);
 }
 
 static void count_loss(struct world *w, const struct acquisition *a,
                        enum verdict why) {
-  const struct node *node = &w->zoo.history.nodes[a->node];
+  const struct znode *node = &w->zoo.history.nodes[a->node];
   if (why == VERDICT_EXPIRED)
     count(w, SAW_LOST_BY_EXPIRY);
   else if (why == VERDICT_CLOSED)
     count(w, SAW_LOST_BY_CLOSE);
   else if (a->node != NO_NODE && node->by_force)
     count(w, SAW_LOST_BY_FORCE);
-  else if (a->process->now < a->process->session.lease.until)
+  else if (a->process->now < a->process->session.wire.lease.until)
     count(w, SAW_LOST_OTHERWISE);
   else
     count(w, SAW_LOST_BY_LEASE);
@@ -324,9 +325,9 @@ static void count_loss(struct world *w, const struct acquisition *a,
 static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
-  a->held_in = a->process->session.connection;
+  a->held_in = a->process->session.wire.connection;
   if (a->max_hold != NEVER)
-    a->hold_until = a->process->session.now + a->max_hold;
+    a->hold_until = a->process->session.wire.now + a->max_hold;
   a->token = contender_token(a->contender);
   count_grant(w, a);
   invariants_granted(w, a);
@@ -338,7 +339,8 @@ static void granted(struct world *w, struct acquisition *a) {
 }
 
 static void forgotten(struct world *w, struct acquisition *a) {
-  if (a->granted && !a->lost && a->process->session.connection > a->held_in)
+  if (a->granted && !a->lost &&
+      a->process->session.wire.connection > a->held_in)
     count(w, SAW_HELD_THROUGH);
   forget(w, a);
 }
@@ -357,7 +359,7 @@ static void user_hears(struct contender *c, enum news news) {
     return;
   }
   trace(w, a->process->number, "* %s (%d) %d, %s", names[news],
-        (int)(a - w->acquisitions), why, c->name);
+        (int)(a - w->acquisitions), why, c->node.name);
   invariants_told(w, a, news, why);
   switch (news) {
     case NEWS_GRANTED:
@@ -370,7 +372,7 @@ static void user_hears(struct contender *c, enum news news) {
       break;
     case NEWS_LOST:
       count_loss(w, a, why);
-      if (a->process->now >= a->process->session.lease.until)
+      if (a->process->now >= a->process->session.wire.lease.until)
         invariants_lease_over(w, a);
       a->lost = true;
       end(w, a, w->profile.think);

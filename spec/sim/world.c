@@ -264,7 +264,7 @@ static void describe_end(struct world *w) {
     const struct contender *c = w->acquisitions[i].contender;
     if (c)
       trace(w, w->acquisitions[i].process->number, "left: (%d) %s, %s", i,
-            contender_state_name(c->state), c->name);
+            contender_state_name(c->state), c->node.name);
   }
 }
 

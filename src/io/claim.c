@@ -20,7 +20,7 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
                         news_handler *tell) {
   bool lease = options->kind == KIND_PERMIT;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
-  size_t whole = length + (lease ? strlen(LEASES) : 0);
+  size_t whole = length + (lease ? strlen(PERMITS) : 0);
   size_t contender = contender_size(whole);
   struct claim *claim = calloc(1, offsetof(struct claim, contender) +
                                       contender + whole + 1 + size);
@@ -36,7 +36,7 @@ struct claim *claim_new(const struct proof *proof, const char *chroot,
   claim->path = (char *)&claim->contender + contender;
   memcpy(claim->path, chroot, prefix);
   strcpy(claim->path + prefix, path);
-  if (lease) strcpy(claim->path + length, LEASES);
+  if (lease) strcpy(claim->path + length, PERMITS);
   claim->data = claim->path + whole + 1;
   if (size) memcpy(claim->data, data, size);
   struct message *messages[] = {&claim->acquire, &claim->cancel,

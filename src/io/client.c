@@ -111,7 +111,7 @@ static void say_error(struct client *client, const char *text) {
 
 /* What was granted last; before that, what will be asked for. */
 static int64_t timeout_of(const struct client *client) {
-  int64_t granted = client->session->timeout;
+  int64_t granted = session_negotiated(client->session);
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
 }
 
@@ -244,7 +244,7 @@ static int64_t attempt_due(const struct client *client) {
 }
 
 static void end_session(struct client *client) {
-  bool known = client->session->id != 0;
+  bool known = session_number(client->session) != 0;
   client->identity.session = 0;
   if (known) session_expired(client->session, clock_now());
 }
@@ -403,7 +403,7 @@ static bool submit(void *self, const struct op *op) {
  * be on its way. */
 static void open_session(void *self) {
   struct client *client = self;
-  assert(client->session->id == 0);
+  assert(session_number(client->session) == 0);
   if (client->state == CLIENT_NAMELESS) look_up(client);
 }
 

@@ -119,7 +119,7 @@ static void on_trouble(void *self, const char *message, const char *path,
 
 /* What a claim stands on must be seen before the claim is. */
 static void publish_lease(struct core *core) {
-  atomic_store_explicit(&core->proof.lease_until, core->session.lease.until,
+  atomic_store_explicit(&core->proof.lease_until, session_lease(&core->session),
                         memory_order_release);
 }
 
@@ -133,8 +133,8 @@ static void on_state(void *self, enum session_state state) {
   publish_lease(core);
   core->proof.state = (int)state;
   if (state == SESSION_CONNECTED) {
-    core->session_id = core->session.id;
-    core->timeout = core->session.timeout;
+    core->session_id = session_number(&core->session);
+    core->timeout = session_negotiated(&core->session);
   }
   while (!atomic_compare_exchange_weak(&core->states, &states,
                                        states << 4 | (1u + (unsigned)state)))
@@ -154,9 +154,9 @@ static void granted(struct core *core, struct claim *claim) {
   struct contender *c = &claim->contender;
   claim->token = contender_token(c);
   claim->hold_until = c->timer.due;
-  claim->turn = c->turn;
-  memcpy(claim->node, c->name, sizeof claim->node);
-  count_wait(core, core->session.now - claim->asked);
+  claim->turn = c->node.turn;
+  memcpy(claim->node, c->node.name, sizeof claim->node);
+  count_wait(core, session_now(&core->session) - claim->asked);
   publish_lease(core);
   core->held++;
   atomic_store_explicit(&claim->state, CLAIM_HELD, memory_order_release);
@@ -174,7 +174,7 @@ static void note_rival(struct claim *claim, const struct rival *rival) {
 static void refused(struct core *core, struct claim *claim, enum verdict why,
                     int reason) {
   claim->verdict = why;
-  claim->ahead = claim->contender.ahead;
+  claim->ahead = claim->contender.view.ahead;
   note_rival(claim, &claim->contender.rival);
   claim->reason = reason;
   if (reason == REASON_TOO_LARGE)
@@ -342,7 +342,7 @@ static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
   core->ended = false;
-  core->session.transport.open(core->session.transport.self);
+  session_open(&core->session, clock_now());
   while (!core->closing) {
     int fd;
     short events;

@@ -6,7 +6,7 @@
 #include "protocol/session.h"
 
 /* The directories of a survey. */
-enum { LISTS_PATH, LISTS_LOCKS, LISTS_LEASES, READS_HOLDER };
+enum { LISTS_PATH, LISTS_LOCKS, LISTS_PERMITS, READS_HOLDER };
 
 static op_handler on_verified, on_listed, on_holder, on_read, on_written;
 
@@ -97,7 +97,7 @@ static void on_verified(struct op *op, const struct reply *reply) {
   if (op->kind == OP_READ)
     query->gone = reply->rc == REPLY_NO_NODE ||
                   (reply->rc == REPLY_OK &&
-                   reply->owner != query->claim->contender.owner_session);
+                   reply->owner != query->claim->contender.node.owner_session);
   answered(query, reply->rc);
   settle(query);
 }
@@ -134,7 +134,7 @@ static struct item *add_item(struct query *query, const char *directory,
 /* Leases are contenders in leases/ only, and only mutexes are in locks/. */
 static bool belongs(const struct query *query, const struct op *op,
                     enum role role) {
-  if (op == &query->ops[LISTS_LEASES]) return role == ROLE_PERMIT;
+  if (op == &query->ops[LISTS_PERMITS]) return role == ROLE_PERMIT;
   if (op == &query->ops[LISTS_LOCKS]) return role == ROLE_LOCK;
   return role != ROLE_PERMIT;
 }
@@ -189,7 +189,7 @@ static void on_read(struct op *op, const struct reply *reply) {
 }
 
 static void survey(struct query *query) {
-  static const char *const parts[] = {"", LOCKS, LEASES, ("/" NAME_UNFAIR)};
+  static const char *const parts[] = {"", LOCKS, PERMITS, ("/" NAME_UNFAIR)};
   for (int i = 0; i < 4; i++) {
     query->paths[i] = join(query->path, parts[i], "");
     bool list = i != READS_HOLDER;

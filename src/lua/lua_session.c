@@ -421,8 +421,8 @@ static int session_error(lua_State *L) {
 static int session_stats(lua_State *L) {
   struct core *core = check_open(L);
   lua_newtable(L);
-#define X(name)                                                 \
-  lua_pushinteger(L, (lua_Integer)core->session.counters.name); \
+#define X(name)                                                            \
+  lua_pushinteger(L, (lua_Integer)session_counters(&core->session)->name); \
   lua_setfield(L, -2, #name);
   SESSION_COUNTERS(X)
 #undef X

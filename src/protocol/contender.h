@@ -1,25 +1,26 @@
-/* The contender: the protocol of one acquisition, from the request for a lock
- * to the confirmed removal of its node.  Pure: no I/O, no clock, no thread.
- * contender.c opens with the states and the argument why they are safe. */
+/* The contender: one acquisition, from the request for a lock to the confirmed
+ * removal of its node; what is known of its node, of those ahead of it, and what
+ * was decided.  This is the record: life.c says what happens to one, and opens
+ * with the states and the argument why they are safe.
+ *
+ * Beside it the record of a queue: the contenders of this session on one path.
+ * contender.c is the only writer of a contender's state, of the counts that
+ * follow from the states, and of a queue's list. */
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
-#include "op.h"
-#include "room.h"
+#include "directory.h"
 #include "rule.h"
 #include "timer.h"
-#include "watch.h"
 
 #pragma GCC visibility push(hidden)
-
-struct lane;
 
 #define CONTENDER_STATES(X)                                        \
   X(PARKED, "parked")     /* waits for a connection or a place */  \
   X(ENTERING, "entering") /* create under way, or made, no list */ \
   X(FINDING, "finding")   /* made or not?  the reply was lost */   \
   X(QUEUED, "queued")     /* in the queue, not first */            \
-  X(HELD, "held")         /* first, announced */                   \
+  X(HELD, "held")         /* first, and told so */                 \
   X(LEAVING, "leaving")   /* the node must go */                   \
   X(GONE, "gone")         /* nothing of it is left on a server */
 
@@ -71,11 +72,14 @@ enum news {
   NEWS_FORGOTTEN,
 };
 
-/* How a mutex's waiter learns of its turn.  The first is right; the others
+/* How a mutex's waiter learns that it is first.  The first is right; the others
  * are the classical alternatives, to be compared with. */
 enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender;
+struct contenders;
+struct queue;
+
 /* `c->verdict`, `c->reason` and `c->loss` say why.  It runs inside a call of
  * session.h: it may note and post, but not call back. */
 typedef void news_handler(struct contender *c, enum news news);
@@ -107,102 +111,219 @@ struct rival {
   bool holds;       /* it held the lock in the list that showed it */
 };
 
+/* What is known of our node. */
+enum knowledge {
+  NODE_NONE,  /* there is none */
+  NODE_ASKED, /* its create is under way */
+  NODE_MAYBE, /* a create's answer was lost: there may be one */
+  NODE_MADE,  /* it was made, and has a name; of which session is it? */
+  NODE_OURS,  /* a server has said that it is of the current session */
+};
+
+struct node {
+  enum knowledge known;
+  uint64_t id;         /* the one in its name */
+  uint64_t serial;     /* of its create: a later list shows it */
+  bool beside_writer;  /* downgrade: a list has shown both nodes */
+  int turn;            /* how many local turns it has had before */
+  unsigned granted_in; /* the connection in which its first turn began */
+  int64_t czxid, owner_session;
+  char name[NAME_MAX_OWN];
+};
+
+/* What the last list has shown, and what was heard since. */
+struct view {
+  unsigned listed_in; /* the connection of that list; 0: nothing is known */
+  bool awaits_lease;  /* it was first, but the lease did not stand */
+  int ahead;          /* so many are ahead of us */
+  /* As in struct ahead. */
+  bool nearest_proves, before_proves;
+  bool nearest_holds, before_holds;
+};
+
+/* LOST and RELEASED follow GRANTED. */
+enum decision {
+  DECISION_NONE,
+  DECISION_GRANTED,
+  DECISION_REFUSED,
+  DECISION_LOST,
+  DECISION_RELEASED,
+};
+
+/* Somebody has asked the holder to let go. */
+enum revocation { REVOCATION_NONE, REVOCATION_HEARD, REVOCATION_TOLD };
+
+/* A semaphore's permit: what has become of its gate, that is the contender for
+ * the inner mutex, which lets one at a time ask for a permit. */
+enum gate_state {
+  GATE_UNUSED, /* it was never asked for */
+  GATE_WAITS,
+  GATE_INSIDE, /* it is held */
+  GATE_OUT,    /* not any more, or never; the session still knows it */
+  GATE_FREE,   /* its memory is ours again */
+};
+
+/* A way of waiting.  The kinds share them: who waits for whom is the rule's. */
+struct way {
+  /* Of a session one at a time has a node: its name is the same for all. */
+  bool exclusive;
+  /* The last part of a new node's path, as it is asked for. */
+  void (*name)(const struct contender *c, char *name, size_t size);
+  /* PARKED, and has a place: life_enter, now or later. */
+  void (*enter)(struct contender *c);
+  /* Its create was sent; was answered (NULL: its list is on the way); was
+   * refused, for there is such a node (exclusive). */
+  void (*sent)(struct contender *c);
+  void (*made)(struct contender *c);
+  void (*exists)(struct contender *c);
+  /* FINDING or LEAVING: is there a node of ours? */
+  void (*find)(struct contender *c);
+  /* QUEUED: is anybody ahead?  The same, when the lease stands again. */
+  void (*look)(struct contender *c);
+  void (*look_anew)(struct contender *c);
+  /* QUEUED, and its timer is due before its deadline. */
+  void (*due)(struct contender *c);
+  /* LEAVING with a node: may it be deleted by its name?  If not, it finds out. */
+  bool (*may_remove)(struct contender *c);
+  /* A list that was sent after its create. */
+  void (*listed)(struct contender *c, const struct listing *listing);
+  watch_handler *heard;
+  /* Who keeps it waiting, for its refusal to tell: in c->rival. */
+  void (*note_rival)(struct contender *c);
+  /* At the end of each step in which something was decided, or heard that
+   * concerns it; NULL: nothing is to be done. */
+  void (*settle)(struct contender *c);
+};
+
 struct contender {
-  struct lane *lane;
-  struct contender *next, *previous; /* in the lane, in order of arrival */
-  news_handler *tell;                /* its owner ... */
-  void *owner;                       /* ... and what that one wants kept */
+  struct queue *queue;
+  struct contender *next, *previous; /* in the queue, in order of arrival */
+  const struct way *way;
+  news_handler *tell; /* its owner ... */
+  void *owner;        /* ... and what that one wants kept */
   struct contender_options options;
   struct timer timer; /* deadline, max_hold, or the next try to leave */
+  struct chore chore; /* at the end of the step: is it over? */
 
   enum contender_state state;
-  uint64_t id; /* the one in the node's name */
-  char name[NAME_MAX_OWN];
-  char *path;           /* the create's prefix, then the node; behind us */
-  bool announced;       /* GRANTED was delivered */
-  bool decided;         /* GRANTED or REFUSED was delivered */
+  enum decision decision;
   enum verdict verdict; /* with REFUSED and LOST */
   int reason;           /* with REFUSED: ZooKeeper's code, or ours; or 0 */
-  enum loss loss;       /* why LOST was delivered */
-  bool revoked;         /* REVOKED was delivered */
-  bool asked;           /* our node's data ask us to let go */
-  bool made;            /* `path` and `name` are a node that was made */
-  bool doubtful;        /* a create's reply was lost: it may exist */
-  bool proven;          /* czxid and owner are the node's, from a server */
-  int64_t czxid, owner_session;
+  enum loss loss;       /* with LOST */
+  enum revocation revocation;
+  int attempts; /* failed tries to leave */
 
-  unsigned granted_in;  /* the connection in which it was granted */
-  unsigned listed_in;   /* the connection whose list `ahead` is from */
-  int ahead;            /* contenders ahead of us in that list */
-  bool shortcut, chain; /* of struct ahead */
-  bool alone;           /* only the predecessor is ahead, and its deletion
-                          proves that we are first */
-  bool predecessor_holds, before_holds; /* in that list */
-  struct rival rival;    /* whom we wait for; while REFUSED is told */
-  int turn;              /* how many local turns the node has had before */
-  bool anchored;         /* downgrade: a list has shown both nodes */
-  bool watches_children; /* counted in the lane */
-  bool unproved;         /* first, but the lease did not stand */
-  bool again;            /* LEAVING only to begin again */
-  int attempts;          /* failed tries to leave */
-
-  /* KIND_PERMIT: an inner mutex lets one at a time ask for a lease. */
-  struct contender *gate; /* that mutex's contender; memory of the owner's */
-  struct contender *lease_of; /* in the gate: whose it is */
-  bool gate_running;          /* the session knows it */
-  bool gate_open;             /* it is held */
-
+  struct node node;
+  char *path; /* the node's, or of the create that asks for it; behind us */
   struct op create, remove;
-  struct watch *own;         /* our node */
-  struct watch *predecessor; /* the one ahead of us; NULL: nobody */
-  struct watch *before;      /* the one ahead of that */
+
+  struct view view;
+  struct watcher own;         /* of our node */
+  struct watcher predecessor; /* of the one ahead of us */
+  struct watcher before;      /* of the one ahead of that */
+  bool watches_children;      /* counted in the directory */
+  struct rival rival;         /* whom we wait for; while REFUSED is told */
+
+  struct contender *gate; /* KIND_PERMIT: memory of the owner's */
+  enum gate_state gate_state;
+};
+
+/* Of one path only so many contenders have a node; the others wait PARKED, in
+ * order.  So they do where the session's quota is used up (quota.h). */
+enum { QUEUE_ENTERED_MAX = 1000 };
+
+/* This session's contenders on one path, in order of arrival, and the directory
+ * there. */
+struct queue {
+  struct directory directory; /* (first: one is found by the other) */
+  struct contenders *all;
+  struct chore flush;
+
+  struct contender *first, *last;
+  struct contender *parked; /* nobody before it is to be looked at */
+  int entered;              /* so many have a node, or may have */
+  int impatient;            /* PARKED ones that do not wait for others */
+  int sharing; /* of those who entered: with a node for several in turn */
+  int64_t creates_from; /* none is sent before: one of them may be too large */
+
+  struct queue *next;          /* in its bucket of the session's table */
+  struct queue *older, *newer; /* queues of the session */
+  bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
+  struct queue *crowded_next, *crowded_previous;
+};
+
+/* All contenders of a session. */
+struct contenders {
+  struct wire *wire;
+  struct quota quota;
+  struct timers timers;
+  uint64_t next_id;
+  int active;       /* not GONE */
+  int holders;      /* of them, HELD */
+  int64_t heard_at; /* when holders' own watches were last seen to */
+  struct queue *crowded_first, *crowded_last; /* who waits for the quota */
+  /* The queue of a path, made if need be; NULL: no memory. */
+  struct queue *(*queue_of)(struct contenders *all, const char *path);
 };
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL: LOSS_NONE */
-
-/* The fencing token of its hold. */
-int64_t contender_token(const struct contender *c);
-
-/* The size of the create that it was refused for (REASON_TOO_LARGE). */
-int contender_bytes(const struct contender *c);
+/* Why ZooKeeper's `rc`, or a reason of ours, refuses. */
+enum verdict verdict_of(int rc);
 
 /* The memory that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
                     const struct contender_options *options, news_handler *tell,
                     void *owner);
-void contender_join(struct contender *c, struct lane *lane);
 
-/* May this parked one have a node now? */
-bool contender_may_enter(const struct contender *c);
-/* Has the session room for its node? */
-enum room_answer contender_room(const struct contender *c);
-bool contender_is_urgent(const struct contender *c);
-/* If not: because of others that are not on their way out? */
-bool contender_is_kept_out(const struct contender *c);
-/* Submits whatever the state calls for; idempotent. */
-void contender_drive(struct contender *c);
-/* A list that includes our node, if we have one. */
-void contender_listed(struct contender *c, const struct listing *listing);
-/* News of a watch; `reply`: of the request that armed it, if it did. */
-void contender_watch(struct contender *c, struct watch *watch,
-                     enum watch_news news, const struct reply *reply);
-void contender_proved(struct contender *c);
-void contender_disconnected(struct contender *c);
-void contender_session_ended(struct contender *c);
-void contender_due(struct contender *c);
-void contender_parent_failed(struct contender *c, enum verdict why, int reason);
-void contender_release(struct contender *c);
-void contender_refuse(struct contender *c, enum verdict why, int reason);
-void contender_lose(struct contender *c, enum loss why);
-/* The same, when the node is known to be gone. */
-void contender_lose_node(struct contender *c);
-/* The same, when the lease is over. */
-void contender_lose_by_lease(struct contender *c);
-void contender_close(struct contender *c);
-/* The holder's own watch, armed late: an uncontended lock pays nothing. */
-void contender_guard(struct contender *c);
+/* The fencing token of its hold. */
+int64_t contender_token(const struct contender *c);
+/* The size of the create that it was refused for (REASON_TOO_LARGE). */
+int contender_bytes(const struct contender *c);
+
+/* For the files above. */
+
+/* The facts of its state, asserted wherever one comes in from outside. */
+void contender_check(const struct contender *c);
+/* PARKED, and the last in the queue. */
+void contender_join(struct contender *c, struct queue *queue);
+/* Out of the queue's list. */
+void contender_drop(struct contender *c);
+void contender_enter(struct contender *c, enum contender_state next);
+/* The last part of its node's path. */
+void contender_set_name(struct contender *c, const char *name);
+/* At the end of the step: its way's `settle`, and is it over? */
+void contender_settle_later(struct contender *c);
+
+static inline struct wire *contender_wire(const struct contender *c) {
+  return c->queue->directory.wire;
+}
+
+static inline bool contender_is_waiting(const struct contender *c) {
+  return c->state < CONTENDER_HELD;
+}
+
+static inline bool contender_has_node(const struct contender *c) {
+  return c->node.known >= NODE_MADE;
+}
+
+/* What the view tells is of this connection. */
+static inline bool contender_sees(const struct contender *c) {
+  return c->view.listed_in == contender_wire(c)->connection;
+}
+
+/* Of these a queue has one at a time: the others wait PARKED. */
+static inline bool contender_is_sharing(const struct contender *c) {
+  return c->options.handoffs > 0 || c->way->exclusive;
+}
+
+static inline bool contender_has_entered(const struct contender *c) {
+  return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
+}
+
+/* Is there anything left for its node? */
+enum quota_answer contender_quota(const struct contender *c, bool urgent);
 
 #pragma GCC visibility pop
 

@@ -1,7 +1,6 @@
 #include "name.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,16 +32,30 @@ bool data_is_revoked(const char *data, size_t size) {
   return data_own_size(data, size) < size;
 }
 
+static void put_hex(char *out, uint64_t value, int digits) {
+  for (int i = digits; i-- > 0; value >>= 4)
+    out[i] = "0123456789abcdef"[value & 15];
+}
+
 void name_base_init(struct name_base *base, const unsigned char random[16]) {
-  const unsigned char *r = random;
-  snprintf(base->text, sizeof base->text,
-           "_c_%02x%02x%02x%02x-%02x%02x-4%x%02x-%x%x%02x-", r[0], r[1], r[2],
-           r[3], r[4], r[5], r[6] & 15u, r[7], 8u | (r[8] & 3u), r[9] & 15u,
-           r[10]);
-  int n = 0;
-  for (const char *c = base->text + 3; *c; c++)
-    if (*c != '-') base->plain[n++] = *c;
-  base->plain[n] = '\0';
+  static const int parts[] = {8, 4, 4, 4};
+  unsigned char bytes[10];
+  memcpy(bytes, random, 8);
+  bytes[6] = (unsigned char)(0x40u | (random[6] & 15u));
+  bytes[8] = (unsigned char)(0x80u | (random[8] & 3u) << 4 | (random[9] & 15u));
+  bytes[9] = random[10];
+  for (int i = 0; i < 10; i++) put_hex(base->plain + 2 * i, bytes[i], 2);
+  base->plain[20] = '\0';
+  strcpy(base->text, "_c_");
+  char *to = base->text + 3;
+  const char *from = base->plain;
+  for (int i = 0; i < 4; i++) {
+    memcpy(to, from, (size_t)parts[i]);
+    from += parts[i];
+    to += parts[i];
+    *to++ = '-';
+  }
+  *to = '\0';
 }
 
 void name_format(char *out, size_t size, const struct name_base *base,
@@ -51,8 +64,12 @@ void name_format(char *out, size_t size, const struct name_base *base,
   bool kazoo = role == ROLE_KAZOO_LOCK || role == ROLE_KAZOO_READ;
   for (int i = 0; i < MARKERS; i++)
     if (markers[i].role == role) marker = markers[i].text;
-  snprintf(out, size, "%s%012" PRIx64 "%s", kazoo ? base->plain : base->text,
-           id & UINT64_C(0xffffffffffff), marker);
+  const char *text = kazoo ? base->plain : base->text;
+  size_t length = strlen(text), digits = 12;
+  assert(size > length + digits + strlen(marker));
+  memcpy(out, text, length);
+  put_hex(out + length, id, (int)digits);
+  strcpy(out + length + digits, marker);
 }
 
 bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
@@ -75,10 +92,14 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
   return true;
 }
 
-static bool all_digits(const char *text, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (text[i] < '0' || text[i] > '9') return false;
-  return true;
+/* -1: not all of them are digits. */
+static int64_t number_of(const char *text, size_t digits) {
+  int64_t value = 0;
+  for (size_t i = 0; i < digits; i++) {
+    if (text[i] < '0' || text[i] > '9') return -1;
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
 }
 
 /* The number that ends `name` as the server's `%010d` prints it: ten
@@ -90,8 +111,9 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   const char *text = name + length - width;
   bool negative = text[0] == '-';
   if (eleven && !negative) return 0;
-  if (!all_digits(text + negative, width - negative)) return 0;
-  long long value = strtoll(text, NULL, 10);
+  int64_t value = number_of(text + negative, width - negative);
+  if (value < 0) return 0;
+  if (negative) value = -value;
   if (value > INT32_MAX || value < INT32_MIN) return 0;
   if (eleven && value >= -999999999) return 0;
   if (negative && value == 0) return 0; /* no server prints that */

@@ -18,7 +18,7 @@ enum { NAME_MAX_OWN = 64 };
 
 /* A semaphore's two directories, below its path. */
 #define LOCKS "/locks"
-#define LEASES "/leases"
+#define PERMITS "/leases"
 
 /* What a child of a lock's directory is, by the marker in its name. */
 enum role {

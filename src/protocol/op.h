@@ -1,8 +1,12 @@
 /* One request to ZooKeeper and its reply: the seam between the protocol and
  * whatever carries it, a real client (client.c) or a simulated one.
  *
- * An op is a slot inside its owner (a contender, a lane, the session): it
- * carries one request at a time, so that sending never allocates. */
+ * An op is a slot inside its owner (a contender, a directory, a watch): it
+ * carries one request at a time, so that sending never allocates.
+ *
+ * What a server replies is not ours to assert anything about: what nobody has
+ * foreseen is an error like any other.  Assertions are about our own state; they
+ * stay in a release build, and so each is a comparison or two. */
 #ifndef ZKLOCK_OP_H
 #define ZKLOCK_OP_H
 
@@ -53,6 +57,26 @@ enum reply_code {
   REASON_TOO_LARGE = -1005,
 };
 
+/* The request may have been applied, or not, or may be yet.  The connection is
+ * over, or about to be. */
+static inline bool reply_is_unknown(int rc) {
+  return rc == REPLY_LOST || rc == REPLY_SESSION_EXPIRED ||
+         rc == REPLY_SESSION_MOVED;
+}
+
+/* It is a transaction that a quorum has committed, if it was a write: a refusal
+ * is one, too, if it is one of these. */
+static inline bool reply_is_committed(int rc) {
+  return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
+         rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
+}
+
+/* We may not do this, whoever waits for whom. */
+static inline bool reply_is_denied(int rc) {
+  return rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED ||
+         rc == REPLY_INVALID_ACL;
+}
+
 struct reply {
   int rc;
   const char *path;     /* OP_CREATE: the node that was made */
@@ -87,7 +111,7 @@ struct op {
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
 
-  /* The session's: */
+  /* The wire's: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
   uint64_t serial; /* grows with every op of the session */

@@ -59,12 +59,12 @@ bool rule_holds(const struct listing *listing, const struct entry *own) {
   return true;
 }
 
-/* Leases are not ordered: they are counted. */
+/* Permits are not ordered: they are counted. */
 static int too_many(const struct listing *listing, int permits) {
-  int leases = 0;
+  int taken = 0;
   for (int i = 0; i < listing->count; i++)
-    leases += listing->entries[i].role == ROLE_PERMIT;
-  return leases > permits ? leases - permits : 0;
+    taken += listing->entries[i].role == ROLE_PERMIT;
+  return taken > permits ? taken - permits : 0;
 }
 
 static bool proves(enum kind kind, const struct entry *own,
@@ -87,6 +87,6 @@ void rule_apply(enum kind kind, int permits, const struct listing *listing,
     else if (!ahead->before)
       ahead->before = e;
   }
-  ahead->shortcut = proves(kind, own, ahead->nearest);
-  ahead->chain = proves(kind, own, ahead->before);
+  ahead->nearest_proves = proves(kind, own, ahead->nearest);
+  ahead->before_proves = proves(kind, own, ahead->before);
 }

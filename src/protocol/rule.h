@@ -11,8 +11,9 @@ enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
-  KIND_PERMIT, /* waits until there are no more leases than permits */
+  KIND_PERMIT, /* waits until there are no more of its kind than permits */
   KIND_UNFAIR, /* one node, whoever makes it first: no list at all */
+  KIND_GATE,   /* a semaphore's inner mutex */
 };
 
 struct ahead {
@@ -22,9 +23,9 @@ struct ahead {
   /* Does the deletion of `nearest`, when it is the only one, prove that
    * nobody is ahead?  Not for a writer behind a writer: who downgrades makes
    * a reader with the writer's own number and then deletes the writer. */
-  bool shortcut;
+  bool nearest_proves;
   /* The same for `before`, when only these two are ahead. */
-  bool chain;
+  bool before_proves;
 };
 
 /* Whose spelling a directory has. */

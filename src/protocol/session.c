@@ -1,21 +1,29 @@
+/* The states of a session:
+ *
+ *   CONNECTING ──► CONNECTED ◄──► SUSPENDED        connected, disconnected
+ *                   ▲      │         │
+ *                   │      ▼         ▼
+ *                   └── EXPIRED ◄────┘             expired: all nodes are gone
+ *
+ *   CLOSED comes from any of them, and is the last.
+ *
+ * Each call of session.h is a step: it begins by taking the time, and ends with
+ * the chores that have come up in it (chore.h).  A call inside another, as of
+ * whoever hears an answer, is a part of that one's step. */
 #include "session.h"
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue.h"
+#include "queued.h"
+#include "semaphore.h"
+#include "unfair.h"
+
 #define MILLISECOND INT64_C(1000000)
-
-/* An operation this old gets company: a request lost in the server's commit
- * processor (ZOOKEEPER-4537) is found when another one arrives. */
-#define NUDGE_AFTER (250 * MILLISECOND)
-#define RETRY_AFTER (100 * MILLISECOND)
-#define YOUNG_MAX (1000 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
-
-static op_handler on_heartbeat, on_nudge;
 
 const char *session_state_name(enum session_state state) {
   static const char *const names[] = {
@@ -26,46 +34,37 @@ const char *session_state_name(enum session_state state) {
   return names[state];
 }
 
-void session_init(struct session *s, const struct session_options *options,
-                  const struct transport *transport,
-                  const struct listener *listener, int64_t now) {
-  memset(s, 0, sizeof *s);
-  s->transport = *transport;
-  s->listener = *listener;
-  s->chroot = options->chroot;
-  s->chroot_length = strlen(options->chroot);
-  name_base_init(&s->base, options->random);
-  memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
-  s->next_id = 1;
-  s->now = now;
-  lease_init(&s->lease, options->least_timeout, options->tick);
-  s->flight_end = &s->flight;
-  s->held_end = &s->held;
-  s->dirty_end = &s->dirty;
-  s->renew_at = s->retry_at = s->resume_at = NEVER;
-  snprintf(s->heartbeat_path, sizeof s->heartbeat_path, "%s/%s", s->chroot,
-           s->base.text);
-  s->heartbeat.kind = OP_HEARTBEAT;
-  s->heartbeat.handler = on_heartbeat;
-  s->heartbeat.path = s->heartbeat_path;
-  s->nudge.kind = OP_PING;
-  s->nudge.handler = on_nudge;
-  s->nudge.path = "/";
-  s->heartbeat.owner = s->nudge.owner = s;
-}
-
 bool session_is_connected(const struct session *s) {
   return s->state == SESSION_CONNECTED;
 }
 
-bool session_lease_stands(const struct session *s) {
-  return s->now < s->lease.until;
+int64_t session_lease(const struct session *s) { return s->wire.lease.until; }
+int64_t session_number(const struct session *s) { return s->wire.session; }
+int64_t session_negotiated(const struct session *s) { return s->wire.timeout; }
+int64_t session_now(const struct session *s) { return s->wire.now; }
+
+const struct counters *session_counters(const struct session *s) {
+  return &s->wire.counters;
+}
+
+/* Steps. */
+
+static void begin(struct session *s, int64_t now) {
+  assert(s->wire.connected == session_is_connected(s));
+  s->wire.now = now;
+  s->calls++;
+}
+
+static void end(struct session *s) {
+  assert(s->wire.connected == session_is_connected(s));
+  if (s->calls == 1) chores_run(&s->wire.step);
+  s->calls--;
 }
 
 /* Telling. */
 
-void session_trouble(struct session *s, const char *message, const char *path,
-                     int rc) {
+static void trouble(void *self, const char *message, const char *path, int rc) {
+  struct session *s = self;
   s->listener.trouble(s->listener.self, message, path, rc);
 }
 
@@ -77,534 +76,420 @@ static void change_state(struct session *s, enum session_state state) {
   if (!told) s->listener.session(s->listener.self, state);
 }
 
-void session_fall_silent(struct session *s, int64_t now) {
-  s->now = now;
+static void fall_silent(struct session *s) {
   if (!session_is_connected(s) || s->silent) return;
   s->silent = true;
   s->listener.session(s->listener.self, SESSION_SUSPENDED);
 }
 
+void session_fall_silent(struct session *s, int64_t now) {
+  begin(s, now);
+  fall_silent(s);
+  end(s);
+}
+
 static void hear_again(struct session *s) {
-  if (!s->silent || !session_lease_stands(s)) return;
+  if (!s->silent || !wire_lease_stands(&s->wire)) return;
   s->silent = false;
   s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
 
-/* Lanes. */
+/* Queues. */
 
-static struct lane **bucket_of(struct session *s, const char *path,
-                               size_t length) {
+static struct queue **bucket_of(struct session *s, const char *path,
+                                size_t length) {
   uint32_t hash = 2166136261u; /* FNV-1a */
   for (size_t i = 0; i < length; i++)
     hash = (hash ^ (unsigned char)path[i]) * 16777619u;
   return &s->buckets[hash % SESSION_BUCKETS];
 }
 
-static struct lane *find_lane(struct session *s, const char *path,
-                              size_t length) {
-  struct lane *lane = *bucket_of(s, path, length);
-  while (lane &&
-         (lane->length != length || memcmp(lane->path, path, length) != 0))
-    lane = lane->next;
-  return lane;
+static struct queue *find_queue(struct session *s, const char *path,
+                                size_t length) {
+  struct queue *queue = *bucket_of(s, path, length);
+  while (queue && (queue->directory.length != length ||
+                   memcmp(queue->directory.path, path, length) != 0))
+    queue = queue->next;
+  return queue;
 }
 
-static void free_lane(struct session *s, struct lane *lane) {
-  struct lane **link = bucket_of(s, lane->path, lane->length);
-  while (*link != lane) link = &(*link)->next;
-  *link = lane->next;
-  if (lane->newer)
-    lane->newer->older = lane->older;
+static struct session *session_of(struct contenders *all) {
+  return (struct session *)((char *)all - offsetof(struct session, all));
+}
+
+static void free_queue(struct session *s, struct queue *queue) {
+  struct queue **link =
+      bucket_of(s, queue->directory.path, queue->directory.length);
+  while (*link != queue) link = &(*link)->next;
+  *link = queue->next;
+  if (queue->newer)
+    queue->newer->older = queue->older;
   else
-    s->lanes = lane->older;
-  if (lane->older) lane->older->newer = lane->newer;
-  lane_free(lane);
+    s->queues = queue->older;
+  if (queue->older) queue->older->newer = queue->newer;
+  queue_free(queue);
 }
 
-void session_dirty(struct session *s, struct lane *lane) {
-  if (lane->dirty) return;
-  lane->dirty = true;
-  lane->dirty_next = NULL;
-  *s->dirty_end = lane;
-  s->dirty_end = &lane->dirty_next;
+static void flush_queue(struct chore *chore) {
+  struct queue *queue = chore->owner;
+  queue_flush(queue);
+  if (queue_is_idle(queue)) free_queue(session_of(queue->all), queue);
 }
 
-static void flush(struct session *s) {
-  while (s->dirty) {
-    struct lane *lane = s->dirty;
-    s->dirty = lane->dirty_next;
-    if (!s->dirty) s->dirty_end = &s->dirty;
-    lane->dirty = false;
-    lane_flush(lane);
-    if (lane_idle(lane)) free_lane(s, lane);
-  }
+static struct queue *add_queue(struct session *s, const char *path) {
+  struct queue **bucket = bucket_of(s, path, strlen(path));
+  struct queue *queue = queue_new(&s->all, path, flush_queue);
+  if (!queue) return NULL;
+  queue->next = *bucket;
+  *bucket = queue;
+  queue->older = s->queues;
+  if (s->queues) s->queues->newer = queue;
+  s->queues = queue;
+  return queue;
 }
 
-static void each_lane(struct session *s, void (*visit)(struct lane *lane)) {
-  for (struct lane *lane = s->lanes; lane; lane = lane->older) visit(lane);
+static struct queue *queue_of(struct contenders *all, const char *path) {
+  struct session *s = session_of(all);
+  struct queue *queue = find_queue(s, path, strlen(path));
+  if (!queue) queue = add_queue(s, path);
+  if (queue) directory_wake(&queue->directory); /* or it would never be freed */
+  return queue;
+}
+
+static void each_queue(struct session *s, void (*visit)(struct queue *queue)) {
+  for (struct queue *q = s->queues; q; q = q->older) visit(q);
 }
 
 static void each_contender(struct session *s,
                            void (*visit)(struct contender *c)) {
-  for (struct lane *lane = s->lanes; lane; lane = lane->older) {
-    struct contender *next;
-    for (struct contender *c = lane->first; c; c = next) {
-      next = c->next;
-      visit(c);
-    }
+  for (struct queue *q = s->queues; q; q = q->older)
+    for (struct contender *c = q->first; c; c = c->next) visit(c);
+}
+
+/* Until nothing is left to do: who goes lets others in. */
+static void flush(struct session *s) {
+  struct wire *wire = &s->wire;
+  bool crowded = s->all.crowded_first != NULL;
+  while (wire->step.first || wire->batch.first || crowded) {
+    chores_run(&wire->step);
+    chores_run(&wire->batch);
+    crowded = s->all.crowded_first && quota_was_freed(&s->all.quota) &&
+              queue_wake_crowded(&s->all);
   }
 }
 
-/* Requests. */
-
-static bool is_write(enum op_kind kind) {
-  return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
-         kind == OP_HEARTBEAT;
-}
-
-/* A refusal is a committed transaction too, if it is one of these. */
-static bool is_committed(int rc) {
-  return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
-         rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
-}
-
-void session_retry(struct session *s) {
-  if (s->retry_at == NEVER) s->retry_at = s->now + RETRY_AFTER;
-}
-
-static bool must_be_alone(const struct session *s, const struct op *op) {
-  return op->kind == OP_CREATE &&
-         suspicion_isolates(&s->suspicion, s->now, op->bytes);
-}
-
-/* The nudge may go at any time: it is what helps a server that does not answer
- * the one that is alone, and none closes its connection at a ping. */
-static bool may_be_sent(const struct session *s, const struct op *op) {
-  if (op == &s->nudge) return true;
-  return !s->alone && (!s->flight || !must_be_alone(s, op));
-}
-
-static void append(struct op ***end, struct op *op) {
-  op->in_flight = true;
-  op->next = NULL;
-  **end = op;
-  *end = &op->next;
-}
-
-static bool transmit(struct session *s, struct op *op) {
-  bool alone = must_be_alone(s, op);
-  op->sent = s->now;
-  op->round = is_write(op->kind) && !s->round_in_flight;
-  if (!s->transport.submit(s->transport.self, op)) {
-    session_retry(s);
-    return false;
-  }
-  if (op == &s->heartbeat) {
-    s->begun = s->connection;
-    counter_add(&s->counters.heartbeats, 1);
-  }
-  if (op == &s->nudge) counter_add(&s->counters.nudges, 1);
-  append(&s->flight_end, op);
-  if (alone) s->alone = op;
-  if (op->round) {
-    s->round_in_flight = true;
-    s->round_sent = s->now;
-  }
-  counter_add(&s->counters.requests, 1);
-  counter_add(&s->counters.in_flight, 1);
-  return true;
-}
-
-/* One that must be sent alone is a barrier: it waits until everything before
- * it is answered, and everything behind it waits until it is.  So its moment
- * comes however busy the session is; the others lose a round trip. */
-static void send_held(struct session *s) {
-  while (s->held && may_be_sent(s, s->held)) {
-    struct op *op = s->held, *next = op->next;
-    if (!transmit(s, op)) return;
-    s->held = next;
-    if (!next) s->held_end = &s->held;
-  }
-}
-
-/* In a connection that is not the session's first a round goes before anything
- * else.  A server answers in order what a session asks, so whatever it reads
- * is then at least as new as that round: as new as all that was answered in
- * other connections, and not what a server shows that lags, or that is no
- * leader any more and does not know.  (The library sees to that by itself, but
- * not beyond the life of its handle.) */
-static bool begin_connection(struct session *s) {
-  return s->begun == s->connection || session_submit(s, &s->heartbeat);
-}
-
-bool session_submit(struct session *s, struct op *op) {
-  assert(!op->in_flight);
-  if (!session_is_connected(s)) return false;
-  if (op != &s->heartbeat && !begin_connection(s)) return false;
-  op->serial = ++s->serial;
-  op->bytes = op_bytes(op);
-  bool behind = s->held && op != &s->nudge;
-  if (!behind && may_be_sent(s, op)) return transmit(s, op);
-  op->round = false;
-  append(&s->held_end, op);
-  return true;
-}
-
-bool session_defers(struct session *s, const struct op *create) {
-  if (s->now >= s->trusted_at ||
-      !suspicion_defers(&s->suspicion, s->now, op_bytes(create)))
-    return false;
-  s->resume_at = s->trusted_at;
-  return true;
-}
-
-void session_found(struct session *s, const struct op *create) {
-  suspicion_answered(&s->suspicion, s->now, create->bytes);
-}
-
-bool session_refuses(const struct session *s, const struct op *create) {
-  return suspicion_refuses(&s->suspicion, s->now, op_bytes(create));
-}
-
-static void round_confirmed(struct session *s, const struct op *op) {
-  lease_confirm(&s->lease, op->sent, s->now);
+/* A round was answered. */
+static void proved(void *self) {
+  struct session *s = self;
   s->expiries_in_row = 0;
   hear_again(s);
-  if (!s->proof_wanted || !session_lease_stands(s)) return;
-  s->proof_wanted = false;
-  each_contender(s, contender_proved);
+  if (!s->wire.proof_wanted || !wire_lease_stands(&s->wire)) return;
+  s->wire.proof_wanted = false;
+  each_contender(s, life_proved);
 }
 
-static void finish_op(struct session *s, struct op *op,
-                      const struct reply *reply) {
-  op->in_flight = false;
-  if (op == s->alone) s->alone = NULL;
-  if (is_committed(reply->rc))
-    suspicion_answered(&s->suspicion, s->now, op->bytes);
-  if (op->round) {
-    s->round_in_flight = false;
-    if (is_committed(reply->rc)) round_confirmed(s, op);
-  }
-  op->handler(op, reply);
+void session_init(struct session *s, const struct session_options *options,
+                  const struct transport *transport,
+                  const struct listener *listener, int64_t now) {
+  struct wire_owner owner = {s, proved, trouble};
+  memset(s, 0, sizeof *s);
+  s->listener = *listener;
+  s->chroot = options->chroot;
+  memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
+  s->renew_at = NEVER;
+  wire_init(&s->wire, transport, &owner, options->chroot, options->random);
+  s->wire.now = now;
+  lease_init(&s->wire.lease, options->least_timeout, options->tick);
+  s->all.wire = &s->wire;
+  s->all.next_id = 1;
+  s->all.queue_of = queue_of;
 }
 
-/* Whom does the loss accuse? */
-static void suspect(struct session *s) {
-  int largest = 0, alone = 0;
-  for (const struct op *op = s->flight; op; op = op->next)
-    if (op->kind == OP_CREATE && op->bytes > largest) largest = op->bytes;
-  if (s->alone && s->now < s->alone->sent + s->timeout / 4)
-    alone = s->alone->bytes;
-  suspicion_lost(&s->suspicion, s->now, alone, largest);
-}
-
-/* Nobody will answer these any more: each may have been applied or not. */
-static void lose_flight(struct session *s) {
-  static const struct reply lost = {.rc = REPLY_LOST};
-  s->counters.in_flight = 0;
-  *s->flight_end = s->held;
-  struct op *op = s->flight;
-  s->flight = s->held = NULL;
-  s->flight_end = &s->flight;
-  s->held_end = &s->held;
-  while (op) {
-    struct op *next = op->next;
-    finish_op(s, op, &lost);
-    op = next;
-  }
-}
-
-void session_reply(struct session *s, int64_t now, uint64_t serial,
-                   const struct reply *reply) {
-  s->now = now;
-  struct op **link =
-      &s->flight; /* (not sorted: the nudge goes before others) */
-  while (*link && (*link)->serial != serial) link = &(*link)->next;
-  struct op *op = *link;
-  if (!op) return; /* of a connection that is over */
-  counter_add(&s->counters.in_flight, -1);
-  *link = op->next;
-  if (!*link) s->flight_end = link;
-  finish_op(s, op, reply);
-  send_held(s);
-}
-
-/* The lease. */
-
-void session_prove(struct session *s) { s->proof_wanted = true; }
-
-static void on_heartbeat(struct op *op, const struct reply *reply) {
-  (void)op;
-  (void)reply; /* what it proves, finish_op has noted */
-}
-
-static void on_nudge(struct op *op, const struct reply *reply) {
-  (void)op;
-  (void)reply;
-}
-
-static int64_t not_before_retry(const struct session *s, int64_t due) {
-  return s->retry_at != NEVER && due < s->retry_at ? s->retry_at : due;
-}
-
-/* While idle, too: the rounds are what the lease of the next acquisition stands
- * on (a little more than T/4 apart, for lease.h's P and Q), and they keep the
- * connection alive.  Who holds pays for a longer lease.  Paced when a lease
- * does not stand, or will not last until the round after next: it may take
- * several. */
-static int64_t heartbeat_due(const struct session *s) {
-  if (!session_is_connected(s) || s->round_in_flight || s->heartbeat.in_flight)
-    return NEVER;
-  int64_t timeout = s->lease.timeout;
-  int64_t pause = timeout / 10 * 3;
-  if (s->active > 0) {
-    pause = s->holders > 0 ? lease_pace(&s->lease) : timeout / 6;
-    bool lasts = s->lease.until >= s->round_sent + 2 * pause;
-    if (!lasts || s->proof_wanted) pause = timeout / 24;
-  }
-  return not_before_retry(s, s->round_sent + pause);
-}
-
-/* Who holds for long watches its own node; who does not pays nothing. */
-static int64_t guard_due(const struct session *s) {
-  if (!session_is_connected(s) || s->holders == 0) return NEVER;
-  return not_before_retry(s, s->guarded + s->lease.timeout / 6);
-}
-
-static int64_t nudge_due(const struct session *s) {
-  if (!session_is_connected(s) || !s->flight || s->nudge.in_flight)
-    return NEVER;
-  int64_t since = s->flight->sent;
-  if (s->nudge.sent > since) since = s->nudge.sent; /* one at a time */
-  return not_before_retry(s, since + NUDGE_AFTER);
-}
-
-static void keep_alive(struct session *s) {
-  if (heartbeat_due(s) <= s->now) session_submit(s, &s->heartbeat);
-  if (guard_due(s) <= s->now) {
-    s->guarded = s->now;
-    each_contender(s, contender_guard);
-  }
-  if (nudge_due(s) <= s->now) session_submit(s, &s->nudge);
-}
-
-/* The user. */
-
-/* The lane of a path, made if need be; NULL: no memory. */
-struct lane *session_lane(struct session *s, const char *path) {
-  size_t length = strlen(path);
-  struct lane *lane = find_lane(s, path, length);
-  if (!lane) {
-    lane = lane_new(s, path);
-    if (!lane) return NULL;
-    struct lane **bucket = bucket_of(s, path, length);
-    lane->next = *bucket;
-    *bucket = lane;
-    lane->older = s->lanes;
-    if (s->lanes) s->lanes->newer = lane;
-    s->lanes = lane;
-  }
-  session_dirty(s, lane); /* somebody enters, or it is freed */
-  return lane;
-}
-
-bool session_acquire(struct session *s, int64_t now, struct contender *c,
-                     const char *path) {
-  s->now = now;
-  struct lane *lane = session_lane(s, path);
-  if (lane) contender_join(c, lane);
-  return lane != NULL;
-}
-
-void session_release(struct session *s, int64_t now, struct contender *c) {
-  s->now = now;
-  contender_release(c);
-}
-
-void session_cancel(struct session *s, int64_t now, struct contender *c) {
-  s->now = now;
-  contender_refuse(c, VERDICT_CANCELLED, 0);
-}
-
-void session_lose(struct session *s, int64_t now, struct contender *c,
-                  enum loss why) {
-  s->now = now;
-  contender_lose(c, why);
-}
-
-void session_watch(struct session *s, int64_t now, struct contender *c) {
-  s->now = now;
-  contender_guard(c);
-}
-
-bool session_ask(struct session *s, int64_t now, struct op *op) {
-  s->now = now;
-  return session_submit(s, op);
-}
-
-void session_close(struct session *s, int64_t now) {
-  s->now = now;
-  change_state(s, SESSION_CLOSED);
-  lose_flight(s);
-  each_contender(s, contender_close);
-  each_lane(s, watch_sweep);
-  s->renew_at = s->retry_at = s->resume_at = NEVER;
+void session_open(struct session *s, int64_t now) {
+  begin(s, now);
+  s->wire.transport.open(s->wire.transport.self);
+  end(s);
 }
 
 void session_free(struct session *s) {
   flush(s);
-  while (s->lanes) free_lane(s, s->lanes);
+  while (s->queues) free_queue(s, s->queues);
+}
+
+/* The user. */
+
+static const struct way *way_of(enum kind kind) {
+  return kind == KIND_PERMIT   ? &semaphore_way
+         : kind == KIND_UNFAIR ? &unfair_way
+                               : &queued_way;
+}
+
+static void refuse_entry(struct session *s, struct contender *c) {
+  if (s->refused) {
+    trouble(s, "cannot contend", c->queue->directory.path, REASON_CREDENTIALS);
+    life_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
+  } else if (!c->options.patient && !session_is_connected(s) &&
+             s->state != SESSION_CONNECTING) {
+    life_refuse(c, VERDICT_DISCONNECTED, 0);
+  }
+}
+
+bool session_acquire(struct session *s, int64_t now, struct contender *c,
+                     const char *path) {
+  begin(s, now);
+  struct queue *queue = queue_of(&s->all, path);
+  if (queue) {
+    life_begin(c, queue, way_of(c->options.kind));
+    refuse_entry(s, c);
+  }
+  end(s);
+  return queue != NULL;
+}
+
+void session_release(struct session *s, int64_t now, struct contender *c) {
+  begin(s, now);
+  queue_release(c);
+  end(s);
+}
+
+void session_cancel(struct session *s, int64_t now, struct contender *c) {
+  begin(s, now);
+  life_refuse(c, VERDICT_CANCELLED, 0);
+  end(s);
+}
+
+void session_lose(struct session *s, int64_t now, struct contender *c,
+                  enum loss why) {
+  begin(s, now);
+  life_lose(c, why);
+  end(s);
+}
+
+void session_watch(struct session *s, int64_t now, struct contender *c) {
+  begin(s, now);
+  life_watch_own(c);
+  end(s);
+}
+
+bool session_ask(struct session *s, int64_t now, struct op *op) {
+  begin(s, now);
+  bool sent = wire_submit(&s->wire, op);
+  end(s);
+  return sent;
+}
+
+static void sweep(struct queue *queue) {
+  watches_sweep(&queue->directory.watches);
+}
+
+void session_close(struct session *s, int64_t now) {
+  begin(s, now);
+  change_state(s, SESSION_CLOSED);
+  wire_closed(&s->wire);
+  each_contender(s, life_close);
+  each_queue(s, sweep);
+  s->renew_at = NEVER;
+  end(s);
 }
 
 /* The world. */
 
 void session_attempting(struct session *s, int64_t now, int64_t started) {
-  if (s->state == SESSION_CLOSED || s->id == 0) return;
-  s->now = now;
-  lease_attempting(&s->lease, started);
+  if (s->state == SESSION_CLOSED || s->wire.session == 0) return;
+  s->wire.now = now;
+  lease_attempting(&s->wire.lease, started);
 }
 
+/* (What the calls in it end with is heard before anybody is driven.) */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
-  if (s->state == SESSION_CONNECTED) session_disconnected(s, now);
-  bool same = s->id == id && s->id != 0;
-  if (s->id != 0 && !same) session_expired(s, now);
+  if (session_is_connected(s)) session_disconnected(s, now);
+  bool same = s->wire.session == id && id != 0;
+  if (s->wire.session != 0 && !same) session_expired(s, now);
   session_attempting(s, now, started);
-  s->now = now;
-  s->id = id;
-  s->timeout = timeout;
-  s->connection++;
-  /* Who holds or waits needs a proof at once. */
-  s->round_sent = s->active > 0 ? now - timeout : now;
+  begin(s, now);
   s->refused = false;
-  s->trusted_at = now + (timeout / 5 < YOUNG_MAX ? timeout / 5 : YOUNG_MAX);
   s->renew_at = NEVER;
-  lease_connected(&s->lease, started, timeout);
-  if (!same) s->begun = s->connection;
+  wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
   change_state(s, SESSION_CONNECTED);
-  if (same) counter_add(&s->counters.reconnects, 1);
-  each_lane(s, lane_connected);
+  if (same) counter_add(&s->wire.counters.reconnects, 1);
+  each_queue(s, queue_connected);
+  end(s);
 }
 
 void session_disconnected(struct session *s, int64_t now) {
-  s->now = now;
-  if (!session_is_connected(s)) return;
-  change_state(s, SESSION_SUSPENDED);
-  s->lost_at = now;
-  s->resume_at = NEVER;
-  suspect(s);
-  lose_flight(s);
-  each_lane(s, watch_sweep);
-  each_contender(s, contender_disconnected);
+  begin(s, now);
+  if (session_is_connected(s)) {
+    change_state(s, SESSION_SUSPENDED);
+    s->lost_at = now;
+    wire_disconnected(&s->wire);
+    each_queue(s, sweep);
+    each_contender(s, life_disconnected);
+  }
+  end(s);
 }
 
-static void refuse_entry(struct contender *c) {
-  contender_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
+static void refuse_credentials(struct contender *c) {
+  life_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
 }
 
 void session_refused(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
-  s->now = now;
+  begin(s, now);
   s->refused = true;
-  session_trouble(s, "cannot authenticate", s->chroot[0] ? s->chroot : "/",
-                  REASON_CREDENTIALS);
-  if (s->id != 0) change_state(s, SESSION_SUSPENDED);
-  each_contender(s, refuse_entry);
+  trouble(s, "cannot authenticate", s->chroot[0] ? s->chroot : "/",
+          REASON_CREDENTIALS);
+  if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
+  each_contender(s, refuse_credentials);
+  end(s);
 }
 
-static void rewind_lane(struct lane *lane) {
-  lane->parked = lane->first;
-  session_dirty(lane->session, lane);
+/* Who is expired again and again waits for longer before each new session. */
+static int64_t backoff(struct session *s) {
+  int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
+  int64_t pause = (50 * MILLISECOND) << shift;
+  if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
+  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
+  if (s->expiries_in_row++ == 0) pause = 0;
+  return pause / 2 + (int64_t)((s->jitter >> 33) % (uint64_t)(pause / 2 + 1));
 }
 
 void session_expired(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
-  s->now = now;
-  s->id = 0;
+  begin(s, now);
+  s->wire.session = 0;
   /* Before the new session has a lease, nobody of the old one may hold. */
-  each_contender(s, contender_session_ended);
-  each_lane(s, rewind_lane);
-  lease_reset(&s->lease);
-  counter_add(&s->counters.expiries, 1);
-  int64_t backoff = (50 * MILLISECOND)
-                    << (s->expiries_in_row < 6 ? s->expiries_in_row : 6);
-  if (backoff > BACKOFF_MAX) backoff = BACKOFF_MAX;
-  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
-  if (s->expiries_in_row++ == 0) backoff = 0;
-  s->renew_at = now + backoff / 2 +
-                (int64_t)((s->jitter >> 33) % (uint64_t)(backoff / 2 + 1));
+  each_contender(s, life_session_ended);
+  each_queue(s, queue_rewind);
+  lease_reset(&s->wire.lease);
+  counter_add(&s->wire.counters.expiries, 1);
+  s->renew_at = now + backoff(s);
   change_state(s, SESSION_EXPIRED);
+  end(s);
 }
 
 /* Without attempts a server would have expired it: after the timeout, and a
  * tick, which is half of it at most.  And nobody holds. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
-  return s->state == SESSION_SUSPENDED && s->counters.pending_releases > 0 &&
-         now >= s->lost_at + s->timeout / 2 * 3;
+  return s->state == SESSION_SUSPENDED &&
+         s->wire.counters.pending_releases > 0 &&
+         now >= s->lost_at + s->wire.timeout / 2 * 3;
+}
+
+void session_reply(struct session *s, int64_t now, uint64_t serial,
+                   const struct reply *reply) {
+  begin(s, now);
+  wire_reply(&s->wire, serial, reply);
+  end(s);
+}
+
+/* As a directory of ours, and as a child of one. */
+static void hear_event(struct session *s, enum watch_event event,
+                       const char *path) {
+  struct queue *queue = find_queue(s, path, strlen(path));
+  if (queue && event != WATCH_CHANGED)
+    directory_children_changed(&queue->directory);
+  const char *slash = strrchr(path, '/');
+  if (event == WATCH_CHILDREN || !slash) return;
+  queue = find_queue(s, path, (size_t)(slash - path));
+  if (queue) watches_fired(&queue->directory.watches, slash + 1, event);
 }
 
 void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
-  s->now = now;
-  if (!session_is_connected(s)) return;
-  counter_add(&s->counters.events, 1);
-  struct lane *directory = find_lane(s, path, strlen(path));
-  if (directory && event != WATCH_CHANGED) lane_children_changed(directory);
-  if (event == WATCH_CHILDREN) return;
-  const char *slash = strrchr(path, '/');
-  if (!slash) return;
-  struct lane *lane = find_lane(s, path, (size_t)(slash - path));
-  if (lane) watch_fired(lane, path, event);
+  begin(s, now);
+  if (session_is_connected(s)) {
+    counter_add(&s->wire.counters.events, 1);
+    hear_event(s, event, path);
+  }
+  end(s);
 }
 
 /* The clock. */
 
+static enum need need_of(const struct session *s) {
+  return s->all.holders > 0  ? NEED_HOLDING
+         : s->all.active > 0 ? NEED_WAITING
+                             : NEED_IDLE;
+}
+
+/* The lease is over.  Whichever was over first, that or its own time, is why. */
+static void end_hold(struct session *s, struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  bool silence = c->timer.due > s->wire.lease.until;
+  if (silence) fall_silent(s);
+  life_lose(c, silence ? LOSS_SILENCE : LOSS_MAX_HOLD);
+}
+
+static void end_holds(struct session *s) {
+  if (s->all.holders == 0 || wire_lease_stands(&s->wire)) return;
+  for (struct queue *q = s->queues; q; q = q->older)
+    for (struct contender *c = q->first; c; c = c->next) end_hold(s, c);
+}
+
 static void run_timers(struct session *s) {
   struct timer *timer;
-  while ((timer = timer_pop(&s->timers, s->now))) {
-    struct contender *c =
-        (struct contender *)((char *)timer - offsetof(struct contender, timer));
-    contender_due(c);
+  while ((timer = timer_pop(&s->all.timers, s->wire.now)))
+    life_due((struct contender *)((char *)timer -
+                                  offsetof(struct contender, timer)));
+}
+
+static void open_session(struct session *s) {
+  if (s->renew_at > s->wire.now) return;
+  s->renew_at = NEVER;
+  s->wire.transport.open(s->wire.transport.self);
+}
+
+static void try_again(struct session *s) {
+  if (wire_is_to_retry(&s->wire)) {
+    each_queue(s, queue_drive);
+    each_queue(s, queue_rewind);
   }
+  if (wire_is_to_resume(&s->wire)) each_queue(s, queue_drive);
+}
+
+/* Who holds for long watches its own node; who does not pays nothing. */
+static int64_t watch_due(const struct session *s) {
+  if (!session_is_connected(s) || s->all.holders == 0) return NEVER;
+  return wire_not_before_retry(&s->wire,
+                               s->all.heard_at + s->wire.lease.timeout / 6);
+}
+
+static void watch_holds(struct session *s) {
+  if (watch_due(s) > s->wire.now) return;
+  s->all.heard_at = s->wire.now;
+  each_contender(s, life_watch_own);
+}
+
+static void keep_alive(struct session *s) {
+  wire_beat(&s->wire, need_of(s));
+  watch_holds(s);
+  wire_nudge(&s->wire);
 }
 
 void session_run(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
-  s->now = now;
-  if (s->holders > 0 && now >= s->lease.until)
-    each_contender(s, contender_lose_by_lease);
+  begin(s, now);
+  assert(s->calls == 1);
+  end_holds(s);
+  chores_run(&s->wire.step);
   run_timers(s);
-  if (s->renew_at <= now) {
-    s->renew_at = NEVER;
-    s->transport.open(s->transport.self);
-  }
-  if (s->retry_at <= now) {
-    s->retry_at = NEVER;
-    send_held(s);
-    each_lane(s, lane_drive);
-    each_lane(s, rewind_lane);
-  }
-  if (s->resume_at <= now) {
-    s->resume_at = NEVER;
-    each_lane(s, lane_drive);
-  }
+  chores_run(&s->wire.step);
+  open_session(s);
+  try_again(s);
   flush(s);
   keep_alive(s);
   flush(s);
+  end(s);
 }
 
 int64_t session_due(const struct session *s) {
-  int64_t due = timers_due(&s->timers);
-  int64_t others[] = {heartbeat_due(s),
-                      guard_due(s),
-                      nudge_due(s),
-                      s->renew_at,
-                      s->retry_at,
-                      s->resume_at,
-                      s->holders > 0 ? s->lease.until : NEVER};
+  int64_t due = timers_due(&s->all.timers);
+  int64_t others[] = {wire_due(&s->wire, need_of(s)), watch_due(s), s->renew_at,
+                      s->all.holders > 0 ? s->wire.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

@@ -1,15 +1,16 @@
-/* The session: connection states, lease, heartbeats, deadlines, and the lanes.
- * Pure like the contender: the world comes in through the functions below,
- * time with it, and goes out through `struct transport` and `struct listener`.
- * One thread at a time; nothing here blocks, sleeps or knows Lua. */
+/* The session, through which alone the world deals with the protocol.
+ *
+ *   what the user wants ───┐                      ┌──► struct listener: states
+ *   what a server says  ───┼──► session_… (now) ──┼──► each contender's `tell`
+ *   that time has passed ──┘                      └──► struct transport: requests
+ *
+ * Pure: no I/O, no clock, no thread, no Lua; one thread at a time.  Each call is
+ * told what time it is.  A batch is some calls, as many as there are things to
+ * report, and session_run at the end of it. */
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
-#include "lane.h"
-#include "lease.h"
-#include "suspicion.h"
-
-#include <stdatomic.h>
+#include "contender.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -26,37 +27,11 @@ enum session_state {
 #undef X
 };
 
-/* Whom the protocol tells what has happened. */
+/* Whom the protocol tells what has happened to the session. */
 struct listener {
   void *self;
   void (*session)(void *self, enum session_state state);
   void (*trouble)(void *self, const char *message, const char *path, int rc);
-};
-
-#define SESSION_COUNTERS(X) \
-  X(requests)               \
-  X(in_flight)              \
-  X(grants)                 \
-  X(handoffs)               \
-  X(local_turns)            \
-  X(timeouts)               \
-  X(lost)                   \
-  X(reconnects)             \
-  X(expiries)               \
-  X(heartbeats)             \
-  X(nudges)                 \
-  X(lists)                  \
-  X(strays)                 \
-  X(watches)                \
-  X(events)                 \
-  X(pending_releases)       \
-  X(waiting)
-
-/* Written by the protocol's thread alone, read by any. */
-struct counters {
-#define X(name) _Atomic uint64_t name;
-  SESSION_COUNTERS(X)
-#undef X
 };
 
 enum { SESSION_BUCKETS = 1024 };
@@ -69,53 +44,22 @@ struct session_options {
 };
 
 struct session {
-  struct transport transport;
   struct listener listener;
   const char *chroot;
-  size_t chroot_length;
-  struct name_base base;
-  uint64_t next_id;
-
-  int64_t now;
   enum session_state state;
-  bool silent; /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
+  bool silent;  /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
                 was over.  Nothing is decided by it. */
-  unsigned connection; /* counts connections; 0: none yet */
-  unsigned begun;      /* the last in which anything was asked */
-  int64_t id;          /* ZooKeeper's session id; 0: none */
-  int64_t timeout;     /* as negotiated last; the lease has its own */
-  bool no_containers;  /* the server does not know them */
-  bool refused;        /* see session_refused */
-
-  struct lease lease;
-  struct op heartbeat, nudge;
-  char heartbeat_path[1100]; /* never exists */
-  bool round_in_flight;
-  bool proof_wanted;  /* somebody is first and the lease does not stand */
-  int64_t round_sent; /* when the last round was sent */
-  int64_t lost_at;    /* when the last connection was */
-  int64_t guarded;    /* when holders' own watches were last seen to */
-  int64_t renew_at;   /* EXPIRED: when to open a new session */
-  int64_t retry_at;   /* something could not be sent: when to try again */
+  bool refused; /* see session_refused */
+  int calls;    /* that have begun and not ended */
+  int64_t lost_at;  /* when the last connection was */
+  int64_t renew_at; /* EXPIRED: when to open a new session */
   int expiries_in_row;
   uint64_t jitter; /* state of a small generator */
 
-  uint64_t serial;
-  struct op *flight, **flight_end; /* sent and not answered, in order */
-  struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
-  struct op *alone;                /* in flight, with nothing beside it */
-  struct suspicion suspicion;
-  int64_t trusted_at; /* from then on the connection is not young any more */
-  int64_t resume_at;  /* the same while a create waits for it; or NEVER */
-
-  struct timers timers;
-  struct room room;
-  struct lane *lanes; /* the newest of all */
-  struct lane *buckets[SESSION_BUCKETS];
-  struct lane *dirty, **dirty_end;
-  int active;  /* contenders that are not GONE */
-  int holders; /* of them, HELD */
-  struct counters counters;
+  struct wire wire;
+  struct contenders all;
+  struct queue *queues; /* the newest of all */
+  struct queue *buckets[SESSION_BUCKETS];
 };
 
 const char *session_state_name(enum session_state state);
@@ -124,6 +68,8 @@ void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now);
 void session_free(struct session *s); /* after session_close */
+/* The first ZooKeeper session is to be begun. */
+void session_open(struct session *s, int64_t now);
 
 /* What the user wants.  A contender's owner hears of it by its `tell`, also
  * before the call returns.  False: no memory, and nothing has begun. */
@@ -174,33 +120,16 @@ void session_run(struct session *s, int64_t now);
 /* When session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 
-/* For lanes and contenders.  What was submitted is sent in that order, at once
- * or when it may be (see session.c), and answered. */
-bool session_submit(struct session *s, struct op *op);
-void session_retry(struct session *s);
-/* It may be what the last connection was lost for: not while this one is young.
- * Its lane is driven again. */
-bool session_defers(struct session *s, const struct op *create);
-/* It was applied, though its answer was lost: a server has read it. */
-void session_found(struct session *s, const struct op *create);
-/* Servers close the connection at such a create: it must not be sent. */
-bool session_refuses(const struct session *s, const struct op *create);
 bool session_is_connected(const struct session *s);
-bool session_lease_stands(const struct session *s);
-/* Renews the lease as soon as possible. */
-void session_prove(struct session *s);
-void session_trouble(struct session *s, const char *message, const char *path,
-                     int rc);
-struct lane *session_lane(struct session *s, const char *path);
-void session_dirty(struct session *s, struct lane *lane);
-
-static inline void counter_add(_Atomic uint64_t *counter, int n) {
-  /* One writer: a load and a store do, no locked instruction. */
-  atomic_store_explicit(counter,
-                        atomic_load_explicit(counter, memory_order_relaxed) +
-                            (uint64_t)n,
-                        memory_order_relaxed);
-}
+/* Until when the session is proved to live. */
+int64_t session_lease(const struct session *s);
+/* ZooKeeper's number of it; 0: none. */
+int64_t session_number(const struct session *s);
+/* As negotiated last; 0: never. */
+int64_t session_negotiated(const struct session *s);
+/* By which it goes. */
+int64_t session_now(const struct session *s);
+const struct counters *session_counters(const struct session *s);
 
 #pragma GCC visibility pop
 

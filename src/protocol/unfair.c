@@ -1,100 +1,182 @@
-/* The unfair mutex: one node of one name, whoever makes it first.  A lane has
- * one contender of this kind at a time (see contender_may_enter), so a node of
- * our session's is ours, or was made for us by a create whose reply was lost.
+/* The unfair mutex: one node of one name, whoever makes it first.  A queue has
+ * one contender of this kind at a time (`exclusive`), so a node of our session's
+ * is ours, or was made for us by a create whose reply was lost.
  *
  * The name says nothing, so it is the node's owner and czxid that tell.  It is
  * not deleted before a look, unless its watch has been silent; and a delete
  * whose reply was lost is not repeated before a look: by then the name may be
- * somebody else's. */
-#include "moves.h"
+ * somebody else's.  A create that was lost may be applied later, when the node
+ * has been looked for and not found: that doubt stays until a create of ours is
+ * answered, or the node is seen to be another's. */
+#include "unfair.h"
 
-/* Reads the node, and watches it: whose is it? */
-void unfair_look(struct contender *c, struct watch **watch) {
-  if (!*watch) *watch = watch_want(c->lane, NAME_UNFAIR);
-  if (!*watch)
-    session_retry(contender_session(c));
-  else if (watch_is_armed(*watch) && watch == &c->own)
-    unfair_mine(c);
-  else
-    watch_arm(*watch);
+#include <assert.h>
+#include <string.h>
+
+#include "life.h"
+#include "queued.h"
+
+static void name(const struct contender *c, char *text, size_t size) {
+  (void)c;
+  assert(size >= sizeof NAME_UNFAIR);
+  memcpy(text, NAME_UNFAIR, sizeof NAME_UNFAIR);
 }
 
-void unfair_mine(struct contender *c) {
-  c->listed_in = contender_session(c)->connection;
-  c->ahead = 0;
-  contender_grant_or_prove(c);
+static void mine(struct contender *c) {
+  c->view.listed_in = contender_wire(c)->connection;
+  c->view.ahead = 0;
+  life_be_first(c);
+}
+
+/* Reads the node, and watches it: whose is it? */
+static void look_by(struct contender *c, struct watcher *watcher) {
+  if (!watcher->watch &&
+      !watch_want(watcher, &c->queue->directory.watches, NAME_UNFAIR))
+    wire_retry(contender_wire(c));
+  else if (watch_is_armed(watcher) && watcher == &c->own)
+    mine(c);
+  else
+    watch_arm(watcher);
 }
 
 /* Somebody has it, or we have: wait, and see. */
-void unfair_queue(struct contender *c) {
-  if (!c->options.patient && !c->doubtful) {
-    contender_refuse(c, VERDICT_BUSY, 0);
+static void wait(struct contender *c) {
+  if (!c->options.patient && c->node.known != NODE_MAYBE) {
+    life_refuse(c, VERDICT_BUSY, 0);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
-  c->ahead = 1;
-  c->predecessor_holds = true;
-  unfair_look(c, &c->predecessor);
+  c->view.ahead = 1;
+  c->view.nearest_holds = true;
+  look_by(c, &c->predecessor);
+}
+
+static void made(struct contender *c) {
+  if (c->node.known == NODE_OURS)
+    mine(c);
+  else
+    wait(c);
 }
 
 /* The node that was read is ours: its watch is that of our own. */
-static void unfair_found(struct contender *c, const struct reply *reply) {
-  if (!c->made) session_found(contender_session(c), &c->create);
-  c->made = c->proven = true;
-  c->czxid = reply->czxid;
-  c->owner_session = reply->owner;
-  if (c->own) return;
-  c->own = c->predecessor;
-  c->predecessor = NULL;
+static void found(struct contender *c, const struct reply *reply) {
+  if (!contender_has_node(c)) wire_found(contender_wire(c), &c->create);
+  c->node.known = NODE_OURS;
+  c->node.czxid = reply->czxid;
+  c->node.owner_session = reply->owner;
+  if (!c->own.watch) watch_hand_over(&c->predecessor, &c->own);
 }
 
 /* The node was read. */
-static void unfair_seen(struct contender *c, const struct reply *reply) {
-  bool ours = reply->owner == contender_session(c)->id;
-  if (ours) turn_hear_revocation(c, reply);
-  if (c->state == CONTENDER_LEAVING && c->made) {
-    c->made = ours && reply->czxid == c->czxid;
-    contender_leave_or_finish(c);
-    return;
-  }
-  if (c->state == CONTENDER_HELD) {
-    if (ours && reply->czxid == c->czxid) return;
-    contender_lose_node(c); /* deleted, and made again by somebody */
-  } else if (c->state == CONTENDER_QUEUED) {
-    c->doubtful = false;
-    if (!ours && c->made) {
-      contender_start_over(c);
-    } else if (ours) {
-      unfair_found(c, reply);
-      unfair_mine(c);
-    } else if (!c->options.patient) {
-      contender_refuse(c, VERDICT_BUSY, 0);
-    }
-  } else if (c->state == CONTENDER_LEAVING && c->doubtful) {
-    c->doubtful = false;
-    if (ours) unfair_found(c, reply);
-    contender_leave_or_finish(c);
+
+static void seen_while_leaving(struct contender *c, bool ours,
+                               const struct reply *reply) {
+  bool known = contender_has_node(c);
+  if (!ours || (known && reply->czxid != c->node.czxid))
+    c->node.known = NODE_NONE;
+  else if (!known)
+    found(c, reply);
+  life_go_on_leaving(c);
+}
+
+static void seen_while_queued(struct contender *c, bool ours,
+                              const struct reply *reply) {
+  if (ours) {
+    found(c, reply);
+    mine(c);
+  } else if (contender_has_node(c)) {
+    c->node.known = NODE_NONE;
+    life_start_over(c);
+  } else {
+    c->node.known = NODE_NONE;
+    if (!c->options.patient) life_refuse(c, VERDICT_BUSY, 0);
   }
 }
 
-static void unfair_gone(struct contender *c) {
+static void seen(struct contender *c, const struct reply *reply) {
+  bool ours = reply->owner == contender_wire(c)->session;
+  if (ours) life_hear_revocation(c, reply);
+  if (c->state == CONTENDER_LEAVING)
+    seen_while_leaving(c, ours, reply);
+  else if (c->state == CONTENDER_QUEUED)
+    seen_while_queued(c, ours, reply);
+  else if (!ours || reply->czxid != c->node.czxid)
+    life_lose_node(c); /* deleted, and made again by somebody */
+}
+
+static void gone(struct contender *c) {
   if (c->state == CONTENDER_HELD) {
-    contender_lose_node(c);
+    life_lose_node(c);
   } else if (c->state == CONTENDER_QUEUED) {
-    contender_start_over(c);
+    life_start_over(c);
   } else if (c->state == CONTENDER_LEAVING) {
-    c->made = c->doubtful = false;
-    contender_leave_or_finish(c);
+    c->node.known = NODE_NONE;
+    life_go_on_leaving(c);
   }
 }
 
-void unfair_watch(struct contender *c, struct watch *watch,
-                  enum watch_news news, const struct reply *reply) {
-  if (watch != c->own && watch != c->predecessor) return;
+static void heard(struct watcher *watcher, enum watch_news news,
+                  const struct reply *reply) {
+  struct contender *c = watcher->owner;
   if (news == WATCH_ARMED)
-    unfair_seen(c, reply);
+    seen(c, reply);
   else if (news == WATCH_GONE)
-    unfair_gone(c);
+    gone(c);
   else
-    watch_arm(watch);
+    watch_arm(watcher);
 }
+
+/* The rest of the way. */
+
+static void sent(struct contender *c) { (void)c; }
+
+static void find(struct contender *c) {
+  if (c->state == CONTENDER_LEAVING)
+    directory_list_anew(&c->queue->directory);
+  else
+    directory_list(&c->queue->directory, 0);
+}
+
+/* A list after our create: what the node is now tells whether it is ours. */
+static void listed(struct contender *c, const struct listing *listing) {
+  (void)listing;
+  if (c->node.known != NODE_MAYBE || c->create.in_flight) return;
+  if (c->state == CONTENDER_LEAVING) look_by(c, &c->predecessor);
+  if (c->state == CONTENDER_FINDING) wait(c);
+}
+
+static void look(struct contender *c) {
+  look_by(c, contender_has_node(c) ? &c->own : &c->predecessor);
+}
+
+static void look_anew(struct contender *c) { look_by(c, &c->own); }
+
+static void due(struct contender *c) { (void)c; } /* (it never polls) */
+
+static bool may_remove(struct contender *c) {
+  if (watch_is_armed(&c->own)) return true;
+  look_by(c, &c->own); /* still ours? */
+  return false;
+}
+
+static void note_rival(struct contender *c) {
+  if (c->state == CONTENDER_PARKED)
+    queued_note_own_holder(c);
+  else if (watch_is_armed(&c->predecessor))
+    queued_note_watched(c);
+}
+
+const struct way unfair_way = {.exclusive = true,
+                               .name = name,
+                               .enter = life_enter,
+                               .sent = sent,
+                               .made = made,
+                               .exists = wait,
+                               .find = find,
+                               .look = look,
+                               .look_anew = look_anew,
+                               .due = due,
+                               .may_remove = may_remove,
+                               .listed = listed,
+                               .heard = heard,
+                               .note_rival = note_rival};

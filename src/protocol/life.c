@@ -1,0 +1,548 @@
+/* The life of a contender:
+ *
+ *                 a connection,                list: nobody ahead, and proof
+ *   PARKED ─────► a place ────► ENTERING ───────────────────────────► HELD
+ *     ▲                          │ ▲  │ list: somebody ahead           ▲ │
+ *     │ session expired;         │ │  └───────────► QUEUED ────────────┘ │
+ *     │ to begin again      lost │ │ no such node    ▲ │ it is first     │
+ *     │ (any waiting state,      ▼ │                 │ │                 │
+ *     │ LEAVING)              FINDING ───────────────┘ │                 │
+ *     │                          │      found          │                 │
+ *     └──────────────────────────┴─────────────────────┤         release,│
+ *                                timeout, cancel, close│            loss │
+ *                                                      ▼                 ▼
+ *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
+ *
+ *   A local turn is not drawn: PARKED → HELD, and the one before HELD → GONE.
+ *
+ * Transitions, and who performs them:
+ *   → PARKED             life_begin; finish, life_start_over (where the quota
+ *                        is used up), life_session_ended
+ *   PARKED → ENTERING    life_enter
+ *   PARKED → HELD        life_take_over
+ *   ENTERING → FINDING   on_create
+ *   FINDING, QUEUED → ENTERING        life_start_over
+ *   → QUEUED             life_be_first (the lease does not stand); queued.c's
+ *                        place, unfair.c's wait
+ *   → HELD               grant
+ *   → LEAVING            life_leave
+ *   → GONE               finish
+ *
+ * The facts of each state are those that contender_check asserts.
+ *
+ * While connected the session is CONNECTED and `connection` numbers the
+ * connection; HELD while it is not CONNECTED is what the user sees as
+ * "suspended".
+ *
+ * Why two never believe that they hold the lock.  A grant needs all of:
+ *   1. our node exists and is of the current session (NODE_OURS, and the
+ *      session ends its contenders' holds when it expires);
+ *   2. a server has shown that nobody is ahead: either a list that was sent
+ *      after our create, in this connection, which begins with a round if it
+ *      is not the first (wire.c); or the deletion of the only one that such
+ *      a list had shown.  The set of those ahead only shrinks: numbers grow
+ *      with every create;
+ *   3. for the second way, that our own node still exists: its watch was
+ *      confirmed in this connection and has not fired.  Events of one
+ *      connection come in the order of the changes, so had our node been
+ *      deleted before the predecessor's, we would have been told before;
+ *   4. the lease stands at the very moment of the grant: buffered replies may
+ *      be arbitrarily old when a stopped process gets to read them.
+ * After a reconnection nothing of 2 and 3 is left (`listed_in`, `armed_in`):
+ * the server reports missed deletions in any order.  Only a deletion grants;
+ * any other event on the predecessor means: look again.
+ *
+ * 1 and 4 are seen to here, for every way of waiting; 2 and 3 by the ways
+ * (queued.c; unfair.c, where there is one node for all; semaphore.c, where a list
+ * counts).  A local turn changes nothing of what the grant before it stood on:
+ * life_take_over. */
+#include "life.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static op_handler on_create, on_remove;
+
+/* Telling. */
+
+static void decide(struct contender *c, enum decision decision) {
+  c->decision = decision;
+  if (c->way->settle) contender_settle_later(c);
+}
+
+static void tell_revocation(struct contender *c) {
+  if (c->revocation != REVOCATION_HEARD || c->state != CONTENDER_HELD) return;
+  c->revocation = REVOCATION_TOLD;
+  c->tell(c, NEWS_REVOKED);
+}
+
+/* What is heard before the grant is told after it. */
+void life_hear_revocation(struct contender *c, const struct reply *reply) {
+  if (reply->revoked && c->revocation == REVOCATION_NONE)
+    c->revocation = REVOCATION_HEARD;
+  tell_revocation(c);
+}
+
+/* Birth. */
+
+/* At the end of a step.  Its memory goes back once no reply can come any more,
+ * and its gate's has come back. */
+static void settle(struct chore *chore) {
+  struct contender *c = chore->owner;
+  if (c->way->settle) c->way->settle(c);
+  if (c->state != CONTENDER_GONE || c->chore.waits) return;
+  if (c->create.in_flight || c->remove.in_flight) return;
+  if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
+  contender_check(c);
+  contender_drop(c);
+  c->tell(c, NEWS_FORGOTTEN);
+}
+
+static void init_ops(struct contender *c) {
+  c->create = (struct op){.kind = OP_CREATE,
+                          .handler = on_create,
+                          .owner = c,
+                          .path = c->path,
+                          .data = c->options.data,
+                          .size = c->options.size,
+                          .exact = c->options.downgrade || c->way->exclusive};
+  c->remove = (struct op){.kind = OP_REMOVE,
+                          .handler = on_remove,
+                          .owner = c,
+                          .path = c->path};
+}
+
+void life_begin(struct contender *c, struct queue *queue,
+                const struct way *way) {
+  c->way = way;
+  c->chore = (struct chore){.run = settle, .owner = c};
+  init_ops(c);
+  contender_join(c, queue);
+  timer_set(&queue->all->timers, &c->timer, c->options.deadline);
+}
+
+/* Watches. */
+
+/* All but that of its own node. */
+static void unwatch_others(struct contender *c) {
+  if (c->watches_children) {
+    c->watches_children = false;
+    directory_unwatch_children(&c->queue->directory);
+  }
+  watch_drop(&c->predecessor);
+  watch_drop(&c->before);
+}
+
+static void unwatch(struct contender *c) {
+  watch_drop(&c->own);
+  unwatch_others(c);
+}
+
+void life_watch_own(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  if (c->own.watch)
+    watch_arm(&c->own);
+  else if (watch_want(&c->own, &c->queue->directory.watches, c->node.name))
+    watch_read(&c->own); /* one that waits may have it armed */
+}
+
+/* Leaving. */
+
+/* Nothing of it is left. */
+static void finish(struct contender *c) {
+  unwatch(c);
+  c->node.known = NODE_NONE;
+  if (c->decision == DECISION_NONE) {
+    contender_enter(c, CONTENDER_PARKED); /* but it is not over */
+    return;
+  }
+  timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  contender_enter(c, CONTENDER_GONE);
+  c->tell(c, NEWS_REMOVED);
+  contender_settle_later(c);
+}
+
+void life_leave(struct contender *c) {
+  if (c->node.known == NODE_NONE) {
+    finish(c);
+    return;
+  }
+  contender_enter(c, CONTENDER_LEAVING);
+  if (c->decision != DECISION_NONE)
+    timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  unwatch_others(c);
+  life_drive(c);
+}
+
+void life_go_on_leaving(struct contender *c) {
+  if (c->node.known == NODE_NONE)
+    finish(c);
+  else
+    life_drive(c);
+}
+
+static void retry_leaving(struct contender *c) {
+  timer_set(&c->queue->all->timers, &c->timer,
+            c->decision != DECISION_NONE ? NEVER : c->options.deadline);
+  life_drive(c);
+}
+
+/* Refusal, release, loss. */
+
+static void note_refusal(struct contender *c, enum verdict why) {
+  bool waited = why == VERDICT_TIMEOUT || why == VERDICT_BUSY;
+  if (why == VERDICT_TIMEOUT)
+    counter_add(&contender_wire(c)->counters.timeouts, 1);
+  if (waited && c->rival.size == 0) c->way->note_rival(c);
+}
+
+void life_refuse(struct contender *c, enum verdict why, int reason) {
+  if (c->decision != DECISION_NONE) return; /* the grant was first */
+  contender_check(c);
+  decide(c, DECISION_REFUSED);
+  c->verdict = why;
+  c->reason = reason;
+  note_refusal(c, why);
+  c->tell(c, NEWS_REFUSED);
+  c->rival.size = 0;
+  life_leave(c);
+}
+
+void life_release(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  decide(c, DECISION_RELEASED);
+  life_leave(c);
+}
+
+static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
+  decide(c, DECISION_LOST);
+  c->verdict = as;
+  c->loss = why;
+  counter_add(&contender_wire(c)->counters.lost, 1);
+  c->tell(c, NEWS_LOST);
+}
+
+void life_lose(struct contender *c, enum loss why) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  tell_loss(c, why, VERDICT_LOST);
+  life_leave(c);
+}
+
+void life_lose_node(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  tell_loss(c, LOSS_DELETED, VERDICT_LOST);
+  c->node.known = NODE_NONE;
+  life_leave(c);
+}
+
+/* The grant. */
+
+static void grant(struct contender *c) {
+  struct contenders *all = c->queue->all;
+  int64_t max_hold = c->options.max_hold;
+  timer_set(&all->timers, &c->timer,
+            max_hold == NEVER ? NEVER : all->wire->now + max_hold);
+  unwatch_others(c);
+  decide(c, DECISION_GRANTED);
+  if (c->node.turn == 0) c->node.granted_in = all->wire->connection;
+  contender_enter(c, CONTENDER_HELD);
+  contender_check(c);
+  counter_add(&all->wire->counters.grants, 1);
+  c->tell(c, NEWS_GRANTED);
+  tell_revocation(c);
+}
+
+/* Without a lease it may be old news: look again behind a committed round. */
+void life_be_first(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  contender_check(c);
+  if (wire_lease_stands(wire)) {
+    grant(c);
+    return;
+  }
+  contender_enter(c, CONTENDER_QUEUED);
+  c->view.listed_in = 0;
+  c->view.awaits_lease = true;
+  wire_prove(wire);
+}
+
+void life_proved(struct contender *c) {
+  if (!c->view.awaits_lease) return;
+  c->view.awaits_lease = false;
+  if (c->state != CONTENDER_QUEUED) return;
+  contender_check(c);
+  c->way->look_anew(c);
+}
+
+/* A local turn: the next of this session's waiters takes the node over, with
+ * everything that is known of it, and no request is sent.  Nothing that the
+ * grant stood on changes: the node is the same, nobody is ahead of it. */
+void life_take_over(struct contender *c, struct contender *from) {
+  contender_check(c);
+  c->node = from->node;
+  c->node.turn++;
+  contender_set_name(c, c->node.name);
+  watch_hand_over(&from->own, &c->own);
+  decide(from, DECISION_RELEASED);
+  finish(from);
+  counter_add(&contender_wire(c)->counters.local_turns, 1);
+  grant(c);
+}
+
+/* The node. */
+
+/* A name that no node of ours has had: whatever happened to earlier ones
+ * cannot be mistaken for what happens to this one.  But where the name is always
+ * the same, a doubt stays one. */
+static void take_new_name(struct contender *c) {
+  bool doubt = c->node.known == NODE_MAYBE && c->way->exclusive;
+  char name[NAME_MAX_OWN];
+  c->node = (struct node){.known = doubt ? NODE_MAYBE : NODE_NONE,
+                          .id = c->queue->all->next_id++};
+  c->view = (struct view){0};
+  c->revocation = REVOCATION_NONE;
+  c->way->name(c, name, sizeof name);
+  contender_set_name(c, name);
+}
+
+void life_enter(struct contender *c) {
+  contender_check(c);
+  take_new_name(c);
+  contender_enter(c, CONTENDER_ENTERING);
+  life_drive(c);
+}
+
+void life_start_over(struct contender *c) {
+  unwatch(c);
+  if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
+    c->node.known = NODE_NONE; /* many begin again at once */
+    contender_enter(c, CONTENDER_PARKED);
+    return;
+  }
+  take_new_name(c);
+  contender_enter(c, CONTENDER_ENTERING);
+  life_drive(c);
+}
+
+static void create_failed(struct contender *c, int rc) {
+  if (rc == REPLY_NO_NODE && c->options.downgrade) {
+    life_refuse(c, VERDICT_LOST, 0); /* and so the writer is gone, too */
+    return;
+  }
+  if (rc == REPLY_NO_NODE) {
+    directory_make(&c->queue->directory);
+    return;
+  }
+  wire_trouble(contender_wire(c), "cannot create a node",
+               c->queue->directory.path, rc);
+  life_refuse(c, verdict_of(rc), rc);
+}
+
+/* Who waits keeps those behind it waiting: they would come before it. */
+static bool must_come_later(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  if (wire_defers(wire, &c->create)) c->queue->creates_from = wire->trusted_at;
+  return wire->now < c->queue->creates_from;
+}
+
+static void try_create(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  if (c->create.in_flight) return;
+  if (c->queue->directory.missing) {
+    directory_wake(&c->queue->directory);
+    return;
+  }
+  if (wire_refuses(wire, &c->create)) {
+    create_failed(c, REASON_TOO_LARGE);
+    return;
+  }
+  if (must_come_later(c) || !wire_submit(wire, &c->create)) return;
+  c->node.serial = c->create.serial;
+  if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
+  c->way->sent(c);
+}
+
+/* Driving. */
+
+static void drive_leaving(struct contender *c) {
+  if (c->node.known == NODE_MAYBE)
+    c->way->find(c);
+  else if (contender_has_node(c) && c->way->may_remove(c) &&
+           !c->remove.in_flight)
+    wire_submit(contender_wire(c), &c->remove);
+}
+
+void life_drive(struct contender *c) {
+  const struct wire *wire = contender_wire(c);
+  if (!wire->connected) return;
+  contender_check(c);
+  switch (c->state) {
+    case CONTENDER_ENTERING:
+      if (contender_has_node(c))
+        c->way->find(c);
+      else
+        try_create(c);
+      break;
+    case CONTENDER_FINDING:
+      c->way->find(c);
+      break;
+    case CONTENDER_QUEUED:
+      c->way->look(c);
+      break;
+    case CONTENDER_HELD:
+      /* After a reconnection: is our node still there? */
+      if (wire->connection > c->node.granted_in) life_watch_own(c);
+      break;
+    case CONTENDER_LEAVING:
+      drive_leaving(c);
+      break;
+    case CONTENDER_PARKED: /* its queue lets it in */
+    case CONTENDER_GONE:
+      break;
+  }
+}
+
+void life_due(struct contender *c) {
+  const struct wire *wire = contender_wire(c);
+  bool over = c->decision == DECISION_NONE && wire->now >= c->options.deadline;
+  contender_check(c);
+  if (c->state == CONTENDER_HELD)
+    life_lose(c, LOSS_MAX_HOLD);
+  else if (over && wire->connected && c->options.patient)
+    life_refuse(c, VERDICT_TIMEOUT, 0);
+  else if (over)
+    life_refuse(c, VERDICT_DISCONNECTED, 0);
+  else if (c->state == CONTENDER_QUEUED)
+    c->way->due(c);
+  else
+    retry_leaving(c);
+}
+
+void life_directory_failed(struct contender *c, int rc) {
+  if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
+      !c->create.in_flight)
+    life_refuse(c, verdict_of(rc), rc);
+}
+
+/* Connections and sessions. */
+
+static bool wants_to_hold(const struct contender *c) {
+  return c->decision == DECISION_NONE;
+}
+
+void life_disconnected(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c) && !c->options.patient)
+    life_refuse(c, VERDICT_DISCONNECTED, 0);
+  else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
+    life_lose(c, LOSS_SUSPENDED);
+}
+
+/* Every node of the session is gone with it. */
+void life_session_ended(struct contender *c) {
+  const struct wire *wire = contender_wire(c);
+  contender_check(c);
+  /* No server ends by itself what is proved to live. */
+  if (c->state == CONTENDER_HELD)
+    tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
+              VERDICT_EXPIRED);
+  if (c->state == CONTENDER_GONE) return;
+  if (c->state != CONTENDER_PARKED) finish(c);
+  /* The writer is gone, and its place. */
+  if (c->options.downgrade) life_refuse(c, VERDICT_LOST, 0);
+}
+
+void life_close(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c)) {
+    decide(c, DECISION_REFUSED);
+    c->verdict = VERDICT_CLOSED;
+    c->tell(c, NEWS_REFUSED);
+  } else if (c->state == CONTENDER_HELD) {
+    decide(c, DECISION_LOST);
+    c->verdict = VERDICT_CLOSED;
+    c->tell(c, NEWS_LOST);
+  }
+  if (c->state != CONTENDER_GONE) finish(c);
+  contender_settle_later(c);
+}
+
+/* Replies. */
+
+/* Has the server made what it was asked for?  If it says something else, it has
+ * said nothing. */
+static bool names_what_was_asked(const struct contender *c, const char *path) {
+  size_t length = strlen(c->path);
+  if (!path || strncmp(path, c->path, length) != 0) return false;
+  if (c->create.exact) return path[length] == '\0';
+  const char *number = path + length;
+  return number[0] != '\0' && !strchr(number, '/') &&
+         strlen(c->node.name) + strlen(number) < NAME_MAX_OWN;
+}
+
+static void made(struct contender *c, const struct reply *reply) {
+  bool ours = reply->owner == contender_wire(c)->session;
+  c->node.known = ours ? NODE_OURS : NODE_MADE;
+  c->node.czxid = reply->czxid;
+  c->node.owner_session = reply->owner;
+  contender_set_name(c, reply->path + c->queue->directory.length + 1);
+  if (c->state == CONTENDER_ENTERING && c->way->made) c->way->made(c);
+}
+
+static void may_be_made(struct contender *c) {
+  c->node.known = NODE_MAYBE;
+  if (c->state != CONTENDER_ENTERING) return;
+  contender_enter(c, CONTENDER_FINDING);
+  life_drive(c);
+}
+
+static void not_made(struct contender *c, int rc) {
+  if (c->node.known == NODE_ASKED) c->node.known = NODE_NONE;
+  if (c->state != CONTENDER_ENTERING) return;
+  if (rc == REPLY_NODE_EXISTS && c->way->exclusive)
+    c->way->exists(c);
+  else
+    create_failed(c, rc);
+}
+
+static void on_create(struct op *op, const struct reply *reply) {
+  struct contender *c = op->owner;
+  bool leaving = c->state == CONTENDER_LEAVING;
+  if (c->state == CONTENDER_GONE)
+    contender_settle_later(c);
+  else if (reply_is_unknown(reply->rc))
+    may_be_made(c);
+  else if (reply->rc != REPLY_OK)
+    not_made(c, reply->rc);
+  else if (names_what_was_asked(c, reply->path))
+    made(c, reply);
+  else
+    may_be_made(c);
+  if (leaving) life_go_on_leaving(c);
+}
+
+static void on_remove(struct op *op, const struct reply *reply) {
+  struct contender *c = op->owner;
+  int rc = reply->rc;
+  if (c->state != CONTENDER_LEAVING) {
+    if (c->state == CONTENDER_GONE) contender_settle_later(c);
+  } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
+    finish(c);
+  } else if (reply_is_unknown(rc)) {
+    /* The connection is about to go; then again.  But a name that is not ours
+     * alone may be somebody else's by then: look first. */
+    if (c->way->exclusive) c->node.known = NODE_MAYBE;
+  } else {
+    wire_trouble(contender_wire(c), "cannot delete our node", c->path, rc);
+    if (c->attempts < 6) c->attempts++;
+    timer_set(&c->queue->all->timers, &c->timer,
+              contender_wire(c)->now + (SECOND / 10 << c->attempts));
+  }
+}

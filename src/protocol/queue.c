@@ -1,0 +1,292 @@
+#include "queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static const struct directory_owner owner;
+
+struct queue *queue_new(struct contenders *all, const char *path,
+                        void (*flush)(struct chore *chore)) {
+  struct queue *queue = calloc(1, sizeof *queue + directory_size(strlen(path)));
+  if (!queue) return NULL;
+  queue->all = all;
+  queue->flush = (struct chore){.run = flush, .owner = queue};
+  directory_init(&queue->directory, &owner, all->wire, &all->quota,
+                 &queue->flush, (char *)(queue + 1), path);
+  return queue;
+}
+
+bool queue_is_idle(const struct queue *queue) {
+  return !queue->first && directory_is_idle(&queue->directory);
+}
+
+static void stop_waiting(struct queue *queue);
+
+void queue_free(struct queue *queue) {
+  assert(queue_is_idle(queue));
+  stop_waiting(queue);
+  free(queue);
+}
+
+/* Who waits for the quota. */
+
+static void wait_for_quota(struct queue *queue, bool urgent) {
+  struct contenders *all = queue->all;
+  queue->urgent = urgent;
+  if (queue->crowded) return;
+  queue->crowded = true;
+  queue->crowded_next = NULL;
+  queue->crowded_previous = all->crowded_last;
+  if (all->crowded_last)
+    all->crowded_last->crowded_next = queue;
+  else
+    all->crowded_first = queue;
+  all->crowded_last = queue;
+}
+
+static void stop_waiting(struct queue *queue) {
+  struct contenders *all = queue->all;
+  if (!queue->crowded) return;
+  queue->crowded = false;
+  if (queue->crowded_previous)
+    queue->crowded_previous->crowded_next = queue->crowded_next;
+  else
+    all->crowded_first = queue->crowded_next;
+  if (queue->crowded_next)
+    queue->crowded_next->crowded_previous = queue->crowded_previous;
+  else
+    all->crowded_last = queue->crowded_previous;
+}
+
+bool queue_wake_crowded(struct contenders *all) {
+  bool leaving = all->wire->counters.pending_releases > 0;
+  for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
+    if (quota_ask(&all->quota, q->directory.length, q->urgent, leaving) ==
+        QUOTA_LATER)
+      continue;
+    directory_wake(&q->directory);
+    return true; /* it passes on what it does not need */
+  }
+  return false;
+}
+
+/* Admission. */
+
+enum admission {
+  ADMIT_NOW,
+  ADMIT_LATER,
+  ADMIT_BUSY,  /* it would have to wait, and does not want to */
+  ADMIT_NEVER, /* the quota is used up by what only the user can release */
+};
+
+/* Must not wait for others of this session to leave (quota.h): the first on
+ * its path, who asks for one more permit, who holds the lock as a writer. */
+static bool is_urgent(const struct contender *c) {
+  return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
+         c->options.downgrade;
+}
+
+/* Does it wait for others of ours that are not on their way out? */
+static bool is_kept_out(const struct contender *c) {
+  bool by_all = directory_is_renewing(&c->queue->directory);
+  if (!by_all && !contender_is_sharing(c)) return false;
+  for (const struct contender *o = c->queue->first; o; o = o->next)
+    if ((by_all || contender_is_sharing(o)) && contender_has_entered(o) &&
+        o->state != CONTENDER_LEAVING)
+      return true;
+  return false;
+}
+
+/* May this parked one have a node now?  `first`: no other waits before it. */
+static enum admission admission(const struct contender *c, bool first) {
+  const struct queue *queue = c->queue;
+  enum renewal renewal = queue->directory.renewal;
+  bool urgent = is_urgent(c);
+  enum quota_answer quota = contender_quota(c, urgent);
+  bool full = queue->entered >= QUEUE_ENTERED_MAX;
+  bool shared = contender_is_sharing(c) && queue->sharing > 0;
+  if (first && !full && !shared && renewal == RENEWAL_NONE &&
+      quota == QUOTA_YES)
+    return ADMIT_NOW;
+  if (!c->options.patient &&
+      (full || renewal == RENEWAL_OCCUPIED || (quota != QUOTA_YES && !urgent) ||
+       is_kept_out(c)))
+    return ADMIT_BUSY;
+  return first && quota == QUOTA_NEVER ? ADMIT_NEVER : ADMIT_LATER;
+}
+
+static void refuse_for_quota(struct contender *c) {
+  wire_trouble(contender_wire(c), "cannot contend", c->queue->directory.path,
+               REASON_NO_ROOM);
+  life_refuse(c, VERDICT_INVALID, REASON_NO_ROOM);
+}
+
+/* In order of arrival: one that must wait for its place keeps back all behind
+ * it.  But who will not wait for others is told at once, wherever it stands.
+ * Returns the one that keeps others back, or NULL. */
+static struct contender *admit_all(struct queue *queue) {
+  struct contender *blocked = NULL;
+  for (struct contender *c = queue->parked; c; c = c->next) {
+    if (c->state != CONTENDER_PARKED) continue;
+    switch (admission(c, !blocked)) {
+      case ADMIT_NOW:
+        c->way->enter(c);
+        break;
+      case ADMIT_BUSY:
+        life_refuse(c, VERDICT_BUSY, 0);
+        break;
+      case ADMIT_NEVER:
+        refuse_for_quota(c);
+        break;
+      case ADMIT_LATER:
+        if (!blocked) blocked = c;
+        if (queue->impatient == 0) return blocked;
+    }
+  }
+  return blocked;
+}
+
+static void admit(struct queue *queue) {
+  struct contender *blocked = admit_all(queue);
+  queue->parked = blocked;
+  if (blocked && contender_quota(blocked, is_urgent(blocked)) == QUOTA_LATER)
+    wait_for_quota(queue, is_urgent(blocked));
+  else
+    quota_pass_on(&queue->all->quota);
+}
+
+void queue_admit(struct contender *c) {
+  if (!contender_wire(c)->connected || c->state != CONTENDER_PARKED) return;
+  if (admission(c, true) == ADMIT_NOW)
+    c->way->enter(c);
+  else
+    queue_rewind(c->queue);
+}
+
+/* The session's side. */
+
+void queue_flush(struct queue *queue) {
+  stop_waiting(queue);
+  if (!queue->all->wire->connected) return;
+  admit(queue);
+  directory_flush(&queue->directory, queue->first && queue->entered == 0);
+}
+
+void queue_rewind(struct queue *queue) {
+  queue->parked = queue->first;
+  directory_wake(&queue->directory);
+}
+
+/* In order of arrival, so that what leaves is sent before what enters. */
+void queue_drive(struct queue *queue) {
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (c->state != CONTENDER_PARKED) life_drive(c);
+}
+
+void queue_connected(struct queue *queue) {
+  directory_connected(&queue->directory);
+  queue->creates_from = 0;
+  queue_drive(queue);
+  directory_wake(&queue->directory);
+}
+
+/* Local turns. */
+
+static struct contender *next_sharing(const struct queue *queue) {
+  for (struct contender *c = queue->parked; c; c = c->next)
+    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0) return c;
+  return NULL;
+}
+
+/* When somebody asks for the lock it is not ours to pass on. */
+static bool may_be_passed_on(const struct contender *c) {
+  const struct wire *wire = contender_wire(c);
+  return c->node.turn < c->options.handoffs &&
+         c->revocation != REVOCATION_TOLD && wire->connected &&
+         wire_lease_stands(wire);
+}
+
+void queue_release(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  struct contender *next = may_be_passed_on(c) ? next_sharing(c->queue) : NULL;
+  if (next)
+    life_take_over(next, c);
+  else
+    life_release(c);
+}
+
+/* Finding. */
+
+static struct contender *find_from(struct contender *from, uint64_t id) {
+  for (struct contender *c = from; c; c = c->next)
+    if (c->node.id == id && contender_has_entered(c)) return c;
+  return NULL;
+}
+
+const struct contender *queue_find(const struct queue *queue, uint64_t id) {
+  return find_from(queue->first, id);
+}
+
+const struct contender *queue_holder(const struct queue *queue) {
+  for (const struct contender *c = queue->first; c; c = c->next)
+    if (c->state == CONTENDER_HELD) return c;
+  return NULL;
+}
+
+/* What the directory tells. */
+
+static struct queue *of(struct directory *d) { return (struct queue *)d; }
+
+/* A list and a queue have nearly the same order: the next one is mostly found
+ * where the last one was, or a thousand would take a million steps. */
+static void remove_strays(struct queue *queue, const struct listing *listing) {
+  struct contender *last = queue->first;
+  for (int i = 0; i < listing->count; i++) {
+    uint64_t id;
+    const char *name = listing->entries[i].name;
+    if (!name_id(name, &queue->all->wire->base, &id)) continue;
+    struct contender *c = find_from(last, id);
+    if (!c) c = find_from(queue->first, id);
+    if (c)
+      last = c;
+    else
+      directory_remove_stray(&queue->directory, name);
+  }
+}
+
+static void listed(struct directory *d, const struct listing *listing,
+                   uint64_t serial) {
+  remove_strays(of(d), listing);
+  for (struct contender *c = of(d)->first; c; c = c->next)
+    if (contender_has_entered(c) && c->node.serial < serial)
+      c->way->listed(c, listing);
+}
+
+/* When it is tried again the waiters ask for another. */
+static void unlisted(struct directory *d) {
+  for (struct contender *c = of(d)->first; c; c = c->next)
+    c->view.listed_in = 0;
+  wire_retry(d->wire);
+}
+
+static void refused(struct directory *d, int rc) {
+  for (struct contender *c = of(d)->first; c; c = c->next)
+    if (contender_is_waiting(c)) life_refuse(c, verdict_of(rc), rc);
+}
+
+static void made(struct directory *d) { queue_drive(of(d)); }
+
+static void not_made(struct directory *d, int rc) {
+  for (struct contender *c = of(d)->first; c; c = c->next)
+    life_directory_failed(c, rc);
+}
+
+static void occupied(struct directory *d) { admit(of(d)); }
+
+static const struct directory_owner owner = {.listed = listed,
+                                             .unlisted = unlisted,
+                                             .refused = refused,
+                                             .made = made,
+                                             .not_made = not_made,
+                                             .occupied = occupied};

@@ -1,0 +1,38 @@
+/* A queue: this session's contenders on one path.  Who of them may have a node
+ * now, and what their directory tells them all. */
+#ifndef ZKLOCK_QUEUE_H
+#define ZKLOCK_QUEUE_H
+
+#include "life.h"
+
+#pragma GCC visibility push(hidden)
+
+/* `flush`: at the end of the batch; calls queue_flush. */
+struct queue *queue_new(struct contenders *all, const char *path,
+                        void (*flush)(struct chore *chore));
+bool queue_is_idle(const struct queue *queue); /* nothing left */
+void queue_free(struct queue *queue);
+
+/* Lets parked contenders in as far as they may be, and sends what is wanted. */
+void queue_flush(struct queue *queue);
+/* The same for this one, now. */
+void queue_admit(struct contender *c);
+/* All that are parked are to be looked at again. */
+void queue_rewind(struct queue *queue);
+/* All but those are driven. */
+void queue_drive(struct queue *queue);
+void queue_connected(struct queue *queue);
+/* The user gives it back: to the next of this session's, perhaps. */
+void queue_release(struct contender *c);
+
+/* Whoever waits for the quota may try again; false: nobody does. */
+bool queue_wake_crowded(struct contenders *all);
+
+/* The one that holds; NULL: nobody of ours. */
+const struct contender *queue_holder(const struct queue *queue);
+/* The one whose node has this id. */
+const struct contender *queue_find(const struct queue *queue, uint64_t id);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,31 @@
+/* The common way of waiting: nodes in the order of their numbers.  Mutex,
+ * readers and writers, and a semaphore's gates. */
+#ifndef ZKLOCK_QUEUED_H
+#define ZKLOCK_QUEUED_H
+
+#include "contender.h"
+
+#pragma GCC visibility push(hidden)
+
+extern const struct way queued_way;
+
+/* Its parts, for a way that differs in others. */
+void queued_name(const struct contender *c, char *name, size_t size);
+void queued_sent(struct contender *c);
+void queued_find(struct contender *c);
+void queued_look(struct contender *c);
+void queued_look_anew(struct contender *c);
+void queued_due(struct contender *c);
+bool queued_may_remove(struct contender *c);
+void queued_listed(struct contender *c, const struct listing *listing);
+watch_handler queued_heard;
+void queued_note_rival(struct contender *c);
+
+/* Of a contender in a queue with one holder: that one is its rival. */
+void queued_note_own_holder(struct contender *c);
+/* Whoever of those it watches is known. */
+void queued_note_watched(struct contender *c);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,120 @@
+/* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2: an inner
+ * mutex lets in one at a time; whoever is inside makes a permit's node and waits
+ * until there are no more of them than permits.  Only who is inside adds any, so
+ * the count can only fall meanwhile.
+ *
+ * So a permit has two plain contenders: one in the queue of its path, as any
+ * other, and its gate in the queue of inner mutexes.  The permit enters when the
+ * gate is held, and the gate goes when the permit is decided.  What the gate
+ * tells is only noted; at the end of the step `settle` looks at both, and does
+ * what their states call for. */
+#include "semaphore.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "queue.h"
+#include "queued.h"
+
+static void note_rival_of_gate(struct contender *c) {
+  c->rival = c->gate->rival;
+  c->view.ahead = c->gate->view.ahead;
+}
+
+static void hear_gate(struct contender *gate, enum news news) {
+  struct contender *c = gate->owner;
+  if (news == NEWS_REVOKED) return;
+  if (news == NEWS_REFUSED) note_rival_of_gate(c); /* as long as it is known */
+  c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
+                  : news == NEWS_FORGOTTEN ? GATE_FREE
+                                           : GATE_OUT;
+  contender_settle_later(c);
+}
+
+static bool gate_is_ours(const struct contender *c) {
+  return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
+}
+
+/* Its path is that of the inner mutexes, beside the permits'. */
+static struct queue *queue_of_gates(struct contender *c) {
+  const struct directory *permits = &c->queue->directory;
+  size_t length = permits->length - strlen(PERMITS);
+  char *path = c->path; /* not yet in use */
+  memcpy(path, permits->path, length);
+  memcpy(path + length, LOCKS, sizeof LOCKS);
+  return c->queue->all->queue_of(c->queue->all, path);
+}
+
+static void begin_gate(struct contender *c) {
+  struct contender_options options = {.kind = KIND_GATE,
+                                      .deadline = NEVER,
+                                      .max_hold = NEVER,
+                                      .patient = c->options.patient,
+                                      .data = c->options.data,
+                                      .size = c->options.size};
+  struct queue *queue = queue_of_gates(c);
+  if (!queue) {
+    wire_retry(contender_wire(c));
+    return;
+  }
+  c->gate_state = GATE_WAITS;
+  contender_init(c->gate, &options, hear_gate, c);
+  life_begin(c->gate, queue, &queued_way);
+}
+
+/* It has a place among the permits. */
+static void enter(struct contender *c) {
+  if (c->gate_state == GATE_INSIDE)
+    life_enter(c);
+  else if (gate_is_ours(c))
+    begin_gate(c);
+}
+
+/* Decided: the next one may ask. */
+static void leave_gate(struct contender *c) {
+  if (gate_is_ours(c)) return;
+  if (c->gate->state == CONTENDER_HELD)
+    life_release(c->gate);
+  else
+    life_refuse(c->gate, VERDICT_CANCELLED, 0);
+}
+
+static bool gate_was_refused(const struct contender *c) {
+  return c->gate_state != GATE_UNUSED && c->gate->decision == DECISION_REFUSED;
+}
+
+static void settle(struct contender *c) {
+  bool inside = c->gate_state == GATE_INSIDE;
+  if (c->decision != DECISION_NONE)
+    leave_gate(c);
+  else if (gate_was_refused(c))
+    life_refuse(c, c->gate->verdict, c->gate->reason);
+  else if (c->state == CONTENDER_PARKED && (inside || gate_is_ours(c)))
+    queue_admit(c);
+  else if (!inside && c->state != CONTENDER_PARKED &&
+           c->state != CONTENDER_LEAVING)
+    /* Somebody else may be inside now: gives its node back, and begins again */
+    life_leave(c);
+}
+
+static void note_rival(struct contender *c) {
+  if (c->gate_state != GATE_WAITS) {
+    queued_note_rival(c);
+    return;
+  }
+  queued_note_rival(c->gate);
+  note_rival_of_gate(c);
+}
+
+const struct way semaphore_way = {.name = queued_name,
+                                  .enter = enter,
+                                  .sent = queued_sent,
+                                  .find = queued_find,
+                                  .look = queued_look,
+                                  .look_anew = queued_look_anew,
+                                  .due = queued_due,
+                                  .may_remove = queued_may_remove,
+                                  .listed = queued_listed,
+                                  .heard = queued_heard,
+                                  .note_rival = note_rival,
+                                  .settle = settle};

@@ -1,0 +1,143 @@
+/* The wire: requests on their way to ZooKeeper and back, in one connection after
+ * another, and what their answers prove: the lease, and which creates may be what
+ * a connection was lost for.  Knows nothing of locks. */
+#ifndef ZKLOCK_WIRE_H
+#define ZKLOCK_WIRE_H
+
+#include <stdatomic.h>
+
+#include "chore.h"
+#include "lease.h"
+#include "name.h"
+#include "op.h"
+#include "suspicion.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SESSION_COUNTERS(X) \
+  X(requests)               \
+  X(in_flight)              \
+  X(grants)                 \
+  X(handoffs)               \
+  X(local_turns)            \
+  X(timeouts)               \
+  X(lost)                   \
+  X(reconnects)             \
+  X(expiries)               \
+  X(heartbeats)             \
+  X(nudges)                 \
+  X(lists)                  \
+  X(strays)                 \
+  X(watches)                \
+  X(events)                 \
+  X(pending_releases)       \
+  X(waiting)
+
+/* Written by the protocol's thread alone, read by any. */
+struct counters {
+#define X(name) _Atomic uint64_t name;
+  SESSION_COUNTERS(X)
+#undef X
+};
+
+/* Whom the wire tells. */
+struct wire_owner {
+  void *self;
+  /* A round was answered: the lease is longer. */
+  void (*proved)(void *self);
+  void (*trouble)(void *self, const char *message, const char *path, int rc);
+};
+
+/* How soon a session needs its next proof. */
+enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
+
+struct wire {
+  struct transport transport;
+  struct wire_owner owner;
+  struct chores step, batch; /* chore.h: to be done at the end of each */
+  struct counters counters;
+  struct name_base base; /* of the names of this session's nodes */
+  size_t chroot_length;
+
+  int64_t now;
+  bool connected;
+  unsigned connection; /* counts connections; 0: none yet */
+  unsigned begun;      /* the last in which anything was asked */
+  int64_t session;     /* ZooKeeper's session id; 0: none */
+  int64_t timeout;     /* as negotiated last; the lease has its own */
+  bool no_containers;  /* the server does not know them */
+
+  struct lease lease;
+  struct op heartbeat, nudge;
+  char heartbeat_path[1100]; /* never exists */
+  bool round_in_flight;
+  bool proof_wanted;  /* somebody is first and the lease does not stand */
+  int64_t round_sent; /* when the last round was sent */
+  int64_t retry_at;   /* something could not be sent: when to try again */
+
+  uint64_t serial;
+  struct op *flight, **flight_end; /* sent and not answered, in order */
+  struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
+  struct op *alone;                /* in flight, with nothing beside it */
+  struct suspicion suspicion;
+  int64_t trusted_at; /* from then on the connection is not young any more */
+  int64_t resume_at;  /* the same while a create waits for it; or NEVER */
+};
+
+void wire_init(struct wire *wire, const struct transport *transport,
+               const struct wire_owner *owner, const char *chroot,
+               const unsigned char random[16]);
+
+/* What was submitted is sent in that order, at once or when it may be, and
+ * answered.  False: there is no connection, or it could not be sent, and is to
+ * be tried again when wire_is_to_retry says so. */
+bool wire_submit(struct wire *wire, struct op *op);
+void wire_retry(struct wire *wire);
+void wire_trouble(struct wire *wire, const char *message, const char *path,
+                  int rc);
+
+/* It may be what the last connection was lost for: not while this one is young.
+ * Whoever waits is told when by wire_is_to_resume. */
+bool wire_defers(struct wire *wire, const struct op *create);
+/* Servers close the connection at such a create: it must not be sent. */
+bool wire_refuses(const struct wire *wire, const struct op *create);
+/* It was applied, though its answer was lost: a server has read it. */
+void wire_found(struct wire *wire, const struct op *create);
+
+static inline bool wire_lease_stands(const struct wire *wire) {
+  return wire->now < wire->lease.until;
+}
+/* Renews the lease as soon as possible. */
+void wire_prove(struct wire *wire);
+
+/* For the session. */
+
+void wire_connected(struct wire *wire, int64_t session, int64_t timeout,
+                    int64_t started, bool needed);
+/* Answers all that was in flight: nobody will. */
+void wire_disconnected(struct wire *wire);
+void wire_closed(struct wire *wire);
+void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
+
+/* Is it time?  Each says so once. */
+bool wire_is_to_retry(struct wire *wire);
+bool wire_is_to_resume(struct wire *wire);
+/* Not before something is tried again that could not be sent. */
+int64_t wire_not_before_retry(const struct wire *wire, int64_t due);
+/* Rounds, as often as they are needed; and company for what is unanswered. */
+void wire_beat(struct wire *wire, enum need need);
+void wire_nudge(struct wire *wire);
+/* When any of these must be called. */
+int64_t wire_due(const struct wire *wire, enum need need);
+
+static inline void counter_add(_Atomic uint64_t *counter, int n) {
+  /* One writer: a load and a store do, no locked instruction. */
+  atomic_store_explicit(counter,
+                        atomic_load_explicit(counter, memory_order_relaxed) +
+                            (uint64_t)n,
+                        memory_order_relaxed);
+}
+
+#pragma GCC visibility pop
+
+#endif

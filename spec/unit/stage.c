@@ -75,8 +75,9 @@ void end(struct stage *s) {
 const char *shown(struct stage *s) { return take_text(s, s->shown); }
 
 int counted(const struct stage *s, const char *counter) {
-#define X(name) \
-  if (strcmp(counter, #name) == 0) return (int)s->session.counters.name;
+#define X(name)                    \
+  if (strcmp(counter, #name) == 0) \
+    return (int)session_counters(&s->session)->name;
   SESSION_COUNTERS(X)
 #undef X
   test_fail("there is no counter %s", counter);
@@ -169,5 +170,5 @@ int pace(struct stage *s) {
 }
 
 int lease_of(const struct stage *s) {
-  return (int)((s->session.lease.until - s->now) / MILLISECOND);
+  return (int)((session_lease(&s->session) - s->now) / MILLISECOND);
 }

@@ -92,7 +92,7 @@ static void set_kind(struct contender_options *options, struct wish wish) {
   if (!wish.below) return;
   options->downgrade = true;
   options->writer_token = wish.below->token;
-  strcpy(options->writer, wish.below->contender->name);
+  strcpy(options->writer, wish.below->contender->node.name);
 }
 
 static void set_data(struct contender_options *options, struct actor *a,
@@ -119,7 +119,7 @@ struct actor *acquire(struct stage *s, struct wish wish) {
   set_kind(&options, wish);
   set_data(&options, a, wish);
   snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
-           wish.lock == PERMIT ? LEASES : "");
+           wish.lock == PERMIT ? PERMITS : "");
   a->contender = malloc(contender_size(strlen(path)));
   if (wish.lock == PERMIT) a->gate = malloc(contender_size(strlen(path)));
   contender_init(a->contender, &options, hear_contender, a);

@@ -3,8 +3,8 @@
 local c_tests = require "support.c_tests"
 
 for _, file in ipairs {
-  "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c", "quota.c", "addresses.c",
-  "settings.c", "notice.c",
+  "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c", "quota.c",
+  "addresses.c", "settings.c", "notice.c",
   "story_queue.c", "story_replies.c", "story_connections.c", "story_time.c",
   "story_rwlock.c", "story_semaphore.c", "story_unfair.c", "story_turns.c",
   "story_directory.c", "story_limits.c",

@@ -97,6 +97,29 @@ TEST("tells one that does not wait that somebody is inside the gate") {
   END(s);
 }
 
+TEST("refuses a permit for what its gate is refused for") {
+  struct stage *s = BEGIN();
+  struct actor *denied = ACQUIRE(s, .lock = PERMIT);
+  answers(s, "create lock", REPLY_NO_AUTH);
+  HEARD(denied, "refused: auth, removed, forgotten");
+  CHECK_INT(REPLY_NO_AUTH, reason_of(denied));
+  shows(s, "");
+  struct actor *large = ACQUIRE(s, .lock = PERMIT, .bytes = 100000);
+  disconnects(s);
+  for (int i = 0; i < 3; i++) {
+    connects(s);
+    shows(s, "");
+    passes(s, 1000);
+    disconnects(s);
+  }
+  connects(s);
+  shows(s, "");
+  HEARD(large, "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_TOO_LARGE, reason_of(large));
+  CHECK(bytes_of(large) > 100000 && bytes_of(large) < 100200);
+  END(s);
+}
+
 TEST("refuses a permit at its deadline, wherever it waits") {
   struct stage *s = BEGIN();
   struct actor *in = inside(s, (struct wish){.within = 3000});

@@ -118,6 +118,9 @@ void rounds_by_hand(struct stage *s, bool by_hand);
 void stage_made(struct stage *s, int number); /* to a create */
 /* The same, but nobody hears of it. */
 void made_unheard(struct stage *s, int number);
+/* The same, but what it names is the path that was asked for and `more`, or if
+ * `elsewhere` that alone. */
+void made_oddly(struct stage *s, bool elsewhere, const char *more);
 void stage_shows(struct stage *s, const char *children); /* to a list */
 void shows_without_memory(struct stage *s);              /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);

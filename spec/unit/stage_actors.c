@@ -15,7 +15,7 @@ static void note_refusal(struct actor *a) {
   snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
   add_text(a->told, text);
   a->reason = a->contender->reason;
-  a->bytes = contender_bytes(a->contender);
+  if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
              (const char *)rival->data, rival->holds ? ", who holds" : "");

@@ -193,6 +193,16 @@ static bool is_in(const char *path, const char *directory) {
          !strchr(path + length + 1, '/');
 }
 
+void made_oddly(struct stage *s, bool elsewhere, const char *more) {
+  char path[1200];
+  const struct reply reply = {.path = more ? path : NULL,
+                              .czxid = 1,
+                              .owner = s->id};
+  snprintf(path, sizeof path, "%s%s",
+           elsewhere ? "" : oldest_of(s, OP_CREATE)->path, more ? more : "");
+  answer(s, &reply);
+}
+
 /* "7", "7r", "locks:7", "/other:7r": its path, to be freed. */
 static char *path_of(const struct stage *s, const char *text) {
   char directory[1100], *path = calloc(1, 1200);

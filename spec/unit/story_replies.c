@@ -51,6 +51,33 @@ TEST("deletes a node that turns up late, which nobody of ours knows") {
   END(s);
 }
 
+TEST("looks for its node where a server says that it has made another") {
+  static const struct {
+    bool elsewhere;
+    const char *more;
+  } oddities[] = {
+      {false, NULL},
+      {false, ""},
+      {false, "0000000001/more"},
+      {false, "000000000000000000000000000000000000000000000000000000000001"},
+      {true, "/lock"},
+      {true, "/lock/_c_other-lock-0000000001"},
+      {true, ""},
+  };
+  for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    made_oddly(s, oddities[i].elsewhere, oddities[i].more);
+    CHECK_TEXT("finding", state_of(a));
+    shows(s, "");
+    HEARD(a, "");
+    made(s, 1);
+    shows(s, "1");
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
 TEST("begins again when the node it finds is of another session") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);

@@ -132,6 +132,11 @@ bool is_beyond_help(const struct stage *s) {
   return session_is_beyond_help(&s->session, s->now);
 }
 
+void opens(struct stage *s) {
+  session_open(&s->session, s->now);
+  settle(s);
+}
+
 bool wants_session(struct stage *s) {
   bool wanted = s->wanted;
   s->wanted = false;

@@ -153,6 +153,7 @@ void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);
 void refuses_credentials(struct stage *s);
 bool is_beyond_help(const struct stage *s);
+void opens(struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
 void cannot_send(struct stage *s, bool cannot);
 

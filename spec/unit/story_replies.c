@@ -228,6 +228,26 @@ TEST("watches again, 0.1 s later, where a server refused to") {
   END(s);
 }
 
+TEST("leaves a stray for the next list when its delete cannot be sent") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  made(s, 2);
+  cannot_send(s, true);
+  shows(s, "1 2");
+  CHECK_INT(0, counted(s, "strays"));
+  cannot_send(s, false);
+  passes(s, 100);
+  confirms(s, "get 2");
+  changed(s, "2");
+  SENT(s, "get 1, get 2");
+  HEARD(a, "");
+  END(s);
+}
+
 TEST("deletes a stray once, and again if the next list shows it") {
   struct stage *s = BEGIN();
   ACQUIRE(s);

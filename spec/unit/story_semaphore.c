@@ -1,4 +1,5 @@
 /* The semaphore: the gate, the permits, the watched directory. */
+#include "memory.h"
 #include "protocol/op.h"
 #include "stage.h"
 
@@ -94,6 +95,19 @@ TEST("tells one that does not wait that somebody is inside the gate") {
   HEARD(a, "refused: busy, removed");
   confirms(s, "remove 7");
   HEARD(a, "forgotten");
+  END(s);
+}
+
+TEST("asks for the gate again, 0.1 s later, when there was no memory") {
+  struct stage *s = BEGIN();
+  together(s);
+  ACQUIRE(s, .lock = PERMIT);
+  memory_refuse(1);
+  apart(s);
+  memory_refuse(0);
+  SENT(s, "");
+  passes(s, 100);
+  SENT(s, "create lock, list");
   END(s);
 }
 

@@ -12,7 +12,7 @@ for _, file in ipairs {
   local subject, sentences = c_tests.read(file)
   describe(subject, function()
     for _, sentence in ipairs(sentences) do
-      it(sentence .. " #once", function() c_tests.check(file, sentence) end)
+      it(sentence .. " #once #layer", function() c_tests.check(file, sentence) end)
     end
   end)
 end

@@ -10,9 +10,9 @@ for _, file in ipairs {
   "story_directory.c", "story_limits.c",
 } do
   local subject, sentences = c_tests.read(file)
-  describe(subject, function()
+  describe(subject .. " #once #layer", function()
     for _, sentence in ipairs(sentences) do
-      it(sentence .. " #once #layer", function() c_tests.check(file, sentence) end)
+      it(sentence, function() c_tests.check(file, sentence) end)
     end
   end)
 end

@@ -4,7 +4,7 @@ local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
 local Events = require "zklock.events"
-local Life = require "zklock.life"
+local State = require "zklock.state"
 local loops = require "zklock.loop"
 local misuse = require "zklock.errors".misuse
 local protect = require "zklock.protect"
@@ -26,7 +26,7 @@ function Engine.new(session, handle, hosts, given)
     hosts = hosts,
     connect_timeout = given.connect_timeout,
     data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
-    life = Life.new(),
+    state = State.new(),
     callbacks = Callbacks.new(given.log),
     waits = waits.tables(),
     scopes = {}, -- requests of nginx with which something ends
@@ -52,14 +52,14 @@ end
 
 function Engine:check_open()
   if core.pid() ~= self.pid then self:check_process() end
-  if self.life:is_closed() then misuse("the session is closed") end
+  if self.state:is_closed() then misuse("the session is closed") end
 end
 
 -- Closing.
 
 local function await_end(self)
   local deadline = core.now() + PATIENCE
-  while self.life.state == "closed" do
+  while self.state.name == "closed" do
     local left = deadline - core.now()
     if left <= 0 then return end
     self.core:wait(left)
@@ -68,23 +68,23 @@ local function await_end(self)
 end
 
 local function leave(self)
-  if self.life:has_left() then return end
+  if self.state:has_left() then return end
   self.adapters:close()
-  self.life.last = self.life.last
+  self.state.last = self.state.last
     or { id = self.core:id(), stats = self.core:stats() }
   self.core:leave()
-  self.life:enter "left"
+  self.state:enter "left"
 end
 
 local function enter_closed(self)
-  self.life:enter "closed"
+  self.state:enter "closed"
   self.core:close()
   self.events:tell_closed()
 end
 
 local function close(self)
   self.events:tell_losses()
-  if self.life:is_closed() then return end -- by one who was told
+  if self.state:is_closed() then return end -- by one who was told
   enter_closed(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
@@ -94,14 +94,14 @@ local Closing = protect.class()
 
 function Closing:finish()
   local engine = self.engine
-  if not self.fine and not engine.life:has_left() then enter_closed(engine) end
+  if not self.fine and not engine.state:has_left() then enter_closed(engine) end
   leave(engine)
 end
 
 --- Releases all, ends the ZooKeeper session, and tells who waits or listens.
 function Engine:close()
   self:check_process()
-  if self.life:is_closed() then return end
+  if self.state:is_closed() then return end
   local closing = setmetatable({ engine = self }, Closing)
   protect.call(loops.may_block(self.adapters.loop), closing, close, self)
 end

@@ -100,7 +100,7 @@ local function end_openings(self, code)
 end
 
 local function fail(self, code)
-  if self.engine.life:enter("failed", code) then end_openings(self, code) end
+  if self.engine.state:enter("failed", code) then end_openings(self, code) end
 end
 
 -- Everybody who is to hear that a hold is lost hears it once.
@@ -143,10 +143,10 @@ local function tell(self, event, listeners)
   end
 end
 
-local function tell_state(self, state, event, listeners)
-  if not self.engine.life:enter(state) then return end
+local function tell_state(self, name, event, listeners)
+  if not self.engine.state:enter(name) then return end
   tell(self, event, listeners)
-  if state == "connected" then end_openings(self, false) end
+  if name == "connected" then end_openings(self, false) end
 end
 
 local function report(self, level, message)
@@ -189,7 +189,7 @@ end
 -- Of a close nobody hears who has not heard before it.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
-  return hold and not hold.ended and not engine.life:is_closed() and hold
+  return hold and not hold.ended and not engine.state:is_closed() and hold
 end
 
 function handlers.lost(engine, number, reason)
@@ -205,26 +205,26 @@ function handlers.revoked(engine, number)
   return hold and { tell_revoked, hold, hold.revocation or none }
 end
 
-local function state_item(engine, state)
-  local event = state
-  if state == "connected" and engine.life:is_same_session() then
+local function state_item(engine, name)
+  local event = name
+  if name == "connected" and engine.state:is_same_session() then
     event = "reconnected"
   end
-  return { tell_state, state, event, listeners_of(engine.events, event) }
+  return { tell_state, name, event, listeners_of(engine.events, event) }
 end
 
-function handlers.state(engine, state)
-  local life = engine.life
-  if state == "closed" or not life:may_enter(state)
-      or state == "suspended" and life.state == state then
+function handlers.state(engine, name)
+  local state = engine.state
+  if name == "closed" or not state:may_enter(name)
+      or name == "suspended" and state.name == name then
     return nil
   end
-  return state_item(engine, state)
+  return state_item(engine, name)
 end
 
 -- `code`: why there is no first connection.
 function handlers.failed(engine, code)
-  return engine.life:may_enter "failed" and { fail, code }
+  return engine.state:may_enter "failed" and { fail, code }
 end
 
 function handlers.log(_, level, message)
@@ -238,7 +238,7 @@ function handlers.ended(engine, number)
 end
 
 function handlers.closed(engine)
-  engine.life:enter "ended"
+  engine.state:enter "ended"
 end
 
 local function dispatch(self, kind, ...)
@@ -252,8 +252,8 @@ end
 function Events:step()
   run_due(self)
   local engine = self.engine
-  local life, handle = engine.life, engine.core
-  while not life:has_left()
+  local state, handle = engine.state, engine.core
+  while not state:has_left()
       and dispatch(self, handle:next(engine.adapters.host_reads)) do
     run_due(self)
   end
@@ -270,7 +270,7 @@ function Events:lose(hold, reason)
     self.untold[hold] = true
     return
   end
-  if engine.life.state == "connected" and engine.core:state() == "suspended"
+  if engine.state.name == "connected" and engine.core:state() == "suspended"
   then
     do_now(self, state_item(engine, "suspended"))
   end

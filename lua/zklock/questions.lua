@@ -13,7 +13,7 @@ function questions.await_opening(engine, seconds)
   local deadline = core.now() + seconds
   local opening = waits.new(engine, engine.waits.openings)
   opening.timeout = function() return deadline - core.now() end
-  opening.code, opening.done = engine.life.code, engine.life:is_decided()
+  opening.code, opening.done = engine.state.code, engine.state:is_decided()
   if not opening.done then
     waits.suspend(opening, engine.adapters:for_waiting())
   end

@@ -1,6 +1,6 @@
 -- What users hold has the methods that they are told of, and no others; the
 -- state of a session is written in one place.
-local Life = require "zklock.life"
+local State = require "zklock.state"
 local scripted = require "support.scripted_core"
 
 local library = scripted.load()
@@ -54,44 +54,44 @@ describe("The methods of #layer", function()
   end)
 end)
 
-describe("The life of a session", function()
+describe("The state of a session", function()
   local function after(...)
-    local life = Life.new()
-    for _, state in ipairs { ... } do assert.is_true(life:enter(state)) end
-    return life
+    local state = State.new()
+    for _, name in ipairs { ... } do assert.is_true(state:enter(name)) end
+    return state
   end
 
   it("goes on until it is closed, and then to its end", function()
-    local life = after("failed", "connected", "suspended", "expired", "failed",
+    local state = after("failed", "connected", "suspended", "expired", "failed",
       "connected", "closed", "closed", "ended", "left", "left")
-    assert.is_true(life:has_left())
-    for _, state in ipairs { "connected", "expired", "closed", "ended" } do
-      assert.is_false(life:enter(state))
+    assert.is_true(state:has_left())
+    for _, name in ipairs { "connected", "expired", "closed", "ended" } do
+      assert.is_false(state:enter(name))
     end
-    assert.equal("left", life.state)
+    assert.equal("left", state.name)
   end)
 
   it("does not end before it is closed", function()
-    for _, state in ipairs { "connected", "suspended", "expired", "failed" } do
-      local life = after(state)
-      assert.is_false(life:is_closed())
-      assert.is_false(life:enter "ended")
-      assert.is_false(life:enter "left")
-      assert.is_true(life:enter "closed")
-      assert.is_true(life:is_closed())
-      assert.is_false(life:has_left())
+    for _, name in ipairs { "connected", "suspended", "expired", "failed" } do
+      local state = after(name)
+      assert.is_false(state:is_closed())
+      assert.is_false(state:enter "ended")
+      assert.is_false(state:enter "left")
+      assert.is_true(state:enter "closed")
+      assert.is_true(state:is_closed())
+      assert.is_false(state:has_left())
     end
   end)
 
   it("has a reason only while there is no first connection", function()
-    local life = after()
-    assert.is_false(life:is_decided())
-    assert.is_true(life:enter("failed", "auth"))
-    assert.is_true(life:is_decided())
-    assert.equal("auth", life.code)
-    assert.is_true(life:enter "connected")
-    assert.is_false(life.code)
-    assert.is_false(life:may_enter "failed")
+    local state = after()
+    assert.is_false(state:is_decided())
+    assert.is_true(state:enter("failed", "auth"))
+    assert.is_true(state:is_decided())
+    assert.equal("auth", state.code)
+    assert.is_true(state:enter "connected")
+    assert.is_false(state.code)
+    assert.is_false(state:may_enter "failed")
   end)
 
   it("tells a reconnection from a new ZooKeeper session", function()

@@ -41,7 +41,7 @@ describe("A list of contenders", function()
     end
   end)
 
-  it("has leases that the first of the inner lock waits with", function()
+  it("has permits that the first of the inner lock waits with", function()
     assert.same({ "leases/a-lease-0000000000 holds",
       "leases/b-lease-0000000001 waits", "locks/c-lock-0000000002 waits" },
       survey("leases/a-lease-0000000000 one", "leases/b-lease-0000000001 two",

@@ -1,8 +1,10 @@
---- Life: the one state of a session, as those who use it have been told.
+--- State: the one state of a session, as those who use it have been told.
 --
---        ┌──► failed ◄────┐
---        ▼      ▼         │        from each of these
---     opening ──► connected, suspended, expired ──► closed ──► ended ──► left
+--     opening ──► failed ◄──────────────┐
+--        │          ▼                   │
+--        └──► connected ◄──► suspended ──► expired
+--
+--     from each of these ──► closed ──► ended ──► left
 --
 --   opening    no server has been reached: who needs one waits
 --   failed     nor will one be for some time: who needs one is told `code`
@@ -14,9 +16,10 @@
 --   left       the descriptor is gone; `last` is what was known then
 local check = require "zklock.check"
 
-local Life = {}
-Life.__index = Life
+local State = {}
+State.__index = State
 
+-- (What is told may leave states out, where there were too many at once.)
 local legal = {
   opening = check.set "failed connected suspended expired closed",
   failed = check.set "failed connected suspended expired closed",
@@ -30,35 +33,37 @@ local legal = {
 
 local is_over = { closed = true, ended = true, left = true, opening = false,
   failed = false, connected = false, suspended = false, expired = false }
-local has_connected = check.set "connected suspended"
-local is_undecided = check.set "opening failed"
 
-function Life.new()
-  return setmetatable({ state = "opening", code = false, last = false }, Life)
+function State.new()
+  return setmetatable({
+    name = "opening",
+    code = false, -- of "failed": why
+    last = false, -- of "left": `{ id =, stats = }`
+  }, State)
 end
 
 --- May it come to this?  (Not every event is news when it is told.)
-function Life:may_enter(state)
-  return legal[self.state][state] or false
+function State:may_enter(name)
+  return legal[self.name][name] or false
 end
 
---- The only writer of the state.  `code`: of `failed`.  Is it so now?
-function Life:enter(state, code)
-  if not self:may_enter(state) then return false end
-  self.state, self.code = state, code or false
+--- The only writer of the state.  Is it so now?
+function State:enter(name, code)
+  if not self:may_enter(name) then return false end
+  self.name, self.code = name, code or false
   return true
 end
 
-function Life:is_closed() return is_over[self.state] end
+function State:is_closed() return is_over[self.name] end
 
-function Life:has_left() return self.state == "left" end
+function State:has_left() return self.name == "left" end
 
 --- Is a connection that comes now one more of the same ZooKeeper session?
-function Life:is_same_session() return has_connected[self.state] or false end
-
---- Need nobody wait for the first connection, or wait any more?
-function Life:is_decided()
-  return self.state == "failed" or not is_undecided[self.state]
+function State:is_same_session()
+  return self.name == "connected" or self.name == "suspended"
 end
 
-return Life
+--- Is it known whether there is a first connection?
+function State:is_decided() return self.name ~= "opening" end
+
+return State

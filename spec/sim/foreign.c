@@ -92,7 +92,7 @@ static bool is_first(struct world *w, int own) {
   return true;
 }
 
-static int leases_of(struct world *w, const struct lock *lock, bool foreign) {
+static int permits_of(struct world *w, const struct lock *lock, bool foreign) {
   const struct history *h = &w->zoo.history;
   int count = 0;
   int child = history_first_child(h, lock->directory);
@@ -114,7 +114,7 @@ static void hold(struct world *w, struct foreigner *f) {
   f->state = FOREIGN_HOLDING;
   leave(w, &f->gate);
   invariants_foreign(w, f->lock, reads,
-                     role == ROLE_PERMIT ? leases_of(w, lock, true) : 0);
+                     role == ROLE_PERMIT ? permits_of(w, lock, true) : 0);
 }
 
 static enum role role_of(struct world *w, const struct lock *lock) {
@@ -168,7 +168,7 @@ static void go_on(struct world *w, struct foreigner *f) {
       f->state = FOREIGN_WAITING;
   } else if (!is_there(w, f->node)) {
     rest(w, f);
-  } else if (inside ? leases_of(w, lock, false) <= lock->permits
+  } else if (inside ? permits_of(w, lock, false) <= lock->permits
                     : is_first(w, f->node)) {
     f->holds += w->now;
     hold(w, f);

@@ -266,7 +266,7 @@ static void check_node(struct world *w, const struct acquisition *a) {
 }
 
 /* Readers, and holders of permits, may be told in any order; the order of
- * leases is that of the inner mutex, unless somebody takes its nodes away. */
+ * permits is that of the inner mutex, unless somebody takes its nodes away. */
 static bool must_be_newest(const struct lock *lock,
                            const struct acquisition *a) {
   return a->kind != KIND_READ && (a->kind != KIND_PERMIT || !lock->tampered);
@@ -365,7 +365,7 @@ static void check_exclusion(struct world *w) {
   }
 }
 
-void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
+void invariants_foreign(struct world *w, int lock, bool reads, int permits) {
   int holders = 0;
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
@@ -377,8 +377,9 @@ void invariants_foreign(struct world *w, int lock, bool reads, int leases) {
     else if (!reads || a->kind != KIND_READ)
       violate(w, "(%d) believes to hold what a foreign client was given", i);
   }
-  if (holders + leases > w->profile.locks[lock].permits && holders)
-    violate(w, "%d of ours and %d foreign ones hold a permit", holders, leases);
+  if (holders + permits > w->profile.locks[lock].permits && holders)
+    violate(w, "%d of ours and %d foreign ones hold a permit", holders,
+            permits);
 }
 
 /* A deadline is kept in the first batch after it. */
@@ -587,7 +588,7 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is lost, and all goes well", number_of(w, a));
 }
 
-void invariants_turned(struct world *w, struct process *p) {
+void invariants_after_batch(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;

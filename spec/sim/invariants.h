@@ -17,7 +17,7 @@ void invariants_shown(struct world *w, const struct process *p,
 /* After the news of a grant. */
 void invariants_granted(struct world *w, struct acquisition *a);
 /* A process has finished a batch. */
-void invariants_turned(struct world *w, struct process *p);
+void invariants_after_batch(struct world *w, struct process *p);
 /* A round of this process has been answered. */
 void invariants_proved(struct world *w, const struct process *p);
 /* A hold has ended with its lease. */
@@ -25,7 +25,7 @@ void invariants_lease_over(struct world *w, const struct acquisition *a);
 /* The leader is about to expire a session. */
 void invariants_expiring(struct world *w, int session);
 /* A foreign client holds a lock; of a semaphore, so many of them do. */
-void invariants_foreign(struct world *w, int lock, bool reads, int leases);
+void invariants_foreign(struct world *w, int lock, bool reads, int permits);
 /* The leader is about to delete a node at the wish of a client of ours. */
 void invariants_deleting(struct world *w, int node);
 /* A node has been removed at the wish of a client. */

@@ -114,7 +114,7 @@ void process_close(struct world *w, struct process *p) {
   process_begins(w, p);
   shut(p);
   library_close(w, p);
-  invariants_turned(w, p);
+  invariants_after_batch(w, p);
   p->opening = true;
   p->opens_at = w->now + world_span(w, 100 * MILLISECOND);
   agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, p->number, 0);
@@ -172,7 +172,7 @@ static void arrange(struct world *w, struct process *p) {
 
 void process_ends(struct world *w, struct process *p) {
   session_run(&p->session, p->now);
-  invariants_turned(w, p);
+  invariants_after_batch(w, p);
   arrange(w, p);
 }
 

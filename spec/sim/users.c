@@ -154,7 +154,7 @@ static news_handler user_hears;
 
 /* For a downgrade: `writer`, who holds. */
 static void acquire(struct world *w, struct process *p, int user, int writer) {
-  static const char *const kinds[] = {"mutex", "read", "write", "lease",
+  static const char *const kinds[] = {"mutex", "read", "write", "permit",
                                       "unfair"};
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
   memset(a, 0, sizeof *a);

@@ -35,9 +35,9 @@ static bool is_below(const char *node, const char *directory) {
 static void read_row(lua_State *L, struct row *row, int index) {
   const char *node = text_field(L, "node");
   row->index = index;
-  row->directory = is_below(node, LOCKS)    ? AT_LOCKS
+  row->directory = is_below(node, LOCKS)     ? AT_LOCKS
                    : is_below(node, PERMITS) ? AT_PERMITS
-                                            : AT_PATH;
+                                             : AT_PATH;
   row->name = row->directory == AT_PATH ? node : strchr(node, '/') + 1;
   row->sequence = row->rank = 0;
   row->role = name_parse(row->name, &row->sequence);

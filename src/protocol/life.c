@@ -2,17 +2,18 @@
  *
  *                 a connection,                list: nobody ahead, and proof
  *   PARKED ─────► a place ────► ENTERING ───────────────────────────► HELD
- *    ▲ │                         │ ▲  │ list: somebody ahead           ▲ │
- *    │ │ a node is               │ │  └───────────► QUEUED ────────────┘ │
- *    │ │ passed on to it    lost │ │ no such node    ▲ │ it is first     │
- *    │ └──────► HELD             ▼ │                 │ │                 │
- *    │                        FINDING ───────────────┘ │                 │
- *    │ session expired           │      found          │                 │
- *    └─(any waiting state)───────┴─────────────────────┤         release,│
- *    ▲                           timeout, cancel, close│            loss │
- *    │ to begin again                                  ▼                 ▼
- *    └──────────────────────────────────────────────── LEAVING ◄─────────┘
- *   GONE ◄── deleted, not found, or died with its session ──┘
+ *     ▲                          │ ▲  │ list: somebody ahead           ▲ │
+ *     │ session expired;         │ │  └───────────► QUEUED ────────────┘ │
+ *     │ to begin again      lost │ │ no such node    ▲ │ it is first     │
+ *     │ (any waiting state,      ▼ │                 │ │                 │
+ *     │ LEAVING)              FINDING ───────────────┘ │                 │
+ *     │                          │      found          │                 │
+ *     └──────────────────────────┴─────────────────────┤         release,│
+ *                                timeout, cancel, close│            loss │
+ *                                                      ▼                 ▼
+ *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
+ *
+ *   A local turn is not drawn: PARKED → HELD, and the one before HELD → GONE.
  *
  * Transitions, and who performs them:
  *   → PARKED             life_begin; finish, life_start_over (where the quota
@@ -26,6 +27,8 @@
  *   → HELD               grant
  *   → LEAVING            life_leave
  *   → GONE               finish
+ *
+ * The facts of each state are those that contender_check asserts.
  *
  * While connected the session is CONNECTED and `connection` numbers the
  * connection; HELD while it is not CONNECTED is what the user sees as

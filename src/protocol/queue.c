@@ -3,31 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static const struct directory_owner owner;
-
-struct queue *queue_new(struct contenders *all, const char *path,
-                        void (*flush)(struct chore *chore)) {
-  struct queue *queue = calloc(1, sizeof *queue + directory_size(strlen(path)));
-  if (!queue) return NULL;
-  queue->all = all;
-  queue->flush = (struct chore){.run = flush, .owner = queue};
-  directory_init(&queue->directory, &owner, all->wire, &all->quota,
-                 &queue->flush, (char *)(queue + 1), path);
-  return queue;
-}
-
-bool queue_is_idle(const struct queue *queue) {
-  return !queue->first && directory_is_idle(&queue->directory);
-}
-
-static void stop_waiting(struct queue *queue);
-
-void queue_free(struct queue *queue) {
-  assert(queue_is_idle(queue));
-  stop_waiting(queue);
-  free(queue);
-}
-
 /* Who waits for the quota. */
 
 static void wait_for_quota(struct queue *queue, bool urgent) {
@@ -290,3 +265,26 @@ static const struct directory_owner owner = {.listed = listed,
                                              .made = made,
                                              .not_made = not_made,
                                              .occupied = occupied};
+
+/* Birth and death. */
+
+struct queue *queue_new(struct contenders *all, const char *path,
+                        void (*flush)(struct chore *chore)) {
+  struct queue *queue = calloc(1, sizeof *queue + directory_size(strlen(path)));
+  if (!queue) return NULL;
+  queue->all = all;
+  queue->flush = (struct chore){.run = flush, .owner = queue};
+  directory_init(&queue->directory, &owner, all->wire, &all->quota,
+                 &queue->flush, (char *)(queue + 1), path);
+  return queue;
+}
+
+bool queue_is_idle(const struct queue *queue) {
+  return !queue->first && directory_is_idle(&queue->directory);
+}
+
+void queue_free(struct queue *queue) {
+  assert(queue_is_idle(queue));
+  stop_waiting(queue);
+  free(queue);
+}

@@ -13,7 +13,7 @@ struct queue *queue_new(struct contenders *all, const char *path,
 bool queue_is_idle(const struct queue *queue); /* nothing left */
 void queue_free(struct queue *queue);
 
-/* Lets parked contenders in as far as there is room, and sends what is wanted. */
+/* Lets parked contenders in as far as they may be, and sends what is wanted. */
 void queue_flush(struct queue *queue);
 /* The same for this one, now. */
 void queue_admit(struct contender *c);

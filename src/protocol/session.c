@@ -166,7 +166,7 @@ static void each_contender(struct session *s,
     for (struct contender *c = q->first; c; c = c->next) visit(c);
 }
 
-/* Until nothing is left to do: who goes makes room for others. */
+/* Until nothing is left to do: who goes lets others in. */
 static void flush(struct session *s) {
   struct wire *wire = &s->wire;
   bool crowded = s->all.crowded_first != NULL;

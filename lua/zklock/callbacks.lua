@@ -64,8 +64,10 @@ end
 
 --- What a callback has raised: `{ problem }`, each once; and are there more?
 function Callbacks:take_problem()
-  local problem = table.remove(self.problems, 1)
-  return problem, self.problems[1] ~= nil
+  local problems = self.problems
+  if not problems[1] then return nil, false end
+  local problem = table.remove(problems, 1)
+  return problem, problems[1] ~= nil
 end
 
 return Callbacks

@@ -306,7 +306,7 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 	@LUA=lua$(LUA_VERSION) bash spec/floors
 
 .PHONY: lint format
-lint:  ## luacheck, clang-format, compiler warnings as errors
+lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)

@@ -51,7 +51,8 @@ struct process;
   X(SUSPEND, "suspend") /* holders who lose by a disconnection */           \
   X(TWIN, "twin")       /* several users of one session */                  \
   X(FLAP, "flap")       /* connections break again and again */             \
-  X(FOREIGN, "foreign") /* clients of another library */
+  X(FOREIGN, "foreign") /* clients of another library */                    \
+  X(GARBLE, "garble")   /* creates are answered with names that are none */
 
 enum fault {
 #define X(name, text) FAULT_##name,

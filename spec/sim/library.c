@@ -350,6 +350,31 @@ static bool hear_round(struct world *w, struct process *p,
   return op->round;
 }
 
+/* The name of no node that was asked for: nothing, the directory, another. */
+static const char *garble(struct world *w, const char *path) {
+  static char text[256];
+  size_t length = strlen(path);
+  char *name = text + (strrchr(path, '/') - path);
+  memset(text, 0, sizeof text);
+  memcpy(text, path, length + 1);
+  switch (random_below(&w->random, 5)) {
+    case 0:
+      return NULL;
+    case 1:
+      memset(text, 0, sizeof text);
+      break;
+    case 2:
+      *name = '\0';
+      break;
+    case 3:
+      name[1] ^= 1;
+      break;
+    default:
+      memset(text + length, '1', 80);
+  }
+  return text;
+}
+
 static void answered(struct world *w, struct process *p,
                      const struct note *note) {
   const struct request *r = &w->zoo.requests[note->request];
@@ -357,6 +382,11 @@ static void answered(struct world *w, struct process *p,
   struct listing *listing = NULL;
   if (note->node != NO_NODE && note->rc == REPLY_OK)
     describe_node(w, note, &reply);
+  if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
+      random_chance(&w->random, 30)) {
+    count(w, SAW_GARBLED);
+    reply.path = garble(w, reply.path);
+  }
   if (r->op == OP_LIST && note->rc == REPLY_OK)
     reply.listing = listing = listing_of(w, r->path, note->view);
   if (r->op == OP_CREATE && note->rc == REPLY_OK &&

@@ -57,6 +57,7 @@
   X(DISCONNECTED, "refused: disconnected")                                   \
   X(REFUSED_CLOSED, "refused: closed")                                       \
   X(AUTH, "refused: not allowed")                                            \
+  X(GARBLED, "creates answered with another name")                           \
   X(INVALID, "refused: invalid")                                             \
   X(LOST_BY_LEASE, "lost: the lease was over")                               \
   X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                       \

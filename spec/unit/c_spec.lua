@@ -3,16 +3,16 @@
 local c_tests = require "support.c_tests"
 
 for _, file in ipairs {
-  "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c", "addresses.c",
-  "hosts.c", "notice.c",
+  "lease.c", "name.c", "rule.c", "timer.c", "suspicion.c", "quota.c",
+  "addresses.c", "hosts.c", "notice.c",
   "story_queue.c", "story_replies.c", "story_connections.c", "story_time.c",
   "story_rwlock.c", "story_semaphore.c", "story_unfair.c", "story_turns.c",
   "story_directory.c", "story_limits.c",
 } do
   local subject, sentences = c_tests.read(file)
-  describe(subject, function()
+  describe(subject .. " #once #layer", function()
     for _, sentence in ipairs(sentences) do
-      it(sentence .. " #once", function() c_tests.check(file, sentence) end)
+      it(sentence, function() c_tests.check(file, sentence) end)
     end
   end)
 end

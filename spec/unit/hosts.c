@@ -58,6 +58,10 @@ TEST("are refused with the element and the fault") {
       {"a:000081", "has a bad port (element 1 of 'a:000081')"},
       {"b,[::1]:x", "has a bad port (element 2 of 'b,[::1]:x')"},
       {"[::1", "has a '[' without ']' (element 1 of '[::1')"},
+      {"::1", "has an IPv6 address that is not in '[…]' (element 1 of '::1')"},
+      {"a b",
+       "has a host name with a character that none can have (element 1 of 'a "
+       "b')"},
       {":1", "has an empty host name (element 1 of ':1')"},
       {"a//b",
        "has a chroot that is not valid: it must not contain an empty "

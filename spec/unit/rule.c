@@ -54,10 +54,10 @@ static const char *ahead_of(enum kind kind, enum layout layout, int number,
   snprintf(result, sizeof result, "%d:", ahead.count);
   if (ahead.nearest)
     sprintf(result + strlen(result), " %d%s", (int)ahead.nearest->sequence,
-            ahead.shortcut ? "+" : "");
+            ahead.nearest_proves ? "+" : "");
   if (ahead.before)
     sprintf(result + strlen(result), " %d%s", (int)ahead.before->sequence,
-            ahead.chain ? "+" : "");
+            ahead.before_proves ? "+" : "");
   listing_free(listing);
   return result;
 }

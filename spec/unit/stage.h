@@ -118,6 +118,9 @@ void rounds_by_hand(struct stage *s, bool by_hand);
 void stage_made(struct stage *s, int number); /* to a create */
 /* The same, but nobody hears of it. */
 void made_unheard(struct stage *s, int number);
+/* The same, but what it names is the path that was asked for and `more`, or if
+ * `elsewhere` that alone. */
+void made_oddly(struct stage *s, bool elsewhere, const char *more);
 void stage_shows(struct stage *s, const char *children); /* to a list */
 void shows_without_memory(struct stage *s);              /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
@@ -150,11 +153,11 @@ void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);
 void refuses_credentials(struct stage *s);
 bool is_beyond_help(const struct stage *s);
+void opens(struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
 void cannot_send(struct stage *s, bool cannot);
 
 /* The time. */
-int64_t now_of(const struct stage *s);
 void passes(struct stage *s, int milliseconds);
 /* The process is stopped: it does nothing meanwhile. */
 void stops_for(struct stage *s, int milliseconds);
@@ -163,8 +166,7 @@ void together(struct stage *s);
 void apart(struct stage *s);
 /* How long after one round the next is sent; all are answered at once. */
 int pace(struct stage *s);
-/* When the lease ends, from now; and when the session wants to act. */
+/* When the lease ends, from now. */
 int lease_of(const struct stage *s);
-int due_of(const struct stage *s);
 
 #endif

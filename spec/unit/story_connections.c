@@ -122,6 +122,17 @@ TEST("refuses who does not wait when there is no connection") {
   END(s);
 }
 
+TEST("asks for its first session when it is opened, and not before") {
+  struct stage *s = BEGIN(.apart = true);
+  passes(s, 1000);
+  CHECK(!wants_session(s));
+  opens(s);
+  CHECK(wants_session(s));
+  passes(s, 1000);
+  CHECK(!wants_session(s));
+  END(s);
+}
+
 TEST("lets one that waits wait for the first connection") {
   struct stage *s = BEGIN(.apart = true);
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .tries = true);

@@ -18,6 +18,20 @@ TEST("makes a missing directory, as a container, and then its node") {
   END(s);
 }
 
+TEST("lets those that come meanwhile wait until the directory is made") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  SENT(s, "mkdir /lock");
+  struct actor *b = ACQUIRE(s);
+  SENT(s, "");
+  confirms(s, "mkdir /lock");
+  SENT(s, "create lock, create lock, list");
+  HEARD(b, "");
+  END(s);
+}
+
 TEST("makes a persistent directory where servers know no containers") {
   struct stage *s = BEGIN();
   ACQUIRE(s);

@@ -146,6 +146,27 @@ TEST("keeps a session's nodes and watches below what a packet may have") {
   END(s);
 }
 
+TEST("begins again, with no room left, in the room that its node has had") {
+  char node[1000];
+  struct stage *s = BEGIN(.timeout = 40000);
+  struct actor *first = ACQUIRE(s, .path = long_path(0));
+  made(s, 1);
+  shows(s, "0 1");
+  confirms(s, "get 1, get 0");
+  HEARD(first, "");
+  for (int i = 1; i < 2000; i++) {
+    ACQUIRE(s, .path = long_path(i));
+    if (!*sent(s)) break; /* refused */
+    made(s, 1);
+    shows(s, "1");
+  }
+  snprintf(node, sizeof node, "%s:1", long_path(0));
+  deleted(s, node);
+  HEARD(first, "");
+  SENT(s, "unwatch 0, create lock, list");
+  END(s);
+}
+
 TEST("lets those that waited for room in as they came, whatever their path") {
   struct stage *s = BEGIN(.timeout = 40000);
   struct actor *holders[2000], *waiters[3];

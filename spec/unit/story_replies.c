@@ -51,6 +51,33 @@ TEST("deletes a node that turns up late, which nobody of ours knows") {
   END(s);
 }
 
+TEST("looks for its node where a server says that it has made another") {
+  static const struct {
+    bool elsewhere;
+    const char *more;
+  } oddities[] = {
+      {false, NULL},
+      {false, ""},
+      {false, "0000000001/more"},
+      {false, "000000000000000000000000000000000000000000000000000000000001"},
+      {true, "/lock"},
+      {true, "/lock/_c_other-lock-0000000001"},
+      {true, ""},
+  };
+  for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    made_oddly(s, oddities[i].elsewhere, oddities[i].more);
+    CHECK_TEXT("finding", state_of(a));
+    shows(s, "");
+    HEARD(a, "");
+    made(s, 1);
+    shows(s, "1");
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
 TEST("begins again when the node it finds is of another session") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
@@ -198,6 +225,26 @@ TEST("watches again, 0.1 s later, where a server refused to") {
   confirms(s, "get 1");
   deleted(s, "1");
   HEARD(a, "granted");
+  END(s);
+}
+
+TEST("leaves a stray for the next list when its delete cannot be sent") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  made(s, 2);
+  cannot_send(s, true);
+  shows(s, "1 2");
+  CHECK_INT(0, counted(s, "strays"));
+  cannot_send(s, false);
+  passes(s, 100);
+  confirms(s, "get 2");
+  changed(s, "2");
+  SENT(s, "get 1, get 2");
+  HEARD(a, "");
   END(s);
 }
 

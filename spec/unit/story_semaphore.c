@@ -1,4 +1,5 @@
 /* The semaphore: the gate, the permits, the watched directory. */
+#include "memory.h"
 #include "protocol/op.h"
 #include "stage.h"
 
@@ -94,6 +95,42 @@ TEST("tells one that does not wait that somebody is inside the gate") {
   HEARD(a, "refused: busy, removed");
   confirms(s, "remove 7");
   HEARD(a, "forgotten");
+  END(s);
+}
+
+TEST("asks for the gate again, 0.1 s later, when there was no memory") {
+  struct stage *s = BEGIN();
+  together(s);
+  ACQUIRE(s, .lock = PERMIT);
+  memory_refuse(1);
+  apart(s);
+  memory_refuse(0);
+  SENT(s, "");
+  passes(s, 100);
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("refuses a permit for what its gate is refused for") {
+  struct stage *s = BEGIN();
+  struct actor *denied = ACQUIRE(s, .lock = PERMIT);
+  answers(s, "create lock", REPLY_NO_AUTH);
+  HEARD(denied, "refused: auth, removed, forgotten");
+  CHECK_INT(REPLY_NO_AUTH, reason_of(denied));
+  shows(s, "");
+  struct actor *large = ACQUIRE(s, .lock = PERMIT, .bytes = 100000);
+  disconnects(s);
+  for (int i = 0; i < 3; i++) {
+    connects(s);
+    shows(s, "");
+    passes(s, 1000);
+    disconnects(s);
+  }
+  connects(s);
+  shows(s, "");
+  HEARD(large, "refused: invalid, removed, forgotten");
+  CHECK_INT(REASON_TOO_LARGE, reason_of(large));
+  CHECK(bytes_of(large) > 100000 && bytes_of(large) < 100200);
   END(s);
 }
 

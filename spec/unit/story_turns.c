@@ -31,6 +31,20 @@ TEST("ends the local turns after so many: the next goes to the tail") {
   END(s);
 }
 
+TEST("lets the next make a node while the shared one is being given back") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 1);
+  struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
+  release(a);
+  HEARD(b, "granted");
+  release(b);
+  SENT(s, "remove 1");
+  ACQUIRE(s, .handoffs = 1); /* and one more comes */
+  CHECK_TEXT("entering", state_of(c));
+  SENT(s, "create lock, list");
+  END(s);
+}
+
 TEST("does not pass a node on without a lease") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1, .handoffs = 2);

@@ -1,4 +1,5 @@
 /* The unfair lock: one node of one name, and whose it is. */
+#include "memory.h"
 #include "protocol/op.h"
 #include "stage.h"
 
@@ -143,6 +144,19 @@ TEST("begins again where its unfair node became another's while it waited") {
   reads(s, "get holder", false, 900);
   HEARD(a, "");
   SENT(s, "create holder, unwatch holder");
+  END(s);
+}
+
+TEST("looks at the unfair node later when there was no memory for it") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  memory_refuse(1);
+  answers(s, "create holder", REPLY_NODE_EXISTS);
+  memory_refuse(0);
+  SENT(s, "");
+  passes(s, 100);
+  reads(s, "get holder", false, 900);
+  HEARD(a, "");
   END(s);
 }
 

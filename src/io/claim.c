@@ -12,14 +12,14 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
                         const char *path, const void *data, size_t size,
                         const struct contender_options *options,
                         news_handler *tell) {
-  bool lease = options->kind == KIND_PERMIT;
+  bool permit = options->kind == KIND_PERMIT;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
-  size_t whole = length + (lease ? strlen(PERMITS) : 0);
+  size_t whole = length + (permit ? strlen(PERMITS) : 0);
   size_t contender = contender_size(whole);
   struct claim *claim = calloc(1, offsetof(struct claim, contender) +
                                       contender + whole + 1 + size);
   if (!claim) return NULL;
-  if (lease && !(claim->gate = malloc(contender))) {
+  if (permit && !(claim->gate = malloc(contender))) {
     free(claim);
     return NULL;
   }
@@ -30,7 +30,7 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
   claim->path = (char *)&claim->contender + contender;
   memcpy(claim->path, chroot, prefix);
   strcpy(claim->path + prefix, path);
-  if (lease) strcpy(claim->path + length, PERMITS);
+  if (permit) strcpy(claim->path + length, PERMITS);
   claim->data = claim->path + whole + 1;
   if (size) memcpy(claim->data, data, size);
   struct message *messages[] = {&claim->acquire, &claim->cancel,

@@ -152,7 +152,8 @@ static struct item *add_item(struct query *query, const char *directory,
   return item;
 }
 
-/* Leases are contenders in leases/ only, and only mutexes are in locks/. */
+/* Of a semaphore: permits are in one directory, the mutexes of its gate in the
+ * other, and in neither is anything else of interest. */
 static bool belongs(const struct query *query, const struct op *op,
                     enum role role) {
   if (op == &query->ops[LISTS_PERMITS]) return role == ROLE_PERMIT;

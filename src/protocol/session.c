@@ -49,9 +49,11 @@ const struct counters *session_counters(const struct session *s) {
 
 /* Steps. */
 
+/* (Who asks something inside a step has read the clock again: it does not go
+ * back for the next one.) */
 static void begin(struct session *s, int64_t now) {
   assert(s->wire.connected == session_is_connected(s));
-  s->wire.now = now;
+  if (now > s->wire.now) s->wire.now = now;
   s->calls++;
 }
 
@@ -296,8 +298,9 @@ void session_close(struct session *s, int64_t now) {
 
 void session_attempting(struct session *s, int64_t now, int64_t started) {
   if (s->state == SESSION_CLOSED || s->wire.session == 0) return;
-  s->wire.now = now;
+  begin(s, now);
   lease_attempting(&s->wire.lease, started);
+  end(s);
 }
 
 /* (What the calls in it end with is heard before anybody is driven.) */

@@ -32,7 +32,8 @@ local misuse = require "zklock.errors".misuse
 local loops = {}
 
 local names = { poll = true }
-for _, name in ipairs(here.names) do names[name] = true end
+local known = here.names
+for _, name in ipairs(known) do names[name] = true end
 
 -- The main chunk is no coroutine on 5.1 and LuaJIT: one name stands for it.
 local MAIN = "main"
@@ -72,9 +73,15 @@ function loops.in_main()
   return loops.task() == MAIN
 end
 
+-- Modules of adapters, by name, as they are asked for.
+local modules = setmetatable({}, { __index = function(self, name)
+  self[name] = require("zklock.loop." .. name)
+  return self[name]
+end })
+
 -- A maker `{ new = }`, one for all or what `here()` says.
 local function adapter_of(name)
-  local adapter = require("zklock.loop." .. name)
+  local adapter = modules[name]
   if adapter.here then return adapter.here() end
   return adapter
 end
@@ -119,7 +126,8 @@ local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
 -- The loop that runs here, of those in question, and how: see here.lua.
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
-  for _, name in ipairs(here.names) do
+  for i = 1, #known do
+    local name = known[i]
     local place = here[name]()
     if place then return name, place end
   end

@@ -1,0 +1,193 @@
+/* Who contends, and what each of them hears. */
+#include "stage_inside.h"
+
+static const char *const verdicts[] = {
+    [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
+    [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
+    [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
+    [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
+    [VERDICT_INVALID] = "invalid",
+};
+
+static void note_refusal(struct actor *a) {
+  const struct rival *rival = &a->contender->rival;
+  char text[40];
+  snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
+  add_text(a->told, text);
+  a->reason = a->contender->reason;
+  if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
+  if (rival->size > 0)
+    snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
+             (const char *)rival->data, rival->holds ? ", who holds" : "");
+}
+
+static void note_loss(struct actor *a) {
+  const char *loss = contender_loss_name(a->contender->loss);
+  char text[40];
+  snprintf(text, sizeof text, "lost: %s",
+           loss ? loss : verdicts[a->contender->verdict]);
+  add_text(a->told, text);
+}
+
+static void forget(struct actor *a) {
+  free(a->contender);
+  free(a->gate);
+  a->contender = a->gate = NULL;
+  add_text(a->told, "forgotten");
+}
+
+static void hear_contender(struct contender *c, enum news news) {
+  struct actor *a = c->owner;
+  switch (news) {
+    case NEWS_GRANTED:
+      a->token = contender_token(c);
+      add_text(a->told, "granted");
+      break;
+    case NEWS_REFUSED:
+      note_refusal(a);
+      break;
+    case NEWS_LOST:
+      note_loss(a);
+      break;
+    case NEWS_REVOKED:
+      add_text(a->told, "revoked");
+      break;
+    case NEWS_REMOVED:
+      add_text(a->told, "removed");
+      break;
+    case NEWS_FORGOTTEN:
+      forget(a);
+  }
+}
+
+const char *heard(struct actor *a) { return take_text(a->stage, a->told); }
+
+const char *state_of(const struct actor *a) {
+  return a->contender ? contender_state_name(a->contender->state) : "forgotten";
+}
+
+int64_t token_of(const struct actor *a) { return a->token; }
+int reason_of(const struct actor *a) { return a->reason; }
+int bytes_of(const struct actor *a) { return a->bytes; }
+const char *rival_of(const struct actor *a) {
+  return a->rival[0] ? a->rival : "nobody";
+}
+
+/* The users. */
+
+static void set_kind(struct contender_options *options, struct wish wish) {
+  static const enum kind kinds[] = {[MUTEX] = KIND_MUTEX,
+                                    [READER] = KIND_READ,
+                                    [WRITER] = KIND_WRITE,
+                                    [PERMIT] = KIND_PERMIT,
+                                    [UNFAIR] = KIND_UNFAIR};
+  options->kind = kinds[wish.lock];
+  options->layout = wish.kazoo ? LAYOUT_KAZOO : LAYOUT_CURATOR;
+  options->permits = wish.permits ? wish.permits : 1;
+  options->strategy = wish.polls            ? WAIT_POLL
+                      : wish.watches_parent ? WAIT_PARENT
+                                            : WAIT_PREDECESSOR;
+  options->poll_interval = wish.polls * MILLISECOND;
+  options->handoffs = wish.handoffs;
+  if (!wish.below) return;
+  options->downgrade = true;
+  options->writer_token = wish.below->token;
+  strcpy(options->writer, wish.below->contender->node.name);
+}
+
+static void set_data(struct contender_options *options, struct actor *a,
+                     struct wish wish) {
+  int size = wish.data ? (int)strlen(wish.data) : wish.bytes;
+  if (size == 0) return;
+  a->data = calloc(1, (size_t)size + 1);
+  if (wish.data) memcpy(a->data, wish.data, (size_t)size);
+  options->data = a->data;
+  options->size = size;
+}
+
+struct actor *acquire(struct stage *s, struct wish wish) {
+  char path[1100];
+  struct actor *a = calloc(1, sizeof *a);
+  struct contender_options options = {
+      .deadline = wish.within ? s->now + wish.within * MILLISECOND : NEVER,
+      .max_hold = wish.max_hold ? wish.max_hold * MILLISECOND : NEVER,
+      .patient = !wish.tries,
+      .lose_on_suspend = wish.loses_soon};
+  a->stage = s;
+  a->next = s->actors;
+  s->actors = a;
+  set_kind(&options, wish);
+  set_data(&options, a, wish);
+  snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
+           wish.lock == PERMIT ? PERMITS : "");
+  a->contender = malloc(contender_size(strlen(path)));
+  if (wish.lock == PERMIT) a->gate = malloc(contender_size(strlen(path)));
+  contender_init(a->contender, &options, hear_contender, a);
+  a->contender->gate = a->gate;
+  if (!session_acquire(&s->session, s->now, a->contender, path))
+    test_fail("no memory to acquire");
+  settle(s);
+  return a;
+}
+
+/* (Without CHECK: what fails is blamed on the story's line.) */
+struct actor *holder(struct stage *s, struct wish wish, int number) {
+  char own[20];
+  struct actor *a = acquire(s, wish);
+  stage_made(s, number);
+  sprintf(own, "%d", number);
+  if (wish.lock != UNFAIR) stage_shows(s, own);
+  test_compare_text("heard", "granted", heard(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
+struct actor *waiter(struct stage *s, struct wish wish) {
+  struct actor *a = acquire(s, wish);
+  stage_made(s, 2);
+  stage_shows(s, "1 2");
+  stage_confirms(s, "get 2, get 1");
+  test_compare_text("heard", "", heard(a));
+  test_compare_text("state", "queued", state_of(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
+void release(struct actor *a) {
+  if (a->contender)
+    session_release(&a->stage->session, a->stage->now, a->contender);
+  settle(a->stage);
+}
+
+void cancel(struct actor *a) {
+  if (a->contender)
+    session_cancel(&a->stage->session, a->stage->now, a->contender);
+  settle(a->stage);
+}
+
+void sees_silence(struct actor *a) {
+  struct session *session = &a->stage->session;
+  session_fall_silent(session, a->stage->now);
+  session_lose(session, a->stage->now, a->contender, LOSS_SILENCE);
+  settle(a->stage);
+}
+
+void sees_deletion(struct actor *a) {
+  struct stage *s = a->stage;
+  session_lose(&s->session, s->now, a->contender, LOSS_DELETED);
+  settle(s);
+}
+
+void wants_watch(struct actor *a) {
+  session_watch(&a->stage->session, a->stage->now, a->contender);
+  settle(a->stage);
+}
+
+void actors_free(struct stage *s) {
+  for (struct actor *a = s->actors, *next; a; a = next) {
+    next = a->next;
+    if (a->contender) test_fail("an actor was not forgotten");
+    free(a->data);
+    free(a);
+  }
+}

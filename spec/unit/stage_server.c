@@ -1,0 +1,381 @@
+/* ZooKeeper, as far as the story makes it speak. */
+#include "stage_inside.h"
+
+enum { OTHER_SESSION = 99 };
+
+/* Words. */
+
+static const struct {
+  const char *suffix, *marker, *word;
+} spellings[] = {
+    {"", "-lock-", "lock"},
+    {"r", "-__READ__", "read"},
+    {"w", "-__WRIT__", "write"},
+    {"p", "-lease-", "permit"},
+    {"k", "__lock__", "lock of kazoo"},
+    {"kr", "__rlock__", "read of kazoo"},
+};
+
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
+
+static const char *name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* What a create's path says. */
+static const char *word_of(const char *path) {
+  for (int i = 0; i < SPELLINGS; i++)
+    if (strstr(name_in(path), spellings[i].marker)) return spellings[i].word;
+  return name_in(path);
+}
+
+/* The number at the end of a contender's name; else a name that is its own, or
+ * a directory's path. */
+static const char *number_in(const char *path) {
+  int32_t sequence;
+  if (strcmp(name_in(path), NAME_UNFAIR) == 0) return name_in(path);
+  if (name_parse(path, &sequence) == ROLE_FOREIGN) return path;
+  const char *number = path + strlen(path) - 10;
+  while (*number == '0' && number[1] != '\0') number++;
+  return number;
+}
+
+static const char *describe(struct stage *s, const struct request *r) {
+  static const char *const verbs[] = {
+      [OP_CREATE] = "create", [OP_MKDIR] = "mkdir",    [OP_LIST] = "list",
+      [OP_GET] = "get",       [OP_EXISTS] = "exists",  [OP_REMOVE] = "remove",
+      [OP_READ] = "look at",  [OP_UNWATCH] = "unwatch"};
+  /* Only who downgrades says the number. */
+  bool numbered = r->exact && strcmp(name_in(r->path), NAME_UNFAIR) != 0;
+  switch (r->kind) {
+    case OP_HEARTBEAT:
+      return "round";
+    case OP_PING:
+      return "ping";
+    case OP_LIST:
+      return r->watch ? "list and watch" : "list";
+    case OP_CREATE:
+      snprintf(s->text, sizeof s->text, numbered ? "create %s %s" : "create %s",
+               word_of(r->path), number_in(r->path));
+      break;
+    case OP_MKDIR:
+    case OP_READ:
+      snprintf(s->text, sizeof s->text, "%s %s%s", verbs[r->kind], r->path,
+               r->persistent ? " for good" : "");
+      break;
+    default:
+      snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
+               r->kind == OP_UNWATCH && r->watch ? "children"
+                                                 : number_in(r->path));
+  }
+  return s->text;
+}
+
+/* Sending. */
+
+bool server_submit(void *self, const struct op *op) {
+  struct stage *s = self;
+  if (s->cannot_send) return false;
+  struct request *r = calloc(1, sizeof *r);
+  r->serial = op->serial;
+  r->kind = op->kind;
+  r->watch = op->watch;
+  r->exact = op->exact;
+  r->persistent = op->persistent;
+  r->path = strdup(op->path);
+  r->seen = (r->kind == OP_HEARTBEAT || r->kind == OP_PING) && !s->by_hand;
+  if (s->last)
+    s->last->next = r;
+  else
+    s->first = r;
+  s->last = r;
+  if (!s->oldest) s->oldest = r;
+  return true;
+}
+
+const char *sent(struct stage *s) {
+  s->said[0] = '\0';
+  for (struct request *r = s->first; r; r = r->next) {
+    if (!r->seen) add_text(s->said, describe(s, r));
+    r->seen = true;
+  }
+  return s->said;
+}
+
+void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
+
+/* Answering. */
+
+static void reply_to_oldest(struct stage *s, const struct reply *reply) {
+  const struct request *r = s->oldest;
+  if (!r) test_fail("nothing was asked");
+  s->oldest = r->next;
+  session_reply(&s->session, s->now, r->serial, reply);
+}
+
+bool server_owes_round(const struct stage *s) {
+  return !s->by_hand && s->oldest &&
+         (s->oldest->kind == OP_HEARTBEAT || s->oldest->kind == OP_PING);
+}
+
+void server_answers_round(struct stage *s) {
+  static const struct reply no_node = {.rc = REPLY_NO_NODE};
+  reply_to_oldest(s, &no_node);
+}
+
+void server_is_gone(struct stage *s) {
+  for (struct request *r = s->oldest; r; r = r->next) r->seen = true;
+  s->oldest = NULL;
+}
+
+void server_free(struct stage *s) {
+  for (struct request *r = s->first, *next; r; r = next) {
+    next = r->next;
+    free(r->path);
+    free(r);
+  }
+  for (struct own_node *n = s->nodes, *next; n; n = next) {
+    next = n->next;
+    free(n);
+  }
+}
+
+void rounds_by_hand(struct stage *s, bool by_hand) {
+  s->by_hand = by_hand;
+  settle(s);
+}
+
+static void answer(struct stage *s, const struct reply *reply) {
+  reply_to_oldest(s, reply);
+  settle(s);
+}
+
+static struct request *oldest_of(struct stage *s, enum op_kind kind) {
+  if (!s->oldest) test_fail("nothing was asked");
+  if (s->oldest->kind != kind)
+    test_fail("the oldest request is '%s'", describe(s, s->oldest));
+  s->oldest->seen = true;
+  return s->oldest;
+}
+
+static struct own_node *find_node(const struct stage *s, const char *path) {
+  struct own_node *n = s->nodes;
+  while (n && strcmp(n->path, path) != 0) n = n->next;
+  return n;
+}
+
+static struct own_node *make(struct stage *s, int number) {
+  const struct request *r = oldest_of(s, OP_CREATE);
+  struct own_node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
+  sprintf(n->path, "%s", r->path);
+  if (!r->exact) sprintf(n->path + strlen(n->path), "%010d", number);
+  n->session = s->id;
+  n->czxid = INT64_C(1000) + number;
+  n->next = s->nodes;
+  s->nodes = n;
+  return n;
+}
+
+void stage_made(struct stage *s, int number) {
+  const struct own_node *n = make(s, number);
+  const struct reply reply = {.path = n->path,
+                              .czxid = n->czxid,
+                              .owner = n->session};
+  answer(s, &reply);
+}
+
+void made_unheard(struct stage *s, int number) { make(s, number); }
+
+static bool is_in(const char *path, const char *directory) {
+  size_t length = strlen(directory);
+  return strncmp(path, directory, length) == 0 && path[length] == '/' &&
+         !strchr(path + length + 1, '/');
+}
+
+void made_oddly(struct stage *s, bool elsewhere, const char *more) {
+  char path[1200];
+  const struct reply reply = {.path = more ? path : NULL,
+                              .czxid = 1,
+                              .owner = s->id};
+  snprintf(path, sizeof path, "%s%s",
+           elsewhere ? "" : oldest_of(s, OP_CREATE)->path, more ? more : "");
+  answer(s, &reply);
+}
+
+/* "7", "7r", "locks:7", "/other:7r": its path, to be freed. */
+static char *path_of(const struct stage *s, const char *text) {
+  char directory[1100], *path = calloc(1, 1200);
+  const char *colon = strchr(text, ':');
+  snprintf(directory, sizeof directory, "%s", "/lock");
+  if (colon)
+    snprintf(directory, sizeof directory, "%s%.*s",
+             *text == '/' ? "" : "/lock/", (int)(colon - text), text);
+  if (colon) text = colon + 1;
+  if (strcmp(text, NAME_UNFAIR) == 0) {
+    sprintf(path, "%s/%s", directory, text);
+    return path;
+  }
+  int number = atoi(text);
+  const char *suffix = text + strspn(text, "-0123456789");
+  int spelling = SPELLINGS;
+  while (--spelling > 0 && strcmp(suffix, spellings[spelling].suffix) != 0)
+    continue;
+  for (const struct own_node *n = s->nodes; n; n = n->next)
+    if (is_in(n->path, directory) && atoi(number_in(n->path)) == number &&
+        (!*suffix || strstr(n->path, spellings[spelling].marker)))
+      return strcpy(path, n->path);
+  sprintf(path, "%s/%s00000000-0000-4000-8000-000000000000%s%010d", directory,
+          *suffix == 'k' ? "" : "_c_", spellings[spelling].marker, number);
+  return path;
+}
+
+/* The names in the list's directory of those in `children`. */
+static struct listing *listing_of(const struct stage *s, const char *directory,
+                                  const char *children) {
+  char *paths[2100], text[40];
+  const char *names[2100];
+  int count = 0, length;
+  for (; sscanf(children, " %30s%n", text, &length) == 1; children += length) {
+    char full[1200];
+    snprintf(full, sizeof full, "%s:%s", directory, text);
+    paths[count] = path_of(s, full);
+    names[count] = name_in(paths[count]);
+    count++;
+  }
+  struct listing *listing = listing_new(names, count);
+  while (count > 0) free(paths[--count]);
+  return listing;
+}
+
+static void show(struct stage *s, const char *children, int refused) {
+  const struct request *r = oldest_of(s, OP_LIST);
+  struct listing *listing = listing_of(s, r->path, children);
+  const struct reply reply = {.listing = listing};
+  memory_refuse(refused);
+  reply_to_oldest(s, &reply);
+  memory_refuse(0);
+  listing_free(listing);
+  settle(s);
+}
+
+void stage_shows(struct stage *s, const char *children) {
+  show(s, children, 0);
+}
+void shows_then_no_memory(struct stage *s, const char *children) {
+  show(s, children, 1);
+}
+
+void shows_without_memory(struct stage *s) {
+  static const struct reply reply = {.listing = NULL};
+  oldest_of(s, OP_LIST);
+  answer(s, &reply);
+}
+
+static void expect_oldest(struct stage *s, const char *request) {
+  if (!s->oldest) test_fail("nothing was asked, not even '%s'", request);
+  const char *text = describe(s, s->oldest);
+  if (strcmp(text, request) != 0)
+    test_fail("the oldest request is '%s', not '%s'", text, request);
+  s->oldest->seen = true;
+}
+
+static void confirm_get(struct stage *s) {
+  const struct own_node *n = find_node(s, s->oldest->path);
+  const char *data = n ? NULL : s->others;
+  const struct reply reply = {.czxid = n ? n->czxid
+                                         : INT64_C(1000) +
+                                               atoi(number_in(s->oldest->path)),
+                              .owner = n ? n->session : OTHER_SESSION,
+                              .data = data,
+                              .size = data ? (int)strlen(data) : 0,
+                              .revoked = s->revoked};
+  answer(s, &reply);
+}
+
+static void confirm(struct stage *s) {
+  static const struct reply ok = {.rc = REPLY_OK},
+                            no_node = {.rc = REPLY_NO_NODE};
+  switch (s->oldest->kind) {
+    case OP_GET:
+    case OP_EXISTS:
+      confirm_get(s);
+      break;
+    case OP_HEARTBEAT:
+      answer(s, &no_node);
+      break;
+    case OP_READ: {
+      const struct reply reply = {.size = s->others ? 1 : 0};
+      answer(s, &reply);
+      break;
+    }
+    case OP_CREATE:
+    case OP_LIST:
+      test_fail("'%s' wants an answer of its own", describe(s, s->oldest));
+    default:
+      answer(s, &ok);
+  }
+}
+
+void stage_confirms(struct stage *s, const char *requests) {
+  char request[1200];
+  while (*requests) {
+    size_t length = strcspn(requests, ",");
+    snprintf(request, sizeof request, "%.*s", (int)length, requests);
+    expect_oldest(s, request);
+    confirm(s);
+    requests += length;
+    requests += strspn(requests, ", ");
+  }
+}
+
+void stage_answers(struct stage *s, const char *request, int rc) {
+  const struct reply reply = {.rc = rc};
+  expect_oldest(s, request);
+  answer(s, &reply);
+}
+
+void stage_reads(struct stage *s, const char *request, bool ours,
+                 int64_t czxid) {
+  const struct reply reply = {.czxid = czxid,
+                              .owner = ours ? s->id : OTHER_SESSION,
+                              .revoked = s->revoked};
+  expect_oldest(s, request);
+  answer(s, &reply);
+}
+
+void late_answer(struct stage *s, int nth, int rc) {
+  const struct request *r = s->first;
+  const struct reply reply = {.rc = rc};
+  while (r && --nth > 0) r = r->next;
+  if (r) session_reply(&s->session, s->now, r->serial, &reply);
+  settle(s);
+}
+
+void asks_to_let_go(struct stage *s) { s->revoked = true; }
+void others_say(struct stage *s, const char *data) { s->others = data; }
+
+void answers_round(struct stage *s) {
+  oldest_of(s, OP_HEARTBEAT);
+  confirm(s);
+}
+
+/* Events. */
+
+static void event(struct stage *s, enum watch_event event, const char *node) {
+  char *path = path_of(s, node);
+  session_event(&s->session, s->now, event, path);
+  free(path);
+  settle(s);
+}
+
+void deleted(struct stage *s, const char *node) {
+  event(s, WATCH_DELETED, node);
+}
+void changed(struct stage *s, const char *node) {
+  event(s, WATCH_CHANGED, node);
+}
+void children_changed(struct stage *s, const char *directory) {
+  session_event(&s->session, s->now, WATCH_CHILDREN, directory);
+  settle(s);
+}

@@ -65,7 +65,7 @@ function Adapters:attend(adapter, thing, waiting)
   local served = self.served[adapter]
   served.waiting[thing] = waiting
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
-  if needed == served.armed or self.engine.state:is_closed() then return end
+  if needed == served.armed or self.engine.state.is.closed then return end
   if needed then
     if adapter.arm then adapter.arm() end
     served.armed = true

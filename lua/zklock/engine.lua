@@ -52,14 +52,14 @@ end
 
 function Engine:check_open()
   if core.pid() ~= self.pid then self:check_process() end
-  if self.state:is_closed() then misuse("the session is closed") end
+  if self.state.is.closed then misuse("the session is closed") end
 end
 
 -- Closing.
 
 local function await_end(self)
   local deadline = core.now() + PATIENCE
-  while self.state.name == "closed" do
+  while self.state.is.name == "closed" do
     local left = deadline - core.now()
     if left <= 0 then return end
     self.core:wait(left)
@@ -68,7 +68,7 @@ local function await_end(self)
 end
 
 local function leave(self)
-  if self.state:has_left() then return end
+  if self.state.is.left then return end
   self.adapters:close()
   self.state.last = self.state.last
     or { id = self.core:id(), stats = self.core:stats() }
@@ -84,7 +84,7 @@ end
 
 local function close(self)
   self.events:tell_losses()
-  if self.state:is_closed() then return end -- by one who was told
+  if self.state.is.closed then return end -- by one who was told
   enter_closed(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
@@ -94,14 +94,14 @@ local Closing = protect.class()
 
 function Closing:finish()
   local engine = self.engine
-  if not self.fine and not engine.state:has_left() then enter_closed(engine) end
+  if not self.fine and not engine.state.is.left then enter_closed(engine) end
   leave(engine)
 end
 
 --- Releases all, ends the ZooKeeper session, and tells who waits or listens.
 function Engine:close()
   self:check_process()
-  if self.state:is_closed() then return end
+  if self.state.is.closed then return end
   local closing = setmetatable({ engine = self }, Closing)
   protect.call(loops.may_block(self.adapters.loop), closing, close, self)
 end

@@ -189,7 +189,7 @@ end
 -- Of a close nobody hears who has not heard before it.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
-  return hold and not hold.ended and not engine.state:is_closed() and hold
+  return hold and not hold.ended and not engine.state.is.closed and hold
 end
 
 function handlers.lost(engine, number, reason)
@@ -216,7 +216,7 @@ end
 function handlers.state(engine, name)
   local state = engine.state
   if name == "closed" or not state:may_enter(name)
-      or name == "suspended" and state.name == name then
+      or name == "suspended" and state.is.name == name then
     return nil
   end
   return state_item(engine, name)
@@ -253,7 +253,7 @@ function Events:step()
   run_due(self)
   local engine = self.engine
   local state, handle = engine.state, engine.core
-  while not state:has_left()
+  while not state.is.left
       and dispatch(self, handle:next(engine.adapters.host_reads)) do
     run_due(self)
   end
@@ -270,7 +270,7 @@ function Events:lose(hold, reason)
     self.untold[hold] = true
     return
   end
-  if engine.state.name == "connected" and engine.core:state() == "suspended"
+  if engine.state.is.name == "connected" and engine.core:state() == "suspended"
   then
     do_now(self, state_item(engine, "suspended"))
   end

@@ -75,7 +75,7 @@ end
 function guards.give_back(self, confirm)
   local hold = self._hold
   if self._outcome then return answer(self) end
-  if hold.engine.state:is_closed() then
+  if hold.engine.state.is.closed then
     Owners.forget(self)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
@@ -100,7 +100,7 @@ end
 --- Tells who listens that it was lost when it was given back, if it was.
 function guards.tell_loss(self)
   local engine = self._hold.engine
-  if self._outcome == "lost" and not engine.state:is_closed() then
+  if self._outcome == "lost" and not engine.state.is.closed then
     engine.events:lose(self._hold)
   end
 end
@@ -153,12 +153,12 @@ local function ask(self)
   local engine = self._hold.engine
   if self._hold.lost or self._share:state() == "lost" then return nil end
   local code = questions.ask(engine, "verify", self._share).code
-  return code or engine.state:is_closed() and "closed"
+  return code or engine.state.is.closed and "closed"
 end
 
 --- Asks the server: `true`, or `nil, message, code`.
 function Guard:verify()
-  if self._hold.engine.state:is_closed() then
+  if self._hold.engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
@@ -194,7 +194,7 @@ end
 function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
-  if self._hold.engine.state:is_closed() then return "released" end
+  if self._hold.engine.state.is.closed then return "released" end
   return self._share:state()
 end
 
@@ -222,7 +222,7 @@ end
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold
-  if self._outcome or hold.lost or hold.engine.state:is_closed() then
+  if self._outcome or hold.lost or hold.engine.state.is.closed then
     return self
   end
   hold:on_revoke(self, fn)

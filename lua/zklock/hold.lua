@@ -35,7 +35,7 @@ end
 -- from then on it is a fact; a hold that is past its lease and is not asked may
 -- still have it renewed.
 function Hold:find_loss(share)
-  if not self.lost and not self.engine.state:is_closed() then
+  if not self.lost and not self.engine.state.is.closed then
     self.lost = share:find_loss() or false
   end
   return self.lost

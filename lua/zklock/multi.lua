@@ -124,7 +124,7 @@ end
 -- Why it cannot go on after a grant: nil, message, code.
 local function obstacle(taking, is_complete)
   local path = taking.multi.path
-  if taking.engine.state:is_closed() then return reasons.closed(path) end
+  if taking.engine.state.is.closed then return reasons.closed(path) end
   local lost_path = multi_guards.lost_path(taking.guard)
   if lost_path then
     return refusal("lost", "the hold of %s was lost while the rest of %s was "

@@ -10,7 +10,7 @@ local reasons = {}
 -- " (last error: …)", if there was one.  (Who was refused may get to hear of it
 -- only after a close.)
 local function last_error(engine)
-  local text = engine.state:is_closed() and "" or engine.core:error()
+  local text = engine.state.is.closed and "" or engine.core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 

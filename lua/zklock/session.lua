@@ -109,7 +109,7 @@ end
 function Session:state()
   local engine = self._engine
   engine:check_process()
-  return engine.state:is_closed() and "closed" or engine.core:state()
+  return engine.state.is.closed and "closed" or engine.core:state()
 end
 
 --- ZooKeeper's session id, as a hexadecimal string; after close, too.
@@ -142,7 +142,7 @@ function Session:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
     -- One at a time: the loop is to call again for the next.
-    if are_more and not engine.state:has_left() then engine.core:nudge() end
+    if are_more and not engine.state.is.left then engine.core:nudge() end
     error(problem[1], 0)
   end
 end
@@ -234,7 +234,7 @@ local function connect(connecting, hosts, given, ...)
   if not self then return nil, message, code end
   local engine = self._engine
   local opening = questions.await_opening(engine, given.connect_timeout)
-  local is_closed = engine.state:is_closed()
+  local is_closed = engine.state.is.closed
   if opening.done and not opening.code and not is_closed then return self end
   local explain = reasons.of_opening(engine,
     is_closed and "closed" or opening.code, given.connect_timeout)

@@ -31,12 +31,19 @@ local legal = {
   left = check.set "left",
 }
 
-local is_over = { closed = true, ended = true, left = true, opening = false,
-  failed = false, connected = false, suspended = false, expired = false }
+-- What is true in each of them: `{ name =, closed =, left = }`.
+local facts = {}
+for name in pairs(legal) do
+  facts[name] = {
+    name = name,
+    closed = name == "closed" or name == "ended" or name == "left",
+    left = name == "left",
+  }
+end
 
 function State.new()
   return setmetatable({
-    name = "opening",
+    is = facts.opening,
     code = false, -- of "failed": why
     last = false, -- of "left": `{ id =, stats = }`
   }, State)
@@ -44,26 +51,22 @@ end
 
 --- May it come to this?  (Not every event is news when it is told.)
 function State:may_enter(name)
-  return legal[self.name][name] or false
+  return legal[self.is.name][name] or false
 end
 
 --- The only writer of the state.  Is it so now?
 function State:enter(name, code)
   if not self:may_enter(name) then return false end
-  self.name, self.code = name, code or false
+  self.is, self.code = facts[name], code or false
   return true
 end
 
-function State:is_closed() return is_over[self.name] end
-
-function State:has_left() return self.name == "left" end
-
 --- Is a connection that comes now one more of the same ZooKeeper session?
 function State:is_same_session()
-  return self.name == "connected" or self.name == "suspended"
+  return self.is.name == "connected" or self.is.name == "suspended"
 end
 
 --- Is it known whether there is a first connection?
-function State:is_decided() return self.name ~= "opening" end
+function State:is_decided() return self.is.name ~= "opening" end
 
 return State

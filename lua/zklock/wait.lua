@@ -75,7 +75,7 @@ end
 
 --- Ends a wait for a grant; it hears "cancelled" unless the grant was first.
 function waits.cancel(wait)
-  if not wait.done and not wait.engine.state:is_closed() then
+  if not wait.done and not wait.engine.state.is.closed then
     wait.share:cancel()
   end
 end

@@ -199,7 +199,7 @@ end
 function World:ended_by(problem)
   self.over = true
   -- (What could not wait where that raised was left to a turn of the loop.)
-  if self.case.way == "task" and not self.engine.state:is_closed() then
+  if self.case.way == "task" and not self.engine.state.is.closed then
     self.session:step()
   end
   if problem == KILLED and self.killed then
@@ -459,7 +459,7 @@ end
 function World:turns()
   local script, options = self.script, {}
   if script:is_asked() then add(options, "obey") end
-  if script:has_news() and not self.engine.state:has_left() then
+  if script:has_news() and not self.engine.state.is.left then
     add(options, "hear")
   end
   if self.ready[1] and not self.within then add(options, "resume") end
@@ -663,7 +663,7 @@ function World:on_news(kind, claim)
     self.doomed = true
   end
   -- (After a close nobody hears of anything.)
-  if not self.over and not self.engine.state:is_closed() then
+  if not self.over and not self.engine.state.is.closed then
     self:on_find(claim)
   end
 end
@@ -682,7 +682,7 @@ function World:check()
   if self.awaited and (self.doomed or self.cancelled) then
     for _, claim in ipairs(self.script.claims) do
       self:expect(claim.state ~= "waiting" or claim.orders.cancel
-        or self.engine.state:is_closed(), "it waits for %s in vain", claim.path)
+        or self.engine.state.is.closed, "it waits for %s in vain", claim.path)
     end
   end
   local guard = self.guard

@@ -64,22 +64,22 @@ describe("The state of a session", function()
   it("goes on until it is closed, and then to its end", function()
     local state = after("failed", "connected", "suspended", "expired", "failed",
       "connected", "closed", "closed", "ended", "left", "left")
-    assert.is_true(state:has_left())
+    assert.is_true(state.is.left)
     for _, name in ipairs { "connected", "expired", "closed", "ended" } do
       assert.is_false(state:enter(name))
     end
-    assert.equal("left", state.name)
+    assert.equal("left", state.is.name)
   end)
 
   it("does not end before it is closed", function()
     for _, name in ipairs { "connected", "suspended", "expired", "failed" } do
       local state = after(name)
-      assert.is_false(state:is_closed())
+      assert.is_false(state.is.closed)
       assert.is_false(state:enter "ended")
       assert.is_false(state:enter "left")
       assert.is_true(state:enter "closed")
-      assert.is_true(state:is_closed())
-      assert.is_false(state:has_left())
+      assert.is_true(state.is.closed)
+      assert.is_false(state.is.left)
     end
   end)
 

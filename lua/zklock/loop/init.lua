@@ -32,8 +32,10 @@ local misuse = require "zklock.errors".misuse
 local loops = {}
 
 local names = { poll = true }
-local known = here.names
-for _, name in ipairs(known) do names[name] = true end
+local known, askers = here.names, {}
+for i, name in ipairs(known) do
+  names[name], askers[i] = true, here[name]
+end
 
 -- The main chunk is no coroutine on 5.1 and LuaJIT: one name stands for it.
 local MAIN = "main"
@@ -126,10 +128,9 @@ local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
 -- The loop that runs here, of those in question, and how: see here.lua.
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
-  for i = 1, #known do
-    local name = known[i]
-    local place = here[name]()
-    if place then return name, place end
+  for i = 1, #askers do
+    local place = askers[i]()
+    if place then return known[i], place end
   end
 end
 

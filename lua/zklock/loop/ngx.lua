@@ -37,7 +37,7 @@ return { new = function(_, engine)
   end
 
   function A.nudge()
-    if not engine.state:has_left() then engine.core:nudge() end
+    if not engine.state.is.left then engine.core:nudge() end
   end
 
   A.close = A.nudge -- the reader leaves by itself

@@ -23,20 +23,20 @@ end
 -- that the worker can exit, or a Lua state that is one request's own can go.
 local function turn(weak, spawn)
   local engine = weak[1]
-  if not engine or engine.state:has_left() then return false end
+  if not engine or engine.state.is.left then return false end
   local session, callbacks = engine.session, engine.callbacks
   callbacks.spawn = spawn
   local ok, problem = pcall(session.step, session)
   callbacks.spawn = false
   if not ok then ngx.log(ngx.ERR, problem) end
-  if engine.state:has_left() then return false end
+  if engine.state.is.left then return false end
   local may_leave = not scopes.lasts or ngx.worker.exiting()
   local requests = engine.core:requests(may_leave)
   return not may_leave or requests > 0 or waits.exist(engine.waits)
 end
 
 local function is_open(weak)
-  return weak[1] and not weak[1].state:has_left()
+  return weak[1] and not weak[1].state.is.left
 end
 
 -- The socket; nil: it cannot be had, or is not needed any more.

@@ -45,7 +45,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   f->aimed = w->wanted_aim;
   f->about_time = f->aimed || random_chance(r, 12);
   f->classes = 0;
-  for (int i = 0; i < FAULTS; i++) {
+  for (int i = 0; i < FAULT_GARBLE; i++) {
     int chance = percent;
     if (f->aimed)
       chance = is_for_aiming(i) ? 50 : 1;
@@ -53,6 +53,8 @@ void faults_draw(struct world *w, uint64_t allowed) {
       chance = is_about_time(i) ? 30 : 3;
     if (random_chance(r, chance)) f->classes |= UINT64_C(1) << i;
   }
+  /* (By the seed's number: the other cards are dealt as if it were not.) */
+  if (w->seed % 8 == 0) f->classes |= FAULT_BIT(GARBLE);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);

@@ -588,7 +588,10 @@ describe("A connection that breaks", function()
         local loses = request ~= "list" or kind.name ~= "unfair"
         if loses then proxy:lose_reply(request) end
         local waiter = wait_in(lock, 10)
-        if request == "delete" then await(waiter):release() end
+        if request == "delete" then
+          assert(await(waiter), kind.name .. ": " .. tostring(waiter.message))
+            :release()
+        end
         if loses then proxy:await_loss() end
         proxy:heal()
         local guard = await(waiter)

@@ -18,7 +18,7 @@ LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 CC          ?= cc
-CFLAGS      ?= -O2 -g
+CFLAGS      ?= -O2 -g $(WHOLE)
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
@@ -133,7 +133,11 @@ MODULE = $(OUT)/zklock/core.so
 all: $(MODULE)  ## build the module for LUA_VERSION
 	@:
 
-# One compilation of all sources: they are few, and it is quicker than many.
+# One compilation of all sources: they are few, and it is quicker than many. That
+# they are many files is for readers: where the compiler can do it, what comes out
+# is optimized as one.
+WHOLE = $(shell echo 'int main(void) { return 0; }' | \
+          $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)

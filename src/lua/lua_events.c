@@ -98,10 +98,10 @@ static int push_answered(lua_State *L, const struct query *query) {
     lua_pushliteral(L, "lost");
   else if (rc == REPLY_OK)
     lua_pushnil(L);
-  else if (rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED)
+  else if (reply_is_denied(rc))
     lua_pushliteral(L, "auth");
   else
-    lua_pushstring(L, rc == REPLY_LOST ? "disconnected" : "invalid");
+    lua_pushstring(L, reply_is_unknown(rc) ? "disconnected" : "invalid");
   if (rc != REPLY_OK)
     lua_pushstring(L, reason_words(rc));
   else

@@ -2,7 +2,8 @@
 -- whether a loop has to watch the session's descriptor.
 --
 -- It has to as long as somebody waits, expects a callback, or listens for what
--- may become of a hold: then the adapter is armed.
+-- may become of a hold: then the adapter is armed.  It stays so until what
+-- callbacks have raised is told, for each step() tells one.
 local loops = require "zklock.loop"
 
 local Adapters = {}
@@ -59,12 +60,11 @@ function Adapters:scope(adapter)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
---- `waiting`: is `thing` from now on waited for (true, or nil)?
-function Adapters:attend(adapter, thing, waiting)
-  if not (adapter.arm or adapter.disarm) then return end
+-- Is it to be armed, or disarmed?
+local function review(self, adapter)
   local served = self.served[adapter]
-  served.waiting[thing] = waiting
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
+    or served.armed and self.engine.callbacks:has_problems()
   if needed == served.armed or self.engine.state.is.closed then return end
   if needed then
     if adapter.arm then adapter.arm() end
@@ -72,6 +72,20 @@ function Adapters:attend(adapter, thing, waiting)
   else
     served.armed = false
     if adapter.disarm then adapter.disarm() end
+  end
+end
+
+--- `waiting`: is `thing` from now on waited for (true, or nil)?
+function Adapters:attend(adapter, thing, waiting)
+  if not (adapter.arm or adapter.disarm) then return end
+  self.served[adapter].waiting[thing] = waiting
+  review(self, adapter)
+end
+
+--- All that callbacks have raised has been told.
+function Adapters:review()
+  for adapter in pairs(self.served) do
+    if adapter.arm or adapter.disarm then review(self, adapter) end
   end
 end
 

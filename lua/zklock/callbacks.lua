@@ -27,10 +27,12 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
---- Of one session.  `log`: its option.
-function Callbacks.new(log)
+--- Of one session.  `log`: its option.  `want_step()`: there is a problem that
+-- a step() is to tell.
+function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
+    want_step = want_step,
     problems = {}, -- what callbacks have raised, where there is no log
     spawn = false, -- where a callback needs a task of its own, to wait in
   }, Callbacks)
@@ -52,6 +54,7 @@ local function run(self, item, ...)
     self:report("error", "an error in a callback: " .. tostring(problem))
   else
     table.insert(self.problems, { problem })
+    self.want_step()
   end
 end
 
@@ -61,6 +64,8 @@ function Callbacks:call(item, ...)
   local spawn = self.spawn
   if spawn then spawn(run, self, item, ...) else run(self, item, ...) end
 end
+
+function Callbacks:has_problems() return self.problems[1] ~= nil end
 
 --- What a callback has raised: `{ problem }`, each once; and are there more?
 function Callbacks:take_problem()

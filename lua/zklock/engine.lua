@@ -27,7 +27,6 @@ function Engine.new(session, handle, hosts, given)
     connect_timeout = given.connect_timeout,
     data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
     state = State.new(),
-    callbacks = Callbacks.new(given.log),
     waits = waits.tables(),
     scopes = {}, -- requests of nginx with which something ends
     -- Who is not referred to by a user any more is collected.
@@ -35,6 +34,9 @@ function Engine.new(session, handle, hosts, given)
     shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
     owners = setmetatable({}, { __mode = "v" }), -- by their paths
   }, Engine)
+  engine.callbacks = Callbacks.new(given.log, function()
+    if not engine.state.is.left then handle:nudge() end
+  end)
   engine.adapters = Adapters.new(engine, given.loop)
   engine.events = Events.new(engine, given.on_event)
   return engine

@@ -142,7 +142,11 @@ function Session:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
     -- One at a time: the loop is to call again for the next.
-    if are_more and not engine.state.is.left then engine.core:nudge() end
+    if not are_more then
+      engine.adapters:review()
+    elseif not engine.state.is.left then
+      engine.core:nudge()
+    end
     error(problem[1], 0)
   end
 end

@@ -1,6 +1,7 @@
 -- What callbacks and tasks raise: told in the loop's own way, and the loop's
 -- reader goes on.
 local runners = require "loops.runners"
+local socket = require "socket"
 local spawn = require "support.child".spawn
 local support = require "support"
 local connect = support.connect
@@ -19,12 +20,14 @@ local function first_lines(problems)
   return lines
 end
 
--- Three callbacks that raise, and one that shows that the reader lives.
-local function begin(session, finished)
+-- Three callbacks that raise, and one that shows that the reader lives.  After
+-- a pause in each the next grant has come, and the same step() calls them all.
+local function begin(session, finished, pause)
   local lock = session:mutex(support.path())
   for i = 1, 4 do
     lock:acquire_async(nil, function(guard)
       guard:release()
+      if pause then socket.sleep(pause) end
       if i == 4 then return finished() end
       error("ouch " .. i, 0)
     end)
@@ -48,7 +51,6 @@ describe("An error in a callback, without a log,", function()
   end)
 
   it("leaves the fd readable while there are more", function()
-    local socket = require "socket"
     local session, heard, last = connect(), 0, false
     local source = { getfd = function() return session:fd() end }
     begin(session, function() last = true end)
@@ -60,18 +62,21 @@ describe("An error in a callback, without a log,", function()
   end)
 
   if not missing "cqueues" then
-    it("comes out of the loop of cqueues", function()
-      local controller, heard, last = require "cqueues".new(), {}, false
-      controller:wrap(function()
-        begin(connect(), function() last = true end)
+    for when, pause in pairs { ["one by one"] = false, ["at once"] = 0.2 } do
+      it("comes out of the loop of cqueues, " .. when, function()
+        local controller, heard, last = require "cqueues".new(), {}, false
+        controller:wrap(function()
+          begin(connect(), function() last = true end, pause)
+        end)
+        while not last or #heard < 3 do
+          assert.is_false(controller:empty()) -- the reader lives
+          local ok, problem = controller:loop(5)
+          if not ok then heard[#heard + 1] = problem end
+        end
+        assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
+        assert.is_true(controller:loop(5) and controller:empty())
       end)
-      while not last or #heard < 3 do
-        local ok, problem = controller:loop(5)
-        if not ok then heard[#heard + 1] = problem end
-      end
-      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
-      assert.is_true(controller:loop(5) and controller:empty())
-    end)
+    end
   end
 
   if not missing "copas" then

@@ -5,11 +5,12 @@
  * pass here; Lua's pass here while they are counted.  In Lua:
  *
  *     allocator.arm("c" | "lua", n)      the n-th from now on fails
+ *     allocator.arm("at", place)         the next one at this place of ours
  *     allocator.disarm()                 → has it failed?, how many there were
  *     allocator.place()                  where ours did: for addr2line
  *     allocator.live()                   blocks of ours not freed yet
- *     allocator.spared()                 → a list of the places that have
- *                                        allocated often, and never failed */
+ *     allocator.spared()                 → the places that have allocated often,
+ *                                        and never failed: { [place] = text } */
 #include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -31,7 +32,8 @@ void __real_free(void *block);
 
 enum { SITES = 256 };
 
-static _Atomic long countdown; /* 0: not armed */
+static _Atomic long countdown;  /* 0: not armed */
+static _Atomic int target = -1; /* the number of a site; -1: none */
 static _Atomic long counted, live;
 static _Atomic bool failed;
 static _Atomic uintptr_t failed_at;
@@ -55,10 +57,13 @@ static struct site *site_of(void *address) {
 
 static bool refuse(void *address) {
   struct site *site = site_of(address);
+  int aimed_at = (int)(site - sites);
   counted++;
-  if (countdown <= 0) return false;
-  site->times++;
-  if (--countdown != 0) return false;
+  if (!atomic_compare_exchange_strong(&target, &aimed_at, -1)) {
+    if (countdown <= 0) return false;
+    site->times++;
+    if (--countdown != 0) return false;
+  }
   site->failed = failed = true;
   failed_at = site->address;
   return true;
@@ -137,7 +142,7 @@ static void let_lua_be(lua_State *L) {
 }
 
 static int arm(lua_State *L) {
-  static const char *const kinds[] = {"c", "lua", NULL};
+  static const char *const kinds[] = {"c", "lua", "at", NULL};
   int kind = luaL_checkoption(L, 1, NULL, kinds);
   long n = (long)luaL_checknumber(L, 2);
   let_lua_be(L);
@@ -145,6 +150,8 @@ static int arm(lua_State *L) {
   failed = lua_failed = false;
   if (kind == 0) {
     countdown = n;
+  } else if (kind == 2) {
+    target = (int)n;
   } else {
     allocate = lua_getallocf(L, &allocate_data);
     lua_countdown = n;
@@ -157,6 +164,7 @@ static int disarm(lua_State *L) {
   bool was_lua = allocate != NULL;
   let_lua_be(L);
   countdown = 0;
+  target = -1;
   lua_pushboolean(L, was_lua ? lua_failed : failed);
   lua_pushnumber(L, (lua_Number)(was_lua ? lua_counted : counted));
   return 2;
@@ -180,10 +188,10 @@ static int count(lua_State *L) {
 
 static int spared(lua_State *L) {
   lua_newtable(L);
-  for (int i = 0, n = 0; i < SITES && sites[i].address; i++) {
+  for (int i = 0; i < SITES && sites[i].address; i++) {
     if (sites[i].failed || sites[i].times < 10) continue;
     push_place(L, sites[i].address);
-    lua_rawseti(L, -2, ++n);
+    lua_rawseti(L, -2, i);
   }
   return 1;
 }

@@ -58,7 +58,7 @@ end
 -- "lost" the guard whose hold is lost, which nobody may have been told.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
-  if kind == "lease" then return nil end -- each acquisition takes a permit
+  if kind == "permit" then return nil end -- each acquisition takes a permit
   local top = terms.owners:top(kind, owner)
   if not top then return cross(terms, owner) end
   if guards.find_loss(top) then

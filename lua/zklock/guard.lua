@@ -17,7 +17,7 @@ Guard.__index = Guard
 local guards = {}
 
 function guards.new(hold, share, kind)
-  local directory = kind == "lease" and "/leases/" or "/"
+  local directory = kind == "permit" and "/leases/" or "/"
   return setmetatable({
     path = hold.path,
     node = hold.path .. directory .. share:node(),

@@ -50,7 +50,7 @@ function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
   check.path(path, "path")
   options.check_permits(permits)
-  return locks.new(engine, path, "semaphore", "lease", given, permits)
+  return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
 
 --- One lock over several of this session: all or nothing.

@@ -94,7 +94,7 @@ function Closing:finish()
   if self.fine then leave(wait) else abandon(wait) end
 end
 
--- Only here does it enter: see there.
+-- Only here does it enter: see waits.enter.
 local function turn(wait, adapter)
   wait.adapter = adapter
   waits.enter(wait)

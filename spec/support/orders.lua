@@ -390,7 +390,7 @@ end
 
 -- A lock is granted to one of this session's claims at a time.
 local function is_free(script, claim)
-  if claim.writer_token or claim.kind == "lease" then return true end
+  if claim.writer_token or claim.kind == "permit" then return true end
   for _, other in ipairs(script.claims) do
     if other.path == claim.path
         and (other.state == "held" or other.leaving) then
@@ -541,7 +541,7 @@ function World:check_grant()
     local token = ("%019d"):format(claim.token)
     if token > largest then largest = token end
     if tokens[claim.path] ~= token then self:note "a wrong token" end
-    nodes[i] = claim.path .. (claim.kind == "lease" and "/leases/" or "/")
+    nodes[i] = claim.path .. (claim.kind == "permit" and "/leases/" or "/")
       .. claim.node
   end
   if guard:token() ~= largest then self:note "token() is not the largest" end

@@ -398,7 +398,7 @@ function Session.methods.acquire(object, path, seconds, patient, data,
   local claim = {
     number = core.numbers,
     path = path,
-    kind = check_word(way.kind, "mutex read write lease unfair", "kind"),
+    kind = check_word(way.kind, "mutex read write permit unfair", "kind"),
     asked = script.clock,
     deadline = script.clock + check_seconds(seconds, "seconds"),
     patient = patient and true or false,

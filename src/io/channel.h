@@ -1,6 +1,7 @@
 /* Where the two threads of a session meet: commands go in to the I/O thread,
  * events come out to the Lua thread.  Nothing else is shared but some atomics
- * (claim.h, core.h), and nothing here knows what a message means.
+ * (claim.h, core.h, nginx_request.h), the last error (core.h) and the log
+ * (log.h); and nothing here knows what a message means.
  *
  * A message is a slot inside what it speaks of, reserved when the command was
  * accepted: delivery cannot fail for want of memory.  A slot is in at most

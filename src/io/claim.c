@@ -34,7 +34,7 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
   claim->data = claim->path + whole + 1;
   if (size) memcpy(claim->data, data, size);
   struct message *messages[] = {&claim->acquire, &claim->cancel,
-                                &claim->release, &claim->guard,
+                                &claim->release, &claim->watch,
                                 &claim->decided, &claim->lost,
                                 &claim->revoked, &claim->gone};
   for (int i = 0; i < 8; i++)

@@ -64,7 +64,7 @@ struct claim {
   int rival_size;       /* (p) */
   bool rival_holds;     /* (p) */
 
-  struct message acquire, cancel, release, guard; /* commands */
+  struct message acquire, cancel, release, watch; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
   int shares;       /* (l) guards that stand on it */
   bool report_gone; /* (i) `gone` is wanted */
@@ -72,7 +72,8 @@ struct claim {
   bool joined;      /* (i) the session knows our contender */
 
   struct contender *gate;     /* (i) KIND_PERMIT: its memory */
-  struct contender contender; /* (i); its path and text follow */
+  struct contender contender; /* (i); its node's path, `path`
+                                  and `data` follow */
 };
 
 struct claim *claim_new(struct proof *proof, const char *chroot,

@@ -74,7 +74,6 @@ static void on_trouble(void *self, const char *message, const char *path,
   log_notice(&core->log, "warn", text);
 }
 
-/* What a claim stands on must be seen before the claim is. */
 static void publish_lease(struct core *core) {
   atomic_store_explicit(&core->proof.lease_until, session_lease(&core->session),
                         memory_order_release);
@@ -115,7 +114,7 @@ static void granted(struct core *core, struct claim *claim) {
   claim->turn = c->node.turn;
   memcpy(claim->node, c->node.name, sizeof claim->node);
   count_wait(core, session_now(&core->session) - claim->asked);
-  publish_lease(core);
+  publish_lease(core); /* what a claim stands on is seen before the claim is */
   claim_decide(claim, CLAIM_HELD);
   post_claim(core, claim, &claim->decided, EVENT_GRANTED);
 }
@@ -244,7 +243,7 @@ static void obey_for(struct core *core, int64_t now, struct claim *claim,
     case COMMAND_LOSE:
       lose(core, now, claim);
       break;
-    case COMMAND_GUARD:
+    case COMMAND_WATCH:
       if (claim->joined) session_watch(&core->session, now, &claim->contender);
       break;
   }

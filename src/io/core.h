@@ -35,7 +35,7 @@ struct core {
   _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
   _Atomic int failure;     /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
-  _Atomic bool ending; /* (a) the process is: see registry_end_all */
+  _Atomic bool ending; /* (a) the process is: see end in core.c */
 
   pthread_mutex_t error_lock;
   char error[200]; /* (m) the last error of the client */

@@ -4,8 +4,8 @@
  * Then it lets the signal do what it does where nobody handles it.
  *
  * The stopped thread may hold any lock, that of malloc included.  So the
- * handler calls nothing but write, and the I/O threads go a way on which they
- * need no lock of the Lua thread's: see registry_end_all.  Should one be held up
+ * handler calls nothing that takes a lock, and the I/O threads go a way on which
+ * they need none of the Lua thread's: see end in core.c.  Should one be held up
  * all the same, the process ends without it. */
 #include "ending.h"
 

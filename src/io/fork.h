@@ -5,8 +5,8 @@
  * the forking thread.  Those inside the C library (of getaddrinfo, of
  * localtime) we cannot take: who makes calls that may hold one passes a gate,
  * which a fork closes and then waits until nobody is inside: microseconds, or
- * until those inside are given a processor, but two seconds at most (a tenth of
- * one in a signal handler that has interrupted one of them). */
+ * until those inside are given a processor, but two seconds at most (80 ms
+ * in a signal handler that has interrupted one of them). */
 #ifndef ZKLOCK_FORK_H
 #define ZKLOCK_FORK_H
 
@@ -19,7 +19,7 @@
  * each child, before fork returns there.  Each function once; at most 4. */
 void fork_watch(void (*in_child)(void));
 
-/* The one lock of the process, for its lists of sessions: held for a few
+/* The lock of the process, for its list of sessions: held for a few
  * instructions; whoever holds it does not pass the gate. */
 void fork_lock(void);
 void fork_unlock(void);

@@ -13,7 +13,9 @@
  *
  * Only library*.[ch] include <zookeeper.h>, and this is the only one of them
  * that others include (but for library_codes.h and library_listener.h).  All
- * functions are called on the I/O thread. */
+ * functions are called on the I/O thread, but for library_backend and
+ * library_new (and library_free, where that thread does not start), which the
+ * Lua thread calls. */
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 

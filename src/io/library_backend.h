@@ -1,5 +1,6 @@
 /* Who turns the library: library_st.c or library_mt.c, as the build chooses.
- * Called on the I/O thread, but for backend_greeted. */
+ * Called on the I/O thread, but for backend_greeted, backend_name, backend_new
+ * and backend_has_threads. */
 #ifndef ZKLOCK_LIBRARY_BACKEND_H
 #define ZKLOCK_LIBRARY_BACKEND_H
 

@@ -134,8 +134,8 @@ enum loss core_find_loss(struct core *core, struct claim *claim) {
   return claim_loss(claim);
 }
 
-void core_guard(struct core *core, struct claim *claim) {
-  command_of(core, claim, &claim->guard, COMMAND_GUARD);
+void core_watch(struct core *core, struct claim *claim) {
+  command_of(core, claim, &claim->watch, COMMAND_WATCH);
 }
 
 uint64_t core_ask(struct core *core, struct query *query) {

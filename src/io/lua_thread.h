@@ -32,7 +32,7 @@ bool core_release(struct core *core, struct claim *claim, bool report);
 /* Why it is lost, if it is: by the I/O thread's word, or by our clock. */
 enum loss core_find_loss(struct core *core, struct claim *claim);
 /* Arms the watch on the hold's own node now rather than soon. */
-void core_guard(struct core *core, struct claim *claim);
+void core_watch(struct core *core, struct claim *claim);
 /* Takes the query; EVENT_ANSWERED comes with the number returned. */
 uint64_t core_ask(struct core *core, struct query *query);
 
@@ -42,7 +42,7 @@ struct message *core_take_events(struct core *core, bool host_read);
 void core_event_done(struct core *core, struct message *message);
 /* Makes the fd readable, for what the Lua layer itself has put off. */
 void core_nudge(struct core *core);
-/* The states since the last call, oldest first; at most 15. */
+/* The states since the last call, oldest first; at most the last 16. */
 int core_states(struct core *core, enum session_state states[16]);
 void core_error(struct core *core, char *text, size_t size);
 

@@ -10,7 +10,7 @@ enum command_kind {
   COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is wanted */
   COMMAND_ABANDON,          /* a wait that nobody waits for any more */
   COMMAND_LOSE,             /* the Lua thread has seen that it is overdue */
-  COMMAND_GUARD,            /* the holder's own watch is wanted */
+  COMMAND_WATCH,            /* the holder's own watch is wanted */
   COMMAND_ASK,              /* subject: the query */
   COMMAND_CLOSE,
 };

@@ -1,5 +1,4 @@
-/* The open sessions of this process: the one thing that cannot belong to a
- * session.  A process that ends has them end first, be it by exit or by a
+/* The open sessions of this process.  A process that ends has them end first, be it by exit or by a
  * signal.
  *
  * The list is guarded by the process's one lock (fork.h), which every fork

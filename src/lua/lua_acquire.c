@@ -29,9 +29,10 @@ static void read_writer(lua_State *L, int index,
   lua_pop(L, 1);
 }
 
+/* (Both in the order of rule.h.) */
 static enum kind read_kind(lua_State *L, int index) {
-  static const char *const kinds[] = {"mutex", "read",   "write",
-                                      "lease", "unfair", NULL};
+  static const char *const kinds[] = {"mutex",  "read",   "write",
+                                      "permit", "unfair", NULL};
   lua_getfield(L, index, "kind");
   int kind = luaL_checkoption(L, -1, "mutex", kinds);
   lua_pop(L, 1);

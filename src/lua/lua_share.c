@@ -191,7 +191,7 @@ static int share_node(lua_State *L) {
 static int share_watch(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  if (!share->core->closed) core_guard(share->core, share->claim);
+  if (!share->core->closed) core_watch(share->core, share->claim);
   return 0;
 }
 

@@ -202,7 +202,7 @@ struct contender {
   news_handler *tell; /* its owner ... */
   void *owner;        /* ... and what that one wants kept */
   struct contender_options options;
-  struct timer timer; /* deadline, max_hold, or the next try to leave */
+  struct timer timer; /* deadline, max_hold, the next poll or try to leave */
   struct chore chore; /* at the end of the step: is it over? */
 
   enum contender_state state;

@@ -20,10 +20,10 @@
  *                        is used up), life_session_ended
  *   PARKED → ENTERING    life_enter
  *   PARKED → HELD        life_take_over
- *   ENTERING → FINDING   on_create
+ *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        life_start_over
  *   → QUEUED             life_be_first (the lease does not stand); queued.c's
- *                        place, unfair.c's wait
+ *                        aim, unfair.c's wait
  *   → HELD               grant
  *   → LEAVING            life_leave
  *   → GONE               finish
@@ -52,9 +52,9 @@
  * the server reports missed deletions in any order.  Only a deletion grants;
  * any other event on the predecessor means: look again.
  *
- * 1 and 4 are seen to here, for every way of waiting; 2 and 3 by the ways
- * (queued.c; unfair.c, where there is one node for all; semaphore.c, where a list
- * counts).  A local turn changes nothing of what the grant before it stood on:
+ * 4 is seen to here, for every way of waiting, and 1 is asserted; 1, 2 and 3 are
+ * seen to by the ways (queued.c; unfair.c, where there is one node for all;
+ * semaphore.c, where a list counts).  A local turn changes nothing of what the grant before it stood on:
  * life_take_over. */
 #include "life.h"
 

@@ -7,6 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
+/* (lua_acquire.c has words for them in this order.) */
 enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
@@ -28,7 +29,7 @@ struct ahead {
   bool before_proves;
 };
 
-/* Whose spelling a directory has. */
+/* Whose spelling a directory has.  (Likewise.) */
 enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO };
 
 enum role rule_role(enum kind kind, enum layout layout);

@@ -58,7 +58,7 @@ local connect = { "session_timeout", "least_session_timeout", "tick_time",
 local lock = { "reentrant", "data", "max_hold", "on_suspend", "fair", "wait",
   "poll_interval", "handoffs", "layout", "fairr" }
 local kinds = { mutex = { "mutex" }, rwlock = { "read", "write" },
-  semaphore = { "lease" } }
+  semaphore = { "permit" } }
 
 local targets = {
   function()

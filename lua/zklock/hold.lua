@@ -55,6 +55,7 @@ function Hold.find_losses(engine)
   return lost
 end
 
+-- Of those of `guard` none is left; is none at all?
 local function drop(listeners, guard)
   for i = #listeners, 1, -1 do
     if listeners[i].guard == guard then table.remove(listeners, i) end
@@ -64,9 +65,10 @@ end
 
 --- Who has let go hears of nothing any more, though the hold may go on.
 function Hold:forget_listeners(guard)
-  local silent = not self.listeners or drop(self.listeners, guard)
-  if self.revocation then silent = drop(self.revocation, guard) and silent end
-  if silent then self.engine.adapters:unlisten(self) end
+  local listeners, revocation = self.listeners, self.revocation
+  local silent = not listeners or not listeners[1] or drop(listeners, guard)
+  if revocation then silent = drop(revocation, guard) and silent end
+  if silent and self.adapter then self.engine.adapters:unlisten(self) end
 end
 
 --- `fn(guard, code, reason)`, when it is lost.

@@ -62,7 +62,7 @@ end
 
 --- It is over: whoever waits is woken, or called.  Twice does no harm.
 function waits.finish(wait)
-  leave(wait)
+  wait.among[wait.number] = nil
   wait.done = true
   local adapter = wait.adapter
   if wait.callback then

@@ -12,7 +12,10 @@
 #   LUA_INCDIR=…         the directory of lua.h
 #   ZK_INCDIR=…          the directory of zookeeper/zookeeper.h
 #   ZK_LIB=…             the file libzookeeper_st.so, or libzookeeper_mt.so
+#   MD_INCDIR=…          the directory of sha2.h, which is libmd's
 #   CC=cc CFLAGS=… LDFLAGS=… PKG_CONFIG=pkg-config
+#   HARDENING=…          flags beside CFLAGS, against errors in memory: what the
+#                        compiler takes of them; empty: none
 
 LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
@@ -37,11 +40,13 @@ needs_memory        = demo test
 needs_endurance     = demo test
 needs_torture       = demo test
 needs_lint          = demo lint
+needs_analyze       = demo analyze
 needs_cost          = demo test cost
 needs_valgrind      = demo test sanitize
 needs_asan          = demo test sanitize
 needs_tsan          = demo test sanitize
 needs_fuzz          = demo test sanitize
+needs_tls           = demo test tls
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
 NEEDED := $(filter-out $(INSTALLED),\
@@ -91,7 +96,8 @@ LUA_INCDIR ?= $(shell \
       $(PKG_CONFIG) --variable=includedir $$name; done 2>/dev/null) \
     /usr/local/include /usr/include; \
   do $(call lua_is_in,$$dir) && echo $$dir && break; done)
-INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(addsuffix /include,$(BREW)))
+INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
+             $(addsuffix /include,$(BREW)))
 
 # What is missing is said in a sentence, before the compiler says it in many.
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
@@ -110,7 +116,9 @@ CHECK = $(if $(filter 5.1 5.2 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
   $(if $(wildcard $(ZK_LIB)),,$(error There is no \
-  $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is))
+  $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is)) \
+  $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
+  sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
 
 # ---- The module --------------------------------------------------------------
 
@@ -141,9 +149,21 @@ WHOLE = $(shell echo 'int main(void) { return 0; }' | \
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC \
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
 	  -Isrc $(INCLUDES) $(call BACKEND,$(SOURCES)) $(LINK) \
-	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
+	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
+	  $(LDFLAGS)
+
+# What makes an error in memory end the process rather than do as it is told. A
+# compiler that fortifies by itself, or does not optimize, is not told to.
+takes = $(shell echo 'int main(void) { return 0; }' | \
+          $(CC) -Werror $(1) -x c - -o /dev/null 2>/dev/null && echo '$(1)')
+FORTIFY = $(shell $(CC) $(CFLAGS) -dM -E -x c /dev/null 2>/dev/null | \
+          awk '/ __OPTIMIZE__ / { o = 1 } / _FORTIFY_SOURCE / { f = 1 } \
+            END { if (o && !f) print "-D_FORTIFY_SOURCE=2" }')
+HARDENING ?= $(call takes,-fstack-protector-strong) $(FORTIFY) \
+             $(call takes,-Wl$(COMMA)-z$(COMMA)relro$(COMMA)-z$(COMMA)now)
+COMMA := ,
 
 # What runs from this tree without being installed.
 RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
@@ -240,22 +260,32 @@ asan:  ## the specs and the simulator under address and undefined sanitizers
 tsan:  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
-# Clang's fuzzer on what reads names and hosts, a generator on the options. What
-# it finds stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus.
+# Clang's fuzzer on what reads names, hosts and replies, a generator on the options,
+# and one of calls on live objects, under the sanitizers. What the first finds stays
+# in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The last one prints
+# its seeds: FUZZ_SEED=… replays one.
 .PHONY: fuzz
 SECONDS ?= 60
 FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
-fuzz: all  ## fuzzes the parsers and the options, each for SECONDS=
-	@mkdir -p $(BUILD)/fuzz/names.new $(BUILD)/fuzz/hosts.new
+fuzz: all  ## fuzzes the parsers, the options and all calls, each for SECONDS=
+	@mkdir -p $(addprefix $(BUILD)/fuzz/,names.new hosts.new replies.new)
 	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
-	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c -o $(BUILD)/fuzz/hosts
-	@for what in names hosts; do \
+	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c src/protocol/name.c -o $(BUILD)/fuzz/hosts
+	clang $(FUZZ) spec/fuzz/replies.c $(PURE) -o $(BUILD)/fuzz/replies
+	@for what in names hosts replies; do \
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
 	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
 	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) spec/fuzz/options.lua \
 	  $(SECONDS)
+	@for lua in 5.4 luajit; do \
+	  LUA=$$lua ZK=$(ZK) SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
+	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
+
+.PHONY: tls
+tls:  ## what a client library does that has TLS: builds one from its source
+	@BUILD=$(BUILD) bash spec/tls/run
 
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
@@ -315,6 +345,26 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+
+# Each C file alone, many at a time. What clang-tidy is to look for is argued in
+# .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
+# back by its __gc, and what hangs on a question's item by query_free: there leaks
+# are left to the sanitizers.
+.PHONY: analyze
+ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
+analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
+	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
+	  --enable=warning,performance,portability \
+	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 \
+	  '-DElfW(type)=Elf64_##type' src
+	@echo 'gcc -fanalyzer …'
+	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
+	  src/lua/* | src/io/survey.c | src/io/revocation.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
+	@echo 'clang-tidy …'
+	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \
+	  'clang-tidy --quiet "$$@" -- $(ANALYZE) 2>/dev/null' tidy
+PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
 	clang-format -i $(SOURCES) $(HEADERS) \

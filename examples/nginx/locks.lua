@@ -19,11 +19,20 @@ local function with_lock(lock, fn)
   ngx.say(code)
 end
 
--- 1. A critical section for each user: read, work, write.
+-- An argument of the URL, as it was meant; 400 where there is none.
+local function argument(name)
+  local text = ngx.unescape_uri(ngx.var["arg_" .. name] or "")
+  return text ~= "" and text or ngx.exit(400)
+end
+
+-- 1. A critical section for each user: read, work, write.  Users choose their
+-- names: a path is made of the key of one, never of the name itself.
 
 function locks.spend()
-  local user, amount = ngx.var.arg_user, tonumber(ngx.var.arg_amount)
-  with_lock(session():mutex("/example/users/" .. user), function()
+  local user, amount = argument "user", tonumber(argument "amount")
+  if not amount then return ngx.exit(400) end
+  local path = "/example/users/" .. zklock.key(user)
+  with_lock(session():mutex(path), function()
     local balance = shop:get("balance " .. user) or 100
     ngx.sleep(0.005) -- the database takes its time
     if balance < amount then return ngx.say "not enough" end
@@ -33,7 +42,7 @@ function locks.spend()
 end
 
 function locks.balance()
-  ngx.say(shop:get("balance " .. ngx.var.arg_user) or 100)
+  ngx.say(shop:get("balance " .. argument "user") or 100)
 end
 
 -- 2. A cache that is refreshed as a whole: readers together, the writer alone.

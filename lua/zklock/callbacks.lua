@@ -4,6 +4,7 @@
 -- moment in which it is called.  `scope`, if any, is the request that gave it.
 local core = require "zklock.core"
 local loops = require "zklock.loop"
+local plain = require "zklock.plain"
 
 -- Calls `item.fn(...)`: true; or false, the problem with a traceback, and
 -- whether a hook has raised it.  What a hook raises in there is the business of
@@ -38,9 +39,11 @@ function Callbacks.new(log, want_step)
   }, Callbacks)
 end
 
+--- One line of the log.
 function Callbacks:report(level, message)
   if not self.log then return end
-  local _, problem, struck = call({ fn = self.log }, level, message)
+  local _, problem, struck =
+    call({ fn = self.log }, level, plain.text(message))
   if struck then error(problem, 0) end
 end
 
@@ -51,7 +54,7 @@ local function run(self, item, ...)
   if ok then return end
   if struck then error(problem, 0) end
   if self.log then
-    self:report("error", "an error in a callback: " .. tostring(problem))
+    self:report("error", "an error in a callback: " .. plain.problem(problem))
   else
     table.insert(self.problems, { problem })
     self.want_step()

@@ -2,6 +2,7 @@
 -- the rule.
 local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
+local quote = require "zklock.quote"
 
 local check = {}
 
@@ -13,11 +14,32 @@ function check.type(value, expected, name)
   return value
 end
 
+-- A stranger's text, perhaps; as much of it as a message has room for.
+local function shown(text)
+  return quote(text:sub(1, 200), #text > 200)
+end
+
 function check.path(path, name)
   check.type(path, "string", name)
   local fault = core.check_path(path)
-  if fault then
-    misuse("%s %s, got %q", name, fault, path)
+  if fault then misuse("%s %s, got %s", name, fault, shown(path)) end
+  return path
+end
+
+--- A path at which a lock may be made: its directories must not be mistaken for
+-- contenders of a lock above them, nor be ZooKeeper's own.  `chroot` is the
+-- session's, and a part of it.
+function check.lock_path(path, chroot, name)
+  check.path(path, name)
+  local full = chroot .. path
+  local where = chroot == "" and "" or " with the chroot " .. shown(chroot)
+  local component = core.contender_in(full)
+  if component then
+    misuse("%s must not have a component that reads as a contender's node: %s "
+      .. "does, in %s%s", name, shown(component), shown(path), where)
+  elseif (full .. "/"):sub(1, 11) == "/zookeeper/" then
+    misuse("%s must not be /zookeeper or below it, which is ZooKeeper's own, "
+      .. "got %s%s", name, shown(path), where)
   end
   return path
 end

@@ -24,6 +24,7 @@ function Engine.new(session, handle, hosts, given)
     core = handle,
     pid = pid,
     hosts = hosts,
+    chroot = given.chroot,
     connect_timeout = given.connect_timeout,
     data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
     state = State.new(),

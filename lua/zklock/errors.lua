@@ -1,10 +1,17 @@
 --- The one funnel for errors.
 -- Misuse raises with the user's line; what the world does comes back as
 -- `nil, message, code`.
+local plain = require "zklock.plain"
+local quote = require "zklock.quote"
+
 local errors = {}
 
+-- (A sandbox may have no debug library: then no line is blamed.)
+local getinfo = debug and debug.getinfo or function() end
+
 -- This library's own files, and the chunks that it loads.
-local here = debug.getinfo(1, "S").source:match("^(.*)errors%.lua$") or "@?"
+local here = (getinfo(1, "S") or { source = "" }).source
+  :match("^(.*)errors%.lua$") or "@?"
 
 local function is_ours(source)
   return source:sub(1, #here) == here or source:sub(1, 7) == "=zklock"
@@ -14,7 +21,7 @@ end
 local function level_of_caller()
   local level = 3
   while true do
-    local info = debug.getinfo(level, "S")
+    local info = getinfo(level, "S")
     if not info then return 2 end
     if info.what ~= "C" and info.what ~= "tail"
         and not is_ours(info.source) then
@@ -36,14 +43,40 @@ for word in ([[timeout busy cancelled lost expired disconnected closed auth
   errors.codes[word] = word
 end
 
+-- So much is shown of what somebody has written.
+local SHOWN = 200
+
+-- What is given for each `%q`, which is somebody's text, quoted.  (Lua's own
+-- `%q` leaves newlines in it.)
+local function quote_each(format, ...)
+  local given, n = { ... }, 0
+  format = format:gsub("%%[%d.]*([%a%%])", function(conversion)
+    if conversion ~= "%" then n = n + 1 end
+    if conversion ~= "q" then return nil end
+    given[n] = quote(given[n]:sub(1, SHOWN), #given[n] > SHOWN)
+    return "%s"
+  end)
+  return format:format((table.unpack or unpack)(given, 1, select("#", ...)))
+end
+
+local function fill(format, ...)
+  local fitting = format:find("%q", 1, true) and quote_each or string.format
+  return "zklock: " .. plain.text(fitting(format, ...))
+end
+
 --- Raises misuse, at the line of the user's code that called us.
 function errors.misuse(format, ...)
-  error("zklock: " .. format:format(...), level_of_caller())
+  error(fill(format, ...), level_of_caller())
 end
 
 --- `nil, message, code`, as the world's refusals are returned.
 function errors.refusal(code, format, ...)
-  return nil, "zklock: " .. format:format(...), errors.codes[code]
+  return nil, fill(format, ...), errors.codes[code]
+end
+
+--- What tostring() says of an object.
+function errors.describe(format, ...)
+  return plain.text(format:format(...))
 end
 
 --- What ended a hold that its owner had not released: the words of

@@ -173,17 +173,20 @@ function handlers.refused(engine, number, code, ahead, reason, rival, holds,
   return { end_wait, wait }
 end
 
-function handlers.answered(engine, number, code, reason, contenders, exists)
+function handlers.answered(engine, number, code, reason, found, detail)
   local wait = engine.waits.answers[number]
   if not wait then return end
   wait.code, wait.reason = code, reason
-  wait.contenders, wait.exists = contenders, exists
+  wait.found, wait.detail = found, detail
   return { end_wait, wait }
 end
 
-function handlers.gone(engine, number)
+-- `code`, `reason`: why the node is there, and will be for a while.
+function handlers.gone(engine, number, code, reason)
   local wait = engine.waits.removals[number]
-  return wait and { end_wait, wait }
+  if not wait then return end
+  wait.code, wait.reason = code, reason
+  return { end_wait, wait }
 end
 
 -- Of a close nobody hears who has not heard before it.

@@ -8,6 +8,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local questions = require "zklock.questions"
+local reasons = require "zklock.reasons"
 local waits = require "zklock.wait"
 
 local Guard = {}
@@ -110,10 +111,7 @@ function guards.await_removal(wait)
   if not wait.done then
     waits.suspend(wait, wait.engine.adapters:for_waiting())
   end
-  if wait.code then
-    return errors.refusal("closed", "the session was closed before a server "
-      .. "confirmed the release of %s", wait.path)
-  end
+  if wait.code then return reasons.of_removal(wait) end
   return true
 end
 
@@ -148,12 +146,12 @@ function Guard:lease()
   return self._share:lease()
 end
 
--- Asks the server: its code, if it does not say that all is well.
+-- Asks the server: its code, if it does not say that all is well, and the wait.
 local function ask(self)
   local engine = self._hold.engine
   if self._hold.lost or self._share:state() == "lost" then return nil end
-  local code = questions.ask(engine, "verify", self._share).code
-  return code or engine.state.is.closed and "closed"
+  local wait = questions.ask(engine, "verify", self._share)
+  return wait.code or engine.state.is.closed and "closed", wait
 end
 
 --- Asks the server: `true`, or `nil, message, code`.
@@ -166,7 +164,7 @@ function Guard:verify()
     return errors.refusal("lost", "the hold of %s was released", self.path)
   end
   if self._outcome == "lost" then return lost(self) end
-  local code = ask(self)
+  local code, wait = ask(self)
   local done, _, message, word = guards.refuse(self)
   if done then return nil, message, word end
   if code == "disconnected" then
@@ -175,6 +173,8 @@ function Guard:verify()
   elseif code == "closed" then
     return errors.refusal(code, "the session of the hold of %s was closed",
       self.path)
+  elseif code == "auth" or code == "invalid" then
+    return reasons.of_question(wait, "whether we hold", self.path)
   elseif code or not self:is_held() then
     return lost(self)
   end
@@ -252,7 +252,7 @@ check.methods(Guard, [[
 Guard.__close = function(self) self:release() end
 
 function Guard:__tostring()
-  return ("zklock guard of %s (%s)"):format(self.path, self:state())
+  return errors.describe("zklock guard of %s (%s)", self.path, self:state())
 end
 
 return guards

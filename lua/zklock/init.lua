@@ -1,6 +1,7 @@
 --- zklock: distributed locks on ZooKeeper.
 local core = require "zklock.loader"
 local errors = require "zklock.errors"
+local keys = require "zklock.key"
 local sessions = require "zklock.session"
 
 local version = "scm"
@@ -37,6 +38,10 @@ return {
   connect = sessions.connect,
   --- `release_on_signal("TERM", "HUP")`: signals release everything first.
   release_on_signal = release_on_signal,
+  --- Any text, a stranger's too, as one component of a path that is safe.
+  key = keys.key,
+  --- The text whose key it is; nil and a message if there is none.
+  unkey = keys.unkey,
   --- Seconds on the clock that leases are measured with.
   now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.

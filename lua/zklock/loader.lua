@@ -20,10 +20,12 @@ local function explain(text)
       .. "one"):format(file, lua, symbol, version, version)
   end
   local library = text:match "(libzookeeper_[%w.]+): cannot open shared object"
+    or text:match "(libmd[%w.]+): cannot open shared object"
     or text:match "Library not loaded: (%S*libzookeeper_%S+)"
   if library then
-    return ("%s needs %s, which is not there: install ZooKeeper's C client, or "
-      .. "name its directory in LD_LIBRARY_PATH"):format(file, library)
+    return ("%s needs %s, which is not there: install %s, or name its "
+      .. "directory in LD_LIBRARY_PATH"):format(file, library,
+      library:find "^libmd" and "libmd" or "ZooKeeper's C client")
   end
 end
 

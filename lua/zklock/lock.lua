@@ -1,7 +1,7 @@
 --- Locks: what users have of mutexes and their relatives.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
-local misuse = require "zklock.errors".misuse
+local errors = require "zklock.errors"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
@@ -15,11 +15,18 @@ Lock.__index = Lock
 -- What the library does with locks, and their users do not.
 local locks = {}
 
+-- What a lock has at its path beside the contenders of a queue.
+local insides = {
+  unfair = check.set "holder",
+  semaphore = check.set "locks leases",
+}
+
 -- What all users of a path in one session must agree about.
 local function signature_of(family, way)
   return ("%s%s%s%s"):format(
     way.kind == "unfair" and "unfair " or "", family,
-    family == "semaphore" and (" of %d permits"):format(way.permits) or "",
+    family == "semaphore" and (" of %d permit%s"):format(way.permits,
+      way.permits == 1 and "" or "s") or "",
     way.layout == "kazoo" and " in kazoo's layout" or "")
 end
 
@@ -31,7 +38,8 @@ function locks.new(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
   terms.family, terms.kind = family, kind
-  terms.owners = Owners.of(engine, path, signature_of(family, terms.way))
+  terms.owners = Owners.of(engine, path, signature_of(family, terms.way),
+    insides[terms.way.kind] or insides[family])
   terms.waiters = new_waiters() -- begun through this lock object
   return setmetatable({
     path = path,
@@ -88,7 +96,7 @@ function Lock:release(how)
   local owner = terms.engine.adapters:owner()
   local guard = terms.owners:top(terms.kind, owner)
   if not guard then
-    misuse("%s is not held by the calling task", self.path)
+    errors.misuse("%s is not held by the calling task", self.path)
   end
   return guard:release(how)
 end
@@ -155,7 +163,8 @@ end
 check.lock_methods(Lock)
 
 function Lock:__tostring()
-  return ("zklock %s %s"):format(self._terms.owners.signature, self.path)
+  return errors.describe("zklock %s %s", self._terms.owners.signature,
+    self.path)
 end
 
 return locks

@@ -4,16 +4,17 @@
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local core = require "zklock.core"
+local errors = require "zklock.errors"
 local locks = require "zklock.lock"
-local misuse = require "zklock.errors".misuse
 local multi_guards = require "zklock.multi_guard"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
-local refusal = require "zklock.errors".refusal
 local under = require "zklock.under"
 local waits = require "zklock.wait"
+
+local misuse, refusal = errors.misuse, errors.refusal
 
 local Multi = {}
 Multi.__index = Multi
@@ -300,7 +301,7 @@ end
 check.lock_methods(Multi)
 
 function Multi:__tostring()
-  return ("zklock multi %s"):format(self.path)
+  return errors.describe("zklock multi %s", self.path)
 end
 
 return { new = new }

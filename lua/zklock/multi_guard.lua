@@ -282,7 +282,7 @@ check.methods(MultiGuard, [[
 MultiGuard.__close = function(self) self:release() end
 
 function MultiGuard:__tostring()
-  return ("zklock guard of %s (%s)"):format(self.path, self:state())
+  return errors.describe("zklock guard of %s (%s)", self.path, self:state())
 end
 
 return multi_guards

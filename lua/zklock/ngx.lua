@@ -2,10 +2,17 @@
 require "zklock" -- first: it explains what cannot be loaded
 local check = require "zklock.check"
 local errors = require "zklock.errors"
+local keys = require "zklock.key"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 
-local known = {} -- by what they were asked for with
+-- Each has a thread and a connection.  Who needs more than these gives other
+-- ones in each request, by mistake.
+local MOST = 32
+
+-- By what they were asked for with: `{ session =, hosts =, options = }`.
+local known = {}
+local last -- of them that was opened
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -13,18 +20,33 @@ local function log(level, message)
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 
+-- An object that can be called is itself, whatever is in it.
+local objects, count = setmetatable({}, { __mode = "k" }), 0
+
+local function number_of(object)
+  if not objects[object] then
+    count = count + 1
+    objects[object] = count
+  end
+  return "object " .. objects[object]
+end
+
 -- Values that mean the same have the same text.  A function is where it was
--- written: a handler makes a new one each time.
-local function describe(value)
+-- written: a handler makes a new one each time.  (No option is deep.)
+local function describe(value, depth)
+  local meta = getmetatable(value)
   if type(value) == "function" then
     local info = debug.getinfo(value, "S")
     return ("%s:%d"):format(info.source, info.linedefined)
   elseif type(value) ~= "table" then
     return type(value) .. tostring(value)
+  elseif type(meta) == "table" and meta.__call then
+    return number_of(value)
   end
   local parts = {}
-  for key, item in pairs(value) do
-    parts[#parts + 1] = ("%q=%q"):format(tostring(key), describe(item))
+  for key, item in pairs(depth < 4 and value or {}) do
+    parts[#parts + 1] = ("%q=%q"):format(tostring(key),
+      describe(item, depth + 1))
   end
   table.sort(parts)
   return table.concat(parts, ",")
@@ -42,7 +64,55 @@ local function read(hosts, options)
   return copy
 end
 
-local M = {}
+-- What handlers make paths with.
+local M = { key = keys.key, unkey = keys.unkey }
+
+-- What two do not have in common, by name: values may be secrets.
+local function differences(a, b)
+  local names, seen = {}, {}
+  for _, options in ipairs { a.options, b.options } do
+    for name in pairs(options) do
+      if not seen[name] and describe(a.options[name], 1)
+          ~= describe(b.options[name], 1) then
+        names[#names + 1] = ("option '%s'"):format(name)
+      end
+      seen[name] = true
+    end
+  end
+  table.sort(names)
+  if a.hosts ~= b.hosts then table.insert(names, 1, "hosts") end
+  return table.concat(names, ", ")
+end
+
+-- Closed ones make room.
+local function check_room(hosts, options)
+  local open = 0
+  for key, one in pairs(known) do
+    if one.session:state() == "closed" then
+      known[key] = nil
+    else
+      open = open + 1
+    end
+  end
+  if open < MOST then return end
+  errors.misuse("this worker has %d sessions by zklock.ngx.session, the most "
+    .. "that it may have, each with hosts or options of its own (the last one "
+    .. "differs in %s): give the same ones in each request", MOST,
+    differences(last, { hosts = hosts, options = options }))
+end
+
+local function open(key, hosts, options)
+  local given = read(hosts, options)
+  check_room(hosts, options or {})
+  local session, message, code = sessions.open(hosts, given)
+  if not session then return nil, message, code end
+  last = { session = session, hosts = hosts, options = {} }
+  for name, value in pairs(options or {}) do last.options[name] = value end
+  known[key] = last
+  local adapter = session._engine.adapters:for_waiting()
+  adapter.arm() -- what it logs, nginx is told though nobody waits
+  return session
+end
 
 --- This worker's session with these hosts and options, which are those of
 -- zklock.connect.  The first call opens it and does not wait for it: what needs
@@ -51,22 +121,16 @@ function M.session(hosts, options, ...)
   check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
   local key = options == nil and hosts
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
-      .. describe(options)
-  local session = known[key]
-  if session and session:state() ~= "closed" then return session end
-  local message, code
-  session, message, code = sessions.open(hosts, read(hosts, options))
-  if not session then return nil, message, code end
-  known[key] = session
-  local adapter = session._engine.adapters:for_waiting()
-  adapter.arm() -- what it logs, nginx is told though nobody waits
-  return session
+      .. describe(options, 0)
+  local one = known[key]
+  if one and one.session:state() ~= "closed" then return one.session end
+  return open(key, hosts, options)
 end
 
 --- For log_by_lua, where nginx cannot tell the end of a request by itself
 -- (doc/loops.md): ends the waits and holds of the running request.
 function M.cleanup()
-  for _, session in pairs(known) do session._engine.adapters:cleanup() end
+  for _, one in pairs(known) do one.session._engine.adapters:cleanup() end
 end
 
 return M

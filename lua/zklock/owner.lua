@@ -9,11 +9,34 @@ local misuse = require "zklock.errors".misuse
 local Owners = {}
 Owners.__index = Owners
 
---- `signature`: what all users of the path in the session must agree about.
-function Owners.of(engine, path, signature)
+local NOTHING = {}
+
+local function refuse_inside(path, name, outer)
+  misuse("%s/%s is inside the %s %s, which this session uses, too: no lock can "
+    .. "be there", path, name, outer.signature, path)
+end
+
+-- What a lock has inside is its own; whichever of the two is made first.
+local function check_insides(engine, path, signature, insides)
+  local parent, name = path:match "^(.*)/(.*)$"
+  local outer = engine.owners[parent]
+  if outer and outer.insides[name] then refuse_inside(parent, name, outer) end
+  for inside in pairs(insides) do
+    if engine.owners[path .. "/" .. inside] then
+      refuse_inside(path, inside, { signature = signature })
+    end
+  end
+end
+
+--- `signature`: what all users of the path in the session must agree about;
+-- `insides`: the set of what the lock itself has there, if it is a lock.
+function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then
-    owners = setmetatable({ signature = signature, guards = {} }, Owners)
+    insides = insides or NOTHING
+    check_insides(engine, path, signature, insides)
+    owners = setmetatable({ signature = signature, insides = insides,
+      guards = {} }, Owners)
     engine.owners[path] = owners
   elseif owners.signature ~= signature then
     misuse("%s is used as a %s by this session, not as a %s", path,

@@ -1,7 +1,9 @@
 --- Questions to the servers beside the protocol, and the wait for the first
 -- connection, without which nobody can be asked.
 local core = require "zklock.core"
+local quote = require "zklock.quote"
 local reasons = require "zklock.reasons"
+local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
 
 local questions = {}
@@ -39,20 +41,21 @@ end
 -- The core's words, where they are not the user's.
 local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read" }
 
--- Without what only revoke needs.
+-- As users see it: the size is told of data that were not read.
 local function show(contender)
-  contender.version = nil
   contender.mode = public_modes[contender.mode] or contender.mode
-  contender.data = contender.data and core.own_data(contender.data)
+  if contender.data then
+    contender.data, contender.size = core.own_data(contender.data), nil
+  end
   if contender.mode == "unfair" then contender.sequence = nil end
   return contender
 end
 
 -- In order, as the core has read them; or nil and the wait that has failed.
-local function survey(engine, path)
-  local wait = questions.ask(engine, "contenders", path)
+local function survey(engine, path, with_data)
+  local wait = questions.ask(engine, "contenders", path, with_data)
   if wait.code then return nil, wait end
-  local contenders = core.survey(wait.contenders)
+  local contenders = core.survey(wait.found)
   for _, contender in ipairs(contenders) do
     if contender.node:sub(1, 6) == "locks/" then contender.mode = "lease" end
   end
@@ -61,17 +64,17 @@ end
 
 --- Who contends for a path, in order; and whether the path exists.
 function questions.contenders(engine, path)
-  local contenders, wait = survey(engine, path)
+  local contenders, wait = survey(engine, path, true)
   if not contenders then
     return reasons.of_question(wait, "who contends for", path)
   end
   for _, contender in ipairs(contenders) do show(contender) end
-  return contenders, wait.exists
+  return contenders, wait.detail
 end
 
 --- Those that hold it in one of these modes.
 function questions.holders(engine, path, modes)
-  local contenders, wait = survey(engine, path)
+  local contenders, wait = survey(engine, path, true)
   if not contenders then
     return reasons.of_question(wait, "who holds", path)
   end
@@ -84,26 +87,31 @@ function questions.holders(engine, path, modes)
   return holders
 end
 
+-- Some were asked, and others could not be.
+local function of_revocation(wait, path, holders)
+  return refusal(wait.code, "%d of %d holders of %s%s %s asked to let go, but "
+    .. "not %s: %s", wait.found, holders, wait.engine.chroot, path,
+    wait.found == 1 and "was" or "were", quote(wait.detail), wait.reason)
+end
+
 --- Asks every holder of a path to let go; how many were asked.
 function questions.revoke(engine, path)
-  local contenders, wait = survey(engine, path)
+  local contenders, wait = survey(engine, path, false)
   if not contenders then
     return reasons.of_question(wait, "who holds", path)
   end
-  local asked = 0
+  local nodes = {}
   for _, contender in ipairs(contenders) do
     if contender.holds then
-      local written = questions.ask(engine, "write",
-        path .. "/" .. contender.node, core.marked_data(contender.data or ""),
-        contender.version)
-      if not written.code then
-        asked = asked + 1
-      elseif written.code ~= "lost" then
-        return reasons.of_question(written, "the holder of", path)
-      end
+      nodes[#nodes + 1] = contender.node
+      nodes[#nodes + 1] = contender.size
     end
   end
-  return asked
+  if #nodes == 0 then return 0 end
+  wait = questions.ask(engine, "revoke", path, nodes)
+  if not wait.code then return wait.found end
+  if wait.detail then return of_revocation(wait, path, #nodes / 2) end
+  return reasons.of_request(wait, "who holds", path)
 end
 
 return questions

@@ -1,57 +1,9 @@
---- Quotes a stranger's text for a message: whatever it is, the message stays
--- one line of UTF-8 that reads in the order in which it was written.
-local hidden = {}
-for byte = 0, 0x1f do hidden[string.char(byte)] = true end
-hidden["\127"] = true
-for byte = 0x80, 0x9f do hidden["\194" .. string.char(byte)] = true end
--- Marks of direction, and separators of lines and paragraphs.
-hidden["\216\156"] = true
-for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
-for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
-for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
+--- Quotes a stranger's text for a message, so that it cannot be taken for ours.
+local plain = require "zklock.plain"
 
--- By its first byte: how long a character is, and what its second byte must be.
-local function shape(first)
-  if first < 0x80 then return 1 end
-  if first < 0xc2 or first > 0xf4 then return nil end
-  local least = first == 0xe0 and 0xa0 or first == 0xf0 and 0x90 or 0x80
-  local most = first == 0xed and 0x9f or first == 0xf4 and 0x8f or 0xbf
-  return first < 0xe0 and 2 or first < 0xf0 and 3 or 4, least, most
-end
-
--- The character at `i`; if it is none, its first byte and false; if the text
--- ends within it, also true.
-local function character(text, i)
-  local length, least, most = shape(text:byte(i))
-  if not length then return text:sub(i, i), false end
-  for k = i + 1, i + length - 1 do
-    local byte = text:byte(k)
-    if not byte then return text:sub(i, i), false, true end
-    if byte < least or byte > most then return text:sub(i, i), false end
-    least, most = 0x80, 0xbf
-  end
-  return text:sub(i, i + length - 1), true
-end
-
-local function escape(bytes)
-  return (bytes:gsub(".", function(byte)
-    return ("\\x%02x"):format(byte:byte())
-  end))
-end
+local marks = { ['"'] = true, ["\\"] = true }
 
 --- `cut`: it was longer, and may end within a character.
 return function(text, cut)
-  local parts, i = {}, 1
-  while i <= #text do
-    local one, is_valid, at_end = character(text, i)
-    if at_end and cut then break end
-    i = i + #one
-    if one == '"' or one == "\\" then
-      one = "\\" .. one
-    elseif not is_valid or hidden[one] then
-      one = escape(one)
-    end
-    parts[#parts + 1] = one
-  end
-  return ('"%s"%s'):format(table.concat(parts), cut and "..." or "")
+  return ('"%s"%s'):format(plain.show(text, marks, cut), cut and "..." or "")
 end

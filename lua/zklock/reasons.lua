@@ -55,9 +55,10 @@ end
 
 function of_wait.disconnected(path, request, wait)
   local timeout = request.asked or request.timeout
+  local within = timeout and timeout > 0
+    and " within " .. errors.seconds(timeout) or ""
   return refusal("disconnected", "no server of %s answered%s, waiting for %s%s",
-    wait.engine.hosts, timeout and " within " .. errors.seconds(timeout) or "",
-    path, last_error(wait.engine))
+    wait.engine.hosts, within, path, last_error(wait.engine))
 end
 
 function of_wait.auth(path, _, wait)
@@ -75,10 +76,20 @@ function reasons.of_wait(path, request, wait)
   return of_wait[wait.code](path, request, wait)
 end
 
-
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 
---- Why a question has no answer: it was `what` of `path`.
+--- Why the removal of a node, after a release, was not confirmed.
+function reasons.of_removal(wait)
+  if wait.code == "closed" then
+    return refusal("closed", "the session was closed before a server "
+      .. "confirmed the release of %s", wait.path)
+  end
+  return refusal(wait.code, "ZooKeeper refused to release %s: %s", wait.path,
+    wait.reason)
+end
+
+--- Why a question has no answer: it was `what` of `path`.  What is refused is
+-- told with its full path, as the servers know it.
 function reasons.of_question(wait, what, path)
   if wait.code == "disconnected" then
     return refusal("disconnected", "no server could be asked %s %s", what, path)
@@ -86,8 +97,21 @@ function reasons.of_question(wait, what, path)
     return refusal("closed", "the session was closed while it asked %s %s",
       what, path)
   end
-  return refusal(wait.code, "ZooKeeper refused to say %s %s: %s", what, path,
-    wait.reason or wait.code)
+  return refusal(wait.code, "ZooKeeper refused to say %s %s%s: %s", what,
+    wait.engine.chroot, path, wait.reason or wait.code)
+end
+
+--- The same of what was asked of those `who` it is: to let go.
+function reasons.of_request(wait, who, path)
+  if wait.code == "closed" then
+    return refusal("closed", "the session was closed while it asked %s %s to "
+      .. "let go", who, path)
+  elseif wait.code == "disconnected" then
+    return refusal("disconnected", "no server could be asked to tell %s %s to "
+      .. "let go", who, path)
+  end
+  return refusal(wait.code, "ZooKeeper refused to ask %s %s%s to let go: %s",
+    who, wait.engine.chroot, path, wait.reason or wait.code)
 end
 
 --- Why there is no first connection: a function, for when the session is
@@ -96,8 +120,8 @@ function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   return function()
     if code == "auth" then
-      return refusal("auth", "ZooKeeper at %s refused our authentication",
-        hosts)
+      return refusal("auth", "ZooKeeper at %s refused our authentication: our "
+        .. "credentials are not accepted", hosts)
     elseif code == "disconnected" then
       return refusal(code, "no host of %s has an address%s", hosts, last)
     elseif code == "closed" then

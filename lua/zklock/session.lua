@@ -1,4 +1,5 @@
 --- Session: what users have of a ZooKeeper session.
+local advise = require "zklock.ngx.advice"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local Engine = require "zklock.engine"
@@ -31,14 +32,14 @@ end
 --- A lock that one task at a time holds.
 function Session:mutex(path, given)
   local engine = open_engine(self)
-  check.path(path, "path")
+  check.lock_path(path, engine.chroot, "path")
   return locks.new(engine, path, "mutex", "mutex", given)
 end
 
 --- `{ read = lock, write = lock }`: many readers or one writer, in order.
 function Session:rwlock(path, given)
   local engine = open_engine(self)
-  check.path(path, "path")
+  check.lock_path(path, engine.chroot, "path")
   return {
     read = locks.new(engine, path, "rwlock", "read", given),
     write = locks.new(engine, path, "rwlock", "write", given),
@@ -48,7 +49,7 @@ end
 --- A lock that up to `permits` holders share.
 function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
-  check.path(path, "path")
+  check.lock_path(path, engine.chroot, "path")
   options.check_permits(permits)
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
@@ -65,7 +66,7 @@ end
 --- Sugar for `session:mutex(path):with_lock(fn, options)`.
 function Session:with_lock(path, fn, given)
   local engine = open_engine(self)
-  check.path(path, "path")
+  check.lock_path(path, engine.chroot, "path")
   check.callback(fn, "argument 2 of with_lock")
   local of_lock, of_acquire = options.read_with_lock(given)
   local lock = locks.new(engine, path, "mutex", "mutex", of_lock)
@@ -185,7 +186,7 @@ Session.__close = function(self) self:close() end
 
 function Session:__tostring()
   local engine = self._engine
-  return ("zklock session to %s (%s)"):format(engine.hosts,
+  return errors.describe("zklock session to %s (%s)", engine.hosts,
     engine:is_ours() and self:state() or ("of process %d"):format(engine.pid))
 end
 
@@ -204,13 +205,31 @@ function Connecting:finish()
   if self.handle then self.handle:leave() end
 end
 
+local lacking = "this ZooKeeper client library was built without it"
+
+-- What the client library lacks, or has in a way that cannot be used:
+-- doc/tls.md tells which, and what is tested instead.
+local function refuse_unsupported(given)
+  if given.tls then
+    return refusal("unsupported", "TLS is not supported (%s): doc/tls.md says "
+      .. "how to go through a tunnel", core.has_tls()
+      and "that of this ZooKeeper client library checks no host name"
+      or lacking)
+  end
+  for _, entry in ipairs(given.auth) do
+    if entry.scheme == "sasl" then
+      return refusal("unsupported", "SASL is not supported (%s): doc/tls.md "
+        .. "says what takes its place", core.has_sasl()
+        and "by zklock, though this ZooKeeper client library has it" or lacking)
+    end
+  end
+  return true
+end
+
 -- A session that connects by itself, from what settings.read has read.
 local function open(connecting, hosts, given)
-  if given.tls then
-    return refusal("unsupported", "TLS is not supported%s", core.has_tls()
-      and " by zklock yet, though this ZooKeeper client library has it"
-      or ": this ZooKeeper client library was built without it")
-  end
+  local supported, why, code = refuse_unsupported(given)
+  if not supported then return nil, why, code end
   loops.find(given.loop) -- raises where nothing can wait, before a thread runs
   connecting.handle = core.session()
   local handle, problem = core.open({
@@ -220,6 +239,7 @@ local function open(connecting, hosts, given)
     tick_time = given.tick_time,
     auth = given.auth,
     acl = given.acl,
+    doubts_acl = given.doubts_acl,
     log = given.log ~= nil,
   }, connecting.handle)
   if not handle then
@@ -234,6 +254,7 @@ end
 local function connect(connecting, hosts, given, ...)
   check.arguments("zklock.connect(hosts, options)", hosts, ...)
   given = settings.read(hosts, given)
+  advise()
   local self, message, code = open(connecting, hosts, given)
   if not self then return nil, message, code end
   local engine = self._engine

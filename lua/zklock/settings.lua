@@ -1,4 +1,5 @@
 --- What `connect` was given, checked.
+local access = require "zklock.access"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local loops = require "zklock.loop"
@@ -8,67 +9,6 @@ local settings = {}
 
 local connect_options = check.set [[session_timeout least_session_timeout
   tick_time connect_timeout auth acl tls loop on_event log]]
-
-local permission_bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
-
-local function read_permissions(text, name)
-  local seen, sum = {}, 0
-  check.type(text, "string", name)
-  for letter in text:gmatch(".") do
-    local bit = permission_bits[letter]
-    if not bit or seen[letter] then
-      misuse("%s must be made of the letters c, d, r, w, a, got %q",
-        name, text)
-    end
-    seen[letter] = true
-    sum = sum + bit
-  end
-  return sum
-end
-
-local function read_acl(acl, credentials)
-  if acl == nil or acl == "open" then return nil end
-  local creator = { scheme = "auth", id = "", permissions = 31 }
-  if acl == "creator" or acl == "read" then
-    if #credentials == 0 then
-      misuse("option 'acl' = %q needs option 'auth'", acl)
-    end
-    if acl == "creator" then return { creator } end
-    return { creator, { scheme = "world", id = "anyone", permissions = 1 } }
-  end
-  if type(acl) ~= "table" or #acl == 0 then
-    misuse("option 'acl' must be \"open\", \"creator\", \"read\" or "
-      .. "a list of { scheme =, id =, perms = }")
-  end
-  local list = {}
-  for i, entry in ipairs(acl) do
-    local name = ("option 'acl' [%d]"):format(i)
-    check.options(entry, check.set "scheme id perms", name)
-    list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
-      id = check.type(entry.id, "string", name .. ".id"),
-      permissions = read_permissions(entry.perms, name .. ".perms"),
-    }
-  end
-  return list
-end
-
-local function read_auth(auth)
-  if auth == nil then return {} end
-  check.type(auth, "table", "option 'auth'")
-  if auth.scheme ~= nil or auth.credential ~= nil then auth = { auth } end
-  local list = {}
-  for i, entry in ipairs(auth) do
-    local name = ("option 'auth' [%d]"):format(i)
-    check.options(entry, check.set "scheme credential", name)
-    list[i] = {
-      scheme = check.type(entry.scheme, "string", name .. ".scheme"),
-      credential = check.type(entry.credential, "string",
-        name .. ".credential"),
-    }
-  end
-  return list
-end
 
 local function positive(value, default, name)
   if value == nil then return default end
@@ -115,6 +55,17 @@ local function read_tick(tick, session_timeout)
   return tick
 end
 
+--- What is not supported is misspelt all the same.
+local function read_tls(tls)
+  if tls == nil then return nil end
+  check.type(tls, "table", "option 'tls'")
+  for name, value in pairs(check.options(tls, check.set "ca cert key",
+      "option 'tls'")) do
+    check.type(value, "string", ("option 'tls'.%s"):format(name))
+  end
+  return tls
+end
+
 local function callback(value, name)
   return value ~= nil and check.callback(value, name) or nil
 end
@@ -122,12 +73,14 @@ end
 --- The arguments of connect, as a table with every default filled in.
 function settings.read(hosts, options)
   check.type(hosts, "string", "argument 1 of connect (hosts)")
-  local fault = core.check_hosts(hosts)
+  local fault, chroot = core.check_hosts(hosts)
   if fault then misuse("argument 1 of connect (hosts) %s", fault) end
   options = check.options(options, connect_options, "connect options")
-  local auth = read_auth(options.auth)
+  local auth = access.read_auth(options.auth)
+  local acl, is_sure = access.read_acl(options.acl, auth)
   local session_timeout = read_timeout(options.session_timeout)
   return {
+    chroot = chroot,
     session_timeout = session_timeout,
     least_session_timeout = read_least(options.least_session_timeout,
       session_timeout),
@@ -135,9 +88,9 @@ function settings.read(hosts, options)
     connect_timeout = positive(options.connect_timeout, 10,
       "option 'connect_timeout'"),
     auth = auth,
-    acl = read_acl(options.acl, auth),
-    tls = options.tls ~= nil
-      and check.type(options.tls, "table", "option 'tls'") or nil,
+    acl = acl,
+    doubts_acl = not is_sure,
+    tls = read_tls(options.tls),
     loop = loops.check(options.loop),
     log = callback(options.log, "option 'log'"),
     on_event = callback(options.on_event, "option 'on_event'"),

@@ -18,8 +18,10 @@ end
 
 local function report(guard, ...)
   if guard:state() == "lost" then
-    return nil, ("zklock: the hold of %s was lost while it was used%s")
-      :format(guard.path, errors.because(guard:reason())), "lost", ...
+    local _, message, code = errors.refusal("lost",
+      "the hold of %s was lost while it was used%s", guard.path,
+      errors.because(guard:reason()))
+    return nil, message, code, ...
   end
   return true, ...
 end

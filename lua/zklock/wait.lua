@@ -44,8 +44,8 @@ function waits.new(engine, among, number)
     rival = false,
     rival_holds = false,
     rival_cut = false,
-    contenders = false,
-    exists = false,
+    found = false, -- what a question has found
+    detail = false, -- and what is to be said of that
   }
   wait.number = number or wait
   return wait

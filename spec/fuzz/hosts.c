@@ -6,6 +6,22 @@
 #include <string.h>
 
 #include "io/hosts.h"
+#include "protocol/name.h"
+
+/* What is found is a component, and a contender. */
+static void check_contender(const char *path, size_t length) {
+  size_t size;
+  int32_t sequence;
+  const char *found = path_contender(path, length, &size);
+  if (!found) return;
+  assert(found >= path && found + size <= path + length);
+  assert(found == path || found[-1] == '/');
+  assert(found + size == path + length || found[size] == '/');
+  assert(!memchr(found, '/', size));
+  char *name = strndup(found, size);
+  assert(!name || strlen(name) < size || name_parse(name, &sequence));
+  free(name);
+}
 
 static void check_path(const char *path, size_t length) {
   if (path_fault(path, length)) return;
@@ -52,6 +68,7 @@ static void check_same(const struct hosts *hosts) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check_path((const char *)data, size);
+  check_contender((const char *)data, size);
   char *text = malloc(size + 1);
   if (!text) return 0;
   memcpy(text, data, size);

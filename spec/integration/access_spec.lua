@@ -84,15 +84,82 @@ describe("Authentication", function()
       refuse(first == unreadable and childless or unreadable)
       support.step_until(session, function() return count == 2 end)
       assert.same({ "auth", ("zklock: ZooKeeper refused a node under %s: "
-        .. "not authenticated"):format(unreadable) }, told[unreadable])
+        .. "cannot list (%s): not authenticated"):format(unreadable,
+        unreadable) }, told[unreadable])
       assert.same({ "invalid", ("zklock: ZooKeeper cannot make a lock at %s: "
-        .. "no children for ephemerals"):format(childless) },
-        told[childless])
+        .. "cannot create a node (%s): no children for ephemerals"):format(
+        childless, childless) }, told[childless])
     end
     session:close()
     zk:delete(unreadable)
     zk:delete(childless)
   end)
+
+  -- Of a lock at /a/b below a chroot, where one directory is refused.
+  local function refused_below(perms, directory, ask)
+    local zk, chroot = support.zk(), support.path "chroot"
+    local function allow(these)
+      zk:set_acl(chroot .. directory,
+        { { perms = these, scheme = "world", id = "anyone" } })
+    end
+    zk:make(chroot .. directory)
+    allow(perms)
+    local session = connect { hosts = support.hosts .. chroot }
+    local nothing, message, code = ask(session, chroot)
+    assert.is_nil(nothing)
+    assert.equal("auth", code)
+    allow(31)
+    return (message:gsub(chroot:gsub("%p", "%%%0"), "CHROOT"))
+  end
+  local function acquire(session) return session:mutex "/a/b":acquire(5) end
+
+  it("that is refused says what, where, and why", function()
+    local under = "zklock: ZooKeeper refused a node under /a/b: "
+    assert.equal(under .. "cannot list (CHROOT/a/b): not authenticated",
+      refused_below(30, "/a/b", acquire))
+    assert.equal(under .. "cannot create a node (CHROOT/a/b): "
+      .. "not authenticated", refused_below(17, "/a/b", acquire))
+    assert.equal(under .. "cannot create (CHROOT/a/b): not authenticated",
+      refused_below(17, "/a", acquire))
+    assert.equal(under .. "cannot create (CHROOT/a): not authenticated",
+      refused_below(17, "", acquire))
+    assert.equal("zklock: ZooKeeper refused a node under /a/b: cannot create "
+      .. "(CHROOT/a/b/locks): not authenticated",
+      refused_below(17, "/a/b", function(session)
+        return session:semaphore("/a/b", 2):acquire(5)
+      end))
+    assert.matches('^zklock: 0 of 1 holders of CHROOT/a/b were asked to let '
+      .. 'go, but not "_c_%S+%-lock%-%d+": not authenticated$',
+      refused_below(31, "/a/b", function(session, chroot)
+        local guard = assert(session:mutex "/a/b":acquire(5))
+        support.zk():set_acl(chroot .. guard.node,
+          { { perms = 1 + 16, scheme = "world", id = "anyone" } })
+        local asked, message, code = session:revoke "/a/b"
+        assert.is_true(guard:release { wait = true })
+        return asked, message, code
+      end))
+    assert.equal("zklock: ZooKeeper refused to say who contends for "
+      .. "CHROOT/a/b: not authenticated",
+      refused_below(30, "/a/b", function(session)
+        return session:contenders "/a/b"
+      end))
+  end)
+
+  it("that is refused does not make verify say that a hold is lost",
+    function()
+      local path = open_path()
+      local guard = assert(connect():mutex(path):acquire(5))
+      support.zk():set_acl(guard.node,
+        { { perms = 30, scheme = "world", id = "anyone" } })
+      local fine, message, code = guard:verify()
+      assert.equal("auth", code)
+      assert.is_nil(fine)
+      assert.equal("zklock: ZooKeeper refused to say whether we hold " .. path
+        .. ": not authenticated", message)
+      assert.equal("held", guard:state())
+      assert.is_true(guard:is_held())
+      assert.is_true(guard:release { wait = true })
+    end)
 
   it("read lets others look, an ACL list is as it says", function()
     local path = open_path()
@@ -108,5 +175,137 @@ describe("Authentication", function()
     path = open_path()
     assert.is_true(session:mutex(path):acquire(5):release { wait = true })
     support.zk():delete(path)
+  end)
+
+  -- What others have, when somebody's first acquire was refused.
+  local function others_have(path)
+    local guard, message = connect():mutex(path):acquire(5)
+    assert(guard, message)
+    assert.is_true(guard:release { wait = true })
+  end
+  local BOB = "bob:fyVmFCwVbTJYrznoSu1koqYEYF0="
+  local ALICE = "alice:aYXlLOpEooaV1cRAvUL1fp9Qt7E="
+  local function user(id, perms)
+    return { scheme = "digest", id = id, perms = perms }
+  end
+  local SHUT_OUT = "zklock: ZooKeeper refused a node under %s: cannot create "
+    .. "(%s): its ACL, by option 'acl', would not let this session list, "
+    .. "create and delete"
+
+  it("refuses an ACL that shuts out its own maker, and makes nothing",
+    function()
+      for _, acl in ipairs {
+        { user(BOB, "cdrwa") },
+        { user(BOB, "cdrwa"), { scheme = "world", id = "anyone",
+          perms = "rc" } },
+        { user(BOB, "cdrwa"), { scheme = "world", id = "anyone",
+          perms = "rd" } },
+        { user(BOB, "cdrwa"), { scheme = "world", id = "anyone",
+          perms = "cd" } },
+        { { scheme = "ip", id = "10.255.255.1", perms = "cdrwa" } },
+      } do
+        local path = support.path()
+        local top = path:match "^/[^/]+"
+        local session = connect { auth = alice, acl = acl }
+        for _, lock in ipairs { session:mutex(path), session:rwlock(path .. "w")
+          .write } do
+          for _, name in ipairs { "acquire", "try_acquire" } do
+            local guard, message, code = lock[name](lock)
+            assert.is_nil(guard)
+            assert.equal(SHUT_OUT:format(lock.path, top), message)
+            assert.equal("auth", code)
+          end
+        end
+        assert.is_false(support.zk():exists(top))
+        others_have(path)
+        support.zk():delete_all(top)
+        session:close()
+      end
+    end)
+
+  it("refuses it in a directory of others, too", function()
+    local path = open_path()
+    local session = connect { auth = alice, acl = { user(BOB, "cdrwa") } }
+    local _, message = session:semaphore(path, 2):acquire(5)
+    assert.equal(SHUT_OUT:format(path, path), message)
+    assert.is_false(support.zk():exists(path))
+    local parent = path:match "^(.*)/"
+    assert.same({}, support.zk():children(parent))
+    others_have(path)
+  end)
+
+  it("takes one under which its maker is one of the users", function()
+    local path = open_path()
+    local session = connect { auth = { bob, alice },
+      acl = { user(ALICE, "cdr"), { scheme = "ip", id = "127.0.0.1",
+        perms = "r" } } }
+    local guard = assert(session:mutex(path .. "/a/b"):acquire(5))
+    -- (Servers show no hash to who may not change an ACL.)
+    assert.same({ { perms = 1 + 4 + 8, scheme = "digest", id = "alice:x" },
+      { perms = 1, scheme = "ip", id = "127.0.0.1" } },
+      support.zk():acl(path .. "/a"))
+    assert.is_true(guard:release { wait = true })
+    -- It is asked of a server once in a connection.
+    local requests = session:stats().requests
+    assert(session:mutex(path .. "/a/c"):acquire(5)):release { wait = true }
+    assert.is_true(session:stats().requests - requests <= 6)
+    session:close()
+    local raw = require "support.raw".connect(support.hosts,
+      { auth = "alice:secret" })
+    raw:delete_all(path)
+    raw:close()
+  end)
+
+  it("takes one where the directory's maker may not delete it", function()
+    local zk, parent = support.zk(), support.path "parent"
+    zk:make(parent)
+    zk:set_acl(parent, { { perms = 31 - 8, scheme = "world", id = "anyone" } })
+    local session = connect { auth = alice,
+      acl = { user(ALICE, "cdrwa") } }
+    assert(session:mutex(parent .. "/a"):acquire(5)):release { wait = true }
+    zk:set_acl(parent, { { perms = 31, scheme = "world", id = "anyone" } })
+    session:close()
+    local raw = require "support.raw".connect(support.hosts,
+      { auth = "alice:secret" })
+    raw:delete_all(parent)
+    raw:close()
+  end)
+
+  it("leaves what is above a chroot to others, too", function()
+    local top = support.path "top"
+    local owners = {
+      creator = { { perms = 31, scheme = "digest", id = ALICE } },
+      read = { { perms = 31, scheme = "digest", id = ALICE },
+        { perms = 1, scheme = "world", id = "anyone" } },
+    }
+    for acl, entries in pairs(owners) do
+      local path = ("%s-%s/env/app"):format(top, acl)
+      local session = connect { hosts = support.hosts .. path, auth = alice,
+        acl = acl }
+      local guard = assert(session:mutex "/locks/a":acquire(5))
+      -- The chroot itself, and what is below it, are as the option says.
+      local zk = require "support.raw".connect(support.hosts,
+        { auth = "alice:secret" })
+      for _, below in ipairs { "", "/locks", "/locks/a" } do
+        assert.same(entries, zk:acl(path .. below))
+      end
+      -- Whatever is above it, others may use beside us, and not delete.
+      for _, above in ipairs { path:match "^(/.*)/.*/", path:match "^(.*)/" } do
+        local found = zk:acl(above)
+        assert.same(entries[1], found[1])
+        assert.same({ perms = 1 + 4, scheme = "world", id = "anyone" },
+          found[#found])
+      end
+      local beside = connect { hosts = support.hosts .. path .. "2", auth = bob,
+        acl = acl }
+      assert(beside:mutex "/x":acquire(5)):release { wait = true }
+      assert.same({ false, "auth" }, { support.zk():delete(path .. "2") })
+      guard:release { wait = true }
+      session:close()
+      beside:close()
+      zk:auth "bob:secret"
+      zk:delete_all(path:match "^(/.*)/.*/")
+      zk:close()
+    end
   end)
 end)

@@ -198,18 +198,22 @@ describe("connect", function()
   end)
 
   it("writes nothing to stdout or stderr whatever happens", function()
+    local path = support.path()
+    support.zk():make(path)
+    support.zk():create(path .. "/refused", { acl = {
+      { perms = 1, scheme = "world", id = "anyone" } } })
     local child = spawn([[
-      local hosts = ...
+      local hosts, path = ...
       for _, bad in ipairs { "127.0.0.1:1", "nosuch.invalid" } do
         zklock.connect(bad, { connect_timeout = 0.3 })
       end
       zklock.connect(hosts, { connect_timeout = 2,
         auth = { scheme = "nosuch", credential = "a:b" } })
       local session = assert(zklock.connect(hosts))
-      session:mutex("/zookeeper/x"):acquire(1)
+      assert(not session:mutex(path):acquire(1))
       session:close()
       say "done"
-    ]], support.hosts)
+    ]], support.hosts, path .. "/refused")
     child:expect "done"
     child:wait()
     assert.equal("", child:output())

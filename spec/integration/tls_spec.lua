@@ -1,11 +1,12 @@
--- TLS is refused, for the reason that is true of the client library at hand.
+-- TLS and SASL are refused, for the reason that is true of the client library
+-- at hand; what works instead is in tunnel_spec.lua.
 local child = require "support.child"
 local core = require "zklock.core"
 local support = require "support"
 local zklock = require "zklock"
 
 -- A directory with a client library like ours, under another name, behind one
--- of its name that has TLS (or says so).
+-- of its name that has TLS and SASL (or says so).
 local SHIM = [[
 set -e
 real=$(ldd "%s" | sed -n 's/.*libzookeeper_%s[^ ]* => \([^ ]*\) .*/\1/p')
@@ -13,7 +14,7 @@ name=$(basename "$real")
 dir=$(mktemp -d)
 other=$(echo "$name" | sed 's/_%s/_xx/')
 LC_ALL=C sed "s/$name/$other/g" <"$real" >"$dir/$other"
-echo 'void zookeeper_init_ssl(void); void zookeeper_init_ssl(void) {}' |
+printf 'void zookeeper_init_%%s(void) {}\n' ssl sasl |
   ${CC:-cc} -shared -fPIC -Wl,--no-as-needed -Wl,-rpath,"$dir" \
     -Wl,-soname,"$name" -o "$dir/$name" -x c - -x none "$dir/$other"
 echo "$dir"
@@ -32,26 +33,57 @@ local function make_library()
   end)
 end
 
+local LACKING = "this ZooKeeper client library was built without it"
+local TLS = "zklock: TLS is not supported (%s): doc/tls.md says how to go "
+  .. "through a tunnel"
+local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
+  .. "its place"
+
 describe("Option tls #once", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("is unsupported by a client library without it", function()
-    assert.is_false(core.has_tls())
-    local session, message, code = zklock.connect("a", { tls = {} })
+  local function unsupported(message, options)
+    local session, said, code = zklock.connect("a", options)
     assert.is_nil(session)
     assert.equal("unsupported", code)
-    assert.equal("zklock: TLS is not supported: this ZooKeeper client library "
-      .. "was built without it", message)
+    assert.equal(message:format(LACKING), said)
+  end
+
+  it("is unsupported by a client library without it", function()
+    assert.is_false(core.has_tls())
+    unsupported(TLS, { tls = {} })
+    unsupported(TLS, { tls = { ca = "ca.pem", cert = "a.pem", key = "a.key" } })
   end)
 
   it("is unsupported by us where the client library has it", function()
     local process = child.spawn_with("LD_LIBRARY_PATH=" .. make_library(), [[
       say(select(2, zklock.connect(hosts, { tls = {} })))
+      say(select(2, zklock.connect(hosts, { auth = { scheme = "sasl",
+        credential = "a" } })))
       say(zklock.connect(hosts):state())
     ]])
-    assert.equal("zklock: TLS is not supported by zklock yet, though this "
-      .. "ZooKeeper client library has it\tunsupported", process:hear())
+    assert.equal(TLS:format("that of this ZooKeeper client library checks no "
+      .. "host name") .. "\tunsupported", process:hear())
+    assert.equal(SASL:format("by zklock, though this ZooKeeper client library "
+      .. "has it") .. "\tunsupported", process:hear())
     assert.equal("connected", process:hear())
+  end)
+
+  it("with a typo in it is misuse", function()
+    local connect = zklock.connect
+    assert.equal("unknown option \"cacert\" in option 'tls'",
+      support.misuse(function() connect("a", { tls = { cacert = "a" } }) end))
+    assert.equal("option 'tls'.key must be a string, got a boolean",
+      support.misuse(function() connect("a", { tls = { key = true } }) end))
+    assert.equal("option 'tls' must be a table, got a boolean",
+      support.misuse(function() connect("a", { tls = true }) end))
+  end)
+
+  it("has a sibling, the scheme sasl, which is unsupported, too", function()
+    assert.is_false(core.has_sasl())
+    unsupported(SASL, { auth = { scheme = "sasl", credential = "a" } })
+    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
+      { scheme = "sasl", credential = "a" } } })
   end)
 end)

@@ -204,6 +204,33 @@ describe("A holder of Curator's", function()
     assert(ours:acquire(5)):release { wait = true }
   end)
 
+  it("is not passed over beside a node that no session owns", function()
+    local path = support.path()
+    local zk, node = support.zk(), path .. "/x-lock-0000000000"
+    support.closing({}, function() zk:delete(node) end)
+    assert.equal("held", curator[1]:ask("acquire", path, 5000))
+    zk:create(node)
+    local waiter = kinds.queue_in(connect():mutex(path), path)
+    nobody(0.1, waiter)
+    assert.equal("released", curator[1]:ask "release")
+    await(waiter)
+    -- Curator waits for such a node, in vain; we for Curator.
+    curator[2]:begin("acquire", path, 1000)
+    support.wait_for_queue(path, 3)
+    local behind = kinds.queue_in(connect():mutex(path), path)
+    waiter.guard:release()
+    nobody(0.2, behind)
+    curator[2]:expect "refused"
+    await(behind)
+    zk:delete(node)
+    curator[2]:begin("acquire", path, 10000)
+    support.wait_for_queue(path, 2)
+    assert.is_true((behind.guard:is_held()))
+    behind.guard:release()
+    curator[2]:expect "held"
+    assert.equal("released", curator[2]:ask "release")
+  end)
+
   it("does not hear our revoke, and is not harmed by it", function()
     local path = support.path()
     assert.equal("held", curator[1]:ask("acquire", path, 5000))

@@ -5,24 +5,6 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-local function read_file(name)
-  local file = assert(io.open(root .. "/" .. name))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
--- README's snippet in a server of its own; only its ZooKeeper servers are
--- others.
-local function paste(hosts)
-  local snippet = read_file "README.md":match "\n```nginx\n(.-)\n```\n"
-  local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
-  assert.truthy(snippet:find(own, 1, true))
-  return nginx.start {
-    server = snippet:gsub(own:gsub("[/.]", "%%%0"), ("%q"):format(hosts)),
-  }
-end
-
 local missing = nginx.missing()
 
 describe("a newcomer to nginx", function()
@@ -33,21 +15,21 @@ describe("a newcomer to nginx", function()
 
   it("pastes README's snippet into a server", function()
     local prefix = support.path()
-    local server = paste(support.hosts .. prefix)
-    local guard, holder = support.hold(prefix .. "/locks/user-7")
+    local server = nginx.paste(support.hosts .. prefix)
+    local guard, holder = support.hold(prefix .. "/locks/user-=7=")
     local waiting = server:begin "/orders?user=7"
-    support.wait_for_queue(prefix .. "/locks/user-7", 2)
+    support.wait_for_queue(prefix .. "/locks/user-=7=", 2)
     assert.is_true(waiting:is_open())
     guard:release()
     local body, status = waiting:answer()
     assert.are.equal(200, status)
     assert.truthy(body:find "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d")
     -- Not granted in time.
-    assert(holder:mutex(prefix .. "/locks/user-8"):acquire(5))
+    assert(holder:mutex(prefix .. "/locks/user-=8="):acquire(5))
     server.may_complain = true
     assert.are.equal(503, select(2, server:get "/orders?user=8"))
     assert.truthy(server:complaints():find(
-      "zklock: timed out after 2 s waiting for /locks/user-8 (1 ahead of us",
+      "zklock: timed out after 2 s waiting for /locks/user-=8= (1 ahead of us",
       1, true))
   end)
 
@@ -55,12 +37,12 @@ describe("a newcomer to nginx", function()
   function()
     local zookeeper = support.closing(start_server(), function(s) s:stop() end)
     zookeeper:kill()
-    local server = paste(zookeeper.hosts)
+    local server = nginx.paste(zookeeper.hosts)
     local workers = server:workers()
     server.may_complain = true
     assert.are.equal(503, select(2, server:get "/orders?user=7"))
     assert.truthy(server:complaints():find(("zklock: no server of %s answered "
-      .. "within 2 s, waiting for /locks/user-7 (last error: "):format(
+      .. "within 2 s, waiting for /locks/user-=7= (last error: "):format(
       zookeeper.hosts), 1, true), server:complaints())
     zookeeper:restart()
     support.wait_until(function()

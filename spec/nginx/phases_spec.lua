@@ -181,7 +181,7 @@ describe("a handler of nginx", function()
     end)
     write_certificate(dir)
     local path = support.path()
-    local port = nginx.free_port()
+    local port = support.free_port()
     local server = start("", { http = HTTP .. ([[
       server {
         listen 127.0.0.1:%d ssl;

@@ -113,21 +113,6 @@ http {
 local Nginx = {}
 Nginx.__index = Nginx
 
--- 5.1 and LuaJIT begin with the same number in each process.
-math.randomseed(support.pid())
-
---- Below those that a system gives to clients: nobody takes it meanwhile.
-function nginx.free_port()
-  while true do
-    local port = math.random(26000, 31999)
-    local listener = socket.bind("127.0.0.1", port)
-    if listener then
-      listener:close()
-      return port
-    end
-  end
-end
-
 local function await_workers(server, workers)
   support.wait_until(function()
     local client = socket.connect("127.0.0.1", server.port)
@@ -146,7 +131,7 @@ function nginx.start(given)
   local dir = os.tmpname()
   os.remove(dir)
   assert(lfs.mkdir(dir))
-  local self = setmetatable({ dir = dir, port = nginx.free_port() }, Nginx)
+  local self = setmetatable({ dir = dir, port = support.free_port() }, Nginx)
   local words = {
     modules = find_modules(), dir = dir, port = self.port,
     installed = install(), lua = install() .. "/share/lua/5.1",
@@ -172,6 +157,18 @@ function nginx.start(given)
   self.master = self.master or tonumber(read_file(dir .. "/started"))
   if given.lasting then self:close() end
   error(problem, 0)
+end
+
+--- README's snippet in a server of its own; only its ZooKeeper servers are
+-- others.
+function nginx.paste(hosts)
+  local snippet = read_file(root .. "/README.md")
+    :match "\n```nginx\n(.-)\n```\n"
+  local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
+  assert(snippet:find(own, 1, true))
+  return nginx.start {
+    server = snippet:gsub(own:gsub("[/.]", "%%%0"), ("%q"):format(hosts)),
+  }
 end
 
 local function children(pid)

@@ -59,6 +59,64 @@ local SERVER = [[
     local _, hosts = pcall(function() require("zklock.ngx").session() end)
     ngx.print(problem, "\n", loop, "\n", hosts)
   } }
+  location = /anew { content_by_lua_block {
+    local n = tonumber(ngx.var.arg_n)
+    local session = assert(require("zklock.ngx").session("$hosts", {
+      session_timeout = 20 + n / 100, log = function() end,
+      auth = { scheme = "digest", credential = "ann:secret" } }))
+    ngx.print(tostring(session):match "^zklock session")
+  } }
+  location = /more { content_by_lua_block {
+    local of_worker, n = require("zklock.ngx").session, 0
+    local function open(more)
+      n = n + 1
+      local options = { session_timeout = 25 + n / 100 }
+      for key, value in pairs(more or {}) do options[key] = value end
+      return select(2, pcall(function()
+        return of_worker("$hosts", options)
+      end))
+    end
+    local sessions = {}
+    repeat
+      sessions[#sessions + 1] = open()
+    until type(sessions[#sessions]) == "string" or n == 50
+    local said = table.remove(sessions)
+    ngx.say(#sessions, " ", said)
+    ngx.say(open { auth = { scheme = "digest", credential = "u:secret" } })
+    ngx.say((select(2, pcall(of_worker, "$hosts/elsewhere"))))
+    sessions[3]:close() -- makes room for one
+    ngx.say(type(open()), " ", type(open()))
+    for _, session in ipairs(sessions) do session:close() end
+    ngx.say(type(open()))
+  } }
+  location = /loggers { content_by_lua_block {
+    local of_worker = require("zklock.ngx").session
+    local class = { __call = function() end }
+    class.__index = class
+    class.class = class
+    local function logger() return setmetatable({ class = class }, class) end
+    local logger_1, logger_2 = logger(), logger()
+    local session = assert(of_worker("$hosts", { log = logger_1 }))
+    assert(session == of_worker("$hosts", { log = logger_1 }))
+    assert(session ~= of_worker("$hosts", { log = logger_2 }))
+    local circle = { scheme = "digest" }
+    circle.credential = circle
+    ngx.print(select(2, pcall(of_worker, "$hosts", { auth = circle })))
+  } }
+  location = /connect { content_by_lua_block {
+    local session = assert(require("zklock").connect("$hosts"))
+    session:close()
+  } }
+  location = /connect_in_timer { content_by_lua_block {
+    local n = 0
+    for _ = 1, 5 do
+      ngx.timer.at(0, function()
+        assert(require("zklock").connect("$hosts")):close()
+        n = n + 1
+      end)
+    end
+    repeat ngx.sleep(0.01) until n == 5
+  } }
   location = /callback { content_by_lua_block {
     lock():acquire_async(function(guard)
       ngx.shared.said:set("state", guard:state())
@@ -191,6 +249,74 @@ describe("zklock.ngx.session", function()
     end, 20, "its credentials to be accepted")
   end)
 
+  it("is one for options that are made anew in each request", function()
+    local server = start()
+    local pid = server:workers()[1]
+    local function threads()
+      local n = 0
+      for name in require "lfs".dir(("/proc/%d/task"):format(pid)) do
+        n = n + (name:find "^%d" and 1 or 0)
+      end
+      return n
+    end
+    server:must "/anew?n=1"
+    local of_one = threads() - 1 -- (the client library may have some, too)
+    for _ = 1, 60 do server:must "/anew?n=1" end
+    assert.are.equal(1 + of_one, threads())
+    -- And if they differ, there are not more and more of them.
+    server.may_complain = true
+    local refused = 0
+    for n = 2, 60 do
+      local _, status = server:get("/anew?n=" .. n)
+      refused = refused + (status == 500 and 1 or 0)
+    end
+    assert.are.equal(60 - 32, refused)
+    assert.are.equal(1 + 32 * of_one, threads())
+    assert.are.equal("zklock session", server:must "/anew?n=1")
+    local said = server:complaints()
+    assert.truthy(said:find("nginx.conf:%d+%):3: zklock: this worker has 32 "
+      .. "sessions by zklock.ngx.session, the most that it may have, each with "
+      .. "hosts or options of its own %(the last one differs in option "
+      .. "'session_timeout'%): give the same ones in each request"), said)
+    assert.is_nil(said:find "secret")
+  end)
+
+  it("makes room where one was closed, and says what differs", function()
+    local server = start()
+    local lines = {}
+    for line in server:must "/more":gmatch "[^\n]+" do
+      lines[#lines + 1] = line
+    end
+    assert.truthy(lines[1]:find "^32 .*differs in option 'session_timeout'%)")
+    assert.truthy(lines[2]:find("(the last one differs in option 'auth', "
+      .. "option 'session_timeout')", 1, true), lines[2])
+    assert.is_nil(lines[2]:find "secret")
+    assert.truthy(lines[3]:find("(the last one differs in hosts, "
+      .. "option 'session_timeout')", 1, true), lines[3])
+    assert.are.same({ "table string", "table" }, { lines[4], lines[5] })
+  end)
+
+  it("tells objects that are called apart, whatever is in them", function()
+    local problem = start():must "/loggers"
+    assert.truthy(problem:find "zklock: option 'auth'", problem)
+  end)
+
+  it("is recommended, once, where each request connects by itself", function()
+    local server = start()
+    server:must "/connect_in_timer"
+    server:must "/connect" -- one may be meant to last
+    assert.are.equal("", server:complaints())
+    server.may_complain = true
+    for _ = 1, 10 do server:must "/connect" end
+    local said = server:complaints()
+    assert.truthy(said:find("[warn]", 1, true))
+    assert.are.equal(1, select(2, said:gsub("zklock: requests open sessions of "
+      .. "their own, by zklock.connect: each costs a thread, a connection and "
+      .. "some round trips; zklock.ngx.session gives one to all of a worker",
+      "")), said)
+    assert.is_nil(said:find "\n")
+  end)
+
   it("raises misuse", function()
     local server = start()
     local first, second, third = server:must "/misuse"
@@ -247,6 +373,7 @@ describe("zklock.ngx.session", function()
 
   it("made by hand is closed when nobody refers to it", function()
     local server, path = start(), support.path()
+    server.may_complain = true -- each request opens one
     server:must("/forgotten?path=" .. path)
     support.wait_for_queue(path, 0)
     local sessions = {}

@@ -55,6 +55,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   }
   /* (By the seed's number: the other cards are dealt as if it were not.) */
   if (w->seed % 8 == 0) f->classes |= FAULT_BIT(GARBLE);
+  if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
@@ -62,7 +63,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
-    f->classes &= ~FAULT_BIT(FOREIGN);
+    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
   f->strike_count = 0;
   f->traps = 0;
 }

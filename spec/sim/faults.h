@@ -30,29 +30,30 @@ struct process;
   X(REAP, "reap")             /* empty containers vanish */
 
 /* These are how the world of a schedule is made. */
-#define QUIRKS(X)                                                           \
-  X(SLOW, "slow")             /* the network is */                          \
-  X(GRANT, "grant")           /* each server grants another timeout */      \
-  X(OBSERVER, "observer")     /* a server is one, behind a follower */      \
-  X(STRAGGLE, "straggle")     /* creates through a connection that was */   \
-  X(LAG, "lag")               /* servers apply late */                      \
-  X(LATE, "late")             /* answers that come after all was lost */    \
-  X(STALL, "stall")           /* pauses between reading clock and acting */ \
-  X(MEMORY, "memory")         /* there is sometimes none */                 \
-  X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */         \
-  X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */  \
-  X(OLD, "old")               /* a server without containers */             \
-  X(COUNTER, "counter")       /* a directory's counter is at its end */     \
-  X(BUFFER, "buffer")         /* servers cut at requests that are large */  \
-  X(DRIFT, "drift")           /* clocks of different rates */               \
-  X(TIMEOUT, "timeout")       /* waiters with a deadline */                 \
-  X(TRY, "try")               /* users who do not wait */                   \
-  X(MAX_HOLD, "max-hold")                                                   \
-  X(SUSPEND, "suspend") /* holders who lose by a disconnection */           \
-  X(TWIN, "twin")       /* several users of one session */                  \
-  X(FLAP, "flap")       /* connections break again and again */             \
-  X(FOREIGN, "foreign") /* clients of another library */                    \
-  X(GARBLE, "garble")   /* creates are answered with names that are none */
+#define QUIRKS(X)                                                             \
+  X(SLOW, "slow")             /* the network is */                            \
+  X(GRANT, "grant")           /* each server grants another timeout */        \
+  X(OBSERVER, "observer")     /* a server is one, behind a follower */        \
+  X(STRAGGLE, "straggle")     /* creates through a connection that was */     \
+  X(LAG, "lag")               /* servers apply late */                        \
+  X(LATE, "late")             /* answers that come after all was lost */      \
+  X(STALL, "stall")           /* pauses between reading clock and acting */   \
+  X(MEMORY, "memory")         /* there is sometimes none */                   \
+  X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */           \
+  X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */    \
+  X(OLD, "old")               /* a server without containers */               \
+  X(COUNTER, "counter")       /* a directory's counter is at its end */       \
+  X(BUFFER, "buffer")         /* servers cut at requests that are large */    \
+  X(DRIFT, "drift")           /* clocks of different rates */                 \
+  X(TIMEOUT, "timeout")       /* waiters with a deadline */                   \
+  X(TRY, "try")               /* users who do not wait */                     \
+  X(MAX_HOLD, "max-hold")                                                     \
+  X(SUSPEND, "suspend")   /* holders who lose by a disconnection */           \
+  X(TWIN, "twin")         /* several users of one session */                  \
+  X(FLAP, "flap")         /* connections break again and again */             \
+  X(FOREIGN, "foreign")   /* clients of another library */                    \
+  X(GARBLE, "garble")     /* creates are answered with names that are none */ \
+  X(STRANGER, "stranger") /* nodes that no session owns, with such names */
 
 enum fault {
 #define X(name, text) FAULT_##name,

@@ -29,6 +29,15 @@ static bool is_unwarned(const struct world *w, const struct process *p,
          w->zoo.sessions[session].least > p->library.least;
 }
 
+/* Somebody has put another in its place, of the same name, in this connection:
+ * until it is read nobody can know. */
+static bool is_supplanted(struct world *w, const struct process *p,
+                          const struct znode *node) {
+  struct history *h = &w->zoo.history;
+  return node->by_force && h->log[node->gone].at >= p->library.connected_at &&
+         history_find(h, &w->paths, node->path, p->seen) != NO_NODE;
+}
+
 static bool is_excused(const struct world *w, const struct acquisition *a) {
   return is_taken(w, a) || is_unwarned(w, a->process, node_of(w, a)->session);
 }
@@ -56,6 +65,13 @@ static bool is_ghost(const struct world *w, const struct acquisition *a,
 
 /* News. */
 
+/* Nobody's, and spelled like a contender. */
+static bool is_bystander(const struct world *w, const struct znode *node) {
+  int32_t sequence;
+  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  return node->session == NOBODY && name_parse(name, &sequence) != ROLE_FOREIGN;
+}
+
 /* Busy is what somebody else keeps busy, as far as we have heard. */
 static void check_busy(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
@@ -70,9 +86,9 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   int child = history_first_child(h, h->nodes[own].parent);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
     if ((node_blocks(&h->nodes[own], &h->nodes[child]) ||
-         h->nodes[child].order == NOT_YET) && /* a downgrade that fails */
-        node_seen(&h->nodes[child], view) &&
-        !is_ghost(w, a, &h->nodes[child]))
+         h->nodes[child].order == NOT_YET || /* a downgrade that fails */
+         is_bystander(w, &h->nodes[child])) &&
+        node_seen(&h->nodes[child], view) && !is_ghost(w, a, &h->nodes[child]))
       return;
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
@@ -121,9 +137,10 @@ static bool is_of(const struct world *w, const struct contender *c,
   uint64_t id;
   const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
   if (c->options.kind == KIND_UNFAIR)
-    return c->node.known == NODE_OURS && node->session != NOBODY &&
+    return c->node.known == NODE_OURS &&
            c->node.czxid == w->zoo.history.log[node->made].zxid;
-  return name_id(name, &s->wire.base, &id) && id == c->node.id;
+  return w->zoo.sessions[node->session].client < PROCESSES_MAX &&
+         name_id(name, &s->wire.base, &id) && id == c->node.id;
 }
 
 /* Gone is gone, unless the session is, or has been given up: then the server
@@ -135,7 +152,8 @@ static void check_removed(struct world *w, const struct acquisition *a) {
   int child = history_first_child(h, w->profile.locks[a->lock].directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct znode *node = &h->nodes[child];
-    if (node_is_there(node) && is_of(w, a->contender, s, node) &&
+    if (node_is_there(node) && node->session != NOBODY &&
+        is_of(w, a->contender, s, node) &&
         !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
   }
@@ -201,6 +219,10 @@ void invariants_told(struct world *w, const struct acquisition *a,
       else if (node_of(w, a)->revoked >= a->process->seen)
         violate(w, "(%d) is revoked, and nobody has asked", number);
       break;
+    case NEWS_KEPT:
+      violate(w, "(%d) keeps its node, which nobody has refused to delete",
+              number);
+      break;
     case NEWS_REMOVED:
       if (a->removed || !(a->granted || a->refused))
         violate(w, "(%d) is removed too early or twice", number);
@@ -258,6 +280,7 @@ static void check_node(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is granted for a node of another session",
             number_of(w, a));
   else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen) &&
+           !is_supplanted(w, p, own) &&
            a->contender->node.turn == 0) /* (a local turn asks nobody) */
     violate(w, "(%d) is granted though its node is known to be gone",
             number_of(w, a));
@@ -304,7 +327,8 @@ static void check_token(struct world *w, const struct acquisition *a) {
 static void check_order(struct world *w, const struct acquisition *a) {
   const uint64_t disturbing = FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) |
                               FAULT_BIT(FORCE) | FAULT_BIT(MEMORY) |
-                              FAULT_BIT(REAP) | FAULT_BIT(COUNTER);
+                              FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
+                              FAULT_BIT(STRANGER);
   if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
   if (w->faults.classes & disturbing) return;
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
@@ -388,13 +412,15 @@ static void check_deadline(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) still waits after its deadline", number_of(w, a));
 }
 
-/* Who does not wait may only wait for a node of its own process. */
+/* Who does not wait may only wait for a node of its own process, and for an
+ * answer. */
 static void check_impatience(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct contender *c = a->contender;
   if (a->patient || !c || c->state != CONTENDER_QUEUED ||
       !contender_has_node(c))
     return;
+  if (c->view.asks || !contender_sees(c)) return;
   if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;

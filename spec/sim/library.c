@@ -334,7 +334,7 @@ static const char *const op_names[] = {
     [OP_EXISTS] = "exists",       [OP_REMOVE] = "remove",
     [OP_SYNC] = "sync",           [OP_READ] = "check",
     [OP_HEARTBEAT] = "heartbeat", [OP_PING] = "ping",
-    [OP_UNWATCH] = "unwatch",
+    [OP_UNWATCH] = "unwatch",     [OP_REHEARSE] = "rehearse",
 };
 
 /* The next attempt to connect comes after whatever this connection answers. */

@@ -55,6 +55,7 @@ static void hear_session(void *self, enum session_state state) {
 static void hear_trouble(void *self, const char *message, const char *path,
                          int rc) {
   const struct process *p = self;
+  if (rc == REASON_UNOWNED) count(p->world, SAW_PASSED_OVER);
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
 }
 

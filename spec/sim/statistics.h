@@ -70,6 +70,8 @@
   X(REVOKED, "revocations told")                                             \
   X(PERMITS_SHARED, "holders beside others")                                 \
   X(FOREIGN, "holds of foreign clients")                                     \
+  X(BYSTANDER, "nodes of nobody that are spelled like contenders")           \
+  X(PASSED_OVER, "times such a one was passed over")                         \
   X(OVERLAP_EXCUSED, "beliefs that overlap by an operator's doing")
 
 enum sight {

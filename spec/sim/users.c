@@ -350,6 +350,7 @@ static void user_hears(struct contender *c, enum news news) {
       [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
       [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
       [NEWS_REMOVED] = "removed", [NEWS_FORGOTTEN] = "forgotten",
+      [NEWS_KEPT] = "kept",
   };
   struct acquisition *a = c->owner;
   struct world *w = a->process->world;
@@ -384,6 +385,8 @@ static void user_hears(struct contender *c, enum news news) {
         agenda_add(&w->agenda, w->now + world_span(w, w->profile.hold),
                    USER_RELEASES, a->process->number,
                    (int)(a - w->acquisitions));
+      break;
+    case NEWS_KEPT: /* (no server here refuses a deletion) */
       break;
     case NEWS_REMOVED:
       a->removed = true;

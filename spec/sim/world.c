@@ -146,6 +146,7 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   set_lags(w);
   locks_make(w);
   foreign_reset(w);
+  stranger_reset(w);
   bool few = w->faults.about_time || w->profile.slow_users;
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   /* (Until it lists again nobody else would get past the straggler.) */
@@ -178,6 +179,7 @@ static void calm(struct world *w) {
   w->calm = true;
   w->calm_since = w->now;
   memory_fails(NULL, 0);
+  stranger_leaves(w);
   for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
 }
 
@@ -234,6 +236,9 @@ static void happen(struct world *w, const struct happening *h) {
       break;
     case FOREIGN_ACTS:
       foreign_acts(w, h->who);
+      break;
+    case STRANGER_ACTS:
+      stranger_acts(w);
       break;
     case FAULT_STRIKES:
       fault_strikes(w, h->which, h->who);

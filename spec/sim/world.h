@@ -12,6 +12,7 @@
 #include "process.h"
 #include "random.h"
 #include "statistics.h"
+#include "stranger.h"
 #include "users.h"
 #include "zoo.h"
 
@@ -42,6 +43,7 @@ enum what {
   USER_DOWNGRADES,
   USER_CANCELS,
   FOREIGN_ACTS,
+  STRANGER_ACTS,
   FAULT_STRIKES,
   CONNECTION_FLAPS,
   CALM_BEGINS,
@@ -87,6 +89,7 @@ struct world {
   bool may_be_done;
   struct acquisition acquisitions[ACQUISITIONS_MAX];
   struct foreigner foreigners[FOREIGNERS_MAX];
+  struct stranger stranger;
 
   int wanted_family; /* NOBODY: any */
   bool wanted_aim;   /* all schedules are about the lease */

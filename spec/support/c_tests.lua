@@ -7,7 +7,8 @@ local c_tests = {}
 local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
   .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
-  .. "src/io/hosts.c src/io/path.c -o '%s' 2>&1"
+  .. "src/io/hosts.c src/io/path.c src/io/settings.c "
+  .. "src/io/window.c -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))

@@ -177,6 +177,21 @@ end
 
 -- Opening.
 
+-- 5.1 and LuaJIT begin with the same number in each process.
+math.randomseed(core.pid())
+
+--- Below those that a system gives to clients: nobody takes it meanwhile.
+function support.free_port()
+  while true do
+    local port = math.random(26000, 31999)
+    local listener = socket.bind("127.0.0.1", port)
+    if listener then
+      listener:close()
+      return port
+    end
+  end
+end
+
 local paths = 0
 
 --- A path that no other test and no other process has.

@@ -7,7 +7,6 @@
  * environment, a traceback, Ctrl-C, the exit status.  It closes its state, so
  * that what has not been freed then is a leak.  For Lua 5.1 to 5.4. */
 #include <dirent.h>
-#include <errno.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -16,9 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* The address sanitizer's: false if nothing leaks. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
@@ -151,24 +148,11 @@ static void await_threads(void) {
 }
 
 /* Reports leaks, and leaves the exit status to the program: whether a report
- * is of memory of ours, spec/sanitize finds out.  The checker stops all threads
- * and looks into each, and on a busy machine it crashes now and then at one that
- * is just ending: so it is given a child, which has one thread, and another if it
- * crashes all the same. */
+ * is of memory of ours, spec/sanitize finds out. */
 static void report_leaks(void) {
-  int status = 1;
   if (!__lsan_do_recoverable_leak_check) return;
   await_threads();
-  for (int i = 0; i < 3 && status != 0; i++) {
-    pid_t child = fork();
-    if (child < 0) return;
-    if (child == 0) {
-      __lsan_do_recoverable_leak_check();
-      _exit(0);
-    }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  }
-  if (status != 0) fputs("lua: the leak checker has crashed\n", stderr);
+  __lsan_do_recoverable_leak_check();
 }
 
 int main(int argc, char **argv) {

@@ -9,8 +9,9 @@ Client.__index = Client
 
 local NO_NODE, NODE_EXISTS, NO_AUTH, NOT_EMPTY = -101, -110, -102, -111
 local OPCODES = {
-  create = 1, delete = 2, exists = 3, get = 4, set = 5, children = 8,
-  ping = 11, create_container = 19, close = -11, auth = 100,
+  create = 1, delete = 2, exists = 3, get = 4, set = 5, get_acl = 6,
+  set_acl = 7, children = 8, ping = 11, multi = 14, create_container = 19,
+  create_ttl = 21, close = -11, auth = 100,
 }
 local OPEN = { { perms = 31, scheme = "world", id = "anyone" } }
 
@@ -133,20 +134,63 @@ end
 
 -- Requests.
 
---- `options`: data (or null), ephemeral, sequential, container, acl.
+-- The request that makes such a node, its flags, and what is behind these.
+local function kind_of(options)
+  if options.container then return "create_container", 4, "" end
+  if options.ttl then return "create_ttl", 5, int(0) .. int(options.ttl) end
+  return "create",
+    (options.ephemeral and 1 or 0) + (options.sequential and 2 or 0), ""
+end
+
+--- `options`: data (or null), ephemeral, sequential, container, ttl (in
+-- milliseconds), acl.
 -- Returns the path; false and "exists" or "no node" where that is why.
 function Client:create(path, options)
   options = options or {}
-  local flags = (options.ephemeral and 1 or 0) + (options.sequential and 2 or 0)
-  if options.container then flags = 4 end
-  local code, reply = request(self,
-    options.container and "create_container" or "create",
+  local kind, flags, rest = kind_of(options)
+  local code, reply = request(self, kind,
     buffer(path) .. (options.null and int(-1) or buffer(options.data or ""))
-      .. acl_list(options.acl or OPEN) .. int(flags))
+      .. acl_list(options.acl or OPEN) .. int(flags) .. rest)
   if code == NODE_EXISTS then return false, "exists" end
   if code == NO_NODE then return false, "no node" end
   if code ~= 0 then failed("create", path, code) end
   return (read_buffer(reply, 1))
+end
+
+-- So many bytes of a transaction travel in one packet, or a single part of it.
+local PACKET = 100000
+
+-- `payload(i)`: of the i-th of `n` parts, each of this kind.
+local function multi(self, kind, n, payload)
+  local parts, bytes = {}, 0
+  for i = 1, n do
+    parts[#parts + 1] = int(OPCODES[kind]) .. "\0" .. int(-1) .. payload(i)
+    bytes = bytes + #parts[#parts]
+    if bytes > PACKET or i == n then
+      local code = request(self, "multi",
+        table.concat(parts) .. int(-1) .. "\1" .. int(-1))
+      if code ~= 0 then failed("multi " .. kind, "the last " .. i, code) end
+      parts, bytes = {}, 0
+    end
+  end
+end
+
+--- Creates `n` nodes, whose paths are `path_of(i)`, some hundred at a time;
+-- `options`: data, ephemeral, acl.
+function Client:create_many(n, path_of, options)
+  options = options or {}
+  local rest = buffer(options.data or "") .. acl_list(options.acl or OPEN)
+    .. int(options.ephemeral and 1 or 0)
+  multi(self, "create", n, function(i) return buffer(path_of(i)) .. rest end)
+end
+
+--- Deletes the children of a node, some hundred at a time, and it.
+function Client:delete_many(path)
+  local names = self:children(path) or {}
+  multi(self, "delete", #names, function(i)
+    return buffer(path .. "/" .. names[i]) .. int(-1)
+  end)
+  return self:delete(path)
 end
 
 --- Creates what is missing of `path`.
@@ -194,6 +238,27 @@ function Client:set(path, data)
   if code == NO_NODE then return false end
   if code ~= 0 then failed("set", path, code) end
   return true
+end
+
+--- Who may use a node: `{ { perms =, scheme =, id = }, … }`.
+function Client:acl(path)
+  local code, reply = request(self, "get_acl", buffer(path))
+  if code == NO_NODE then return false end
+  if code ~= 0 then failed("get_acl", path, code) end
+  local acl, at = {}, 5
+  for i = 1, read_int(reply, 1) do
+    local entry = { perms = read_int(reply, at) }
+    entry.scheme, at = read_buffer(reply, at + 4)
+    entry.id, at = read_buffer(reply, at)
+    acl[i] = entry
+  end
+  return acl
+end
+
+function Client:set_acl(path, acl)
+  local code = request(self, "set_acl",
+    buffer(path) .. acl_list(acl) .. int(-1))
+  if code ~= 0 then failed("set_acl", path, code) end
 end
 
 --- Sorted by name.

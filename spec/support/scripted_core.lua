@@ -246,10 +246,11 @@ scripted.core = {
   backend = "scripted",
   check_path = real.check_path,
   check_hosts = real.check_hosts,
+  contender_in = real.contender_in,
+  sha256 = real.sha256,
   hostname = real.hostname,
   survey = real.survey,
   own_data = real.own_data,
-  marked_data = real.marked_data,
   pid = real.pid,
 }
 

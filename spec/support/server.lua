@@ -64,6 +64,14 @@ function Server:configure(name, value, i)
   end
 end
 
+--- What its configuration says of `name`.
+function Server:setting(name, i)
+  for line in io.lines(("%s/servers/%d/zoo.cfg"):format(self.dir, i or 1)) do
+    local key, value = line:match "^([^=]*)=(.*)$"
+    if key == name then return value end
+  end
+end
+
 function Server:leader()
   local pipe = io.popen(SCRIPT .. " leader '" .. self.dir .. "'")
   local index = tonumber(pipe:read("*a"))

@@ -60,8 +60,7 @@ describe("A zklock that cannot be loaded", function()
     assert.matches("error loading module 'zklock.core'", behind, 1, true)
   end)
 
-  it("says that ZooKeeper's client is not there", function()
-    local library = "libzookeeper_st.so.99"
+  local function needs(library, what)
     assert.equal("", run(("cd %s && echo 'int zoo(void) { return 0; }' | cc "
       .. "-shared -fPIC -x c - -o %s -Wl,-soname,%s"):format(dir, library,
         library)))
@@ -69,8 +68,13 @@ describe("A zklock that cannot be loaded", function()
     run(("rm %s/%s"):format(dir, library))
     local sentence = require_it "zklock"
     assert.equal(("zklock: %s/zklock/core.so needs %s, which is not there: "
-      .. "install ZooKeeper's C client, or name its directory in "
-      .. "LD_LIBRARY_PATH"):format(dir, library), sentence)
+      .. "install %s, or name its directory in LD_LIBRARY_PATH"):format(dir,
+      library, what), sentence)
+  end
+
+  it("says that ZooKeeper's client, or libmd, is not there", function()
+    needs("libzookeeper_st.so.99", "ZooKeeper's C client")
+    needs("libmd.so.99", "libmd")
   end)
 
   it("says what the loader says, where nobody knows better", function()

@@ -31,7 +31,27 @@ char *memory_strdup(const char *text) {
   return copy ? memcpy(copy, text, size) : NULL;
 }
 
+static const void *watched;
+static size_t watched_size;
+static int wiped;
+
+void memory_watch(const void *piece, size_t size) {
+  watched = piece;
+  watched_size = size;
+  wiped = 0;
+}
+
+int memory_was_wiped(void) { return wiped; }
+
+static void look_at(const unsigned char *piece) {
+  size_t i = 0;
+  while (i < watched_size && piece[i] == 0) i++;
+  wiped = i == watched_size;
+  watched = NULL;
+}
+
 void memory_free(void *piece) {
   pieces -= piece != NULL;
+  if (piece && piece == watched) look_at(piece);
   free(piece);
 }

@@ -11,6 +11,10 @@ int memory_pieces(void);
 /* The next so many requests for memory are refused. */
 void memory_refuse(int count);
 
+/* From now on it is looked at when it is given back: is it all zeros then? */
+void memory_watch(const void *piece, size_t size);
+int memory_was_wiped(void);
+
 void *memory_malloc(size_t size);
 void *memory_calloc(size_t count, size_t size);
 char *memory_strdup(const char *text);

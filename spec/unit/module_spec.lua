@@ -42,17 +42,32 @@ describe("The module", function()
     for name in pairs(_G) do assert.is_true(before[name], name) end
   end)
 
-  it("exports nothing but its luaopen function #stock", function()
+  -- What `command` says of the module's file.
+  local function ask(command)
     local file = assert(package.searchpath and
       package.searchpath("zklock.core", package.cpath)
       or package.cpath:match("[^;]+"):gsub("%?", "zklock/core"))
-    local pipe = io.popen("nm -D --defined-only '" .. file .. "'")
+    local pipe = io.popen(("%s '%s' 2>&1"):format(command, file))
+    local text = pipe:read "*a"
+    pipe:close()
+    return text
+  end
+
+  it("exports nothing but its luaopen function #stock", function()
     local symbols = {}
-    for line in pipe:lines() do
+    for line in ask("nm -D --defined-only"):gmatch "[^\n]+" do
       symbols[#symbols + 1] = line:match("%S+$")
     end
-    pipe:close()
     assert.same({ "luaopen_zklock_core" }, symbols)
+  end)
+
+  it("is hardened against errors in memory #stock", function()
+    local imports = ask "nm -D --undefined-only"
+    assert.matches("__stack_chk_fail", imports) -- -fstack-protector-strong
+    assert.matches("_chk", (imports:gsub("__stack_chk_fail", ""))) -- FORTIFY
+    assert.matches("GNU_RELRO", ask "readelf -lW") -- -z relro
+    assert.matches("BIND_NOW", ask "readelf -dW") -- -z now
+    assert.matches("GNU_STACK +%S+ +%S+ +%S+ +%S+ +%S+ +RW ", ask "readelf -lW")
   end)
 
   it("has a clock that runs on", function()
@@ -159,7 +174,7 @@ describe("Misuse of connect", function()
       misuse(function() connect("a", { auth = two }) end))
     assert.matches("option 'auth' %[1%]",
       misuse(function() connect("a", { auth = { "digest" } }) end))
-    assert.matches("unknown option \"x\"",
+    assert.matches("option 'auth' %[1%] has an unknown key",
       misuse(function() connect("a", { auth = { scheme = "", x = 1 } }) end))
   end)
 

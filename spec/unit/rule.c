@@ -153,7 +153,8 @@ TEST("each kind has a role, and each reader its writer") {
 /* Does `other` keep `own` waiting? */
 static bool blocks(enum kind kind, enum role own, int32_t number,
                    enum role other, int32_t others) {
-  struct entry a = {"own", number, own}, b = {"other", others, other};
+  struct entry a = {.name = "own", .sequence = number, .role = own},
+               b = {.name = "other", .sequence = others, .role = other};
   return rule_blocks(kind, &a, &b);
 }
 

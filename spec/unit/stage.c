@@ -48,6 +48,7 @@ struct stage *begin(struct setting setting) {
                                         setting.chroot ? setting.chroot : ""};
   options.least_timeout = setting.least * MILLISECOND;
   options.tick = setting.tick * MILLISECOND;
+  options.doubts_acl = setting.doubts_acl;
   memset(options.random, 0x5a, sizeof options.random);
   s->now = 1000 * 1000 * MILLISECOND;
   s->id = 1;

@@ -40,9 +40,13 @@ struct setting {
   int timeout, tick, least;
   const char *chroot;
   bool apart; /* it is not connected yet */
+  bool doubts_acl;
 };
 
 enum lock { MUTEX, READER, WRITER, PERMIT, UNFAIR };
+
+/* A code of ZooKeeper's that says nothing of ACLs. */
+enum { THROTTLED = -127 };
 
 /* What an actor wants; 0 is a mutex at "/lock", for ever. */
 struct wish {
@@ -100,6 +104,7 @@ int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
 /* What it was refused for, beside the verdict, and whom it has waited for:
  * "nobody", "whose node", "whose node, who holds". */
 int reason_of(const struct actor *a);
+const char *denial_of(const struct actor *a); /* what that was a reason for */
 const char *rival_of(const struct actor *a);
 int bytes_of(const struct actor *a); /* of the create that was too large */
 int counted(const struct stage *s, const char *counter);
@@ -118,11 +123,17 @@ void rounds_by_hand(struct stage *s, bool by_hand);
 void stage_made(struct stage *s, int number); /* to a create */
 /* The same, but nobody hears of it. */
 void made_unheard(struct stage *s, int number);
+/* The same, but it is of another session. */
+void made_for_another(struct stage *s, int number);
 /* The same, but what it names is the path that was asked for and `more`, or if
  * `elsewhere` that alone. */
 void made_oddly(struct stage *s, bool elsewhere, const char *more);
 void stage_shows(struct stage *s, const char *children); /* to a list */
-void shows_without_memory(struct stage *s);              /* for the list */
+/* The node with this number, and somebody else's with the same. */
+void shows_twin(struct stage *s, int number);
+/* Own ones, behind so many with our mark that nobody of us knows. */
+void shows_forged(struct stage *s, const char *own, int forged);
+void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
 /* To these, in this order, whatever goes without saying; a get finds the node,
  * of ours or of somebody else's session. */
@@ -133,6 +144,12 @@ void late_answer(struct stage *s, int nth, int rc);
 /* To a get: the node is of this transaction, of our session or another's. */
 void stage_reads(struct stage *s, const char *request, bool ours,
                  int64_t czxid);
+/* To a get: no session owns the node. */
+#define nobodys(s, ...) (HERE, stage_nobodys(s, __VA_ARGS__))
+void stage_nobodys(struct stage *s, const char *request);
+/* Whatever goes without saying, to the oldest; false: nothing was asked. */
+#define answers_next(s) (HERE, stage_answers_next(s))
+bool stage_answers_next(struct stage *s);
 void answers_round(struct stage *s);  /* the oldest request is one */
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);

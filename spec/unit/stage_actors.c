@@ -9,12 +9,20 @@ static const char *const verdicts[] = {
     [VERDICT_INVALID] = "invalid",
 };
 
+static void note_denial(struct actor *a, const struct denial *denial) {
+  if (!denial->what) return;
+  const struct contender *c = denial->by_gate ? a->gate : a->contender;
+  snprintf(a->denial, sizeof a->denial, "%s %.*s", denial->what,
+           (int)denial->length, c->queue->directory.path);
+}
+
 static void note_refusal(struct actor *a) {
   const struct rival *rival = &a->contender->rival;
   char text[40];
   snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
   add_text(a->told, text);
   a->reason = a->contender->reason;
+  note_denial(a, &a->contender->denial);
   if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
@@ -52,6 +60,9 @@ static void hear_contender(struct contender *c, enum news news) {
     case NEWS_REVOKED:
       add_text(a->told, "revoked");
       break;
+    case NEWS_KEPT:
+      add_text(a->told, "kept");
+      break;
     case NEWS_REMOVED:
       add_text(a->told, "removed");
       break;
@@ -68,6 +79,7 @@ const char *state_of(const struct actor *a) {
 
 int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
+const char *denial_of(const struct actor *a) { return a->denial; }
 int bytes_of(const struct actor *a) { return a->bytes; }
 const char *rival_of(const struct actor *a) {
   return a->rival[0] ? a->rival : "nobody";

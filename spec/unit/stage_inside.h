@@ -18,7 +18,7 @@ struct request {
   struct request *next;
   uint64_t serial;
   enum op_kind kind;
-  bool watch, exact, persistent;
+  bool watch, exact, persistent, above;
   bool seen; /* by the story */
   char *path;
 };
@@ -33,7 +33,7 @@ struct actor {
   struct stage *stage;
   struct actor *next;
   struct contender *contender, *gate; /* NULL: forgotten */
-  char told[TEXT], rival[200];
+  char told[TEXT], rival[200], denial[1200];
   char *data;
   int reason, bytes;
   int64_t token;

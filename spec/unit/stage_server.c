@@ -43,9 +43,11 @@ static const char *number_in(const char *path) {
 
 static const char *describe(struct stage *s, const struct request *r) {
   static const char *const verbs[] = {
-      [OP_CREATE] = "create", [OP_MKDIR] = "mkdir",    [OP_LIST] = "list",
-      [OP_GET] = "get",       [OP_EXISTS] = "exists",  [OP_REMOVE] = "remove",
-      [OP_READ] = "look at",  [OP_UNWATCH] = "unwatch"};
+      [OP_CREATE] = "create",    [OP_MKDIR] = "mkdir",
+      [OP_LIST] = "list",        [OP_GET] = "get",
+      [OP_EXISTS] = "exists",    [OP_REMOVE] = "remove",
+      [OP_READ] = "look at",     [OP_UNWATCH] = "unwatch",
+      [OP_REHEARSE] = "rehearse"};
   /* Only who downgrades says the number. */
   bool numbered = r->exact && strcmp(name_in(r->path), NAME_UNFAIR) != 0;
   switch (r->kind) {
@@ -60,9 +62,11 @@ static const char *describe(struct stage *s, const struct request *r) {
                word_of(r->path), number_in(r->path));
       break;
     case OP_MKDIR:
+    case OP_REHEARSE:
     case OP_READ:
-      snprintf(s->text, sizeof s->text, "%s %s%s", verbs[r->kind], r->path,
-               r->persistent ? " for good" : "");
+      snprintf(s->text, sizeof s->text, "%s %s%s%s", verbs[r->kind], r->path,
+               r->persistent && r->kind == OP_MKDIR ? " for good" : "",
+               r->above && r->kind == OP_MKDIR ? ", for others too" : "");
       break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
@@ -83,6 +87,7 @@ bool server_submit(void *self, const struct op *op) {
   r->watch = op->watch;
   r->exact = op->exact;
   r->persistent = op->persistent;
+  r->above = op->above;
   r->path = strdup(op->path);
   r->seen = (r->kind == OP_HEARTBEAT || r->kind == OP_PING) && !s->by_hand;
   if (s->last)
@@ -185,6 +190,15 @@ void stage_made(struct stage *s, int number) {
   answer(s, &reply);
 }
 
+void made_for_another(struct stage *s, int number) {
+  struct own_node *n = make(s, number);
+  n->session = OTHER_SESSION;
+  const struct reply reply = {.path = n->path,
+                              .czxid = n->czxid,
+                              .owner = n->session};
+  answer(s, &reply);
+}
+
 void made_unheard(struct stage *s, int number) { make(s, number); }
 
 static bool is_in(const char *path, const char *directory) {
@@ -266,6 +280,41 @@ void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, children, 1);
 }
 
+void shows_twin(struct stage *s, int number) {
+  char own[20], twin[80];
+  snprintf(own, sizeof own, "%d", number);
+  char *path = path_of(s, own);
+  snprintf(twin, sizeof twin, "x-lock-%010d", number);
+  const char *names[] = {name_in(path), twin};
+  oldest_of(s, OP_LIST);
+  const struct reply reply = {.listing = listing_new(names, 2)};
+  reply_to_oldest(s, &reply);
+  listing_free(reply.listing);
+  free(path);
+  settle(s);
+}
+
+void shows_forged(struct stage *s, const char *own, int forged) {
+  char *path = path_of(s, own);
+  char(*names)[NAME_MAX_OWN] = calloc((size_t)forged + 1, sizeof *names);
+  const char **pointers = calloc((size_t)forged + 1, sizeof *pointers);
+  for (int i = 0; i < forged; i++) {
+    pointers[i] = names[i];
+    name_format(names[i], sizeof names[i], &s->session.wire.base,
+                1000 + (uint64_t)i, ROLE_LOCK);
+    sprintf(names[i] + strlen(names[i]), "%010d", i);
+  }
+  pointers[forged] = name_in(path);
+  oldest_of(s, OP_LIST);
+  const struct reply reply = {.listing = listing_new(pointers, forged + 1)};
+  reply_to_oldest(s, &reply);
+  listing_free(reply.listing);
+  settle(s);
+  free(pointers);
+  free(names);
+  free(path);
+}
+
 void shows_without_memory(struct stage *s) {
   static const struct reply reply = {.listing = NULL};
   oldest_of(s, OP_LIST);
@@ -329,6 +378,11 @@ void stage_confirms(struct stage *s, const char *requests) {
   }
 }
 
+bool stage_answers_next(struct stage *s) {
+  if (s->oldest && s->oldest->kind != OP_LIST) confirm(s);
+  return s->oldest && s->oldest->kind != OP_LIST;
+}
+
 void stage_answers(struct stage *s, const char *request, int rc) {
   const struct reply reply = {.rc = rc};
   expect_oldest(s, request);
@@ -340,6 +394,12 @@ void stage_reads(struct stage *s, const char *request, bool ours,
   const struct reply reply = {.czxid = czxid,
                               .owner = ours ? s->id : OTHER_SESSION,
                               .revoked = s->revoked};
+  expect_oldest(s, request);
+  answer(s, &reply);
+}
+
+void stage_nobodys(struct stage *s, const char *request) {
+  const struct reply reply = {.czxid = 1};
   expect_oldest(s, request);
   answer(s, &reply);
 }

@@ -16,6 +16,8 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   deleted(s, "1"); /* missed events come in any order */
   HEARD(a, "");
   shows(s, "2");
+  HEARD(a, ""); /* is it the node that we have made? */
+  confirms(s, "get 2");
   HEARD(a, "granted");
   END(s);
 }
@@ -212,6 +214,7 @@ TEST("tells who waits, and who comes, that credentials are refused") {
   struct actor *comes = ACQUIRE(s);
   HEARD(comes, "refused: auth, removed, forgotten");
   CHECK_INT(REASON_CREDENTIALS, reason_of(comes));
+  CHECK_TEXT("cannot authenticate ", denial_of(comes));
   connects(s);
   struct actor *later = ACQUIRE(s);
   HEARD(later, "");

@@ -53,6 +53,62 @@ TEST("makes a missing chroot for good: it is the application's") {
   END(s);
 }
 
+TEST("makes what is above its chroot for others, too") {
+  struct stage *s = BEGIN(.chroot = "/all/apps/app");
+  ACQUIRE(s, .path = "/all/apps/app/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "mkdir /all/apps/app/lock", REPLY_NO_NODE);
+  answers(s, "mkdir /all/apps/app for good", REPLY_NO_NODE);
+  answers(s, "mkdir /all/apps for good, for others too", REPLY_NO_NODE);
+  answers(s, "mkdir /all for good, for others too", REPLY_OK);
+  answers(s, "mkdir /all/apps for good, for others too", REPLY_OK);
+  confirms(s, "mkdir /all/apps/app for good, mkdir /all/apps/app/lock");
+  END(s);
+}
+
+TEST("rehearses, where it doubts its ACL, once in a connection") {
+  struct stage *s = BEGIN(.doubts_acl = true);
+  struct actor *a = ACQUIRE(s, .path = "/a/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "rehearse /a/lock", REPLY_NO_NODE);
+  answers(s, "rehearse /a", REPLY_OK);
+  confirms(s, "mkdir /a, mkdir /a/lock");
+  SENT(s, "create lock, list");
+  HEARD(a, "");
+  disconnects(s);
+  connects(s);
+  shows(s, "");
+  answers(s, "create lock", REPLY_NO_NODE); /* it was deleted meanwhile */
+  answers(s, "list", REPLY_NO_NODE);
+  SENT(s, "rehearse /a/lock");
+  disconnects(s); /* no answer: it is asked again */
+  connects(s);
+  SENT(s, "rehearse /a/lock");
+  END(s);
+}
+
+TEST("makes nothing that would shut out itself") {
+  struct stage *s = BEGIN(.doubts_acl = true);
+  struct actor *a = ACQUIRE(s, .path = "/a/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "rehearse /a/lock", REPLY_NO_NODE);
+  answers(s, "rehearse /a", REASON_ACL);
+  HEARD(a, "refused: auth, removed, forgotten");
+  CHECK_INT(REASON_ACL, reason_of(a));
+  CHECK_TEXT("cannot create /a", denial_of(a));
+  SENT(s, "");
+  struct actor *b = ACQUIRE(s, .path = "/b/lock");
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "rehearse /b/lock", REPLY_NODE_EXISTS); /* somebody else has */
+  SENT(s, "create lock, list");
+  HEARD(b, "");
+  END(s);
+}
+
 TEST("refuses with auth what may not be created, made or listed") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
@@ -60,6 +116,7 @@ TEST("refuses with auth what may not be created, made or listed") {
   answers(s, "create lock", REPLY_AUTH_FAILED);
   HEARD(a, "refused: auth, removed, forgotten");
   CHECK_INT(REPLY_AUTH_FAILED, reason_of(a));
+  CHECK_TEXT("cannot create a node /lock", denial_of(a));
   answers(s, "list", REPLY_OK);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -67,9 +124,11 @@ TEST("refuses with auth what may not be created, made or listed") {
   answers(s, "list", REPLY_NO_AUTH);
   HEARD(c, "refused: auth");
   CHECK_INT(REPLY_NO_AUTH, reason_of(c)); /* not that of another */
+  CHECK_TEXT("cannot list /c", denial_of(c));
   answers(s, "mkdir /b/lock", REPLY_INVALID_ACL);
   HEARD(b, "refused: auth, removed, forgotten");
   CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
+  CHECK_TEXT("cannot create /b/lock", denial_of(b));
   confirms(s, "remove 1");
   END(s);
 }
@@ -156,11 +215,28 @@ TEST("counts the refusal to delete what is not empty as a round") {
   made(s, 2147483000);
   shows(s, "2147483000");
   confirms(s, "remove 2147483000, look at /lock");
-  for (int i = 0; i < 200; i++) {
+  for (int i = 0; i < 90; i++) {
     answers(s, "remove /lock", REPLY_NOT_EMPTY);
     passes(s, 100);
   }
   HEARD(a, "");
   CHECK(lease_of(s) > 0);
+  END(s);
+}
+
+TEST("looks again, after a timeout, whether its numbers have come to an end") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000, look at /lock");
+  for (int i = 0; i < 101; i++) {
+    answers(s, "remove /lock", REPLY_NOT_EMPTY);
+    passes(s, 100);
+  }
+  SENT(s, "create lock, list");
+  made(s, 8); /* somebody has made the directory anew */
+  shows(s, "8");
+  HEARD(a, "granted");
   END(s);
 }

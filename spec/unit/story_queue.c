@@ -301,7 +301,7 @@ TEST("waits behind a node of its session that is on its way out, if need be") {
   struct actor *first = HOLDER(s, 1);
   release(first);
   struct actor *second = ACQUIRE(s, .tries = true);
-  answers(s, "remove 1", REPLY_NO_AUTH); /* for now */
+  answers(s, "remove 1", THROTTLED);
   made(s, 2);
   shows(s, "1 2");
   HEARD(second, ""); /* nobody holds */

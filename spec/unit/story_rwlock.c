@@ -55,7 +55,8 @@ TEST("downgrades to a reader of the writer's own number, with its token") {
   struct stage *s = BEGIN();
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  SENT(s, "create read 4, list");
+  SENT(s, "get 4, create read 4, list");
+  confirms(s, "get 4");
   made(s, 99);
   shows(s, "4w 4r 5w"); /* both: the writer's place is the reader's */
   HEARD(reader, "granted");
@@ -70,9 +71,55 @@ TEST("refuses a downgrade when the writer was gone before the reader came") {
   struct stage *s = BEGIN();
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  confirms(s, "get 4");
   made(s, 99);
   shows(s, "4r 5w");
   HEARD(reader, "refused: lost");
+  END(s);
+}
+
+TEST("refuses a downgrade when the writer's name is another's") {
+  for (int released = 0; released < 2; released++) {
+    struct stage *s = BEGIN();
+    struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+    struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+    confirms(s, "get 4");
+    if (released) release(writer);
+    deleted(s, "4w");
+    made(s, 99);
+    shows(s, "4w 4r 5w");
+    HEARD(reader, "refused: lost");
+    END(s);
+  }
+}
+
+TEST(
+    "refuses a downgrade when what is read in the writer's place is "
+    "another's") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  release(writer);
+  nobodys(s, "get 4");
+  made(s, 99);
+  shows(s, "4w 4r 5w");
+  HEARD(reader, "refused: lost");
+  END(s);
+}
+
+TEST("lists again, 0.1 s later, when its writer could not be watched") {
+  struct stage *s = BEGIN();
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  answers(s, "get 4", REPLY_NO_AUTH);
+  made(s, 99);
+  shows(s, "4w 4r 5w");
+  HEARD(reader, "");
+  confirms(s, "exists 4");
+  passes(s, 100);
+  SENT(s, "list");
+  shows(s, "4w 4r 5w");
+  HEARD(reader, "granted");
   END(s);
 }
 
@@ -90,6 +137,7 @@ TEST("refuses a downgrade where the directory is gone: so is the writer") {
   struct stage *s = BEGIN();
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  confirms(s, "get 4");
   answers(s, "create read 4", REPLY_NO_NODE);
   HEARD(reader, "refused: lost, removed, forgotten");
   END(s);

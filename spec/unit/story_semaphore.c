@@ -186,7 +186,7 @@ TEST("shows no list to a permit that is gone while its gate is not") {
   struct actor *a = inside(s, (struct wish){.permits = 2});
   shows(s, "2");
   HEARD(a, "granted");
-  answers(s, "remove 7", REPLY_NO_AUTH); /* the gate's node stays */
+  answers(s, "remove 7", THROTTLED); /* the gate's node stays */
   release(a);
   confirms(s, "remove 2");
   HEARD(a, "removed");

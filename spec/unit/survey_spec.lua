@@ -52,26 +52,99 @@ describe("A list of contenders", function()
     assert.same({ "holder holds" }, survey "holder")
   end)
 
+  it("has nodes that are nobody's, and in nobody's way", function()
+    assert.same({ "a-lock-0000000001 waits", "b-lock-0000000002 holds",
+      "c-lock-0000000003 waits" },
+      survey("a-lock-0000000001 0x0", "b-lock-0000000002 0x1",
+        "c-lock-0000000003 0x2"))
+    assert.same({ "a-__WRIT__0000000001 waits", "b-__READ__0000000002 holds",
+      "c-__READ__0000000003 waits", "d-__READ__0000000004 holds" },
+      survey("a-__WRIT__0000000001 0x0", "b-__READ__0000000002 0x1",
+        "c-__READ__0000000003 0x0", "d-__READ__0000000004 0x1"))
+    assert.same({ "leases/a-lease-0000000000 waits",
+      "leases/b-lease-0000000001 holds", "locks/c-lock-0000000002 waits" },
+      survey("leases/a-lease-0000000000 0x0", "leases/b-lease-0000000001 0x1",
+        "locks/c-lock-0000000002 0x0"))
+    assert.same({ "holder waits" }, survey "holder 0x0")
+  end)
+
+  it("agrees with the rule, whatever there is", function()
+    local marks = { "-lock-", "-__READ__", "-__WRIT__", "__lock__",
+      "__rlock__" }
+    local function blocks(one, two)
+      local is_before = one.number < two.number
+      if two.mark == "-lock-" then return one.mark == "-lock-" end
+      local lock = two.mark:find "-" and "-__WRIT__" or "__lock__"
+      local read = two.mark:find "-" and "-__READ__" or "__rlock__"
+      return is_before and (one.mark == lock
+        or one.mark == read and two.mark == lock)
+    end
+    math.randomseed(1)
+    for _ = 1, 300 do
+      local rows, given = {}, {}
+      for i = 1, math.random(1, 12) do
+        rows[i] = { number = i, mark = marks[math.random(#marks)],
+          owned = math.random(4) > 1 }
+        given[i] = ("%d%s%010d %s"):format(i, rows[i].mark, i,
+          rows[i].owned and "0x1" or "0x0")
+      end
+      local expected = {}
+      for i, row in ipairs(rows) do
+        local holds = row.owned
+        for k = 1, i - 1 do
+          if rows[k].owned and blocks(rows[k], row) then holds = false end
+        end
+        expected[i] = ("%d%s%010d %s"):format(i, row.mark, i,
+          holds and "holds" or "waits")
+      end
+      assert.same(expected, survey((unpack or table.unpack)(given)))
+    end
+  end)
+
+  it("takes little longer for many, in whatever order", function()
+    for _, session in ipairs { "0x1", "0x0" } do
+      for _, format in ipairs { "x-__READ__%010d", "x%d-lock-0000000001",
+        "x-__READ__-%010d" } do
+        local rows = {}
+        for i = 1, 50000 do
+          rows[i] = { node = format:format(i), session = session,
+            token = ("%019d"):format(50000 - i) }
+        end
+        local begun = os.clock()
+        assert.equal(50000, #core.survey(rows))
+        assert.is_true(os.clock() - begun < 1, format)
+      end
+    end
+  end)
+
   it("is nothing but rows", function()
     assert.is_false(pcall(core.survey, { {} }))
+    assert.is_false(pcall(core.survey, { "a" }))
+    local row = { node = "a-lock-0000000001", session = "", token = "" }
+    for key in pairs(row) do
+      local other = { node = row.node, session = "", token = "" }
+      other[key] = 1
+      assert.is_false(pcall(core.survey, { other }))
+      other[key] = nil
+      setmetatable(other, { __index = function() return "x" .. os.clock() end })
+      assert.is_false(pcall(core.survey, { other }))
+    end
+    setmetatable(row, { __newindex = function() error "called" end })
+    assert.is_true(core.survey({ row })[1].holds)
     assert.is_false(pcall(core.survey, { 1 }))
     assert.is_false(pcall(core.survey))
   end)
 end)
 
 describe("The data of a contender", function()
-  it("are marked once, and its own without the mark", function()
+  it("are its own without the mark", function()
     for _, data in ipairs { "", "web1", "a\0b", "\nzklock:revoke " } do
-      local marked = core.marked_data(data)
-      assert.equal(data .. "\nzklock:revoke", marked)
-      assert.equal(marked, core.marked_data(marked))
-      assert.equal(data, core.own_data(marked))
+      assert.equal(data, core.own_data(data .. "\nzklock:revoke"))
       assert.equal(data, core.own_data(data))
     end
   end)
 
   it("are nobody's where Curator has asked", function()
-    assert.equal("__REVOKE__", core.marked_data "__REVOKE__")
     assert.equal("", core.own_data "__REVOKE__")
   end)
 end)

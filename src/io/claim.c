@@ -28,7 +28,7 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
   claim->prefix = prefix;
   claim->length = length;
   claim->path = (char *)&claim->contender + contender;
-  memcpy(claim->path, chroot, prefix);
+  memcpy(claim->path, chroot, prefix); /* NOLINT: the next line ends it */
   strcpy(claim->path + prefix, path);
   if (permit) strcpy(claim->path + length, PERMITS);
   claim->data = claim->path + whole + 1;

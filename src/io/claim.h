@@ -58,6 +58,7 @@ struct claim {
   /* REFUSED */
   enum verdict verdict; /* (p) */
   int reason;           /* (p) ZooKeeper's code, or ours; 0: none is needed */
+  struct denial denial; /* (p) what that was a reason for */
   int bytes; /* (p) of the request that was too large, if that is the reason */
   int ahead; /* (p) how many were ahead of us */
   char rival[OP_SHOWN]; /* (p) whom we waited for: struct rival, its data cut */
@@ -67,8 +68,9 @@ struct claim {
   struct message acquire, cancel, release, watch; /* commands */
   struct message decided, lost, revoked, gone;    /* events */
   int shares;       /* (l) guards that stand on it */
-  bool report_gone; /* (i) `gone` is wanted */
+  bool report_gone; /* (i) `gone` is wanted, and was not posted */
   bool removed;     /* (i) no node of it is left on a server */
+  int stays;        /* (c) once `gone` is posted: why the node is not; or 0 */
   bool joined;      /* (i) the session knows our contender */
 
   struct contender *gate;     /* (i) KIND_PERMIT: its memory */

@@ -17,7 +17,7 @@
  *   TRYING, PARTING → GREETED       on_connected (`mt` may be connected again)
  *   GREETED → CONNECTED             connected: at once without credentials
  *   GREETED, CONNECTED → PARTING    on_lost; leave: no answer
- *   PARTING → RESTING               on_over; give_up
+ *   PARTING → RESTING               on_over; give_up: a server keeps it (`mt`)
  *
  * There is a handle in TRYING, GREETED, CONNECTED and PARTING, and addresses
  * in all but NAMELESS: see check.
@@ -84,7 +84,7 @@ struct client {
   int64_t rest_until; /* whatever the addresses say */
   int unanswered;     /* attempts, since the last connection */
   int64_t tried_at;   /* when the last attempt began */
-  int64_t give_up_at; /* TRYING, GREETED: it takes too long; NEVER: let it */
+  int64_t give_up_at; /* when it takes too long; NEVER: let it */
   int granted_by;     /* the address that granted the session; -1: unknown,
                          or it has kept the connection for a while */
   int64_t greeted_at;
@@ -349,7 +349,7 @@ static void on_lost(void *self) {
   struct client *client = self;
   bool lived = clock_now() - client->greeted_at >= LIFE;
   client->state = CLIENT_PARTING;
-  client->give_up_at = NEVER;
+  client->give_up_at = clock_now() + timeout_of(client) / 2 * 3;
   if (lived) client->granted_by = -1;
   if (!lived)
     blame(client);

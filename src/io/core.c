@@ -68,9 +68,8 @@ static void client_failed(void *self, enum client_failure failure) {
 static void on_trouble(void *self, const char *message, const char *path,
                        int rc) {
   struct core *core = self;
-  char text[PATH_MAX_BYTES + 200];
-  snprintf(text, sizeof text, "%s (%.1000s): %s", message, path,
-           reason_words(rc));
+  char text[REASON_MAX];
+  reason_say(text, sizeof text, message, path, strlen(path), reason_words(rc));
   log_notice(&core->log, "warn", text);
 }
 
@@ -133,6 +132,7 @@ static void refused(struct core *core, struct claim *claim, enum verdict why,
   claim->ahead = claim->contender.view.ahead;
   note_rival(claim, &claim->contender.rival);
   claim->reason = reason;
+  claim->denial = claim->contender.denial;
   if (reason == REASON_TOO_LARGE)
     claim->bytes = contender_bytes(&claim->contender);
   claim_decide(claim, CLAIM_REFUSED);
@@ -145,6 +145,34 @@ static void lost(struct core *core, struct claim *claim, enum verdict why) {
                             ? CLAIM_RELEASED
                             : CLAIM_LOST + (int)claim->contender.loss);
   if (claim_loss(claim)) post_claim(core, claim, &claim->lost, EVENT_LOST);
+}
+
+/* It is known that its node is gone, or that it cannot be deleted. */
+static void tell_gone(struct core *core, struct claim *claim) {
+  int kept = claim->contender.kept;
+  if (!claim->report_gone || !(claim->removed || kept)) return;
+  claim->report_gone = false;
+  claim->stays = kept;
+  post_claim(core, claim, &claim->gone, EVENT_GONE);
+}
+
+/* (Who was refused because of another's is told so.  One that is not kept may
+ * have no queue any more.) */
+static void log_kept(struct core *core, const struct contender *c) {
+  char text[REASON_MAX + 80];
+  if (!c->kept) return;
+  if (c->queue->kept > 1 && c->decision == DECISION_REFUSED) return;
+  reason_say(text, REASON_MAX, "cannot delete our node", c->path,
+             strlen(c->path), reason_words(c->kept));
+  strcat(text, "; it is tried again, until the session ends");
+  log_notice(&core->log, "error", text);
+}
+
+static void kept(struct core *core, struct claim *claim) {
+  const struct contender *c = &claim->contender;
+  log_kept(core, c);
+  if (c->gate_state != GATE_UNUSED) log_kept(core, c->gate);
+  tell_gone(core, claim);
 }
 
 void core_hear(struct contender *c, enum news news) {
@@ -164,9 +192,12 @@ void core_hear(struct contender *c, enum news news) {
     case NEWS_REVOKED:
       post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
       break;
+    case NEWS_KEPT:
+      kept(core, claim);
+      break;
     case NEWS_REMOVED:
       claim->removed = true;
-      if (claim->report_gone) post_claim(core, claim, &claim->gone, EVENT_GONE);
+      tell_gone(core, claim);
       break;
     case NEWS_FORGOTTEN:
       claim->joined = false;
@@ -205,8 +236,9 @@ static void cancel(struct core *core, int64_t now, struct claim *claim) {
 static void release(struct core *core, int64_t now, struct claim *claim) {
   if (claim->joined && !claim->removed)
     session_release(&core->session, now, &claim->contender);
-  else if (claim->report_gone) /* it was lost at this very moment */
-    post_claim(core, claim, &claim->gone, EVENT_GONE);
+  else
+    claim->removed = true;
+  tell_gone(core, claim); /* it may have been lost at this very moment */
 }
 
 /* The grant was first?  Then it is given back at once. */
@@ -256,7 +288,7 @@ static void obey(struct core *core, int64_t now, struct message *message,
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* whose answer will free it */
-    query_start(message->subject, &core->session, answer, core);
+    query_start(message->subject, &core->session, &core->window, answer, core);
   } else {
     obey_for(core, now, message->subject, kind);
   }
@@ -288,7 +320,8 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   }
   int n = poll(fds, 2, timeout);
   if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
-  client_process(core->client, n > 0 ? fds[1].revents : 0);
+  if (n < 0) fds[1].revents = 0;
+  client_process(core->client, fds[1].revents);
 }
 
 /* The process is about to end.  The Lua thread has stopped where it was: the
@@ -321,6 +354,7 @@ static void *run(void *argument) {
   client_close(core->client);
   session_free(s);
   client_free(core->client);
+  settings_forget_credentials(core->settings); /* (holds may keep the rest) */
   registry_remove(&core->registered);
   post(core, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
@@ -353,8 +387,10 @@ static bool init_session(struct core *core) {
   struct session_options options = {
       .chroot = settings->hosts.chroot,
       .least_timeout = settings->least_session_timeout_ms * INT64_C(1000000),
-      .tick = settings->tick_time_ms * INT64_C(1000000)};
+      .tick = settings->tick_time_ms * INT64_C(1000000),
+      .doubts_acl = settings->doubts_acl};
   if (!entropy(options.random, sizeof options.random)) return false;
+  window_init(&core->window);
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io);
   errno = ENOMEM;

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "nginx_socket.h"
 #include "registry.h"
+#include "window.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -43,6 +44,7 @@ struct core {
 
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
+  struct window window;   /* (i) of queries */
   bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) send them */
 

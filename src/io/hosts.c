@@ -22,6 +22,11 @@ static bool parse_port(struct host *host, const char *from, const char *to) {
   return true;
 }
 
+/* (What is beyond ASCII the resolver would want in another spelling.) */
+static bool may_be_in_name(unsigned char c) {
+  return c > ' ' && c < 0x7f && c != '[' && c != ']';
+}
+
 /* `host`, `host:port`, `[v6]`, `[v6]:port`; what is wrong, or NULL. */
 static const char *parse_host(struct host *host, const char *from,
                               const char *to) {
@@ -54,7 +59,7 @@ static const char *parse_host(struct host *host, const char *from,
   if (from == to) return "an empty host name";
   if (to - from > HOST_MAX) return "a host name of more than 255 bytes";
   for (const char *p = from; p < to; p++)
-    if (*p <= ' ' || *p == 0x7f || *p == '[' || *p == ']')
+    if (!may_be_in_name((unsigned char)*p))
       return "a host name with a character that none can have";
   if (!port) strcpy(host->port, "2181");
   memcpy(host->name, from, (size_t)(to - from));

@@ -86,20 +86,29 @@ bool library_tries_all(void) { return backend_tries_all(); }
 
 const char *library_backend(void) { return backend_name(); }
 
+/* What is above the chroot is other applications' as well.  Whoever is the first
+ * to need it must not have it for itself: others may make theirs beside it, but
+ * only its maker may delete any of it. */
+static struct ACL for_others(void) {
+  return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
+                      .id = ZOO_ANYONE_ID_UNSAFE};
+}
+
 static bool make_acl(struct library *l) {
   const struct settings *settings = l->settings;
   int n = settings->acl_count;
-  l->acl = ZOO_OPEN_ACL_UNSAFE;
+  l->acl = l->acl_above = ZOO_OPEN_ACL_UNSAFE;
   if (n == 0) return true;
-  l->acl_entries = calloc((size_t)n, sizeof(struct ACL));
+  l->acl_entries = calloc((size_t)n + 1, sizeof(struct ACL));
   if (!l->acl_entries) return false;
   for (int i = 0; i < n; i++) {
     l->acl_entries[i].perms = settings->acl[i].permissions;
     l->acl_entries[i].id.scheme = settings->acl[i].scheme;
     l->acl_entries[i].id.id = settings->acl[i].id;
   }
-  l->acl.count = n;
-  l->acl.data = l->acl_entries;
+  l->acl_entries[n] = for_others();
+  l->acl = (struct ACL_vector){n, l->acl_entries};
+  l->acl_above = (struct ACL_vector){n + 1, l->acl_entries};
   return true;
 }
 
@@ -117,6 +126,7 @@ struct library *library_new(const struct settings *settings,
     free(l);
     return NULL;
   }
+  answers_init(&l->answers);
   inbox_init(&l->inbox, backend_has_threads() ? wakeup : NULL);
   return l;
 }
@@ -130,6 +140,16 @@ void library_free(struct library *l) {
 
 /* Telling. */
 
+/* To whom it is, in the log. */
+static void tell_doubt(struct library *l, const char *doubt) {
+  char address[sizeof l->inbox.greeting.address], text[200];
+  pthread_mutex_lock(&l->inbox.lock);
+  memcpy(address, l->inbox.greeting.address, sizeof address);
+  pthread_mutex_unlock(&l->inbox.lock);
+  snprintf(text, sizeof text, "it has told what cannot be: %s", doubt);
+  handle_tell_error(l, address, text);
+}
+
 static void tell_connected(struct library *l) {
   pthread_mutex_lock(&l->inbox.lock);
   struct greeting g = l->inbox.greeting;
@@ -141,19 +161,29 @@ static void tell_connected(struct library *l) {
     return;
   }
   l->connected = true;
-  l->parting = l->fresh = false;
+  l->parting = l->fresh = l->odd = false;
+  answers_begin(&l->answers, g.identity.session);
   authenticate(l);
   backend_connected(l);
   l->listener.connected(l->listener.self, &g.identity, g.timeout,
                         g.address[0] ? g.address : NULL);
 }
 
+/* The connection is there, and of no use. */
+static void leave(struct library *l) {
+  l->left = true;
+  backend_part(l);
+  handle_tell_lost(l);
+}
+
 static void tell_reply(struct library *l, const struct incident *incident) {
+  const char *doubt = answers_doubt(&l->answers, incident);
   l->outstanding--;
   if (!l->connected) return;
-  if (code_is_unknown(incident->code)) { /* and yet the connection is there */
-    backend_part(l);
-    handle_tell_lost(l);
+  if (doubt) tell_doubt(l, doubt);
+  if (doubt || code_is_unknown(incident->code) ||
+      code_is_farewell(incident->code)) {
+    leave(l);
     return;
   }
   struct reply reply = {.rc = incident->code,
@@ -162,11 +192,30 @@ static void tell_reply(struct library *l, const struct incident *incident) {
                         .owner = incident->owner,
                         .ctime_ms = incident->ctime_ms,
                         .version = incident->version,
+                        .length = incident->length,
+                        .children = incident->children,
                         .data = incident->text,
                         .size = incident->size,
                         .revoked = incident->revoked,
                         .listing = incident->listing};
   l->listener.reply(l->listener.self, incident->serial, &reply);
+}
+
+/* Of the connection.  The library tells of one that has begun, and then of its
+ * end: who says something else is no server, but somebody who sends what only
+ * the library may say.  (`mt` may have another one before we hear of the end of
+ * the first: its beginning follows.) */
+static void tell_state(struct library *l, int state) {
+  if (l->left) return;
+  if (state != ZOO_CONNECTED_STATE) {
+    if (l->connected) l->odd = zoo_state(l->handle) == ZOO_CONNECTED_STATE;
+    handle_tell_lost(l); /* and backend_look finds out why */
+  } else if (l->connected) {
+    tell_doubt(l, "news of the session that only the client library tells");
+    leave(l);
+  } else {
+    tell_connected(l);
+  }
 }
 
 static void tell(struct library *l, const struct incident *incident) {
@@ -185,10 +234,7 @@ static void tell(struct library *l, const struct incident *incident) {
                         incident->text);
       break;
     case INCIDENT_STATE:
-      if (code == ZOO_CONNECTED_STATE)
-        tell_connected(l);
-      else
-        handle_tell_lost(l); /* and backend_look finds out why */
+      tell_state(l, code);
   }
 }
 
@@ -196,7 +242,7 @@ static void tell(struct library *l, const struct incident *incident) {
  * let the protocol do what it does after a reconnection, where it trusts
  * nothing older.  It may have been news of the connection itself. */
 static void catch_up(struct library *l) {
-  if (!l->handle) return;
+  if (!l->handle || l->left) return;
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
     tell_connected(l);
   else

@@ -5,6 +5,7 @@
  *   library            makes handles, and tells what has become of them
  *   library_requests   sends requests; callbacks put what comes back into ...
  *   library_inbox      ... the inbox, which is told from the I/O thread's loop
+ *   library_answers    what cannot be true: nobody is told but the log
  *   library_backend    who turns it.  Two backends, one behaviour: library_st.c
  *                      (libzookeeper_st is turned by our thread), library_mt.c
  *                      (libzookeeper_mt has threads of its own)

@@ -34,6 +34,10 @@ bool code_is_unknown(int rc) {
          rc == ZCLOSING || rc == ZINVALIDSTATE;
 }
 
+bool code_is_farewell(int rc) {
+  return rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED;
+}
+
 bool code_is_error(int rc) {
   return rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE &&
          rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED;

@@ -13,6 +13,9 @@ bool code_is_answer(int rc);
  * after the loss of the connection.  A server that has failed says some of it,
  * too. */
 bool code_is_unknown(int rc);
+/* A server's word that it does not serve this session, or not here: so the
+ * connection is no good, whatever it may still say. */
+bool code_is_farewell(int rc);
 /* Of a call that turns the library: has it gone wrong?  What has ended the
  * session, and not only the connection, is told as that. */
 bool code_is_error(int rc);

@@ -5,8 +5,9 @@ void handle_close(struct library *l) {
   inbox_current = &l->inbox;
   zookeeper_close(l->handle);
   l->handle = NULL;
-  l->connected = l->parting = false;
+  l->connected = l->parting = l->left = l->odd = false;
   l->outstanding = l->handed = 0;
+  answers_begin(&l->answers, 0);
   /* No callback can run any more, and nobody waits for what it reported. */
   inbox_discard(&l->inbox);
 }

@@ -1,12 +1,13 @@
 /* One handle of the library at a time, as the files see it that tame it:
  * library.c (opening, telling), library_requests.c (what is asked, and what
- * comes back), library_st.c and library_mt.c (who turns it).  Nobody else
- * includes this. */
+ * comes back), library_answers.c (can it be true?), library_st.c and
+ * library_mt.c (who turns it).  Nobody else includes this. */
 #ifndef ZKLOCK_LIBRARY_HANDLE_H
 #define ZKLOCK_LIBRARY_HANDLE_H
 
 #include <zookeeper/zookeeper.h>
 
+#include "library_answers.h"
 #include "library_inbox.h"
 #include "library_listener.h"
 #include "settings.h"
@@ -17,6 +18,9 @@
 /* So long a server is given to hear that the session ends. */
 #define FAREWELL (1500 * MILLISECOND)
 
+/* The parts of a rehearsal (library_rehearsal.h). */
+enum { REHEARSED = 5 };
+
 struct backend; /* library_st.c's or library_mt.c's */
 
 /* (c) constant after library_new  (i) the I/O thread */
@@ -25,7 +29,8 @@ struct library {
   struct library_listener listener; /* (c) */
   const struct wakeup *wakeup;      /* (c) */
   struct ACL *acl_entries;          /* (c) */
-  struct ACL_vector acl;            /* (c) */
+  struct ACL_vector acl;            /* (c) of what we make ... */
+  struct ACL_vector acl_above;      /* (c) ... above the chroot */
 
   zhandle_t *handle; /* (i) NULL: none */
   char server[80];   /* (i) the only address that it has; "": it has several */
@@ -33,11 +38,17 @@ struct library {
   bool fresh;        /* (i) it asks for a session, and has told of none */
   bool connected;    /* (i) `connected` was told, and not yet `lost` */
   bool parting;      /* (i) library_part was called, or `lost` told */
+  bool left;         /* (i) it was parted with for what it has told */
+  bool odd;          /* (i) a loss was told, and there is a connection */
   int outstanding;   /* (i) requests without a reply yet */
   int handed;        /* (i) so many credentials the library has */
 
+  /* The library's while one is under way: what has come of its parts. */
+  zoo_op_result_t rehearsed[REHEARSED];
+
   struct inbox inbox;      /* (marks of its own) */
   struct backend *backend; /* (c) (marks of its own) */
+  struct answers answers;  /* (i) */
 };
 
 /* Closes it: nothing of it comes any more. */

@@ -23,8 +23,9 @@ struct incident {
   uint64_t serial;
   int code; /* rc, type or state */
   int64_t czxid, owner, ctime_ms;
-  int version;
+  int version, length, children;
   bool revoked;
+  const char *doubt; /* what is wrong with it; NULL: nothing */
   struct listing *listing;
   int size;    /* of the data; -1: none */
   char text[]; /* the path, or the data */

@@ -92,6 +92,8 @@ static bool is_poisoned(struct library *l) {
   return poisoned;
 }
 
+/* Who has asked to be refused looks so often whether it has been. */
+#define PROBE_PAUSE (20 * MILLISECOND)
 /* Attempts that follow each other so closely do not wait for each other. */
 #define HASTE (20 * MILLISECOND)
 
@@ -191,6 +193,12 @@ static void on_probe(int rc, const struct Stat *stat, const void *data) {
   l->backend->probe_code = rc;
   pthread_mutex_unlock(&l->inbox.lock);
   wakeup_signal(l->wakeup);
+}
+
+/* A server that refuses nobody would have us ask at the pace of its answers. */
+static bool may_probe(const struct library *l) {
+  return !l->backend->leaving ||
+         clock_now() >= l->backend->probe_sent + PROBE_PAUSE;
 }
 
 static void send_probe(struct library *l) {
@@ -320,8 +328,10 @@ void backend_look(struct library *l) {
   } else if (l->parting && is_harmless(l)) {
     end(l, LIBRARY_LOST);
   } else {
+    if (l->odd && is_connected(l)) leave_connection(l);
     look_at_probe(l);
-    if (l->handle && l->parting && !l->backend->probe) send_probe(l);
+    if (l->handle && l->parting && !l->backend->probe && may_probe(l))
+      send_probe(l);
   }
 }
 
@@ -359,8 +369,8 @@ int64_t backend_prepare(struct library *l, int *fd, short *events) {
   (void)events;
   /* Whatever is reported wakes us; but there may be no memory for a probe, and
    * nobody reports that a thread has been round its loop. */
-  if (l->parting && !l->backend->probe) return clock_now() + 100 * MILLISECOND;
   if (l->parting && l->backend->pipe >= 0) return clock_now() + MILLISECOND;
+  if (l->parting && !l->backend->probe) return clock_now() + PROBE_PAUSE;
   return INT64_MAX;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "library_backend.h"
+#include "library_rehearsal.h"
 #include "protocol/name.h"
 
 /* What comes back: into the inbox. */
@@ -16,7 +17,8 @@ static void report(struct incident *incident) {
 
 static struct incident *reply_new(const void *data, int rc, const char *text,
                                   size_t size, const struct Stat *stat) {
-  struct incident *incident = incident_new(INCIDENT_REPLY, rc, text, size);
+  struct incident *incident =
+      incident_new(INCIDENT_REPLY, answers_code(rc), text, size);
   if (!incident) return NULL;
   incident->serial = (uint64_t)(uintptr_t)data;
   if (stat && rc == ZOK) {
@@ -24,6 +26,8 @@ static struct incident *reply_new(const void *data, int rc, const char *text,
     incident->owner = stat->ephemeralOwner;
     incident->ctime_ms = stat->ctime;
     incident->version = stat->version;
+    incident->length = stat->dataLength;
+    incident->children = stat->numChildren;
   }
   return incident;
 }
@@ -37,19 +41,32 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
+/* What contradicts itself is told as that, and nothing else of it. */
+static bool is_doubted(const void *data, int rc, const char *doubt) {
+  if (rc != ZOK || !doubt) return false;
+  struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
+  if (incident) incident->doubt = doubt;
+  report(incident);
+  return true;
+}
+
 static void on_created(int rc, const char *value, const struct Stat *stat,
                        const void *data) {
+  if (is_doubted(data, rc, value ? answers_doubt_stat(stat) : "no path"))
+    return;
   size_t size = rc == ZOK ? strlen(value) : 0;
   report(reply_new(data, rc, value, size, stat));
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data) {
+  if (is_doubted(data, rc, answers_doubt_stat(stat))) return;
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
 /* Of a watched node's data only their beginning and their end matter. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
+  if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
   size_t size = rc == ZOK && length > 0 ? (size_t)length : 0;
   size_t own = data_own_size(value, size);
   struct incident *incident =
@@ -63,6 +80,7 @@ static void on_watched(int rc, const char *value, int length,
 
 static void on_data(int rc, const char *value, int length,
                     const struct Stat *stat, const void *data) {
+  if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
   bool any = rc == ZOK && length > 0;
   struct incident *incident =
       reply_new(data, rc, value, any ? (size_t)length : 0, stat);
@@ -72,10 +90,13 @@ static void on_data(int rc, const char *value, int length,
 
 static void on_children(int rc, const struct String_vector *names,
                         const void *data) {
+  if (is_doubted(data, rc, answers_doubt_names(names))) return;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
   if (incident && rc == ZOK)
     incident->listing =
         listing_new((const char *const *)names->data, names->count);
+  if (incident && incident->listing)
+    incident->doubt = answers_doubt_listing(incident->listing);
   report(incident);
 }
 
@@ -125,13 +146,19 @@ bool requests_submit(struct library *l, const struct op *op) {
   if (!zh || l->parting) return false;
   switch (op->kind) {
     case OP_CREATE:
+      if (!answers_expect(&l->answers, op)) return false;
       rc = zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
                         op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
                         on_created, data);
+      if (rc != ZOK) answers_expect_not(&l->answers);
       break;
     case OP_MKDIR:
-      rc =
-          zoo_acreate2(zh, op->path, NULL, -1, &l->acl, mode, on_created, data);
+      rc = zoo_acreate2(zh, op->path, NULL, -1,
+                        op->above ? &l->acl_above : &l->acl, mode, on_created,
+                        data);
+      break;
+    case OP_REHEARSE:
+      rc = rehearsal_submit(l, op);
       break;
     case OP_LIST:
       rc =

@@ -10,17 +10,24 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "library_codes.h"
 
+/* So many turns without anything read, though there is something: more than
+ * bytes that come one by one make. */
+#define IDLE_MAX 100
+
 /* (i) the I/O thread, as all that is here */
 struct backend {
   int fd;        /* (i) the socket; the library's, so ask for its state first */
   int64_t due;   /* (i) when it wants to be turned */
   bool answered; /* (i) a request that was sent behind the credentials */
+  int unread;    /* (i) bytes, after the last turn that read nothing */
+  int idle;      /* (i) such turns in a row, with never fewer of them */
 };
 
 const char *backend_name(void) { return "st"; }
@@ -164,12 +171,26 @@ int64_t backend_prepare(struct library *l, int *fd, short *events) {
   return l->backend->due;
 }
 
+/* For a frame of a length below zero the library never reads a byte, and would
+ * keep us turning until it misses the server's answers. */
+static bool is_stuck(struct backend *b) {
+  int unread = 0;
+  if (ioctl(b->fd, FIONREAD, &unread) != 0) unread = 0;
+  b->idle = unread > 0 && unread >= b->unread ? b->idle + 1 : 0;
+  b->unread = unread;
+  return b->idle > IDLE_MAX;
+}
+
 void backend_process(struct library *l, short events) {
   if (!events || !has_socket(l)) return;
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
   errno = 0;
   int rc = zookeeper_process(l->handle, what);
+  if (rc == ZNOTHING && (what & ZOOKEEPER_READ) && is_stuck(l->backend)) {
+    handle_tell_error(l, l->server, "it has sent what cannot be read");
+    l->parting = true; /* as soon as what has come is told */
+  }
   /* One call reads one packet: go on while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);

@@ -6,8 +6,9 @@
 
 #include "clock.h"
 #include "messages.h"
+#include "reason.h"
 
-enum { LINES_MAX = 256, SENTENCE_MAX = 1300 };
+enum { LINES_MAX = 256, SENTENCE_MAX = REASON_MAX + 200 };
 
 void log_init(struct log *log, struct channel *channel, bool wanted) {
   log->wanted = wanted;

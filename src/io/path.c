@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "protocol/name.h"
+
 /* Reads one UTF-8 character; 0: there is none. */
 static size_t utf8_next(const unsigned char *text, size_t left,
                         unsigned *character) {
@@ -33,6 +35,27 @@ static const char *component_fault(const char *text, size_t length) {
       (length == 2 && text[0] == '.' && text[1] == '.'))
     return "must not contain a component '.' or '..'";
   return NULL;
+}
+
+/* A name's end says what it is: no marker is longer than that. */
+static bool is_contender(const char *text, size_t length) {
+  char end[NAME_MAX_OWN];
+  size_t kept = length < sizeof end ? length : sizeof end - 1;
+  int32_t sequence;
+  memcpy(end, text + length - kept, kept);
+  end[kept] = '\0';
+  return strlen(end) == kept && name_parse(end, &sequence) != ROLE_FOREIGN;
+}
+
+const char *path_contender(const char *path, size_t path_length,
+                           size_t *length) {
+  const char *end = path + path_length;
+  for (const char *from = path, *slash;; from = slash + 1) {
+    slash = memchr(from, '/', (size_t)(end - from));
+    *length = (size_t)((slash ? slash : end) - from);
+    if (is_contender(from, *length)) return from;
+    if (!slash) return NULL;
+  }
 }
 
 const char *path_fault(const char *path, size_t length) {

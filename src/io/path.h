@@ -11,6 +11,11 @@ enum { PATH_MAX_BYTES = 1000 };
 /* What ZooKeeper would refuse in a path, as a sentence's end; NULL: nothing. */
 const char *path_fault(const char *path, size_t length);
 
+/* The first component whose name reads as a contender's node, whatever kind of
+ * lock and layout it would belong to; NULL: there is none. */
+const char *path_contender(const char *path, size_t path_length,
+                           size_t *length);
+
 #pragma GCC visibility pop
 
 #endif

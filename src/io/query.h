@@ -1,33 +1,67 @@
 /* What a session asks of the servers beside the protocol: is this hold still
- * good, who contends for this path, and that a holder let go.  A query runs on
- * the I/O thread and is answered by one event. */
+ * good, who contends for this path (survey.h), and that holders let go
+ * (revocation.h).  A query runs on the I/O thread and is answered by one event.
+ *
+ * Where strangers decide how much there is to ask, it is asked in phases: the
+ * requests of each are sent one by one as the window has room, and the next
+ * begins when all of them are answered. */
 #ifndef ZKLOCK_QUERY_H
 #define ZKLOCK_QUERY_H
 
 #include "claim.h"
+#include "window.h"
 
 #pragma GCC visibility push(hidden)
 
 enum query_kind {
   QUERY_VERIFY,     /* of a claim: is its node there, and ours? */
   QUERY_CONTENDERS, /* of a path: who contends? */
-  QUERY_REVOKE,     /* of a node: write data that ask its owner to let go, if
-                       their version is still this */
+  QUERY_REVOKE,     /* of nodes below a path: mark them */
 };
 
-/* A contender, as a server knows it. */
-struct item {
+struct query;
+struct item;
+
+struct request {
+  struct op op; /* its owner is this */
   struct query *query;
-  struct op read;
+  struct item *item; /* that is asked for; or NULL */
+  int cost;          /* what it takes of the window; OUTSIDE */
+};
+
+enum { OUTSIDE = -1, UNWANTED = -1 };
+
+/* A node below the path. */
+struct item {
+  struct request request;
   char *path; /* whole */
   enum role role;
   int32_t sequence;
   bool there; /* a server has told what follows */
   int64_t czxid, owner, ctime_ms;
-  int version;
-  char *data; /* NULL: none */
-  int size;
+  int size;   /* of its data */
+  char *data; /* NULL: they are empty, or were not read */
+  int tries;  /* to mark it */
 };
+
+/* Some requests that do not wait for each other; the last phase of a query is
+ * one without a count. */
+struct phase {
+  int (*count)(const struct query *query);
+  /* What the i-th takes of the window; UNWANTED: it is left out. */
+  int (*cost)(const struct query *query, int i);
+  void (*send)(struct query *query, int i);
+};
+
+/* A directory of a survey. */
+struct place {
+  struct request request;
+  char *path;
+  bool is_there;
+  int children;
+};
+
+enum { PLACES = 4 };
 
 /* (c) constant after core_ask  (i) the I/O thread, until it posts the answer;
  * then the Lua thread, which frees it */
@@ -37,33 +71,54 @@ struct query {
   uint64_t number;      /* (c) what the event calls it */
   struct claim *claim;  /* (c) QUERY_VERIFY */
   char *path;           /* (c) */
-  char *data;           /* (c) QUERY_REVOKE, with the next two */
-  int size, version;    /* (c) */
+  bool with_data;       /* (c) QUERY_CONTENDERS */
 
   struct session *session;                       /* (i) */
+  struct window *window;                         /* (i) */
   void (*done)(void *self, struct query *query); /* (i) */
   void *self;                                    /* (i) */
-  struct op ops[4];                              /* (i) */
-  char *paths[4];                                /* (i) of these */
-  int pending;                                   /* (i) answers */
-  bool reading;                                  /* (i) items are asked for */
-  struct item *items;                            /* (i) QUERY_CONTENDERS */
-  int count;                                     /* (i) of them */
+  const struct phase *phase;                     /* (i) */
+  struct sender sender;                          /* (i) */
+  int cursor;                                    /* (i) in the phase */
+  bool in_line;                /* (i) the window will have it send */
+  int pending;                 /* (i) answers */
+  struct place places[PLACES]; /* (i) QUERY_CONTENDERS; VERIFY has two */
+  struct item *items;          /* (i) */
+  int count;                   /* (i) of them */
+  int64_t kept;                /* (i) bytes of data */
 
-  int rc;       /* (i) the last refusal; REPLY_LOST: nobody answered */
+  int rc;       /* (i) the first refusal; REPLY_LOST: nobody answered */
   bool gone;    /* (i) of a node: it is not there, or not ours */
   bool missing; /* (i) QUERY_CONTENDERS: the path does not exist */
+  int marked;   /* (i) QUERY_REVOKE */
+  int refusal;  /* (i) of an item, the first; the others went on */
+  const struct item *refused; /* (i) that one */
 };
 
 /* NULL: no memory. */
 struct query *query_to_verify(struct claim *claim);
-struct query *query_for_contenders(const char *chroot, const char *path);
-struct query *query_to_revoke(const char *chroot, const char *path,
-                              const void *data, size_t size, int version);
 void query_free(struct query *query);
 /* On the I/O thread; `done` is called once, perhaps at once. */
 void query_start(struct query *query, struct session *session,
+                 struct window *window,
                  void (*done)(void *self, struct query *query), void *self);
+
+/* For the kinds of query. */
+
+struct query *query_new(enum query_kind kind, const struct phase *phases,
+                        const char *chroot, const char *path);
+char *query_join(const char *a, const char *b, const char *c);
+/* NULL: no memory. */
+struct item *query_add(struct query *query, const char *directory,
+                       const char *name);
+/* In a phase's `send`.  `path` NULL: no memory. */
+void query_send(struct query *query, struct request *request, enum op_kind kind,
+                op_handler *handler, const char *path);
+/* In the handler of a request, its last word: it is answered, and the query may
+ * be over; or another request takes its place. */
+void query_answered(struct request *request, int rc);
+void query_follow(struct request *request, enum op_kind kind,
+                  op_handler *handler);
 
 #pragma GCC visibility pop
 

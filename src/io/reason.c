@@ -1,5 +1,7 @@
 #include "reason.h"
 
+#include <stdio.h>
+
 #include "library_codes.h"
 #include "protocol/op.h"
 
@@ -14,10 +16,28 @@ const char *reason_words(int rc) {
       return "this session has too many locks and waits at once; use another";
     case REASON_CREDENTIALS:
       return "our credentials are not accepted";
+    case REASON_ACL:
+      return "its ACL, by option 'acl', would not let this session list, "
+             "create and delete";
     case REASON_TOO_LARGE:
       return "too large for the servers, which close the connection at it: "
              "give it less data, or raise their jute.maxbuffer";
+    case REASON_UNOWNED:
+      return "no session owns it, so it is no contender";
+    case REASON_STAYS:
+      return "no session owns it, so it stays until somebody deletes it";
+    case REASON_CROWDED:
+      return "there are more than 50000 children in it, or in a directory of "
+             "it";
+    case REASON_NO_MARK:
+      return "its path and data leave no room for a mark";
     default:
       return code_words(rc);
   }
+}
+
+void reason_say(char *text, size_t size, const char *what, const char *path,
+                size_t length, const char *words) {
+  snprintf(text, size, "%s (%.*s): %s", what, length ? (int)length : 1,
+           length ? path : "/", words);
 }

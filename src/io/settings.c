@@ -2,14 +2,29 @@
 
 #include <stdlib.h>
 
+/* Through a volatile pointer, or the compiler would leave out what nobody reads
+ * any more. */
+static void wipe(char *secret, size_t size) {
+  volatile char *p = secret;
+  for (size_t i = 0; secret && i < size; i++) p[i] = 0;
+}
+
+void settings_forget_credentials(struct settings *settings) {
+  for (int i = 0; i < settings->credential_count; i++) {
+    struct credential *c = &settings->credentials[i];
+    wipe(c->secret, c->size);
+    free(c->scheme);
+    free(c->secret);
+  }
+  free(settings->credentials);
+  settings->credentials = NULL;
+  settings->credential_count = 0;
+}
+
 void settings_free(struct settings *settings) {
   if (!settings) return;
   free(settings->hosts.list);
-  for (int i = 0; i < settings->credential_count; i++) {
-    free(settings->credentials[i].scheme);
-    free(settings->credentials[i].secret);
-  }
-  free(settings->credentials);
+  settings_forget_credentials(settings);
   for (int i = 0; i < settings->acl_count; i++) {
     free(settings->acl[i].scheme);
     free(settings->acl[i].id);

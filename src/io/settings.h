@@ -1,4 +1,5 @@
-/* What a session was opened with; constant afterwards. */
+/* What a session was opened with; constant afterwards, but for the credentials:
+ * each connection needs them, and who has had the last forgets them. */
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 
@@ -27,11 +28,14 @@ struct settings {
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;
-  int acl_count; /* 0: open to all */
+  int acl_count;   /* 0: open to all */
+  bool doubts_acl; /* it may be that it shuts out ourselves */
   bool want_log;
 };
 
 void settings_free(struct settings *settings);
+/* Wipes them: nothing of ours has them any more. */
+void settings_forget_credentials(struct settings *settings);
 
 #pragma GCC visibility pop
 

@@ -8,84 +8,106 @@
 #include "lua_session.h"
 #include "lua_share.h"
 
-static lua_Number number_field(lua_State *L, int index, const char *name,
-                               lua_Number missing) {
-  lua_getfield(L, index, name);
+enum { LOCK = 7 }; /* the argument: a table that says what is asked for */
+
+/* The number of that name; raises if it is too small or too large to mean
+ * anything. */
+static lua_Number number_field(lua_State *L, const char *name,
+                               lua_Number missing, lua_Number least,
+                               lua_Number most) {
+  lua_getfield(L, LOCK, name);
   lua_Number value = lua_isnil(L, -1) ? missing : lua_tonumber(L, -1);
+  if (!(value >= least && value <= most)) {
+    lua_pushfstring(L, "%s is no such number", name);
+    luaL_argerror(L, LOCK, lua_tostring(L, -1));
+  }
   lua_pop(L, 1);
   return value;
 }
 
-/* The writer that is downgraded, if one is, from its hold. */
-static void read_writer(lua_State *L, int index,
-                        struct contender_options *options) {
-  lua_getfield(L, index, "writer");
+/* The writer that is downgraded, if one is, from its hold; it is left on the
+ * stack, if only as nil. */
+static const struct share *read_writer(lua_State *L,
+                                       struct contender_options *options) {
+  lua_getfield(L, LOCK, "writer");
   options->downgrade = !lua_isnil(L, -1);
-  if (options->downgrade) {
-    const struct claim *claim = binding_check_share(L, -1)->claim;
-    memcpy(options->writer, claim->node, sizeof options->writer);
-    options->writer_token = claim->token;
-  }
-  lua_pop(L, 1);
+  if (!options->downgrade) return NULL;
+  const struct share *share = binding_check_granted(L, lua_gettop(L));
+  memcpy(options->writer, share->claim->node, sizeof options->writer);
+  options->writer_token = share->claim->token;
+  return share;
 }
 
-/* (Both in the order of rule.h.) */
-static enum kind read_kind(lua_State *L, int index) {
+/* Which of the words the field of that name is; 0: there is none. */
+static int read_word(lua_State *L, const char *name, const char *const *words) {
+  lua_getfield(L, LOCK, name);
+  if (!lua_isnil(L, -1)) luaL_checktype(L, -1, LUA_TSTRING);
+  int i = luaL_checkoption(L, -1, words[0], words);
+  lua_pop(L, 1);
+  return i;
+}
+
+/* Is it what the protocol knows? */
+static bool is_possible(const struct contender_options *options) {
+  bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT;
+  bool plain = options->strategy == WAIT_PREDECESSOR;
+  return (ordered || options->layout == LAYOUT_CURATOR) &&
+         (options->kind == KIND_MUTEX || (plain && options->handoffs == 0)) &&
+         (plain || options->handoffs == 0) &&
+         (options->kind == KIND_READ || !options->downgrade);
+}
+
+/* What a lock asks for; the share of the writer that it downgrades. */
+static const struct share *read_lock(lua_State *L,
+                                     struct contender_options *options) {
+  /* (Each in the order of its enum: rule.h, contender.h.) */
   static const char *const kinds[] = {"mutex",  "read",   "write",
                                       "permit", "unfair", NULL};
-  lua_getfield(L, index, "kind");
-  int kind = luaL_checkoption(L, -1, "mutex", kinds);
-  lua_pop(L, 1);
-  return (enum kind)kind;
-}
-
-static enum layout read_layout(lua_State *L, int index) {
   static const char *const layouts[] = {"curator", "kazoo", NULL};
-  lua_getfield(L, index, "layout");
-  int layout = luaL_checkoption(L, -1, "curator", layouts);
-  lua_pop(L, 1);
-  return (enum layout)layout;
-}
-
-static enum strategy read_strategy(lua_State *L, int index) {
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};
-  lua_getfield(L, index, "wait");
-  int strategy = luaL_checkoption(L, -1, "predecessor", strategies);
-  lua_pop(L, 1);
-  return (enum strategy)strategy;
+  options->kind = (enum kind)read_word(L, "kind", kinds);
+  options->layout = (enum layout)read_word(L, "layout", layouts);
+  options->strategy = (enum strategy)read_word(L, "wait", strategies);
+  options->permits = (int)number_field(L, "permits", 1, 1, 1e6);
+  options->handoffs = (int)number_field(L, "handoffs", 0, 0, 1e6);
+  options->poll_interval =
+      (int64_t)(number_field(L, "poll_interval", 1, 0.001, 1e9) * NANOSECONDS);
+  options->lose_on_suspend = number_field(L, "lose_on_suspend", 0, 0, 1) != 0;
+  const struct share *writer = read_writer(L, options);
+  luaL_argcheck(L, is_possible(options), LOCK, "there is no such lock");
+  return writer;
 }
 
-/* What a lock asks for, as the table at `index` says. */
-static void read_lock(lua_State *L, int index,
-                      struct contender_options *options) {
-  options->kind = read_kind(L, index);
-  options->layout = read_layout(L, index);
-  options->strategy = read_strategy(L, index);
-  options->permits = (int)number_field(L, index, "permits", 1);
-  options->handoffs = (int)number_field(L, index, "handoffs", 0);
-  options->poll_interval =
-      (int64_t)(number_field(L, index, "poll_interval", 1) * NANOSECONDS);
-  options->lose_on_suspend = number_field(L, index, "lose_on_suspend", 0) != 0;
-  read_writer(L, index, options);
+/* Is it the session's writer at this path? */
+static bool is_writer(const struct share *share, const struct core *core,
+                      const char *path, enum layout layout) {
+  const struct claim *claim = share->claim;
+  return share->core == core && claim->contender.options.kind == KIND_WRITE &&
+         claim->contender.options.layout == layout &&
+         strcmp(claim->path + claim->prefix, path) == 0;
 }
 
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, empty share]) → share, number;  lock: kind, layout, permits, wait,
  * poll_interval, handoffs, lose_on_suspend, writer */
 static int acquire(lua_State *L) {
-  struct core *core = binding_check_session(L);
   struct contender_options options = {0};
   size_t size;
-  const char *path = luaL_checkstring(L, 2);
-  const char *data = luaL_checklstring(L, 5, &size);
-  luaL_checktype(L, 7, LUA_TTABLE);
+  lua_settop(L, 8);
+  const char *path = binding_check_path(L, 2);
+  const char *data = binding_check_data(L, 5, &size);
+  luaL_checktype(L, LOCK, LUA_TTABLE);
   int64_t patience = binding_opt_duration(L, 3);
   options.deadline = patience == NEVER ? NEVER : clock_now() + patience;
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
-  read_lock(L, 7, &options);
+  const struct share *writer = read_lock(L, &options);
   struct share *share = binding_empty_share(L, 8);
+  /* From here on nothing is allocated: see lua_binding.h. */
+  struct core *core = binding_check_open(L);
+  luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
+                LOCK, "not the writer of this lock");
   struct claim *claim = core_acquire(core, path, data, size, &options);
   if (!claim) return luaL_error(L, "not enough memory");
   binding_fill_share(share, core, claim);
@@ -95,5 +117,5 @@ static int acquire(lua_State *L) {
 
 void binding_register_acquire(lua_State *L) {
   static const luaL_Reg methods[] = {{"acquire", acquire}, {NULL, NULL}};
-  binding_add_methods(L, SESSION, methods);
+  binding_add_methods(L, &session_type, methods);
 }

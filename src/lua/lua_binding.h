@@ -1,4 +1,14 @@
-/* What the files of the binding share. */
+/* What the files of the binding share.
+ *
+ * Lua may call any of our functions with anything, at any time: also from a
+ * finalizer, a metamethod or an allocation's collector in the middle of another
+ * of our calls, and with objects that have been collected.  So
+ *
+ *   - whatever a function takes is looked at, also where the Lua layer has;
+ *   - a session may be left by whatever allocates: what a function needs of it
+ *     is asked for after the last call that may (binding_check_session), and a
+ *     pointer into it is not used after the next one;
+ *   - no metamethod can be reached: methods are in a table of their own. */
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
@@ -12,15 +22,37 @@
 /* Raises in a process that is not the session's (fork). */
 void binding_check_process(lua_State *L, const struct core *core);
 
-/* A class of userdata; its methods are called on objects only.  Others may add
- * some. */
-void binding_new_class(lua_State *L, const char *name, const luaL_Reg *methods,
-                       lua_CFunction gc);
-void binding_add_methods(lua_State *L, const char *name,
-                         const luaL_Reg *methods);
+/* A type of userdata.  Its metatable is in the registry at its address, which
+ * no other copy of this library has. */
+struct object_type {
+  const char *name;
+};
 
-/* The seconds at `index`, in nanoseconds; NEVER for none. */
+/* `gc` finds one of the type at index 1, perhaps not for the first time. */
+void binding_new_type(lua_State *L, const struct object_type *type,
+                      const luaL_Reg *methods, lua_CFunction gc);
+/* More methods. */
+void binding_add_methods(lua_State *L, const struct object_type *type,
+                         const luaL_Reg *methods);
+/* An object of zeros; it is left on top. */
+void *binding_new_object(lua_State *L, const struct object_type *type,
+                         size_t size);
+/* The one at `index`; NULL: it is none of the type. */
+void *binding_test_object(lua_State *L, int index,
+                          const struct object_type *type);
+/* The same, or raises. */
+void *binding_check_object(lua_State *L, int index,
+                           const struct object_type *type);
+
+/* The seconds at `index`, in nanoseconds; NEVER for none.  0: not more than 0,
+ * or no number. */
 int64_t binding_opt_duration(lua_State *L, int index);
+/* The nearest int; 0 for what is no number. */
+int binding_to_int(lua_Number number);
+/* The path at `index`; raises if it is none. */
+const char *binding_check_path(lua_State *L, int index);
+/* What a node may carry; raises if it is too much. */
+const char *binding_check_data(lua_State *L, int index, size_t *size);
 
 #pragma GCC visibility pop
 

@@ -22,14 +22,4 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 #endif
 
-static inline void *compat_testudata(lua_State *L, int index,
-                                     const char *name) {
-  void *object = lua_touserdata(L, index);
-  if (!object || !lua_getmetatable(L, index)) return NULL;
-  luaL_getmetatable(L, name);
-  if (!lua_rawequal(L, -1, -2)) object = NULL;
-  lua_pop(L, 2);
-  return object;
-}
-
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/clock.h"
+#include "io/digest.h"
 #include "io/ending.h"
 #include "io/library.h"
 #include "lua_acquire.h"
@@ -27,6 +28,27 @@ static int check_path(lua_State *L) {
   const char *fault = path_fault(path, length);
   if (!fault) return 0;
   lua_pushstring(L, fault);
+  return 1;
+}
+
+/* contender_in(path) → its first component that reads as a contender's node;
+ * nothing: there is none */
+static int contender_in(lua_State *L) {
+  size_t size, length;
+  const char *path = luaL_checklstring(L, 1, &size);
+  const char *component = path_contender(path, size, &length);
+  if (!component) return 0;
+  lua_pushlstring(L, component, length);
+  return 1;
+}
+
+/* sha256(text) → 64 digits */
+static int sha256(lua_State *L) {
+  size_t size;
+  const char *text = luaL_checklstring(L, 1, &size);
+  char digits[DIGEST_DIGITS + 1];
+  digest_sha256(digits, text, size);
+  lua_pushstring(L, digits);
   return 1;
 }
 
@@ -100,13 +122,18 @@ static int end_on(lua_State *L) {
  * library pins itself. */
 static void pin(void) { open_ourselves(RTLD_NODELETE); }
 
-/* Can the ZooKeeper client library that we have been linked with do TLS?  (Its
- * header does not tell.) */
-static int has_tls(lua_State *L) {
+/* Has the ZooKeeper client library that we have been linked with this function?
+ * (Its header does not tell.) */
+static int client_has(lua_State *L, const char *function) {
   void *self = open_ourselves(0);
-  lua_pushboolean(L, self && dlsym(self, "zookeeper_init_ssl"));
+  lua_pushboolean(L, self && dlsym(self, function));
   if (self) dlclose(self);
   return 1;
+}
+
+static int has_tls(lua_State *L) { return client_has(L, "zookeeper_init_ssl"); }
+static int has_sasl(lua_State *L) {
+  return client_has(L, "zookeeper_init_sasl");
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
@@ -115,6 +142,8 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"hold", binding_new_share},
                                        {"check_path", check_path},
                                        {"check_hosts", check_hosts},
+                                       {"contender_in", contender_in},
+                                       {"sha256", sha256},
                                        {"now", now},
                                        {"hostname", hostname},
                                        {"pid", pid},
@@ -122,8 +151,8 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"running", binding_running},
                                        {"survey", binding_survey},
                                        {"own_data", binding_own_data},
-                                       {"marked_data", binding_marked_data},
                                        {"has_tls", has_tls},
+                                       {"has_sasl", has_sasl},
                                        {NULL, NULL}};
   pin();
   binding_register_settings(L);

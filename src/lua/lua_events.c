@@ -16,10 +16,54 @@ static const char *const codes[] = {
     [VERDICT_INVALID] = "invalid",
 };
 
-static int push_state(lua_State *L, const struct events *events) {
-  lua_pushliteral(L, "state");
-  lua_pushstring(L, session_state_name(events->states[events->state_next]));
+static int push_numbered(lua_State *L, const char *what, uint64_t number) {
+  lua_pushstring(L, what);
+  lua_pushnumber(L, (lua_Number)number);
   return 2;
+}
+
+static int push_state(lua_State *L, const struct events *events) {
+  const char *name = session_state_name(events->states[events->state_next]);
+  lua_pushliteral(L, "state");
+  lua_pushstring(L, name);
+  return 2;
+}
+
+/* Pops the words: what they are the reason for is said before them. */
+static void push_denial(lua_State *L, const struct claim *claim) {
+  char text[REASON_MAX], path[REASON_MAX];
+  const struct denial *denial = &claim->denial;
+  if (!denial->what) return;
+  snprintf(path, sizeof path, "%s", claim->path);
+  if (denial->by_gate) /* (it is not longer) */
+    snprintf(path + claim->length, sizeof path - claim->length, "%s", LOCKS);
+  reason_say(text, sizeof text, denial->what, path, denial->length,
+             lua_tostring(L, -1));
+  lua_pop(L, 1);
+  lua_pushstring(L, text);
+}
+
+static void push_reason(lua_State *L, const struct claim *claim) {
+  if (claim->reason == REASON_TOO_LARGE)
+    lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
+                    reason_words(claim->reason));
+  else
+    lua_pushstring(L, reason_words(claim->reason));
+  push_denial(L, claim);
+}
+
+/* "gone", number; if it is not, for a server refuses to delete the node: code and
+ * reason */
+static int push_gone(lua_State *L, const struct claim *claim) {
+  char text[REASON_MAX], path[REASON_MAX];
+  push_numbered(L, "gone", claim->number);
+  if (!claim->stays) return 2;
+  snprintf(path, sizeof path, "%s/%s", claim->path, claim->node);
+  reason_say(text, sizeof text, "cannot delete our node", path, strlen(path),
+             reason_words(claim->stays));
+  lua_pushliteral(L, "auth");
+  lua_pushstring(L, text);
+  return 4;
 }
 
 /* "refused", number, code, how many are ahead, reason or nil; and if one of
@@ -29,11 +73,8 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushnumber(L, (lua_Number)claim->number);
   lua_pushstring(L, codes[claim->verdict]);
   lua_pushinteger(L, claim->ahead);
-  if (claim->verdict == VERDICT_INVALID && claim->reason == REASON_TOO_LARGE)
-    lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
-                    reason_words(claim->reason));
-  else if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
-    lua_pushstring(L, reason_words(claim->reason));
+  if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
+    push_reason(L, claim);
   else
     lua_pushnil(L);
   if (claim->rival_size == 0) return 5;
@@ -53,28 +94,31 @@ static void set_string(lua_State *L, const char *key, const char *format,
   lua_setfield(L, -2, key);
 }
 
+static const char *name_of(const struct query *query, const struct item *item) {
+  return item->path + strlen(query->path) + 1;
+}
+
 /* A contender as a table; the Lua layer says what it means. */
 static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
   static const char *const roles[] = {"unfair",    "mutex", "read",
                                       "write",     "lease", "kazoo-lock",
                                       "kazoo-read"};
-  int size = item->size;
   lua_newtable(L);
-  lua_pushstring(L, item->path + strlen(query->path) + 1);
+  lua_pushstring(L, name_of(query, item));
   lua_setfield(L, -2, "node");
   lua_pushstring(L, roles[item->role]);
   lua_setfield(L, -2, "mode");
   lua_pushinteger(L, item->sequence);
   lua_setfield(L, -2, "sequence");
-  lua_pushinteger(L, item->version);
-  lua_setfield(L, -2, "version");
+  lua_pushinteger(L, item->size);
+  lua_setfield(L, -2, "size");
   set_string(L, "token", "%019lld", (long long)item->czxid);
   set_string(L, "session", "0x%llx", (long long)item->owner);
   lua_pushnumber(L, (lua_Number)item->ctime_ms / 1000);
   lua_setfield(L, -2, "created");
-  if (size >= 0) {
-    lua_pushlstring(L, item->data ? item->data : "", (size_t)size);
+  if (item->data || item->size == 0) {
+    lua_pushlstring(L, item->data ? item->data : "", (size_t)item->size);
     lua_setfield(L, -2, "data");
   }
 }
@@ -88,12 +132,18 @@ static void push_items(lua_State *L, const struct query *query) {
   }
 }
 
+/* Why not all of the nodes were marked. */
+static int refusal_of(const struct query *query) {
+  return query->rc == REPLY_OK ? query->refusal : query->rc;
+}
+
 /* "answered", number, code or nil, reason or nil; of contenders: they, and
- * whether the path exists */
+ * whether the path exists; of a revocation: how many nodes were marked, and the
+ * first that refused it or nil */
 static int push_answered(lua_State *L, const struct query *query) {
   lua_pushliteral(L, "answered");
   lua_pushnumber(L, (lua_Number)query->number);
-  int rc = query->rc;
+  int rc = refusal_of(query);
   if (query->gone)
     lua_pushliteral(L, "lost");
   else if (rc == REPLY_OK)
@@ -106,16 +156,15 @@ static int push_answered(lua_State *L, const struct query *query) {
     lua_pushstring(L, reason_words(rc));
   else
     lua_pushnil(L);
-  if (query->kind != QUERY_CONTENDERS) return 4;
-  push_items(L, query);
-  lua_pushboolean(L, !query->missing);
+  if (query->kind == QUERY_VERIFY) return 4;
+  if (query->kind == QUERY_REVOKE) {
+    lua_pushinteger(L, query->marked);
+    lua_pushstring(L, query->refused ? name_of(query, query->refused) : NULL);
+  } else {
+    push_items(L, query);
+    lua_pushboolean(L, !query->missing);
+  }
   return 6;
-}
-
-static int push_numbered(lua_State *L, const char *what, uint64_t number) {
-  lua_pushstring(L, what);
-  lua_pushnumber(L, (lua_Number)number);
-  return 2;
 }
 
 static int push_message(lua_State *L, const struct core *core,
@@ -132,7 +181,7 @@ static int push_message(lua_State *L, const struct core *core,
       lua_pushstring(L, contender_loss_name(claim_loss(claim)));
       return 3;
     case EVENT_GONE:
-      return push_numbered(L, "gone", claim->number);
+      return push_gone(L, claim);
     case EVENT_REVOKED:
       return push_numbered(L, "revoked", claim->number);
     case EVENT_ANSWERED:
@@ -156,19 +205,43 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
+/* The first one is over, and it is given back when nobody reads it any more.
+ * What holds nothing is never read, and may be sent again at once. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
-  core_event_done(core, message);
+  if (events->telling && message->drop) {
+    message->next = events->spent;
+    events->spent = message;
+  } else {
+    core_event_done(core, message);
+  }
 }
 
-int binding_push_event(lua_State *L, struct core *core, struct events *events,
+/* The outermost call is done. */
+static void give_back(struct core *core, struct events *events) {
+  struct message *spent = events->spent;
+  events->spent = NULL;
+  while (spent) {
+    struct message *message = spent;
+    spent = message->next;
+    if (events->left)
+      message_drop(message); /* (its queue is gone) */
+    else
+      core_event_done(core, message);
+  }
+  if (events->left) core_forget(events->left);
+  events->left = NULL;
+}
+
+/* Is there an event? */
+static bool find_event(struct core *core, struct events *events,
                        bool host_read) {
   for (;;) {
-    if (events->state_next < events->state_count) return push_state(L, events);
+    if (events->state_next < events->state_count) return true;
     if (!events->pending) events->pending = core_take_events(core, host_read);
     struct message *message = events->pending;
-    if (!message) return 0;
+    if (!message) return false;
     if (message->kind == EVENT_STATE) {
       finish_first(core, events);
       events->state_count = core_states(core, events->states);
@@ -176,12 +249,50 @@ int binding_push_event(lua_State *L, struct core *core, struct events *events,
     } else if (message->kind == EVENT_NUDGE) {
       finish_first(core, events);
     } else {
-      return push_message(L, core, message);
+      return true;
     }
   }
 }
 
+struct telling {
+  struct core *core;
+  struct events *events;
+};
+
+/* (In protected mode.) */
+static int push_first(lua_State *L) {
+  const struct telling *telling = lua_touserdata(L, 1);
+  struct events *events = telling->events;
+  if (events->state_next < events->state_count) return push_state(L, events);
+  return push_message(L, telling->core, events->pending);
+}
+
+/* Whether it was an error: then that is on top. */
+static bool tell(lua_State *L, struct core *core, struct events *events) {
+  struct telling telling = {core, events};
+  events->telling++;
+  lua_pushlightuserdata(L, &telling);
+  int status = lua_pcall(L, 1, LUA_MULTRET, 0);
+  if (--events->telling == 0) give_back(core, events);
+  return status == 0;
+}
+
+int binding_push_event(lua_State *L, struct core *const *core,
+                       struct events *events, bool host_read) {
+  int base = lua_gettop(L);
+  for (;;) {
+    lua_settop(L, base);
+    lua_pushcfunction(L, push_first);
+    if (!*core || !find_event(*core, events, host_read)) return 0;
+    unsigned noted = events->noted;
+    if (!tell(L, *core, events)) return lua_error(L);
+    /* A finalizer has been told of it meanwhile, and has noted it? */
+    if (*core && events->noted == noted) return lua_gettop(L) - base;
+  }
+}
+
 void binding_note_event(struct core *core, struct events *events) {
+  events->noted++;
   if (events->state_next < events->state_count) {
     events->state_next++;
   } else if (events->pending) {
@@ -190,6 +301,12 @@ void binding_note_event(struct core *core, struct events *events) {
   }
 }
 
-void binding_drop_events(struct core *core, struct events *events) {
+void binding_leave_events(struct core *core, struct events *events) {
   while (events->pending) finish_first(core, events);
+  events->state_count = events->state_next = 0;
+  core_leave(core, events->ended);
+  if (events->telling)
+    events->left = core;
+  else
+    core_forget(core);
 }

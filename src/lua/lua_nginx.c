@@ -14,7 +14,7 @@
 #include "io/nginx_request.h"
 #include "lua_session.h"
 
-#define REQUEST "zklock.request"
+static const struct object_type request_type = {"zklock.request"};
 
 /* session:open_socket() → the path to connect to, or nil, message */
 static int open_socket(lua_State *L) {
@@ -92,21 +92,21 @@ int binding_running(lua_State *L) {
   return 2;
 }
 
-static struct nginx_request **check_request(lua_State *L) {
-  return luaL_checkudata(L, 1, REQUEST);
+static struct nginx_request *check_request(lua_State *L) {
+  struct nginx_request **box = binding_check_object(L, 1, &request_type);
+  if (!*box) luaL_error(L, "zklock: this request is empty");
+  return *box;
 }
 
 /* session:request() → the running request, which will tell its end, and its
  * number; nil: it cannot */
 static int new_request(lua_State *L) {
-  struct core *core = binding_check_session(L);
+  binding_check_session(L);
   void *running = running_request(L);
   if (!running || !host.add) return 0;
-  struct nginx_request **box = lua_newuserdata(L, sizeof *box);
-  *box = NULL;
-  luaL_getmetatable(L, REQUEST);
-  lua_setmetatable(L, -2);
-  struct nginx_request *request = nginx_request_new(core);
+  struct nginx_request **box = /* NOLINTNEXTLINE: the size of a pointer */
+      binding_new_object(L, &request_type, sizeof *box);
+  struct nginx_request *request = nginx_request_new(binding_check_session(L));
   if (!request) return luaL_error(L, "not enough memory");
   struct cleanup *cleanup = host.add(running, 0);
   if (!cleanup) {
@@ -131,19 +131,20 @@ static int count_requests(lua_State *L) {
 }
 
 static int request_has_ended(lua_State *L) {
-  lua_pushboolean(L, (*check_request(L))->ended);
+  lua_pushboolean(L, check_request(L)->ended);
   return 1;
 }
 
 /* request:mark(wanted): does anything end with it? */
 static int request_mark(lua_State *L) {
-  (*check_request(L))->wanted = lua_toboolean(L, 2);
+  check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;
 }
 
 static int request_gc(lua_State *L) {
-  struct nginx_request **box = lua_touserdata(L, 1);
-  if (*box) nginx_request_drop(*box);
+  struct nginx_request **box = binding_test_object(L, 1, &request_type);
+  if (!box || !*box) return 0;
+  nginx_request_drop(*box);
   *box = NULL;
   return 0;
 }
@@ -157,6 +158,6 @@ void binding_register_nginx(lua_State *L) {
                                      {"request", new_request},
                                      {"requests", count_requests},
                                      {NULL, NULL}};
-  binding_new_class(L, REQUEST, request, request_gc);
-  binding_add_methods(L, SESSION, session);
+  binding_new_type(L, &request_type, request, request_gc);
+  binding_add_methods(L, &session_type, session);
 }

@@ -39,9 +39,15 @@ static void hear(lua_State *L, lua_Debug *ar) {
   heard = true;
 }
 
+/* This function is at its own address in the registry: a message handler must
+ * allocate nothing, for a finalizer would run inside it. */
 static int do_nothing(lua_State *L) {
   (void)L;
   return 0;
+}
+
+static void push_key(lua_State *L) {
+  lua_pushlightuserdata(L, (void *)(uintptr_t)do_nothing);
 }
 
 static bool is_in_hook(lua_State *L) {
@@ -52,7 +58,8 @@ static bool is_in_hook(lua_State *L) {
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
   heard = false;
   lua_sethook(L, hear, LUA_MASKCALL, 0);
-  lua_pushcfunction(L, do_nothing);
+  push_key(L);
+  lua_rawget(L, LUA_REGISTRYINDEX);
   lua_call(L, 0, 0);
   lua_sethook(L, hook, mask, count);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -79,19 +86,26 @@ static bool struck_by_hook(lua_State *L, int index) {
 }
 
 #if LUA_VERSION_NUM >= 502
-static void keep_traceback(lua_State *L) { (void)L; }
+static void keep_functions(lua_State *L) { (void)L; }
 
 static void add_traceback(lua_State *L) {
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
 }
 #else
-/* Lua's own, as it is when we are loaded, is at this key of the registry. */
+/* Lua's own, as it is when we are loaded, is at this key of the registry; nil,
+ * where there is no debug library. */
 static const char traceback = 0;
 
-static void keep_traceback(lua_State *L) {
+static void keep_functions(lua_State *L) {
+  push_key(L);
+  lua_pushcfunction(L, do_nothing);
+  lua_rawset(L, LUA_REGISTRYINDEX);
   lua_pushlightuserdata(L, (void *)&traceback);
   lua_getglobal(L, "debug");
-  lua_getfield(L, -1, "traceback");
+  if (lua_istable(L, -1))
+    lua_getfield(L, -1, "traceback");
+  else
+    lua_pushnil(L);
   lua_remove(L, -2);
   lua_rawset(L, LUA_REGISTRYINDEX);
 }
@@ -99,6 +113,10 @@ static void keep_traceback(lua_State *L) {
 static void add_traceback(lua_State *L) {
   lua_pushlightuserdata(L, (void *)&traceback);
   lua_rawget(L, LUA_REGISTRYINDEX);
+  if (lua_isnil(L, -1)) {
+    lua_settop(L, 1);
+    return;
+  }
   lua_pushvalue(L, 1);
   lua_pushinteger(L, 2);
   lua_call(L, 2, 1);
@@ -264,6 +282,7 @@ static int protect(lua_State *L) {
 }
 
 #if LUA_VERSION_NUM >= 503
+enum { ARGUMENTS_MAX = 10 }; /* of a method */
 enum { UP_FN = 1, UP_CLOSING, UP_SELF, UP_ARGUMENTS, UP_REFUSE };
 
 /* Is it called as a method, and with no more arguments than it takes?  If not,
@@ -316,6 +335,8 @@ static int method(lua_State *L) {
  * that it is one of `class`, with n arguments; or false: it is none of ours */
 static int make_look(lua_State *L) {
   lua_settop(L, 4);
+  lua_Number n = luaL_checknumber(L, 3);
+  luaL_argcheck(L, n >= 0 && n <= ARGUMENTS_MAX, 3, "too many arguments");
   bool ours = lua_tocfunction(L, 1) == protected_method;
   for (int up = UP_REFUSE; ours && up >= UP_SELF; up--)
     lua_setupvalue(L, 1, up);
@@ -338,7 +359,7 @@ void binding_register_protect(lua_State *L) {
   pcall = global_function(L, "pcall");
   xpcall = global_function(L, "xpcall");
 #endif
-  keep_traceback(L);
+  keep_functions(L);
   static const luaL_Reg functions[] =
   { {"call", call},
     {"trace", trace},

@@ -5,11 +5,14 @@
  * the network but session:wait, which is the `poll` loop. */
 #include "lua_session.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "io/revocation.h"
+#include "io/survey.h"
 #include "lua_events.h"
 #include "lua_settings.h"
 #include "lua_share.h"
@@ -17,10 +20,13 @@
 struct session_box {
   struct core *core; /* NULL: closed, and left */
   struct events events;
+  bool dead; /* collected: it would never be closed */
 };
 
+const struct object_type session_type = {"zklock.session"};
+
 static struct session_box *check_session(lua_State *L) {
-  struct session_box *box = luaL_checkudata(L, 1, SESSION);
+  struct session_box *box = binding_check_object(L, 1, &session_type);
   if (box->core) binding_check_process(L, box->core);
   return box;
 }
@@ -31,15 +37,19 @@ struct core *binding_check_session(lua_State *L) {
   return box->core;
 }
 
+struct core *binding_check_open(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  if (core->closed) luaL_error(L, "zklock: the session is closed");
+  return core;
+}
+
 int binding_new_session(lua_State *L) {
-  struct session_box *box = lua_newuserdata(L, sizeof *box);
-  memset(box, 0, sizeof *box);
-  luaL_getmetatable(L, SESSION);
-  lua_setmetatable(L, -2);
+  binding_new_object(L, &session_type, sizeof(struct session_box));
   return 1;
 }
 
-/* open({ hosts =, … (lua_settings.h) } [, session]) → session */
+/* open({ hosts =, … (lua_settings.h) } [, session]) → session.  (Reading the
+ * table may run Lua, which may open the very session.) */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -47,10 +57,14 @@ int binding_open_session(lua_State *L) {
     binding_new_session(L);
     lua_replace(L, 2);
   }
-  struct session_box *box = luaL_checkudata(L, 2, SESSION);
-  luaL_argcheck(L, !box->core, 2, "already open");
+  struct session_box *box = binding_check_object(L, 2, &session_type);
+  struct settings **settings = binding_read_settings(L, 1);
+  luaL_argcheck(L, !box->core && !box->events.telling && !box->dead, 2,
+                "not closed, or collected");
   const char *error = "";
-  box->core = core_open(binding_read_settings(L, 1), &error);
+  box->events.ended = false;
+  box->core = core_open(*settings, &error);
+  *settings = NULL;
   if (!box->core) {
     lua_pushnil(L);
     lua_pushstring(L, error);
@@ -64,8 +78,7 @@ int binding_open_session(lua_State *L) {
  * until it is noted() */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
-  if (!box->core) return 0;
-  return binding_push_event(L, box->core, &box->events, lua_toboolean(L, 2));
+  return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
 }
 
 /* session:noted([queue, item]): appends the item to the queue, and at the same
@@ -129,20 +142,30 @@ static int session_error(lua_State *L) {
   return 1;
 }
 
+static void set_integer(lua_State *L, const char *key, uint64_t value) {
+  lua_pushinteger(L, (lua_Integer)value);
+  lua_setfield(L, -2, key);
+}
+
+/* (All of them are read before any is told: see lua_binding.h.) */
 static int session_stats(lua_State *L) {
-  struct core *core = binding_check_session(L);
-  lua_newtable(L);
-#define X(name)                                                            \
-  lua_pushinteger(L, (lua_Integer)session_counters(&core->session)->name); \
-  lua_setfield(L, -2, #name);
+  const struct core *core = binding_check_session(L);
+  const struct counters *counters = session_counters(&core->session);
+#define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
   /* What Lua has given back is held no more, whatever is still under way. */
-  lua_pushinteger(L, core->closed ? 0 : core->proof.held);
-  lua_setfield(L, -2, "holding");
+  int holding = core->closed ? 0 : core->proof.held;
+  uint64_t waits[WAIT_BUCKETS];
+  for (int i = 0; i < WAIT_BUCKETS; i++) waits[i] = core->waits[i];
+  lua_newtable(L);
+#define X(name) set_integer(L, #name, name);
+  SESSION_COUNTERS(X)
+#undef X
+  set_integer(L, "holding", (uint64_t)holding);
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
-    lua_pushinteger(L, (lua_Integer)core->waits[i]);
+    lua_pushinteger(L, (lua_Integer)waits[i]);
     lua_rawseti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "wait_histogram");
@@ -158,9 +181,7 @@ static void leave(struct session_box *box) {
   struct core *core = box->core;
   if (!core) return;
   box->core = NULL;
-  binding_drop_events(core, &box->events);
-  core_leave(core, box->events.ended);
-  core_forget(core);
+  binding_leave_events(core, &box->events);
 }
 
 /* session:close(): begins to close; session:leave() ends the use of the fd */
@@ -178,9 +199,10 @@ static int session_leave(lua_State *L) {
 }
 
 static int session_gc(lua_State *L) {
-  struct session_box *box = lua_touserdata(L, 1);
+  struct session_box *box = binding_test_object(L, 1, &session_type);
+  if (box) box->dead = true;
   /* In a child of fork it is the parent's: not touched. */
-  if (!box->core || box->core->owner != getpid()) return 0;
+  if (!box || !box->core || box->core->owner != getpid()) return 0;
   core_close(box->core);
   leave(box);
   return 0;
@@ -194,28 +216,50 @@ static int ask(lua_State *L, struct core *core, struct query *query) {
 
 /* session:verify(hold) → number */
 static int session_verify(lua_State *L) {
-  struct core *core = binding_check_session(L);
+  struct core *core = binding_check_open(L);
   const struct share *share = binding_check_share(L, 2);
+  luaL_argcheck(L, share->core == core, 2, "of another session");
   return ask(L, core, query_to_verify(share->claim));
 }
 
-/* session:contenders(path) → number */
+/* session:contenders(path, with_data) → number */
 static int session_contenders(lua_State *L) {
-  struct core *core = binding_check_session(L);
+  const char *path = binding_check_path(L, 2);
+  bool with_data = lua_toboolean(L, 3);
+  struct core *core = binding_check_open(L);
   return ask(L, core,
-             query_for_contenders(core->settings->hosts.chroot,
-                                  luaL_checkstring(L, 2)));
+             survey_new(core->settings->hosts.chroot, path, with_data));
 }
 
-/* session:write(path, data, version) → number */
-static int session_write(lua_State *L) {
-  struct core *core = binding_check_session(L);
-  size_t size;
-  const char *path = luaL_checkstring(L, 2);
-  const char *data = luaL_checklstring(L, 3, &size);
-  return ask(L, core,
-             query_to_revoke(core->settings->hosts.chroot, path, data, size,
-                             (int)luaL_checknumber(L, 4)));
+/* What is on top, `{ name, size, name, size, … }`, into the query.  Nothing
+ * here raises: the query would be nobody's.  False: there is no memory. */
+static bool add_nodes(lua_State *L, struct query *query) {
+  for (int i = 1, n = (int)lua_rawlen(L, -1); i < n; i += 2) {
+    lua_rawgeti(L, -1, i);
+    lua_rawgeti(L, -2, i + 1);
+    bool is_node = lua_type(L, -2) == LUA_TSTRING;
+    lua_Number size = lua_tonumber(L, -1);
+    bool is_size = size > 0 && size <= INT_MAX;
+    bool ok = !is_node || revocation_add(query, lua_tostring(L, -2),
+                                         is_size ? (int)size : 0);
+    lua_pop(L, 2);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* session:revoke(path, { name, size, … }) → number */
+static int session_revoke(lua_State *L) {
+  const char *path = binding_check_path(L, 2);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  lua_settop(L, 3);
+  struct core *core = binding_check_open(L);
+  struct query *query = revocation_new(core->settings->hosts.chroot, path);
+  if (query && !add_nodes(L, query)) {
+    query_free(query);
+    query = NULL;
+  }
+  return ask(L, core, query);
 }
 
 void binding_register_session(lua_State *L) {
@@ -232,8 +276,8 @@ void binding_register_session(lua_State *L) {
                                      {"leave", session_leave},
                                      {"verify", session_verify},
                                      {"contenders", session_contenders},
-                                     {"write", session_write},
+                                     {"revoke", session_revoke},
                                      {"nudge", session_nudge},
                                      {NULL, NULL}};
-  binding_new_class(L, SESSION, methods, session_gc);
+  binding_new_type(L, &session_type, methods, session_gc);
 }

@@ -6,10 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SESSION "zklock.session"
+extern const struct object_type session_type;
 
-/* The core of the open session at index 1. */
+/* The core of the open session at index 1, as long as nothing is allocated. */
 struct core *binding_check_session(lua_State *L);
+/* The same, if it has not begun to close: what is asked of it is answered. */
+struct core *binding_check_open(lua_State *L);
 
 /* session() → a closed session, for open() */
 int binding_new_session(lua_State *L);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS "zklock.settings"
+static const struct object_type settings_type = {"zklock.settings"};
 
 /* The settings hang on a userdata while errors may still be raised. */
 struct settings_box {
@@ -24,10 +24,17 @@ static char *copy_field(lua_State *L, int index, const char *name,
   return copy;
 }
 
+/* Pushes the list, if there is one; its length. */
+static int push_list(lua_State *L, int index, const char *name) {
+  lua_getfield(L, index, name);
+  if (lua_isnil(L, -1)) return 0;
+  luaL_checktype(L, -1, LUA_TTABLE);
+  return (int)lua_rawlen(L, -1);
+}
+
 static bool read_credentials(lua_State *L, int index,
                              struct settings *settings) {
-  lua_getfield(L, index, "auth");
-  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  int n = push_list(L, index, "auth");
   if (n > 0 && !(settings->credentials =
                      calloc((size_t)n, sizeof *settings->credentials)))
     return false;
@@ -45,8 +52,7 @@ static bool read_credentials(lua_State *L, int index,
 }
 
 static bool read_acl(lua_State *L, int index, struct settings *settings) {
-  lua_getfield(L, index, "acl");
-  int n = lua_isnil(L, -1) ? 0 : (int)lua_rawlen(L, -1);
+  int n = push_list(L, index, "acl");
   if (n > 0 && !(settings->acl = calloc((size_t)n, sizeof *settings->acl)))
     return false;
   for (int i = 0; i < n; i++) {
@@ -56,7 +62,7 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
     entry->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
     entry->id = copy_field(L, lua_gettop(L), "id", NULL);
     lua_getfield(L, -1, "permissions");
-    entry->permissions = (int)lua_tonumber(L, -1);
+    entry->permissions = binding_to_int(lua_tonumber(L, -1));
     lua_pop(L, 2);
     if (!entry->scheme || !entry->id) return false;
   }
@@ -75,44 +81,44 @@ static void read_hosts(lua_State *L, int index, struct settings *settings) {
 
 static void read_times(lua_State *L, int index, struct settings *settings) {
   lua_getfield(L, index, "session_timeout");
-  settings->session_timeout_ms = (int)(luaL_checknumber(L, -1) * 1000);
+  settings->session_timeout_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
   lua_getfield(L, index, "least_session_timeout");
   if (!lua_isnil(L, -1)) {
-    int least_ms = (int)(luaL_checknumber(L, -1) * 1000);
+    int least_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
     settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
   }
   lua_getfield(L, index, "tick_time"); /* (Rounded up, as that one is down.) */
   if (!lua_isnil(L, -1))
-    settings->tick_time_ms = (int)(luaL_checknumber(L, -1) * 1000 + 0.999);
+    settings->tick_time_ms =
+        binding_to_int(luaL_checknumber(L, -1) * 1000 + 0.999);
   lua_pop(L, 3);
 }
 
 static struct settings_box *new_box(lua_State *L) {
-  struct settings_box *box = lua_newuserdata(L, sizeof *box);
-  box->settings = NULL;
-  luaL_getmetatable(L, SETTINGS);
-  lua_setmetatable(L, -2);
+  struct settings_box *box = binding_new_object(L, &settings_type, sizeof *box);
   box->settings = calloc(1, sizeof *box->settings);
   if (!box->settings) luaL_error(L, "not enough memory");
   return box;
 }
 
-struct settings *binding_read_settings(lua_State *L, int index) {
+struct settings **binding_read_settings(lua_State *L, int index) {
   struct settings_box *box = new_box(L);
   struct settings *settings = box->settings;
   read_hosts(L, index, settings);
   read_times(L, index, settings);
   lua_getfield(L, index, "log");
   settings->want_log = lua_toboolean(L, -1);
-  lua_pop(L, 1);
+  lua_getfield(L, index, "doubts_acl");
+  settings->doubts_acl = lua_toboolean(L, -1);
+  lua_pop(L, 2);
   if (!read_credentials(L, index, settings) || !read_acl(L, index, settings))
     luaL_error(L, "not enough memory");
-  box->settings = NULL;
-  return settings;
+  return &box->settings;
 }
 
 static int settings_gc(lua_State *L) {
-  struct settings_box *box = lua_touserdata(L, 1);
+  struct settings_box *box = binding_test_object(L, 1, &settings_type);
+  if (!box) return 0;
   settings_free(box->settings);
   box->settings = NULL;
   return 0;
@@ -120,5 +126,5 @@ static int settings_gc(lua_State *L) {
 
 void binding_register_settings(lua_State *L) {
   static const luaL_Reg none[] = {{NULL, NULL}};
-  binding_new_class(L, SETTINGS, none, settings_gc);
+  binding_new_type(L, &settings_type, none, settings_gc);
 }

@@ -9,8 +9,8 @@
 
 /* Reads { hosts =, session_timeout =, least_session_timeout =, tick_time =,
  * auth =, acl =, log = } at `index`, or raises.  Leaves a userdata on the
- * stack; whoever calls this has the settings, and the userdata none. */
-struct settings *binding_read_settings(lua_State *L, int index);
+ * stack, which frees them; whoever takes them sets the pointer to NULL. */
+struct settings **binding_read_settings(lua_State *L, int index);
 
 void binding_register_settings(lua_State *L);
 

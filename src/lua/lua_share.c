@@ -3,32 +3,36 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#define SHARE "zklock.hold"
+static const struct object_type share_type = {"zklock.hold"};
 
 struct share *binding_check_share(lua_State *L, int index) {
-  struct share *share = luaL_checkudata(L, index, SHARE);
+  struct share *share = binding_check_object(L, index, &share_type);
   if (!share->core) luaL_error(L, "zklock: this share is empty");
   return share;
 }
 
+struct share *binding_check_granted(lua_State *L, int index) {
+  struct share *share = binding_check_share(L, index);
+  if (share->claim->state < CLAIM_HELD)
+    luaL_error(L, "zklock: this share has not been granted");
+  return share;
+}
+
 int binding_new_share(lua_State *L) {
-  struct share *share = lua_newuserdata(L, sizeof *share);
-  memset(share, 0, sizeof *share);
-  luaL_getmetatable(L, SHARE);
-  lua_setmetatable(L, -2);
+  binding_new_object(L, &share_type, sizeof(struct share));
   return 1;
 }
 
 struct share *binding_empty_share(lua_State *L, int index) {
-  if (lua_isnoneornil(L, index))
+  if (lua_isnoneornil(L, index)) {
     binding_new_share(L);
-  else
-    lua_pushvalue(L, index);
-  struct share *share = luaL_checkudata(L, -1, SHARE);
-  luaL_argcheck(L, !share->core, index, "not empty");
+    return lua_touserdata(L, -1);
+  }
+  struct share *share = binding_check_object(L, index, &share_type);
+  luaL_argcheck(L, !share->core && !share->dead, index, "not empty");
+  lua_pushvalue(L, index);
   return share;
 }
 
@@ -66,7 +70,7 @@ static bool give_back(struct share *share, bool report) {
 /* share:release(report) → true, or false: lost; then: was it the last share?
  * Idempotent: once more it says the same. */
 static int share_release(lua_State *L) {
-  struct share *share = luaL_checkudata(L, 1, SHARE);
+  struct share *share = binding_check_object(L, 1, &share_type);
   if (share->core) binding_check_process(L, share->core);
   if (share->live) {
     share->kept = give_back(share, lua_toboolean(L, 2));
@@ -85,8 +89,9 @@ static int share_cancel(lua_State *L) {
 }
 
 static int share_gc(lua_State *L) {
-  struct share *share = lua_touserdata(L, 1);
-  if (!share->core || share->core->owner != getpid()) return 0;
+  struct share *share = binding_test_object(L, 1, &share_type);
+  if (share) share->dead = true;
+  if (!share || !share->core || share->core->owner != getpid()) return 0;
   struct claim *claim = share->claim;
   if (share->live) {
     bool held = claim->state == CLAIM_HELD;
@@ -159,31 +164,35 @@ static int share_find_loss(lua_State *L) {
   return 1;
 }
 
+static const struct claim *granted_claim(lua_State *L) {
+  return binding_check_granted(L, 1)->claim;
+}
+
 static int share_token(lua_State *L) {
-  const struct share *share = binding_check_share(L, 1);
+  const struct claim *claim = granted_claim(L);
   char text[24];
-  snprintf(text, sizeof text, "%019lld", (long long)share->claim->token);
+  snprintf(text, sizeof text, "%019lld", (long long)claim->token);
   lua_pushstring(L, text);
   return 1;
 }
 
 static int share_token_number(lua_State *L) {
-  const struct share *share = binding_check_share(L, 1);
+  const struct claim *claim = granted_claim(L);
 #if LUA_VERSION_NUM >= 503
-  lua_pushinteger(L, (lua_Integer)share->claim->token);
+  lua_pushinteger(L, (lua_Integer)claim->token);
 #else
-  if (share->claim->token > INT64_C(9007199254740991))
+  if (claim->token > INT64_C(9007199254740991))
     return luaL_error(L,
                       "zklock: the token %019lld is not exact as a number "
                       "of this Lua: use token()",
-                      (long long)share->claim->token);
-  lua_pushnumber(L, (lua_Number)share->claim->token);
+                      (long long)claim->token);
+  lua_pushnumber(L, (lua_Number)claim->token);
 #endif
   return 1;
 }
 
 static int share_node(lua_State *L) {
-  lua_pushstring(L, binding_check_share(L, 1)->claim->node);
+  lua_pushstring(L, granted_claim(L)->node);
   return 1;
 }
 
@@ -196,7 +205,7 @@ static int share_watch(lua_State *L) {
 }
 
 static int share_turn(lua_State *L) {
-  lua_pushinteger(L, binding_check_share(L, 1)->claim->turn);
+  lua_pushinteger(L, granted_claim(L)->turn);
   return 1;
 }
 
@@ -209,5 +218,5 @@ void binding_register_share(lua_State *L) {
       {"node", share_node},           {"watch", share_watch},
       {"turn", share_turn},           {"reason", share_reason},
       {"find_loss", share_find_loss}, {NULL, NULL}};
-  binding_new_class(L, SHARE, methods, share_gc);
+  binding_new_type(L, &share_type, methods, share_gc);
 }

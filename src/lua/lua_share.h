@@ -15,12 +15,15 @@ struct share {
   bool live; /* this share counts */
   bool kept; /* when it was released, the hold was provable */
   bool last; /* and no other share was left */
+  bool dead; /* collected: what it were given now, nobody would give back */
 };
 
 /* hold() → an empty share */
 int binding_new_share(lua_State *L);
 /* The one at `index`, filled; or raises. */
 struct share *binding_check_share(lua_State *L, int index);
+/* The same, if it has been granted, whatever became of it. */
+struct share *binding_check_granted(lua_State *L, int index);
 /* The empty one at `index`, or a new one; it is left on top. */
 struct share *binding_empty_share(lua_State *L, int index);
 /* With one more share of the claim, whose reference becomes the share's. */

@@ -8,7 +8,6 @@
 
 int binding_survey(lua_State *L);
 int binding_own_data(lua_State *L);
-int binding_marked_data(lua_State *L);
 
 #pragma GCC visibility pop
 

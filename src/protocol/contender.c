@@ -37,7 +37,9 @@ const char *contender_loss_name(enum loss loss) {
 }
 
 enum verdict verdict_of(int rc) {
-  return reply_is_denied(rc) ? VERDICT_AUTH : VERDICT_INVALID;
+  bool denied =
+      reply_is_denied(rc) || rc == REASON_CREDENTIALS || rc == REASON_ACL;
+  return denied ? VERDICT_AUTH : VERDICT_INVALID;
 }
 
 int64_t contender_token(const struct contender *c) {
@@ -85,6 +87,7 @@ void contender_check(const struct contender *c) {
   }
   assert(node->known != NODE_ASKED || c->create.in_flight);
   assert(!contender_has_node(c) || !c->create.in_flight);
+  assert(!c->kept || c->state == CONTENDER_LEAVING);
 }
 
 /* Birth. */
@@ -195,7 +198,22 @@ static void count_in_session(const struct contender *c,
               (next == CONTENDER_LEAVING) - (last == CONTENDER_LEAVING));
 }
 
+static void count_kept(struct contender *c, int more) {
+  c->queue->kept += more;
+  c->queue->all->kept += more;
+}
+
+void contender_keep(struct contender *c, int rc) {
+  assert(c->state == CONTENDER_LEAVING);
+  if (!c->kept) count_kept(c, 1);
+  c->kept = rc;
+}
+
 static void move(struct contender *c, enum contender_state next) {
+  if (c->kept && next != CONTENDER_LEAVING) {
+    count_kept(c, -1);
+    c->kept = 0;
+  }
   use_quota(c, next);
   count_in_queue(c, next);
   count_in_session(c, next);
@@ -236,7 +254,7 @@ void contender_settle_later(struct contender *c) {
 }
 
 enum quota_answer contender_quota(const struct contender *c, bool urgent) {
-  const struct wire *wire = contender_wire(c);
+  const struct contenders *all = c->queue->all;
   return quota_ask(&c->queue->all->quota, c->queue->directory.length, urgent,
-                   wire->counters.pending_releases > 0);
+                   contenders_are_leaving(all));
 }

@@ -10,6 +10,7 @@
 #define ZKLOCK_CONTENDER_H
 
 #include "directory.h"
+#include "hindrance.h"
 #include "rule.h"
 #include "timer.h"
 
@@ -62,12 +63,14 @@ enum loss {
 /* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
  * first; after GRANTED at most one LOST; REMOVED when the node is known to be
  * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
- * most once while it is held: somebody asks for the lock. */
+ * most once while it is held: somebody asks for the lock.  KEPT, before REMOVED:
+ * a server refuses to delete the node, or that of its gate. */
 enum news {
   NEWS_GRANTED,
   NEWS_REFUSED,
   NEWS_LOST,
   NEWS_REVOKED,
+  NEWS_KEPT,
   NEWS_REMOVED,
   NEWS_FORGOTTEN,
 };
@@ -104,6 +107,13 @@ struct contender_options {
   int size;
 };
 
+/* What a server, or we, would not do: with a reason, for who is to hear of it. */
+struct denial {
+  const char *what; /* "cannot list"; static; NULL: there is nothing to add */
+  size_t length;    /* it was done to so much of the directory's path */
+  bool by_gate;     /* that is, of the inner mutexes' */
+};
+
 /* One that is ahead of us, as far as that is known without a request. */
 struct rival {
   const void *data; /* the beginning of its node's data; of another owner's */
@@ -122,11 +132,14 @@ enum knowledge {
 
 struct node {
   enum knowledge known;
-  uint64_t id;         /* the one in its name */
-  uint64_t serial;     /* of its create: a later list shows it */
-  bool beside_writer;  /* downgrade: a list has shown both nodes */
-  int turn;            /* how many local turns it has had before */
-  unsigned granted_in; /* the connection in which its first turn began */
+  uint64_t id;            /* the one in its name */
+  uint64_t serial;        /* of its create: a later list shows it */
+  bool is_one_of_several; /* found, with others of our mark and this id: one of
+                             them may be ours */
+  bool beside_writer;     /* downgrade: a list has shown both nodes */
+  int turn;               /* how many local turns it has had before */
+  unsigned granted_in;    /* the connection in which its first turn began */
+  unsigned told_in;       /* the last in which a server has said whose it is */
   int64_t czxid, owner_session;
   char name[NAME_MAX_OWN];
 };
@@ -136,6 +149,7 @@ struct view {
   unsigned listed_in; /* the connection of that list; 0: nothing is known */
   bool awaits_lease;  /* it was first, but the lease did not stand */
   int ahead;          /* so many are ahead of us */
+  bool asks;          /* is the nearest to be waited for at all?  It is read */
   /* As in struct ahead. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
@@ -209,9 +223,11 @@ struct contender {
   enum decision decision;
   enum verdict verdict; /* with REFUSED and LOST */
   int reason;           /* with REFUSED: ZooKeeper's code, or ours; or 0 */
+  struct denial denial; /* what that was a reason for */
   enum loss loss;       /* with LOST */
   enum revocation revocation;
   int attempts; /* failed tries to leave */
+  int kept;     /* LEAVING: why a server does not delete its node; or 0 */
 
   struct node node;
   char *path; /* the node's, or of the create that asks for it; behind us */
@@ -243,6 +259,7 @@ struct queue {
   struct contender *parked; /* nobody before it is to be looked at */
   int entered;              /* so many have a node, or may have */
   int impatient;            /* PARKED ones that do not wait for others */
+  int kept;                 /* LEAVING ones whose nodes no server deletes */
   int sharing; /* of those who entered: with a node for several in turn */
   int64_t creates_from; /* none is sent before: one of them may be too large */
 
@@ -260,8 +277,10 @@ struct contenders {
   uint64_t next_id;
   int active;       /* not GONE */
   int holders;      /* of them, HELD */
+  int kept;         /* of all queues */
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
+  struct hindrances hindrances;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
 };
@@ -293,6 +312,8 @@ void contender_drop(struct contender *c);
 void contender_enter(struct contender *c, enum contender_state next);
 /* The last part of its node's path. */
 void contender_set_name(struct contender *c, const char *name);
+/* LEAVING: a server refuses to delete its node. */
+void contender_keep(struct contender *c, int rc);
 /* At the end of the step: its way's `settle`, and is it over? */
 void contender_settle_later(struct contender *c);
 
@@ -320,6 +341,11 @@ static inline bool contender_is_sharing(const struct contender *c) {
 
 static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
+}
+
+/* Is anybody on its way out, and will be gone soon? */
+static inline bool contenders_are_leaving(const struct contenders *all) {
+  return all->wire->counters.pending_releases > (uint64_t)all->kept;
 }
 
 /* Is there anything left for its node? */

@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
+#define CANNOT_LIST "cannot list"
+#define CANNOT_CREATE "cannot create"
+
 static op_handler on_list, on_mkdir, on_renew, on_unwatch;
 
 size_t directory_size(size_t length) { return 2 * (length + 1); }
@@ -35,10 +40,12 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
   op_init(&d->renew, d, OP_READ, on_renew, d->path);
   op_init(&d->unwatch, d, OP_UNWATCH, on_unwatch, d->path);
   d->unwatch.watch = true;
+  d->bystanders.watches = &d->watches;
+  d->strays.end = &d->strays.first;
 }
 
 bool directory_is_idle(const struct directory *d) {
-  return !d->watches.first && !d->strays && !d->lists[0].in_flight &&
+  return !d->watches.first && !d->strays.first && !d->lists[0].in_flight &&
          !d->lists[1].in_flight && !d->mkdir.in_flight && !d->renew.in_flight &&
          !d->unwatch.in_flight && !d->flush->waits;
 }
@@ -133,6 +140,12 @@ static void answer_list(struct directory *d, const struct op *op,
     d->owner->unlisted(d); /* no memory for it, or who knows what */
 }
 
+bool directory_pass_over(struct directory *d, const struct watcher *watcher) {
+  return bystanders_add(&d->bystanders, watcher);
+}
+
+void directory_leave(struct directory *d) { bystanders_forget(&d->bystanders); }
+
 static void on_list(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;
@@ -143,37 +156,79 @@ static void on_list(struct op *op, const struct reply *reply) {
   }
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-    wire_trouble(d->wire, "cannot list", d->path, rc);
+    wire_trouble(d->wire, CANNOT_LIST, d->path, rc);
+  if (reply->listing) bystanders_mark(&d->bystanders, reply->listing);
   if (reply_is_denied(rc))
-    d->owner->refused(d, rc);
+    d->owner->refused(d, CANNOT_LIST, rc);
   else
     answer_list(d, op, reply);
 }
 
-/* Strays. */
+/* Strays.  Anybody can read our mark and make nodes that bear it, by the
+ * thousand: so few of them are deleted at a time that whatever else the session
+ * has to ask gets through between, and no more are known at a time than costs
+ * little to remember.  Another list shows the rest.  Those that are not to be
+ * deleted (others have children, or an ACL) are left alone for a while. */
+
+enum { STRAYS_KNOWN = 1000, STRAYS_FLYING = 100 };
 
 struct stray {
   struct stray *next;
   struct directory *directory;
   struct op op;
   struct chore end;
+  uint64_t hash;
   char path[];
 };
+
+static void send_strays(struct directory *d) {
+  struct strays *s = &d->strays;
+  while (s->waiting && s->flying < STRAYS_FLYING &&
+         wire_submit(d->wire, &s->waiting->op)) {
+    s->waiting = s->waiting->next;
+    s->flying++;
+    counter_add(&d->wire->counters.strays, 1);
+  }
+}
+
+/* All are gone that were known. */
+static void strays_done(struct directory *d) {
+  struct strays *s = &d->strays;
+  bool more = s->more;
+  s->more = false;
+  if (s->refused)
+    s->not_before = d->wire->now + d->wire->timeout;
+  else if (more)
+    directory_list(d, 0);
+  s->refused = false;
+}
 
 static void destroy(struct chore *chore) {
   struct stray *stray = chore->owner;
   struct directory *d = stray->directory;
-  struct stray **link = &d->strays;
+  struct stray **link = &d->strays.first;
   while (*link != stray) link = &(*link)->next;
   *link = stray->next;
+  if (d->strays.end == &stray->next) d->strays.end = link;
   free(stray);
+  d->strays.known--;
+  if (d->strays.known == 0) strays_done(d);
   directory_wake(d);
 }
 
 static void on_stray_removed(struct op *op, const struct reply *reply) {
   struct stray *stray = op->owner;
-  (void)reply; /* if it is still there the next list shows it again */
-  chore_add(&stray->directory->wire->step, &stray->end);
+  struct directory *d = stray->directory;
+  d->strays.flying--;
+  /* If it is still there a later list shows it again. */
+  if (reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE &&
+      !reply_is_unknown(reply->rc))
+    d->strays.refused = true;
+  chore_add(&d->wire->step, &stray->end);
+}
+
+static uint64_t hash_of(const char *name) {
+  return hash_text(HASH_BEGIN, name, strlen(name));
 }
 
 static struct stray *stray_new(struct directory *d, const char *name) {
@@ -181,6 +236,7 @@ static struct stray *stray_new(struct directory *d, const char *name) {
   struct stray *stray = calloc(1, sizeof *stray + d->length + 1 + size);
   if (!stray) return NULL;
   stray->directory = d;
+  stray->hash = hash_of(name);
   memcpy(stray->path, d->path, d->length);
   stray->path[d->length] = '/';
   memcpy(stray->path + d->length + 1, name, size);
@@ -192,18 +248,38 @@ static struct stray *stray_new(struct directory *d, const char *name) {
   return stray;
 }
 
+static bool is_known_stray(const struct directory *d, const char *name) {
+  uint64_t hash = hash_of(name);
+  for (const struct stray *stray = d->strays.first; stray; stray = stray->next)
+    if (stray->hash == hash && strcmp(stray->path + d->length + 1, name) == 0)
+      return true;
+  return false;
+}
+
+bool directory_takes_strays(struct directory *d) {
+  if (d->wire->now < d->strays.not_before) return false;
+  if (d->strays.known < STRAYS_KNOWN) return true;
+  d->strays.more = true;
+  return false;
+}
+
 void directory_remove_stray(struct directory *d, const char *name) {
-  for (struct stray *stray = d->strays; stray; stray = stray->next)
-    if (strcmp(stray->path + d->length + 1, name) == 0) return;
+  struct strays *s = &d->strays;
+  if (!directory_takes_strays(d) || is_known_stray(d, name)) return;
   struct stray *stray = stray_new(d, name);
   if (!stray) return;
-  if (!wire_submit(d->wire, &stray->op)) {
-    free(stray);
-    return;
-  }
-  stray->next = d->strays;
-  d->strays = stray;
-  counter_add(&d->wire->counters.strays, 1);
+  *s->end = stray;
+  s->end = &stray->next;
+  s->known++;
+  if (!s->waiting) s->waiting = stray;
+  send_strays(d);
+}
+
+/* Nothing is sent any more. */
+static void forget_strays(struct directory *d) {
+  struct strays *s = &d->strays;
+  for (; s->waiting; s->waiting = s->waiting->next)
+    chore_add(&d->wire->step, &s->waiting->end);
 }
 
 /* Making it. */
@@ -227,13 +303,22 @@ void directory_make(struct directory *d) {
   directory_wake(d);
 }
 
+/* Who we are, a server knows: by its address, by which of our users.  What it
+ * says is true of this connection.  A directory that shuts out its maker could
+ * be used by nobody, and be deleted by nobody who wants to use it. */
+static bool must_rehearse(const struct wire *wire) {
+  return wire->doubts_acl && wire->rehearsed_in != wire->connection;
+}
+
 static void send_mkdir(struct directory *d) {
   if (d->mkdir.in_flight) return;
+  d->mkdir.kind = must_rehearse(d->wire) ? OP_REHEARSE : OP_MKDIR;
   memcpy(d->mkdir_path, d->path, d->mkdir_length);
   d->mkdir_path[d->mkdir_length] = '\0';
   /* The chroot is the application's own: it stays. */
   d->mkdir.persistent =
       d->wire->no_containers || d->mkdir_length <= d->wire->chroot_length;
+  d->mkdir.above = d->mkdir_length < d->wire->chroot_length;
   wire_submit(d->wire, &d->mkdir);
 }
 
@@ -262,19 +347,24 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
   int rc = reply->rc;
   directory_wake(d);
   if (reply_is_unknown(rc)) return;
-  if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
+  if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
+    d->wire->rehearsed_in = d->wire->connection;
+  } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
     part_is_there(d);
   } else if (!try_otherwise(d, op, rc)) {
-    wire_trouble(d->wire, "cannot create", d->mkdir_path, rc);
+    wire_trouble(d->wire, CANNOT_CREATE, d->mkdir_path, rc);
     d->missing = false;
-    d->owner->not_made(d, rc);
+    d->owner->not_made(d, CANNOT_CREATE, rc);
   }
 }
 
 /* The counter's end. */
 
 void directory_renew(struct directory *d) {
-  if (d->renewal == RENEWAL_NONE) d->renewal = RENEWAL_LOOK;
+  if (d->renewal == RENEWAL_NONE) {
+    d->renewal = RENEWAL_LOOK;
+    d->renewal_begun = d->wire->now;
+  }
   directory_wake(d);
 }
 
@@ -287,7 +377,16 @@ static void send_renewal(struct directory *d) {
 static void refuse_renewal(struct directory *d, const char *message, int rc) {
   wire_trouble(d->wire, message, d->path, rc);
   d->renewal = RENEWAL_NONE;
-  d->owner->refused(d, rc);
+  d->owner->refused(d, message, rc);
+}
+
+/* Somebody is there.  After a while we look again whether the counter is at its
+ * end at all: what has said so was perhaps a number that somebody had made up. */
+static void is_occupied(struct directory *d) {
+  bool long_ago = d->wire->now >= d->renewal_begun + d->wire->timeout;
+  d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;
+  d->owner->occupied(d);
+  if (!long_ago) wire_retry(d->wire);
 }
 
 /* Only the server can tell that a directory is empty and delete it in one
@@ -299,9 +398,7 @@ static void on_renew(struct op *op, const struct reply *reply) {
   bool looked = op->kind == OP_READ;
   if (reply_is_unknown(rc)) return;
   if (rc == REPLY_NOT_EMPTY) {
-    d->renewal = RENEWAL_OCCUPIED;
-    d->owner->occupied(d);
-    wire_retry(d->wire);
+    is_occupied(d);
     return;
   }
   directory_wake(d);
@@ -318,12 +415,19 @@ static void on_renew(struct op *op, const struct reply *reply) {
 /* Batches and connections. */
 
 void directory_flush(struct directory *d, bool vacant) {
+  send_strays(d);
   if (directory_is_renewing(d) && vacant) send_renewal(d);
   if (d->missing) send_mkdir(d);
   if (d->list_wanted) send_list(d);
 }
 
+void directory_closed(struct directory *d) {
+  forget_strays(d);
+  watches_sweep(&d->watches);
+}
+
 void directory_connected(struct directory *d) {
   watches_sweep(&d->watches);
+  bystanders_watch(&d->bystanders);
   d->list_wanted = false;
 }

@@ -5,7 +5,7 @@
 #ifndef ZKLOCK_DIRECTORY_H
 #define ZKLOCK_DIRECTORY_H
 
-#include "watch.h"
+#include "bystander.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -19,10 +19,10 @@ struct directory_owner {
                  uint64_t serial);
   /* Nobody has heard what the list would have told. */
   void (*unlisted)(struct directory *d);
-  /* Nobody can be served here, because of `rc`. */
-  void (*refused)(struct directory *d, int rc);
+  /* Nobody can be served here: it `what`, because of `rc`. */
+  void (*refused)(struct directory *d, const char *what, int rc);
   void (*made)(struct directory *d);
-  void (*not_made)(struct directory *d, int rc);
+  void (*not_made)(struct directory *d, const char *what, int rc);
   /* It is to begin anew, and others are in it. */
   void (*occupied)(struct directory *d);
 };
@@ -37,12 +37,23 @@ enum renewal {
   RENEWAL_OCCUPIED, /* it was not empty: once more, after a while */
 };
 
+/* Nodes of ours that nobody knows, being removed. */
+struct strays {
+  struct stray *first, **end;
+  struct stray *waiting; /* the first of them that is not being deleted yet */
+  int known, flying;
+  bool more;          /* the list had others */
+  bool refused;       /* one of them is there still */
+  int64_t not_before; /* then no more are taken */
+};
+
 struct directory {
   const struct directory_owner *owner;
   struct wire *wire;
   struct chore *flush; /* at the end of the batch: calls directory_flush */
   struct watches watches;
-  struct stray *strays; /* nodes of ours that nobody knows, being removed */
+  struct strays strays;
+  struct bystanders bystanders;
 
   /* A list answers every contender whose create was sent before it, so one is
    * enough for all; two may be in flight, so that a newcomer need not wait for
@@ -55,6 +66,7 @@ struct directory {
 
   struct op mkdir, renew;
   enum renewal renewal;
+  int64_t renewal_begun;
   bool missing;
   size_t mkdir_length; /* how much of `path` is being made */
   char *mkdir_path;    /* that much of it */
@@ -78,6 +90,8 @@ void directory_wake(struct directory *d);
 void directory_flush(struct directory *d, bool vacant);
 /* A new connection: nothing of the last one's watches and lists is left. */
 void directory_connected(struct directory *d);
+/* The session is over: nothing is sent any more. */
+void directory_closed(struct directory *d);
 
 /* A list is wanted that is sent after the op numbered `after`. */
 void directory_list(struct directory *d, uint64_t after);
@@ -89,8 +103,17 @@ void directory_watch_children(struct directory *d, bool more);
 void directory_unwatch_children(struct directory *d);
 void directory_children_changed(struct directory *d);
 
-/* This child has our mark, and nobody of us knows it. */
+/* This child has our mark, and nobody of us knows it.  Are any taken just now? */
+bool directory_takes_strays(struct directory *d);
 void directory_remove_stray(struct directory *d, const char *name);
+
+/* The child that this watcher watches is of nobody, and is not to be waited for:
+ * watches it from now on, and lists show it as `unowned` for as long as that
+ * watch is armed.  False: it has to be waited for (there is no memory or room,
+ * or it is not of nobody, after all). */
+bool directory_pass_over(struct directory *d, const struct watcher *watcher);
+/* Nobody of ours is here any more. */
+void directory_leave(struct directory *d);
 
 /* It does not exist: makes it, and what is above it. */
 void directory_make(struct directory *d);

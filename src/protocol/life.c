@@ -63,6 +63,8 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000000)
+#define CANNOT_CREATE "cannot create a node"
+#define CANNOT_DELETE "cannot delete our node"
 
 static op_handler on_create, on_remove;
 
@@ -212,6 +214,12 @@ void life_refuse(struct contender *c, enum verdict why, int reason) {
   life_leave(c);
 }
 
+void life_deny(struct contender *c, const char *what, size_t length, int rc) {
+  if (c->decision != DECISION_NONE) return;
+  c->denial = (struct denial){.what = what, .length = length};
+  life_refuse(c, verdict_of(rc), rc);
+}
+
 void life_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
@@ -340,9 +348,9 @@ static void create_failed(struct contender *c, int rc) {
     directory_make(&c->queue->directory);
     return;
   }
-  wire_trouble(contender_wire(c), "cannot create a node",
-               c->queue->directory.path, rc);
-  life_refuse(c, verdict_of(rc), rc);
+  const struct directory *d = &c->queue->directory;
+  wire_trouble(d->wire, CANNOT_CREATE, d->path, rc);
+  life_deny(c, CANNOT_CREATE, d->length, rc);
 }
 
 /* Who waits keeps those behind it waiting: they would come before it. */
@@ -425,10 +433,10 @@ void life_due(struct contender *c) {
     retry_leaving(c);
 }
 
-void life_directory_failed(struct contender *c, int rc) {
+void life_directory_failed(struct contender *c, const char *what, int rc) {
   if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
       !c->create.in_flight)
-    life_refuse(c, verdict_of(rc), rc);
+    life_deny(c, what, c->queue->directory.mkdir_length, rc);
 }
 
 /* Connections and sessions. */
@@ -482,9 +490,10 @@ static bool names_what_was_asked(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
   if (c->create.exact) return path[length] == '\0';
-  const char *number = path + length;
-  return number[0] != '\0' && !strchr(number, '/') &&
-         strlen(c->node.name) + strlen(number) < NAME_MAX_OWN;
+  const char *name = path + c->queue->directory.length + 1;
+  int32_t number; /* (behind the marker, and nothing behind it) */
+  return strlen(name) < NAME_MAX_OWN && path[length] != '\0' &&
+         name_parse(name, &number) != ROLE_FOREIGN;
 }
 
 static void made(struct contender *c, const struct reply *reply) {
@@ -492,6 +501,7 @@ static void made(struct contender *c, const struct reply *reply) {
   c->node.known = ours ? NODE_OURS : NODE_MADE;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
+  c->node.told_in = contender_wire(c)->connection;
   contender_set_name(c, reply->path + c->queue->directory.length + 1);
   if (c->state == CONTENDER_ENTERING && c->way->made) c->way->made(c);
 }
@@ -528,21 +538,53 @@ static void on_create(struct op *op, const struct reply *reply) {
   if (leaving) life_go_on_leaving(c);
 }
 
+/* The directory's ACL forbids to delete the node, which keeps everybody behind
+ * it waiting.  Who wants to begin again cannot; nor can others of ours enter. */
+static void stay(struct contender *c, int rc) {
+  bool known = c->kept;
+  life_deny(c, CANNOT_DELETE, c->queue->directory.length, rc);
+  contender_keep(c, rc);
+  if (known) return;
+  c->tell(c, NEWS_KEPT);
+  directory_wake(&c->queue->directory);
+}
+
+/* It is tried again, less and less often: an operator may mend the ACL, a server
+ * that is throttled recover. */
+static void not_removed(struct contender *c, int rc) {
+  if (reply_is_denied(rc))
+    stay(c, rc);
+  else
+    wire_trouble(contender_wire(c), CANNOT_DELETE, c->path, rc);
+  if (c->remove.in_flight) return;
+  if (c->attempts < 6) c->attempts++;
+  timer_set(&c->queue->all->timers, &c->timer,
+            contender_wire(c)->now + (SECOND / 10 << c->attempts));
+}
+
+/* If it was perhaps not ours, the one that is may be there still. */
+static void removed(struct contender *c) {
+  if (!c->node.is_one_of_several) {
+    finish(c);
+    return;
+  }
+  c->node.is_one_of_several = false;
+  c->node.known = NODE_MAYBE;
+  life_drive(c);
+}
+
 static void on_remove(struct op *op, const struct reply *reply) {
   struct contender *c = op->owner;
   int rc = reply->rc;
   if (c->state != CONTENDER_LEAVING) {
     if (c->state == CONTENDER_GONE) contender_settle_later(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
-    finish(c);
+    removed(c);
   } else if (reply_is_unknown(rc)) {
     /* The connection is about to go; then again.  But a name that is not ours
      * alone may be somebody else's by then: look first. */
     if (c->way->exclusive) c->node.known = NODE_MAYBE;
   } else {
-    wire_trouble(contender_wire(c), "cannot delete our node", c->path, rc);
-    if (c->attempts < 6) c->attempts++;
-    timer_set(&c->queue->all->timers, &c->timer,
-              contender_wire(c)->now + (SECOND / 10 << c->attempts));
+    not_removed(c, rc);
   }
 }

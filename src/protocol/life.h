@@ -30,6 +30,9 @@ void life_go_on_leaving(struct contender *c);
 
 /* Each is nothing if it comes too late. */
 void life_refuse(struct contender *c, enum verdict why, int reason);
+/* Because of `rc`, which we have met when we did `what` to so much of its
+ * directory's path (struct denial). */
+void life_deny(struct contender *c, const char *what, size_t length, int rc);
 void life_release(struct contender *c);
 void life_lose(struct contender *c, enum loss why);
 /* The same, when the node is known to be gone. */
@@ -42,7 +45,7 @@ void life_watch_own(struct contender *c);
 
 /* What happens to all of them. */
 void life_due(struct contender *c);
-void life_directory_failed(struct contender *c, int rc);
+void life_directory_failed(struct contender *c, const char *what, int rc);
 void life_disconnected(struct contender *c);
 void life_session_ended(struct contender *c);
 void life_close(struct contender *c);

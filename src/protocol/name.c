@@ -44,7 +44,7 @@ void name_base_init(struct name_base *base, const unsigned char random[16]) {
   bytes[6] = (unsigned char)(0x40u | (random[6] & 15u));
   bytes[8] = (unsigned char)(0x80u | (random[8] & 3u) << 4 | (random[9] & 15u));
   bytes[9] = random[10];
-  for (int i = 0; i < 10; i++) put_hex(base->plain + 2 * i, bytes[i], 2);
+  for (size_t i = 0; i < 10; i++) put_hex(base->plain + 2 * i, bytes[i], 2);
   base->plain[20] = '\0';
   strcpy(base->text, "_c_");
   char *to = base->text + 3;
@@ -67,7 +67,7 @@ void name_format(char *out, size_t size, const struct name_base *base,
   const char *text = kazoo ? base->plain : base->text;
   size_t length = strlen(text), digits = 12;
   assert(size > length + digits + strlen(marker));
-  memcpy(out, text, length);
+  memcpy(out, text, length); /* NOLINT: what ends it comes last */
   put_hex(out + length, id, (int)digits);
   strcpy(out + length + digits, marker);
 }
@@ -154,6 +154,7 @@ struct listing *listing_new(const char *const *names, int count) {
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
     e->role = name_parse(names[i], &e->sequence);
+    e->unowned = false;
     if (e->role == ROLE_FOREIGN) continue;
     if (e->sequence < 0) listing->wrapped = true;
     size_t size = strlen(names[i]) + 1;
@@ -166,15 +167,24 @@ struct listing *listing_new(const char *const *names, int count) {
   return listing;
 }
 
-bool listing_orders(const struct listing *listing, const struct entry *own) {
+static bool is_twin(const struct entry *own, const struct entry *e) {
+  return e->sequence == own->sequence && e->role == own->role && !e->unowned;
+}
+
+/* (What no session owns, no client has made: its number is whatever somebody
+ * chose.) */
+const struct entry *listing_disorder(const struct listing *listing,
+                                     const struct entry *own) {
   const struct entry *first = listing->entries, *end = first + listing->count;
-  if (listing->wrapped || own->sequence >= SEQUENCE_DANGER) return false;
+  if (own->sequence >= SEQUENCE_DANGER || own->sequence < 0) return own;
+  for (const struct entry *e = first; listing->wrapped && e->sequence < 0; e++)
+    if (!e->unowned) return e;
   for (const struct entry *e = own;
        e-- > first && e->sequence == own->sequence;)
-    if (e->role == own->role) return false;
+    if (is_twin(own, e)) return e;
   for (const struct entry *e = own; ++e < end && e->sequence == own->sequence;)
-    if (e->role == own->role) return false;
-  return true;
+    if (is_twin(own, e)) return e;
+  return NULL;
 }
 
 void listing_free(struct listing *listing) { free(listing); }
@@ -196,6 +206,11 @@ const struct entry *listing_find(const struct listing *listing,
       high = middle;
   }
   return NULL;
+}
+
+void listing_disown(struct listing *listing, const char *name) {
+  const struct entry *e = listing_find(listing, name);
+  if (e) listing->entries[e - listing->entries].unowned = true;
 }
 
 const struct entry *listing_find_id(const struct listing *listing,

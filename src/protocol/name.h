@@ -35,12 +35,13 @@ struct entry {
   const char *name; /* inside the listing's own memory */
   int32_t sequence;
   enum role role;
+  bool unowned; /* it is known that no session owns it: nobody's contender */
 };
 
 /* The contenders among the children of one directory, in order of arrival. */
 struct listing {
   int count;
-  bool wrapped; /* the server's counter is beyond its end: see below */
+  bool wrapped; /* some numbers are negative: see below */
   struct entry entries[];
 };
 
@@ -82,12 +83,16 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
  * may share a number, or a younger one have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
-/* Do the numbers tell who is ahead of `own`, one of the entries? */
-bool listing_orders(const struct listing *listing, const struct entry *own);
+/* Do the numbers tell who is ahead of `own`, one of the entries?  If not, the one
+ * that shows it, perhaps `own` itself; else NULL. */
+const struct entry *listing_disorder(const struct listing *listing,
+                                     const struct entry *own);
 void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
+/* It is known that no session owns this one. */
+void listing_disown(struct listing *listing, const char *name);
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id);
 

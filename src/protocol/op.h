@@ -21,6 +21,7 @@ struct listing;
 enum op_kind {
   OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
   OP_MKDIR,     /* create: a container, or a persistent node */
+  OP_REHEARSE,  /* multi: would that be of use to us?  Nothing is made. */
   OP_LIST,      /* getChildren, with a watch if `watch` */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
@@ -42,6 +43,7 @@ enum reply_code {
   REPLY_BAD_ARGUMENTS = -8,
   REPLY_NO_NODE = -101,
   REPLY_NO_AUTH = -102,
+  REPLY_BAD_VERSION = -103,
   REPLY_NO_CHILDREN_FOR_EPHEMERALS = -108,
   REPLY_NODE_EXISTS = -110,
   REPLY_NOT_EMPTY = -111,
@@ -55,6 +57,11 @@ enum reply_code {
   REASON_NO_ROOM = -1003,
   REASON_CREDENTIALS = -1004,
   REASON_TOO_LARGE = -1005,
+  REASON_UNOWNED = -1006,
+  REASON_STAYS = -1007,
+  REASON_ACL = -1008,
+  REASON_CROWDED = -1009,
+  REASON_NO_MARK = -1010,
 };
 
 /* The request may have been applied, or not, or may be yet.  The connection is
@@ -80,13 +87,14 @@ static inline bool reply_is_denied(int rc) {
 struct reply {
   int rc;
   const char *path;     /* OP_CREATE: the node that was made */
-  int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ */
-  int64_t ctime_ms;     /* OP_READ, with the version and the data */
+  int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ, _PING */
+  int64_t ctime_ms;     /* OP_READ, _PING, with the version */
   int version;
-  const void *data;              /* OP_GET: the first OP_SHOWN bytes of it */
-  int size;                      /* (the mark that asks to let go is none) */
-  bool revoked;                  /* OP_GET: the data ask us to let go */
-  const struct listing *listing; /* OP_LIST; NULL there: no memory */
+  int length, children;    /* OP_PING: bytes of data, nodes below it */
+  const void *data;        /* OP_GET: the first OP_SHOWN bytes of it */
+  int size;                /* (the mark that asks to let go is none) */
+  bool revoked;            /* OP_GET: the data ask us to let go */
+  struct listing *listing; /* OP_LIST; NULL there: no memory */
 };
 
 /* What travels with a path and data: the header, lengths, flags, and an ACL
@@ -110,6 +118,7 @@ struct op {
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
+  bool above;      /* OP_MKDIR: above the chroot, others' as well */
 
   /* The wire's: */
   bool in_flight;  /* or held, to be sent later */

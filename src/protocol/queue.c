@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Who waits for the quota. */
 
@@ -34,7 +35,7 @@ static void stop_waiting(struct queue *queue) {
 }
 
 bool queue_wake_crowded(struct contenders *all) {
-  bool leaving = all->wire->counters.pending_releases > 0;
+  bool leaving = contenders_are_leaving(all);
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
     if (quota_ask(&all->quota, q->directory.length, q->urgent, leaving) ==
         QUOTA_LATER)
@@ -91,9 +92,20 @@ static enum admission admission(const struct contender *c, bool first) {
 }
 
 static void refuse_for_quota(struct contender *c) {
-  wire_trouble(contender_wire(c), "cannot contend", c->queue->directory.path,
-               REASON_NO_ROOM);
-  life_refuse(c, VERDICT_INVALID, REASON_NO_ROOM);
+  const struct directory *d = &c->queue->directory;
+  wire_trouble(d->wire, "cannot contend", d->path, REASON_NO_ROOM);
+  life_deny(c, "cannot contend", d->length, REASON_NO_ROOM);
+}
+
+/* Where a node of ours cannot be deleted another would be one more that cannot,
+ * and be behind that one. */
+static void refuse_where_kept(struct queue *queue) {
+  int rc = 0;
+  for (const struct contender *c = queue->first; c; c = c->next)
+    if (c->kept) rc = c->kept;
+  for (struct contender *c = queue->first; c; c = c->next)
+    life_deny(c, "cannot delete our earlier nodes", queue->directory.length,
+              rc);
 }
 
 /* In order of arrival: one that must wait for its place keeps back all behind
@@ -142,7 +154,9 @@ void queue_admit(struct contender *c) {
 
 void queue_flush(struct queue *queue) {
   stop_waiting(queue);
+  if (!queue->first) directory_leave(&queue->directory);
   if (!queue->all->wire->connected) return;
+  if (queue->kept > 0) refuse_where_kept(queue);
   admit(queue);
   directory_flush(&queue->directory, queue->first && queue->entered == 0);
 }
@@ -193,14 +207,18 @@ void queue_release(struct contender *c) {
 
 /* Finding. */
 
-static struct contender *find_from(struct contender *from, uint64_t id) {
-  for (struct contender *c = from; c; c = c->next)
-    if (c->node.id == id && contender_has_entered(c)) return c;
-  return NULL;
+static bool has_made(const struct contender *c, uint64_t id) {
+  return c->node.id == id && contender_has_entered(c);
 }
 
-const struct contender *queue_find(const struct queue *queue, uint64_t id) {
-  return find_from(queue->first, id);
+/* (Beyond the last that has entered there may be thousands who have not.) */
+struct contender *queue_find(const struct queue *queue, uint64_t id) {
+  int left = queue->entered;
+  for (struct contender *c = queue->first; c && left > 0; c = c->next) {
+    if (has_made(c, id)) return c;
+    left -= contender_has_entered(c);
+  }
+  return NULL;
 }
 
 const struct contender *queue_holder(const struct queue *queue) {
@@ -213,20 +231,35 @@ const struct contender *queue_holder(const struct queue *queue) {
 
 static struct queue *of(struct directory *d) { return (struct queue *)d; }
 
-/* A list and a queue have nearly the same order: the next one is mostly found
- * where the last one was, or a thousand would take a million steps. */
+/* Whose node is it?  A list and a queue have nearly the same order: the next one
+ * is mostly found where the last one was, or a thousand would take a million
+ * steps. */
+static struct contender *whose(const struct queue *queue, uint64_t id,
+                               struct contender **last) {
+  struct contender *c = *last;
+  for (int i = 0; c && i < 4; c = c->next, i++)
+    if (has_made(c, id)) return *last = c;
+  c = queue_find(queue, id);
+  return c ? *last = c : NULL;
+}
+
+/* Is it one of ours that nobody knows?  (What nobody owns is not even a lost
+ * one; and of two that have the mark of one of us, one is a lie.) */
+static bool is_stray(const struct queue *queue, const struct entry *e,
+                     struct contender **last) {
+  uint64_t id;
+  if (e->unowned || !name_id(e->name, &queue->all->wire->base, &id))
+    return false;
+  const struct contender *c = whose(queue, id, last);
+  return !c || (contender_has_node(c) && strcmp(c->node.name, e->name) != 0);
+}
+
 static void remove_strays(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
   for (int i = 0; i < listing->count; i++) {
-    uint64_t id;
-    const char *name = listing->entries[i].name;
-    if (!name_id(name, &queue->all->wire->base, &id)) continue;
-    struct contender *c = find_from(last, id);
-    if (!c) c = find_from(queue->first, id);
-    if (c)
-      last = c;
-    else
-      directory_remove_stray(&queue->directory, name);
+    if (!is_stray(queue, &listing->entries[i], &last)) continue;
+    if (!directory_takes_strays(&queue->directory)) return;
+    directory_remove_stray(&queue->directory, listing->entries[i].name);
   }
 }
 
@@ -245,16 +278,16 @@ static void unlisted(struct directory *d) {
   wire_retry(d->wire);
 }
 
-static void refused(struct directory *d, int rc) {
+static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_is_waiting(c)) life_refuse(c, verdict_of(rc), rc);
+    if (contender_is_waiting(c)) life_deny(c, what, d->length, rc);
 }
 
 static void made(struct directory *d) { queue_drive(of(d)); }
 
-static void not_made(struct directory *d, int rc) {
+static void not_made(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    life_directory_failed(c, rc);
+    life_directory_failed(c, what, rc);
 }
 
 static void occupied(struct directory *d) { admit(of(d)); }

@@ -31,7 +31,7 @@ bool queue_wake_crowded(struct contenders *all);
 /* The one that holds; NULL: nobody of ours. */
 const struct contender *queue_holder(const struct queue *queue);
 /* The one whose node has this id. */
-const struct contender *queue_find(const struct queue *queue, uint64_t id);
+struct contender *queue_find(const struct queue *queue, uint64_t id);
 
 #pragma GCC visibility pop
 

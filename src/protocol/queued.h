@@ -11,6 +11,7 @@ extern const struct way queued_way;
 
 /* Its parts, for a way that differs in others. */
 void queued_name(const struct contender *c, char *name, size_t size);
+void queued_enter(struct contender *c);
 void queued_sent(struct contender *c);
 void queued_find(struct contender *c);
 void queued_look(struct contender *c);

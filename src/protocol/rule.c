@@ -26,6 +26,7 @@ static enum role reader_of(enum role writer) {
 
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
+  if (other->unowned) return false;
   switch (kind) {
     case KIND_READ:
       /* A writer of our own number is the one that we have downgraded. */
@@ -54,16 +55,17 @@ static enum kind kind_of(enum role role) {
 }
 
 bool rule_holds(const struct listing *listing, const struct entry *own) {
-  for (const struct entry *e = own; e-- > listing->entries;)
-    if (rule_blocks(kind_of(own->role), own, e)) return false;
-  return true;
+  for (const struct entry *e = own; e > listing->entries;)
+    if (rule_blocks(kind_of(own->role), own, --e)) return false;
+  return !own->unowned;
 }
 
 /* Permits are not ordered: they are counted. */
 static int too_many(const struct listing *listing, int permits) {
   int taken = 0;
   for (int i = 0; i < listing->count; i++)
-    taken += listing->entries[i].role == ROLE_PERMIT;
+    taken +=
+        listing->entries[i].role == ROLE_PERMIT && !listing->entries[i].unowned;
   return taken > permits ? taken - permits : 0;
 }
 
@@ -79,8 +81,8 @@ void rule_apply(enum kind kind, int permits, const struct listing *listing,
     ahead->count = too_many(listing, permits);
     return;
   }
-  for (const struct entry *e = own; e-- > listing->entries;) {
-    if (!rule_blocks(kind, own, e)) continue;
+  for (const struct entry *e = own; e > listing->entries;) {
+    if (!rule_blocks(kind, own, --e)) continue;
     ahead->count++;
     if (!ahead->nearest)
       ahead->nearest = e;

@@ -35,10 +35,11 @@ enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO };
 enum role rule_role(enum kind kind, enum layout layout);
 /* The role of the writer that a reader of this role downgrades. */
 enum role rule_writer(enum role reader);
-/* Does `other`, which is listed before `own`, keep us waiting? */
+/* Does `other`, which is listed before `own`, keep us waiting?  Nobody waits for
+ * what no session owns: it is no contender, whatever its name says. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Is nobody ahead of `e` that keeps it waiting? */
+/* Is it a contender, and nobody ahead of it that keeps it waiting? */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);

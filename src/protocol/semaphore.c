@@ -24,6 +24,10 @@ static void note_rival_of_gate(struct contender *c) {
 static void hear_gate(struct contender *gate, enum news news) {
   struct contender *c = gate->owner;
   if (news == NEWS_REVOKED) return;
+  if (news == NEWS_KEPT) {
+    c->tell(c, NEWS_KEPT);
+    return;
+  }
   if (news == NEWS_REFUSED) note_rival_of_gate(c); /* as long as it is known */
   c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
                   : news == NEWS_FORGOTTEN ? GATE_FREE
@@ -39,8 +43,8 @@ static bool gate_is_ours(const struct contender *c) {
 static struct queue *queue_of_gates(struct contender *c) {
   const struct directory *permits = &c->queue->directory;
   size_t length = permits->length - strlen(PERMITS);
-  char *path = c->path; /* not yet in use */
-  memcpy(path, permits->path, length);
+  char *path = c->path;                /* not yet in use */
+  memcpy(path, permits->path, length); /* NOLINT: the next line ends it */
   memcpy(path + length, LOCKS, sizeof LOCKS);
   return c->queue->all->queue_of(c->queue->all, path);
 }
@@ -83,12 +87,18 @@ static bool gate_was_refused(const struct contender *c) {
   return c->gate_state != GATE_UNUSED && c->gate->decision == DECISION_REFUSED;
 }
 
+static void refuse_as_gate(struct contender *c) {
+  c->denial = c->gate->denial;
+  c->denial.by_gate = true;
+  life_refuse(c, c->gate->verdict, c->gate->reason);
+}
+
 static void settle(struct contender *c) {
   bool inside = c->gate_state == GATE_INSIDE;
   if (c->decision != DECISION_NONE)
     leave_gate(c);
   else if (gate_was_refused(c))
-    life_refuse(c, c->gate->verdict, c->gate->reason);
+    refuse_as_gate(c);
   else if (c->state == CONTENDER_PARKED && (inside || gate_is_ours(c)))
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&

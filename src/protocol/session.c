@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "queue.h"
 #include "queued.h"
 #include "semaphore.h"
@@ -24,6 +25,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define BACKOFF_MAX (2000 * MILLISECOND)
+#define CANNOT_AUTHENTICATE "cannot authenticate"
 
 const char *session_state_name(enum session_state state) {
   static const char *const names[] = {
@@ -100,10 +102,7 @@ static void hear_again(struct session *s) {
 
 static struct queue **bucket_of(struct session *s, const char *path,
                                 size_t length) {
-  uint32_t hash = 2166136261u; /* FNV-1a */
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (unsigned char)path[i]) * 16777619u;
-  return &s->buckets[hash % SESSION_BUCKETS];
+  return &s->buckets[hash_text(HASH_BEGIN, path, length) % SESSION_BUCKETS];
 }
 
 static struct queue *find_queue(struct session *s, const char *path,
@@ -205,6 +204,7 @@ void session_init(struct session *s, const struct session_options *options,
   s->all.wire = &s->wire;
   s->all.next_id = 1;
   s->all.queue_of = queue_of;
+  s->wire.doubts_acl = options->doubts_acl;
 }
 
 void session_open(struct session *s, int64_t now) {
@@ -226,10 +226,15 @@ static const struct way *way_of(enum kind kind) {
                                : &queued_way;
 }
 
+static void refuse_credentials(struct contender *c) {
+  life_deny(c, CANNOT_AUTHENTICATE, contender_wire(c)->chroot_length,
+            REASON_CREDENTIALS);
+}
+
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
     trouble(s, "cannot contend", c->queue->directory.path, REASON_CREDENTIALS);
-    life_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
+    refuse_credentials(c);
   } else if (!c->options.patient && !session_is_connected(s) &&
              s->state != SESSION_CONNECTING) {
     life_refuse(c, VERDICT_DISCONNECTED, 0);
@@ -284,12 +289,16 @@ static void sweep(struct queue *queue) {
   watches_sweep(&queue->directory.watches);
 }
 
+static void close_queue(struct queue *queue) {
+  directory_closed(&queue->directory);
+}
+
 void session_close(struct session *s, int64_t now) {
   begin(s, now);
   change_state(s, SESSION_CLOSED);
   wire_closed(&s->wire);
   each_contender(s, life_close);
-  each_queue(s, sweep);
+  each_queue(s, close_queue);
   s->renew_at = NEVER;
   end(s);
 }
@@ -333,16 +342,12 @@ void session_disconnected(struct session *s, int64_t now) {
   end(s);
 }
 
-static void refuse_credentials(struct contender *c) {
-  life_refuse(c, VERDICT_AUTH, REASON_CREDENTIALS);
-}
-
 void session_refused(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
   begin(s, now);
   s->refused = true;
-  trouble(s, "cannot authenticate", s->chroot[0] ? s->chroot : "/",
+  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/",
           REASON_CREDENTIALS);
   if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
   each_contender(s, refuse_credentials);

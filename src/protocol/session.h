@@ -41,6 +41,7 @@ struct session_options {
   unsigned char random[16]; /* what our node names begin with */
   int64_t least_timeout;    /* no server grants less; 0: not known */
   int64_t tick;             /* no server has a longer one; 0: not known */
+  bool doubts_acl; /* a server is to be asked before we make anything */
 };
 
 struct session {

@@ -79,6 +79,13 @@ static void seen_while_leaving(struct contender *c, bool ours,
   life_go_on_leaving(c);
 }
 
+/* No session's node can be passed over as elsewhere: it has the one name. */
+static void tell_of_nobody(const struct contender *c,
+                           const struct reply *reply) {
+  if (reply->owner == 0)
+    wire_trouble(contender_wire(c), "cannot have", c->path, REASON_STAYS);
+}
+
 static void seen_while_queued(struct contender *c, bool ours,
                               const struct reply *reply) {
   if (ours) {
@@ -89,6 +96,7 @@ static void seen_while_queued(struct contender *c, bool ours,
     life_start_over(c);
   } else {
     c->node.known = NODE_NONE;
+    tell_of_nobody(c, reply);
     if (!c->options.patient) life_refuse(c, VERDICT_BUSY, 0);
   }
 }

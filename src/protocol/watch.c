@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 /* Finding. */
 
-static uint32_t hash_of(const char *text) {
-  uint32_t hash = 2166136261u; /* FNV-1a */
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
-  return hash;
+static uint64_t hash_of(const char *name) {
+  return hash_text(HASH_BEGIN, name, strlen(name));
 }
 
 static const char *name_of(const struct watch *w) {
@@ -16,7 +16,7 @@ static const char *name_of(const struct watch *w) {
 }
 
 static struct watch *find(const struct watches *watches, const char *name) {
-  uint32_t hash = hash_of(name);
+  uint64_t hash = hash_of(name);
   for (struct watch *w = watches->first; w; w = w->next)
     if (w->hash == hash && strcmp(name_of(w), name) == 0) return w;
   return NULL;
@@ -70,6 +70,15 @@ static void dispose(struct watch *w) {
 
 bool watch_is_armed(const struct watcher *watcher) {
   return watcher->watch && is_armed(watcher->watch);
+}
+
+bool watches_know(const struct watches *watches, const char *name) {
+  const struct watch *w = find(watches, name);
+  return w && is_armed(w);
+}
+
+bool watch_is_of_nobody(const struct watcher *watcher) {
+  return watch_is_armed(watcher) && watcher->watch->unowned;
 }
 
 static void read(struct watch *w) {
@@ -181,11 +190,13 @@ static void was_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->wire->connection;
   if (reply->rc == REPLY_OK) {
     w->armed_in = connection;
+    w->unowned = reply->owner == 0;
     note_data(w, reply);
     tell(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` leaves a watch on what does not exist: take it away. */
     if (w->op.kind == OP_EXISTS) w->armed_in = connection;
+    w->unowned = false;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
     forbidden(w);

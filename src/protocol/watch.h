@@ -42,12 +42,13 @@ struct watch {
   int wanted;        /* by so many of them */
   unsigned armed_in; /* the connection in which the server confirmed it */
   bool unreadable;   /* the node's ACL forbids reading: use `exists` */
+  bool unowned;      /* when it was read last no session owned the node */
   struct op op;
   struct chore end;
   size_t quota;        /* so much it takes: none where the node is ours */
   int size;            /* of the node's data ... */
   char data[OP_SHOWN]; /* ... and their beginning, as read last */
-  uint32_t hash;
+  uint64_t hash;
   char path[];
 };
 
@@ -78,6 +79,13 @@ void watch_arm(const struct watcher *watcher);
 /* The same, and reads the node even if its watch is armed already. */
 void watch_read(const struct watcher *watcher);
 bool watch_is_armed(const struct watcher *watcher);
+
+/* The same of a child, whoever watches it. */
+bool watches_know(const struct watches *watches, const char *name);
+/* Armed, and the node was read: it is no session's.  It stays so as long as the
+ * watch is armed: whose a node is never changes, and if it were another by now
+ * the server would have told us first that this one is gone. */
+bool watch_is_of_nobody(const struct watcher *watcher);
 
 /* The child's name; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);

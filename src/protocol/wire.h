@@ -61,11 +61,13 @@ struct wire {
 
   int64_t now;
   bool connected;
-  unsigned connection; /* counts connections; 0: none yet */
-  unsigned begun;      /* the last in which anything was asked */
-  int64_t session;     /* ZooKeeper's session id; 0: none */
-  int64_t timeout;     /* as negotiated last; the lease has its own */
-  bool no_containers;  /* the server does not know them */
+  unsigned connection;   /* counts connections; 0: none yet */
+  unsigned begun;        /* the last in which anything was asked */
+  int64_t session;       /* ZooKeeper's session id; 0: none */
+  int64_t timeout;       /* as negotiated last; the lease has its own */
+  bool no_containers;    /* the server does not know them */
+  bool doubts_acl;       /* of what we make: might it shut out ourselves? */
+  unsigned rehearsed_in; /* the connection in which a server has said no */
 
   struct lease lease;
   struct op heartbeat, nudge;

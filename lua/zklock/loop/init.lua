@@ -53,7 +53,9 @@ local fences = { [pcall] = true, [xpcall] = true, [core.call] = true,
   [core.protect] = true }
 
 local function is_fenced()
-  if jit or _VERSION ~= "Lua 5.1" or loops.in_main() then return false end
+  if jit or _VERSION ~= "Lua 5.1" or not debug or loops.in_main() then
+    return false
+  end
   local level, info = 2, debug.getinfo(2, "f")
   while info and not fences[info.func] do
     level = level + 1

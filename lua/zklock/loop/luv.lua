@@ -15,7 +15,7 @@ end
 local function resume(task, ...)
   local ok, problem = coroutine.resume(task, ...)
   if ok then return end
-  problem = debug.traceback(task, problem)
+  problem = debug and debug.traceback(task, problem) or problem
   after(0, function() error(problem, 0) end)
 end
 

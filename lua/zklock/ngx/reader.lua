@@ -1,6 +1,7 @@
 --- Reader: the light thread of a session in nginx.  It reads the private Unix
 -- socket at which events arrive, and turns the session.
 local core = require "zklock.core"
+local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
 local waits = require "zklock.wait"
 
@@ -28,7 +29,7 @@ local function turn(weak, spawn)
   callbacks.spawn = spawn
   local ok, problem = pcall(session.step, session)
   callbacks.spawn = false
-  if not ok then ngx.log(ngx.ERR, problem) end
+  if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
   if engine.state.is.left then return false end
   local may_leave = not scopes.lasts or ngx.worker.exiting()
   local requests = engine.core:requests(may_leave)
@@ -49,7 +50,8 @@ local function connect(weak)
   if not is_open(weak) then return nil end
   if ok then ok, problem = handle:accept_socket() end
   if ok then return socket end
-  ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ", problem)
+  ngx.log(ngx.ERR, "zklock: no wake-up, but a look every 50 ms: ",
+    plain.text(tostring(problem)))
 end
 
 local function read(_, me, weak)

@@ -50,7 +50,7 @@ describe("An uncontended acquire and release cost", function()
     end)
   end
 
-  it("one more when a downgrade is in between: its create and list",
+  it("one more when a downgrade is in between: a look, its create and list",
     function()
       local session, path = quiet(), support.path()
       local side = session:rwlock(path)
@@ -61,8 +61,9 @@ describe("An uncontended acquire and release cost", function()
         write:release { wait = true }
         read:release { wait = true }
       end)
-      assert.is_true(told <= 0, told .. " events")
-      assert.is_true(asked <= 6, asked .. " requests")
+      -- the look at the writer's node watches it
+      assert.is_true(told <= 1, told .. " events")
+      assert.is_true(asked <= 7, asked .. " requests")
     end)
 
   it("nothing for reentry", function()

@@ -1,0 +1,77 @@
+--- Plain text: what comes from outside is shown so that a message stays one
+-- line of UTF-8, which reads in the order in which it was written.  Everything
+-- that we say passes here: messages (errors.lua), the log (callbacks.lua), and
+-- what tostring() says.
+local plain = {}
+
+local hidden = {}
+for byte = 0, 0x1f do hidden[string.char(byte)] = true end
+hidden["\127"] = true
+for byte = 0x80, 0x9f do hidden["\194" .. string.char(byte)] = true end
+-- Marks of direction, and separators of lines and paragraphs.
+hidden["\216\156"] = true
+for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
+for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
+for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
+
+-- By its first byte: how long a character is, and what its second byte must be.
+local function shape(first)
+  if first < 0x80 then return 1 end
+  if first < 0xc2 or first > 0xf4 then return nil end
+  local least = first == 0xe0 and 0xa0 or first == 0xf0 and 0x90 or 0x80
+  local most = first == 0xed and 0x9f or first == 0xf4 and 0x8f or 0xbf
+  return first < 0xe0 and 2 or first < 0xf0 and 3 or 4, least, most
+end
+
+-- The character at `i`; if it is none, its first byte and false; if the text
+-- ends within it, also true.
+local function character(text, i)
+  local length, least, most = shape(text:byte(i))
+  if not length then return text:sub(i, i), false end
+  for k = i + 1, i + length - 1 do
+    local byte = text:byte(k)
+    if not byte then return text:sub(i, i), false, true end
+    if byte < least or byte > most then return text:sub(i, i), false end
+    least, most = 0x80, 0xbf
+  end
+  return text:sub(i, i + length - 1), true
+end
+
+local function escape(bytes)
+  return (bytes:gsub(".", function(byte)
+    return ("\\x%02x"):format(byte:byte())
+  end))
+end
+
+--- `marks`: characters with a backslash of their own.  `cut`: it was longer,
+-- and may end within a character.
+function plain.show(text, marks, cut)
+  local parts, i = {}, 1
+  while i <= #text do
+    local one, is_valid, at_end = character(text, i)
+    if at_end and cut then break end
+    i = i + #one
+    if marks[one] then
+      one = "\\" .. one
+    elseif not is_valid or hidden[one] then
+      one = escape(one)
+    end
+    parts[#parts + 1] = one
+  end
+  return table.concat(parts)
+end
+
+local none = {}
+
+--- What is ours mostly: nothing of it changes but what must not be shown.
+function plain.text(text)
+  if not text:find "[%c\127-\255]" then return text end
+  return plain.show(text, none)
+end
+
+--- What has been raised, whose traceback has many lines.
+function plain.problem(problem)
+  return plain.text((tostring(problem):gsub("\n%s*", " | ")))
+end
+
+return plain

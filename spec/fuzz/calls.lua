@@ -1,0 +1,712 @@
+--- Fuzzes every entry point of zklock.core and of the public API: sequences of
+-- calls on live objects, with any arguments, also from callbacks, finalizers,
+-- metamethods and other coroutines.  The process lives; the public API answers
+-- as it says it does, or raises a sentence of zklock's.
+--
+--     lua calls.lua HOSTS SECONDS [SEED]
+--
+-- HOSTS is a real server.  The seed says what is called, in which order, but
+-- not what the server and the collector do meanwhile.
+local socket = require "socket"
+local core = require "zklock.core"
+local sessions = require "zklock.session"
+local zklock = require "zklock"
+
+local hosts, seconds = arg[1], tonumber(arg[2]) or 10
+local seed = tonumber(arg[3]) or os.time() % 1000000
+local trace = os.getenv "TRACE"
+math.randomseed(seed)
+local random = math.random
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+-- A server that takes connections and never says a word.
+local silent = assert(socket.bind("127.0.0.1", 0))
+local _, port = silent:getsockname()
+local SILENT = "127.0.0.1:" .. port
+
+local SENTINEL = "an error of the user's"
+local DEPTH = 3 -- of calls inside calls
+local POOL = 12 -- objects of a kind
+
+-- What a run is to find out: that the public API keeps its word, that the core
+-- survives whatever it is told, or that both do when the one is used under
+-- the other.
+local mode = ({ "public", "core", "mixed" })[seed % 3 + 1]
+
+-- The objects.
+
+local pools = { session = {}, lock = {}, guard = {}, ticket = {}, handle = {},
+  share = {} }
+
+local function pick(list) return list[random(#list)] end
+
+local function keep(kind, object)
+  local pool = pools[kind]
+  if #pool >= POOL then table.remove(pool, random(#pool)) end
+  pool[#pool + 1] = object
+end
+
+local function any(kind)
+  local pool = pools[kind]
+  return pool[1] and pick(pool)
+end
+
+-- The values.
+
+local strings = { "", "x", "/", "/fuzz/a", "/fuzz/b", "//", "a/b", "\0", "a\0b",
+  "/fuzz/\0", "\n", "\255\254", "/\240\159\146\165", ("x"):rep(100),
+  ("/y"):rep(600), "mutex", "read", "keep", "lose", "poll", "parent", "kazoo",
+  "connected", "closed", "digest", "world", "anyone", "cdrwa", "user:secret",
+  "open", "creator", "auto", hosts, SILENT, "127.0.0.1:1", "h:99999", "a,,b",
+  "timeout", "__gc", "__index", "-0", "0x10", "1e300" }
+
+local numbers = { 0, -0.0, 1, -1, 2, 3, 0.5, 0.001, 1e-300, -1e300, 1e300, 1e9,
+  2 ^ 31, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 32, 2 ^ 53, 2 ^ 63, -2 ^ 63, math.huge,
+  -math.huge, 0 / 0, 1000000, 1000001 }
+
+local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
+  "fair", "handoffs", "layout", "poll_interval", "on_suspend", "scheme",
+  "credential", "id", "perms", "permissions", "kind", "permits", "writer",
+  "lose_on_suspend", "fn", "finish", "hosts", "session_timeout", "auth", "acl",
+  "log", "loop", "tls", "connect_timeout", "on_event", "node", "token",
+  "session", "new", "wake", 1, 2, 3, "x" }
+
+local metamethods = { "__gc", "__index", "__newindex", "__close", "__tostring",
+  "__metatable", "__call", "__eq", "__len", "__name", "__mode" }
+
+local call_something -- in a callback, a finalizer, a metamethod
+
+-- The Lua state is: what is made now has no finalizer, and a session no end but
+-- the process's.
+local closing = false
+local depth = 0
+
+local function inside()
+  if depth >= DEPTH then return end
+  depth = depth + 1
+  call_something()
+  depth = depth - 1
+end
+
+local function callback()
+  local kind = random(4)
+  return function(...)
+    if kind == 1 then error(SENTINEL, 0) end
+    if kind > 2 then inside() end
+    for i = 1, math.min(select("#", ...), 1) do
+      local thing = select(i, ...)
+      if type(thing) == "table" and rawget(thing, "node") then
+        keep("guard", thing)
+      end
+    end
+    return ...
+  end
+end
+
+local value
+
+local function table_of(level)
+  local t = {}
+  for _ = 1, random(0, 4) do
+    local key = pick(keys)
+    t[key] = value(level - 1)
+  end
+  local kind = random(12)
+  if kind == 1 then
+    t.self = t
+  elseif kind == 2 then
+    setmetatable(t, { __index = function()
+      inside()
+      return value(0)
+    end })
+  elseif kind == 3 then
+    setmetatable(t, { __index = function() error(SENTINEL, 0) end,
+      __tostring = function() return "odd" end })
+  elseif kind == 4 then
+    setmetatable(t, { __close = core.close, __call = callback() })
+  end
+  return t
+end
+
+function value(level)
+  local kind = random(level > 0 and 16 or 11)
+  if kind == 1 then return nil
+  elseif kind == 2 then return random(2) == 1
+  elseif kind <= 4 then return pick(numbers)
+  elseif kind <= 6 then return pick(strings)
+  elseif kind == 7 then return ("z"):rep(10 ^ random(0, 6) + random(0, 1))
+  elseif kind == 8 then return callback()
+  elseif kind == 9 then
+    return any(pick { "session", "lock", "guard", "ticket" })
+  elseif kind == 10 then
+    return any "share" or core.hold()
+  elseif kind == 11 then
+    return pick { io.stdout, coroutine.create(function() end),
+      any "handle" or core.session(), print }
+  end
+  return table_of(level)
+end
+
+local function values(n)
+  local list = {}
+  for i = 1, n do list[i] = value(2) end
+  return list
+end
+
+-- Seconds that nobody waits for long: some junk, and short ones.
+local function short()
+  local given = value(1)
+  if given == nil or type(given) == "table" then return 0.01 end
+  if type(given) == "string" and tonumber(given) then return 0.01 end
+  if type(given) == "number" and given > 0.05 then return 0.02 end
+  return given
+end
+
+-- What acquire and its like are given.
+local function patience()
+  if random(3) > 1 then return short() end
+  local t = table_of(2)
+  rawset(t, "timeout", short())
+  if type(rawget(t, "max_hold")) == "number" then rawset(t, "max_hold", 0.3) end
+  return t
+end
+
+-- A table most of whose fields are right.
+local function good(fields)
+  local t = {}
+  for key, choices in pairs(fields) do
+    if random(3) == 1 then t[key] = pick(choices) end
+  end
+  if random(12) == 1 then t[pick(keys)] = value(1) end
+  return t
+end
+
+-- Calls: what is called, and what became of it.
+
+local calls, raised, last = 0, 0, "nothing"
+
+local function fail(text)
+  io.stderr:write(("FAILED, seed %d, call %d, %s: %s\n"):format(seed, calls,
+    last, text))
+  os.exit(1)
+end
+
+-- LuaJIT says this of any error that has a handler and is raised while another
+-- handler runs, in a finalizer perhaps.
+local IN_HANDLER = rawget(_G, "jit") and "error in error handling"
+
+-- An error that is no fault of the public API's.
+local function is_sentence(problem)
+  return type(problem) == "string" and (problem:find("zklock: ", 1, true)
+    or problem:find(SENTINEL, 1, true) or problem == IN_HANDLER)
+end
+
+-- `nil, message, code`, if the first result is nil.
+local function check_results(n, result, message, code)
+  if result ~= nil or n < 2 or message == nil then return end
+  if type(message) ~= "string" or not message:find("^zklock: ") then
+    fail("the message " .. tostring(message))
+  elseif not rawget(zklock.errors, code) then
+    fail("the code " .. tostring(code))
+  end
+end
+
+-- `strict`: the public API, and nothing else has been at its objects.
+local function call(strict, name, fn, ...)
+  calls, last = calls + 1, name
+  if trace then
+    io.stderr:write(calls, " ", name)
+    for i = 1, select("#", ...) do
+      io.stderr:write(" ", tostring((select(i, ...))):sub(1, 40))
+    end
+    io.stderr:write "\n"
+  end
+  local results = { pcall(fn, ...) }
+  last = name
+  if results[1] then
+    if strict then check_results(#results - 1, unpack(results, 2, 4)) end
+    return unpack(results, 2, 4)
+  end
+  raised = raised + 1
+  if strict and not is_sentence(results[2]) then
+    fail("raised " .. tostring(results[2]))
+  elseif type(results[2]) ~= "string" then
+    fail("raised a " .. type(results[2]))
+  end
+end
+
+-- An object's method; sometimes of another object, or of none.
+local function call_method(strict, object, name, ...)
+  local fn = object[name]
+  local self = object
+  if random(12) == 1 then self = value(1) end
+  return call(strict, name, fn, self, ...)
+end
+
+-- The public API.
+
+local function lock_options()
+  local t = good {
+    max_hold = { 0.05, 0.2 }, reentrant = { true, false },
+    data = { "", "data", "\0\n\255" }, on_suspend = { "keep", "lose" },
+    fair = { true, false }, wait = { "predecessor", "parent", "poll" },
+    handoffs = { 0, 1, 5 }, layout = { "curator", "kazoo" },
+  }
+  if type(t.max_hold) ~= "string" then rawset(t, "max_hold", 0.2) end
+  return random(10) == 1 and value(2) or t
+end
+
+-- Tasks, which the adapter suspends, and nobody need resume.
+
+local tasks, is_task = {}, setmetatable({}, { __mode = "k" })
+
+local adapter = {
+  wait = function()
+    if depth > 0 or not is_task[coroutine.running() or false] then
+      error(SENTINEL, 0)
+    end
+    coroutine.yield()
+  end,
+  wake = function() end,
+}
+
+local function resume(task)
+  local ok, problem = coroutine.resume(task)
+  if not ok then fail("a task raised " .. tostring(problem)) end
+  if coroutine.status(task) == "dead" then return end
+  if #tasks >= POOL then table.remove(tasks, random(#tasks)) end
+  tasks[#tasks + 1] = task
+end
+
+local function start_task()
+  local task = coroutine.create(function()
+    for _ = 1, random(3) do call_something() end
+  end)
+  is_task[task] = true
+  resume(task)
+end
+
+-- It goes on, is forgotten, or closed.
+local function end_task()
+  local task = table.remove(tasks, random(#tasks))
+  local kind = random(6)
+  if kind > 2 then
+    resume(task)
+  elseif kind == 1 and coroutine.close then
+    coroutine.close(task)
+  end
+end
+
+-- (A lock without max_hold may be held for ever: nobody waits for ever.)
+local function path()
+  if random(8) == 1 then return value(1) end
+  return "/fuzz/" .. pick { "a", "b", "c" } .. seed % 50
+end
+
+-- (What has one already is not kept.)
+local function keep_if(kind, method, object)
+  if type(object) ~= "table" then return end
+  if object[method] then keep(kind, object) end
+end
+
+local public = {}
+
+function public.connect()
+  if closing then return end
+  local options = good {
+    session_timeout = { 4, 5 }, connect_timeout = { 0.05 },
+    loop = { "poll", adapter }, log = { callback() }, on_event = { callback() },
+    auth = { { scheme = "digest", credential = "u:p" } },
+    acl = { "open" },
+  }
+  options.connect_timeout = 0.05 + random(0, 1)
+  if options.loop == nil then options.loop = "poll" end
+  local to = random(4) > 1 and hosts or pick(strings)
+  if to ~= hosts then options.connect_timeout = 0.05 end
+  local session = call(true, "connect", zklock.connect,
+    random(10) == 1 and value(1) or to,
+    random(10) == 1 and value(2) or options,
+    random(10) == 1 and value(0) or nil)
+  keep_if("session", "mutex", session)
+end
+
+function public.open()
+  if closing then return end
+  local session = call(true, "open", sessions.open,
+    pick { hosts, hosts, hosts, SILENT, "127.0.0.1:1" },
+    { loop = random(2) == 1 and "poll" or adapter, connect_timeout = 0.05,
+      session_timeout = 4, log = pick { callback(), nil } })
+  keep_if("session", "mutex", session)
+end
+
+function public.make()
+  if closing then return end
+  local session = any "session"
+  if not session then return public.connect() end
+  local name = pick { "mutex", "semaphore", "rwlock", "multi", "mutex" }
+  local arguments
+  if name == "semaphore" then
+    arguments = { path(), random(8) == 1 and value(1) or 2, lock_options() }
+  elseif name == "multi" then
+    local one = any "lock"
+    session = one and one._session or session
+    local parts = { one }
+    for _, lock in ipairs(pools.lock) do
+      if lock._session == session or random(20) == 1 then
+        parts[#parts + 1] = lock
+      end
+    end
+    arguments = { random(6) == 1 and value(2) or parts }
+  else
+    arguments = { path(), lock_options() }
+  end
+  local lock = call_method(true, session, name, unpack(arguments, 1, 3))
+  if type(lock) == "table" and lock.read then
+    keep("lock", lock.read)
+    lock = lock.write
+  end
+  keep_if("lock", "acquire", lock)
+end
+
+function public.acquire()
+  if closing then return end
+  local lock = any "lock"
+  if not lock then return public.make() end
+  local name = pick { "acquire", "try_acquire", "acquire", "with_lock",
+    "acquire_async" }
+  local given = { patience() }
+  if name == "try_acquire" and random(3) > 1 then
+    given = {}
+  elseif name == "with_lock" then
+    given = { random(8) == 1 and value(1) or callback(), patience() }
+  elseif name == "acquire_async" then
+    given[2] = random(8) == 1 and value(1) or callback()
+  end
+  local result = call_method(true, lock, name, unpack(given, 1, 2))
+  if name == "acquire_async" then
+    keep_if("ticket", "cancel", result)
+  else
+    keep_if("guard", "release", result)
+  end
+end
+
+function public.lock()
+  local lock = any "lock"
+  if not lock then return public.make() end
+  call_method(true, lock, pick { "release", "holders", "cancel" },
+    random(3) == 1 and value(1) or nil)
+end
+
+local guard_methods = { "release", "is_held", "lease", "verify", "token",
+  "token_number", "state", "reason", "on_lost", "on_revoke", "turn", "release" }
+
+function public.guard()
+  local guard = any "guard"
+  if not guard then return public.acquire() end
+  local name = pick(guard_methods)
+  local argument
+  if random(6) == 1 then
+    argument = value(1)
+  elseif name == "on_lost" or name == "on_revoke" then
+    argument = callback()
+  elseif name == "release" and random(4) == 1 then
+    argument = { wait = true }
+  end
+  call_method(true, guard, name, argument)
+end
+
+function public.ticket()
+  local ticket = any "ticket"
+  if not ticket then return end
+  call_method(true, ticket, "cancel", random(10) == 1 and value(0) or nil)
+end
+
+function public.session()
+  local session = any "session"
+  if not session then return public.connect() end
+  local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
+    "on", "contenders", "revoke", "with_lock", "step" }
+  if closing and name == "with_lock" then return end
+  local given = {}
+  if name == "on" then
+    given = { pick { "connected", "closed", "x" }, callback() }
+  elseif name == "contenders" or name == "revoke" then
+    given = { path() }
+  elseif name == "with_lock" then
+    given = { path(), callback(), patience() }
+  end
+  if random(8) == 1 then given = values(random(0, 3)) end
+  -- (Its own options, without a max_hold, and its patience may be a junk nil.)
+  if name == "with_lock" then
+    given[3] = { timeout = 0.02, max_hold = 0.2 }
+  end
+  call_method(true, session, name, unpack(given, 1, 3))
+end
+
+function public.close()
+  local session = any "session"
+  if session and random(6) == 1 then call_method(true, session, "close") end
+end
+
+function public.text()
+  local object = any(pick { "session", "lock", "guard" })
+  if object then call(true, "tostring", tostring, object) end
+  local key = call(true, "key", zklock.key, value(random(0, 1)))
+  call(true, "unkey", zklock.unkey, random(2) == 1 and key or value(0))
+end
+
+-- Metamethods and fields of their own, and what others make of them.
+local function call_metamethod()
+  local object = any(pick { "session", "lock", "guard", "ticket", "share",
+    "handle" })
+  if not object then return end
+  local name = pick(metamethods)
+  local fn = call(false, "index", function() return object[name] end)
+  if type(object) == "userdata" then
+    if fn ~= nil then fail("reaches " .. name) end
+    if getmetatable(object) ~= "zklock" then fail "shows its metatable" end
+    call(false, "setmetatable", setmetatable, object, {})
+    call(false, "newindex", function() object[name] = fn end)
+  elseif type(fn) == "function" then
+    call(false, name, fn, random(2) == 1 and object or value(1),
+      unpack(values(2), 1, 2))
+  end
+  call(false, "compare", function() return object == value(1) end)
+  call(false, "length", function() return #object end)
+  call(false, "concat", function() return object .. "" end)
+  call(false, "call", object, value(1))
+end
+
+-- The core.
+
+local function handle_options()
+  local t = {
+    hosts = pick { hosts, hosts, SILENT, "127.0.0.1:1", hosts .. "/fuzz" },
+    session_timeout = 4, log = random(2) == 1,
+  }
+  if random(8) == 1 then t[pick(keys)] = value(2) end
+  return t
+end
+
+local function way()
+  local t = good {
+    kind = { "mutex", "read", "write", "permit", "unfair" },
+    layout = { "curator", "kazoo" }, wait = { "predecessor", "parent", "poll" },
+    permits = { 1, 2 }, handoffs = { 0, 1 }, poll_interval = { 0.01 },
+    lose_on_suspend = { 0, 1 },
+  }
+  if random(10) == 1 then t.writer = any "share" end
+  return t
+end
+
+local of_core = {}
+
+function of_core.open()
+  if closing then return end
+  local handle = call(false, "core.open", core.open,
+    random(10) == 1 and value(2) or handle_options(),
+    pick { nil, core.session(), any "handle" or core.session() })
+  if type(handle) == "userdata" then keep("handle", handle) end
+end
+
+function of_core.acquire()
+  if closing then return end
+  local handle = any "handle"
+  if not handle then return of_core.open() end
+  local share = call(false, "core.acquire", handle.acquire, handle,
+    random(12) == 1 and value(1)
+      or "/fuzz/core/" .. pick { "a", "b" } .. seed % 50,
+    random(6) == 1 and value(0) or 0.05, random(3) > 1,
+    random(10) == 1 and value(0) or "data",
+    random(6) == 1 and value(0) or 0.3, random(10) == 1 and value(2) or way(),
+    random(8) == 1 and value(0) or nil)
+  if type(share) == "userdata" then keep("share", share) end
+end
+
+local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
+  "timeout", "error", "stats", "verify", "contenders", "revoke", "nudge",
+  "open_socket", "accept_socket", "request", "requests", "next", "noted" }
+
+local function call_handle(handle, name)
+  local given = random(4) == 1 and values(random(0, 4)) or {}
+  if name == "wait" then
+    given = { short() }
+  elseif name == "verify" and random(3) > 1 then
+    given = { any "share" }
+  elseif name == "contenders" and random(3) > 1 then
+    given = { "/fuzz/core/a" .. seed % 50 }
+  elseif name == "revoke" and random(3) > 1 then
+    given = { "/fuzz/core/a" .. seed % 50,
+      { "x-lock-0000000001", 5, value(1), value(1) } }
+  end
+  call_method(false, handle, name, unpack(given, 1, 4))
+end
+
+function of_core.handle()
+  local handle = any "handle"
+  if not handle then return of_core.open() end
+  call_handle(handle, pick(handle_methods))
+end
+
+function of_core.close()
+  local handle = any "handle"
+  if handle and random(4) == 1 then
+    call_method(false, handle, pick { "close", "leave" })
+  end
+end
+
+local share_methods = { "again", "release", "cancel", "is_held", "lease",
+  "state", "token", "token_number", "node", "watch", "turn", "reason",
+  "find_loss" }
+
+local function other_than(one, names)
+  local others = {}
+  for _, name in ipairs(names) do
+    if name ~= one then others[#others + 1] = name end
+  end
+  return others
+end
+
+-- (A share that is made while the state closes is never collected.)
+local last_methods = other_than("again", share_methods)
+
+function of_core.share()
+  local share = any "share"
+  if not share then return of_core.acquire() end
+  local result = call_method(false, share,
+    pick(closing and last_methods or share_methods),
+    random(4) == 1 and value(1) or nil)
+  if type(result) == "userdata" then keep("share", result) end
+end
+
+-- (end_on would change what signals do to this process.)
+local function_names = {}
+for name, fn in pairs(core) do
+  if type(fn) == "function" and name ~= "end_on" and name ~= "open" then
+    function_names[#function_names + 1] = name
+  end
+end
+table.sort(function_names)
+
+function of_core.functions()
+  local name = pick(function_names)
+  local result = call(false, "core." .. name, core[name],
+    unpack(values(random(0, 4)), 1, 4))
+  if name == "method" and type(result) == "function" then
+    call(false, "a method of core.method", result,
+      unpack(values(random(0, 12)), 1, 12))
+  end
+end
+
+-- What is under a public object is called while that is in use.  (Events that
+-- were taken away would be waited for, for ever; so would those of a core that
+-- was closed, unless it is left, too, and the end of a hold that was released
+-- behind its guard's back.)
+local under_a_guard = other_than("release", share_methods)
+local last_under_a_guard = other_than("again", under_a_guard)
+
+local function call_under()
+  local session, guard = any "session", any "guard"
+  if guard and guard._share and random(2) == 1 then
+    local name = pick(closing and last_under_a_guard or under_a_guard)
+    call(false, "under a guard", guard._share[name], guard._share, value(0))
+  elseif session then
+    local handle = session._engine.core
+    call_handle(handle, pick { "fd", "state", "id", "timeout", "error", "stats",
+      "contenders", "nudge", "verify", "wait", "requests" })
+    if random(40) == 1 then
+      call(false, "under a session", handle.leave, handle)
+    end
+  end
+end
+
+-- What is called next.
+
+local targets = { public = {}, core = {}, mixed = {} }
+
+local function names_of(functions)
+  local names = {}
+  for name in pairs(functions) do names[#names + 1] = name end
+  table.sort(names) -- the seed decides, not the order of a table
+  return names
+end
+
+local function add(list, functions)
+  for _, name in ipairs(names_of(functions)) do
+    list[#list + 1] = functions[name]
+  end
+end
+
+add(targets.public, public)
+add(targets.public, { acquire = public.acquire, guard = public.guard,
+  make = public.make, session = public.session })
+add(targets.core, of_core)
+add(targets.core, { acquire = of_core.acquire, share = of_core.share,
+  handle = of_core.handle })
+add(targets.mixed, public)
+add(targets.mixed, of_core)
+add(targets.mixed, { a = call_under, b = call_under, c = call_metamethod,
+  d = public.acquire, e = public.guard })
+targets.core[#targets.core + 1] = call_metamethod
+
+if mode == "mixed" then
+  -- Whose insides others have been at may say anything.
+  local strictly = call
+  call = function(_, ...) return strictly(false, ...) end
+end
+
+-- LuaJIT turns for ever, now and then, in a loop that was compiled and runs in
+-- a finalizer (lj_trace_exit: the collector that it leaves for must not run
+-- there): so either finalizers call us, or loops are compiled.
+local compiles = rawget(_G, "jit") and seed % 2 == 1
+if rawget(_G, "jit") and not compiles then jit.off() end
+
+local function in_finalizer(fn)
+  if compiles then return end
+  if rawget(_G, "newproxy") then
+    getmetatable(newproxy(true)).__gc = fn -- luacheck: ignore
+  else
+    setmetatable({}, { __gc = fn })
+  end
+end
+
+function call_something() pick(targets[mode])() end
+
+local function disturb()
+  local kind = random(30)
+  if kind == 1 then
+    collectgarbage()
+  elseif kind == 2 then
+    collectgarbage("step", random(0, 50))
+  elseif kind == 3 then
+    in_finalizer(inside)
+  elseif kind == 4 then
+    local pool = pools[pick { "session", "lock", "guard", "ticket", "handle",
+      "share" }]
+    table.remove(pool)
+  elseif kind == 5 then
+    collectgarbage("setpause", pick { 1, 100, 200 })
+    collectgarbage("setstepmul", pick { 100, 400, 1000 })
+  end
+end
+
+local function act()
+  disturb()
+  if random(4) == 1 then
+    start_task()
+  elseif tasks[1] and random(4) == 1 then
+    end_task()
+  else
+    call_something()
+  end
+end
+
+local deadline = core.now() + seconds
+while core.now() < deadline do
+  for _ = 1, 10 do act() end
+end
+
+-- At the end of the Lua state, everything is used once more.
+closing = true
+for _ = 1, 10 do in_finalizer(inside) end
+print(("calls: %s, %d, %d raised, seed %d"):format(mode, calls, raised, seed))

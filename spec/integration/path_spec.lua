@@ -1,0 +1,198 @@
+-- Where no lock may be made: paths that other clients would take for
+-- contenders, that are ZooKeeper's own, or inside another lock of the session.
+local support = require "support"
+local zklock = require "zklock"
+
+local connect, misuse = support.connect, support.misuse
+
+local CONTENDERS = {
+  "x-lock-0000000000", "-lock-0000000000", "x-lock--000000001",
+  "x-lock--2147483648", "x-__READ__0000000001", "x-__WRIT__2147483647",
+  "x-lease-0000000000", "x__lock__0000000000", "__rlock__0000000000",
+  "_c_00000000-0000-4000-8000-000000000000-lock-0000000007",
+  "user-lock-1234567890", ("x"):rep(150) .. "-lock-0000000000",
+}
+
+-- Whoever makes a lock, of each kind.
+local makers = {
+  mutex = function(session, path) return session:mutex(path) end,
+  unfair = function(session, path)
+    return session:mutex(path, { fair = false })
+  end,
+  kazoo = function(session, path)
+    return session:mutex(path, { layout = "kazoo" })
+  end,
+  rwlock = function(session, path) return session:rwlock(path).read end,
+  semaphore = function(session, path) return session:semaphore(path, 3) end,
+}
+
+-- What is raised where a lock would be made.
+local function refusal(kind, session, path)
+  local ok, problem = pcall(makers[kind], session, path)
+  assert.is_false(ok)
+  return problem:match "^[^\n]-zklock: (.*)$"
+end
+
+describe("A lock's path", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is misuse where a component reads as a contender", function()
+    local session = connect()
+    for _, name in ipairs(CONTENDERS) do
+      for _, path in ipairs { "/" .. name, "/a/" .. name, "/" .. name .. "/a",
+        "/a/" .. name .. "/b/c" } do
+        local expected = ("path must not have a component that reads as a "
+          .. 'contender\'s node: "%s" does, in "%s"'):format(name, path)
+        for kind in pairs(makers) do
+          assert.equal(expected, refusal(kind, session, path))
+        end
+        assert.equal(expected,
+          misuse(function() session:with_lock(path, print) end))
+      end
+    end
+  end)
+
+  it("may look like one that it is not", function()
+    local prefix = support.path()
+    for _, name in ipairs { "x-lock-", "x-lock-000000000", "lock-0000000000",
+      "x-lock-0000000000x", "x-lock-99999999999", "holder", "locks",
+      "leases", "zookeeper", zklock.key "x-lock-0000000000" } do
+      for _, make in pairs(makers) do
+        local session = connect() -- (one path in one way only)
+        assert(make(session, prefix .. "/" .. name))
+        session:close()
+      end
+    end
+  end)
+
+  it("is misuse in ZooKeeper's own tree", function()
+    local session = connect()
+    for _, path in ipairs { "/zookeeper", "/zookeeper/quota",
+      "/zookeeper/quota/a/zookeeper_limits", "/zookeeper/config",
+      "/zookeeper/x" } do
+      for kind in pairs(makers) do
+        assert.equal("path must not be /zookeeper or below it, which is "
+          .. ('ZooKeeper\'s own, got "%s"'):format(path),
+          refusal(kind, session, path))
+      end
+    end
+    assert(session:mutex "/zookeepers")
+    assert(session:mutex "/zookeeper-2/a")
+    assert(session:mutex "/app/zookeeper")
+  end)
+
+  it("is looked at together with the chroot", function()
+    local zk = support.zk()
+    local before = zk:children "/zookeeper"
+    for chroot, rule in pairs {
+      ["/zookeeper"] = "must not be /zookeeper or below it",
+      ["/zookeeper/quota"] = "must not be /zookeeper or below it",
+      ["/app/x-lock-0000000000"] = "reads as a contender",
+    } do
+      local session = connect { hosts = support.hosts .. chroot }
+      local said = misuse(function() session:mutex "/a" end)
+      assert.truthy(said:find(rule, 1, true), said)
+      assert.truthy(said:find((' "/a" with the chroot "%s"'):format(chroot), 1,
+        true), said)
+      assert.is_table((session:contenders "/a"))
+      session:close()
+    end
+    assert.same(before, zk:children "/zookeeper")
+    local session = connect { hosts = support.hosts .. support.path() }
+    assert(session:with_lock("/zookeeper/a", function() end, 5))
+  end)
+
+  it("may be any for contenders and revoke", function()
+    local path, session = support.path(), connect()
+    local guard, holder = support.hold(path)
+    local asked
+    guard:on_revoke(function() asked = true end)
+    for _, odd in ipairs { "/x-lock-0000000000", "/a/x__lock__0000000000/b",
+      "/zookeeper", "/zookeeper/quota" } do
+      assert.same({}, (session:contenders(odd)))
+      assert.equal(0, session:revoke(odd))
+    end
+    assert.equal(0, session:revoke(guard.node))
+    assert.is_nil(asked)
+    assert.equal(1, session:revoke(path))
+    support.step_until(holder, function() return asked end)
+  end)
+
+  it("is told in one line, whatever stands in it", function()
+    local session = connect()
+    for _, text in ipairs { "a\n2026/11/22 12:00:00 [emerg] 1#1: forged",
+      "a\r", "a\27[2J", "a\0b", "a\194\133b", "\255", "a\226\128\174b/",
+      "x-lock-0000000000/" .. ("y"):rep(500), "\n/x-lock-0000000000",
+      ("\n"):rep(5000) } do
+      local said = misuse(function() session:mutex("/" .. text) end)
+      assert.is_nil(said:find "[%c\127-\255]", said)
+      assert.is_true(#said < 1100)
+      said = misuse(function() session:contenders("/\1" .. text) end)
+      assert.is_nil(said:find "[%c\127-\255]", said)
+    end
+  end)
+end)
+
+describe("What a lock has inside", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function collect()
+    for _ = 1, 3 do collectgarbage() end
+  end
+
+  local others = { "mutex", "rwlock", "semaphore", "unfair" }
+  local cases = {
+    { outer = "unfair", name = "holder", word = "unfair mutex" },
+    { outer = "semaphore", name = "locks", word = "semaphore of 3 permits" },
+    { outer = "semaphore", name = "leases", word = "semaphore of 3 permits" },
+  }
+  for _, case in ipairs(cases) do
+    it(("is no lock's path: %s, of the %s"):format(case.name, case.outer),
+    function()
+      for _, other in ipairs(others) do
+        local session, path = connect(), support.path()
+        local expected = ("/%s is inside the %s %s, which this session uses, "
+          .. "too: no lock can be there"):format(case.name, case.word, path)
+        local outer = makers[case.outer](session, path)
+        assert.equal(path .. expected,
+          refusal(other, session, path .. "/" .. case.name))
+        -- Beside it, or deeper, there may be one.
+        assert(makers[other](session, path .. "/other/" .. case.name))
+        expected = expected:gsub(outer.path:gsub("%p", "%%%0"), "$path")
+        -- The other order.
+        path = support.path()
+        local inner = makers[other](session, path .. "/" .. case.name)
+        assert.equal(path .. expected:gsub("%$path", path),
+          refusal(case.outer, session, path))
+        assert.is_table(inner)
+        session:close()
+      end
+    end)
+  end
+
+  it("is another's again when nobody refers to the lock any more", function()
+    local session, path = connect(), support.path()
+    local function use(kind, place)
+      collect()
+      assert(makers[kind](session, place):acquire(5)):release { wait = true }
+      collect()
+    end
+    use("unfair", path)
+    use("mutex", path .. "/holder")
+    use("unfair", path)
+  end)
+
+  it("is another kind's own affair", function()
+    local session, path = connect(), support.path()
+    local mutex = session:mutex(path)
+    local kept = { session:mutex(path .. "/holder"),
+      session:mutex(path .. "/locks"), session:rwlock(path .. "/leases").read }
+    local semaphore = session:semaphore(path .. "/other", 2)
+    kept[4] = session:mutex(path .. "/other/holder")
+    assert.equal(path, mutex.path)
+    assert.equal(path .. "/other", semaphore.path)
+    assert.equal(4, #kept)
+  end)
+end)

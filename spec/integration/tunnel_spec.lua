@@ -1,0 +1,227 @@
+-- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
+-- tunnel does not let through.  Every name is one of the page's.
+local start_hostile = require "support.hostile".start
+local start_server = require "support.server".start
+local support = require "support"
+local tunnel = require "support.tunnel"
+local zklock = require "zklock"
+
+local missing = tunnel.missing()
+
+describe("The tunnel of doc/tls.md #once", function()
+  if missing then return pending(missing) end
+
+  local dir, other, old, servers, secure
+
+  setup(function()
+    dir = tunnel.certify()
+    other = tunnel.certify() -- another CA's
+    old = tunnel.certify(dir)
+    servers = start_server(3, tunnel.server_flags(dir))
+    secure = {}
+    for i = 1, 3 do
+      secure[i] = "127.0.0.1:" .. servers:setting("secureClientPort", i)
+    end
+  end)
+  teardown(function()
+    servers:stop()
+    os.execute(("rm -r '%s' '%s' '%s'"):format(dir, other, old))
+  end)
+  before_each(support.start)
+  after_each(support.finish)
+
+  -- Nobody is reached through the tunnel, and `connect` says so in time; the
+  -- tunnel's log says `why`.
+  local function refused(through, why)
+    local begun = support.now()
+    local session, message, code = zklock.connect(through.hosts,
+      { connect_timeout = 1 })
+    assert.is_nil(session)
+    assert.equal("disconnected", code, message)
+    assert.is_true(support.now() - begun < 1 + support.slack)
+    if why then through:expect(why) end
+  end
+
+  local function replace(pattern, by)
+    return function(text)
+      local changed, n = text:gsub(pattern, by)
+      assert.is_true(n > 0)
+      return changed
+    end
+  end
+
+  -- Is the tunnel connected to `host`?
+  local function is_connected(host)
+    local port = (":%04X"):format(tonumber((host:match ":(%d+)$")))
+    for line in io.lines "/proc/net/tcp" do
+      local to, state = line:match "^%s*%d+: %S+ (%S+) (%x+) "
+      if state == "01" and to:sub(-5) == port then return true end
+    end
+    return false
+  end
+
+  -- The server that the only session is connected to.
+  local function find_own()
+    return support.wait_until(function()
+      local found
+      for i = 1, 3 do
+        if is_connected(secure[i]) then
+          if found then return false end -- a connection that is ending
+          found = i
+        end
+      end
+      return found
+    end, 5, "a connection to one server")
+  end
+
+  it("carries what the page's program does", function()
+    local through = tunnel.start(dir, secure)
+    local said
+    local environment = setmetatable({ print = function(text) said = text end },
+      { __index = _G })
+    local program, n = tunnel.block "lua":gsub("127[%d.:,]+/[^\"]*",
+      through.hosts .. support.path())
+    assert.equal(1, n)
+    local chunk = assert((loadstring or load)(program, "doc", "t", environment))
+    if setfenv then setfenv(chunk, environment) end
+    chunk()
+    assert.matches("^through the tunnel, with token %d+$", said)
+  end)
+
+  it("refuses a server of another name", function()
+    refused(tunnel.start(dir, { secure[2] }), "CERT: Subject checks failed")
+  end)
+
+  it("would take it without checkHost", function()
+    local through = tunnel.start(dir, { secure[2] }, replace("checkHost", ";"))
+    support.connect { hosts = through.hosts }
+  end)
+
+  it("refuses a server whose certificate another CA has signed", function()
+    local through = tunnel.start(dir, { secure[1] },
+      replace("(CAfile = )" .. dir, "%1" .. other))
+    refused(through, "certificate verify failed")
+  end)
+
+  it("refuses a server whose certificate has expired", function()
+    local server = tunnel.before(servers:host(1), old)
+    refused(tunnel.start(dir, { server.hosts }), "certificate has expired")
+  end)
+
+  it("is refused by the server without a certificate", function()
+    -- (Which alert it is depends on the release of Java.)
+    refused(tunnel.start(dir, { secure[1] }, replace("cert = [^\n]*", "")),
+      " alert ")
+  end)
+
+  it("is refused by the server with one of another CA", function()
+    refused(tunnel.start(dir, { secure[1] },
+      replace("(cert = )" .. dir, "%1" .. other)), " alert certificate")
+  end)
+
+  it("is refused by the server with one that has expired", function()
+    refused(tunnel.start(old, { secure[1] }), " alert certificate")
+  end)
+
+  it("does not speak with a plain server", function()
+    refused(tunnel.start(dir, { servers:host(1) }), "SSL_connect")
+  end)
+
+  it("gives up a server that is silent, and the session goes to another",
+    function()
+      local silent = start_hostile()
+      silent:behave { kind = "silent" }
+      refused(tunnel.start(dir, { silent.hosts }))
+      local through = tunnel.start(dir, { silent.hosts, secure[2] })
+      support.connect { hosts = through.hosts, session_timeout = 4 }
+      through:expect "Connection reset: 0 byte(s) sent to TLS"
+    end)
+
+  it("may stand before the server, too", function()
+    local server = tunnel.before(servers:host(1), dir)
+    local through = tunnel.start(dir, { server.hosts })
+    local guard = support.hold(support.path(), { hosts = through.hosts })
+    assert.is_true(guard:verify())
+  end)
+
+  it("lets no machine in there without a certificate of the CA", function()
+    local server = tunnel.before(servers:host(1), dir)
+    refused(tunnel.start(dir, { server.hosts }, replace("cert = [^\n]*", "")))
+    server:expect "peer did not return a certificate"
+    local foreign = replace("(cert = )" .. dir, "%1" .. other)
+    refused(tunnel.start(dir, { server.hosts }, foreign))
+    server:expect "certificate verify failed"
+  end)
+
+  it("gives the server a name, and an ACL keeps others out", function()
+    local through, path = tunnel.start(dir, secure), support.path()
+    local guard = support.hold(path, { hosts = through.hosts, acl = {
+      { scheme = "x509", id = "CN=web1.example.com", perms = "cdrwa" },
+    } })
+    local stranger = support.connect { hosts = servers.hosts }
+    assert.equal("auth", (select(3, stranger:mutex(path):acquire(5))))
+    assert.equal("auth", (select(3, stranger:contenders(path))))
+    local friend = support.connect { hosts = through.hosts }
+    assert.equal(1, #friend:contenders(path))
+    guard:release()
+  end)
+
+  it("is what a session with auth x509 insists on", function()
+    local path, options = support.path(), {
+      auth = { scheme = "x509", credential = "certificate" }, acl = "creator",
+    }
+    options.hosts = tunnel.start(dir, secure).hosts
+    local guard = support.hold(path, options)
+    local stranger = support.connect { hosts = servers.hosts }
+    assert.equal("auth", (select(3, stranger:contenders(path))))
+    guard:release()
+    options.hosts = nil
+    assert.equal("auth", (select(3, zklock.connect(servers.hosts, options))))
+  end)
+
+  it("lets the session go to another server when its own dies", function()
+    local through = tunnel.start(dir, secure)
+    local guard, session = support.hold(support.path(),
+      { hosts = through.hosts, session_timeout = 20 })
+    local own = find_own()
+    servers:kill(own)
+    support.step_until(session, function()
+      assert.is_true(guard:is_held())
+      return session:stats().reconnects >= 1
+    end, 15, "a connection to another server")
+    assert.is_true(guard:verify())
+    servers:restart(own)
+  end)
+
+  it("may be killed and come back, and holds stay", function()
+    local through = tunnel.start(dir, secure)
+    local guard, session = support.hold(support.path(),
+      { hosts = through.hosts, session_timeout = 20 })
+    through:kill()
+    support.step_until(session, function()
+      return session:state() == "suspended"
+    end, 5, "no connection")
+    through:begin()
+    support.step_until(session, function()
+      return session:state() == "connected"
+    end, 10, "a connection")
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
+  end)
+
+  it("that stalls ends holds before the servers give the lock away", function()
+    local through, path = tunnel.start(dir, secure), support.path()
+    local guard = support.hold(path, { hosts = through.hosts,
+      session_timeout = 4 })
+    local other_session, granted = support.connect { hosts = servers.hosts }
+    other_session:mutex(path):acquire_async(nil, function(g) granted = g end)
+    through:signal "STOP"
+    support.step_until(other_session, function()
+      assert.is_false(granted ~= nil and granted:is_held() and guard:is_held())
+      return granted
+    end, 15, "the lock is passed on")
+    assert.equal("silence", guard:reason())
+    through:signal "CONT"
+    granted:release()
+  end)
+end)

@@ -1,0 +1,146 @@
+-- A stranger who may call README's handler with any URL.
+local nginx = require "nginx.server"
+local start_server = require "support.server".start
+local support = require "support"
+local zklock = require "zklock"
+
+-- What a stranger sends as ?user=…
+local HOSTILE = {
+  -- Contenders in Alice's directory, of each kind and layout.
+  "alice/x-lock-0000000000", "alice%2Fx-lock-0000000000",
+  "alice/x-lock--999999999", "alice/x-__READ__0000000000",
+  "alice/x-__WRIT__0000000000", "alice/__lock__0000000000",
+  "alice/x__rlock__0000000000", "alice/x-lease-0000000000",
+  "alice/locks/x-lock-0000000000", "alice/leases/x-lease-0000000000",
+  "alice/holder", "alice%2Fholder", "alice/holder/x",
+  -- Other directories.
+  "/zookeeper/quota", "../../zookeeper/quota", "alice/..", "alice%2F..", "..",
+  ".", "%2F..", "/", "holder", "locks", "leases", "zookeeper",
+  "-lock-0000000000", "1234567890", "__lock__0000000000",
+  -- Forged lines, and what is no text.
+  "%0A", "x%0A2026/11/22%2012:00:00%20[emerg]%201%231:%20forged",
+  "x%0D%0Aforged", "x%E2%80%A8forged", "x%C2%85forged", "%00", "alice%00",
+  "%1B[2Jforged", "%FF", "%C0%AF", "%ED%A0%80", "%F0%9F%98%80", "\255\254",
+  -- Others' keys, and what decodes strangely.
+  "%3Dalice%3D", "=alice=", "alice%3D", "%25", "%", "%zz", "alice+", "+",
+  ("a"):rep(64), ("a"):rep(65), ("%2F"):rep(64), ("%2F"):rep(65),
+  ("a"):rep(7000), ("/x-lock-0000000000"):rep(60),
+}
+
+-- What nginx makes of it.
+local function decode(text)
+  return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits)
+    return string.char(tonumber(digits, 16))
+  end))
+end
+
+local missing = nginx.missing()
+
+describe("A stranger with any URL", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  -- Each line of nginx's log is one that nginx has begun, and what it has from
+  -- us is plain.  (Of the request itself nginx shows the bytes.)
+  local function check_log(server)
+    for line in server:log():gmatch "[^\n]+" do
+      assert.truthy(line:find "^%d+/%d+/%d+ [%d:]+ %[%l+%] %d+#%d+: ", line)
+      assert.is_nil(line:gsub(", client: .*", ""):find "[^\32-\126]", line)
+    end
+  end
+
+  -- A directory that is left behind stays there for a minute.
+  local function start_patient()
+    local zookeeper = support.closing(start_server(), function(s) s:stop() end)
+    return zookeeper.hosts, nginx.paste(zookeeper.hosts .. "/app")
+  end
+
+  it("cannot keep another user's lock", function()
+    local _, server = start_patient()
+    for _, text in ipairs(HOSTILE) do
+      local _, status = server:get("/orders?user=" .. text)
+      assert.are.equal(200, status, text)
+      _, status = server:get "/orders?user=alice"
+      assert.are.equal(200, status, "Alice, after " .. text)
+    end
+    check_log(server)
+  end)
+
+  it("makes no nodes but one for each key", function()
+    local hosts, server = start_patient()
+    local zk, keys = support.zk(hosts), {}
+    local top = zk:children "/"
+    for _ = 1, 2 do
+      for _, text in ipairs(HOSTILE) do
+        server:get("/orders?user=" .. text)
+        keys["user-" .. zklock.key(decode(text))] = true
+      end
+    end
+    support.wait_until(function()
+      return support.count_contenders("/app", zk) == 0
+    end)
+    top[#top + 1] = "app"
+    table.sort(top)
+    assert.are.same(top, zk:children "/")
+    assert.are.same({ "locks" }, zk:children "/app")
+    for _, key in ipairs(zk:children "/app/locks") do
+      assert.is_true(keys[key], key)
+      keys[key] = nil
+      assert.are.same({}, zk:children("/app/locks/" .. key))
+    end
+    assert.is_nil(next(keys))
+  end)
+
+  it("leaves nothing behind", function()
+    local prefix, zk = support.path(), support.zk()
+    local server = nginx.paste(support.hosts .. prefix)
+    for i = 1, 300 do server:must("/orders?user=nobody" .. i) end
+    support.wait_until(function() -- (the server looks each second)
+      return #(zk:children(prefix .. "/locks") or {}) == 0
+    end, 20, "the directories to vanish")
+  end)
+
+  it("gets 400 for what names nobody, and 414 for 100 KB", function()
+    local server = nginx.paste(support.hosts .. support.path())
+    for _, query in ipairs { "", "?", "?user", "?user=", "?other=1",
+      "?user=&user=alice" } do
+      assert.are.equal(400, select(2, server:get("/orders" .. query)), query)
+    end
+    local long = "/orders?user=" .. ("alice/x-lock-0000000000/"):rep(4266)
+    assert.are.equal(414, select(2, server:get(long)))
+  end)
+
+  it("cannot forge a line of nginx's log", function()
+    local prefix = support.path()
+    local server = nginx.paste(support.hosts .. prefix)
+    server.may_complain = true
+    local requests, held = {}, {}
+    for _, text in ipairs(HOSTILE) do
+      local plain = decode(text)
+      held[plain] = held[plain]
+        or support.hold(prefix .. "/locks/user-" .. zklock.key(plain))
+      requests[#requests + 1] = server:begin("/orders?user=" .. text)
+    end
+    for i, request in ipairs(requests) do
+      assert.are.equal(503, select(2, request:answer()), HOSTILE[i])
+    end
+    assert.truthy(server:complaints():find("forged", 1, true))
+    check_log(server)
+  end)
+
+  it("is the same user however the URL spells it", function()
+    local prefix = support.path()
+    local server = nginx.paste(support.hosts .. prefix)
+    support.hold(prefix .. "/locks/user-" .. zklock.key "a/b c")
+    local requests = {}
+    for i, text in ipairs { "a/b%20c", "a%2Fb+c", "%61%2f%62%20%63" } do
+      requests[i] = server:begin("/orders?user=" .. text)
+    end
+    server.may_complain = true
+    for _, request in ipairs(requests) do
+      assert.are.equal(503, select(2, request:answer()))
+    end
+  end)
+end)

@@ -1,0 +1,318 @@
+--- The process behind support.hostile's little sister: servers of its own, one
+-- for each of `support.lies`, that look like ZooKeeper and lie.  What they do
+-- not lie about they do as ZooKeeper does, for one lock's worth of it.  Speaks
+-- with the spec as every child does: `require "support.impostor"()` in one.
+-- luacheck: globals say hear parent_socket
+local frames = require "support.frame"
+local lies = require "support.lies"
+local now = require "zklock.core".now
+local socket = require "socket"
+
+local int, buffer, read_int = frames.int, frames.buffer, frames.read_int
+
+local KINDS = {
+  [1] = "create", [2] = "delete", [3] = "exists", [4] = "get", [5] = "set",
+  [8] = "list", [9] = "sync", [11] = "ping", [15] = "create", [18] = "unwatch",
+  [19] = "mkdir", [100] = "auth", [101] = "watch", [-11] = "close",
+}
+local NO_NODE, NODE_EXISTS, AUTH_FAILED = -101, -110, -115
+local FOREIGN = int(0x7f7f) .. int(1) -- another session
+
+local worlds = {}      -- one for each lie: see new_world
+local connections = {} -- socket → see accept
+
+-- Numbers of 64 bits.
+
+local function long(n) return int(n / 4294967296) .. int(n % 4294967296) end
+
+local function zxid_text(zxid) return ("%019.0f"):format(zxid) end
+
+-- A world: the nodes, and what the spec asks about afterwards.
+
+local function new_world(lie)
+  return { lie = lie, nodes = { ["/"] = { czxid = 0, children = {} } },
+    zxid = 4294967296, sessions = 0, told = {}, made = {}, counts = {} }
+end
+
+local function count(world, what)
+  world.counts[what] = (world.counts[what] or 0) + 1
+end
+
+local function parent_of(path)
+  local parent = path:match "^(.*)/[^/]*$"
+  return parent == "" and "/" or parent
+end
+
+local function stat_of(node)
+  local children = 0
+  for _ in pairs(node.children) do children = children + 1 end
+  return long(node.czxid) .. long(node.czxid) .. long(0) .. long(0)
+    .. int(0) .. int(node.created or 0) .. int(0)
+    .. (node.owner or ("\0"):rep(8)) .. int(#(node.data or ""))
+    .. int(children) .. long(node.czxid)
+end
+
+local function make(world, path, owner, data)
+  local parent = world.nodes[parent_of(path)]
+  if not parent then return nil, NO_NODE end
+  if world.nodes[path] then return nil, NODE_EXISTS end
+  world.zxid = world.zxid + 1
+  parent.created = (parent.created or 0) + 1
+  parent.children[path:match "[^/]*$"] = true
+  local node = { czxid = world.zxid, owner = owner, data = data, children = {} }
+  world.nodes[path] = node
+  local id = (owner or ""):gsub(".", function(c)
+    return ("%02x"):format(c:byte())
+  end)
+  table.insert(world.made, ("%s %s 0x%s"):format(path, zxid_text(world.zxid),
+    (id:gsub("^0+", ""))))
+  return node
+end
+
+local function remove(world, path)
+  local node = world.nodes[path]
+  if not node then return NO_NODE end
+  world.zxid = world.zxid + 1
+  world.nodes[path] = nil
+  local parent = world.nodes[parent_of(path)]
+  if parent then parent.children[path:match "[^/]*$"] = nil end
+  return 0
+end
+
+-- Requests: each returns an error code and what is behind the header.
+
+local function read_buffer(text, at)
+  local size = math.max(0, read_int(text, at))
+  return text:sub(at + 4, at + 3 + size), at + 4 + size
+end
+
+local answers = {}
+
+-- With the node's path and stat.  The flags come last: sequential is 2.
+local function create(link, path, rest, ephemeral)
+  local world, flags = link.world, read_int(rest, #rest - 3)
+  if flags == 3 then
+    local parent = world.nodes[parent_of(path)]
+    path = path .. ("%010d"):format(parent and parent.created or 0)
+  end
+  local node, problem = make(world, path, ephemeral and link.session,
+    read_buffer(rest, 1))
+  if not node then return problem, "" end
+  return 0, buffer(path) .. stat_of(node)
+end
+
+function answers.create(link, path, rest)
+  return create(link, path, rest, true)
+end
+
+answers.mkdir = create
+
+function answers.delete(link, path) return remove(link.world, path), "" end
+
+function answers.exists(link, path)
+  local node = link.world.nodes[path]
+  return node and 0 or NO_NODE, node and stat_of(node) or ""
+end
+
+function answers.get(link, path)
+  local node = link.world.nodes[path]
+  if not node then return NO_NODE, "" end
+  return 0, buffer(node.data or "") .. stat_of(node)
+end
+
+answers.set = answers.exists
+
+function answers.list(link, path)
+  local node = link.world.nodes[path]
+  if not node then return NO_NODE, "" end
+  local names = {}
+  for name in pairs(node.children) do names[#names + 1] = buffer(name) end
+  return 0, int(#names) .. table.concat(names)
+end
+
+function answers.sync(_, path) return 0, buffer(path) end
+function answers.ping() return 0, "" end
+
+-- Who asks for another way to authenticate wants to be refused.
+function answers.auth(link, _, frame)
+  if link.world.lie.keeps then return 0, "" end
+  return read_buffer(frame, 17) == "digest" and 0 or AUTH_FAILED, ""
+end
+
+function answers.unwatch() return 0, "" end
+function answers.watch() return 0, "" end
+function answers.close() return 0, "" end
+
+-- Telling: pieces, each at its time; `false` is the end.
+
+local function tell(link, text, delay)
+  table.insert(link.out, { text = text, from = 1, due = now() + (delay or 0) })
+end
+
+-- What a lie returns: nil for the truth; else the pieces to say instead, each
+-- bytes, seconds to wait, "close" or "silence".
+local function lie_about(link, h)
+  local world, lie = link.world, link.world.lie
+  if lie.on ~= h.kind and lie.on ~= "any" then return nil end
+  count(world, "seen")
+  local n = world.counts.seen - (lie.skip or 0)
+  if n < 1 or n > (lie.times or math.huge) then return nil end
+  return { lie.tell(h, n, world) }
+end
+
+local function pour(link, pieces)
+  local delay = 0
+  for _, piece in ipairs(pieces) do
+    if type(piece) == "number" then
+      delay = delay + piece
+    elseif piece == "close" then
+      tell(link, false, delay)
+    elseif piece == "silence" then
+      link.silent = true
+    else
+      tell(link, piece, delay)
+    end
+  end
+end
+
+-- A connect request: its timeout stands at byte 17, its session at 21.
+local function greet(link, frame)
+  local world, id = link.world, frame:sub(21, 28)
+  link.greeted = true
+  count(world, "greetings")
+  if id == ("\0"):rep(8) then
+    world.sessions = world.sessions + 1
+    id = int(0x6c6965) .. int(world.sessions)
+  end
+  local h = { kind = "connect", timeout = read_int(frame, 17), id = id,
+    passwd = buffer(("\1"):rep(16)), flag = "\0", protocol = 0, size = nil }
+  local pieces = lie_about(link, h)
+  link.session = h.id
+  pour(link, pieces or { lies.greeting(h) })
+end
+
+local PATHLESS = { ping = true, close = true, auth = true, watch = true }
+
+local function hear_frame(link, frame)
+  if link.silent then return end
+  if not link.greeted then return greet(link, frame) end
+  local world = link.world
+  local kind = KINDS[read_int(frame, 9)]
+  if not kind then error("an unknown request: " .. read_int(frame, 9)) end
+  local path, at
+  if not PATHLESS[kind] then path, at = read_buffer(frame, 13) end
+  count(world, "requests")
+  count(world, kind)
+  local err, body = answers[kind](link, path, frame:sub(at or 1))
+  local h = { kind = kind, xid = frame:sub(5, 8), zxid = long(world.zxid),
+    err = err, body = body, path = path, session = link.session, link = link }
+  if kind == "ping" then h.zxid = long(0) end
+  pour(link, lie_about(link, h)
+    or { lies.reply(h), err == AUTH_FAILED and "close" or nil })
+end
+
+-- The sockets.
+
+local function finish(s)
+  connections[s] = nil
+  s:close()
+end
+
+local function accept(world)
+  local s = world.listener:accept()
+  if not s then return end
+  s:settimeout(0)
+  s:setoption("tcp-nodelay", true)
+  count(world, "connections")
+  connections[s] = { world = world, said = "", out = {}, socket = s }
+end
+
+local function read(s)
+  local link = connections[s]
+  if not link then return end
+  local data, problem, part = s:receive(16384)
+  link.said = link.said .. (data or part or "")
+  local frame, rest = frames.split(link.said)
+  while frame do
+    link.said = rest
+    hear_frame(link, frame)
+    frame, rest = frames.split(rest)
+  end
+  if problem == "closed" then finish(s) end
+end
+
+local function write(s)
+  local link = connections[s]
+  local head = link and link.out[1]
+  if not head then return end
+  if not head.text then return finish(s) end
+  local drip = link.world.lie.drip
+  local sent, problem, partly = s:send(head.text, head.from,
+    drip and head.from or -1)
+  if problem == "closed" then return finish(s) end
+  head.from = (sent or partly or 0) + 1
+  if head.from > #head.text then
+    table.remove(link.out, 1)
+  elseif drip then
+    head.due = now() + drip
+  end
+end
+
+-- The spec's words: `truth N`: what has been made in the world of lie N, and
+-- what was counted.
+local function obey()
+  local n = (hear() or os.exit(0)):match "truth (%d+)"
+  local world = worlds[tonumber(n)]
+  for _, line in ipairs(world.made) do say("made " .. line) end
+  for what, times in pairs(world.counts) do say(what .. " " .. times) end
+  say "done"
+end
+
+local function interests()
+  local reading, writing, due = { parent_socket }, {}, math.huge
+  for _, world in ipairs(worlds) do reading[#reading + 1] = world.listener end
+  for s, link in pairs(connections) do
+    local head = link.out[1]
+    reading[#reading + 1] = s
+    if head and head.due <= now() then
+      writing[#writing + 1] = s
+    elseif head then
+      due = math.min(due, head.due)
+    end
+  end
+  return reading, writing, due < math.huge and math.max(0, due - now()) or nil
+end
+
+local function open_worlds(path)
+  local by_listener, ports = {}, {}
+  for i, lie in ipairs(lies.list) do
+    local world = new_world(lie)
+    world.listener = assert(socket.bind("127.0.0.1", 0, 64))
+    world.listener:settimeout(0)
+    worlds[i], by_listener[world.listener] = world, world
+    ports[i] = select(2, world.listener:getsockname())
+    if not lie.no_path then make(world, path) end
+    for _, name in ipairs(lie.ahead or {}) do
+      make(world, path .. "/" .. name, FOREIGN, "somebody")
+    end
+  end
+  say(table.concat(ports, ","))
+  return by_listener
+end
+
+return function(path)
+  local by_listener = open_worlds(path)
+  while true do
+    local readable, writable = socket.select(interests())
+    for _, s in ipairs(writable) do write(s) end
+    for _, s in ipairs(readable) do
+      if s == parent_socket then
+        obey()
+      elseif by_listener[s] then
+        accept(by_listener[s])
+      else
+        read(s)
+      end
+    end
+  end
+end

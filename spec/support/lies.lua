@@ -1,0 +1,563 @@
+--- What support.impostor lies about: a list, each
+--
+--     it = sentence         what zklock does then
+--     on = "create"         the request that is lied about: connect, create
+--                           (of a contender), mkdir, list, get, exists, delete,
+--                           ping, auth, close; "any": each behind the greeting
+--     tell(h, n, world)     what is said instead, the nth time: see `pour` of
+--                           support.impostor.  `h`: the truth
+--     times, skip = n, n    so often (else always), after so many truths
+--     ends = "granted"      how the first acquire ends, in Lua's words of
+--                           patterns, one or more: "timeout|invalid"; or the
+--                           connect: "connect disconnected"
+--     again = …             the same of a second acquire (else: as the first)
+--     logs = "words"        a line of the log has them
+--     lock, session         their options: "unfair", a table
+--     group = "deadly"      the client library does not live to tell
+--     group = "negative"    it asks for less memory than none, at which a
+--                           sanitizer ends the process
+--     keeps = true          whoever wants to be refused is not
+--     ahead = { name, … }   contenders of another session
+--     drip = seconds        between two bytes of whatever is said
+--     timeout = seconds     of the client's session (2)
+--     no_path = true        the lock's directory is missing
+--     asks = n              at most so many requests reach the server (400)
+local frames = require "support.frame"
+
+local int, buffer, read_int = frames.int, frames.buffer, frames.read_int
+
+local lies = { list = {} }
+
+-- Frames.
+
+function lies.greeting(h)
+  local body = int(h.protocol) .. int(h.timeout) .. h.id .. h.passwd .. h.flag
+  return int(h.size or #body) .. body
+end
+
+function lies.reply(h)
+  return buffer(h.xid .. h.zxid .. int(h.err) .. h.body)
+end
+
+local greeting, reply = lies.greeting, lies.reply
+
+local DELETED, CHANGED, CHILD, SESSION = 2, 3, 4, -1
+
+local function event(kind, state, path)
+  return buffer(int(-1) .. int(-1) .. int(-1) .. int(0) .. int(kind)
+    .. int(state) .. buffer(path))
+end
+
+-- The truth but for some fields.
+local function but(h, changes)
+  local copy = {}
+  for key, value in pairs(h) do copy[key] = value end
+  for key, value in pairs(changes) do copy[key] = value end
+  return copy
+end
+
+local function greets(changes)
+  return function(h)
+    for key, value in pairs(changes) do h[key] = value end
+    return greeting(h)
+  end
+end
+
+local function fails(code)
+  return function(h) return reply(but(h, { err = code, body = "" })) end
+end
+
+local function says(body) -- what is behind the header
+  return function(h) return reply(but(h, { err = 0, body = body })) end
+end
+
+-- A created node: its path, and its Stat of 68 bytes.
+local function path_of(h) return h.body:sub(5, -69) end
+
+local function makes(change) -- another path
+  return function(h)
+    if h.err ~= 0 then return reply(h) end
+    return reply(but(h, {
+      body = buffer(change(path_of(h), h.path)) .. h.body:sub(-68),
+    }))
+  end
+end
+
+-- Bytes of the Stat, from `at` on.
+local function counts(at, bytes)
+  return function(h)
+    if h.err ~= 0 then return reply(h) end
+    local body, from = h.body, #h.body - 68 + at
+    return reply(but(h, {
+      body = body:sub(1, from - 1) .. bytes .. body:sub(from + #bytes),
+    }))
+  end
+end
+
+local CZXID, OWNER = 1, 45
+local NONE, FOREIGN = ("\0"):rep(8), int(0x7f7f) .. int(9)
+local MINUS, HUGE = ("\255"):rep(8), "\127" .. ("\255"):rep(7)
+
+local function names_of(h)
+  local names, at = {}, 5
+  for i = 1, h.err == 0 and read_int(h.body, 1) or 0 do
+    local size = read_int(h.body, at)
+    names[i] = h.body:sub(at + 4, at + 3 + size)
+    at = at + 4 + size
+  end
+  return names
+end
+
+local function list(names, count)
+  local parts = {}
+  for i, name in ipairs(names) do parts[i] = buffer(name) end
+  return int(count or #names) .. table.concat(parts)
+end
+
+-- What is done to the truth's names; the contender of ours is among them.
+local function lists(change)
+  return function(h)
+    local names = names_of(h)
+    if #names == 0 then return reply(h) end
+    return reply(but(h, { body = change(names) or list(names) }))
+  end
+end
+
+local function before(...) -- the truth
+  local more = { ... }
+  return function(h)
+    local pieces = {}
+    for i, piece in ipairs(more) do pieces[i] = piece end
+    pieces[#pieces + 1] = reply(h)
+    return (table.unpack or unpack)(pieces)
+  end
+end
+
+local function after(...)
+  local more = { ... }
+  return function(h) return reply(h), (table.unpack or unpack)(more) end
+end
+
+local AHEAD = { "_c_00000000-0000-4000-8000-000000000001-lock-0000000000" }
+
+-- The list.
+
+local function add(lie) lies.list[#lies.list + 1] = lie end
+
+local UNGRANTED = "|timeout|disconnected|invalid|auth"
+
+-- A lie that is told once is outlived (`once` says how). Of one that is told
+-- always, other requests may find out the truth, or not.
+local function once_and_always(lie, once, always)
+  local title = lie.it
+  lie.times, lie.ends, lie.it = 1, once or "granted", title .. ", once"
+  add(lie)
+  local again = but(lie, {})
+  again.times = nil
+  again.ends = always and always.ends or again.ends .. UNGRANTED
+  again.it = title .. ", always"
+  add(again)
+end
+
+-- Greetings.
+
+local REFUSED = "connect disconnected"
+
+add { it = "a greeting that ends in the middle", on = "connect",
+  tell = function(h) return greeting(h):sub(1, 20), "close" end,
+  ends = REFUSED }
+add { it = "half a greeting, and then silence", on = "connect",
+  tell = function(h) return greeting(h):sub(1, 20), "silence" end,
+  ends = REFUSED }
+add { it = "no greeting at all", on = "connect",
+  tell = function() return "silence" end, ends = REFUSED }
+add { it = "the greeting of an old server, without the last byte",
+  on = "connect", tell = greets { flag = "" }, ends = "granted" }
+add { it = "a greeting with bytes behind it", on = "connect",
+  tell = function(h) return greeting(h) .. ("\0"):rep(100) end,
+  ends = "timeout|disconnected|" .. REFUSED }
+add { it = "a timeout below zero", on = "connect",
+  tell = greets { timeout = -1 }, ends = REFUSED }
+add { it = "a timeout of zero", on = "connect", tell = greets { timeout = 0 },
+  ends = REFUSED }
+add { it = "a timeout of a millisecond", on = "connect",
+  tell = greets { timeout = 1 }, ends = REFUSED }
+add { it = "a timeout of 24 days", on = "connect",
+  tell = greets { timeout = 2147483647 }, ends = "granted" .. UNGRANTED }
+add { it = "a timeout of -2147483648", on = "connect",
+  tell = greets { timeout = -2147483648 }, ends = REFUSED }
+add { it = "no session", on = "connect", tell = greets { id = NONE },
+  ends = REFUSED }
+add { it = "the session -1", on = "connect", tell = greets { id = MINUS },
+  ends = "granted" }
+add { it = "a password of no length", on = "connect",
+  tell = greets { passwd = int(0) .. ("\1"):rep(16) }, ends = "granted" }
+add { it = "a password of a length below zero", on = "connect",
+  tell = greets { passwd = int(-1) .. ("\1"):rep(16) }, ends = "granted" }
+add { it = "a password of a gigabyte", on = "connect",
+  tell = greets { passwd = int(2 ^ 30) .. ("\1"):rep(16) }, ends = "granted" }
+add { it = "a server that may only be read", on = "connect",
+  tell = greets { flag = "\1" }, ends = REFUSED }
+add { it = "a flag that is neither", on = "connect",
+  tell = greets { flag = "\255" }, ends = REFUSED .. "|granted" }
+add { it = "a protocol of another version", on = "connect",
+  tell = greets { protocol = -77 }, ends = "granted" }
+add { it = "a greeting that says it is longer", on = "connect",
+  tell = greets { size = 4000 }, ends = "granted" }
+add { it = "a greeting that says it is shorter than nothing", on = "connect",
+  tell = greets { size = -1 }, ends = "granted" }
+add { it = "another session at each return", on = "connect",
+  tell = function(h, n)
+    h.id = int(0x6c6965) .. int(1000 + n)
+    if n > 2 then return greeting(h) end
+    return greeting(h), 0.05, "close"
+  end, ends = "granted" }
+add { it = "the end right after each greeting", on = "connect",
+  tell = function(h) return greeting(h), "close" end,
+  ends = "disconnected|timeout|" .. REFUSED }
+add { it = "the end right after three greetings", on = "connect", times = 3,
+  tell = function(h) return greeting(h), "close" end, ends = "granted" }
+add { it = "a page of HTTP", on = "connect",
+  tell = function()
+    return "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\n\r\n"
+      .. ("<html>no</html>"):rep(20), "close"
+  end, ends = "disconnected|timeout|" .. REFUSED }
+-- (Where the machine is busy a reply takes a second: longer than the lease of a
+-- short session.)
+add { it = "everything byte by byte", on = "nothing", drip = 0.0001,
+  timeout = 20, ends = "granted" }
+
+-- Nodes that were not made as they were asked for.
+
+local function wrong_path(what, change, options)
+  local lie = { it = what, on = "create", tell = makes(change),
+    logs = "a node that nobody has asked for" }
+  for key, value in pairs(options or {}) do lie[key] = value end
+  once_and_always(lie)
+end
+
+wrong_path("a node in another directory", function()
+  return "/other/_c_x-lock-0000000000"
+end)
+wrong_path("a node of another name", function(path)
+  return (path:gsub("[^/]*$", "_c_x-lock-0000000000"))
+end)
+wrong_path("a node of no name", function() return "" end)
+wrong_path("a node without a number", function(_, asked) return asked end)
+wrong_path("a node of a number of 5000 digits", function(path)
+  return path .. ("0"):rep(5000)
+end)
+wrong_path("a node of a number that is none", function(path)
+  return path:sub(1, -11) .. "000000\n001"
+end)
+wrong_path("a node of a number beyond an int", function(_, asked)
+  return asked .. "9999999999"
+end)
+wrong_path("a NUL in a node's path", function(_, asked)
+  return asked .. "\0" .. "0000000001"
+end)
+wrong_path("a node below a node", function(path) return path .. "/x" end)
+wrong_path("an unfair lock's node of another name", function(path)
+  return path .. "0"
+end, { lock = "unfair" })
+add { it = "a path of 900 KB", on = "create", times = 1, ends = "granted",
+  tell = makes(function(path) return path .. ("x"):rep(900000) end) }
+
+add { it = "a node of no name, from one that lets nobody go", on = "create",
+  times = 1, keeps = true, ends = "granted",
+  tell = makes(function() return "" end) }
+
+local FOREIGNER = "our node as another session's"
+for _, lock in ipairs { "fair", "unfair" } do
+  once_and_always({ it = ("a node of nobody, %s"):format(lock),
+    on = "create", tell = counts(OWNER, NONE), lock = lock, logs = FOREIGNER })
+  once_and_always({ it = ("a node of another session, %s"):format(lock),
+    on = "create", tell = counts(OWNER, FOREIGN), lock = lock,
+    logs = FOREIGNER })
+  once_and_always({ it = ("a node of the session -1, %s"):format(lock),
+    on = "create", tell = counts(OWNER, MINUS), lock = lock,
+    logs = FOREIGNER })
+end
+local OLDER = "a node older than the one before it"
+once_and_always { it = "a token of zero", on = "create", logs = OLDER,
+  tell = counts(CZXID, NONE) }
+once_and_always { it = "a token below zero", on = "create", logs = OLDER,
+  tell = counts(CZXID, MINUS) }
+add { it = "a token that is smaller than the last one", on = "create",
+  skip = 1, tell = counts(CZXID, int(0) .. int(5)), ends = "granted",
+  logs = OLDER,
+  again = "granted" .. UNGRANTED }
+add { it = "the largest token", on = "create", tell = counts(CZXID, HUGE),
+  ends = "granted", token = "9223372036854775807" }
+add { it = "a node without a Stat", on = "create", tell = function(h)
+  return reply(but(h, { body = h.body:sub(1, -69) }))
+end, ends = "granted" .. UNGRANTED }
+add { it = "two creates whose answers are swapped", on = "create",
+  lock = "pair", times = 2, ends = "granted", tell = function(h, n, world)
+    if n == 1 then
+      world.first = h
+      return
+    end
+    local first = world.first
+    return reply(but(first, { body = h.body })),
+      reply(but(h, { body = first.body }))
+  end }
+add { it = "a create that is answered twice", on = "create", times = 1,
+  tell = function(h) return reply(h), reply(h) end, ends = "granted" }
+add { it = "a create that is answered after its list", on = "create",
+  times = 1, tell = function(h) return 0.2, reply(h) end, ends = "granted" }
+add { it = "a create that is never answered", on = "create",
+  tell = function() return "" end, ends = "granted" .. UNGRANTED }
+
+-- Who is told again and again to look once more does so at the pace of the
+-- answers, with one question at a time.
+local PACED = 100000
+
+-- Errors that there are not, that are ours, or that mean something else.
+
+local ERRORS = { -999, 5, 2147483647, -1001, -1003, -1, -2, -4, -9, -103, -112,
+  -115, -116, -117, -118 }
+for _, code in ipairs(ERRORS) do
+  add { it = ("error %d to each create"):format(code), on = "create",
+    tell = fails(code), ends = "granted" .. UNGRANTED }
+  add { it = ("error %d to each list"):format(code), on = "list",
+    tell = fails(code), ends = "timeout|disconnected|invalid|auth" }
+  add { it = ("error %d to each delete"):format(code), on = "delete",
+    tell = fails(code), ends = "granted", again = "granted" .. UNGRANTED }
+end
+add { it = "a directory that is missing and exists", on = "create",
+  tell = fails(-101), ends = "timeout|disconnected|invalid", asks = PACED }
+add { it = "a node that exists and does not", on = "create",
+  tell = fails(-110), ends = "timeout|disconnected|invalid" }
+add { it = "an unfair lock's node that exists and does not", on = "create",
+  lock = "unfair", tell = fails(-110), ends = "granted" .. UNGRANTED }
+add { it = "an error with a body", on = "list", tell = function(h)
+  return reply(but(h, { err = -1 }))
+end, ends = "timeout|disconnected|invalid" }
+
+-- Lists.
+
+local function wrong_list(what, change, words, group)
+  once_and_always { it = what, on = "list", tell = lists(change),
+    logs = "told what cannot be: a list " .. words, group = group }
+end
+
+add { it = "an empty list, once", on = "list", times = 1, ends = "granted",
+  tell = lists(function() return list {} end) }
+add { it = "empty lists", on = "list", ends = "timeout|disconnected|invalid",
+  asks = PACED,
+  tell = lists(function() return list {} end) }
+
+-- A list of a hundred thousand: the truth, and strangers.
+local crowd = {}
+for i = 1, 100000 do crowd[i] = buffer("stranger-" .. i) end
+crowd = table.concat(crowd)
+add { it = "a list of a hundred thousand", on = "list", ends = "granted",
+  tell = lists(function(names)
+    return int(#names + 100000) .. list(names):sub(5) .. crowd
+  end) }
+add { it = "a list of a thousand contenders that there are not", on = "list",
+  ends = "granted", again = "granted" .. UNGRANTED, asks = 5000,
+  tell = lists(function(names)
+    for i = 1, 1000 do
+      names[#names + 1] = ("x-lock-%010d"):format(100000 + i)
+    end
+  end) }
+wrong_list("a name with a slash", function(names)
+  names[#names + 1] = "x/y-lock-0000000000"
+end, "with a name that is none")
+wrong_list("a name of nothing", function(names)
+  names[#names + 1] = ""
+end, "with a name that is none")
+wrong_list("our name twice", function(names)
+  names[#names + 1] = names[1]
+end, "with a name twice")
+wrong_list("a name of others twice", function(names)
+  for _ = 1, 2 do names[#names + 1] = "x-lock-0000009999" end
+end, "with a name twice")
+wrong_list("our name with a NUL and more", function(names)
+  names[#names + 1] = names[1] .. "\0x"
+end, "with a name twice")
+add { it = "a contender of a name that is longer than any path", on = "list",
+  asks = PACED, ends = "timeout|disconnected|invalid", tell = lists(
+    function(names)
+      names[#names + 1] = ("x"):rep(100000) .. "-lock-0000000000"
+    end) }
+wrong_list("a list that says it is a million", function(names)
+  return list(names, 1000000)
+end, "that ends too early")
+once_and_always({ it = "a list that says it is ten million", on = "list",
+  tell = lists(function(names) return list(names, 10000000) end) },
+  "granted" .. UNGRANTED)
+wrong_list("a list of less than nothing", function(names)
+  return list(names, -1)
+end, "of no length", "negative")
+wrong_list("a list of much less than nothing", function(names)
+  return list(names, -2147483648)
+end, "of no length", "negative")
+wrong_list("a name that is longer than its frame", function(names)
+  return int(#names + 1) .. list(names):sub(5) .. int(100000) .. "short"
+end, "that ends too early")
+wrong_list("a name shorter than nothing", function(names)
+  return int(#names + 1) .. list(names):sub(5) .. int(-7)
+end, "that ends too early")
+
+-- Data.
+
+local function waits(lie)
+  lie.ahead = AHEAD
+  lie.ends = lie.ends or "timeout|disconnected|invalid"
+  add(lie)
+end
+
+waits { it = "somebody ahead, and no lie", on = "nothing" }
+waits { it = "data of -2 bytes", on = "get", group = "negative",
+  logs = "data of no length",
+  tell = says(int(-2) .. ("\1"):rep(68)) }
+waits { it = "data of -2147483648 bytes", on = "get", group = "negative",
+  tell = says(int(-2147483648) .. ("\1"):rep(68)) }
+waits { it = "data of -1 bytes, which are none", on = "get",
+  tell = function(h)
+    return reply(but(h, { body = int(-1) .. h.body:sub(-68) }))
+  end }
+for _, code in ipairs { -999, 5, -112, -118, -2 } do
+  waits { it = ("error %d to each read"):format(code), on = "get",
+    tell = fails(code) }
+end
+waits { it = "a node ahead that is listed and does not exist", on = "get",
+  tell = fails(-101), asks = PACED }
+waits { it = "a megabyte of data", on = "get", tell = function(h)
+  return reply(but(h, { body = buffer(("x"):rep(1000000))
+    .. h.body:sub(-68) }))
+end }
+
+-- Events.
+
+local function events(what, on, tell, options)
+  local lie = { it = what, on = on, tell = tell, ends = "granted" }
+  for key, value in pairs(options or {}) do lie[key] = value end
+  add(lie)
+end
+
+events("events for paths that nobody has asked for", "list", after(
+  event(DELETED, 3, "/nobody/asked"), event(CHANGED, 3, "/"),
+  event(CHILD, 3, "relative"), event(DELETED, 3, "")))
+events("events of kinds that there are not", "list", after(
+  event(99, 3, "/x"), event(0, 3, "/x"), event(-5, 3, "/x"),
+  event(2147483647, 3, "/x"), event(-2147483648, -1, "/x")))
+events("an event with a NUL and a newline", "list", after(
+  event(DELETED, 3, "/a\n\0b")))
+events("twenty thousand events for a path that nobody has asked for",
+  "list", after((event(DELETED, 3, "/nobody/asked"):rep(20000))),
+  { times = 1 })
+for _, state in ipairs { 0, 1, 3, 5, 77, -112, -113, 999 } do
+  events(("an event of the session, state %d"):format(state), "list",
+    before(event(SESSION, state, "")), { times = 1 })
+  events(("an event of the session at each list, state %d"):format(state),
+    "list", after(event(SESSION, state, "/x")),
+    { ends = "granted|timeout|disconnected|expired" })
+end
+events("two thousand events of the session", "list",
+  after((event(SESSION, 3, ""):rep(2000))), { times = 1 })
+events("an event before the greeting's end", "connect", function(h)
+  return greeting(h) .. event(SESSION, 3, "") .. event(DELETED, 3, "/x")
+end, { times = 1 })
+waits { it = "the event of a read before its answer", on = "get",
+  tell = function(h)
+    return event(DELETED, 3, h.path), reply(h)
+  end }
+waits { it = "changes without end of the node ahead", on = "get",
+  asks = PACED,
+  tell = function(h) return reply(h), event(CHANGED, 3, h.path) end }
+waits { it = "fifty thousand changes at once", on = "get", times = 1,
+  tell = function(h)
+    return reply(h), (event(CHANGED, 3, h.path):rep(50000))
+  end }
+waits { it = "deletions without end of the node ahead", on = "get",
+  asks = PACED,
+  tell = function(h) return reply(h), event(DELETED, 3, h.path) end }
+
+-- Numbers, pings, credentials.
+
+once_and_always { it = "answers of another number", on = "list",
+  tell = function(h) return reply(but(h, { xid = int(7) })) end }
+once_and_always { it = "answers of a number that is reserved", on = "list",
+  tell = function(h) return reply(but(h, { xid = int(-77) })) end }
+add { it = "an answer out of order", on = "list", times = 1, ends = "granted",
+  tell = function(h)
+    return reply(but(h, { xid = int(read_int(h.xid, 1) + 1) })), reply(h)
+  end }
+add { it = "pings that nobody has sent", on = "list", ends = "granted",
+  tell = after((buffer(int(-2) .. NONE .. int(0)):rep(1000))) }
+add { it = "answers to watches that nobody has set", on = "list",
+  ends = "granted", tell = after((buffer(int(-8) .. NONE .. int(0)):rep(9))) }
+add { it = "credentials that are refused", on = "auth", tell = fails(-115),
+  session = "auth", ends = "connect auth" }
+add { it = "credentials that are refused by an error that there is not",
+  on = "auth", tell = fails(5), session = "auth", ends = "connect auth" }
+add { it = "credentials that are accepted five times", on = "auth",
+  tell = function(h) return reply(h):rep(5) end, session = "auth",
+  ends = "granted" }
+add { it = "credentials that are accepted and refused", on = "auth",
+  tell = function(h)
+    return reply(h), reply(but(h, { err = -115 }))
+  end, session = "auth", ends = "connect auth|connect disconnected|auth" }
+add { it = "a close that is not answered", on = "close",
+  tell = function() return "silence" end, ends = "granted" }
+add { it = "a close that is answered by an error", on = "close",
+  tell = fails(-999), ends = "granted" }
+
+-- Frames.
+
+once_and_always { it = "a frame of no length", on = "list",
+  tell = function() return int(0) end }
+once_and_always({ it = "a frame shorter than nothing", on = "list",
+  tell = function() return int(-1) end, group = "negative" },
+  "granted|timeout")
+once_and_always({ it = "a frame of two gigabytes", on = "list",
+  tell = function() return int(2147483647) .. "begins" end },
+  "granted|timeout")
+once_and_always { it = "half an answer, and the end", on = "list",
+  tell = function(h) return reply(h):sub(1, 12), "close" end }
+once_and_always({ it = "half an answer, and silence", on = "list",
+  tell = function(h) return reply(h):sub(1, 12), "silence" end }, "timeout")
+add { it = "silence", on = "any", ends = REFUSED,
+  tell = function() return "silence" end }
+add { it = "the end at each request", on = "any",
+  ends = REFUSED, tell = function() return "close" end }
+add { it = "the end at each list", on = "list",
+  ends = "timeout|disconnected", tell = function() return "close" end }
+
+-- What the client library itself does not live to tell, whoever uses it.
+
+local function kills(lie)
+  lie.group = "deadly"
+  add(lie)
+end
+
+kills { it = "an answer to nothing", on = "get", tell = after(0.1,
+  buffer(int(7) .. NONE .. int(0))) }
+kills { it = "another greeting", on = "get", tell = after(0.1,
+  buffer(int(0) .. int(1000) .. FOREIGN .. buffer(("\1"):rep(16)) .. "\0")) }
+kills { it = "an answer about credentials that nobody has", on = "get",
+  tell = after(0.1, buffer(int(-4) .. NONE .. int(0))) }
+kills { it = "a refusal of credentials that nobody has", on = "get",
+  tell = after(0.1, buffer(int(-4) .. NONE .. int(-115))) }
+kills { it = "a created node without a path", on = "create",
+  tell = says "" }
+kills { it = "a created node whose path is longer than its frame",
+  on = "create", tell = says(int(100000) .. "/lies") }
+kills { it = "a created node whose path is shorter than nothing",
+  on = "create", tell = says(int(-1) .. "/lies") }
+kills { it = "data that are longer than their frame", on = "get",
+  tell = says(int(100000) .. "data") }
+kills { it = "data without a length", on = "get", tell = says "" }
+kills { it = "an event without a path", on = "get", tell = after(0.1,
+  buffer(int(-1) .. MINUS .. int(0) .. int(DELETED) .. int(3))) }
+kills { it = "an event with nothing in it", on = "get", tell = after(0.1,
+  buffer(int(-1) .. MINUS .. int(0))) }
+kills { it = "an event whose path is longer than its frame", on = "get",
+  tell = after(0.1, buffer(int(-1) .. MINUS .. int(0) .. int(DELETED) .. int(3)
+    .. int(100000) .. "/lies")) }
+
+return lies

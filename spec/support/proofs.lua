@@ -1,0 +1,74 @@
+--- Tables of documents that name what shows a thing: is it there?
+--
+--     `integration/owner_spec.lua` "fails with lost"   a test, by the beginning
+--                                                      of its name
+--     sim: `lag`                                       a class of faults
+--     mutant: `permit-too-many`                        a breakage of ours
+--     file: `spec/fuzz/names.c`
+local proofs = {}
+
+local root = (os.getenv "SPEC_ROOT" or ".") .. "/"
+
+--- The text of a file of the project; nil if there is none.
+function proofs.read(name)
+  local file = io.open(root .. name)
+  if not file then return nil end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+local read = proofs.read
+
+-- What a proof names → is it there?
+local kinds = {}
+
+function kinds.sim(names)
+  local faults = read "spec/sim/faults.h"
+  for name in names:gmatch "`([^`]+)`" do
+    if not faults:find(('"%s")'):format(name), 1, true) then
+      return false, "the simulator knows no " .. name
+    end
+  end
+  return names:find "`" ~= nil
+end
+
+function kinds.mutant(names)
+  local name = names:match "`([^`]+)`"
+  return read("spec/sim/mutants/" .. tostring(name) .. ".patch") ~= nil
+end
+
+function kinds.file(names)
+  return read(tostring(names:match "`([^`]+)`")) ~= nil
+end
+
+-- Tests in C are named by the comment that busted shows.
+local function check_test(text)
+  local name, title = text:match '^`([^`]+)` "([^"]+)"$'
+  if not name then return false, "that is no test: " .. text end
+  local source = read("spec/" .. name)
+  if not source then return false, "there is no file " .. name end
+  if not source:find('"' .. title, 1, true) then
+    return false, ("%s has no test %q"):format(name, title)
+  end
+  return true
+end
+
+--- True if what one proof names is there; false and why not.
+function proofs.check(text)
+  local kind, rest = text:match "^(%a+): (.+)$"
+  if not kind then return check_test(text) end
+  if not kinds[kind] then return false, "what is that: " .. text end
+  local ok, why = kinds[kind](rest)
+  return ok, why or ("there is no %s"):format(text)
+end
+
+--- What is wrong with the proofs of a table's cell, a sentence each, added to
+-- `problems`; `row` names the row.
+function proofs.check_cell(cell, row, problems)
+  for text in (cell .. "<br>"):gmatch "(.-)<br>" do
+    local ok, why = proofs.check(text)
+    if not ok then problems[#problems + 1] = ("%s: %s"):format(row, why) end
+  end
+end
+
+return proofs

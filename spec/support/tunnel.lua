@@ -1,0 +1,183 @@
+--- stunnel, as doc/tls.md has it: the page's blocks are what runs.
+local lfs = require "lfs"
+local socket = require "socket"
+local support = require "support"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+local Tunnel = {}
+Tunnel.__index = Tunnel
+
+local tunnel = {}
+
+local function read_file(name)
+  local file = assert(io.open(name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function write_file(name, text)
+  local file = assert(io.open(name, "w"))
+  file:write(text)
+  file:close()
+end
+
+local function must(command)
+  local ok = os.execute(command)
+  if not (ok == true or ok == 0) then error("failed: " .. command, 2) end
+end
+
+--- What is not installed, or nil.
+function tunnel.missing()
+  for _, program in ipairs { "openssl", "stunnel", "setpriv" } do
+    local ok = os.execute("command -v " .. program .. " >/dev/null")
+    if not (ok == true or ok == 0) then return program .. " is missing" end
+  end
+end
+
+--- The page's `n`th block of this language (the first).
+function tunnel.block(language, n)
+  local page = read_file(root .. "/doc/tls.md")
+  for block in page:gmatch("\n```" .. language .. "\n(.-)\n```\n") do
+    n = (n or 1) - 1
+    if n == 0 then return block end
+  end
+  error("no such block: " .. language)
+end
+
+--- A new directory with the page's certificates; with those that `ca`, such a
+-- directory, has signed, and that were valid until yesterday.
+function tunnel.certify(ca)
+  local dir, script = os.tmpname(), tunnel.block "sh"
+  os.remove(dir)
+  assert(lfs.mkdir(dir))
+  if ca then
+    script = script:gsub("openssl req %-x509.-\n\n",
+      ("cp '%s'/ca.* .\n\n"):format(ca)):gsub("-days 365", "-days -1")
+  end
+  write_file(dir .. "/certify", script)
+  must(("cd '%s' && sh -e certify >out 2>&1 || { cat out; exit 1; }")
+    :format(dir))
+  return dir
+end
+
+--- The page's servers, three, with a plain port on loopback besides: what
+-- `zookeeper start` takes for them.
+function tunnel.server_flags(dir)
+  local flags = {}
+  for line in tunnel.block "properties":gmatch "[^\n]+" do
+    flags[#flags + 1] = line:gsub("=2281$", "={port}")
+      :gsub("/etc/zookeeper/tls", dir):gsub("zk1", "zk{n}")
+  end
+  return ("--config secureClientPortAddress=127.0.0.1 '%s'")
+    :format(table.concat(flags, "' '"))
+end
+
+-- The page's configuration for clients with our ports, and `targets` for zk1,
+-- zk2 …
+local function client_config(self, targets)
+  local text = tunnel.block("ini", 2)
+  local hosts = {}
+  for i = 1, 3 do
+    local port = support.free_port()
+    text = text:gsub(("127.0.0.1:2181%d"):format(i), "127.0.0.1:" .. port)
+      :gsub(("connect = zk%d.example.com:2281"):format(i),
+        "connect = " .. (targets[i] or "127.0.0.1:1"))
+    if targets[i] then hosts[#hosts + 1] = "127.0.0.1:" .. port end
+  end
+  self.hosts = table.concat(hosts, ",")
+  return text
+end
+
+-- The page's configuration for a tunnel before `server`.
+local function server_config(self, server)
+  self.hosts = "127.0.0.1:" .. support.free_port()
+  return (tunnel.block "ini":gsub("(accept = )2281", "%1" .. self.hosts)
+    :gsub("127.0.0.1:2181", server))
+end
+
+function Tunnel:log()
+  local file = io.open(self.name .. ".log")
+  if not file then return "" end -- not yet
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+-- Has stunnel ended, for a configuration that it does not take?
+local function has_ended(self)
+  return self:log():find("Configuration failed", 1, true)
+end
+
+local function accepts(host)
+  local client = socket.connect("127.0.0.1", host:match ":(%d+)$")
+  if client then client:close() end
+  return client ~= nil
+end
+
+function Tunnel:begin()
+  -- It goes with this process, however that goes.
+  self.handle = io.popen(("echo $$ >'%s.pid'; exec setpriv --pdeathsig KILL "
+    .. "stunnel '%s' </dev/null >>'%s.log' 2>&1"):format(self.name, self.name,
+    self.name))
+  support.wait_until(function()
+    if has_ended(self) then error(self:log(), 0) end
+    for host in self.hosts:gmatch "[^,]+" do
+      if not accepts(host) then return false end
+    end
+    self.pid = tonumber(read_file(self.name .. ".pid"))
+    return true
+  end, 10, "a tunnel")
+  return self
+end
+
+local function start(dir, config, targets, change)
+  local self = setmetatable({ dir = dir, name = os.tmpname() }, Tunnel)
+  local text = config(self, targets):gsub("/etc/stunnel/zookeeper", dir)
+  write_file(self.name, change and change(text) or text)
+  support.closing(self)
+  return self:begin()
+end
+
+--- Starts a tunnel to `targets`, hosts for zk1, zk2 … of the page, with the
+-- certificates in `dir`; `change(text)` makes its configuration another.
+function tunnel.start(dir, targets, change)
+  return start(dir, client_config, targets, change)
+end
+
+--- Starts one before `server`: its `hosts` speaks TLS.
+function tunnel.before(server, dir, change)
+  return start(dir, server_config, server, change)
+end
+
+function Tunnel:signal(name)
+  must(("kill -%s %d"):format(name, self.pid))
+end
+
+--- Waits until its log has this.
+function Tunnel:expect(text)
+  local ok = pcall(support.wait_until, function()
+    return self:log():find(text, 1, true)
+  end, 10)
+  if not ok then
+    error(("no %q in the tunnel's log: %s"):format(text, self:log()))
+  end
+end
+
+function Tunnel:kill()
+  if not self.handle then return end
+  os.execute(("kill -KILL %d 2>/dev/null"):format(self.pid
+    or tonumber(read_file(self.name .. ".pid"))))
+  self.handle:close()
+  self.handle = nil
+end
+
+function Tunnel:close()
+  self:kill()
+  for _, suffix in ipairs { "", ".pid", ".log" } do
+    os.remove(self.name .. suffix)
+  end
+end
+
+return tunnel

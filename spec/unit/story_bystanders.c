@@ -1,0 +1,369 @@
+/* Nodes that are spelled like contenders, and that no session owns. */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, beside nodes of nobody,");
+
+TEST("does not wait for one") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  HEARD(a, "");
+  SENT(s, "list");
+  shows(s, "1 2");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("waits for those that somebody has before and behind one") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 4);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 4, get 3");
+  nobodys(s, "get 2");
+  shows(s, "1 2 3 4");
+  confirms(s, "get 1");
+  deleted(s, "1");
+  HEARD(a, "");
+  SENT(s, "");
+  deleted(s, "3");
+  HEARD(a, "granted");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("is not let in by the end of one") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3");
+  nobodys(s, "get 2");
+  confirms(s, "get 1");
+  shows(s, "1 2 3");
+  deleted(s, "2");
+  HEARD(a, "");
+  SENT(s, "");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("waits for whoever has the name of one that is gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  deleted(s, "1");
+  shows(s, "1 2");
+  HEARD(a, "");
+  confirms(s, "get 1");
+  HEARD(a, "");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("looks anew at one that was written") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  changed(s, "1");
+  shows(s, "1 2");
+  HEARD(a, "");
+  nobodys(s, "get 1");
+  shows(s, "1 2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("reads one again in the next connection before it passes it over") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3, get 2");
+  nobodys(s, "get 1");
+  shows(s, "1 2 3");
+  disconnects(s);
+  connects(s);
+  SENT(s, "get 1, list");
+  reads(s, "get 1", false, 1001); /* somebody has made it anew */
+  shows(s, "1 3");
+  confirms(s, "unwatch 1, get 3, get 1");
+  HEARD(a, "");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("passes them over in the next connection with one list") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3, get 2");
+  nobodys(s, "get 1");
+  shows(s, "1 2 3");
+  disconnects(s);
+  connects(s);
+  nobodys(s, "get 1");
+  shows(s, "1 3");
+  confirms(s, "get 3");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
+  static const struct {
+    enum lock lock;
+    bool kazoo;
+    const char *shown, *own, *other;
+  } rows[] = {
+      {READER, false, "1w 2", "get 2", "get 1"},
+      {WRITER, false, "1r 2", "get 2", "get 1"},
+      {WRITER, false, "1w 2", "get 2", "get 1"},
+      {MUTEX, true, "1k 2", "get 2", "get 1"},
+      {READER, true, "1k 2", "get 2", "get 1"},
+      {WRITER, true, "1kr 2", "get 2", "get 1"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
+    made(s, 2);
+    shows(s, rows[i].shown);
+    confirms(s, rows[i].own);
+    nobodys(s, rows[i].other);
+    shows(s, rows[i].shown);
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
+TEST("does not wait for one at a semaphore's gate") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = PERMIT);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  shows(s, "1 2");
+  SENT(s, "create permit, list");
+  made(s, 1);
+  shows(s, "1p");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("watches them no more when nobody of ours is there") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  shows(s, "1 2");
+  CHECK_INT(2, counted(s, "watches"));
+  release(a);
+  deleted(s, "2");
+  confirms(s, "remove 2, unwatch 1");
+  CHECK_INT(0, counted(s, "watches"));
+  END(s);
+}
+
+TEST("knows for the next of ours what it knew for the last") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  nobodys(s, "get 1");
+  shows(s, "1 2");
+  struct actor *b = ACQUIRE(s);
+  made(s, 3);
+  shows(s, "1 2 3");
+  confirms(s, "get 3");
+  SENT(s, "");
+  release(a);
+  deleted(s, "2");
+  HEARD(b, "granted");
+  END(s);
+}
+
+/* Who does not wait. */
+
+TEST("is busy behind one at once, and asks about it a timeout later") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .tries = true);
+  made(s, 2);
+  shows(s, "1 2");
+  HEARD(a, "refused: busy");
+  confirms(s, "remove 2");
+  passes(s, 9000);
+  a = ACQUIRE(s, .tries = true);
+  made(s, 3);
+  shows(s, "1 3");
+  HEARD(a, "refused: busy");
+  confirms(s, "remove 3");
+  passes(s, 1000);
+  a = ACQUIRE(s, .tries = true);
+  made(s, 4);
+  shows(s, "1 4");
+  HEARD(a, "");
+  confirms(s, "get 4");
+  nobodys(s, "get 1");
+  shows(s, "1 4");
+  HEARD(a, "granted");
+  release(a);
+  deleted(s, "4");
+  confirms(s, "remove 4, unwatch 1");
+  a = ACQUIRE(s, .tries = true); /* and from then on each time */
+  made(s, 5);
+  shows(s, "1 5");
+  confirms(s, "get 5");
+  nobodys(s, "get 1");
+  shows(s, "1 5");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("is busy behind somebody's, asked about once in a timeout") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .tries = true);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "remove 2");
+  passes(s, 10000);
+  a = ACQUIRE(s, .tries = true);
+  made(s, 3);
+  shows(s, "1 3");
+  confirms(s, "get 3, get 1");
+  HEARD(a, "");
+  shows(s, "1 3");
+  HEARD(a, "refused: busy");
+  deleted(s, "3");
+  confirms(s, "unwatch 1, remove 3");
+  a = ACQUIRE(s, .tries = true);
+  made(s, 4);
+  shows(s, "1 4");
+  HEARD(a, "refused: busy");
+  END(s);
+}
+
+/* What they may do to the order. */
+
+TEST("is not sent away by a number below zero that one has") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "-5 2");
+  confirms(s, "get 2");
+  nobodys(s, "get -000000005");
+  shows(s, "-5 2");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("is sent away by such a number that is somebody's") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "-5 2");
+  confirms(s, "get 2, get -000000005");
+  shows(s, "-5 2");
+  SENT(s, "unwatch -000000005, remove 2");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("is not sent away where one has the number of its own node") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows_twin(s, 2);
+  confirms(s, "get 2");
+  nobodys(s, "get 2");
+  shows_twin(s, 2);
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("waits for one like for anybody else's where there are too many") {
+  char shown[1000] = "", request[20];
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  for (int i = 1; i <= 65; i++) sprintf(shown + strlen(shown), "%d ", i);
+  strcat(shown, "99");
+  made(s, 99);
+  shows(s, shown);
+  confirms(s, "get 99");
+  for (int i = 65; i >= 2; i--) {
+    sprintf(request, "get %d", i);
+    nobodys(s, request);
+    if (i % 2 == 0) shows(s, shown);
+  }
+  nobodys(s, "get 1");
+  SENT(s, "");
+  HEARD(a, "");
+  CHECK_TEXT("queued", state_of(a));
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+/* In the place of our own. */
+
+TEST("loses a hold whose node was replaced while it had no connection") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  disconnects(s);
+  connects(s);
+  passes(s, 2000);
+  nobodys(s, "get 1");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  END(s);
+}
+
+TEST("begins again when its node was replaced while it had no connection") {
+  static const int64_t of[] = {0, 1001, 5};
+  for (int i = 0; i < 3; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = WAITER(s);
+    disconnects(s);
+    connects(s);
+    shows(s, "2");
+    HEARD(a, "");
+    if (of[i] == 0)
+      nobodys(s, "get 2");
+    else
+      reads(s, "get 2", of[i] == 5, of[i]);
+    HEARD(a, "");
+    SENT(s, "create lock, unwatch 2, list");
+    END(s);
+  }
+}
+
+TEST("waits for whoever has the one name of an unfair lock, even if nobody") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  answers(s, "create holder", REPLY_NODE_EXISTS);
+  nobodys(s, "get holder");
+  HEARD(a, "");
+  CHECK_TEXT("queued", state_of(a));
+  deleted(s, "holder");
+  SENT(s, "create holder");
+  END(s);
+}

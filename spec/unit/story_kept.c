@@ -1,0 +1,168 @@
+/* Nodes that a server refuses to delete. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, when its node may not be deleted,");
+
+TEST("says so once, and tries again, less and less often") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  static const int pauses[] = {200, 400, 800, 1600, 3200, 6400, 6400};
+  for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+    passes(s, pauses[i] - 10);
+    SENT(s, "");
+    passes(s, 20);
+    answers(s, "remove 1", REPLY_NO_AUTH);
+  }
+  HEARD(a, "");
+  CHECK_INT(1, counted(s, "pending_releases"));
+  passes(s, 6400);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  CHECK_INT(0, counted(s, "pending_releases"));
+  END(s);
+}
+
+TEST("tries again at once in a new connection") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  disconnects(s);
+  connects(s);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  HEARD(a, "");
+  disconnects(s);
+  connects(s);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("refuses who waits behind it, and who comes, without another node") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  struct actor *b = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  HEARD(b, "refused: auth");
+  CHECK_INT(REPLY_NO_AUTH, reason_of(b));
+  CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
+  SENT(s, "unwatch 1, remove 2");
+  confirms(s, "unwatch 1, remove 2");
+  HEARD(b, "removed, forgotten");
+  struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
+  HEARD(c, "refused: auth, removed, forgotten");
+  HEARD(d, "refused: auth, removed, forgotten");
+  SENT(s, "unwatch 2");
+  struct actor *e = ACQUIRE(s, .path = "/other"); /* where nothing is wrong */
+  SENT(s, "create lock, list");
+  HEARD(e, "");
+  END(s);
+}
+
+TEST("lets others in again once it is deleted") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  passes(s, 200);
+  confirms(s, "remove 1");
+  HEARD(a, "kept, removed, forgotten");
+  HOLDER(s, 2);
+  END(s);
+}
+
+TEST("tells who gave up, and who has lost, like anybody") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .max_hold = 1000);
+  struct actor *b = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  cancel(b);
+  confirms(s, "unwatch 1");
+  answers(s, "remove 2", REPLY_NO_AUTH);
+  HEARD(b, "refused: cancelled, kept");
+  HEARD(a, ""); /* it holds */
+  passes(s, 1000);
+  HEARD(a, "lost: max_hold");
+  END(s);
+}
+
+TEST("refuses who was to begin again") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  answers(s, "remove 2147483000", REPLY_NO_AUTH);
+  HEARD(a, "refused: auth, kept");
+  CHECK_TEXT("cannot delete our node /lock", denial_of(a));
+  answers(s, "remove 2147483000", REPLY_NO_AUTH);
+  HEARD(a, "");
+  passes(s, 500);
+  confirms(s, "remove 2147483000");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("tells a permit of its gate's node, and lets no other ask") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
+  made(s, 7);
+  shows(s, "7");
+  made(s, 2);
+  shows(s, "2");
+  HEARD(a, "granted");
+  answers(s, "remove 7", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
+  HEARD(b, "refused: auth, removed, forgotten");
+  CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
+  release(a);
+  confirms(s, "remove 2");
+  HEARD(a, "removed");
+  END(s);
+}
+
+TEST("is over with the session") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  answers(s, "remove 1", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  expires(s);
+  HEARD(a, "removed, forgotten");
+  connects_anew(s);
+  HOLDER(s, 2);
+  struct actor *b = HOLDER(s, 3, .path = "/b");
+  release(b);
+  answers(s, "remove 3", REPLY_NO_AUTH);
+  HEARD(b, "kept");
+  close_session(s);
+  HEARD(b, "removed, forgotten");
+  END(s);
+}
+
+TEST("is told the same of a node that has one name") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
+  release(a);
+  confirms(s, "get holder");
+  answers(s, "remove holder", REPLY_NO_AUTH);
+  HEARD(a, "kept");
+  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
+  HEARD(b, "refused: auth, removed, forgotten");
+  passes(s, 200);
+  confirms(s, "remove holder");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}

@@ -1,0 +1,453 @@
+-- What is below the Lua layer keeps the process alive whatever Lua does with
+-- it.  Each of these killed it once, or could have; none needs the debug
+-- library, and each has a process of its own.
+local support = require "support"
+
+local PROLOGUE = [[
+local core = require "zklock.core"
+local zklock = require "zklock"
+local NOWHERE = "127.0.0.1:1"
+
+local function open(extra)
+  local settings = { hosts = NOWHERE, session_timeout = 4 }
+  for key, value in pairs(extra or {}) do settings[key] = value end
+  return assert(core.open(settings))
+end
+
+-- An error, if it is one, is a text.
+local function try(fn, ...)
+  local ok, problem = pcall(fn, ...)
+  if not ok and type(problem) ~= "string" then error "no text" end
+  return ok, problem
+end
+
+local function collect()
+  for _ = 1, 4 do collectgarbage() end
+end
+
+-- Calls fn when the collector next comes by, inside whatever allocates then.
+local function in_finalizer(fn)
+  if newproxy then
+    local proxy = newproxy(true)
+    getmetatable(proxy).__gc = fn
+  else
+    setmetatable({}, { __gc = fn })
+  end
+end
+
+-- Calls fn again and again, with a collector in a hurry, and `meanwhile` in
+-- finalizers: in some of its allocations, whichever.
+local function amid(times, fn, meanwhile)
+  local calls, over = 0, false
+  local function arm()
+    in_finalizer(function()
+      calls = calls + 1
+      meanwhile()
+      if not over then arm() end
+    end)
+  end
+  collectgarbage("setpause", 1)
+  collectgarbage("setstepmul", 10000)
+  if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1, 1000, 1) end
+  collectgarbage() -- or the last cycle's pause has to pass first
+  for _ = 1, 60 do arm() end
+  for n = 1, times do fn(n) end
+  over = true
+  collect()
+  assert(calls > 60)
+end
+]]
+
+--- Runs `code`; it must say that it lives, and nothing else.
+local function survives(code)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write(PROLOGUE, code, "\nprint 'alive'\n")
+  file:close()
+  local pipe = io.popen(("%s %s 2>&1"):format(support.lua, name))
+  local output = pipe:read "*a"
+  pipe:close()
+  os.remove(name)
+  assert.equal("alive\n", output)
+end
+
+describe("No metamethod of", function()
+  local metamethods = [[
+    local names = { "__gc", "__index", "__newindex", "__close", "__tostring",
+      "__metatable", "__name", "__mode", "__call", "__len", "__eq" }
+    local junk = { false, 1, "x", {}, print, io.stdout, core.hold(),
+      core.session(), coroutine.create(collect) }
+    local function poke(object)
+      for _, name in ipairs(names) do
+        local method = object[name]
+        if type(method) == "table" then method.__gc = nil end
+        if type(method) == "function" then
+          try(method)
+          for _, value in ipairs(junk) do try(method, value) end
+        end
+        assert(method == nil, name)
+        assert(not try(function() object[name] = print end))
+      end
+      assert(getmetatable(object) == "zklock")
+      assert(not try(setmetatable, object, {}))
+    end
+  ]]
+
+  it("an empty share or a closed session can be reached", function()
+    survives(metamethods .. "poke(core.hold()) poke(core.session())")
+  end)
+
+  it("a share or a session in use can be reached", function()
+    survives(metamethods .. [[
+      local session = open()
+      local share = session:acquire("/a", 5, true, "", nil, { kind = "mutex" })
+      poke(session)
+      poke(share)
+      session:leave()
+      poke(session)
+      poke(share)
+    ]])
+  end)
+end)
+
+describe("A method of the core", function()
+  it("takes no object but its own", function()
+    survives [[
+      local session, share = core.session(), core.hold()
+      local junk = { false, 1, "x", {}, print, io.stdout,
+        coroutine.create(collect) }
+      for _, name in ipairs { "fd", "next", "noted", "wait", "state", "id",
+          "timeout", "error", "stats", "close", "leave", "verify",
+          "contenders", "revoke", "nudge", "acquire", "open_socket",
+          "accept_socket", "request", "requests" } do
+        assert(not try(session[name]))
+        for _, value in ipairs(junk) do
+          assert(not try(session[name], value))
+        end
+        assert(not try(session[name], share))
+      end
+      for _, name in ipairs { "again", "release", "cancel", "is_held", "lease",
+          "state", "token", "token_number", "node", "watch", "turn", "reason",
+          "find_loss" } do
+        assert(not try(share[name]))
+        for _, value in ipairs(junk) do assert(not try(share[name], value)) end
+        assert(not try(share[name], session))
+      end
+    ]]
+  end)
+
+  it("raises when its core is dead", function()
+    survives [[
+      local session = open()
+      local share = session:acquire("/a", 5, true, "", nil, { kind = "mutex" })
+      session:leave()
+      session:leave()
+      for _, name in ipairs { "fd", "wait", "id", "timeout", "error", "stats",
+          "nudge", "requests", "open_socket", "accept_socket" } do
+        local _, problem = try(session[name], session)
+        assert(problem == "zklock: the session is closed", problem)
+      end
+      assert(session:state() == "closed" and session:next() == nil)
+      assert(not try(session.acquire, session, "/a", 5, true, "", nil,
+        { kind = "mutex" }))
+      assert(not share:is_held() and share:lease() == 0)
+      share:cancel()
+      share:watch()
+      share:release(true)
+      local again = share:again()
+      again:release()
+      assert(not try(core.open, { hosts = NOWHERE }, share))
+    ]]
+  end)
+
+  it("raises when its object is used after it was collected", function()
+    survives [[
+      local session = open()
+      local share = session:acquire("/a", 5, true, "", nil, { kind = "mutex" })
+      local kept = { session, share, session:acquire("/b", 5, true, "", nil,
+        { kind = "mutex" }) }
+      -- Finalizers run in the reverse order, on every Lua.
+      local said = 0
+      in_finalizer(function()
+        for _, name in ipairs { "fd", "wait", "stats", "id", "state", "next",
+            "noted", "nudge", "close", "leave" } do
+          try(kept[1][name], kept[1])
+        end
+        try(core.open, { hosts = NOWHERE, session_timeout = 4 }, kept[1])
+        for i = 2, 3 do
+          for _, name in ipairs { "state", "release", "is_held", "lease",
+              "token", "node", "again", "watch", "cancel", "turn",
+              "find_loss" } do
+            try(kept[i][name], kept[i])
+          end
+        end
+      end)
+    ]]
+  end)
+
+  it("takes any number for seconds", function()
+    survives [[
+      local session = open()
+      for _, seconds in ipairs { -1e300, -1, -0.0, 0 / 0, -math.huge } do
+        session:wait(seconds)
+        for _, max_hold in ipairs { 1e300, math.huge, 0 / 0, -1e300 } do
+          session:acquire("/a", seconds, true, "", max_hold,
+            { kind = "mutex" }):release()
+        end
+      end
+      session:leave()
+    ]]
+  end)
+
+  it("refuses what no protocol of ours knows", function()
+    survives [[
+      local session = open()
+      local huge = { -1e300, -1, 0 / 0, 1e300, math.huge, 2 ^ 31, 2 ^ 63 }
+      local function refuses(path, data, way)
+        assert(not try(session.acquire, session, path, 5, true, data, nil, way))
+      end
+      for _, number in ipairs(huge) do
+        refuses("/a", "", { kind = "permit", permits = number })
+        refuses("/a", "", { kind = "mutex", handoffs = number })
+        refuses("/a", "", { kind = "mutex", wait = "poll",
+          poll_interval = number })
+        session:revoke("/a", { "x", number })
+      end
+      refuses("/a", "", { kind = "permit", permits = 0 })
+      refuses("/a", "", { kind = "permit", permits = "x" })
+      refuses("/a", "", { kind = "permit", layout = "kazoo" })
+      refuses("/a", "", { kind = "unfair", layout = "kazoo" })
+      refuses("/a", "", { kind = "unfair", handoffs = 1 })
+      refuses("/a", "", { kind = "mutex", handoffs = 1, wait = "parent" })
+      refuses("/a", "", { kind = {} })
+      refuses("/a", "", { kind = "mutex", writer = core.hold() })
+      refuses("/a", "", { kind = "read", writer = session:acquire("/a", 5, true,
+        "", nil, { kind = "write" }) }) -- it does not hold
+      refuses("/a", "", setmetatable({},
+        { __index = function() error "x" end }))
+      for _, path in ipairs { "", "/", "a", "//", "/a/", "/\0",
+          ("/x"):rep(600) } do
+        refuses(path, "", { kind = "mutex" })
+        assert(not try(session.contenders, session, path))
+        assert(not try(session.revoke, session, path, {}))
+      end
+      assert(not try(session.revoke, session, "/a"))
+      session:revoke("/a", { 5, {}, "x", "y", "a/b", -1, ("x"):rep(5000) })
+      refuses("/a", ("x"):rep(core.data_max + 1), { kind = "mutex" })
+      session:leave()
+    ]]
+  end)
+end)
+
+describe("A function of the core", function()
+  it("opens no session twice, not even from inside", function()
+    survives [[
+      local session = core.session()
+      local settings = setmetatable({ session_timeout = 4 }, {
+        __index = function(_, key)
+          if key ~= "hosts" then return nil end
+          core.open({ hosts = NOWHERE, session_timeout = 4 }, session)
+          return NOWHERE
+        end })
+      assert(not try(core.open, settings, session))
+      session:leave()
+      local function self_closing()
+        local one = core.session()
+        core.open(setmetatable({ hosts = NOWHERE, session_timeout = 4 }, {
+          __index = function() one:leave() end }), one)
+        one:leave()
+      end
+      self_closing()
+    ]]
+  end)
+
+  it("takes no settings of another shape", function()
+    survives [[
+      local odd = { "xx", 5, true, print, io.stdout, core.hold() }
+      local lists = {}
+      for i, value in ipairs(odd) do
+        for _, name in ipairs { "hosts", "session_timeout",
+            "least_session_timeout", "tick_time", "auth", "acl" } do
+          lists[#lists + 1] = { [name] = value }
+          lists[#lists + 1] = { [name] = { value } }
+          lists[#lists + 1] = { [name] = { { scheme = value } } }
+          lists[#lists + 1] = { [name] = { { scheme = "world", id = value,
+            credential = value, permissions = value } } }
+        end
+      end
+      for _, number in ipairs { -1e300, 0 / 0, 1e300, 2 ^ 31, -2 ^ 63 } do
+        for _, name in ipairs { "session_timeout", "least_session_timeout",
+            "tick_time" } do
+          lists[#lists + 1] = { [name] = number }
+        end
+        lists[#lists + 1] = { acl = { { scheme = "world", id = "anyone",
+          permissions = number } } }
+      end
+      for _, list in ipairs(lists) do
+        list.hosts = list.hosts or NOWHERE
+        list.session_timeout = list.session_timeout or 4
+        local ok, session = try(core.open, list)
+        if ok and session then session:leave() end
+      end
+    ]]
+  end)
+
+  it("surveys no rows of another shape", function()
+    survives [[
+      local function survey(...) return try(core.survey, { ... }) end
+      for _, row in ipairs { 1, "x", true, io.stdout, {} } do
+        assert(not survey(row))
+      end
+      local function fresh(key)
+        return setmetatable({}, { __index = function(_, name)
+          collect()
+          if name ~= key then return ("x"):rep(1000) .. math.random() end
+          return math.random(1e9)
+        end })
+      end
+      for _, key in ipairs { "node", "token", "session" } do
+        local row = { node = "a", token = "b", session = "c" }
+        row[key] = 12345
+        assert(not survey(row, row))
+        assert(not survey(fresh(key), fresh(key)))
+      end
+      assert(#core.survey {} == 0)
+      local one = { node = "x-lock-0000000001", token = "1", session = "0x1" }
+      assert(core.survey { one }[1].holds)
+    ]]
+  end)
+
+  it("makes no method look at more arguments than there are", function()
+    survives [[
+      if core.look then
+        for _, n in ipairs { -1, 1e6, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 53, "x", {} } do
+          assert(not try(core.look, zklock.connect, {}, n, print))
+          try(zklock.connect)
+        end
+      end
+    ]]
+  end)
+
+  it("calls what it is to protect, whatever that is", function()
+    survives [[
+      local function nothing() end
+      local odd = { false, 1, "x", {}, nothing, io.stdout, core.hold(),
+        setmetatable({}, { __close = nothing, __index = error }),
+        setmetatable({}, { __close = core.close,
+          __newindex = function() error {} end }) }
+      for _, a in ipairs(odd) do
+        for _, b in ipairs(odd) do
+          pcall(core.protect, a, b, a)
+          pcall(core.call, a, b)
+          pcall(core.close, a)
+          pcall(core.trace, a)
+          pcall(core.struck, a)
+          if core.method then
+            local ok, method = pcall(core.method, b, a)
+            if ok then pcall(method, a, b) end
+          end
+        end
+        pcall(core.call, { fn = a }, a)
+        pcall(core.protect, { finish = a }, error, "x")
+        pcall(core.protect, setmetatable({ finish = a },
+          { __close = core.close }), error, "x")
+      end
+    ]]
+  end)
+end)
+
+describe("A finalizer that closes the session in the middle of", function()
+  it("a call is in time", function()
+    survives [[
+      local session
+      local way = setmetatable({}, { __index = function(_, key)
+        return key == "kind" and "mutex" or nil
+      end })
+      amid(150, function()
+        session = open()
+        try(session.acquire, session, "/a", 5, true, "", nil, way)
+        try(session.contenders, session, "/a")
+        try(session.contenders, session, 5)
+        try(session.revoke, session, 5, {})
+        try(session.stats, session)
+        try(session.id, session)
+        try(session.error, session)
+        session:leave()
+      end, function()
+        if session and math.random(20) == 1 then session:leave() end
+      end)
+      -- So is a field that is asked for.
+      session = open()
+      assert(not try(session.acquire, session, "/a", 5, true, "", nil,
+        setmetatable({}, { __index = function() session:leave() end })))
+    ]]
+  end)
+
+  -- What meanwhile() does of the session's.
+  local function tells_events(meanwhile)
+    survives([[
+      local session
+      amid(300, function()
+        session = open { log = true }
+        for _ = 1, 5 do
+          try(session.acquire, session, "/a", 0, true, "", nil,
+            { kind = "mutex" })
+        end
+        try(session.wait, session, 1)
+        for _ = 1, 20 do
+          local kind = session:next()
+          assert(kind == nil or type(kind) == "string")
+          session:noted()
+        end
+        session:leave()
+      end, function()
+        if session and math.random(20) == 1 then
+          ]] .. meanwhile .. [[
+        end
+      end)
+    ]])
+  end
+
+  it("an event does not take it away", function()
+    tells_events "session:leave()"
+  end)
+
+  it("an event may hear the rest", function()
+    tells_events "while session:next() do session:noted() end"
+  end)
+
+  it("an event may say that it is over", function()
+    tells_events "session:noted()"
+  end)
+end)
+
+describe("The module", function()
+  it("may be loaded twice in one Lua", function()
+    survives [[
+      local share = core.hold()
+      package.loaded["zklock.core"] = nil
+      local again = require "zklock.core"
+      assert(again ~= core)
+      again.hold():release()
+      try(share.state, share)
+      share:release()
+    ]]
+  end)
+
+  it("needs no debug library", function()
+    survives [[
+      for name in pairs(package.loaded) do
+        if name:find "^zklock" or name == "debug" then
+          package.loaded[name] = nil
+        end
+      end
+      debug = nil
+      local bare = require "zklock"
+      local session, message, code = bare.connect(NOWHERE,
+        { connect_timeout = 0.05, loop = "poll" })
+      assert(not session and code == "disconnected", message)
+      local ok, problem = pcall(bare.connect, 5)
+      assert(not ok and problem:find "zklock: ", problem)
+    ]]
+  end)
+end)

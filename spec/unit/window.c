@@ -1,0 +1,105 @@
+#include "io/window.h"
+
+#include <string.h>
+
+#include "test.h"
+
+ABOUT("The window of requests");
+
+static struct window window;
+
+/* Senders of so many requests each; what they send, by their letters. */
+struct user {
+  struct sender sender;
+  char letter;
+  int left;
+  bool fails; /* nothing is sent, and so it is over at once */
+};
+
+static char sent[1000];
+
+static bool send_one(struct sender *sender) {
+  struct user *user = sender->owner;
+  sent[strlen(sent)] = user->letter;
+  if (user->fails) window_leave(&window, sender->cost);
+  return --user->left > 0;
+}
+
+static struct user user_of(char letter, int requests, int cost) {
+  return (struct user){.sender = {.cost = cost, .send = send_one},
+                       .letter = letter,
+                       .left = requests};
+}
+
+static void join(struct user *user) {
+  user->sender.owner = user;
+  window_join(&window, &user->sender);
+}
+
+static void begin(void) {
+  memset(sent, 0, sizeof sent);
+  window_init(&window);
+}
+
+TEST("lets 64 requests in, and one more for each that is answered") {
+  begin();
+  struct user a = user_of('a', 100, 0);
+  join(&a);
+  CHECK_INT(64, (int)strlen(sent));
+  window_leave(&window, 0);
+  CHECK_INT(65, (int)strlen(sent));
+  for (int i = 0; i < 50; i++) window_leave(&window, 0);
+  CHECK_INT(100, (int)strlen(sent));
+  CHECK_INT(49, window.requests);
+}
+
+TEST("lets 4 MiB in, whatever their number") {
+  begin();
+  struct user a = user_of('a', 100, 1024 * 1024);
+  join(&a);
+  CHECK_INT(4, (int)strlen(sent));
+  window_leave(&window, 1024 * 1024);
+  CHECK_INT(5, (int)strlen(sent));
+  CHECK_INT(WINDOW_BYTES, window.bytes);
+}
+
+TEST("lets what is larger than itself in when it is empty, and alone") {
+  begin();
+  struct user a = user_of('a', 1, 10), b = user_of('b', 2, WINDOW_BYTES + 1);
+  join(&a);
+  join(&b);
+  CHECK_TEXT("a", sent);
+  window_leave(&window, 10);
+  CHECK_TEXT("ab", sent);
+  struct user c = user_of('c', 1, 1);
+  join(&c);
+  CHECK_TEXT("ab", sent);
+  window_leave(&window, WINDOW_BYTES + 1);
+  CHECK_TEXT("abb", sent);
+  window_leave(&window, WINDOW_BYTES + 1);
+  CHECK_TEXT("abbc", sent);
+}
+
+TEST("gives everybody a turn") {
+  begin();
+  struct user full = user_of('-', 64, 0);
+  join(&full);
+  struct user a = user_of('a', 3, 0), b = user_of('b', 2, 0);
+  join(&a);
+  join(&b);
+  memset(sent, 0, sizeof sent);
+  for (int i = 0; i < 5; i++) window_leave(&window, 0);
+  CHECK_TEXT("ababa", sent);
+  CHECK(!window.first);
+}
+
+TEST("goes on where nothing could be sent") {
+  begin();
+  struct user a = user_of('a', 200, 3), b = user_of('b', 1, 0);
+  a.fails = true;
+  join(&a);
+  join(&b);
+  CHECK_INT(201, (int)strlen(sent));
+  CHECK_INT(1, window.requests);
+  CHECK_INT(0, window.bytes);
+}

@@ -1,0 +1,40 @@
+#include "digest.h"
+
+#include <stdint.h>
+
+/* libmd is on every Debian, whose dpkg needs it, its symbols have versions, and
+ * it does nothing else.  Not libcrypto: a program that embeds Lua may have
+ * another version of that linked into it, as nginx's builds do, and whose
+ * functions of the same names we would get is chance. */
+#ifdef __APPLE__
+
+#include <CommonCrypto/CommonDigest.h>
+
+void digest_sha256(char digits[DIGEST_DIGITS + 1], const char *text,
+                   size_t size) {
+  const size_t most = 1u << 30; /* of one call, whose sizes have 32 bits */
+  unsigned char bytes[DIGEST_DIGITS / 2];
+  CC_SHA256_CTX context;
+  CC_SHA256_Init(&context);
+  for (size_t part; size > 0; text += part, size -= part) {
+    part = size < most ? size : most;
+    CC_SHA256_Update(&context, text, (CC_LONG)part);
+  }
+  CC_SHA256_Final(bytes, &context);
+  for (int i = 0; i < DIGEST_DIGITS; i++)
+    digits[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
+  digits[DIGEST_DIGITS] = '\0';
+}
+
+#else
+
+#include <sys/types.h>
+
+#include <sha2.h>
+
+void digest_sha256(char digits[DIGEST_DIGITS + 1], const char *text,
+                   size_t size) {
+  SHA256Data((const uint8_t *)text, size, digits);
+}
+
+#endif

@@ -1,0 +1,125 @@
+#include "library_answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A contender's create, of which there may be many under way. */
+struct expected {
+  struct expected *next;
+  uint64_t serial;
+  bool exact;
+  char path[];
+};
+
+/* What the library has read. */
+
+int answers_code(int rc) {
+  return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
+}
+
+const char *answers_doubt_names(const struct String_vector *names) {
+  if (!names || names->count < 0 || (names->count > 0 && !names->data))
+    return "a list of no length";
+  for (int i = 0; i < names->count; i++) {
+    const char *name = names->data[i];
+    if (!name) return "a list that ends too early";
+    if (!*name || strchr(name, '/')) return "a list with a name that is none";
+  }
+  return NULL;
+}
+
+/* It is sorted. */
+const char *answers_doubt_listing(const struct listing *listing) {
+  for (int i = 1; i < listing->count; i++) {
+    const struct entry *e = &listing->entries[i];
+    if (e->sequence == e[-1].sequence && strcmp(e->name, e[-1].name) == 0)
+      return "a list with a name twice";
+  }
+  return NULL;
+}
+
+const char *answers_doubt_stat(const struct Stat *stat) {
+  if (!stat || stat->dataLength < 0 || stat->numChildren < 0)
+    return "a node of less than nothing";
+  return NULL;
+}
+
+const char *answers_doubt_data(const char *value, int length,
+                               const struct Stat *stat) {
+  if (length < -1 || (length > 0 && !value)) return "data of no length";
+  return answers_doubt_stat(stat);
+}
+
+/* What was asked. */
+
+void answers_init(struct answers *a) {
+  *a = (struct answers){.end = &a->first, .last = &a->first};
+}
+
+bool answers_expect(struct answers *a, const struct op *create) {
+  size_t size = strlen(create->path) + 1;
+  struct expected *e = malloc(sizeof *e + size);
+  if (!e) return false;
+  e->next = NULL;
+  e->serial = create->serial;
+  e->exact = create->exact;
+  memcpy(e->path, create->path, size);
+  *a->end = e;
+  a->last = a->end;
+  a->end = &e->next;
+  return true;
+}
+
+void answers_expect_not(struct answers *a) {
+  a->end = a->last;
+  free(*a->end);
+  *a->end = NULL;
+}
+
+static struct expected *take_first(struct answers *a) {
+  struct expected *e = a->first;
+  a->first = e->next;
+  if (!a->first) a->end = &a->first;
+  return e;
+}
+
+void answers_begin(struct answers *a, int64_t session) {
+  while (a->first) free(take_first(a));
+  a->session = session;
+  a->newest = 0;
+}
+
+/* The name that was asked for, and behind it the number that the server's
+ * `%010d` prints. */
+static bool is_path_of(const struct expected *e, const char *path) {
+  size_t length = strlen(e->path), whole = strlen(path);
+  int32_t sequence;
+  if (strncmp(path, e->path, length) != 0) return false;
+  if (e->exact) return whole == length;
+  return (whole == length + 10 || whole == length + 11) &&
+         name_parse(path, &sequence) != ROLE_FOREIGN;
+}
+
+/* A server answers in the order in which it was asked, and its counter grows
+ * with each change: so do the czxids of nodes that were made in one connection,
+ * and they are what tokens are made of. */
+static const char *doubt_create(struct answers *a, const struct expected *e,
+                                const struct incident *i) {
+  if (i->code != ZOK) return NULL;
+  if (!is_path_of(e, i->text)) return "a node that nobody has asked for";
+  if (i->owner != a->session) return "our node as another session's";
+  if (i->czxid <= a->newest) return "a node older than the one before it";
+  a->newest = i->czxid;
+  return NULL;
+}
+
+/* (An incident that there was no memory for leaves its create behind.) */
+const char *answers_doubt(struct answers *a, const struct incident *i) {
+  const char *doubt = i->doubt;
+  while (a->first && a->first->serial <= i->serial) {
+    struct expected *e = take_first(a);
+    if (!doubt && e->serial == i->serial) doubt = doubt_create(a, e, i);
+    free(e);
+  }
+  return doubt;
+}

@@ -176,9 +176,10 @@ describe("What a lock has inside", function()
     local session, path = connect(), support.path()
     local function use(kind, place)
       collect()
-      assert(makers[kind](session, place):acquire(5)):release { wait = true }
+      assert(makers[kind](session, place):acquire(30)):release { wait = true }
       collect()
     end
+    -- Each waits until the server has taken the other's empty container away.
     use("unfair", path)
     use("mutex", path .. "/holder")
     use("unfair", path)

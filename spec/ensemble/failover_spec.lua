@@ -18,7 +18,7 @@ describe("An ensemble #once #slow", function()
       local path = support.path()
       local holder = support.connect { hosts = servers.hosts,
         session_timeout = 40 }
-      local guard = holder:mutex(path):acquire(5)
+      local guard = holder:mutex(path):acquire(30)
       local sessions, order = {}, {}
       for i = 1, 3 do
         sessions[i] = support.connect { hosts = servers.hosts,
@@ -125,7 +125,7 @@ describe("An ensemble #once #slow", function()
     local path = support.path()
     local session = support.connect { hosts = servers.hosts,
       session_timeout = 3 }
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     for i = 1, 2 do servers:kill(i) end
     local begun = support.now()
     support.wait_until(function() return not guard:is_held() end)
@@ -146,7 +146,7 @@ describe("An ensemble #once #slow", function()
     local path = support.path()
     local session = support.connect { hosts = servers:host(leader),
       session_timeout = 4 }
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     local others = {}
     for i = 1, 3 do
       if i ~= leader then

@@ -39,7 +39,7 @@ describe("Three servers #once #slow", function()
     local waiter = kinds.wait_in(session:mutex(path))
     support.wait_until(function()
       return #queue_of(path) == n
-    end, 10)
+    end, 30)
     return waiter
   end
 

@@ -19,16 +19,16 @@ describe("Authentication", function()
   -- The session that has made the directory, with acl = "creator".
   local function made_by_alice(path)
     local session = connect { auth = alice, acl = "creator" }
-    assert(session:mutex(path):acquire(5)):release { wait = true }
+    assert(session:mutex(path):acquire(30)):release { wait = true }
     return session
   end
 
   it("lets its owner in", function()
     local path = open_path()
     local session = made_by_alice(path)
-    assert.is_true(session:mutex(path):acquire(5):release { wait = true })
+    assert.is_true(session:mutex(path):acquire(30):release { wait = true })
     local second = connect { auth = { alice }, acl = "creator" }
-    assert.is_true(second:mutex(path):acquire(5):release { wait = true })
+    assert.is_true(second:mutex(path):acquire(30):release { wait = true })
     session:close()
     second:close()
     local raw = require "support.raw".connect(support.hosts,
@@ -41,7 +41,7 @@ describe("Authentication", function()
     local path = open_path()
     local owner = made_by_alice(path)
     -- a hold keeps the directory, which the server would remove
-    local hold = owner:mutex(path):acquire(5)
+    local hold = owner:mutex(path):acquire(30)
     for _, options in ipairs { {}, { auth = bob },
         { auth = bob, acl = "creator" } } do
       local begun = support.now()
@@ -111,7 +111,7 @@ describe("Authentication", function()
     allow(31)
     return (message:gsub(chroot:gsub("%p", "%%%0"), "CHROOT"))
   end
-  local function acquire(session) return session:mutex "/a/b":acquire(5) end
+  local function acquire(session) return session:mutex "/a/b":acquire(30) end
 
   it("that is refused says what, where, and why", function()
     local under = "zklock: ZooKeeper refused a node under /a/b: "
@@ -126,12 +126,12 @@ describe("Authentication", function()
     assert.equal("zklock: ZooKeeper refused a node under /a/b: cannot create "
       .. "(CHROOT/a/b/locks): not authenticated",
       refused_below(17, "/a/b", function(session)
-        return session:semaphore("/a/b", 2):acquire(5)
+        return session:semaphore("/a/b", 2):acquire(30)
       end))
     assert.matches('^zklock: 0 of 1 holders of CHROOT/a/b were asked to let '
       .. 'go, but not "_c_%S+%-lock%-%d+": not authenticated$',
       refused_below(31, "/a/b", function(session, chroot)
-        local guard = assert(session:mutex "/a/b":acquire(5))
+        local guard = assert(session:mutex "/a/b":acquire(30))
         support.zk():set_acl(chroot .. guard.node,
           { { perms = 1 + 16, scheme = "world", id = "anyone" } })
         local asked, message, code = session:revoke "/a/b"
@@ -148,7 +148,7 @@ describe("Authentication", function()
   it("that is refused does not make verify say that a hold is lost",
     function()
       local path = open_path()
-      local guard = assert(connect():mutex(path):acquire(5))
+      local guard = assert(connect():mutex(path):acquire(30))
       support.zk():set_acl(guard.node,
         { { perms = 30, scheme = "world", id = "anyone" } })
       local fine, message, code = guard:verify()
@@ -164,7 +164,7 @@ describe("Authentication", function()
   it("read lets others look, an ACL list is as it says", function()
     local path = open_path()
     local session = connect { auth = alice, acl = "read" }
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     assert.equal(1, #support.zk():children(path))
     assert.is_string((support.zk():get(guard.node)))
     assert.is_false(pcall(support.zk().create, support.zk(), path .. "/x"))
@@ -173,13 +173,13 @@ describe("Authentication", function()
     session = connect { acl = {
       { scheme = "world", id = "anyone", perms = "cdrwa" } } }
     path = open_path()
-    assert.is_true(session:mutex(path):acquire(5):release { wait = true })
+    assert.is_true(session:mutex(path):acquire(30):release { wait = true })
     support.zk():delete(path)
   end)
 
   -- What others have, when somebody's first acquire was refused.
   local function others_have(path)
-    local guard, message = connect():mutex(path):acquire(5)
+    local guard, message = connect():mutex(path):acquire(30)
     assert(guard, message)
     assert.is_true(guard:release { wait = true })
   end
@@ -226,7 +226,7 @@ describe("Authentication", function()
   it("refuses it in a directory of others, too", function()
     local path = open_path()
     local session = connect { auth = alice, acl = { user(BOB, "cdrwa") } }
-    local _, message = session:semaphore(path, 2):acquire(5)
+    local _, message = session:semaphore(path, 2):acquire(30)
     assert.equal(SHUT_OUT:format(path, path), message)
     assert.is_false(support.zk():exists(path))
     local parent = path:match "^(.*)/"
@@ -239,7 +239,7 @@ describe("Authentication", function()
     local session = connect { auth = { bob, alice },
       acl = { user(ALICE, "cdr"), { scheme = "ip", id = "127.0.0.1",
         perms = "r" } } }
-    local guard = assert(session:mutex(path .. "/a/b"):acquire(5))
+    local guard = assert(session:mutex(path .. "/a/b"):acquire(30))
     -- (Servers show no hash to who may not change an ACL.)
     assert.same({ { perms = 1 + 4 + 8, scheme = "digest", id = "alice:x" },
       { perms = 1, scheme = "ip", id = "127.0.0.1" } },
@@ -247,7 +247,7 @@ describe("Authentication", function()
     assert.is_true(guard:release { wait = true })
     -- It is asked of a server once in a connection.
     local requests = session:stats().requests
-    assert(session:mutex(path .. "/a/c"):acquire(5)):release { wait = true }
+    assert(session:mutex(path .. "/a/c"):acquire(30)):release { wait = true }
     assert.is_true(session:stats().requests - requests <= 6)
     session:close()
     local raw = require "support.raw".connect(support.hosts,
@@ -262,7 +262,7 @@ describe("Authentication", function()
     zk:set_acl(parent, { { perms = 31 - 8, scheme = "world", id = "anyone" } })
     local session = connect { auth = alice,
       acl = { user(ALICE, "cdrwa") } }
-    assert(session:mutex(parent .. "/a"):acquire(5)):release { wait = true }
+    assert(session:mutex(parent .. "/a"):acquire(30)):release { wait = true }
     zk:set_acl(parent, { { perms = 31, scheme = "world", id = "anyone" } })
     session:close()
     local raw = require "support.raw".connect(support.hosts,
@@ -282,7 +282,7 @@ describe("Authentication", function()
       local path = ("%s-%s/env/app"):format(top, acl)
       local session = connect { hosts = support.hosts .. path, auth = alice,
         acl = acl }
-      local guard = assert(session:mutex "/locks/a":acquire(5))
+      local guard = assert(session:mutex "/locks/a":acquire(30))
       -- The chroot itself, and what is below it, are as the option says.
       local zk = require "support.raw".connect(support.hosts,
         { auth = "alice:secret" })
@@ -298,7 +298,7 @@ describe("Authentication", function()
       end
       local beside = connect { hosts = support.hosts .. path .. "2", auth = bob,
         acl = acl }
-      assert(beside:mutex "/x":acquire(5)):release { wait = true }
+      assert(beside:mutex "/x":acquire(30)):release { wait = true }
       assert.same({ false, "auth" }, { support.zk():delete(path .. "2") })
       guard:release { wait = true }
       session:close()

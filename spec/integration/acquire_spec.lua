@@ -11,10 +11,10 @@ describe("acquire", function()
     local session = connect()
     local mutex = session:mutex(support.path())
     local forms = {
-      {}, { 5 }, { 0 }, { 0.5 }, { math.huge }, { {} }, { { timeout = 5 } },
+      {}, { 30 }, { 0 }, { 30.5 }, { math.huge }, { {} }, { { timeout = 30 } },
       { { timeout = 0 } }, { { timeout = math.huge } }, { { data = "x" } },
       { { max_hold = 30 } }, { { owner = "me" } },
-      { { timeout = 5, data = "x", max_hold = 30, owner = {} } },
+      { { timeout = 30, data = "x", max_hold = 30, owner = {} } },
     }
     for i, form in ipairs(forms) do
       local guard, message, code = mutex:acquire(form[1])
@@ -56,7 +56,7 @@ describe("acquire", function()
   it("makes missing parents, which are containers", function()
     local session = connect()
     local path = support.path() .. "/a/b"
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     guard:release { wait = true }
     -- The server removes empty containers, here every second.
     support.wait_until(function()
@@ -67,7 +67,7 @@ describe("acquire", function()
   it("works under a parent that somebody made persistent (T55)", function()
     local session, path = connect(), support.path()
     support.zk():make(path)
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     assert.is_true(guard:is_held())
     guard:release { wait = true }
     support.sleep(1.5) -- a container would be removed
@@ -364,7 +364,7 @@ describe("try_acquire", function()
     assert.equal("try_acquire takes no timeout",
       misuse(function() mutex:try_acquire { timeout = 1 } end))
     assert.matches("must be a table",
-      misuse(function() mutex:try_acquire(5) end))
+      misuse(function() mutex:try_acquire(30) end))
     assert.matches("unknown option",
       misuse(function() mutex:try_acquire { wait = 5 } end))
   end)

@@ -70,7 +70,7 @@ describe("A node that no session owns #once", function()
     assert(zk:create(path .. "/x-lock-0000000000", { ttl = 600000 }))
     local session = connect { hosts = own.hosts }
     assert.equal("0x0", session:contenders(path)[1].session)
-    assert(session:mutex(path):acquire(5)):release { wait = true }
+    assert(session:mutex(path):acquire(30)):release { wait = true }
   end)
 
   it("takes no permit of a semaphore #slow", function()
@@ -147,7 +147,7 @@ describe("A node that no session owns #once", function()
     leave(path, "/y-lock-0000000002")
     leave(path, "/z-lock-2147483647")
     local mutex = connect():mutex(path)
-    for _ = 1, 5 do assert(mutex:acquire(5)):release { wait = true } end
+    for _ = 1, 5 do assert(mutex:acquire(30)):release { wait = true } end
   end)
 
   it("is waited for when it is made anew by a session", function()
@@ -172,7 +172,7 @@ describe("A node that no session owns #once", function()
   it("is not taken for a holder's own, in whose place it is", function()
     local path = new_path()
     local session = connect(SESSION)
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local node, lost = guard.node, nil
     guard:on_lost(function(_, reason) lost = reason end)
     support.zk():delete(node)
@@ -180,7 +180,7 @@ describe("A node that no session owns #once", function()
     support.step_until(session, function() return lost end, 5)
     assert.is_falsy((guard:is_held()))
     assert.equal("lost", select(3, guard:release()))
-    assert(session:mutex(path):acquire(5)):release { wait = true }
+    assert(session:mutex(path):acquire(30)):release { wait = true }
   end)
 
   it("keeps an unfair lock from all until it is deleted, and the log says so",
@@ -197,6 +197,6 @@ describe("A node that no session owns #once", function()
       assert.same({ ("warn: cannot have (%s/holder): no session owns it, so it "
         .. "stays until somebody deletes it"):format(path) }, lines)
       support.zk():delete(path .. "/holder")
-      assert(mutex:acquire(5)):release { wait = true }
+      assert(mutex:acquire(30)):release { wait = true }
     end)
 end)

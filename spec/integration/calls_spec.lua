@@ -48,8 +48,8 @@ describe("What README calls a method", function()
     local multi = session:multi { session:mutex(support.path()) }
     things = {
       { "session", session }, { "lock", mutex }, { "lock", multi },
-      { "guard", assert(mutex:acquire(5)) },
-      { "guard", assert(multi:acquire(5)) },
+      { "guard", assert(mutex:acquire(30)) },
+      { "guard", assert(multi:acquire(30)) },
     }
     local methods, n = public(), 0
     for _, pair in ipairs(things) do
@@ -94,7 +94,7 @@ describe("What README calls a method", function()
     local mutex = connect():mutex(support.path())
     assert.equal("acquire must be called with a colon: "
       .. "lock:acquire(timeout or options)",
-      misuse(function() mutex.acquire(5) end))
+      misuse(function() mutex.acquire(30) end))
     assert.equal("lock:acquire(timeout or options) takes no more arguments, "
       .. "got a table, too",
       misuse(function() mutex:acquire(5, { max_hold = 1 }) end))

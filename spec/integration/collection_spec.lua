@@ -100,14 +100,14 @@ describe("The collector", function()
     local session = connect { session_timeout = 2 }
     local path = support.path()
     local function multi() return session:multi { session:mutex(path) } end
-    local guard = assert(multi():acquire(5))
+    local guard = assert(multi():acquire(30))
     support.zk():delete(guard.node)
     guard:on_lost(function() end)
     support.step_until(session, function() return not guard:is_held() end)
     collect()
-    assert.equal("lost", select(3, multi():acquire(5)))
+    assert.equal("lost", select(3, multi():acquire(30)))
     guard:release()
-    assert(multi():acquire(5)):release()
+    assert(multi():acquire(30)):release()
   end)
 
   it("does not keep lock objects, guards or paths", function()
@@ -215,7 +215,7 @@ describe("An error in the middle of a wait", function()
           debug.sethook()
           error "struck"
         end, "", n)
-        local guard = mutex:acquire(5)
+        local guard = mutex:acquire(30)
         debug.sethook()
         guard:release()
       end
@@ -227,6 +227,6 @@ describe("An error in the middle of a wait", function()
     for _ = 1, 10 do pcall(session.step, session) end
     collectgarbage()
     for _, path in ipairs(paths) do support.wait_for_queue(path, 0) end
-    assert.is_true(session:mutex(support.path()):acquire(5):release())
+    assert.is_true(session:mutex(support.path()):acquire(30):release())
   end)
 end)

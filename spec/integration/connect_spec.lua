@@ -71,7 +71,7 @@ describe("connect", function()
   it("makes a chroot that does not exist, with its parents", function()
     local chroot = support.path "chroot" .. "/a/b"
     local session = connect { hosts = support.hosts .. chroot }
-    local guard = session:mutex("/orders"):acquire(5)
+    local guard = session:mutex("/orders"):acquire(30)
     assert.is_true(guard:is_held())
     assert.equal("/orders", guard.path)
     assert.matches("^/orders/_c_", guard.node)

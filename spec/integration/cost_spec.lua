@@ -96,7 +96,7 @@ describe("The cost, counted at the server,", function()
     local mutex = connect():mutex(made_path())
     local guard
     for _ = 1, 5 do
-      assert.equal(2, requests_of(function() guard = mutex:acquire(5) end))
+      assert.equal(2, requests_of(function() guard = mutex:acquire(30) end))
       assert.equal(1, requests_of(function() guard:release { wait = true } end))
     end
   end)
@@ -105,7 +105,7 @@ describe("The cost, counted at the server,", function()
     local session = connect()
     local mutex = session:mutex(made_path())
     local before = session:stats()
-    mutex:acquire(5):release { wait = true }
+    mutex:acquire(30):release { wait = true }
     local after = session:stats()
     assert.equal(3, after.requests - before.requests)
     assert.equal(1, after.lists - before.lists)
@@ -115,7 +115,7 @@ describe("The cost, counted at the server,", function()
 
   it("of re-entry is nothing", function()
     local mutex = connect():mutex(made_path())
-    local guard = mutex:acquire(5)
+    local guard = mutex:acquire(30)
     assert.equal(0, requests_of(function()
       for _ = 1, 100 do
         local again = mutex:acquire()
@@ -129,7 +129,7 @@ describe("The cost, counted at the server,", function()
   end)
 
   it("of is_held, lease, token and state is nothing", function()
-    local guard = connect():mutex(made_path()):acquire(5)
+    local guard = connect():mutex(made_path()):acquire(30)
     assert.equal(0, requests_of(function()
       for _ = 1, 1000 do
         guard:is_held()
@@ -141,20 +141,20 @@ describe("The cost, counted at the server,", function()
   end)
 
   it("of verify is a sync and a read", function()
-    local guard = connect():mutex(made_path()):acquire(5)
+    local guard = connect():mutex(made_path()):acquire(30)
     assert.equal(2, requests_of(function() assert(guard:verify()) end))
   end)
 
   it("of the first use of a path is a container and one more try", function()
     local mutex = connect():mutex(made_path() .. "/new")
-    local n = requests_of(function() mutex:acquire(5) end)
+    local n = requests_of(function() mutex:acquire(30) end)
     assert.is_true(n <= 5, n)
   end)
 
   it("of try_acquire on a taken lock is 3 requests and no watch", function()
     local path = made_path()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local session = connect()
     local mutex = session:mutex(path)
     mutex:try_acquire()
@@ -177,7 +177,7 @@ describe("The cost, counted at the server,", function()
   it("of waiting is nothing once the watches are set (T33)", function()
     local path = made_path()
     local holder, waiter = connect(), connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local n = requests_of(function()
       waiter:mutex(path):acquire_async(nil, function() end)
       support.sleep(0.2)
@@ -195,7 +195,7 @@ describe("The cost, counted at the server,", function()
       sessions[i] = connect()
       mutexes[i] = sessions[i]:mutex(path)
     end
-    local guard = mutexes[1]:acquire(5)
+    local guard = mutexes[1]:acquire(30)
     for turn = 1, 6 do
       local to = turn % 2 + 1
       local granted
@@ -216,7 +216,7 @@ describe("The cost, counted at the server,", function()
   it("of hand-overs has no list on the way, in a steady queue", function()
     local path = made_path()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local order, sessions = {}, {}
     for i = 1, 6 do
       sessions[i] = connect()
@@ -245,7 +245,7 @@ describe("The cost, counted at the server,", function()
   it("of a release does not grow with those who wait (T53)", function()
     local path = made_path()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local waiter, granted = connect(), {}
     local others = {}
     for i = 1, 20 do
@@ -274,7 +274,7 @@ describe("The cost, counted at the server,", function()
 
   it("of holding is 11 heartbeats in a session timeout", function()
     local session = connect { session_timeout = 4 }
-    local guard = session:mutex(made_path()):acquire(5)
+    local guard = session:mutex(made_path()):acquire(30)
     support.wait_until(function()
       return session:stats().heartbeats >= 1 -- and the watch on its own node
     end)
@@ -301,7 +301,7 @@ describe("The cost, counted at the server,", function()
   it("of a thousand try_acquire is no node, watch or memory #stock", function()
     local path = made_path()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local session = connect()
     local mutex = session:mutex(path)
     local function try(n)
@@ -331,7 +331,7 @@ describe("The cost, counted at the server,", function()
   it("of waits that time out is no watch (T20, T46, T47)", function()
     local path = made_path()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local session, done = connect(), 0
     local mutex = session:mutex(path)
     for i = 1, 300 do

@@ -20,7 +20,7 @@ describe("The end of a directory's counter (T10) #once #slow", function()
 
   -- Made by a lock.
   local function made(lock)
-    assert(lock:acquire(5)):release { wait = true }
+    assert(lock:acquire(30)):release { wait = true }
   end
 
   setup(function()
@@ -107,7 +107,7 @@ describe("The end of a directory's counter (T10) #once #slow", function()
     function()
       local path = crowded
       local holder, other = connect(), connect()
-      local guard = assert(holder:mutex(path):acquire(5))
+      local guard = assert(holder:mutex(path):acquire(30))
       assert.equal(END - 65536, number_of(guard.node))
       local mutex = other:mutex(path)
       local _, _, code = mutex:acquire(0.5)
@@ -130,7 +130,7 @@ describe("The end of a directory's counter (T10) #once #slow", function()
     end)
 
   it("is invalid in a directory that carries somebody's data", function()
-    local _, message, code = connect():mutex(somebodys):acquire(5)
+    local _, message, code = connect():mutex(somebodys):acquire(30)
     assert.equal("invalid", code)
     assert.is_truthy(message:find("counter", 1, true), message)
   end)

@@ -13,7 +13,7 @@ describe("A cut shorter than the lease", function()
     local session = connect { hosts = proxy.hosts, session_timeout = 10,
       on_event = function(event) events[#events + 1] = event end }
     local id = session:id()
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     local called = false
     guard:on_lost(function() called = true end)
     for i = 1, 3 do
@@ -45,7 +45,7 @@ describe("A cut shorter than the lease", function()
     local path = support.path()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 60 }
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     proxy:refuse()
     support.step_until(session, function()
       return session:state() == "suspended"
@@ -62,7 +62,7 @@ describe("A cut shorter than the lease", function()
     local path = support.path()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
-    local guard = session:mutex(path, { on_suspend = "lose" }):acquire(5)
+    local guard = session:mutex(path, { on_suspend = "lose" }):acquire(30)
     local code
     guard:on_lost(function(_, why) code = why end)
     local begun = support.now()
@@ -123,7 +123,7 @@ describe("A cut shorter than the lease", function()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     local mutex = session:mutex(support.path())
-    local guard = mutex:acquire(5)
+    local guard = mutex:acquire(30)
     proxy:cut()
     support.step_until(session, function()
       return session:stats().reconnects == 1

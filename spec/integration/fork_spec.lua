@@ -48,7 +48,7 @@ local FORKS = [[
     return function()
       local session = assert(zklock.connect(where, { connect_timeout = 8 }))
       local guard = assert(session:mutex("/fork-" .. unistd.getpid())
-        :acquire(5))
+        :acquire(30))
       guard:release { wait = true }
       session:close()
     end

@@ -174,7 +174,7 @@ describe("A guard", function()
       return load [[
         local mutex, body = ...
         do
-          local guard <close> = assert(mutex:acquire(5))
+          local guard <close> = assert(mutex:acquire(30))
           body(guard)
         end
       ]](mutex, body)
@@ -248,7 +248,7 @@ describe("The fencing token", function()
     local last = ""
     for i = 1, 6 do
       local session = connect()
-      local guard = session:mutex(path):acquire(5)
+      local guard = session:mutex(path):acquire(30)
       assert.is_true(guard:token() > last)
       last = guard:token()
       guard:release { wait = true }
@@ -387,7 +387,7 @@ describe("on_lost", function()
     local code, fresh
     guard:on_lost(function(mine)
       code = select(3, mine:release())
-      fresh = mutex:acquire(5)
+      fresh = mutex:acquire(30)
     end)
     support.zk():delete(guard.node)
     support.step_until(session, function() return fresh end)

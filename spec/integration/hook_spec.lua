@@ -4,7 +4,13 @@
 -- through.  The collector stands still meanwhile.
 local support = require "support"
 local zklock = require "zklock"
-local connect = support.connect
+
+-- (Under a hook, or a sanitizer, on a busy machine, a second is a short time.)
+local function connect(options)
+  options = options or {}
+  options.session_timeout = 60
+  return support.connect(options)
+end
 
 local here = debug.getinfo(require "zklock.errors".refusal, "S").source
   :match "^(.*)errors%.lua$"
@@ -88,7 +94,7 @@ local function check_free(session, lock, path)
   local ok = pcall(lock.release, lock)
   assert(not ok, "the owner holds it")
   if is_thorough then
-    lock:acquire(5):release { wait = true }
+    lock:acquire(30):release { wait = true }
     assert.equal(0, #support.zk():queue(path))
   end
   support.step_until(session, function()
@@ -108,7 +114,7 @@ describe("A hook that raises", function()
   after_each(support.finish)
 
   for name, acquire in pairs {
-    acquire = function(lock) return lock:acquire(5) end,
+    acquire = function(lock) return lock:acquire(30) end,
     try_acquire = function(lock) return lock:try_acquire() end,
   } do
     it("in " .. name .. " leaves nothing held", function()
@@ -127,9 +133,9 @@ describe("A hook that raises", function()
   it("in acquire by the holder leaves it one share", function()
     local session, path = connect(), support.path()
     local lock = session:mutex(path)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     at_each_instruction(function() return {} end, function(got)
-      got.guard = lock:acquire(5)
+      got.guard = lock:acquire(30)
     end, function(got, through)
       if through then got.guard:release() end
       if support.is_51 and not through then
@@ -147,7 +153,7 @@ describe("A hook that raises", function()
   it("in acquire, when the wait times out, leaves nothing", function()
     local session, path = connect(), support.path()
     local lock = session:mutex(path)
-    local held = connect():mutex(path):acquire(5)
+    local held = connect():mutex(path):acquire(30)
     at_each_instruction(function() end, function()
       return lock:acquire(0.002)
     end, function()
@@ -180,14 +186,14 @@ describe("A hook that raises", function()
     local a, b = session:mutex(path .. "/a"), session:mutex(path .. "/b")
     local lock = session:multi { a, b }
     at_each_instruction(function() return {} end, function(got)
-      got.guard = lock:acquire(5)
+      got.guard = lock:acquire(30)
     end, function(got, through)
       if through then got.guard:release() end
       forgive(lock, through)
       check_free(session, a, path .. "/a")
       check_free(session, b, path .. "/b")
     end)
-    at_each_instruction(function() return lock:acquire(5) end,
+    at_each_instruction(function() return lock:acquire(30) end,
       function(guard) guard:release() end,
       function(guard)
         assert.is_true(guard:release())
@@ -201,7 +207,7 @@ describe("A hook that raises", function()
     it("in " .. name .. ": a second one is true", function()
       local session, path = connect(), support.path()
       local lock = session:mutex(path)
-      at_each_instruction(function() return lock:acquire(5) end,
+      at_each_instruction(function() return lock:acquire(30) end,
         function(guard) return guard:release(options or nil) end,
         function(guard)
           assert.is_true(guard:release())
@@ -227,7 +233,7 @@ describe("A hook that raises", function()
   it("in verify, contenders or revoke leaves no wait", function()
     local session, path = connect(), support.path()
     local lock = session:mutex(path)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     for _, ask in ipairs {
       function() return guard:verify() end,
       function() return session:contenders(path) end,
@@ -287,7 +293,7 @@ describe("A hook that raises", function()
     local holder = connect():mutex(path)
     local lock, mine = session:mutex(path), session:mutex(support.path())
     at_each_instruction(function()
-      local held = holder:acquire(5)
+      local held = holder:acquire(30)
       local subject = { calls = 0 }
       lock:acquire_async(5, function(guard, message)
         subject.calls = subject.calls + 1
@@ -295,7 +301,7 @@ describe("A hook that raises", function()
       end)
       held:release()
       return subject
-    end, function() return assert(mine:acquire(5)):release() end,
+    end, function() return assert(mine:acquire(30)):release() end,
     function(subject)
       support.step_until(session, function() return subject.calls > 0 end)
       assert.equal(1, subject.calls)
@@ -312,7 +318,7 @@ describe("A hook that raises", function()
       local session = connect()
       local subject = { session = session, closed = 0, told = 0 }
       session:on("closed", function() subject.closed = subject.closed + 1 end)
-      subject.guard = session:mutex(path):acquire(5)
+      subject.guard = session:mutex(path):acquire(30)
       session:mutex(path):acquire_async(function(_, _, code)
         assert(code == "closed")
         subject.told = subject.told + 1

@@ -61,7 +61,7 @@ describe("A node that we may not delete #once", function()
   for kind, case in pairs(kinds) do
     it("is told by release { wait = true }: " .. kind, function()
       local lock = case[2](session, path)
-      local guard = assert(lock:acquire(5))
+      local guard = assert(lock:acquire(30))
       close_to_deletes(path .. case[1])
       local begun = support.now()
       local done, message, code = guard:release { wait = true }
@@ -82,14 +82,14 @@ describe("A node that we may not delete #once", function()
       end
       mend()
       await_removal()
-      assert.is_true(lock:acquire(5):release { wait = true })
+      assert.is_true(lock:acquire(30):release { wait = true })
       assert.is_nil(lines[2])
     end)
 
     it("is an error of the log for plain release(), once: " .. kind,
       function()
         local lock = case[2](session, path)
-        local guard = assert(lock:acquire(5))
+        local guard = assert(lock:acquire(30))
         close_to_deletes(path .. case[1])
         assert.is_true(guard:release())
         await_line(guard.node)
@@ -106,7 +106,7 @@ describe("A node that we may not delete #once", function()
 
     it("keeps no acquire of this session waiting: " .. kind, function()
       local lock = case[2](session, path)
-      local guard = assert(lock:acquire(5))
+      local guard = assert(lock:acquire(30))
       local told
       if kind == "mutex" or kind == "write" then
         lock:acquire_async(nil, function(mine, message, code)
@@ -140,12 +140,12 @@ describe("A node that we may not delete #once", function()
       assert.equal(nodes, #support.zk():children(path .. case[1]))
       mend()
       await_removal()
-      assert.is_true(lock:acquire(5):release { wait = true })
+      assert.is_true(lock:acquire(30):release { wait = true })
     end)
   end
 
   it("does not hold up close, and goes with the session", function()
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     close_to_deletes(path)
     assert.is_true(guard:release())
     await_line(guard.node)
@@ -158,7 +158,7 @@ describe("A node that we may not delete #once", function()
 
   it("is no matter while it goes from one of us to the next", function()
     local mutex = session:mutex(path, { handoffs = 3 })
-    local guard = assert(mutex:acquire(5))
+    local guard = assert(mutex:acquire(30))
     local next_one
     mutex:acquire_async(nil, function(mine) next_one = mine end)
     session:step()
@@ -189,14 +189,14 @@ describe("A node that we may not delete #once", function()
 
   it("may be the inner mutex's of a semaphore", function()
     local semaphore = session:semaphore(path, 2)
-    assert.is_true(semaphore:acquire(5):release { wait = true })
+    assert.is_true(semaphore:acquire(30):release { wait = true })
     close_to_deletes(path .. "/locks")
-    local guard = assert(semaphore:acquire(5)) -- it is a permit all the same
+    local guard = assert(semaphore:acquire(30)) -- it is a permit all the same
     support.step_until(session, function() return lines[1] end)
     assert.matches("^error: cannot delete our node %(" .. path:gsub("%p",
       "%%%0") .. "/locks/_c_%S*%-lock%-%d+%): not authenticated; it is tried "
       .. "again, until the session ends$", lines[1])
-    local mine, message, code = semaphore:acquire(5)
+    local mine, message, code = semaphore:acquire(30)
     assert.is_nil(mine)
     assert.equal("auth", code)
     assert.equal(("zklock: ZooKeeper refused a node under %s: cannot delete "
@@ -205,13 +205,13 @@ describe("A node that we may not delete #once", function()
     assert.is_true(guard:release { wait = true })
     mend()
     await_removal()
-    assert.is_true(semaphore:acquire(5):release { wait = true })
+    assert.is_true(semaphore:acquire(30):release { wait = true })
   end)
 
   it("is told by the release of a multi", function()
     local multi = session:multi { session:mutex(path .. "/a"),
       session:mutex(path .. "/b") }
-    local guard = assert(multi:acquire(5))
+    local guard = assert(multi:acquire(30))
     close_to_deletes(path .. "/a")
     local done, message, code = guard:release { wait = true }
     assert.is_nil(done)
@@ -225,7 +225,7 @@ describe("A node that we may not delete #once", function()
   it("is told with its full path, chroot included", function()
     support.zk():make "/chroot"
     local mine = connect { hosts = support.hosts .. "/chroot" .. path }
-    local guard = assert(mine:mutex "/a/b":acquire(5))
+    local guard = assert(mine:mutex "/a/b":acquire(30))
     close_to_deletes("/chroot" .. path .. "/a/b")
     local _, message = guard:release { wait = true }
     assert.truthy(message:find(("refused to release /a/b: cannot delete our "

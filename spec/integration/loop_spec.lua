@@ -49,7 +49,7 @@ describe("The loop", function()
   it("poll blocks, in coroutines too", function()
     local mutex = connect { loop = "poll" }:mutex(support.path())
     coroutine.wrap(function()
-      assert.is_true(assert(mutex:acquire(5)):release { wait = true })
+      assert.is_true(assert(mutex:acquire(30)):release { wait = true })
     end)()
   end)
 
@@ -60,7 +60,7 @@ describe("The loop", function()
     local session = connect { loop = scheduler.adapter }
     local ticks, waited = 0, nil
     scheduler:spawn(function()
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       waited = ticks
       assert.is_true(guard:is_held())
       assert.is_true(guard:release { wait = true })
@@ -106,7 +106,7 @@ describe("The loop", function()
     scheduler:spawn(function()
       local session = support.closing(assert(zklock.connect(support.hosts,
         { loop = bare, connect_timeout = 2 })))
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       waited = true
       assert.is_true(guard:verify())
       assert.is_true(guard:release { wait = true })
@@ -126,7 +126,7 @@ describe("The loop", function()
     scheduler:spawn(function()
       local session = support.closing(assert(zklock.connect(support.hosts,
         { loop = scheduler.adapter })))
-      done = session:mutex(support.path()):acquire(5):release { wait = true }
+      done = session:mutex(support.path()):acquire(30):release { wait = true }
     end)
     assert.is_true(scheduler:run())
     assert.is_true(done)

@@ -42,7 +42,7 @@ for name, make in pairs(kinds) do
 
     local function lost(session)
       local lock = make(session, support.path())
-      local guard = assert(lock:acquire(5))
+      local guard = assert(lock:acquire(30))
       local calls = listen(guard)
       delete(guard)
       assert.is_false(guard:is_held())
@@ -89,7 +89,7 @@ for name, make in pairs(kinds) do
 
     it("is told by verify, which is the first to know", function()
       local session = connect { session_timeout = 30 }
-      local guard = assert(make(session, support.path()):acquire(5))
+      local guard = assert(make(session, support.path()):acquire(30))
       local calls = listen(guard)
       support.zk():delete((guard.node:match "[^,]+"))
       assert.equal("lost", (select(3, guard:verify())))
@@ -170,10 +170,10 @@ for name, make in pairs(kinds) do
     it("can be had again by the callback", function()
       local session = connect()
       local lock = make(session, support.path())
-      local guard, fresh = assert(lock:acquire(5)), nil
+      local guard, fresh = assert(lock:acquire(30)), nil
       guard:on_lost(function(mine)
         assert(select(3, mine:release()) == "lost")
-        fresh = assert(lock:acquire(5))
+        fresh = assert(lock:acquire(30))
       end)
       delete(guard)
       assert.equal("lost", (select(3, guard:release())))
@@ -183,7 +183,7 @@ for name, make in pairs(kinds) do
 
     it("may close the session from the callback", function()
       local session = connect()
-      local guard = assert(make(session, support.path()):acquire(5))
+      local guard = assert(make(session, support.path()):acquire(30))
       local calls = listen(guard)
       guard:on_lost(function() session:close() end)
       delete(guard)
@@ -198,7 +198,7 @@ for name, make in pairs(kinds) do
         lines[#lines + 1] = level .. ": " .. message
       end, false } do
         local session = connect { log = log or nil }
-        local guard = assert(make(session, support.path()):acquire(5))
+        local guard = assert(make(session, support.path()):acquire(30))
         guard:on_lost(function() error("ouch", 0) end)
         local calls = listen(guard)
         delete(guard)
@@ -218,7 +218,7 @@ for name, make in pairs(kinds) do
 
     it("is not told to who has released it in time", function()
       local session = connect()
-      local guard = assert(make(session, support.path()):acquire(5))
+      local guard = assert(make(session, support.path()):acquire(30))
       local calls = listen(guard)
       assert.is_true(guard:release())
       session:step()
@@ -237,7 +237,7 @@ describe("Without step(), a loss", function()
     function()
       local session = connect()
       local mutex = session:mutex(support.path())
-      local a, b = assert(mutex:acquire(5)), assert(mutex:acquire(5))
+      local a, b = assert(mutex:acquire(30)), assert(mutex:acquire(30))
       local calls = listen(b, listen(a))
       delete(a)
       assert.equal("lost", (select(3, b:release())))
@@ -265,17 +265,17 @@ describe("Without step(), a loss", function()
   it("of the write lock is told to who asks for the read lock", function()
     local session = connect()
     local lock = session:rwlock(support.path())
-    local guard = assert(lock.write:acquire(5))
+    local guard = assert(lock.write:acquire(30))
     local calls = listen(guard)
     delete(guard)
-    assert.equal("lost", (select(3, lock.read:acquire(5))))
+    assert.equal("lost", (select(3, lock.read:acquire(30))))
     assert.same({ "lost deleted" }, calls)
   end)
 
   it("is told to nobody else by a call that finds another", function()
     local session = connect()
-    local a = assert(session:mutex(support.path()):acquire(5))
-    local b = assert(session:mutex(support.path()):acquire(5))
+    local a = assert(session:mutex(support.path()):acquire(30))
+    local b = assert(session:mutex(support.path()):acquire(30))
     local of_a, of_b = listen(a), listen(b)
     delete(a)
     delete(b)
@@ -303,7 +303,7 @@ describe("A loss says why:", function()
           end
         end }
       local mutex = session:mutex(support.path(), options)
-      local guard = assert(mutex:acquire(5))
+      local guard = assert(mutex:acquire(30))
       local calls = listen(guard)
       act(guard, session, proxy)
       if by_step then
@@ -375,7 +375,7 @@ describe("Silence of the servers", function()
       on_event = function(event, session)
         told[#told + 1] = event .. ", " .. session:state()
       end }
-    local guard = assert(session:mutex(support.path()):acquire(5))
+    local guard = assert(session:mutex(support.path()):acquire(30))
     guard:on_lost(function(_, _, reason)
       told[#told + 1] = reason .. ", " .. session:state()
     end)

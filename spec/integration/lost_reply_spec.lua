@@ -52,7 +52,7 @@ describe("A reply that is lost", function()
     support.wait_until(function()
       return session:stats().pending_releases == 0
     end)
-    assert.is_true(session:mutex(path):acquire(5):release())
+    assert.is_true(session:mutex(path):acquire(30):release())
   end)
 
   it("to the list after it does no harm (T19)", function()
@@ -77,14 +77,14 @@ describe("A reply that is lost", function()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     local mutex = session:mutex(path)
-    local guard = mutex:acquire(5)
+    local guard = mutex:acquire(30)
     proxy:lose_reply "delete"
     assert.is_true(guard:release())
     proxy:await_loss()
     assert.equal("released", guard:state())
     proxy:heal()
     support.wait_for_queue(path, 0)
-    assert.is_true(mutex:acquire(5):release())
+    assert.is_true(mutex:acquire(30):release())
   end)
 
   it("does not matter to a release made while there is no server (T24)",
@@ -93,7 +93,7 @@ describe("A reply that is lost", function()
       local proxy = start_proxy()
       local session = connect { hosts = proxy.hosts, session_timeout = 10 }
       local mutex = session:mutex(path)
-      local guard = mutex:acquire(5)
+      local guard = mutex:acquire(30)
       proxy:refuse()
       support.step_until(session, function()
         return session:state() == "suspended"

@@ -90,7 +90,7 @@ describe("An owner that acquires again", function()
       assert.is_false(ran)
       local _, _, why = guard:release()
       assert.equal("lost", why)
-      local fresh = assert(mutex:acquire(5))
+      local fresh = assert(mutex:acquire(30))
       assert.is_true(fresh:is_held())
       assert.is_true(fresh:token() > guard:token())
     end)
@@ -106,7 +106,7 @@ describe("An owner that acquires again", function()
     local released, _, why = mutex:release()
     assert.is_nil(released)
     assert.equal("lost", why)
-    assert.is_true(assert(mutex:acquire(5)):is_held())
+    assert.is_true(assert(mutex:acquire(30)):is_held())
   end)
 
   it("is told deadlock where the lock is not reentrant", function()
@@ -223,7 +223,7 @@ describe("The owner", function()
     local order, inside, most = {}, 0, 0
     for i = 1, 10 do
       scheduler:spawn(function()
-        local guard = assert(mutex:acquire(5))
+        local guard = assert(mutex:acquire(30))
         inside = inside + 1
         most = math.max(most, inside)
         order[#order + 1] = i

@@ -11,7 +11,7 @@ describe("A holder that is killed", function()
     local path = support.path()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
-      local guard = assert(session:mutex((...)):acquire(5))
+      local guard = assert(session:mutex((...)):acquire(30))
       say "held"
       hear()
     ]], path)
@@ -57,7 +57,7 @@ describe("A holder that is stopped beyond its session timeout", function()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
       local mutex = session:mutex((...))
-      local guard = assert(mutex:acquire(5))
+      local guard = assert(mutex:acquire(30))
       local calls = 0
       guard:on_lost(function() calls = calls + 1 end)
       say("held", guard:is_held())
@@ -101,7 +101,7 @@ describe("A holder that is stopped beyond its session timeout", function()
     local path = support.path()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      local guard = assert(session:mutex((...)):acquire(5))
+      local guard = assert(session:mutex((...)):acquire(30))
       local calls = 0
       guard:on_lost(function() calls = calls + 1 end)
       say "held"
@@ -150,7 +150,7 @@ describe("A holder that is stopped beyond its session timeout", function()
     local path = support.path()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 10 }))
-      local guard = assert(session:mutex((...)):acquire(5))
+      local guard = assert(session:mutex((...)):acquire(30))
       say(guard.node)
       hear()
       say(guard:is_held())
@@ -205,7 +205,7 @@ describe("A process that ends", function()
       local child = spawn([[
         local path = ...
         local session = assert(zklock.connect(hosts, { session_timeout = 60 }))
-        local guard = assert(session:mutex(path):acquire(5))
+        local guard = assert(session:mutex(path):acquire(30))
         local waiter = session:mutex(path .. "/other")
         waiter:acquire_async({ owner = 1 }, function() end)
         waiter:acquire_async({ owner = 2 }, function() end)
@@ -242,7 +242,7 @@ describe("A process that ends", function()
       local keep = {}
       for i = 1, 20 do
         keep[i] = assert(zklock.connect(hosts, { session_timeout = 60 }))
-        keep[i]:mutex((...) .. "/" .. i):acquire(5)
+        keep[i]:mutex((...) .. "/" .. i):acquire(30)
       end
       say "held"
     ]], path)
@@ -261,7 +261,7 @@ describe("A process that ends", function()
     local child = spawn([[
       hosts, path = ...
       local session = assert(zklock.connect(hosts, { session_timeout = 4 }))
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       say "held"
       hear()
       guard:release()
@@ -331,7 +331,7 @@ describe("After a fork", function()
         local path = ...
         local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
         local mutex = session:mutex(path)
-        local guard = assert(mutex:acquire(5))
+        local guard = assert(mutex:acquire(30))
         local parent = unistd.getpid()
         local calls = {
           acquire = function() mutex:acquire() end,
@@ -396,8 +396,8 @@ describe("After a fork", function()
       local unistd = require "posix.unistd"
       local wait = require "posix.sys.wait".wait
       local session = assert(zklock.connect(hosts, { session_timeout = 60 }))
-      local guard = assert(session:mutex((...)):acquire(5))
-      guard.pending = session:mutex((...) .. "/b"):acquire(5)
+      local guard = assert(session:mutex((...)):acquire(30))
+      guard.pending = session:mutex((...) .. "/b"):acquire(30)
       local begun = socket.gettime()
       for i = 1, 3 do
         local pid = unistd.fork()

@@ -36,7 +36,7 @@ describe("A server that #once #slow", function()
       local path = support.path()
       local holder = connect { session_timeout = 30 }
       local waiter = connect { session_timeout = 30 }
-      local guard, granted = holder:mutex(path):acquire(5), nil
+      local guard, granted = holder:mutex(path):acquire(30), nil
       waiter:mutex(path):acquire_async(nil, function(mine) granted = mine end)
       support.wait_until(function() return #queue(path) == 2 end)
       local before = queue(path)
@@ -65,7 +65,7 @@ describe("A server that #once #slow", function()
     function()
       local path = support.path()
       local session = connect { session_timeout = 2 }
-      local guard, lost = session:mutex(path):acquire(5), nil
+      local guard, lost = session:mutex(path):acquire(30), nil
       guard:on_lost(function(_, code) lost = code end)
       local code, message
       session:mutex(path):acquire_async(1.5, function(_, why, what)
@@ -90,7 +90,7 @@ describe("A server that #once #slow", function()
     local session = connect { session_timeout = 3 }
     local events = {}
     session:on("suspended", function() events[#events + 1] = "suspended" end)
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     server:pause()
     support.wait_until(function() return not guard:is_held() end,
       3 + support.slack)
@@ -108,7 +108,7 @@ describe("A server that #once #slow", function()
     local path = support.path()
     local holder = connect { session_timeout = 3 }
     local waiter = connect { session_timeout = 3 }
-    local guard, granted = holder:mutex(path):acquire(5), nil
+    local guard, granted = holder:mutex(path):acquire(30), nil
     waiter:mutex(path):acquire_async(nil, function(mine) granted = mine end)
     support.wait_until(function() return #queue(path) == 2 end)
     server:kill()

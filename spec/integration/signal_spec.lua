@@ -13,7 +13,7 @@ local states = {
   ]],
   ["is busy in a coroutine"] = [[
     coroutine.wrap(function()
-      local guard = assert(mutex:acquire(5))
+      local guard = assert(mutex:acquire(30))
       say "held"
       while guard do end
     end)()

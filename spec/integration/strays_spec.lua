@@ -13,9 +13,12 @@ describe("Forged nodes with a session's mark #once", function()
 
   it("are deleted some at a time, and holds elsewhere do not suffer", function()
     -- (A server of its own: others share theirs, and must not feel the crowd.)
-    local own = support.closing(start_server(), function(s) s:stop() end)
-    local path, session = support.path(), connect { hosts = own.hosts }
-    local guard = assert(session:mutex(support.path()):acquire(5))
+    local own = support.closing(
+      start_server(1, "--config maxSessionTimeout=60000"),
+      function(s) s:stop() end)
+    local path = support.path()
+    local session = connect { hosts = own.hosts, session_timeout = 30 }
+    local guard = assert(session:mutex(support.path()):acquire(30))
     local mark = guard.node:match "/(_c_[^/]*)%-lock%-%d+$":sub(1, 27)
     local zk = raw.connect(own.hosts, { patience = 60, timeout = 30 })
     zk:make(path)

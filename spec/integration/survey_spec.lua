@@ -132,7 +132,7 @@ describe("A survey of a crowd #once #slow", function()
     local line = spawn(SLOW, own.hosts, 1500000)
     local session = connect { hosts = "127.0.0.1:" .. line:hear(),
       session_timeout = 2 }
-    local guard = assert(session:mutex(support.path()):acquire(5))
+    local guard = assert(session:mutex(support.path()):acquire(30))
     local events = {}
     session:on("suspended", function() events[#events + 1] = "suspended" end)
     guard:on_lost(function() events[#events + 1] = "lost" end)

@@ -159,7 +159,7 @@ describe("The tunnel of doc/tls.md #once", function()
       { scheme = "x509", id = "CN=web1.example.com", perms = "cdrwa" },
     } })
     local stranger = support.connect { hosts = servers.hosts }
-    assert.equal("auth", (select(3, stranger:mutex(path):acquire(5))))
+    assert.equal("auth", (select(3, stranger:mutex(path):acquire(30))))
     assert.equal("auth", (select(3, stranger:contenders(path))))
     local friend = support.connect { hosts = through.hosts }
     assert.equal(1, #friend:contenders(path))
@@ -202,11 +202,11 @@ describe("The tunnel of doc/tls.md #once", function()
       return session:state() == "suspended"
     end, 5, "no connection")
     through:begin()
+    -- (An attempt that was given up may come through late, and end another.)
     support.step_until(session, function()
-      return session:state() == "connected"
+      assert.is_true(guard:is_held())
+      return guard:verify()
     end, 10, "a connection")
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
   end)
 
   it("that stalls ends holds before the servers give the lock away", function()

@@ -250,7 +250,7 @@ describe("with_lock", function()
     local ok, problem
     scheduler:spawn(function()
       ok, problem = session:mutex(path):with_lock(function()
-        return session:mutex(other):acquire(5):release()
+        return session:mutex(other):acquire(30):release()
       end)
     end)
     if support.is_51 then

@@ -201,7 +201,7 @@ describe("A holder of Curator's", function()
     curator[2]:expect "held"
     assert.equal("busy", select(3, ours:try_acquire()))
     assert.equal("released", curator[2]:ask "release")
-    assert(ours:acquire(5)):release { wait = true }
+    assert(ours:acquire(30)):release { wait = true }
   end)
 
   it("is not passed over beside a node that no session owns", function()
@@ -243,7 +243,7 @@ describe("A holder of Curator's", function()
     assert.equal("asked 0", curator[1]:ask "asked")
     assert.equal("busy", select(3, session:mutex(path):try_acquire()))
     assert.equal("released", curator[1]:ask "release")
-    assert(session:mutex(path):acquire(5)):release()
+    assert(session:mutex(path):acquire(30)):release()
   end)
 
   it("hears Curator's Revoker, and so do our holders, of every kind",
@@ -251,7 +251,7 @@ describe("A holder of Curator's", function()
       for _, name in ipairs { "mutex", "handoffs", "read", "write",
         "semaphore" } do
         local path, session = support.path(), connect()
-        local guard = kinds.of[name].make(session, path):acquire(5)
+        local guard = kinds.of[name].make(session, path):acquire(30)
         local asked = 0
         guard:on_revoke(function(mine)
           asked = asked + 1
@@ -312,7 +312,7 @@ describe("A holder of kazoo's", function()
   it("with kazoo's own Lock does not see us in the usual layout: the README "
     .. "warns of it", function()
     local path = support.path()
-    local guard = connect():mutex(path):acquire(5)
+    local guard = connect():mutex(path):acquire(30)
     assert.equal("held", kazoo[1]:ask("try", "lock", path))
     assert.is_true(guard:is_held()) -- beside it
     assert.equal("released", kazoo[1]:ask "release")

@@ -24,7 +24,7 @@ describe("The loop auto", function()
   it("finds the right one at each call, with one session", function()
     local session = connect()
     local path = support.path()
-    assert(session:mutex(path):acquire(5)):release()
+    assert(session:mutex(path):acquire(30)):release()
     for _ = 1, 2 do
       for _, name in ipairs(suspending) do
         local runner = runners[name]
@@ -38,15 +38,15 @@ describe("The loop auto", function()
               end
             end)
             local holder = connect():mutex(path, { max_hold = 0.1 })
-            local guard = assert(holder:acquire(5))
-            assert(session:mutex(path):acquire(5)):release()
+            local guard = assert(holder:acquire(30))
+            assert(session:mutex(path):acquire(30)):release()
             done = true
             assert.is_false(guard:is_held())
             assert.is_true(ticks > 3)
           end)
         end
       end
-      assert(session:mutex(path):acquire(5)):release()
+      assert(session:mutex(path):acquire(30)):release()
     end
   end)
 
@@ -95,7 +95,7 @@ describe("The loop auto", function()
       local session = connect { loop = "luv" }
       local lock, order = session:mutex(support.path()), {}
       coroutine.wrap(function()
-        local guard = assert(lock:acquire(5))
+        local guard = assert(lock:acquire(30))
         local timer = uv.new_timer()
         timer:start(50, 0, function()
           timer:close()
@@ -103,7 +103,7 @@ describe("The loop auto", function()
           guard:release()
         end)
       end)()
-      local guard = assert(lock:acquire(5))
+      local guard = assert(lock:acquire(30))
       order[#order + 1] = "second"
       assert.same({ "first", "second" }, order)
       guard:release()
@@ -144,7 +144,7 @@ describe("The loop auto", function()
           assert(lock:acquire { timeout = 10, owner = {} }):release()
           granted = granted + 1
         end
-        local guard = assert(lock:acquire(5))
+        local guard = assert(lock:acquire(30))
         -- This one is dropped in the middle of its wait.
         local controller = cqueues.new()
         controller:wrap(wait)
@@ -186,7 +186,7 @@ describe("A loop", function()
       local session
       runner.run(function()
         session = connect()
-        assert(session:mutex(support.path()):acquire(5)):release()
+        assert(session:mutex(support.path()):acquire(30)):release()
       end)
       assert.equal("connected", session:state())
     end)
@@ -209,7 +209,7 @@ describe("A loop", function()
     function(runner)
       local session = connect()
       runner.run(function()
-        local guard = assert(session:mutex(support.path()):acquire(5))
+        local guard = assert(session:mutex(support.path()):acquire(30))
         guard:on_lost(print):on_revoke(print)
         guard:release()
       end)
@@ -219,7 +219,7 @@ describe("A loop", function()
     local weak = setmetatable({}, { __mode = "v" })
     runner.run(function()
       local session = assert(zklock.connect(support.hosts))
-      assert(session:mutex(support.path()):acquire(5)):release()
+      assert(session:mutex(support.path()):acquire(30)):release()
       weak[1] = session
     end)
     support.wait_until(function()
@@ -236,7 +236,7 @@ describe("A loop", function()
         for _ = 1, 10 do
           local session = connect()
           local lock = session:mutex(support.path())
-          local guard = assert(lock:acquire(5))
+          local guard = assert(lock:acquire(30))
           guard:on_lost(print)
           lock:acquire_async(nil, function() end)
           env.spawn(function()

@@ -62,25 +62,25 @@ function scenarios.connect()
 end
 
 function scenarios.acquire()
-  must(env.session:mutex(env.path):acquire(5)):release { wait = true }
+  must(env.session:mutex(env.path):acquire(30)):release { wait = true }
 end
 
 function scenarios.with_lock()
   must(env.session:with_lock(env.path, function(guard)
     assert(guard:is_held())
-    must(env.session:mutex(env.path):acquire(5)):release()
+    must(env.session:mutex(env.path):acquire(30)):release()
   end))
 end
 
 function scenarios.time_out()
-  local held = must(env.other:mutex(env.path):acquire(5))
+  local held = must(env.other:mutex(env.path):acquire(30))
   local guard, problem, code = env.session:mutex(env.path):acquire(0.02)
   held:release { wait = true }
   if not guard and code ~= "timeout" then must(guard, problem, code) end
 end
 
 function scenarios.contend()
-  local held = must(env.other:mutex(env.path):acquire(5))
+  local held = must(env.other:mutex(env.path):acquire(30))
   local guard, problem
   local lock = env.session:mutex(env.path)
   lock:acquire_async({ timeout = 5 }, function(...) guard, problem = ... end)
@@ -95,8 +95,8 @@ end
 
 function scenarios.rwlock()
   local lock = env.session:rwlock(env.path)
-  local writer = must(lock.write:acquire(5))
-  local reader = must(lock.read:acquire(5))
+  local writer = must(lock.write:acquire(30))
+  local reader = must(lock.read:acquire(30))
   writer:release()
   assert(reader:is_held())
   must(reader:verify())
@@ -105,7 +105,7 @@ end
 
 function scenarios.semaphore()
   local lock = env.session:semaphore(env.path, 2)
-  local one, two = must(lock:acquire(5)), must(lock:acquire(5))
+  local one, two = must(lock:acquire(30)), must(lock:acquire(30))
   assert(lock:try_acquire() == nil)
   one:release()
   two:release { wait = true }
@@ -115,11 +115,11 @@ function scenarios.multi()
   local lock = env.session:multi {
     env.session:mutex(env.path .. "/a"), env.session:mutex(env.path .. "/b"),
   }
-  must(lock:acquire(5)):release { wait = true }
+  must(lock:acquire(30)):release { wait = true }
 end
 
 function scenarios.unfair()
-  local held = must(env.other:mutex(env.path, { fair = false }):acquire(5))
+  local held = must(env.other:mutex(env.path, { fair = false }):acquire(30))
   local guard, problem
   env.session:mutex(env.path, { fair = false }):acquire_async({ timeout = 5 },
     function(...) guard, problem = ... end)
@@ -129,7 +129,7 @@ function scenarios.unfair()
 end
 
 function scenarios.ask()
-  local guard = must(env.other:mutex(env.path):acquire(5))
+  local guard = must(env.other:mutex(env.path):acquire(30))
   guard:on_revoke(function() end)
   local list = must(env.session:contenders(env.path))
   assert(#list == 1)
@@ -140,7 +140,7 @@ end
 
 function scenarios.close()
   local session = session_of { log = function() end }
-  local held = must(env.other:mutex(env.path):acquire(5))
+  local held = must(env.other:mutex(env.path):acquire(30))
   local told
   session:mutex(env.path):acquire_async(function(_, _, code) told = code end)
   session:close()
@@ -153,7 +153,7 @@ function scenarios.coroutine()
   local session = session_of { loop = scheduler.adapter }
   for _ = 1, 2 do
     scheduler:spawn(function()
-      must(session:mutex(env.path):acquire(5)):release()
+      must(session:mutex(env.path):acquire(30)):release()
     end)
   end
   scheduler:run()
@@ -163,8 +163,8 @@ end
 -- The connection breaks while one waits and one holds.
 function scenarios.reconnect()
   local session = session_of { hosts = env.proxy.hosts }
-  local held = must(env.other:mutex(env.path):acquire(5))
-  local own = must(session:mutex(env.path .. "/own"):acquire(5))
+  local held = must(env.other:mutex(env.path):acquire(30))
+  local own = must(session:mutex(env.path .. "/own"):acquire(30))
   local guard, problem
   session:mutex(env.path):acquire_async({ timeout = 10 },
     function(...) guard, problem = ... end)

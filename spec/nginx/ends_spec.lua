@@ -5,57 +5,57 @@ local support = require "support"
 -- Each leaves a hold behind, when the client has said so or at once.
 local HOLDING = {
   ["a normal end"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.print "bye"
   } ]],
   ["an error"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     error "on purpose"
   } ]],
   ["ngx.exit"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.exit(204)
   } ]],
   ["ngx.exit in access"] = [[ access_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.exit(403)
   } ]],
   ["ngx.exec"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.exec "/pid"
   } ]],
   ["ngx.redirect"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.redirect "/pid"
   } ]],
   ["a client that has gone"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(5)))
+    keep(assert(lock():acquire(30)))
     ngx.sleep(60)
   } ]],
   ["a client that has gone, unnoticed"] = [[
     lua_check_client_abort off;
     content_by_lua_block {
-      keep(assert(lock():acquire(5)))
+      keep(assert(lock():acquire(30)))
       ngx.sleep(0.2)
       ngx.say "nobody hears this"
     } ]],
   ["a timer's end"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(5)))
+      keep(assert(session():mutex(path):acquire(30)))
     end)
   } ]],
   ["an error in a timer"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(5)))
+      keep(assert(session():mutex(path):acquire(30)))
       error "on purpose"
     end)
   } ]],
   ["a thread that was killed"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     local thread = ngx.thread.spawn(function()
-      keep(assert(session():mutex(path):acquire(5)))
+      keep(assert(session():mutex(path):acquire(30)))
       ngx.sleep(60)
     end)
     while not kept do ngx.sleep(0.01) end
@@ -127,7 +127,7 @@ describe("a request of nginx ends", function()
     more = more or {}
     more.server = server .. [[
       location = /sub {
-        content_by_lua_block { keep(assert(lock():acquire(5))) }
+        content_by_lua_block { keep(assert(lock():acquire(30))) }
       }
       location = /state { content_by_lua_block {
         ngx.print(last() and last():state() or "none", " ", said)
@@ -152,7 +152,7 @@ describe("a request of nginx ends", function()
       end
       local mutex = support.connect():mutex(path)
       -- The session lives on: it is not its end that ends the hold.
-      assert(assert(mutex:acquire(5)):release())
+      assert(assert(mutex:acquire(30)):release())
       support.wait_until(function()
         return server:must "/state" == "released nothing"
       end)
@@ -178,11 +178,11 @@ describe("a request of nginx ends", function()
   it("and the next one inherits nothing from its coroutine", function()
     local server, path = start [[
       location = /leave { content_by_lua_block {
-        ngx.print(keep(assert(lock():acquire(5))) or last():token())
+        ngx.print(keep(assert(lock():acquire(30))) or last():token())
       } }
       location = /find { content_by_lua_block {
         local ok, problem = pcall(lock().release, lock())
-        local guard = assert(lock():acquire(5))
+        local guard = assert(lock():acquire(30))
         ngx.print(tostring(ok), " ", guard:token(), " ", tostring(problem))
       } } ]], support.path()
     for _ = 1, 30 do
@@ -196,7 +196,7 @@ describe("a request of nginx ends", function()
   it("without its callbacks being called", function()
     local server, path = start [[
       location = /listen { content_by_lua_block {
-        local guard = assert(lock():acquire(5))
+        local guard = assert(lock():acquire(30))
         guard:on_lost(function() said = "lost" end)
         guard:on_revoke(function() said = "revoked" end)
         keep(guard)
@@ -243,7 +243,7 @@ describe("a request of nginx ends", function()
     support.sleep(0.4)
     guard:release()
     -- Granted to nobody, it is given back while the request goes on.
-    assert(assert(holder:mutex(path):acquire(5)):release())
+    assert(assert(holder:mutex(path):acquire(30)):release())
     assert.is_true(request:is_open())
     request:abort()
   end)
@@ -252,8 +252,8 @@ describe("a request of nginx ends", function()
     local server, path = start [[
       location = /threads { content_by_lua_block {
         local path = ngx.var.arg_path
-        local guard = assert(session():mutex(path):acquire(5))
-        local again = assert(session():mutex(path):acquire(5))
+        local guard = assert(session():mutex(path):acquire(30))
+        local again = assert(session():mutex(path):acquire(30))
         local thread = ngx.thread.spawn(function()
           return select(3, session():mutex(path):try_acquire())
         end)
@@ -276,7 +276,7 @@ describe("a request of nginx ends", function()
       location = /leave {
         content_by_lua_block {
           lock():acquire_async(function() said = "called" end)
-          keep(assert(session():mutex(ngx.var.arg_path .. "-held"):acquire(5)))
+          keep(assert(session():mutex(ngx.var.arg_path .. "-held"):acquire(30)))
         }
         log_by_lua_block { require("zklock.ngx").cleanup() }
       } ]], { init = [[

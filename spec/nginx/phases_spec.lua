@@ -4,22 +4,22 @@ local support = require "support"
 
 local SERVER = [[
   location = /rewrite {
-    rewrite_by_lua_block { ngx.ctx.guard = assert(lock():acquire(5)) }
+    rewrite_by_lua_block { ngx.ctx.guard = assert(lock():acquire(30)) }
     content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
   }
   location = /access {
-    access_by_lua_block { ngx.ctx.guard = assert(lock():acquire(5)) }
+    access_by_lua_block { ngx.ctx.guard = assert(lock():acquire(30)) }
     content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
   }
   location = /content {
-    content_by_lua_block { ngx.print(assert(lock():acquire(5)):state()) }
+    content_by_lua_block { ngx.print(assert(lock():acquire(30)):state()) }
   }
   location = /timer {
     content_by_lua_block {
       local semaphore = require("ngx.semaphore").new()
       local path, state = ngx.var.arg_path, nil
       ngx.timer.at(0, function()
-        state = assert(session():mutex(path):acquire(5)):state()
+        state = assert(session():mutex(path):acquire(30)):state()
         semaphore:post()
       end)
       semaphore:wait(10)
@@ -30,7 +30,7 @@ local SERVER = [[
     content_by_lua_block {
       local path = ngx.var.arg_path
       local thread = ngx.thread.spawn(function()
-        return assert(session():mutex(path):acquire(5)):state()
+        return assert(session():mutex(path):acquire(30)):state()
       end)
       local _, state = ngx.thread.wait(thread)
       ngx.print(state)
@@ -40,15 +40,15 @@ local SERVER = [[
     content_by_lua_block {
       local path = ngx.var.arg_path
       ngx.print(coroutine.wrap(function()
-        return assert(session():mutex(path):acquire(5)):state()
+        return assert(session():mutex(path):acquire(30)):state()
       end)())
     }
   }
   location = /all_phases {
-    rewrite_by_lua_block { assert(lock():acquire(5)) }
-    access_by_lua_block { assert(lock():acquire(5)) }
+    rewrite_by_lua_block { assert(lock():acquire(30)) }
+    access_by_lua_block { assert(lock():acquire(30)) }
     content_by_lua_block {
-      local guard = assert(lock():acquire(5))
+      local guard = assert(lock():acquire(30))
       ngx.print(guard:token(), " ", tostring(lock():release()), " ",
         tostring(lock():release()), " ", tostring(lock():release()), " ",
         tostring(pcall(lock().release, lock())))
@@ -60,7 +60,7 @@ local SERVER = [[
       local held = {}
       for name in ("set header body log"):gmatch "%S+" do
         held[name] = session():mutex(ngx.var.arg_path .. "-" .. name)
-        assert(held[name]:acquire(5))
+        assert(held[name]:acquire(30))
       end
       ngx.ctx.held = held
     }
@@ -77,7 +77,7 @@ local SERVER = [[
   location = /lost {
     content_by_lua_block {
       local lock = session():mutex(ngx.var.arg_path, { max_hold = 0.01 })
-      local guard, called = assert(lock:acquire(5)), {}
+      local guard, called = assert(lock:acquire(30)), {}
       guard:on_lost(function(_, _, reason)
         called[#called + 1] = reason .. " in " .. ngx.get_phase()
       end)

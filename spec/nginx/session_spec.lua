@@ -17,9 +17,9 @@ local SERVER = [[
     local chroot = assert(of_worker("$hosts" .. ngx.var.arg_path))
     assert(chroot == of_worker("$hosts" .. ngx.var.arg_path))
     assert(session() ~= same and same ~= other and other ~= chroot)
-    assert(other:mutex(ngx.var.arg_path):acquire(5))
-    assert(session():mutex(ngx.var.arg_path .. "-2"):acquire(5))
-    assert(chroot:mutex("/inside"):acquire(5))
+    assert(other:mutex(ngx.var.arg_path):acquire(30))
+    assert(session():mutex(ngx.var.arg_path .. "-2"):acquire(30))
+    assert(chroot:mutex("/inside"):acquire(30))
     ngx.print "fine"
   } }
   location = /close { content_by_lua_block {
@@ -127,13 +127,13 @@ local SERVER = [[
   } }
   location = /forgotten { content_by_lua_block {
     local session = assert(require("zklock").connect("$hosts"))
-    assert(session:mutex(ngx.var.arg_path):acquire(5))
+    assert(session:mutex(ngx.var.arg_path):acquire(30))
     ngx.print(session:id())
   } }
   location = /loop { content_by_lua_block {
     local session = session()
     for _ = 1, 200 do
-      assert(session:mutex(ngx.var.arg_path):acquire(5)):release()
+      assert(session:mutex(ngx.var.arg_path):acquire(30)):release()
       collectgarbage()
     end
     ngx.print(session._engine.core:requests(false))

@@ -18,9 +18,9 @@ local SERVER = [[
   location = /late { content_by_lua_block {
     ngx.log(ngx.NOTICE, "a late one has come")
     repeat ngx.sleep(0.01) until ngx.worker.exiting()
-    local guard = assert(lock():acquire(5))
+    local guard = assert(lock():acquire(30))
     local other = session():mutex(ngx.var.arg_path .. "-other")
-    other = assert(other:acquire(5))
+    other = assert(other:acquire(30))
     ngx.print(guard:state(), " ", other:state())
     guard:release()
     assert(other:release { wait = true })
@@ -162,7 +162,7 @@ describe("workers of nginx", function()
     support.wait_for_queue(path, 2)
     server:signal "TERM"
     -- Their session, of 30 s, was closed.
-    assert(assert(support.connect():mutex(path):acquire(5)):release())
+    assert(assert(support.connect():mutex(path):acquire(30)):release())
     assert.is_nil(holding:answer())
     assert.is_nil(waiting:answer())
     nginx.await_end { server.master }
@@ -191,7 +191,7 @@ describe("workers of nginx", function()
     local server, path = start(1, { server = [[
       location = /short { content_by_lua_block {
         local session = session { session_timeout = 2 }
-        assert(session:mutex(ngx.var.arg_path):acquire(5))
+        assert(session:mutex(ngx.var.arg_path):acquire(30))
         ngx.sleep(60)
       } } ]] }), support.path()
     server.may_complain = true
@@ -207,7 +207,7 @@ describe("workers of nginx", function()
     local server, path = start(1, { server = [[
       location = /lose { content_by_lua_block {
         local session = session { session_timeout = 2 }
-        local guard = assert(session:mutex(ngx.var.arg_path):acquire(5))
+        local guard = assert(session:mutex(ngx.var.arg_path):acquire(30))
         local told = "not told"
         guard:on_lost(function() told = "told" end)
         while guard:is_held() or told == "not told" do ngx.sleep(0.01) end

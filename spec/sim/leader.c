@@ -280,13 +280,21 @@ void leader_forgets(struct world *w, int node) {
 
 /* An unfair lock's node has one name for all.  Who gives it back has looked
  * whose it is; if an operator deletes it at that moment, and the next one has
- * made it again, the delete hits the next one's: the operator's doing. */
-static bool is_mistaken(const struct world *w, int node, int session) {
-  const struct znode *n = &w->zoo.history.nodes[node];
-  int lock = lock_of_directory(w, n->parent);
-  return n->session != NOBODY && n->session != session && lock != NOBODY &&
-         w->profile.locks[lock].family == FAMILY_UNFAIR &&
-         w->profile.locks[lock].tampered;
+ * made it again, the delete hits the next one's: the operator's doing.  But not
+ * if that is longer ago than a lease lasts: then it had to look once more. */
+static bool is_mistaken(const struct world *w, int node, int session,
+                        const struct request *request) {
+  const struct history *h = &w->zoo.history;
+  const struct znode *n = &h->nodes[node];
+  int lock = lock_of_directory(w, n->parent), own = n->older;
+  if (n->session == NOBODY || n->session == session || lock == NOBODY ||
+      w->profile.locks[lock].family != FAMILY_UNFAIR ||
+      !w->profile.locks[lock].tampered)
+    return false;
+  while (own != NO_NODE && h->nodes[own].session != session)
+    own = h->nodes[own].older;
+  return own == NO_NODE || request->asked_at - h->log[h->nodes[own].gone].at <=
+                               w->zoo.grants[w->zoo.sessions[session].stored];
 }
 
 static void remove_node(struct world *w, int server, int request, int session) {
@@ -302,7 +310,7 @@ static void remove_node(struct world *w, int server, int request, int session) {
     return;
   }
   invariants_deleting(w, node);
-  history_remove(h, node, is_mistaken(w, node, session));
+  history_remove(h, node, is_mistaken(w, node, session, r));
   invariants_removed(w, node);
   commit(w, DID_REMOVE, node, NOBODY, request, server, 0);
 }

@@ -86,6 +86,7 @@ int zoo_request(struct world *w, enum ask ask, int connection) {
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->connection = connection;
+  r->asked_at = w->now;
   return number;
 }
 

@@ -51,6 +51,7 @@ struct request {
   int path; /* ASK_REPORT: its number */
   int bytes;
   uint64_t serial;
+  int64_t asked_at;
 };
 
 /* The timeouts that servers may grant, the largest, which the clients ask

@@ -93,11 +93,11 @@ local function connect(hosts, options)
   local host, port = hosts:match("([%w%.]+):(%d+)")
   local self = setmetatable({ xid = 0 }, Client)
   self.socket = assert(socket.tcp())
-  self.socket:settimeout(options.patience or 10)
+  self.socket:settimeout(options.patience or 30)
   assert(self.socket:connect(host, tonumber(port)))
   self.socket:setoption("tcp-nodelay", true)
   send(self, int(0) .. int(0) .. int(0)
-    .. int((options.timeout or 10) * 1000) .. int(0) .. int(0)
+    .. int((options.timeout or 30) * 1000) .. int(0) .. int(0)
     .. buffer(("\0"):rep(16)) .. "\0")
   local reply = receive(self)
   self.timeout = read_int(reply, 5) / 1000
@@ -290,7 +290,7 @@ end
 local function word(host, text)
   local ip, port = host:match("([%w%.]+):(%d+)")
   local connection = assert(socket.tcp())
-  connection:settimeout(5)
+  connection:settimeout(30)
   if not connection:connect(ip, tonumber(port)) then
     connection:close()
     return nil

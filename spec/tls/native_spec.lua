@@ -86,7 +86,7 @@ describe("A client library that has TLS #once", function()
       say(require "zklock.core".has_tls())
       say(select(3, zklock.connect(hosts, { tls = {} })))
       local session = assert(zklock.connect(hosts))
-      say(assert(session:mutex(...):acquire(5)):release { wait = true })
+      say(assert(session:mutex(...):acquire(30)):release { wait = true })
       session:close()
     ]], support.path())
     for _, line in ipairs { "true", "unsupported", "true" } do

@@ -173,7 +173,7 @@ local function downgrade(hold, wanted, owner)
   local reading = { paths = wanted.paths, mode = "R", lock = wanted.other,
     kind = "downgrade" }
   local this = begin(reading, owner, 5)
-  local guard, _, code = reading.lock:acquire(5)
+  local guard, _, code = reading.lock:acquire(30)
   if not guard then
     journal:note("refused", this, code)
     return false

@@ -135,6 +135,36 @@ TEST("looks at its unfair node behind a round when the lease does not stand") {
   END(s);
 }
 
+TEST("looks once more before it deletes an unfair node without a lease") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  wants_watch(a);
+  confirms(s, "get holder");
+  HEARD(a, "granted");
+  stops_for(s, 9500);
+  sees_silence(a);
+  HEARD(a, "lost: silence");
+  confirms(s, "get holder");
+  SENT(s, "remove holder");
+  END(s);
+}
+
+TEST("spares what has taken its unfair node's name when the lease was over") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  wants_watch(a);
+  confirms(s, "get holder");
+  HEARD(a, "granted");
+  stops_for(s, 9500);
+  sees_silence(a);
+  reads(s, "get holder", false, 900);
+  HEARD(a, "lost: silence, removed, forgotten");
+  SENT(s, "unwatch holder");
+  END(s);
+}
+
 TEST("begins again where its unfair node became another's while it waited") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);

@@ -82,10 +82,10 @@ describe("A message", function()
     local plain = path:gsub("\226\128\174", "\\xe2\\x80\\xae")
     local mutex = session:mutex(path)
     assert.equal("zklock mutex " .. plain, tostring(mutex))
-    local guard = assert(mutex:acquire(5))
+    local guard = assert(mutex:acquire(30))
     assert.equal(("zklock guard of %s (held)"):format(plain), tostring(guard))
     local multi = session:multi { mutex }
-    local whole = assert(multi:acquire(5))
+    local whole = assert(multi:acquire(30))
     assert.is_nil(tostring(multi):find(path, 1, true))
     assert.is_nil(tostring(whole):find(path, 1, true))
     whole:release()
@@ -139,7 +139,7 @@ describe("A line of the log", function()
     local session = support.connect {
       log = function(_, message) lines[#lines + 1] = message end,
     }
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     support.zk():delete(guard.node)
     guard:verify()
     support.step_until(session, function() return lines[1] end)

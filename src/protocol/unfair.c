@@ -3,8 +3,9 @@
  * is ours, or was made for us by a create whose reply was lost.
  *
  * The name says nothing, so it is the node's owner and czxid that tell.  It is
- * not deleted before a look, unless its watch has been silent; and a delete
- * whose reply was lost is not repeated before a look: by then the name may be
+ * not deleted before a look, unless its watch has been silent, and that within a
+ * lease: without one, news of the node may be long on their way.  A delete whose
+ * reply was lost is not repeated before a look, either: by then the name may be
  * somebody else's.  A create that was lost may be applied later, when the node
  * has been looked for and not found: that doubt stays until a create of ours is
  * answered, or the node is seen to be another's. */
@@ -72,6 +73,7 @@ static void found(struct contender *c, const struct reply *reply) {
 static void seen_while_leaving(struct contender *c, bool ours,
                                const struct reply *reply) {
   bool known = contender_has_node(c);
+  c->view.looked = true;
   if (!ours || (known && reply->czxid != c->node.czxid))
     c->node.known = NODE_NONE;
   else if (!known)
@@ -162,8 +164,12 @@ static void look_anew(struct contender *c) { look_by(c, &c->own); }
 static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
 static bool may_remove(struct contender *c) {
-  if (watch_is_armed(&c->own)) return true;
-  look_by(c, &c->own); /* still ours? */
+  bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
+  if (watch_is_armed(&c->own) && fresh) return true;
+  if (c->own.watch)
+    watch_read(&c->own); /* still ours? */
+  else
+    look_by(c, &c->own);
   return false;
 }
 

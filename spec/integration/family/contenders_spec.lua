@@ -37,7 +37,7 @@ describe("contenders", function()
     assert.same({ {}, false }, ask()) -- containers vanish: it is no error
     support.zk():make(path)
     assert.same({ {}, true }, ask())
-    local guard = as("a", "mutex"):acquire(5)
+    local guard = as("a", "mutex"):acquire(30)
     assert.is_true(select(2, session:contenders(path)))
     guard:release { wait = true }
   end)
@@ -45,7 +45,7 @@ describe("contenders", function()
   it("tells all of each", function()
     local before = os.time()
     local holder = connect()
-    local guard = holder:mutex(path):acquire(5)
+    local guard = holder:mutex(path):acquire(30)
     local list = session:contenders(path)
     assert.equal(1, #list)
     local item, stat = list[1], support.zk():exists(guard.node)
@@ -69,7 +69,7 @@ describe("contenders", function()
 
   for _, kind in ipairs { "mutex", "parent", "poll", "kazoo" } do
     it("shows the queue in order: " .. kind, function()
-      local guard = as("a", kind):acquire(5)
+      local guard = as("a", kind):acquire(30)
       local b, c = queue("b", kind), queue("c", kind)
       assert.same({ "mutex a holds", "mutex b waits", "mutex c waits" },
         lines(session, path))
@@ -84,7 +84,7 @@ describe("contenders", function()
 
   it("shows the one node of local turns, and no local waiter", function()
     local lock = as("a", "handoffs")
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local waiter = wait_in(lock)
     local other = queue("b", "handoffs")
     assert.same({ "mutex a holds", "mutex b waits" }, lines(session, path))
@@ -96,7 +96,7 @@ describe("contenders", function()
   end)
 
   it("shows the one node of an unfair mutex", function()
-    local guard = as("a", "unfair"):acquire(5)
+    local guard = as("a", "unfair"):acquire(30)
     local waiter = wait_in(as("b", "unfair"))
     nobody(0.03, waiter)
     assert.same({ "unfair a holds" }, lines(session, path))
@@ -111,8 +111,8 @@ describe("contenders", function()
   for _, layout in ipairs { "", "kazoo " } do
     local write_mode = layout == "" and "write" or "mutex"
     it("shows readers and writers: " .. layout .. "rwlock", function()
-      local one = as("a", layout .. "read"):acquire(5)
-      local two = as("b", layout .. "read"):acquire(5)
+      local one = as("a", layout .. "read"):acquire(30)
+      local two = as("b", layout .. "read"):acquire(30)
       local writer = queue("c", layout .. "write")
       local late = queue("d", layout .. "read")
       assert.same({ "read a holds", "read b holds", write_mode .. " c waits",
@@ -151,8 +151,8 @@ describe("contenders", function()
   end
 
   it("shows leases, and who waits for one", function()
-    local one = connect():semaphore(path, 2, { data = "a" }):acquire(5)
-    local two = connect():semaphore(path, 2, { data = "b" }):acquire(5)
+    local one = connect():semaphore(path, 2, { data = "a" }):acquire(30)
+    local two = connect():semaphore(path, 2, { data = "b" }):acquire(30)
     local third = wait_in(connect():semaphore(path, 2, { data = "c" }))
     kinds.wait_for_nodes(path, 4)
     local fourth = kinds.queue_in(
@@ -220,7 +220,7 @@ describe("contenders", function()
       "member_0000000001", "x-lease-0000000001", ("9"):rep(300) } do
       zk:create(path .. "/" .. name)
     end
-    local guard = as("a", "mutex"):acquire(5)
+    local guard = as("a", "mutex"):acquire(30)
     local item = session:contenders(path)[1]
     assert.equal(guard.node, path .. "/" .. item.node)
     assert.equal(1, #session:contenders(path))

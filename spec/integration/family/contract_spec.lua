@@ -65,7 +65,7 @@ describe("A free lock", function()
   end)
 
   kinds.each(it, "gives a token that is its node's czxid", function(kind)
-    local guard = kind.make(connect(), support.path()):acquire(5)
+    local guard = kind.make(connect(), support.path()):acquire(30)
     local largest = ""
     for node in guard.node:gmatch("[^,]+") do
       local stat = support.zk():exists(node)
@@ -246,7 +246,7 @@ describe("The owner of a lock", function()
     function(kind)
     local path, session = support.path(), connect()
     local a, b = kind.make(session, path), kind.make(session, path)
-    local first = assert(a:acquire(5))
+    local first = assert(a:acquire(30))
     local requests = session:stats().requests
     local second, third = assert(b:acquire(0)), assert(a:try_acquire())
     assert.equal(requests, session:stats().requests)
@@ -284,7 +284,7 @@ describe("The owner of a lock", function()
   kinds.each(it, "is told deadlock if it is not reentrant", function(kind)
     local path = support.path()
     local lock = kind.make(connect(), path, { reentrant = false })
-    local guard = assert(lock:acquire(5))
+    local guard = assert(lock:acquire(30))
     for _, call in ipairs { "acquire", "try_acquire" } do
       local nothing, message, code = lock[call](lock)
       assert.is_nil(nothing)
@@ -294,7 +294,7 @@ describe("The owner of a lock", function()
     assert.is_true(guard:is_held())
     assert.is_true(guard:verify())
     guard:release()
-    lock:acquire(5):release()
+    lock:acquire(30):release()
   end, is_reentrant)
 
   kinds.each(it, "may release only what it holds", function(kind)
@@ -339,7 +339,7 @@ describe("The owner of a lock", function()
 
   kinds.each(it, "gives it back with the session", function(kind)
     local path, session = support.path(), connect()
-    local guard = kind.make(session, path):acquire(5)
+    local guard = kind.make(session, path):acquire(30)
     session:close()
     assert.is_false(guard:is_held())
     assert.equal(0, guard:lease())
@@ -357,7 +357,7 @@ describe("The owner of a lock", function()
     if kind.name ~= "semaphore" and not kind.multi then
       path = path .. "/a"
     end
-    local guard, message, code = kind.make(connect(), path):acquire(5)
+    local guard, message, code = kind.make(connect(), path):acquire(30)
     assert.is_nil(guard)
     assert.equal("auth", code)
     assert.matches("^zklock: ZooKeeper refused", message)
@@ -367,7 +367,7 @@ describe("The owner of a lock", function()
     local path, zk = support.path(), support.zk()
     zk:make(path)
     zk:create(path .. "/e", { ephemeral = true })
-    local guard, _, code = kind.make(connect(), path .. "/e/lock"):acquire(5)
+    local guard, _, code = kind.make(connect(), path .. "/e/lock"):acquire(30)
     assert.is_nil(guard)
     assert.equal("invalid", code)
     zk:delete(path .. "/e")
@@ -387,7 +387,7 @@ describe("A lock's max_hold", function()
       local max_hold = max_hold_of(kind)
       local lock = kind.make(session, path, { max_hold = max_hold })
       local begun = support.now()
-      local guard = assert(lock:acquire(5))
+      local guard = assert(lock:acquire(30))
       local calls = 0
       guard:on_lost(function(mine, code)
         calls = calls + 1
@@ -406,7 +406,7 @@ describe("A lock's max_hold", function()
       for _ = 1, 5 do session:step() end
       assert.equal(1, calls)
       waiter.guard:release { wait = true }
-      assert.is_true(lock:acquire(5):release())
+      assert.is_true(lock:acquire(30):release())
     end)
 
   kinds.each(it, "is told by with_lock", function(kind)
@@ -433,7 +433,7 @@ describe("Whoever deletes a node", function()
     local guards = {}
     for i, kind in ipairs(kinds.all) do
       local lock = kind.make(session, path .. "/" .. i)
-      guards[i] = assert(lock:acquire(5))
+      guards[i] = assert(lock:acquire(30))
     end
     for i = 1, #guards do support.zk():delete(first_node(guards[i])) end
     local begun = support.now()
@@ -483,7 +483,7 @@ describe("A connection that breaks", function()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     local guards, waiters, holders = {}, {}, {}
     for i, kind in ipairs(kinds.all) do
-      guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(5))
+      guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(30))
       holders[i] = rival_holds(kind, path .. "/w" .. i)
       waiters[i] = wait_in(kind.make(session, path .. "/w" .. i))
     end
@@ -513,9 +513,9 @@ describe("A connection that breaks", function()
     local losing, keeping, told = {}, {}, {}
     for i, kind in ipairs(kinds.all) do
       losing[i] = assert(kind.make(session, path .. "/l" .. i,
-        { on_suspend = "lose" }):acquire(5))
+        { on_suspend = "lose" }):acquire(30))
       keeping[i] = assert(kind.make(session, path .. "/k" .. i,
-        { on_suspend = "keep" }):acquire(5))
+        { on_suspend = "keep" }):acquire(30))
       losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
     end
     proxy:refuse()
@@ -573,7 +573,7 @@ describe("A connection that breaks", function()
       end)
       for i in ipairs(kinds.all) do
         -- (In a loop close() does not wait, and the proxy goes with it.)
-        locks[i]:acquire(5):release { wait = true }
+        locks[i]:acquire(30):release { wait = true }
       end
     end)
 
@@ -620,7 +620,7 @@ describe("A session that expires", function()
       local blockers = {}
       for i, kind in ipairs(kinds.all) do
         locks[i] = kind.make(session, path .. "/" .. i)
-        guards[i] = assert(locks[i]:acquire(5))
+        guards[i] = assert(locks[i]:acquire(30))
         guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
         waiters[i] = wait_in(kind.rival(other, path .. "/" .. i))
         blockers[i] = rival_holds(kind, path .. "/w" .. i)
@@ -641,11 +641,11 @@ describe("A session that expires", function()
         assert.equal("lost", guards[i]:state(), kind.name)
         assert.equal(1, calls[i], kind.name)
         if kind.reentrant then
-          assert.equal("lost", select(3, locks[i]:acquire(5)), kind.name)
+          assert.equal("lost", select(3, locks[i]:acquire(30)), kind.name)
           assert.equal("lost", select(3, locks[i]:try_acquire()), kind.name)
         end
         assert.equal("lost", select(3, guards[i]:release()), kind.name)
-        local fresh = assert(locks[i]:acquire(5))
+        local fresh = assert(locks[i]:acquire(30))
         assert.is_true(fresh:token() > waiters[i].guard:token(), kind.name)
         fresh:release()
         assert.equal(1, calls[i], kind.name)
@@ -671,7 +671,7 @@ describe("A process that is killed", function()
       local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
       guards = {}
       for i, kind in ipairs(kinds.all) do
-        guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(5))
+        guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(30))
       end
       say "held"
       hear()
@@ -731,7 +731,7 @@ describe("Whoever gives up at any moment", function()
       end
     end
     kinds.wait_for_nodes(path, 0)
-    assert(lock:acquire(5)):release()
+    assert(lock:acquire(30)):release()
     for _ = 1, 6 do
       local brief = connect()
       local waiter = wait_in(kind.make(brief, path))
@@ -740,7 +740,7 @@ describe("Whoever gives up at any moment", function()
       assert.is_true(waiter.guard ~= nil or waiter.code == "closed")
     end
     kinds.wait_for_nodes(path, 0)
-    assert(lock:acquire(5)):release()
+    assert(lock:acquire(30)):release()
   end)
 end)
 

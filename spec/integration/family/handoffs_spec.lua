@@ -24,7 +24,7 @@ describe("Local turns", function()
   it("are taken on one node, in order, without a request", function()
     local lock = mutex(nil, 100)
     local session = lock._session
-    local first = lock:acquire(5)
+    local first = lock:acquire(30)
     local waiters = {}
     for i = 1, 20 do waiters[i] = wait_in(lock) end
     nobody(0.03, unpack(waiters))
@@ -51,7 +51,7 @@ describe("Local turns", function()
 
   it("are as many as the option says, then another node comes", function()
     local lock = mutex(nil, 3)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local waiters = {}
     for i = 1, 9 do waiters[i] = wait_in(lock) end
     local turns, nodes, last = { guard:turn() }, { [guard.node] = 0 }, guard
@@ -75,7 +75,7 @@ describe("Local turns", function()
   it("let another process in after at most N", function()
     local n = 4
     local busy, other = mutex(nil, n), mutex(nil, n)
-    local guard = busy:acquire(5)
+    local guard = busy:acquire(30)
     local waiters = {}
     for i = 1, 12 do waiters[i] = wait_in(busy) end
     local stranger = kinds.queue_in(other, path)
@@ -104,14 +104,14 @@ describe("Local turns", function()
   it("are passed on though nobody else waits; the node goes with the last",
     function()
       local lock = mutex(nil, 5)
-      local guard = lock:acquire(5)
+      local guard = lock:acquire(30)
       local waiter = wait_in(lock)
       nobody(0.02, waiter)
       guard:release()
       assert.equal(1, await(waiter):turn())
       waiter.guard:release()
       kinds.wait_for_nodes(path, 0)
-      assert.equal(0, lock:acquire(5):turn())
+      assert.equal(0, lock:acquire(30):turn())
       assert.is_true(lock:release())
     end)
 
@@ -186,7 +186,7 @@ describe("Local turns", function()
 
   it("are given up by timeout, cancel and close, each at its place", function()
     local lock = mutex(nil, 10)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local waiters = {}
     for i = 1, 6 do waiters[i] = wait_in(lock, i == 2 and 0.1 or nil) end
     waiters[4].ticket:cancel()
@@ -206,7 +206,7 @@ describe("Local turns", function()
 
   it("keep the deadline of each who waits in this process", function()
     local lock = mutex(nil, 10)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local begun = support.now()
     local waiters = {}
     for i = 1, 5 do waiters[i] = wait_in(lock, 0.05 * i) end
@@ -223,7 +223,7 @@ describe("Local turns", function()
   it("end with the hold when it is lost; who waits gets a new node", function()
     local session = connect { session_timeout = 2 }
     local lock = mutex(session, 10)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local one, two = wait_in(lock), wait_in(lock)
     guard:release()
     local held = await(one)
@@ -243,7 +243,7 @@ describe("Local turns", function()
 
   it("each have a max_hold of their own", function()
     local lock = mutex(nil, 10, { max_hold = 0.8 })
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local one = wait_in(lock)
     local two = wait_in(lock, { max_hold = 50 })
     support.sleep(0.5)
@@ -267,7 +267,7 @@ describe("Local turns", function()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     local lock = mutex(session, 10)
     local other = mutex(nil, 10)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local one, two = wait_in(lock), wait_in(lock)
     local stranger = kinds.queue_in(other, path)
     proxy:cut()
@@ -289,7 +289,7 @@ describe("Local turns", function()
 
   it("are reentrant, and pass on when the last guard is released", function()
     local lock = mutex(nil, 10)
-    local one, two = lock:acquire(5), lock:acquire(5)
+    local one, two = lock:acquire(30), lock:acquire(30)
     assert.equal(one:token(), two:token())
     local waiter = wait_in(lock)
     nobody(0.02, waiter)
@@ -303,7 +303,7 @@ describe("Local turns", function()
 
   it("do not wait for a task that has released and forgotten", function()
     local lock = mutex(nil, 10)
-    local first = lock:acquire(5)
+    local first = lock:acquire(30)
     local one, two = wait_in(lock), wait_in(lock)
     first:release { wait = true } -- the hold is passed on: it is given back
     assert.is_false(first:is_held())
@@ -331,7 +331,7 @@ describe("Local turns", function()
 
   it("are not passed on once somebody has asked for the node", function()
     local lock = mutex(nil, 10)
-    local guard = lock:acquire(5)
+    local guard = lock:acquire(30)
     local one = wait_in(lock)
     nobody(0.02, one)
     local asked = 0
@@ -353,7 +353,7 @@ describe("Local turns", function()
   it("may be asked for by two objects with different numbers", function()
     local session = connect()
     local some, none = mutex(session, 5), session:mutex(path)
-    local guard = some:acquire(5)
+    local guard = some:acquire(30)
     local one = wait_in(none)
     local two = wait_in(some)
     kinds.wait_for_nodes(path, 2)

@@ -40,7 +40,7 @@ describe("A refusal", function()
   for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
     "kazoo read", "kazoo write" } do
     it("names the holder: " .. kind, function()
-      local guard = rival(kind, "web1:4711"):acquire(5)
+      local guard = rival(kind, "web1:4711"):acquire(30)
       assert.equal('1 ahead of us; held by "web1:4711"',
         times_out(lock(kind, "me")))
       guard:release()
@@ -50,7 +50,7 @@ describe("A refusal", function()
   it("names no one that no request has told of", function()
     for _, kind in ipairs { "parent", "poll", "semaphore" } do
       path = support.path()
-      local guard = rival(kind, "web1"):acquire(5)
+      local guard = rival(kind, "web1"):acquire(30)
       assert.equal("1 ahead of us",
         times_out(lock(kind, "me"), "ahead"), kind)
       guard:release()
@@ -58,7 +58,7 @@ describe("A refusal", function()
   end)
 
   it("names the part's holder: multi", function()
-    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(5)
+    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
     assert.equal('1 ahead of us; held by "b1"',
       times_out(lock("multi", "me")))
     guard:release()
@@ -66,7 +66,7 @@ describe("A refusal", function()
 
   it("costs no request more", function()
     local session = connect { session_timeout = 60 }
-    local guard = rival("mutex", "web1"):acquire(5)
+    local guard = rival("mutex", "web1"):acquire(30)
     local mutex = lock("mutex", "me", session)
     times_out(mutex)
     support.wait_for_queue(path, 1)
@@ -87,7 +87,7 @@ describe("A refusal", function()
   end)
 
   it("names the holder with two ahead, and with more the nearest", function()
-    local guard = rival("mutex", "first"):acquire(5)
+    local guard = rival("mutex", "first"):acquire(30)
     local second = queue_in(lock("mutex", "second"), path)
     assert.equal('2 ahead of us; held by "first"',
       times_out(lock("mutex", "-")))
@@ -100,7 +100,7 @@ describe("A refusal", function()
   end)
 
   it("calls nobody a holder who waits: a reader behind a writer", function()
-    local reader = lock("read", "reader"):acquire(5)
+    local reader = lock("read", "reader"):acquire(30)
     local writer = queue_in(lock("write", "writer"), path)
     assert.equal('1 ahead of us; just ahead is "writer"',
       times_out(lock("read", "-")))
@@ -111,7 +111,7 @@ describe("A refusal", function()
   it("names the nearest of several readers that hold", function()
     local readers = {}
     for i = 1, 3 do
-      readers[i] = lock("read", "reader " .. i):acquire(5)
+      readers[i] = lock("read", "reader " .. i):acquire(30)
     end
     assert.equal('3 ahead of us; held by "reader 3"',
       times_out(lock("write", "-")))
@@ -119,7 +119,7 @@ describe("A refusal", function()
   end)
 
   it("knows who holds now, not who did", function()
-    local first = rival("mutex", "first"):acquire(5)
+    local first = rival("mutex", "first"):acquire(30)
     local second = queue_in(lock("mutex", "second"), path)
     local waiting = queue_in(lock("mutex", "-"), path, 2.5)
     first:release()
@@ -131,7 +131,7 @@ describe("A refusal", function()
 
   it("names who lets one in at a time before the permits: semaphore",
   function()
-    local guard = lock("semaphore", "holder"):acquire(5)
+    local guard = lock("semaphore", "holder"):acquire(30)
     local inside = queue_in(lock("semaphore", "inside"), path)
     support.wait_until(function() return #kinds.nodes(path) == 3 end)
     assert.equal('1 ahead of us; just ahead is "inside"',
@@ -144,7 +144,7 @@ describe("A refusal", function()
     local session = connect()
     for _, kind in ipairs { "mutex", "write", "kazoo" } do
       path = support.path()
-      local guard = rival(kind, "one of us", session):acquire(5)
+      local guard = rival(kind, "one of us", session):acquire(30)
       local try = lock(kind, "-", session)
       local outcome = wait_in(try, { timeout = 0, owner = "another" })
       local _, message = await(outcome)
@@ -153,7 +153,7 @@ describe("A refusal", function()
     end
     -- Nothing is asked for its sake.
     path = support.path()
-    local guard = rival("mutex", "another"):acquire(5)
+    local guard = rival("mutex", "another"):acquire(30)
     local _, message, code = lock("mutex", "-", session):try_acquire()
     assert.equal("busy", code)
     assert.equal(("zklock: %s is taken"):format(path), message)
@@ -168,7 +168,7 @@ describe("A refusal", function()
 
   it("names who takes turns on one node", function()
     local session = connect()
-    local guard = lock("handoffs", "one of us", session):acquire(5)
+    local guard = lock("handoffs", "one of us", session):acquire(30)
     local waiting = wait_in(lock("handoffs", "-", session), 0.15)
     local _, message = await(waiting)
     assert.equal('held by "one of us"', tells(message))
@@ -192,7 +192,7 @@ describe("A refusal", function()
       [("x"):rep(9e5)] = ('"%s"...'):format(("x"):rep(100)),
     } do
       path = support.path()
-      local guard = rival("mutex", data):acquire(5)
+      local guard = rival("mutex", data):acquire(30)
       assert.equal("1 ahead of us"
         .. (quoted ~= "" and "; held by " .. quoted or ""),
         times_out(lock("mutex", "-"), quoted == "" and "ahead" or '"'))
@@ -202,7 +202,7 @@ describe("A refusal", function()
 
   it("names who is asked to let go as before", function()
     local session = connect()
-    local guard = rival("mutex", "web1"):acquire(5)
+    local guard = rival("mutex", "web1"):acquire(30)
     assert.equal(1, session:revoke(path))
     assert.equal('1 ahead of us; held by "web1"',
       times_out(lock("mutex", "-", session)))
@@ -231,7 +231,7 @@ describe("holders", function()
     local mine = kind.make(connect(), path, { data = "me" })
     assert.same({}, mine:holders())
     local other = kind.rival(connect(), path, { data = "other" })
-    local guard = other:acquire(5)
+    local guard = other:acquire(30)
     local waiting = kind.name == "unfair" and wait_in(mine) -- has no node
       or queue_in(mine, path)
     local list = mine:holders()
@@ -258,7 +258,7 @@ describe("holders", function()
     local path = support.path()
     local guards = {}
     for i = 1, 3 do
-      guards[i] = connect():rwlock(path, { data = "r" .. i }).read:acquire(5)
+      guards[i] = connect():rwlock(path, { data = "r" .. i }).read:acquire(30)
     end
     local rwlock = connect():rwlock(path)
     local writer = queue_in(rwlock.write, path)
@@ -269,7 +269,7 @@ describe("holders", function()
     await(writer):release()
     path = support.path()
     for i = 1, 2 do
-      guards[i] = connect():semaphore(path, 2, { data = "s" .. i }):acquire(5)
+      guards[i] = connect():semaphore(path, 2, { data = "s" .. i }):acquire(30)
     end
     local semaphore = connect():semaphore(path, 2)
     local waiting = queue_in(semaphore, path)
@@ -280,7 +280,7 @@ describe("holders", function()
 
   it("are this lock's, not another kind's on its path", function()
     local path = support.path()
-    local reader = connect():rwlock(path, { data = "r" }).read:acquire(5)
+    local reader = connect():rwlock(path, { data = "r" }).read:acquire(30)
     local mutex = connect():mutex(path)
     assert.same({}, mutex:holders())
     assert.equal(1, #mutex._session:contenders(path))

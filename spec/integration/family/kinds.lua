@@ -119,7 +119,7 @@ end
 -- from now on the server finds none of these directories empty, and reaps none
 -- of them, however long a busy machine leaves it unused.
 function kinds.keep(path, lock)
-  local guard = lock and assert(lock:acquire(5))
+  local guard = lock and assert(lock:acquire(30))
   local zk = support.zk()
   keep_below(zk, path)
   if zk:exists(path .. "/leases") then zk:make(path .. "/locks/kept") end

@@ -41,7 +41,7 @@ describe("A multi", function()
   end
 
   it("is sorted, and a lock that is in it twice is taken once", function()
-    local guard = multi("c a b a c"):acquire(5)
+    local guard = multi("c a b a c"):acquire(30)
     assert.equal(path .. "/a," .. path .. "/b," .. path .. "/c", guard.path)
     local nodes = {}
     for node in guard.node:gmatch "[^,]+" do nodes[#nodes + 1] = node end
@@ -55,7 +55,7 @@ describe("A multi", function()
   end)
 
   it("has a token for each path, and the largest for all", function()
-    local guard = multi("b a"):acquire(5)
+    local guard = multi("b a"):acquire(30)
     local tokens = guard:tokens()
     local names, largest = {}, ""
     for name, token in pairs(tokens) do
@@ -73,13 +73,13 @@ describe("A multi", function()
     end
     assert.equal(0, guard:turn())
     guard:release()
-    local next_guard = multi("a b"):acquire(5)
+    local next_guard = multi("a b"):acquire(30)
     assert.is_true(next_guard:token() > guard:token())
     next_guard:release()
   end)
 
   it("may be of one lock, or of a hundred", function()
-    multi "a":acquire(5):release()
+    multi "a":acquire(30):release()
     local names = {}
     for i = 1, 100 do names[i] = ("n%03d"):format(i) end
     local guard = assert(multi(table.concat(names, " ")):acquire(60))
@@ -189,20 +189,20 @@ describe("A multi", function()
   end)
 
   it("keeps a part's other users out, and is kept out by them", function()
-    local guard = multi "a b":acquire(5)
+    local guard = multi "a b":acquire(30)
     local other = connect()
     assert.equal("busy",
       select(3, other:mutex(path .. "/b"):try_acquire()))
     assert.equal("busy", select(3, multi("b c", other):try_acquire()))
     kinds.wait_for_nodes(path, 2)
     guard:release { wait = true }
-    assert(multi("b c", other):acquire(5)):release()
+    assert(multi("b c", other):acquire(30)):release()
   end)
 
   it("gives back the rest when one part is lost, and says so once",
     function()
       session = connect { session_timeout = 2 }
-      local guard = multi "a b c":acquire(5)
+      local guard = multi "a b c":acquire(30)
       local calls = 0
       guard:on_lost(function(mine, code)
         calls = calls + 1
@@ -217,7 +217,7 @@ describe("A multi", function()
       assert.equal("lost", guard:state())
       assert.equal("lost", select(3, guard:verify()))
       kinds.wait_for_nodes(path, 0)
-      assert.equal("lost", select(3, multi "a b c":acquire(5)))
+      assert.equal("lost", select(3, multi "a b c":acquire(30)))
       assert.equal("lost", select(3, guard:release()))
       assert.equal("lost", select(3, guard:release()))
       local late
@@ -225,12 +225,12 @@ describe("A multi", function()
       assert.equal("lost", late)
       for _ = 1, 5 do session:step() end
       assert.equal(1, calls)
-      assert(multi "a b c":acquire(5)):release()
+      assert(multi "a b c":acquire(30)):release()
     end)
 
   it("says lost once when all parts are", function()
     session = connect { session_timeout = 2 }
-    local guard = multi "a b c":acquire(5)
+    local guard = multi "a b c":acquire(30)
     local calls = 0
     guard:on_lost(function() calls = calls + 1 end)
     for _, node in ipairs(kinds.nodes(path)) do support.zk():delete(node) end
@@ -289,7 +289,7 @@ describe("A multi", function()
       }
     end
     local lock, other = mixed(session), connect()
-    local guard = assert(lock:acquire(5))
+    local guard = assert(lock:acquire(30))
     assert.is_true(guard:verify())
     assert.equal(8, #kinds.nodes(path))
     assert.equal("busy", select(3, mixed(other):try_acquire()))
@@ -304,24 +304,24 @@ describe("A multi", function()
       assert.equal("busy", select(3, held:try_acquire()))
     end
     guard:release { wait = true }
-    assert(mixed(other):acquire(5)):release()
+    assert(mixed(other):acquire(30)):release()
   end)
 
   it("of both sides of one rwlock writes and reads", function()
     local side = session:rwlock(path .. "/rw")
-    local guard = assert(session:multi { side.read, side.write }:acquire(5))
+    local guard = assert(session:multi { side.read, side.write }:acquire(30))
     assert.equal(2, #kinds.nodes(path))
     local other = connect():rwlock(path .. "/rw")
     assert.equal("busy", select(3, other.read:try_acquire()))
     guard:release { wait = true }
-    assert(other.write:acquire(5)):release()
+    assert(other.write:acquire(30)):release()
   end)
 
   it("is reentrant, also where it meets a hold of a part", function()
     local lock = multi "a b"
     local single = session:mutex(path .. "/b")
-    local part = assert(single:acquire(5))
-    local one, two = assert(lock:acquire(5)), assert(lock:acquire(0))
+    local part = assert(single:acquire(30))
+    local one, two = assert(lock:acquire(30)), assert(lock:acquire(0))
     assert.equal(one:token(), two:token())
     assert.equal(part.node, one.node:match(",(.*)$"))
     one:release()
@@ -330,8 +330,8 @@ describe("A multi", function()
     assert.is_true(two:is_held())
     two:release { wait = true }
     assert.same({}, kinds.nodes(path))
-    lock:acquire(5)
-    lock:acquire(5)
+    lock:acquire(30)
+    lock:acquire(30)
     assert.is_true(lock:release())
     assert.equal(2, #kinds.nodes(path))
     assert.is_true(lock:release())
@@ -344,17 +344,17 @@ describe("A multi", function()
       session:mutex(path .. "/a"),
       session:mutex(path .. "/b", { reentrant = false }),
     }
-    local held = assert(session:mutex(path .. "/b"):acquire(5))
-    local guard, _, code = lock:acquire(5)
+    local held = assert(session:mutex(path .. "/b"):acquire(30))
+    local guard, _, code = lock:acquire(30)
     assert.is_nil(guard)
     assert.equal("deadlock", code)
     support.wait_for_queue(path .. "/a", 0)
     held:release()
     local side = session:rwlock(path .. "/rw")
-    local reading = side.read:acquire(5)
+    local reading = side.read:acquire(30)
     assert.equal("deadlock", select(3, session:multi {
       session:mutex(path .. "/a"), side.write,
-    }:acquire(5)))
+    }:acquire(30)))
     reading:release()
   end)
 
@@ -413,7 +413,7 @@ describe("A multi", function()
   end)
 
   it("hears once that a part is asked for", function()
-    local guard = multi "a b":acquire(5)
+    local guard = multi "a b":acquire(30)
     local calls = 0
     guard:on_revoke(function(mine)
       calls = calls + 1

@@ -82,7 +82,7 @@ describe("The options of a lock", function()
         local make = makers[family]
         if verdict == "yes" then
           local lock = make(session, path, options)
-          local guard = assert(lock:acquire(5))
+          local guard = assert(lock:acquire(30))
           assert.is_true(guard:is_held())
           guard:release()
         else
@@ -237,13 +237,13 @@ describe("A path", function()
           assert.matches(other[1]:match " (.*)", message, 1, true)
         end
       end
-      assert(lock:acquire(5)):release()
+      assert(lock:acquire(30)):release()
     end
   end)
 
   it("may be used in another way when nothing refers to the first", function()
     local session, path = connect(), support.path()
-    session:mutex(path):acquire(5):release()
+    session:mutex(path):acquire(30):release()
     support.wait_until(function()
       collectgarbage()
       return (pcall(session.semaphore, session, path, 2))
@@ -261,7 +261,7 @@ describe("A path", function()
       { wait = "poll", poll_interval = 0.1 }, { handoffs = 3 },
       { reentrant = false }, { data = "x" }, { on_suspend = "lose" },
       { max_hold = 3 } } do
-      assert(session:mutex(path, options):acquire(5)):release()
+      assert(session:mutex(path, options):acquire(30)):release()
     end
   end)
 end)

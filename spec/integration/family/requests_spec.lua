@@ -24,7 +24,7 @@ local function cycle_cost(lock, path)
   local session = lock._session
   kinds.keep(path, lock)
   return cost(session, function()
-    for _ = 1, 10 do lock:acquire(5):release { wait = true } end
+    for _ = 1, 10 do lock:acquire(30):release { wait = true } end
   end)
 end
 
@@ -56,8 +56,8 @@ describe("An uncontended acquire and release cost", function()
       local side = session:rwlock(path)
       kinds.keep(path, side.write)
       local asked, told = cost(session, function()
-        local write = side.write:acquire(5)
-        local read = side.read:acquire(5)
+        local write = side.write:acquire(30)
+        local read = side.read:acquire(30)
         write:release { wait = true }
         read:release { wait = true }
       end)
@@ -71,9 +71,9 @@ describe("An uncontended acquire and release cost", function()
     for _, kind in ipairs(kinds.all) do
       if kind.reentrant then
         local lock = kind.make(session, support.path())
-        local guard = lock:acquire(5)
+        local guard = lock:acquire(30)
         local asked, told = cost(session, function()
-          for _ = 1, 10 do assert(lock:acquire(5)):release() end
+          for _ = 1, 10 do assert(lock:acquire(30)):release() end
         end)
         assert.equal(0, asked, kind.name)
         assert.is_true(told <= 0, kind.name)
@@ -95,7 +95,7 @@ describe("A refused try_acquire costs", function()
     it(("%d requests and no watch: %s"):format(requests, name), function()
       local path = support.path()
       local kind = kinds.of[name]
-      local holder = kind.rival(quiet(), path):acquire(5)
+      local holder = kind.rival(quiet(), path):acquire(30)
       kinds.keep(path)
       local session = quiet()
       local lock = kind.make(session, path)
@@ -176,7 +176,7 @@ describe("Fifty who wait", function()
     it(("cost one event each, as readers behind one writer: %srwlock")
       :format(layout), function()
       local path = support.path()
-      local writer = kinds.of[layout .. "write"].make(quiet(), path):acquire(5)
+      local writer = kinds.of[layout .. "write"].make(quiet(), path):acquire(30)
       local waiters = waiters_of(kinds.of[layout .. "read"], path, 50)
       local before = traffic_of(waiters)
       writer:release { wait = true }
@@ -191,7 +191,7 @@ describe("Fifty who wait", function()
 
   it("for a mutex: a release grants one, and costs O(1) (T53)", function()
     local path = support.path()
-    local holder = quiet():mutex(path):acquire(5)
+    local holder = quiet():mutex(path):acquire(30)
     local waiters = waiters_of(kinds.of.mutex, path, 50)
     local before = traffic_of(waiters)
     holder:release { wait = true }
@@ -212,7 +212,7 @@ describe("Fifty who wait", function()
 
   it("for a mutex: each handoff costs as much as the first (T53)", function()
     local path = support.path()
-    local holder = quiet():mutex(path):acquire(5)
+    local holder = quiet():mutex(path):acquire(30)
     local waiters = waiters_of(kinds.of.mutex, path, 50)
     local before = traffic_of(waiters)
     holder:release { wait = true }
@@ -227,7 +227,7 @@ describe("Fifty who wait", function()
 
   it("for a write lock: a release grants one, and costs O(1)", function()
     local path = support.path()
-    local holder = kinds.of.write.make(quiet(), path):acquire(5)
+    local holder = kinds.of.write.make(quiet(), path):acquire(30)
     local waiters = waiters_of(kinds.of.write, path, 50)
     local before = traffic_of(waiters)
     holder:release { wait = true }
@@ -244,7 +244,7 @@ describe("Fifty who wait", function()
   it("for a permit: a release grants one, and costs O(1)", function()
     local path = support.path()
     local kind = kinds.of.semaphore
-    local holder = kind.make(quiet(), path):acquire(5)
+    local holder = kind.make(quiet(), path):acquire(30)
     local waiters = waiters_of(kind, path, 50)
     local before = traffic_of(waiters)
     holder:release { wait = true }
@@ -261,7 +261,7 @@ describe("Fifty who wait", function()
   it("in one session cost that session one event and one node's watch",
     function()
       local session, path = quiet(), support.path()
-      local writer = kinds.of.write.make(quiet(), path):acquire(5)
+      local writer = kinds.of.write.make(quiet(), path):acquire(30)
       local lock, waiters = session:rwlock(path).read, {}
       for i = 1, 50 do waiters[i] = wait_in(lock) end
       kinds.wait_for_nodes(path, 51)
@@ -286,7 +286,7 @@ describe("A wait in the queue costs", function()
     for i, kind in ipairs(kinds.all) do
       if kind.name ~= "poll" then
         local session = quiet()
-        holders[i] = kind.rival(quiet(), path .. "/" .. i):acquire(5)
+        holders[i] = kind.rival(quiet(), path .. "/" .. i):acquire(30)
         waiters[#waiters + 1] = wait_in(kind.make(session, path .. "/" .. i))
       end
     end
@@ -302,7 +302,7 @@ describe("A wait in the queue costs", function()
 
   it("as many requests for a mutex as the contract says", function()
     local path = support.path()
-    local holder = quiet():mutex(path):acquire(5)
+    local holder = quiet():mutex(path):acquire(30)
     local first, session = waiters_of(kinds.of.mutex, path, 1), quiet()
     local lock, waiter = session:mutex(path), nil
     local asked = cost(session, function()

@@ -64,7 +64,7 @@ describe("revoke", function()
   end)
 
   kinds.each(it, "lets nobody in before the holder has let go", function(kind)
-    local guard = kind.make(connect(), path):acquire(5)
+    local guard = kind.make(connect(), path):acquire(30)
     local where = path_of(kind, path)
     local waiter = wait_in(kind.rival(connect(), path))
     nobody(0.03, waiter)
@@ -84,7 +84,7 @@ describe("revoke", function()
     local sides, guards = {}, {}
     for i = 1, 3 do
       sides[i] = connect():rwlock(path)
-      guards[i] = sides[i].read:acquire(5)
+      guards[i] = sides[i].read:acquire(30)
     end
     local writer = wait_in(connect():rwlock(path).write)
     nobody(0.03, writer)
@@ -95,8 +95,8 @@ describe("revoke", function()
     writer.guard:release { wait = true }
     assert.equal(0, other:revoke(path))
     local of_two = support.path()
-    local one = connect():semaphore(of_two, 2):acquire(5)
-    local two = connect():semaphore(of_two, 2):acquire(5)
+    local one = connect():semaphore(of_two, 2):acquire(30)
+    local two = connect():semaphore(of_two, 2):acquire(30)
     local third = wait_in(connect():semaphore(of_two, 2))
     nobody(0.05, third)
     assert.equal(2, other:revoke(of_two))
@@ -139,7 +139,7 @@ describe("revoke", function()
   it("is heard by who begins to listen afterwards", function()
     for _, seconds in ipairs { 0, 0.5 } do
       local session = connect { session_timeout = 2 }
-      local guard = session:mutex(path):acquire(5)
+      local guard = session:mutex(path):acquire(30)
       support.sleep(seconds) -- its watch is armed by a heartbeat, or not
       assert.equal(1, connect():revoke(path))
       support.sleep(0.05)
@@ -156,7 +156,7 @@ describe("revoke", function()
   it("is heard by every listener of every guard of the hold", function()
     local session = connect()
     local mutex = session:mutex(path)
-    local one, two = mutex:acquire(5), mutex:acquire(5)
+    local one, two = mutex:acquire(30), mutex:acquire(30)
     local heard = {}
     one:on_revoke(function(guard) heard[#heard + 1] = guard end)
     one:on_revoke(function(guard) heard[#heard + 1] = guard end)
@@ -249,7 +249,7 @@ describe("revoke", function()
 
   it("may release in its callback", function()
     local session = connect()
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     guard:on_revoke(function(mine) mine:release() end)
     support.sleep(0.03)
     local waiter = wait_in(connect():mutex(path))
@@ -265,7 +265,7 @@ describe("revoke", function()
   it("is refused where an ACL does not let it write", function()
     local owner = connect { auth = { scheme = "digest", credential = "u:p" },
       acl = "read" }
-    local guard = owner:mutex(path):acquire(5)
+    local guard = owner:mutex(path):acquire(30)
     local asked, message, code = connect():revoke(path)
     assert.is_nil(asked)
     assert.equal("auth", code)
@@ -299,7 +299,7 @@ describe("revoke", function()
       assert.equal("path must be a string, got nil",
         misuse(function() session[call](session) end))
     end
-    local guard = session:mutex(path):acquire(5)
+    local guard = session:mutex(path):acquire(30)
     assert.equal("argument 1 of on_revoke must be a function, got nil",
       misuse(function() guard:on_revoke() end))
     session:close()

@@ -25,7 +25,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("is read by many together, and then by no writer", function()
       local a, b, c = sides(), sides(), sides()
-      local one = assert(a.read:acquire(5))
+      local one = assert(a.read:acquire(30))
       local two = assert(b.read:acquire(0))
       local three = assert(c.read:try_acquire())
       assert.is_true(one:is_held() and two:is_held() and three:is_held())
@@ -42,7 +42,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("is written by one, alone", function()
       local a, b, c, d = sides(), sides(), sides(), sides()
-      local writing = assert(a.write:acquire(5))
+      local writing = assert(a.write:acquire(30))
       assert.equal("busy", select(3, b.read:try_acquire()))
       assert.equal("busy", select(3, b.write:try_acquire()))
       local two, three = queue(b.write), queue(c.read)
@@ -60,7 +60,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("keeps readers behind a writer that waits", function()
       local a, b, c, d = sides(), sides(), sides(), sides()
-      local reading = assert(a.read:acquire(5))
+      local reading = assert(a.read:acquire(30))
       local writer = queue(b.write)
       assert.equal("busy", select(3, c.read:try_acquire()))
       assert.equal("timeout", select(3, c.read:acquire(0.05)))
@@ -78,7 +78,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("lets in a reader whom only a later writer follows (T31)", function()
       local a, b, c = sides(), sides(), sides()
-      local writing = assert(a.write:acquire(5))
+      local writing = assert(a.write:acquire(30))
       local reader, writer = queue(b.read), queue(c.write)
       released(writing)
       await(reader)
@@ -89,7 +89,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("lets readers go on when the writer between them gives up", function()
       local a, b, c, d = sides(), sides(), sides(), sides()
-      local reading = assert(a.read:acquire(5))
+      local reading = assert(a.read:acquire(30))
       local writer = queue(b.write)
       local late, last = queue(c.read), queue(d.read)
       nobody(0.02, writer, late, last)
@@ -104,7 +104,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("lets a writer in past a reader that has given up", function()
       local a, b, c = sides(), sides(), sides()
-      local writing = assert(a.write:acquire(5))
+      local writing = assert(a.write:acquire(30))
       local reader, writer = queue(b.read), queue(c.write)
       reader.ticket:cancel()
       await(reader)
@@ -164,18 +164,18 @@ for _, layout in ipairs { "curator", "kazoo" } do
     it("is reentered on each side, and by a writer on both", function()
       local side = sides()
       local session = side.read._session
-      local one = assert(side.read:acquire(5))
+      local one = assert(side.read:acquire(30))
       local requests = session:stats().requests
-      local two = assert(side.read:acquire(5))
+      local two = assert(side.read:acquire(30))
       assert.equal(one.node, two.node)
       assert.equal(requests, session:stats().requests)
       released(one)
       assert.is_true(two:is_held())
       released(two)
-      local write = assert(side.write:acquire(5))
+      local write = assert(side.write:acquire(30))
       local again = assert(side.write:try_acquire())
       assert.equal(write:token(), again:token())
-      local read = assert(side.read:acquire(5))
+      local read = assert(side.read:acquire(30))
       local reread = assert(side.read:acquire(0))
       assert.equal(read:token(), reread:token())
       local rewrite = assert(side.write:acquire(0))
@@ -185,17 +185,17 @@ for _, layout in ipairs { "curator", "kazoo" } do
         assert.is_true(guard:release())
       end
       kinds.wait_for_nodes(path, 0)
-      assert.is_true(assert(side.write:acquire(5)):release())
+      assert.is_true(assert(side.write:acquire(30)):release())
     end)
 
     it("is a deadlock for a reader that asks for writing", function()
       local side, other = sides(), sides()
-      local also = assert(other.read:acquire(5))
-      local read = assert(side.read:acquire(5))
+      local also = assert(other.read:acquire(30))
+      local read = assert(side.read:acquire(30))
       local begun = support.now()
       for _, ask in ipairs {
         function() return side.write:acquire() end,
-        function() return side.write:acquire(5) end,
+        function() return side.write:acquire(30) end,
         function() return side.write:try_acquire() end,
         function() return side.write:with_lock(print) end,
       } do
@@ -227,7 +227,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     it("is downgraded without letting a queued writer in (T5)", function()
       local a, b, c, d = sides(), sides(), sides(), sides()
-      local write = assert(a.write:acquire(5))
+      local write = assert(a.write:acquire(30))
       local reader = queue(b.read)
       local writer = queue(c.write)
       local behind = queue(d.read)
@@ -260,7 +260,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
         function() return side.read:acquire { timeout = 5, data = "d" } end,
       }
       for _, ask in ipairs(ways) do
-        local write = assert(side.write:acquire(5))
+        local write = assert(side.write:acquire(30))
         local read = assert(ask())
         released(write)
         assert.is_true(read:verify())
@@ -281,15 +281,15 @@ for _, layout in ipairs { "curator", "kazoo" } do
     it("may be downgraded again, and read last or first", function()
       local side = sides()
       for i = 1, 6 do
-        local write = assert(side.write:acquire(5))
-        local read = assert(side.read:acquire(5))
+        local write = assert(side.write:acquire(30))
+        local read = assert(side.read:acquire(30))
         released(read)
-        read = assert(side.read:acquire(5))
+        read = assert(side.read:acquire(30))
         released(i % 2 == 0 and read or write)
         assert.equal(i % 2 == 1, read:is_held())
         assert.equal(i % 2 == 0, write:is_held())
         if i % 2 == 1 then -- only the read hold is left
-          assert.equal("deadlock", select(3, side.write:acquire(5)))
+          assert.equal("deadlock", select(3, side.write:acquire(30)))
         end
         released(i % 2 == 0 and write or read)
       end
@@ -309,9 +309,9 @@ for _, layout in ipairs { "curator", "kazoo" } do
     it("is downgraded with requests for the reader, and a look", function()
       local side = sides { session_timeout = 60 }
       local session = side.read._session
-      local write = assert(side.write:acquire(5))
+      local write = assert(side.write:acquire(30))
       local received = kinds.traffic(session)
-      local read = assert(side.read:acquire(5))
+      local read = assert(side.read:acquire(30))
       -- a look at the writer's node, which is watched; create, list
       assert.equal(received + 3, (kinds.traffic(session)))
       released(write)
@@ -343,42 +343,42 @@ for _, layout in ipairs { "curator", "kazoo" } do
     it("is lost on both sides when the downgrade's holder is", function()
       local side = sides { session_timeout = 2 }
       local session = side.read._session
-      local write = assert(side.write:acquire(5))
-      local read = assert(side.read:acquire(5))
+      local write = assert(side.write:acquire(30))
+      local read = assert(side.read:acquire(30))
       support.zk():delete(write.node)
       support.zk():delete(read.node)
       support.step_until(session, function()
         return not write:is_held() and not read:is_held()
       end, 1)
-      assert.equal("lost", select(3, side.read:acquire(5)))
-      assert.equal("lost", select(3, side.write:acquire(5)))
+      assert.equal("lost", select(3, side.read:acquire(30)))
+      assert.equal("lost", select(3, side.write:acquire(30)))
       assert.equal("lost", select(3, read:release()))
       assert.equal("lost", select(3, write:release()))
-      assert(side.write:acquire(5)):release()
+      assert(side.write:acquire(30)):release()
     end)
 
     it("answers lost to a reader whose write hold was lost", function()
       local side = sides { session_timeout = 2 }
       local session = side.read._session
-      local write = assert(side.write:acquire(5))
+      local write = assert(side.write:acquire(30))
       support.zk():delete(write.node)
       support.step_until(session, function() return not write:is_held() end, 1)
-      assert.equal("lost", select(3, side.read:acquire(5)))
+      assert.equal("lost", select(3, side.read:acquire(30)))
       assert.equal("lost", select(3, side.read:try_acquire()))
       assert.equal("lost", select(3, side.write:try_acquire()))
       write:release()
-      local read = assert(side.read:acquire(5))
+      local read = assert(side.read:acquire(30))
       support.zk():delete(read.node)
       support.step_until(session, function() return not read:is_held() end, 1)
-      assert.equal("lost", select(3, side.write:acquire(5)))
+      assert.equal("lost", select(3, side.write:acquire(30)))
       read:release()
-      assert(side.write:acquire(5)):release()
+      assert(side.write:acquire(30)):release()
     end)
 
     it("is lost, not granted, to a downgrade whose writer has just gone",
       function()
         local side, other = sides { session_timeout = 60 }, sides()
-        local write = assert(side.write:acquire(5))
+        local write = assert(side.write:acquire(30))
         local writer = queue(other.write)
         support.zk():delete(write.node) -- nobody has told us yet
         await(writer)
@@ -393,15 +393,15 @@ for _, layout in ipairs { "curator", "kazoo" } do
     it("keeps the readers of a downgraded writer when that one goes",
       function()
         local a, b = sides(), sides()
-        local write = assert(a.write:acquire(5))
-        local read = assert(a.read:acquire(5))
+        local write = assert(a.write:acquire(30))
+        local read = assert(a.read:acquire(30))
         released(write)
-        local other = assert(b.read:acquire(5))
+        local other = assert(b.read:acquire(30))
         released(read)
         assert.is_true(other:verify())
         assert.equal("busy", select(3, a.write:try_acquire()))
         released(other)
-        assert(a.write:acquire(5)):release()
+        assert(a.write:acquire(30)):release()
       end)
   end)
 end
@@ -413,7 +413,7 @@ describe("The sides of a rwlock", function()
   it("are locks of their own for cancel and release", function()
     local path = support.path()
     local side = connect():rwlock(path)
-    local holder = connect():rwlock(path).write:acquire(5)
+    local holder = connect():rwlock(path).write:acquire(30)
     local reader, writer = wait_in(side.read), wait_in(side.write)
     side.read:cancel()
     await(reader)
@@ -428,7 +428,7 @@ describe("The sides of a rwlock", function()
 
   it("do not see a mutex on their path, as with Curator", function()
     local path = support.path()
-    local mutex = connect():mutex(path):acquire(5)
+    local mutex = connect():mutex(path):acquire(30)
     local guard = assert(connect():rwlock(path).write:acquire(0))
     assert.is_true(mutex:is_held() and guard:is_held())
     mutex:release()
@@ -463,19 +463,19 @@ describe("The sides of a rwlock", function()
     local path = support.path()
     local side = connect():rwlock(path)
     local uuid = "_c_%x+%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x+%-"
-    local guard = side.read:acquire(5)
+    local guard = side.read:acquire(30)
     assert.matches("/" .. uuid .. "__READ__%d%d%d%d%d%d%d%d%d%d$", guard.node)
     guard:release()
-    guard = side.write:acquire(5)
+    guard = side.write:acquire(30)
     assert.matches("/" .. uuid .. "__WRIT__%d%d%d%d%d%d%d%d%d%d$", guard.node)
     guard:release()
     path = support.path()
     side = connect():rwlock(path, { layout = "kazoo" })
-    guard = side.read:acquire(5)
+    guard = side.read:acquire(30)
     assert.matches("/" .. ("%x"):rep(32) .. "__rlock__%d%d%d%d%d%d%d%d%d%d$",
       guard.node)
     guard:release()
-    guard = side.write:acquire(5)
+    guard = side.write:acquire(30)
     assert.matches("/" .. ("%x"):rep(32) .. "__lock__%d%d%d%d%d%d%d%d%d%d$",
       guard.node)
     guard:release()

@@ -16,7 +16,7 @@ describe("A semaphore", function()
     local path = support.path()
     local guards = {}
     for i = 1, 3 do
-      guards[i] = assert(connect():semaphore(path, 3):acquire(5))
+      guards[i] = assert(connect():semaphore(path, 3):acquire(30))
     end
     for _, guard in ipairs(guards) do assert.is_true(guard:verify()) end
     local semaphore = connect():semaphore(path, 3)
@@ -38,7 +38,7 @@ describe("A semaphore", function()
 
   it("is spelled as Curator's InterProcessSemaphoreV2", function()
     local path = support.path()
-    local guard = connect():semaphore(path, 1):acquire(5)
+    local guard = connect():semaphore(path, 1):acquire(30)
     assert.matches("^/leases/_c_%x+%-%x+%-%x+%-%x+%-%x+%-lease%-%d+$",
       guard.node:sub(#path + 1))
     assert.equal(path, guard.path)
@@ -58,14 +58,15 @@ describe("A semaphore", function()
     local path = support.path()
     local session = connect()
     local semaphore = session:semaphore(path, 2)
-    local one, two = assert(semaphore:acquire(5)), assert(semaphore:acquire(5))
+    local one = assert(semaphore:acquire(30))
+    local two = assert(semaphore:acquire(30))
     assert.are_not.equal(one.node, two.node)
     assert.are_not.equal(one:token(), two:token())
     assert.equal("busy", select(3, semaphore:try_acquire()))
     assert.is_true(semaphore:release()) -- the innermost
     assert.is_true(one:is_held())
     assert.is_false(two:is_held())
-    assert.is_true(assert(semaphore:acquire(5)):release())
+    assert.is_true(assert(semaphore:acquire(30)):release())
     assert.is_true(semaphore:release())
     assert.is_false(one:is_held())
     assert.is_false(pcall(semaphore.release, semaphore))
@@ -78,7 +79,7 @@ describe("A semaphore", function()
 
   it("lets waiters in in the order of their arrival", function()
     local path = support.path()
-    local holder = connect():semaphore(path, 1):acquire(5)
+    local holder = connect():semaphore(path, 1):acquire(30)
     local waiters, order = {}, {}
     for i = 1, 4 do
       waiters[i] = kinds.queue_in(connect():semaphore(path, 1), path)
@@ -130,16 +131,16 @@ describe("A semaphore", function()
   it("is obeyed by each with its own number of permits", function()
     local path = support.path()
     local narrow, wide = connect(), connect()
-    local one = assert(narrow:semaphore(path, 1):acquire(5))
-    local two = assert(wide:semaphore(path, 3):acquire(5))
-    local three = assert(wide:semaphore(path, 3):acquire(5))
+    local one = assert(narrow:semaphore(path, 1):acquire(30))
+    local two = assert(wide:semaphore(path, 3):acquire(30))
+    local three = assert(wide:semaphore(path, 3):acquire(30))
     assert.equal("busy", select(3, wide:semaphore(path, 3):try_acquire()))
     one:release()
     two:release { wait = true }
     assert.equal("busy", select(3, narrow:semaphore(path, 1):try_acquire()))
-    assert.is_true(assert(wide:semaphore(path, 3):acquire(5)):release())
+    assert.is_true(assert(wide:semaphore(path, 3):acquire(30)):release())
     three:release { wait = true }
-    assert(narrow:semaphore(path, 1):acquire(5)):release()
+    assert(narrow:semaphore(path, 1):acquire(30)):release()
   end)
 
   it("is used with one number of permits by one session", function()
@@ -149,7 +150,7 @@ describe("A semaphore", function()
       .. "session, not as a semaphore of 3 permits",
       misuse(function() session:semaphore(path, 3) end))
     assert.is_table(session:semaphore(path, 2))
-    assert(semaphore:acquire(5)):release()
+    assert(semaphore:acquire(30)):release()
   end)
 
   it("takes whole numbers of permits from 1 on", function()
@@ -171,7 +172,7 @@ describe("A semaphore", function()
 
   it("gives a lease back when its wait ends (T23)", function()
     local path = support.path()
-    local holder = connect():semaphore(path, 1):acquire(5)
+    local holder = connect():semaphore(path, 1):acquire(30)
     -- the one inside the inner mutex has made its lease already
     local function one_waits(options)
       local session = connect()
@@ -203,7 +204,7 @@ describe("A semaphore", function()
     local path, proxy = support.path(), start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     local semaphore = session:semaphore(path, 1)
-    semaphore:acquire(5):release { wait = true }
+    semaphore:acquire(30):release { wait = true }
     -- somebody else is inside; the request that is spoilt is the one for the
     -- lease, the list of leases, the end of the inner node
     for _, request in ipairs { "create", "list", "delete" } do
@@ -243,7 +244,7 @@ describe("A semaphore", function()
 
   it("begins again when its place inside is lost", function()
     local path = support.path()
-    local holder = connect():semaphore(path, 1):acquire(5)
+    local holder = connect():semaphore(path, 1):acquire(30)
     local first = wait_in(connect():semaphore(path, 1))
     support.wait_until(function() return leases(path) == 2 end)
     local second = kinds.queue_in(connect():semaphore(path, 1), path)
@@ -265,7 +266,7 @@ describe("A semaphore", function()
 
   it("begins again when its lease is deleted while it waits", function()
     local path = support.path()
-    local holder = connect():semaphore(path, 1):acquire(5)
+    local holder = connect():semaphore(path, 1):acquire(30)
     local waiter = wait_in(connect():semaphore(path, 1))
     support.wait_until(function() return leases(path) == 2 end)
     for _ = 1, 3 do
@@ -282,7 +283,7 @@ describe("A semaphore", function()
   it("survives the deletion of its directories", function()
     local path = support.path()
     local session = connect { session_timeout = 2 }
-    local holder = session:semaphore(path, 1):acquire(5)
+    local holder = session:semaphore(path, 1):acquire(30)
     local one, two = wait_in(connect():semaphore(path, 1)),
       wait_in(connect():semaphore(path, 1))
     support.wait_until(function() return #kinds.nodes(path) == 4 end)
@@ -304,14 +305,14 @@ describe("A semaphore", function()
   it("counts a lease that somebody else has made", function()
     local path, zk = support.path(), support.zk()
     local semaphore = connect():semaphore(path, 2)
-    semaphore:acquire(5):release { wait = true }
+    semaphore:acquire(30):release { wait = true }
     local node = zk:create(path .. "/leases/x-lease-", { sequential = true })
     zk:create(path .. "/leases/no lease of anybody")
     zk:create(path .. "/leases/x-lock-", { sequential = true })
-    local guard = assert(semaphore:acquire(5))
+    local guard = assert(semaphore:acquire(30))
     assert.equal("busy", select(3, semaphore:try_acquire()))
     zk:delete(node)
-    assert(semaphore:acquire(5)):release()
+    assert(semaphore:acquire(30)):release()
     guard:release { wait = true }
     zk:delete_all(path)
   end)
@@ -319,7 +320,7 @@ describe("A semaphore", function()
   it("is its own lock beside another one's directories", function()
     local path = support.path()
     local session = connect()
-    local guard = assert(session:semaphore(path, 1):acquire(5))
+    local guard = assert(session:semaphore(path, 1):acquire(30))
     local inner = assert(connect():semaphore(path .. "/a", 1):acquire(0))
     inner:release()
     guard:release()

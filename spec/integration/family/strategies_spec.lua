@@ -43,7 +43,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
     end
 
     it("gets the lock in its order", function()
-      local holder = mutex():acquire(5)
+      local holder = mutex():acquire(30)
       local waiters, expected = {}, {}
       for i = 1, 6 do
         waiters[i] = kinds.queue_in(mutex(), path)
@@ -55,7 +55,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
     end)
 
     it("is not moved by what is no end of a hold", function()
-      local holder = mutex():acquire(5)
+      local holder = mutex():acquire(30)
       local middle = kinds.queue_in(mutex(), path)
       local waiter = kinds.queue_in(mutex(), path)
       local zk = support.zk()
@@ -73,7 +73,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
 
     it("contends with those who use another way", function()
       local ways = { "predecessor", "parent", "poll", "parent", "predecessor" }
-      local holder = mutex():acquire(5)
+      local holder = mutex():acquire(30)
       local waiters = {}
       for i, way in ipairs(ways) do
         local lock = connect():mutex(path, options_of(way))
@@ -84,7 +84,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
     end)
 
     it("starts again when its own node is deleted", function()
-      local holder = mutex():acquire(5)
+      local holder = mutex():acquire(30)
       local waiter = kinds.queue_in(mutex(), path)
       support.zk():delete(waiter.node)
       nobody(0.06, waiter)
@@ -97,7 +97,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
 
     it("survives the deletion of the whole directory", function()
       local holder = connect { session_timeout = 2 }
-        :mutex(path, options_of(wait)):acquire(5)
+        :mutex(path, options_of(wait)):acquire(30)
       local one = kinds.queue_in(mutex(), path)
       local two = kinds.queue_in(mutex(), path)
       support.zk():delete_all(path)
@@ -113,7 +113,7 @@ for _, wait in ipairs { "predecessor", "parent", "poll" } do
     end)
 
     it("keeps its deadline", function()
-      local holder = mutex():acquire(5)
+      local holder = mutex():acquire(30)
       local begun = support.now()
       local guard, _, code = mutex():acquire(0.25)
       local took = support.now() - begun
@@ -138,7 +138,7 @@ local function cost_of_a_release(path, wait, n)
     return asked, told
   end
   local holder = connect { session_timeout = 60 }
-    :mutex(path, options_of(wait)):acquire(5)
+    :mutex(path, options_of(wait)):acquire(30)
   local waiters, sessions = {}, {}
   for i = 1, n do
     sessions[i] = connect { session_timeout = 60 }

@@ -19,7 +19,7 @@ describe("An unfair mutex", function()
   end
 
   it("is one ephemeral node of one name", function()
-    local guard = unfair():acquire(5)
+    local guard = unfair():acquire(30)
     assert.equal(path .. "/holder", guard.node)
     local waiters = { wait_in(unfair()), wait_in(unfair()) }
     nobody(0.05, waiters[1], waiters[2])
@@ -62,13 +62,13 @@ describe("An unfair mutex", function()
     local session = mutex._session
     kinds.keep(mutex.path, mutex)
     local received = kinds.traffic(session)
-    for _ = 1, 10 do mutex:acquire(5):release { wait = true } end
+    for _ = 1, 10 do mutex:acquire(30):release { wait = true } end
     assert.equal(received + 30, (kinds.traffic(session)))
   end)
 
   it("wakes all who wait, each with one event, and one of them has it",
     function()
-      local guard = unfair():acquire(5)
+      local guard = unfair():acquire(30)
       local waiters, before = {}, {}
       for i = 1, 10 do waiters[i] = wait_in(unfair()) end
       nobody(0.1, (unpack or table.unpack)(waiters))
@@ -100,7 +100,7 @@ describe("An unfair mutex", function()
 
   it("is shared by one session's waiters in their order", function()
     local session = connect()
-    local guard = unfair(session):acquire(5)
+    local guard = unfair(session):acquire(30)
     local order = {}
     for i = 1, 5 do
       unfair(session):acquire_async(nil, function(mine)
@@ -115,7 +115,7 @@ describe("An unfair mutex", function()
 
   it("does not delete a holder that is not its own (T8)", function()
     local zk = support.zk()
-    local guard = unfair():acquire(5)
+    local guard = unfair():acquire(30)
     zk:delete(guard.node)
     zk:create(guard.node, { ephemeral = true })
     local czxid = zk:exists(guard.node).czxid
@@ -130,11 +130,11 @@ describe("An unfair mutex", function()
       local proxy = start_proxy()
       local mutex = unfair(connect { hosts = proxy.hosts,
         session_timeout = 10 })
-      local guard = mutex:acquire(5)
+      local guard = mutex:acquire(30)
       proxy:lose_reply "delete"
       guard:release()
       proxy:await_loss()
-      local other = assert(unfair():acquire(5))
+      local other = assert(unfair():acquire(30))
       proxy:heal()
       support.wait_until(function()
         return mutex._session:state() == "connected"
@@ -143,14 +143,14 @@ describe("An unfair mutex", function()
       support.sleep(0.05)
       assert.is_true(other:verify())
       other:release { wait = true }
-      assert(mutex:acquire(5)):release()
+      assert(mutex:acquire(30)):release()
     end)
 
   it("is lost when its node is deleted and made again by another", function()
     local session = connect { session_timeout = 2 }
     local zk = support.zk()
     for _, wait in ipairs { 0, 0.5 } do
-      local guard = unfair(session):acquire(5)
+      local guard = unfair(session):acquire(30)
       support.sleep(wait) -- the holder's own watch is armed, or not
       local lost
       guard:on_lost(function() lost = true end)
@@ -180,7 +180,7 @@ describe("An unfair mutex", function()
   it("is given back by a process that is killed", function()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      guard = assert(session:mutex((...), { fair = false }):acquire(5))
+      guard = assert(session:mutex((...), { fair = false }):acquire(30))
       say "held"
       hear()
     ]], path)
@@ -194,7 +194,7 @@ describe("An unfair mutex", function()
   it("has tokens that grow", function()
     local last = ""
     for _ = 1, 5 do
-      local guard = unfair():acquire(5)
+      local guard = unfair():acquire(30)
       assert.is_true(guard:token() > last)
       last = guard:token()
       guard:release { wait = true }

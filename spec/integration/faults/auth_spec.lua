@@ -20,7 +20,7 @@ local function await(session, state, seconds)
 end
 
 local function use(session)
-  local guard = assert(session:mutex(support.path()):acquire(5))
+  local guard = assert(session:mutex(support.path()):acquire(30))
   assert.is_true(guard:verify())
   assert.is_true(guard:release { wait = true })
 end
@@ -129,7 +129,7 @@ describe("A server that hides its root", function()
     local hostile = start_hostile()
     hostile:behave { kind = "pass", hides_root = true }
     local session = assert(open(hostile, 20))
-    local guard = assert(session:mutex(support.path()):acquire(5))
+    local guard = assert(session:mutex(support.path()):acquire(30))
     local id = session:id()
     for n = 1, 2 do
       hostile:cut()
@@ -158,7 +158,7 @@ describe("Credentials that are refused at a reconnection #once", function()
     for _, event in ipairs { "suspended", "reconnected", "expired" } do
       this.session:on(event, function() table.insert(this.events, event) end)
     end
-    this.guard = assert(this.session:mutex(path):acquire(5))
+    this.guard = assert(this.session:mutex(path):acquire(30))
     this.guard:on_lost(function() this.lost = this.lost + 1 end)
     this.holder = support.hold(path .. "/b")
     this.session:mutex(path .. "/b"):acquire_async(nil, function(_, _, code)

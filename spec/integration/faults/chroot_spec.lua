@@ -20,7 +20,7 @@ describe("A hold in a chroot of more than 100 bytes #once", function()
       assert.is_true(#chroot > 100)
       local session = support.connect { hosts = support.hosts .. chroot,
         session_timeout = TIMEOUT }
-      local guard = assert(session:mutex("/lock"):acquire(5))
+      local guard = assert(session:mutex("/lock"):acquire(30))
       local begun = support.now()
       support.step_until(session, function()
         assert.is_true(guard:is_held(), "after "

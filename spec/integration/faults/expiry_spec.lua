@@ -28,7 +28,7 @@ describe("A session that somebody else closes", function()
     for i, kind in ipairs(kinds.all) do
       local here = path .. "/" .. i
       locks[i] = kind.make(session, here)
-      guards[i] = assert(locks[i]:acquire(5))
+      guards[i] = assert(locks[i]:acquire(30))
       guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
       waiters[i] = kinds.wait_in(kind.rival(other, here))
     end
@@ -41,7 +41,7 @@ describe("A session that somebody else closes", function()
       assert.equal("lost", (select(3, guards[i]:release())), kind.name)
       waiters[i].guard:release()
       -- At once, while the old node may still be in somebody's list.
-      local fresh = assert(locks[i]:acquire(5), kind.name)
+      local fresh = assert(locks[i]:acquire(30), kind.name)
       assert.is_true(fresh:is_held(), kind.name)
       assert.is_true(fresh:token() > waiters[i].guard:token(), kind.name)
       for node in fresh.node:gmatch "[^,]+" do

@@ -64,13 +64,13 @@ local results, impostor = {}, nil
 
 -- What must succeed has time, on a busy machine, too.
 local function patience(ends, otherwise)
-  return ends == "granted" and 10 or otherwise
+  return ends == "granted" and 40 or otherwise
 end
 
 local function run_client(i, lie)
   local refused = lie.ends and lie.ends:find "connect"
   local process = child.spawn(CLIENT, impostor.ports[i], lie.lock or "fair",
-    lie.session or "", refused and 0.9 or 10, patience(lie.ends, 0.9),
+    lie.session or "", refused and 0.9 or 40, patience(lie.ends, 0.9),
     patience(lie.again or lie.ends, 0.6), lie.timeout or 2)
   return { i = i, lie = lie, process = process }
 end

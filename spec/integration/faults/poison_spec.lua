@@ -11,7 +11,8 @@ describe("A server that breaks off at large requests #once", function()
   local server
 
   setup(function()
-    server = start_server(1, "--jvm -Djute.maxbuffer=" .. LIMIT)
+    server = start_server(1, "--config maxSessionTimeout=60000 "
+      .. "--jvm -Djute.maxbuffer=" .. LIMIT)
   end)
   teardown(function() server:stop() end)
   before_each(support.start)
@@ -20,7 +21,7 @@ describe("A server that breaks off at large requests #once", function()
   local function connect(options)
     options = options or {}
     options.hosts = options.hosts or server.hosts
-    options.session_timeout = 6
+    options.session_timeout = 20
     return support.connect(options)
   end
 
@@ -55,7 +56,7 @@ describe("A server that breaks off at large requests #once", function()
   it("refuses that one, with its path and size, and nobody beside it",
     function()
       local session, path = connect(), support.path()
-      local holder = assert(session:mutex(path .. "/held"):acquire(5))
+      local holder = assert(session:mutex(path .. "/held"):acquire(30))
       local lost, rounds, busy, stop = false, 0, 0, false
       holder:on_lost(function() lost = true end)
       for i = 1, 64 do
@@ -106,8 +107,8 @@ describe("A server that breaks off at large requests #once", function()
         #POISON)
     end
     assert.is_true(cuts(session) <= 5, cuts(session))
-    assert.is_true(assert(mutex:acquire(5)):release { wait = true })
-    assert.is_true(assert(shared:acquire(5)):release { wait = true })
+    assert.is_true(assert(mutex:acquire(30)):release { wait = true })
+    assert.is_true(assert(shared:acquire(30)):release { wait = true })
     session:close()
   end)
 
@@ -126,7 +127,7 @@ describe("A server that breaks off at large requests #once", function()
       assert.equal("invalid",
         (select(3, lock:acquire { data = POISON, timeout = 0 })))
       assert.is_true(cuts(session) <= 5)
-      assert.is_true(assert(lock:acquire(5)):release { wait = true })
+      assert.is_true(assert(lock:acquire(30)):release { wait = true })
       session:close()
     end)
   end
@@ -150,7 +151,7 @@ describe("A server that breaks off at large requests #once", function()
     is_refused(wait, path .. "/b", #POISON)
     local other = connect()
     for _, part in ipairs { "/a", "/b", "/c" } do
-      assert.is_true(assert(other:mutex(path .. part):acquire(5)):release())
+      assert.is_true(assert(other:mutex(path .. part):acquire(30)):release())
     end
     other:close()
     session:close()
@@ -193,7 +194,7 @@ describe("A server that comes back with room for less #once", function()
     local path = support.path()
     local holder = support.connect { hosts = server.hosts,
       session_timeout = 60 } -- a restart takes its time
-    local guard = assert(holder:mutex(path, { data = LARGE }):acquire(5))
+    local guard = assert(holder:mutex(path, { data = LARGE }):acquire(30))
     local command = server.dir .. "/servers/1/command"
     assert(os.execute(("sed -i s/maxbuffer=%d/maxbuffer=%d/ '%s'")
       :format(LIMIT, #LARGE, command)))

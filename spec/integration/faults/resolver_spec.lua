@@ -21,7 +21,7 @@ describe("A resolver that hangs while there is no server #stock", function()
       local now = require "zklock.core".now
       local hosts, path = ...
       local session = assert(zklock.connect(hosts, { session_timeout = 3 }))
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       local brief = assert(session:mutex(path .. "/b"):acquire {
         timeout = 5, max_hold = 60 })
       say "held"

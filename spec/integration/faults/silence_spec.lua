@@ -27,7 +27,7 @@ describe("Silence #once", function()
     local T, path, proxy = 4, support.path(), start_proxy()
     local session = support.connect { hosts = proxy.hosts,
       session_timeout = T }
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local handover = watch_handover(guard, support.connect(), path)
     -- Not what a young connection lends it: what the rounds prove.
     support.wait_until(function() return guard:lease() < 0.55 * T end)
@@ -51,7 +51,7 @@ describe("Silence #once", function()
       local path, proxy = support.path(), start_proxy()
       local session = support.connect { hosts = proxy.hosts,
         session_timeout = 2 }
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       local handover = watch_handover(guard, support.connect(), path)
       proxy:drop "replies"
       proxy:cut() -- without a connection the node cannot be deleted
@@ -78,7 +78,7 @@ describe("Who knows the tick #once", function()
       second:refuse()
       local session = support.connect { session_timeout = T, tick_time = 0.5,
         hosts = first.hosts .. "," .. second.hosts }
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       second:heal()
       support.wait_until(function() return guard:lease() < 0.78 * T end, 10)
       support.wait_until(function() return guard:lease() > 0.79 * T end, 10,

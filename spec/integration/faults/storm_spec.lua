@@ -81,7 +81,7 @@ describe("A server that #once", function()
         local hostile = start_hostile()
         local session = support.connect { hosts = hostile.hosts,
           session_timeout = 20 }
-        local guard = assert(session:mutex(support.path()):acquire(5))
+        local guard = assert(session:mutex(support.path()):acquire(30))
         local begun, id = support.now(), session:id()
         hostile:behave(this.manners)
         hostile:cut()
@@ -124,7 +124,7 @@ describe("A server that #once", function()
     local hostile, path = start_hostile(), support.path()
     local session = support.connect { hosts = hostile.hosts,
       session_timeout = 30 }
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local id = session:id()
     hostile:behave { kind = "pass", mute_connect = 1 }
     hostile:cut()

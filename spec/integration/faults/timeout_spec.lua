@@ -51,7 +51,7 @@ describe("A session whose timeout falls at a reconnection #once", function()
   it("has lost its holds when others get them", function()
     local path, hostile = support.path(), start_hostile()
     local session, other = connect(hostile), support.connect()
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local handover = watch_handover(guard, other, path, LONG)
     hostile:behave { kind = "pass", asks = SHORT }
     hostile:cut()
@@ -65,7 +65,7 @@ describe("A session whose timeout falls at a reconnection #once", function()
   it("keeps its holds and its waits while it is connected", function()
     local path, hostile = support.path(), start_hostile()
     local session = connect(hostile)
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     hostile:behave { kind = "pass", asks = SHORT }
     hostile:cut()
     reconnected(session, 1)
@@ -91,7 +91,7 @@ describe("A session whose timeout falls at a reconnection #once", function()
       return session:state() == "connected" and session:stats().expiries == 1
     end, 15, "a new session")
     assert.equal(LONG, session:timeout())
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     support.step_until(session, function()
       return guard:lease() > SHORT
     end, 5, "a lease of the long timeout")
@@ -101,7 +101,7 @@ describe("A session whose timeout falls at a reconnection #once", function()
   it("and rises again goes by the least that it has had", function()
     local path, hostile = support.path(), start_hostile()
     local session = connect(hostile)
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     for i, seconds in ipairs { SHORT, LONG } do
       hostile:behave { kind = "pass", asks = seconds }
       hostile:cut()
@@ -136,7 +136,7 @@ describe("A session whose timeout falls at a reconnection #once", function()
     local path, hostile = support.path(), start_hostile()
     local session = connect(hostile, { least_session_timeout = SHORT })
     local other = support.connect()
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local handover = watch_handover(guard, other, path, LONG + 20)
     hostile:behave { kind = "pass", asks = SHORT,
       lose_connect = "always" }
@@ -165,7 +165,7 @@ describe("A server restarted with a smaller maxSessionTimeout #once", function()
     local session = support.connect { hosts = hostile.hosts,
       session_timeout = LONG }
     assert.equal(LONG, session:timeout())
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     server:configure("maxSessionTimeout", SHORT * 1000)
     server:restart()
     reconnected(session, 1)

@@ -43,7 +43,7 @@ describe("A slow wire #once", function()
     function()
       local path, proxy = support.path(), start_proxy()
       local session = connect(proxy, 2)
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       local other = support.connect()
       local waiter = kinds.queue_in(other:mutex(path), path)
       proxy:delay(0.9) -- an answer is 1.8 s old, the last lease less than 2 s
@@ -69,7 +69,7 @@ describe("A wire on which #once", function()
     it(what .. " vanish loses the hold in time, and recovers", function()
       local path, proxy = support.path(), start_proxy()
       local session = connect(proxy, 2)
-      local guard = assert(session:mutex(path):acquire(5))
+      local guard = assert(session:mutex(path):acquire(30))
       proxy:drop(what)
       local begun = support.now()
       support.wait_until(function() return not guard:is_held() end)
@@ -138,7 +138,7 @@ describe("A connection that breaks #once", function()
         local session = connect(proxy, 9)
         for i, kind in ipairs(kinds.all) do
           local here = path .. "/" .. i
-          assert(kind.make(session, here):acquire(5)):release { wait = true }
+          assert(kind.make(session, here):acquire(30)):release { wait = true }
           proxy:cut_after_reply(what)
           local guard = assert(kind.make(session, here):acquire(40), kind.name)
           guard:release { wait = true } -- (or lost: the wire may be silent)
@@ -153,7 +153,7 @@ describe("A connection that breaks #once", function()
     .. "meanwhile (T16, T23)", function(kind)
     local path, proxy = support.path(), start_proxy()
     local session = connect(proxy, 9)
-    assert(kind.make(session, path):acquire(5)):release { wait = true }
+    assert(kind.make(session, path):acquire(30)):release { wait = true }
     for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a lease
       proxy:lose_reply "create"
       local waiter = kinds.wait_in(kind.make(session, path), 0.3)
@@ -163,7 +163,7 @@ describe("A connection that breaks #once", function()
       proxy:heal()
       kinds.wait_for_nodes(path, 0)
       is_back(session)
-      assert(kind.make(session, path):acquire(5)):release { wait = true }
+      assert(kind.make(session, path):acquire(30)):release { wait = true }
     end
   end)
 
@@ -190,7 +190,7 @@ describe("A server that says it has failed at a request #once", function()
   it("is left, and the session with its hold lives on elsewhere", function()
     local path, hostile = support.path(), start_hostile()
     local session = connect(hostile, 20)
-    local guard = assert(session:mutex(path):acquire(5))
+    local guard = assert(session:mutex(path):acquire(30))
     local waiter = kinds.queue_in(support.connect():mutex(path), path)
     local queue, id = support.wait_for_queue(path, 2), session:id()
     for n = 1, 5 do

@@ -86,7 +86,7 @@ function support.wait_until(condition, seconds, what)
     local result = condition()
     if result then return result end
     if is_over() then
-      error(("not within %g s: %s"):format(seconds or 5,
+      error(("not within 4 times %g s: %s"):format(seconds or 5,
         what or "what was waited for"), 2)
     end
     socket.sleep(pause)

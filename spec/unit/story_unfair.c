@@ -5,6 +5,15 @@
 
 ABOUT("The protocol, for an unfair lock,");
 
+static struct actor *watched_holder(struct stage *s) {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made(s, 1);
+  wants_watch(a);
+  confirms(s, "get holder");
+  HEARD(a, "granted");
+  return a;
+}
+
 TEST("takes an unfair lock with one create, and gives it back after a look") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
@@ -81,11 +90,7 @@ TEST("does not delete an unfair node that was made anew by another") {
 
 TEST("loses an unfair lock whose node somebody deletes") {
   struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  wants_watch(a);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  struct actor *a = watched_holder(s);
   deleted(s, "holder");
   HEARD(a, "lost: deleted, removed, forgotten");
   END(s);
@@ -137,26 +142,25 @@ TEST("looks at its unfair node behind a round when the lease does not stand") {
 
 TEST("looks once more before it deletes an unfair node without a lease") {
   struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  wants_watch(a);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  struct actor *a = watched_holder(s);
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
   confirms(s, "get holder");
-  SENT(s, "remove holder");
+  answers(s, "remove holder", THROTTLED);
+  rounds_by_hand(s, true);
+  stops_for(s, 9500);
+  passes(s, 1); /* it is tried again */
+  confirms(s, "get holder");
+  answers_round(s);
+  confirms(s, "remove holder");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
 TEST("spares what has taken its unfair node's name when the lease was over") {
   struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  wants_watch(a);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  struct actor *a = watched_holder(s);
   stops_for(s, 9500);
   sees_silence(a);
   reads(s, "get holder", false, 900);

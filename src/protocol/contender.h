@@ -148,7 +148,7 @@ struct node {
 struct view {
   unsigned listed_in; /* the connection of that list; 0: nothing is known */
   bool awaits_lease;  /* it was first, but the lease did not stand */
-  bool looked;        /* the node was read after it began to leave */
+  bool looked;        /* it leaves, and the node was just read */
   int ahead;          /* so many are ahead of us */
   bool asks;          /* is the nearest to be waited for at all?  It is read */
   /* As in struct ahead. */

@@ -163,8 +163,10 @@ static void look_anew(struct contender *c) { look_by(c, &c->own); }
 
 static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
+/* (One look is good for one delete.) */
 static bool may_remove(struct contender *c) {
   bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
+  c->view.looked = false;
   if (watch_is_armed(&c->own) && fresh) return true;
   if (c->own.watch)
     watch_read(&c->own); /* still ours? */

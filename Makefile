@@ -42,6 +42,10 @@ needs_torture       = demo test
 needs_lint          = demo lint
 needs_analyze       = demo analyze
 needs_cost          = demo test cost
+needs_budgets       = demo test cost
+needs_soak          = demo test cost
+needs_bench         = demo bench
+needs_bench-full    = demo bench
 needs_valgrind      = demo test sanitize
 needs_asan          = demo test sanitize
 needs_tsan          = demo test sanitize
@@ -214,9 +218,10 @@ test:  ## everything that CI tests: each Lua, both backends
 
 .PHONY: sim
 SEEDS ?= 1000000
-sim: $(BUILD)/sim  ## the protocol against a simulated ZooKeeper: SEEDS=, SEED=
+sim: $(BUILD)/sim $(BUILD)/turns  ## against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
+	$(if $(SEED),,$(BUILD)/turns --seeds $$(($(SEEDS) / 20)))
 
 # With limits of src/protocol/quota.h that some three nodes reach.
 .PHONY: crowded
@@ -238,6 +243,15 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
+# Local turns are of the Lua thread: what passes them on, by itself.
+TURNS_SOURCES := $(wildcard spec/turns/*.c) spec/sim/memory.c \
+                 src/io/channel.c src/io/claim.c src/io/descriptors.c \
+                 src/io/turns.c src/io/wakeup.c
+$(BUILD)/turns: $(TURNS_SOURCES) spec/sim/memory.h $(PURE) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
+	  $(TURNS_SOURCES) $(PURE) -o $@
+
 .PHONY: memory endurance valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
 	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
@@ -253,6 +267,13 @@ valgrind:  ## some specs on LuaJIT under valgrind
 .PHONY: cost
 cost:  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
 	@LUA=lua$(LUA_VERSION) ZK=$(ZK) LIMIT=$(LIMIT) bash bench/cost $(TREES)
+
+.PHONY: budgets soak
+budgets:  ## the same against bench/budgets; RECORD=yes: writes them anew
+	@LUA=lua5.4 ZK=st bash bench/cost --$(if $(RECORD),record,check)
+soak:  ## ten minutes of everything at once: is memory flat?  MINUTES=
+	@LUA=lua$(LUA_VERSION) ZK=$(ZK) $(if $(filter command line,$(origin MINUTES)),\
+	  SECONDS_LONG=$$(($(MINUTES) * 60))) bash bench/soak
 
 .PHONY: asan tsan
 asan:  ## the specs and the simulator under address and undefined sanitizers
@@ -295,6 +316,37 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 MINUTES ?= 2
 torture:  ## processes against faults, and a witness: MINUTES=, SEED=
 	@MINUTES=$(MINUTES) SEED=$(SEED) BUILD=$(BUILD) bash spec/torture/run
+
+# ---- To compare it with others -------------------------------------------------
+
+# bench/README.md has the workloads and what a driver is.
+.PHONY: bench bench-full bench-zklock bench-floor bench-backend
+BENCH ?= main
+bench:  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
+	@BUILD=$(BUILD) ZK=$(ZK) bench/run --set $(BENCH) \
+	  $(if $(DRIVERS),--drivers '$(DRIVERS)') $(if $(CASES),--cases '$(CASES)') \
+	  $(BENCH_FLAGS)
+bench-full:  ## all workloads, each loop and Lua, ensemble and disk: 40 minutes
+	@$(MAKE) --no-print-directory bench BENCH=full
+
+# What bench/driver runs.
+BENCH_EPOLL = $(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so
+bench-zklock: $(MODULE) $(BENCH_EPOLL)
+$(BENCH_EPOLL): bench/drivers/zklock/epoll.c
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -shared $(INCLUDES) $< -o $@ -lm
+bench-backend:
+	@echo $(ZK)
+
+# The floor: the requests without the library, and with nothing but the library.
+BENCH_FLOOR := $(sort $(wildcard bench/drivers/floor/*.c))
+bench-floor: $(BUILD)/bench/floor
+$(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
+	  $(call find_zk,st) -lm
 
 # ---- To install it -----------------------------------------------------------
 
@@ -343,13 +395,15 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
+	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
+	  bench/plot bench/drivers/check $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
-# back by its __gc, and what hangs on a question's item by query_free: there leaks
-# are left to the sanitizers.
+# back by its __gc, what hangs on a question's item by query_free, what hangs on a
+# watch by its last chore: there leaks are left to the sanitizers.
 .PHONY: analyze
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
 analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
@@ -359,7 +413,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/survey.c | src/io/revocation.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  src/lua/* | src/io/survey.c | src/io/revocation.c | src/protocol/watch.c) no=-Wno-analyzer-malloc-leak ;; esac; \
 	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \
@@ -368,7 +422,7 @@ PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
 	clang-format -i $(SOURCES) $(HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c)
+	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean
 clean:  ## remove what was built

@@ -28,38 +28,64 @@ local function new_path()
   return "/locks/" .. paths
 end
 
--- What the server says that it has received from our sessions.
-local function received()
+-- What a tool says.
+local function answer_of(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "*a"
+  pipe:close()
+  return text
+end
+
+-- Of our sessions, what the server has received of packets, and what the
+-- kernel has counted: bytes in both directions, and segments that we have sent.
+local function carried()
   local host, port = hosts:match "^(.*):(%d+)/"
   local client = assert(socket.connect(host, tonumber(port)))
   client:send "cons"
   local text = client:receive "*a"
   client:close()
-  local packets = 0
+  local packets, sockets = 0, {}
   for _, session in ipairs(opened) do
-    local id = session:id()
-    packets = packets + tonumber(text:match("recved=(%d+)[^\n]*sid=" .. id
-      .. ",") or error "the server does not know our session")
+    local from, received = text:match(":(%d+)%[[^\n]*recved=(%d+)[^\n]*sid="
+      .. session:id() .. ",")
+    packets = packets + (tonumber(received)
+      or error "the server does not know our session")
+    sockets[#sockets + 1] = "sport = :" .. from
   end
-  return packets
+  text = answer_of(("ss -tinH 'dport = :%s and ( %s )'"):format(port,
+    table.concat(sockets, " or ")))
+  local function sum(what)
+    local all = 0
+    for n in text:gmatch("%f[%a_]" .. what .. ":(%d+)") do all = all + n end
+    return all
+  end
+  return packets, sum "bytes_acked" + sum "bytes_received",
+    sum "data_segs_out"
 end
 
--- One call by which strace knows a moment, and one by which callgrind does.
+-- One call by which strace knows a moment, and one by which callgrind and the
+-- counter of the heap do.
 local function mark(moment)
   io.open("/zklock cost " .. moment)
   os.setlocale()
 end
 
--- Runs `fn`, in which the operation is done `count` times.
+-- Runs `fn`, in which the operation is done `count` times, or as often as it
+-- says; prints how often, the packets, bytes, segments, and bytes that Lua has
+-- allocated.
 local function measure(count, fn)
   collectgarbage()
   collectgarbage "stop"
   socket.sleep(0.5)
-  local before = received()
+  local packets, bytes, segments = carried()
+  local memory = collectgarbage "count"
   mark "begins"
-  fn()
+  count = fn() or count
   mark "ends"
-  print(count, received() - before)
+  memory = (collectgarbage "count" - memory) * 1024
+  local packets_now, bytes_now, segments_now = carried()
+  print(("%d %d %d %d %d"):format(count, packets_now - packets,
+    bytes_now - bytes, segments_now - segments, memory))
 end
 
 -- Steps the sessions whenever they have news, until the condition is true.
@@ -133,13 +159,24 @@ function workloads.is_held()
   end)
 end
 
+-- Until nothing is under way, which no event tells.
+local function settle() socket.sleep(1.5) end
+
+-- Until one operation is over, where nothing waits for its end: otherwise it is
+-- chance whether it leaves together with the next one, and how often the I/O
+-- thread is woken for them. It is a system call, which is counted with it.
+local function pause() socket.sleep(0.05) end
+
 function workloads.try()
   local path = new_path()
   hold(connect():mutex(path))
   local lock = connect():mutex(path)
   lock:try_acquire()
   measure(100, function()
-    for _ = 1, 100 do assert(not lock:try_acquire()) end
+    for _ = 1, 100 do
+      assert(not lock:try_acquire())
+      pause()
+    end
   end)
 end
 
@@ -153,15 +190,14 @@ local function held_locks(count)
   return guards, locks, holder, session
 end
 
--- Until nothing is under way, which no event tells.
-local function settle() socket.sleep(1.5) end
-
 -- Joins the queue of a lock that another session holds.
 function workloads.queue()
   local _, locks, _, session = held_locks(50)
   measure(50, function()
-    for i = 1, 50 do wait_for(locks[i]) end
-    settle()
+    for i = 1, 50 do
+      wait_for(locks[i])
+      pause()
+    end
   end)
   assert(session:stats().waiting == 50)
 end
@@ -176,8 +212,8 @@ function workloads.handover()
     for i = 1, 50 do
       guards[i]:release()
       run_until({ holder, session }, function() return waiters[i].guard end)
+      pause()
     end
-    settle()
   end)
 end
 
@@ -193,6 +229,7 @@ function workloads.turn()
       waiters[i - 1].guard:release()
       run_until({ session }, function() return waiters[i].guard end)
     end
+    pause()
   end)
 end
 
@@ -218,6 +255,72 @@ function workloads.waiting()
   hold(holder:mutex(path))
   wait_for(connect(SHORT):mutex(path))
   pass_time()
+end
+
+-- Tasks of some sessions, each of which takes the lock, lets it go and comes
+-- back to the end of the queue: one operation is a handoff.
+local function circle(count, tasks, session_of)
+  local sessions, turns, done = {}, 0, 0
+  local function begin(i)
+    local session = session_of(i)
+    sessions[i] = session
+    local lock, owner = session:mutex "/locks/circle", {}
+    local function again()
+      lock:acquire_async({ owner = owner }, function(guard, message)
+        assert(guard, message)
+        turns = turns + 1
+        guard:release()
+        if turns < count then again() else done = done + 1 end
+      end)
+    end
+    return again
+  end
+  local starts = {}
+  for i = 1, tasks do starts[i] = begin(i) end
+  local distinct, seen = {}, {}
+  for _, session in ipairs(sessions) do
+    if not seen[session] then distinct[#distinct + 1] = session end
+    seen[session] = true
+  end
+  acquire(distinct[1]:mutex "/locks/circle"):release { wait = true }
+  measure(count, function()
+    for _, start in ipairs(starts) do start() end
+    run_until(distinct, function() return done == tasks end)
+    settle()
+    return turns
+  end)
+end
+
+-- Ten sessions on one path.
+function workloads.convoy()
+  circle(400, 10, function() return connect() end)
+end
+
+-- Sixty-four tasks of one session on one path, each with a node.
+function workloads.strict()
+  local session = connect()
+  circle(640, 64, function() return session end)
+end
+
+-- Memory of a lock that is held for long, and of its guard.
+function workloads.memory()
+  local session, guards = connect(20), {}
+  local count = 10000
+  for i = 1, count do guards[i] = false end
+  hold(session:mutex "/locks/first")
+  collectgarbage()
+  collectgarbage()
+  local before = collectgarbage "count"
+  mark "begins"
+  for i = 1, count do
+    guards[i] = acquire(session:mutex(("/locks/account-%06d"):format(i)))
+  end
+  -- Until each is watched, which is what it costs from then on.
+  while session:stats().watches <= count do socket.sleep(0.1) end
+  collectgarbage()
+  collectgarbage()
+  mark "ends"
+  print(#guards, (collectgarbage "count" - before) * 1024)
 end
 
 workloads[name]()

@@ -15,22 +15,24 @@ local Attempt = protect.class()
 
 function Attempt:finish()
   if self.fine then return end
+  local wait = self.wait
+  if wait and wait.suspended then wait:finish() end
   if self.guard then
     guards.give_back(self.guard)
     guards.tell_loss(self.guard)
   end
   if self.share then self.share:release() end
-  local wait = self.wait
   if wait then wait.waiters[wait] = nil end
 end
 
 function Attempt.new()
-  return setmetatable({}, Attempt)
+  return setmetatable({ share = false, guard = false, wait = false,
+    fine = false }, Attempt)
 end
 
 local function make_guard(attempt, terms, wait)
-  local hold = Hold.new(wait, terms.path, terms.owners)
-  local guard = guards.new(hold, wait.share, terms.kind)
+  local hold = Hold.new(wait, terms.owners)
+  local guard = guards.new(hold, wait.share)
   attempt.guard = guard
   terms.owners:push(terms.kind, wait.owner, guard, wait.scope)
   return guard
@@ -68,7 +70,7 @@ local function reenter(attempt, terms, owner, scope)
       "%s is already held by the caller and not reentrant", terms.path)
   end
   attempt.share = core.hold()
-  local guard = guards.again(top, attempt.share, kind)
+  local guard = guards.again(top, attempt.share)
   attempt.guard = guard
   terms.owners:push(kind, owner, guard, scope)
   return true, guard
@@ -82,16 +84,17 @@ local function patience(engine)
 end
 
 local function begin(attempt, terms, request, writer)
-  local engine, way = terms.engine, terms.way
+  local engine, way = terms.engine, terms.way.prepared
   local patient, seconds = request.timeout ~= 0, request.timeout
   if not patient then seconds = patience(engine) end
   if writer then
-    way = setmetatable({ writer = writer }, { __index = way })
+    way = setmetatable({ writer = writer }, { __index = terms.way })
   end
   attempt.share = core.hold()
   local share, number = engine.core:acquire(terms.path, seconds, patient,
     request.data, request.max_hold, way, attempt.share)
-  local wait = waits.new(engine, engine.waits.answers, number)
+  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
+    number)
   wait.share, wait.owner, wait.scope = share, request.owner, request.scope
   wait.waiters = terms.waiters
   attempt.wait = wait
@@ -108,7 +111,8 @@ local function finish(attempt, terms, request, wait)
   return make_guard(attempt, terms, wait)
 end
 
---- Suspends the caller: a guard, or nil, message, code.
+--- Suspends the caller, who is protected by this attempt: a guard, or nil,
+-- message, code.
 function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
   engine:check_open()
@@ -121,7 +125,7 @@ function Attempt.acquire(attempt, terms, request)
   if done == "lost" then return select(2, guards.refuse(guard)) end
   if done then return guard, message, code end
   local wait = begin(attempt, terms, request, guard)
-  waits.suspend(wait, adapter)
+  waits.suspend_within(wait, adapter)
   return finish(attempt, terms, request, wait)
 end
 

@@ -68,11 +68,14 @@ function check.options(options, known, what)
   return options
 end
 
---- What acquire and its relatives are given: nil, seconds, or options.
+local nothing = {}
+
+--- What acquire and its relatives are given, nil, seconds, or options: options,
+-- not to be written to; and seconds, if these were given alone.
 function check.acquire_options(options, known, what)
   what = what or "acquire options"
   if options == nil or type(options) == "number" then
-    return { timeout = options }
+    return nothing, options
   elseif type(options) ~= "table" then
     misuse("%s must be a number or a table, got a %s", what, type(options))
   end
@@ -105,7 +108,7 @@ function check.data(value, name)
 end
 
 -- A method that looks at how it is called first.  Its arguments are no varargs,
--- for `is_held` is to stay cheap; and nil is none.
+-- which cost more; and nil is none.
 local looking = [[
   local fn, class, refuse, getmetatable = ...
   return function(self ARGUMENTS, surplus)
@@ -120,18 +123,25 @@ local function refuse_surplus(usage, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
+--- `refuse(self, surplus)` raises, for a method of the class that was called
+-- with a dot, or with one argument too many.
+function check.refusal(class, usage)
+  return function(self, surplus)
+    if getmetatable(self) ~= class then
+      misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)",
+        usage)
+    end
+    refuse_surplus(usage, surplus)
+  end
+end
+
 local function look_first(class, usage, name, arguments)
   local n = 0
   local names = arguments:gsub("[^,]+,?", function()
     n = n + 1
     return (", a%d"):format(n)
   end)
-  local function refuse(self, surplus)
-    if getmetatable(self) ~= class then
-      misuse("%s must be called with a colon: %s", name, usage)
-    end
-    refuse_surplus(usage, surplus)
-  end
+  local refuse = check.refusal(class, usage)
   if core.look and core.look(class[name], class, n, refuse) then return end
   local text = looking:gsub("ARGUMENTS", names)
   class[name] = assert((loadstring or load)(text, "=zklock.check"))(class[name],

@@ -3,7 +3,8 @@
 -- only in step(), in the thread that owns the Lua state.
 --
 -- An event is noted first: then it is over for the core, and what it asks for
--- stands in `due`, `{ fn, ... }`, until it has been done.  A hook may raise
+-- stands in `due`, `{ fn, ... }`, or a wait that is to end, until it has been
+-- done.  A hook may raise
 -- anywhere in between, and a callback may turn the session: so noting it twice
 -- does no harm, nor does doing it twice.
 local errors = require "zklock.errors"
@@ -37,9 +38,15 @@ local function run_due(self)
   local due = self.due
   local item = due[1]
   while item do
-    item[1](self, item[2], item[3], item[4])
+    item[1](self, item[2], item[3], item[4], item)
     if due[1] == item then table.remove(due, 1) end
     item = due[1]
+  end
+end
+
+local function forget(due, item)
+  for i = #due, 1, -1 do
+    if due[i] == item then table.remove(due, i) end
   end
 end
 
@@ -49,9 +56,7 @@ local function do_now(self, item)
   local due = self.due
   table.insert(due, item)
   item[1](self, item[2], item[3], item[4])
-  for i = #due, 1, -1 do
-    if due[i] == item then table.remove(due, i) end
-  end
+  forget(due, item)
 end
 
 --- Calls `fn(self, ...)`; and again in the next step(), if it is interrupted.
@@ -90,8 +95,6 @@ end
 
 -- What events ask for.
 
-local function end_wait(_, wait) waits.finish(wait) end
-
 local function end_openings(self, code)
   for _, opening in pairs(self.engine.waits.openings) do
     opening.code = code
@@ -106,11 +109,11 @@ end
 -- Everybody who is to hear that a hold is lost hears it once.
 local function tell_loss(self, hold, listeners)
   local callbacks = self.engine.callbacks
+  local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
-  if not hold.reported then
-    hold.reported = true
-    callbacks:report("warn", ("the hold of %s was lost%s"):format(hold.path,
-      errors.because(hold.lost)))
+  if untold then
+    callbacks:report("warn", ("the hold of %s was lost%s"):format(
+      hold.owners.path, errors.because(hold.lost)))
   end
   local code = errors.code_of_loss(hold.lost)
   for _, listener in ipairs(listeners) do
@@ -120,7 +123,7 @@ local function tell_loss(self, hold, listeners)
 end
 
 local function tell_revoked(self, hold, listeners)
-  hold.revoked, hold.revocation = true, false
+  hold.revocation = false
   for _, listener in ipairs(listeners) do
     self.engine.callbacks:call(listener, listener.guard)
   end
@@ -159,26 +162,29 @@ local function finish_scope(_, scope) scope:finish() end
 -- has been noted: should there be no memory left, what is called here raises.
 local handlers = {}
 
-function handlers.granted(engine, number)
-  local wait = engine.waits.answers[number]
-  return wait and { end_wait, wait }
+local function answer_to(engine, number)
+  return waits.place(engine.waits.answers, number)[number]
 end
+
+function handlers.granted(engine, number) return answer_to(engine, number) end
+
+handlers.turn = handlers.granted
 
 function handlers.refused(engine, number, code, ahead, reason, rival, holds,
     cut)
-  local wait = engine.waits.answers[number]
+  local wait = answer_to(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
   wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
-  return { end_wait, wait }
+  return wait
 end
 
 function handlers.answered(engine, number, code, reason, found, detail)
-  local wait = engine.waits.answers[number]
+  local wait = answer_to(engine, number)
   if not wait then return end
   wait.code, wait.reason = code, reason
   wait.found, wait.detail = found, detail
-  return { end_wait, wait }
+  return wait
 end
 
 -- `code`, `reason`: why the node is there, and will be for a while.
@@ -186,13 +192,13 @@ function handlers.gone(engine, number, code, reason)
   local wait = engine.waits.removals[number]
   if not wait then return end
   wait.code, wait.reason = code, reason
-  return { end_wait, wait }
+  return wait
 end
 
 -- Of a close nobody hears who has not heard before it.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
-  return hold and not hold.ended and not engine.state.is.closed and hold
+  return hold and not engine.state.is.closed and hold
 end
 
 function handlers.lost(engine, number, reason)
@@ -248,17 +254,43 @@ local function dispatch(self, kind, ...)
   if not kind then return false end
   local engine = self.engine
   engine.core:noted(self.due, handlers[kind](engine, ...) or nil)
-  return true
+  return kind
 end
+
+-- So many local turns are told in one step(): callbacks may go on for ever to
+-- pass a lock to each other.
+local TURNS = 64
 
 --- Runs what is due; raises nothing but what a hook has raised.
 function Events:step()
   run_due(self)
-  local engine = self.engine
+  local engine, turns = self.engine, TURNS
   local state, handle = engine.state, engine.core
-  while not state.is.left
-      and dispatch(self, handle:next(engine.adapters.host_reads)) do
+  while not state.is.left do
+    local kind = dispatch(self,
+      handle:next(engine.adapters.host_reads, turns == 0))
+    if not kind then break end
+    if kind == "turn" then turns = turns - 1 end
     run_due(self)
+  end
+  if turns == 0 and not state.is.left then handle:nudge() end
+end
+
+--- A release has passed the lock on, to the acquisition of this number first.
+-- A task that has it now is woken at once, as its loop does it; a callback is
+-- called by the next step().
+function Events:tell_turns(number)
+  local engine, due = self.engine, self.due
+  while number do
+    local wait = answer_to(engine, number)
+    if wait and wait.callback then return engine.core:nudge() end
+    local more = engine.core:turned(due, wait)
+    if wait then
+      waits.finish(wait)
+      forget(due, wait)
+    end
+    -- (By now a finalizer may have told of it.)
+    number = more and engine.core:turn()
   end
 end
 
@@ -287,12 +319,10 @@ function Events:tell_losses()
   end
 end
 
-local function end_all(self, tables)
-  for _, among in ipairs { tables.answers, tables.removals } do
-    for _, wait in pairs(among) do
-      wait.code = "closed"
-      table.insert(self.due, { end_wait, wait })
-    end
+local function end_all(self, among)
+  for _, wait in pairs(among) do
+    wait.code = "closed"
+    table.insert(self.due, wait)
   end
 end
 
@@ -300,7 +330,8 @@ end
 -- of this for the last time.  What it does twice it does once.
 function Events:tell_closed()
   self:tell_losses() -- of what was lost until the core was closed
-  end_all(self, self.engine.waits)
+  for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
+  end_all(self, self.engine.waits.removals)
   run_due(self)
   self.farewell = self.farewell or listeners_of(self, "closed")
   tell(self, "closed", self.farewell)

@@ -11,28 +11,41 @@ local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local waits = require "zklock.wait"
 
+local getmetatable = getmetatable
+
 local Guard = {}
-Guard.__index = Guard
+
+-- What is known without being kept.
+local known = {
+  path = function(self) return self._hold.owners.path end,
+  node = function(self) return self._share:node() end,
+}
+
+function Guard:__index(key)
+  local method = Guard[key]
+  if method ~= nil then return method end
+  local tell = known[key]
+  return tell and tell(self)
+end
+
+Guard._scope = false -- the request that it ends with
 
 -- What the library does with guards, and their users do not.
 local guards = {}
 
-function guards.new(hold, share, kind)
-  local directory = kind == "permit" and "/leases/" or "/"
+-- (As in Hold.new.)
+function guards.new(hold, share)
   return setmetatable({
-    path = hold.path,
-    node = hold.path .. directory .. share:node(),
     _hold = hold,
     _share = share,
     _outcome = false, -- "released" or "lost", when it is over
     _stack = false, -- among the owner's guards: see Owners:push
-    _scope = false,
   }, Guard)
 end
 
 --- One more of the same hold, from an empty share.
-function guards.again(guard, share, kind)
-  return guards.new(guard._hold, guard._share:again(share), kind)
+function guards.again(guard, share)
+  return guards.new(guard._hold, guard._share:again(share))
 end
 
 function guards.share(guard) return guard._share end
@@ -52,7 +65,7 @@ function guards.refuse(self)
   local hold = self._hold
   local reason = hold:find_loss(self._share)
   if not reason then return false end
-  hold.engine.events:lose(hold, reason)
+  hold.owners.engine.events:lose(hold, reason)
   return true, lost(self)
 end
 
@@ -65,7 +78,8 @@ end
 -- From now on the confirmation that this hold's node is gone is noted.
 local function expect_removal(self)
   local hold = self._hold
-  local wait = waits.new(hold.engine, hold.engine.waits.removals, hold.number)
+  local engine = hold.owners.engine
+  local wait = waits.new(engine, engine.waits.removals, self._share:number())
   wait.path = self.path
   waits.enter(wait)
   return wait
@@ -76,22 +90,22 @@ end
 function guards.give_back(self, confirm)
   local hold = self._hold
   if self._outcome then return answer(self) end
-  if hold.engine.state.is.closed then
+  if hold.owners.engine.state.is.closed then
     Owners.forget(self)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
   end
   -- A hold past its lease is lost, even if nobody has told us yet.
-  local reason = hold:find_loss(self._share)
-  local kept, last = self._share:release(confirm)
-  if not kept then reason = reason or self._share:reason() end
+  local kept, last, turn = self._share:release(confirm, true)
+  local reason = hold.lost or not kept and self._share:reason()
   Owners.forget(self)
   if reason then
     hold.lost = hold.lost or reason
   else
-    if last then hold.ended = true end
+    if last then hold:finish(self._share) end
     hold:forget_listeners(self)
   end
+  if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
   if confirm and last and not reason then return expect_removal(self) end
@@ -100,7 +114,7 @@ end
 
 --- Tells who listens that it was lost when it was given back, if it was.
 function guards.tell_loss(self)
-  local engine = self._hold.engine
+  local engine = self._hold.owners.engine
   if self._outcome == "lost" and not engine.state.is.closed then
     engine.events:lose(self._hold)
   end
@@ -127,7 +141,8 @@ end
 -- `nil, message, "lost"` when the hold had been lost before.
 function Guard:release(how)
   local confirm = options.read_release(how)
-  local releasing = setmetatable({ guard = self, confirm = confirm }, Releasing)
+  local releasing = setmetatable({ guard = self, confirm = confirm,
+    fine = false }, Releasing)
   local done, message, code =
     core.protect(releasing, guards.give_back, self, confirm)
   guards.tell_loss(self)
@@ -135,8 +150,15 @@ function Guard:release(how)
   return done, message, code
 end
 
+local refuse_is_held = check.refusal(Guard, "guard:is_held()")
+
 --- Do we hold the lock, provably, by this process's own clock?  No I/O.
-function Guard:is_held()
+-- (What is asked in every loop is to stay cheap: it looks itself at how it is
+-- called, and is no function around another one.)
+function Guard:is_held(surplus)
+  if surplus ~= nil or getmetatable(self) ~= Guard then
+    refuse_is_held(self, surplus)
+  end
   return not self._outcome and self._share:is_held()
 end
 
@@ -148,7 +170,7 @@ end
 
 -- Asks the server: its code, if it does not say that all is well, and the wait.
 local function ask(self)
-  local engine = self._hold.engine
+  local engine = self._hold.owners.engine
   if self._hold.lost or self._share:state() == "lost" then return nil end
   local wait = questions.ask(engine, "verify", self._share)
   return wait.code or engine.state.is.closed and "closed", wait
@@ -156,7 +178,7 @@ end
 
 --- Asks the server: `true`, or `nil, message, code`.
 function Guard:verify()
-  if self._hold.engine.state.is.closed then
+  if self._hold.owners.engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
@@ -194,7 +216,7 @@ end
 function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
-  if self._hold.engine.state.is.closed then return "released" end
+  if self._hold.owners.engine.state.is.closed then return "released" end
   return self._share:state()
 end
 
@@ -222,11 +244,11 @@ end
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold
-  if self._outcome or hold.lost or hold.engine.state.is.closed then
+  if self._outcome or hold.lost or hold.owners.engine.state.is.closed then
     return self
   end
   hold:on_revoke(self, fn)
-  if not hold.revoked then self._share:watch() end
+  if hold.revocation then self._share:watch() end
   return self
 end
 
@@ -237,7 +259,6 @@ end
 
 check.methods(Guard, [[
   guard:release(options)
-  guard:is_held()
   guard:lease()
   guard:verify()
   guard:token()

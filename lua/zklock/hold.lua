@@ -7,24 +7,22 @@
 local Hold = {}
 Hold.__index = Hold
 
+Hold.adapter = false -- the loop that listens
+
+local NOBODY = {} -- listens
+
 --- What a wait was granted; from now on events find it.  `owners`: of its path.
-function Hold.new(wait, path, owners)
-  local engine, number = wait.engine, wait.number
+-- (A session may hold thousands: four fields are the most that a table of
+-- Lua's has room for before it doubles.)
+function Hold.new(wait, owners)
+  local engine, number = owners.engine, wait.number
   local hold = setmetatable({
-    engine = engine,
-    owners = owners,
-    path = path,
-    number = number,
-    adapter = false, -- the loop that listens
-    -- Callbacks, with the guard that each was given to.  False: all of them
-    -- have been told, or are about to be.
-    listeners = {},
-    revocation = false,
-    revoked = false, -- somebody has asked for the lock
-    -- What its end is to be noted in: then no memory is needed.
-    lost = false, -- why
-    reported = false, -- to the log
-    ended = false, -- released
+    owners = owners, -- which know its path and its engine
+    -- Callbacks, with the guard that each was given to.  False: all of them,
+    -- and the log, have been told, or are about to be.
+    listeners = NOBODY,
+    revocation = NOBODY, -- false: somebody has asked for the lock
+    lost = false, -- why: what is to be noted at its end needs no memory then
   }, Hold)
   engine.holds[number] = hold
   engine.shares[number] = wait.share
@@ -35,7 +33,7 @@ end
 -- from then on it is a fact; a hold that is past its lease and is not asked may
 -- still have it renewed.
 function Hold:find_loss(share)
-  if not self.lost and not self.engine.state.is.closed then
+  if not self.lost and not self.owners.engine.state.is.closed then
     self.lost = share:find_loss() or false
   end
   return self.lost
@@ -43,20 +41,29 @@ end
 
 --- Of one session, all that are lost, and have not been given back.
 function Hold.find_losses(engine)
-  local lost = {}
+  local lost, numbers = {}, {}
   for number, hold in pairs(engine.holds) do
     local share = engine.shares[number]
     if not hold.lost and share then
       hold.lost = share:find_loss() or false
     end
-    if hold.lost then lost[#lost + 1] = hold end
+    if hold.lost then
+      lost[#lost + 1] = hold
+      numbers[hold] = number
+    end
   end
-  table.sort(lost, function(a, b) return a.number < b.number end)
+  table.sort(lost, function(a, b) return numbers[a] < numbers[b] end)
   return lost
+end
+
+--- It was released by its last share, `share`: no event finds it any more.
+function Hold:finish(share)
+  self.owners.engine.holds[share:number()] = nil
 end
 
 -- Of those of `guard` none is left; is none at all?
 local function drop(listeners, guard)
+  if not listeners then return true end
   for i = #listeners, 1, -1 do
     if listeners[i].guard == guard then table.remove(listeners, i) end
   end
@@ -65,30 +72,31 @@ end
 
 --- Who has let go hears of nothing any more, though the hold may go on.
 function Hold:forget_listeners(guard)
-  local listeners, revocation = self.listeners, self.revocation
-  local silent = not listeners or not listeners[1] or drop(listeners, guard)
-  if revocation then silent = drop(revocation, guard) and silent end
-  if silent and self.adapter then self.engine.adapters:unlisten(self) end
+  local unheard = drop(self.listeners, guard)
+  local silent = drop(self.revocation, guard) and unheard
+  if silent and self.adapter then self.owners.engine.adapters:unlisten(self) end
+end
+
+-- One more among those called `which`.
+local function listen(self, which, guard, fn)
+  local adapters = self.owners.engine.adapters
+  if self[which] == NOBODY then self[which] = {} end
+  table.insert(self[which],
+    { guard = guard, fn = fn, scope = adapters:scope() })
+  adapters:listen(self)
 end
 
 --- `fn(guard, code, reason)`, when it is lost.
 function Hold:on_lost(guard, fn)
-  local adapters = self.engine.adapters
-  table.insert(self.listeners,
-    { guard = guard, fn = fn, scope = adapters:scope() })
-  adapters:listen(self)
+  listen(self, "listeners", guard, fn)
 end
 
 --- `fn(guard)`, when somebody asks for the lock.
 function Hold:on_revoke(guard, fn)
-  local adapters = self.engine.adapters
-  self.revocation = self.revocation or {}
-  if self.revoked then
-    return self.engine.events:later(function() fn(guard) end)
+  if not self.revocation then
+    return self.owners.engine.events:later(function() fn(guard) end)
   end
-  table.insert(self.revocation,
-    { guard = guard, fn = fn, scope = adapters:scope() })
-  adapters:listen(self)
+  listen(self, "revocation", guard, fn)
 end
 
 return Hold

@@ -163,7 +163,7 @@ end
 check.lock_methods(Lock)
 
 function Lock:__tostring()
-  return errors.describe("zklock %s %s", self._terms.owners.signature,
+  return errors.describe("zklock %s %s", self._terms.owners:signature(),
     self.path)
 end
 

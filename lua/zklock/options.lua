@@ -1,5 +1,6 @@
 --- Options of locks and their methods, checked.  (settings.lua: of connect.)
 local check = require "zklock.check"
+local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
 
 local options = {}
@@ -53,7 +54,7 @@ local function check_family(given, family)
 end
 
 -- How the core is to contend.
-local function read_way(given, kind, permits)
+local function make_way(given, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
   local way = {
     kind = fair and kind or "unfair",
@@ -77,6 +78,22 @@ local function read_way(given, kind, permits)
     misuse("option 'fair' = false goes with none of wait, layout, handoffs")
   elseif way.handoffs > 0 and way.wait ~= "predecessor" then
     misuse("option 'handoffs' needs option 'wait' = \"predecessor\"")
+  end
+  way.prepared = core.way(way) -- read once, for each acquisition
+  return way
+end
+
+-- Of locks that say nothing about it, by their kind and permits: of these a
+-- session may have thousands.
+local plain_ways = setmetatable({}, { __mode = "v" })
+
+local function read_way(given, kind, permits)
+  if next(given) ~= nil then return make_way(given, kind, permits) end
+  local key = permits or kind
+  local way = plain_ways[key]
+  if not way then
+    way = make_way(given, kind, permits)
+    plain_ways[key] = way
   end
   return way
 end
@@ -109,11 +126,13 @@ end
 
 local of_acquire = check.set "timeout data max_hold owner"
 
---- Those of acquire: nil, a number of seconds, or a table → a table, whose
--- timeout is checked.
+--- Those of acquire: nil, a number of seconds, or a table → a table, and the
+-- timeout, which is checked.
 function options.read_acquire(given)
-  given = check.acquire_options(given, of_acquire)
-  return given, check.duration(given.timeout, "timeout")
+  local seconds
+  given, seconds = check.acquire_options(given, of_acquire)
+  if seconds == nil then seconds = given.timeout end
+  return given, check.duration(seconds, "timeout")
 end
 
 --- The same as a request for what `terms` say: see lock.lua.
@@ -161,8 +180,10 @@ local of_with_lock = check.set [[timeout owner reentrant data max_hold
 
 --- Those of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)
-  given = check.acquire_options(given, of_with_lock, "with_lock options")
-  local of_lock, of_its_acquire = {}, {}
+  local seconds
+  given, seconds = check.acquire_options(given, of_with_lock,
+    "with_lock options")
+  local of_lock, of_its_acquire = {}, { timeout = seconds }
   for key, value in pairs(given) do
     if key == "timeout" or key == "owner" then
       of_its_acquire[key] = value

@@ -33,7 +33,8 @@ function questions.ask(engine, ask, ...)
     return opening
   end
   local number = engine.core[ask](engine.core, ...)
-  local wait = waits.new(engine, engine.waits.answers, number)
+  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
+    number)
   waits.suspend(wait, adapter)
   return wait
 end

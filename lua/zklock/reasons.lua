@@ -18,6 +18,7 @@ end
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end
+  if ahead < 0 then parts[1] = "at least 1 ahead of us" end
   if wait.rival then
     parts[#parts + 1] = (wait.rival_holds and "held by " or "just ahead is ")
       .. quote(wait.rival, wait.rival_cut)

@@ -3,34 +3,72 @@
 -- `engine.waits` has three tables of them, by number, for events to find them:
 -- `answers`, to acquisitions and questions; `removals`, of nodes whose hold was
 -- released; `openings`, of the first connection.
+--
+-- Answers are many, and come and go in the order of their numbers: so they are
+-- in PLACES tables, by the rest of the number.  In one table each that comes
+-- would have the whole of it made anew, whenever as many wait as it has room
+-- for (64 tasks, say): what has gone leaves no room behind until then.
 local protect = require "zklock.protect"
 
 local waits = {}
 
+local PLACES = 64
+
+-- A wait is the closing of the task that it suspends, and the item in `due`
+-- that ends it (events.lua).  It is made for each acquisition: so what most of
+-- them never need is here.
+local Wait = protect.class()
+
+Wait.callback = false -- in place of a task to be woken
+Wait.timeout = false -- a function: how many seconds are left
+Wait.path = false -- of the node, in `removals`
+-- Its end: what handlers note (an event is told again if they raise).
+Wait.reason = false
+Wait.ahead = false
+Wait.rival = false
+Wait.rival_holds = false
+Wait.rival_cut = false
+Wait.found = false -- what a question has found
+Wait.detail = false -- and what is to be said of that
+
 --- The tables of a session that has just been made.
 function waits.tables()
-  return { answers = {}, removals = {}, openings = {} }
+  local answers = {}
+  for i = 1, PLACES do answers[i] = {} end
+  return { answers = answers, removals = {}, openings = {} }
+end
+
+--- That of `tables.answers` for this number.
+function waits.place(answers, number)
+  return answers[number % PLACES + 1]
+end
+
+--- Who waits for an answer, if anybody does.
+function waits.any(answers)
+  for i = 1, PLACES do
+    local _, wait = next(answers[i])
+    if wait then return wait end
+  end
+  return nil
 end
 
 --- Is anybody waiting?
 function waits.exist(tables)
-  return next(tables.openings) or next(tables.answers)
+  return next(tables.openings) or waits.any(tables.answers)
     or next(tables.removals)
 end
 
 --- A wait.  What its end is to be noted in is there from the beginning: then no
 -- memory is needed.  Without a number it is its own.
 function waits.new(engine, among, number)
-  local wait = {
+  local wait = setmetatable({
     engine = engine,
-    among = among, -- one of the three tables
-    number = number,
+    among = among, -- the table that it is in
+    number = number or false,
     adapter = false, -- what suspends or calls back who waits
-    callback = false, -- in place of a task to be woken
-    closing = false, -- of the task that is suspended
+    suspended = false, -- a task is
+    fine = false, -- it was not ended by an error
     scope = false, -- it ends with that request
-    timeout = false, -- a function: how many seconds are left
-    path = false, -- of the node, in `removals`
     -- Of an acquisition.
     share = false, -- what it may be granted
     owner = false,
@@ -39,15 +77,8 @@ function waits.new(engine, among, number)
     -- Its end.
     done = false,
     code = false,
-    reason = false,
-    ahead = false,
-    rival = false,
-    rival_holds = false,
-    rival_cut = false,
-    found = false, -- what a question has found
-    detail = false, -- and what is to be said of that
-  }
-  wait.number = number or wait
+  }, Wait)
+  if not number then wait.number = wait end
   return wait
 end
 
@@ -73,6 +104,8 @@ function waits.finish(wait)
   end
 end
 
+Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
+
 --- Ends a wait for a grant; it hears "cancelled" unless the grant was first.
 function waits.cancel(wait)
   if not wait.done and not wait.engine.state.is.closed then
@@ -80,23 +113,20 @@ function waits.cancel(wait)
   end
 end
 
-local Closing = protect.class()
-
 local function abandon(wait)
   leave(wait)
   if wait.share and not wait.taken then wait.share:release() end
 end
 
-function Closing:finish()
-  local wait = self.wait
-  if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
-  wait.engine.adapters:attend(self.adapter, wait, nil)
-  if self.fine then leave(wait) else abandon(wait) end
+-- Its task goes on, or never will.
+function Wait:finish()
+  if self.scope then self.scope:remove(self.scope.waits, self) end
+  self.engine.adapters:attend(self.adapter, self, nil)
+  if self.fine then leave(self) else abandon(self) end
 end
 
 -- Only here does it enter: see waits.enter.
 local function turn(wait, adapter)
-  wait.adapter = adapter
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
@@ -107,17 +137,31 @@ local function turn(wait, adapter)
   end
 end
 
+local function prepare(wait, adapter)
+  wait.scope = wait.scope or wait.engine.adapters:scope(adapter)
+  wait.adapter = adapter
+  wait.suspended = true -- from now on it is to be finished
+  if wait.scope then wait.scope:add(wait.scope.waits, wait) end
+end
+
 --- Suspends the running task until `wait.done`, or until its own timeout.
 function waits.suspend(wait, adapter)
-  wait.scope = wait.scope or wait.engine.adapters:scope(adapter)
-  wait.closing = setmetatable({ wait = wait, adapter = adapter }, Closing)
-  if wait.scope then wait.scope:add(wait.scope.waits, wait) end
-  protect.call(adapter.blocks, wait.closing, turn, wait, adapter)
+  prepare(wait, adapter)
+  protect.call(adapter.blocks, wait, turn, wait, adapter)
+end
+
+--- The same for who is protected already, and calls wait:finish() if the wait
+-- is `suspended` and this does not get through.
+function waits.suspend_within(wait, adapter)
+  prepare(wait, adapter)
+  turn(wait, adapter)
+  wait.fine = true
+  wait:finish()
 end
 
 --- Ends a wait whose task, if it has one, will never go on.
 function waits.abandon(wait)
-  if wait.closing then return wait.closing:finish() end
+  if wait.suspended then return wait:finish() end
   abandon(wait)
   if wait.adapter then wait.engine.adapters:attend(wait.adapter, wait, nil) end
 end

@@ -496,6 +496,10 @@ local function way()
     lose_on_suspend = { 0, 1 },
   }
   if random(10) == 1 then t.writer = any "share" end
+  if random(2) == 1 then
+    local read, prepared = pcall(core.way, t)
+    if read then return prepared end
+  end
   return t
 end
 

@@ -1,5 +1,5 @@
-/* Fuzzes what reads the children of a lock's directory: names, one a line.
- * The first 27 bytes are the mark of a session, so that names may be its. */
+/* Fuzzes what reads the children of a lock's directory: names, one a line.  The
+ * first 16 bytes make the base of a session, and one of the names is its. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,8 +53,9 @@ static void check_own(const struct listing *listing,
   for (int i = 0; i < listing->count; i++) {
     uint64_t id;
     const char *name = listing->entries[i].name;
-    if (!name_id(name, base, &id) || strlen(name) >= NAME_MAX_OWN) continue;
-    assert(listing_find_id(listing, base, id));
+    if (!name_id(name, base, &id)) continue;
+    assert(strlen(name) < NAME_MAX_OWN);
+    assert(listing_find_id(listing, base, id, listing->entries[i].role, ""));
   }
 }
 

@@ -110,8 +110,11 @@ static void acquire(struct user *u) {
     options.downgrade = true;
     options.layout = writer->options.layout;
     options.writer_token = contender_token(writer);
-    memcpy(options.writer, writer->node.name, sizeof options.writer);
-    snprintf(path, sizeof path, "%s", writer->queue->directory.path);
+    int32_t number;
+    name_parse(writer->node.name, &number);
+    options.writer_number = number;
+    snprintf(path, sizeof path, "%s",
+             directory_path(&writer->queue->directory));
   }
   if (options.kind == KIND_PERMIT) strcat(path, PERMITS);
   *u = (struct user){.contender = malloc(contender_size(sizeof path))};
@@ -136,9 +139,9 @@ static void act(void) {
 
 /* The server. */
 
-static bool submit(void *self, const struct op *op) {
-  (void)self;
-  if (last - first == REQUESTS) return false;
+static bool submit(void *self, const struct op *op, const struct op *before) {
+  if (last - first + (before != NULL) >= REQUESTS) return false;
+  if (before) submit(self, before, NULL);
   struct request *r = &requests[last++ % REQUESTS];
   r->serial = op->serial;
   r->kind = op->kind;
@@ -176,7 +179,7 @@ static void spell(char *name, size_t size) {
       if (c && c->gate && next(2)) c = c->gate;
       if (c && c->queue && next(8)) {
         snprintf(name, size, "%.*s", NAME_MAX_OWN, c->node.name);
-        if (!contender_has_node(c) && strlen(name) < 60 && strlen(name) > 20)
+        if (!contender_has_node(c) && strlen(name) > NAME_BASE)
           snprintf(name + strlen(name), 12, "%010u", next(12));
         return;
       }
@@ -185,8 +188,7 @@ static void spell(char *name, size_t size) {
       name_format(name, size, &base, next(16), role);
       break;
     default:
-      memset(base.text + 3, '7', 6);
-      memset(base.plain, '7', 6);
+      memset(base.text, '7', NAME_BASE);
       name_format(name, size, &base, next(16), role);
   }
   snprintf(name + strlen(name), 12, "%010d", (int)next(12) - 1);

@@ -129,7 +129,7 @@ describe("Authentication", function()
         return session:semaphore("/a/b", 2):acquire(30)
       end))
     assert.matches('^zklock: 0 of 1 holders of CHROOT/a/b were asked to let '
-      .. 'go, but not "_c_%S+%-lock%-%d+": not authenticated$',
+      .. 'go, but not "%w+%-lock%-%d+": not authenticated$',
       refused_below(31, "/a/b", function(session, chroot)
         local guard = assert(session:mutex "/a/b":acquire(30))
         support.zk():set_acl(chroot .. guard.node,

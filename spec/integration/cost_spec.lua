@@ -292,10 +292,12 @@ describe("The cost, counted at the server,", function()
       local session = connect { session_timeout = 4 }
       local before = session:stats()
       local n = requests_of(function() support.sleep(2.7) end)
-      assert.is_true(n >= 2 and n <= 3, n)
       local after = session:stats()
+      -- (What a busy server leaves unanswered for long gets company.)
+      local nudges = after.nudges - before.nudges
+      assert.is_true(n >= 2 and n <= 3 + nudges, n)
       assert.equal(after.requests - before.requests,
-        after.heartbeats - before.heartbeats)
+        after.heartbeats - before.heartbeats + nudges)
     end)
 
   it("of a thousand try_acquire is no node, watch or memory #stock", function()

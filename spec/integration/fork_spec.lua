@@ -184,6 +184,49 @@ describe("A fork beside a look-up that hangs #stock", function()
   end)
 end)
 
+describe("A fork of a process that has a session", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  if not (has_posix and posix.fork) then
+    pending "there is no posix.fork for this Lua"
+    return
+  end
+
+  it("spells its own contenders in another way, as each other fork does",
+    function()
+      local child = spawn_with("", FORKS .. [[
+        local path = ...
+        local session = assert(zklock.connect(hosts))
+        local mutex = session:mutex(path)
+        local function base_of(guard)
+          return guard.node:match "/(%w%w%w%w%w)%w+%-lock%-%d+$"
+        end
+        local guard = assert(mutex:acquire(30))
+        say(base_of(guard))
+        guard:release { wait = true }
+        local stuck = forks(10, function()
+          local own = assert(zklock.connect(hosts, { connect_timeout = 8 }))
+          local mine = assert(own:mutex(path):acquire(30))
+          say(base_of(mine))
+          mine:release { wait = true }
+          own:close()
+        end, 30)
+        say(stuck, "stuck")
+        os.exit(0)
+      ]], support.path())
+      local seen = {}
+      for _ = 1, 11 do
+        local base = child:hear()
+        assert.matches("^%w%w%w%w%w$", base)
+        assert.is_nil(seen[base], base)
+        seen[base] = true
+      end
+      child:expect "0\tstuck"
+      assert.equal(0, child:wait(5))
+    end)
+end)
+
 describe("Threads that fork at the same time", function()
   before_each(support.start)
   after_each(support.finish)

@@ -19,6 +19,7 @@ local LUA = [[
     tally:enter(mode, name)
     assert(guard:is_held())
     socket.sleep(mode == "P" and 0.004 or 0.001)
+    if mode ~= "W" then tally:wait_for_company(mode) end
     tally:leave(mode, name)
   end
   local function write(lock)

@@ -1,12 +1,9 @@
 --- The game loop that the README shows, as a module: `{ adapter, spawn, sleep,
 -- run }`.
-local root = os.getenv "SPEC_ROOT" or "."
+local files = require "support.files"
 
 local function read(name)
-  local file = assert(io.open(root .. "/" .. name))
-  local text = file:read "*a"
-  file:close()
-  return text
+  return files.read((os.getenv "SPEC_ROOT" or ".") .. "/" .. name)
 end
 
 local frames = {}

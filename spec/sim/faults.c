@@ -56,6 +56,8 @@ void faults_draw(struct world *w, uint64_t allowed) {
   /* (By the seed's number: the other cards are dealt as if it were not.) */
   if (w->seed % 8 == 0) f->classes |= FAULT_BIT(GARBLE);
   if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
+  if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
+  if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);

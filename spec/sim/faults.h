@@ -53,7 +53,9 @@ struct process;
   X(FLAP, "flap")         /* connections break again and again */             \
   X(FOREIGN, "foreign")   /* clients of another library */                    \
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
-  X(STRANGER, "stranger") /* nodes that no session owns, with such names */
+  X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
+  X(EQUAL, "equal")       /* sessions whose names begin alike */              \
+  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */
 
 enum fault {
 #define X(name, text) FAULT_##name,

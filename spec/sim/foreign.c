@@ -40,21 +40,20 @@ static void make_directory(struct world *w, int path) {
   leader_makes(w, paths_text(&w->paths, path), true, 0);
 }
 
-/* A node `<directory>/_c_<uuid>-lock-`, and a number. */
+/* A node `<directory>/<base><id>-lock-`, and a number. */
 static int enter(struct world *w, const struct foreigner *f, int directory,
                  enum role role, const struct znode *writer) {
   struct name_base base;
   unsigned char bits[16];
   char path[160];
-  for (int i = 0; i < 16; i += 8) {
-    uint64_t random = random_next(&w->random);
-    memcpy(bits + i, &random, sizeof random);
-  }
+  uint64_t id = 1;
+  world_bits(w, bits);
   name_base_init(&base, bits);
+  if (fault_is(w, FAULT_EQUAL)) id += (uint64_t)random_below(&w->random, 6);
   make_directory(w, directory);
   int length =
       snprintf(path, sizeof path, "%.60s/", paths_text(&w->paths, directory));
-  name_format(path + length, sizeof path - (size_t)length, &base, 1, role);
+  name_format(path + length, sizeof path - (size_t)length, &base, id, role);
   if (writer) snprintf(path + strlen(path), 12, "%010d", (int)writer->sequence);
   return leader_enters(w, f->session, path, !writer);
 }

@@ -1,5 +1,6 @@
 #include "invariants.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -29,13 +30,26 @@ static bool is_unwarned(const struct world *w, const struct process *p,
          w->zoo.sessions[session].least > p->library.least;
 }
 
+/* Is it a list that this process is being told? */
+static bool is_hearing_list(const struct world *w, const struct process *p) {
+  const struct note *note =
+      p->hearing == NOBODY ? NULL : &w->zoo.notes[p->hearing];
+  return note && note->kind == NOTE_REPLY &&
+         w->zoo.requests[note->request].op == OP_LIST;
+}
+
 /* Somebody has put another in its place, of the same name, in this connection:
- * until it is read nobody can know. */
-static bool is_supplanted(struct world *w, const struct process *p,
-                          const struct znode *node) {
+ * until it is read nobody can know.  What its watch has read is known, where not a
+ * list of this moment grants, which tells names alone. */
+static bool is_supplanted(struct world *w, const struct acquisition *a) {
   struct history *h = &w->zoo.history;
+  const struct process *p = a->process;
+  const struct znode *node = node_of(w, a);
+  const struct contender *c = a->contender;
   return node->by_force && h->log[node->gone].at >= p->library.connected_at &&
-         history_find(h, &w->paths, node->path, p->seen) != NO_NODE;
+         history_find(h, &w->paths, node->path, p->seen) != NO_NODE &&
+         (is_hearing_list(w, p) || !watch_is_armed(&c->own) ||
+          watch_is_of(&c->own, c->node.czxid));
 }
 
 static bool is_excused(const struct world *w, const struct acquisition *a) {
@@ -139,7 +153,7 @@ static bool is_of(const struct world *w, const struct contender *c,
   if (c->options.kind == KIND_UNFAIR)
     return c->node.known == NODE_OURS &&
            c->node.czxid == w->zoo.history.log[node->made].zxid;
-  return w->zoo.sessions[node->session].client < PROCESSES_MAX &&
+  return wire_owns(&s->wire, zoo_session_id(node->session)) &&
          name_id(name, &s->wire.base, &id) && id == c->node.id;
 }
 
@@ -219,6 +233,11 @@ void invariants_told(struct world *w, const struct acquisition *a,
       else if (node_of(w, a)->revoked >= a->process->seen)
         violate(w, "(%d) is revoked, and nobody has asked", number);
       break;
+    case NEWS_ALONE:
+    case NEWS_COMPANY:
+      if (!a->granted || a->alone == (news == NEWS_ALONE))
+        violate(w, "(%d) is alone, or not, and knows or does not hold", number);
+      break;
     case NEWS_KEPT:
       violate(w, "(%d) keeps its node, which nobody has refused to delete",
               number);
@@ -280,7 +299,7 @@ static void check_node(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is granted for a node of another session",
             number_of(w, a));
   else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen) &&
-           !is_supplanted(w, p, own) &&
+           !is_supplanted(w, a) &&
            a->contender->node.turn == 0) /* (a local turn asks nobody) */
     violate(w, "(%d) is granted though its node is known to be gone",
             number_of(w, a));
@@ -428,12 +447,22 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   for (; child != NO_NODE; child = h->nodes[child].sibling)
     if (node_blocks(&h->nodes[own], &h->nodes[child]) &&
         node_seen(&h->nodes[child], a->process->seen) &&
-        h->nodes[child].session != h->nodes[own].session)
+        h->nodes[child].session != h->nodes[own].session &&
+        !is_ghost(w, a, &h->nodes[child])) /* (for all that is known) */
       violate(w, "(%d) waits, and did not want to", number_of(w, a));
 }
 
+/* Has its server lost it, and not been able to say so? */
+static bool is_cut_off(const struct world *w, const struct process *p) {
+  int connection = p->library.connection;
+  if (connection == NOBODY) return true;
+  const struct connection *c = &w->zoo.connections[connection];
+  return !c->server_has_it || c->up_closed || c->down_closed;
+}
+
 /* Whose node is deleted learns of it, once it has a connection, after the
- * next heartbeat at the latest. */
+ * next heartbeat at the latest; that it has none the library's clock tells,
+ * after 2/3 T of silence. */
 static void check_news(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released || !believes(w, a))
@@ -446,8 +475,9 @@ static void check_news(struct world *w, const struct acquisition *a) {
   if (w->calm_since > since) since = w->calm_since;
   if (p->library.connected_at > since) since = p->library.connected_at;
   if (a->granted_at > since) since = a->granted_at;
-  int64_t allowed = p->session.wire.timeout / 2 + 8 * w->profile.latency;
-  if (w->now > since + allowed)
+  int64_t timeout = p->session.wire.timeout;
+  int64_t silence = is_cut_off(w, p) ? timeout / 3 * 2 : timeout / 2;
+  if (w->now > since + silence + 8 * w->profile.latency)
     violate(w, "(%d) has not been told that its node is %s", number_of(w, a),
             gone ? "gone" : "asked for");
 }
@@ -484,11 +514,52 @@ static void check_length(struct world *w, const struct acquisition *a) {
             (double)left / 1e6);
 }
 
+/* Who waits without a list waits for a node that came before its own, and that
+ * keeps it waiting, whatever a list would show; or for one of nobody's, which it
+ * has yet to read.  (Should its own be another's by now the next list tells.) */
+static void check_follower(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  const struct history *h = &w->zoo.history;
+  const char *name = watch_name(&c->predecessor);
+  char path[200];
+  int own = own_node(w, a);
+  if (!c->options.patient)
+    violate(w, "(%d) follows, but does not wait", number_of(w, a));
+  if (!name || own == NO_NODE) return;
+  if (h->nodes[own].session != a->process->library.session) return;
+  snprintf(path, sizeof path, "%s/%s", directory_path(&c->queue->directory),
+           name);
+  int node = h->newest[paths_number(&w->paths, path, strlen(path))];
+  for (; node != NO_NODE; node = h->nodes[node].older)
+    if (node_blocks(&h->nodes[own], &h->nodes[node]) ||
+        is_bystander(w, &h->nodes[node]))
+      return;
+  violate(w, "(%d) follows %s, which is not ahead of it", number_of(w, a),
+          path);
+}
+
+static void note_follower(struct world *w, struct acquisition *a) {
+  count(w, SAW_FOLLOWED);
+  a->followed = true;
+  check_follower(w, a);
+}
+
+/* What becomes of an earlier node is not to be taken for what becomes of this. */
+static void check_name(struct world *w, struct acquisition *a) {
+  uint64_t id = a->contender->node.id;
+  if (id <= a->last_id)
+    violate(w, "(%d) enters under a name that it has had", number_of(w, a));
+  a->last_id = id;
+}
+
 static void count_state(struct world *w, struct acquisition *a) {
   enum contender_state last = a->last_state, now = a->contender->state;
   a->last_state = now;
   if (last == now) return;
+  if (now == CONTENDER_ENTERING) check_name(w, a);
   if (now == CONTENDER_QUEUED) count(w, SAW_QUEUED);
+  if (now == CONTENDER_QUEUED && a->contender->view.at_least)
+    note_follower(w, a);
   if (now == CONTENDER_FINDING) count(w, SAW_FINDING);
   if (now == CONTENDER_PARKED) count(w, SAW_REPARKED);
   if (last == CONTENDER_FINDING && now == CONTENDER_ENTERING)
@@ -506,73 +577,6 @@ static void check_alone(struct world *w, const struct session *s) {
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
   if (waits && waits->bytes < SUSPICION_LEAST)
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
-}
-
-/* The counts. */
-
-struct counts {
-  int entered, impatient, sharing, active, holders, watches;
-  uint64_t waiting, leaving;
-  size_t taken, promised;
-};
-
-static void count_contender(struct counts *n, const struct contender *c) {
-  bool exclusive = c->options.kind == KIND_UNFAIR;
-  bool entered = c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
-  size_t node = quota_of_node(c->queue->directory.length);
-  n->entered += entered;
-  n->impatient += c->state == CONTENDER_PARKED && !c->options.patient;
-  n->sharing += entered && (exclusive || c->options.handoffs > 0) &&
-                (exclusive || c->state != CONTENDER_LEAVING);
-  n->active += c->state != CONTENDER_GONE;
-  n->holders += c->state == CONTENDER_HELD;
-  n->waiting += c->state < CONTENDER_HELD;
-  n->leaving += c->state == CONTENDER_LEAVING;
-  n->watches += c->watches_children;
-  if (entered) n->taken += node;
-  if (c->state == CONTENDER_ENTERING || c->state == CONTENDER_FINDING)
-    n->promised += 2 * node;
-}
-
-/* Those of one queue are compared, those of the session added. */
-static void count_queue(struct world *w, struct counts *all,
-                        const struct queue *q) {
-  struct counts n = {0};
-  for (const struct contender *c = q->first; c; c = c->next)
-    count_contender(&n, c);
-  if (n.entered != q->entered || n.impatient != q->impatient ||
-      n.sharing != q->sharing || n.watches != q->directory.children_wanted)
-    violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
-            q->directory.path, q->entered, q->impatient, q->sharing,
-            q->directory.children_wanted);
-  all->active += n.active;
-  all->holders += n.holders;
-  all->waiting += n.waiting;
-  all->leaving += n.leaving;
-  all->taken += n.taken;
-  all->promised += n.promised;
-  if (n.watches > 0) all->taken += quota_of_node(q->directory.length);
-  const struct watch *watch = q->directory.watches.first;
-  for (; watch; watch = watch->next) all->taken += watch->quota;
-}
-
-static void check_counts(struct world *w, const struct process *p) {
-  const struct contenders *all = &p->session.all;
-  const struct counters *c = session_counters(&p->session);
-  struct counts n = {0};
-  for (const struct queue *q = p->session.queues; q; q = q->older)
-    count_queue(w, &n, q);
-  if (n.active != all->active || n.holders != all->holders ||
-      n.waiting != c->waiting || n.leaving != c->pending_releases)
-    violate(w,
-            "process %d counts active %d, holding %d, waiting %d, leaving %d",
-            p->number, all->active, all->holders, (int)c->waiting,
-            (int)c->pending_releases);
-  if (n.taken != all->quota.taken || n.promised != all->quota.promised)
-    violate(w, "process %d counts %zu bytes taken, %zu promised", p->number,
-            all->quota.taken, all->quota.promised);
-  if (p->session.wire.step.first || p->session.wire.batch.first)
-    violate(w, "process %d has left something to do", p->number);
 }
 
 /* The lease. */
@@ -602,16 +606,46 @@ void invariants_proved(struct world *w, const struct process *p) {
     violate(w, "a round of process %d has proved nothing", p->number);
 }
 
+/* A session that is idle has rounds 0.3 T apart, and the one before P is Q if it
+ * was answered T/4 before P was sent: within 0.035 T, with a clock that is 5 % slow.
+ * A write is four messages long.  Where it takes longer, who was idle is granted
+ * by a lease that may end before its next rounds can renew it. */
+static bool is_short_at_first(const struct world *w,
+                              const struct acquisition *a, int64_t least) {
+  return w->now < a->granted_at + least &&
+         4 * w->profile.latency > least / 1000 * 35;
+}
+
 /* Who has a connection through which all goes well renews it. */
 void invariants_lease_over(struct world *w, const struct acquisition *a) {
   const struct library *l = &a->process->library;
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (!w->calm || l->state != LIBRARY_CONNECTED) return;
-  if (32 * w->profile.latency > least) return;
+  if (32 * w->profile.latency > least || is_short_at_first(w, a, least)) return;
   int64_t since = w->calm_since;
   if (l->connected_at > since) since = l->connected_at;
   if (w->now > since + w->profile.timeout)
     violate(w, "(%d) is lost, and all goes well", number_of(w, a));
+}
+
+/* Who was told that nobody else stands in its queue knows of nobody: what its
+ * process knows is as new as the newest thing that it was told.  (One that has
+ * the very name of its own node stands in its place: it has lost, and will hear
+ * of that.) */
+static void check_company(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  const struct process *p = a->process;
+  if (!a->alone || a->lost || a->released) return; /* (it may have no node) */
+  if (p->library.state != LIBRARY_CONNECTED) return;
+  const struct znode *own = node_of(w, a);
+  int child = history_first_child(h, own->parent);
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *other = &h->nodes[child];
+    if (other->path != own->path && node_seen(other, p->seen) &&
+        (node_blocks(own, other) || node_blocks(other, own)))
+      violate(w, "(%d) believes that it is alone, and %s is there",
+              number_of(w, a), paths_text(&w->paths, other->path));
+  }
 }
 
 void invariants_after_batch(struct world *w, struct process *p) {
@@ -619,7 +653,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
   if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;
   check_alone(w, &p->session);
-  check_counts(w, p);
+  invariants_books(w, p);
   check_lease(w, p);
   if (p->session.all.active == 0) return;
   for (int i = p->last_acquisition; i >= w->first_alive;
@@ -632,6 +666,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
     check_news(w, a);
     check_ends(w, a);
     check_length(w, a);
+    check_company(w, a);
   }
 }
 
@@ -649,6 +684,12 @@ void invariants_expiring(struct world *w, int session) {
 void invariants_deleting(struct world *w, int node) {
   if (w->zoo.history.nodes[node].size > 0)
     violate(w, "a directory that is somebody's own is deleted");
+}
+
+/* A name is no proof. */
+void invariants_anothers(struct world *w, int node) {
+  violate(w, "%s is deleted by somebody whose it is not",
+          paths_text(&w->paths, w->zoo.history.nodes[node].path));
 }
 
 void invariants_removed(struct world *w, int node) {
@@ -671,7 +712,8 @@ static void check_counters(struct world *w, const struct process *p) {
             p->number, (int)c->waiting, holders, (int)c->pending_releases);
 }
 
-/* A node of a live session that has forgotten it would block for ever. */
+/* A node of a live session that has forgotten it would block for ever.  (One that
+ * was given up may live on for a while, by an attempt that a server has heard.) */
 static void check_orphans(struct world *w) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++) {
@@ -680,7 +722,7 @@ static void check_orphans(struct world *w) {
     if (node->straggled && !node->shown) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
-    if (s->client >= PROCESSES_MAX) continue;
+    if (s->client >= PROCESSES_MAX || s->given_up) continue;
     const struct process *p = &w->processes[s->client];
     if (s->alive && p->open && p->library.session == node->session)
       violate(w, "%s is left behind", paths_text(&w->paths, node->path));

@@ -18,6 +18,11 @@ void invariants_shown(struct world *w, const struct process *p,
 void invariants_granted(struct world *w, struct acquisition *a);
 /* A process has finished a batch. */
 void invariants_after_batch(struct world *w, struct process *p);
+/* The part of that which is about what the session has written down (books.c). */
+void invariants_books(struct world *w, const struct process *p);
+/* A list was heard, which shows the directory `path` at this view. */
+void invariants_listed(struct world *w, const struct process *p, int path,
+                       int view, const struct listing *listing);
 /* A round of this process has been answered. */
 void invariants_proved(struct world *w, const struct process *p);
 /* A hold has ended with its lease. */
@@ -28,6 +33,8 @@ void invariants_expiring(struct world *w, int session);
 void invariants_foreign(struct world *w, int lock, bool reads, int permits);
 /* The leader is about to delete a node at the wish of a client of ours. */
 void invariants_deleting(struct world *w, int node);
+/* One of our clients is about to delete what is another's, and could know. */
+void invariants_anothers(struct world *w, int node);
 /* A node has been removed at the wish of a client. */
 void invariants_removed(struct world *w, int node);
 /* Everybody has finished. */

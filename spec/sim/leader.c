@@ -213,18 +213,24 @@ static int enter(struct world *w, int path, int parent, int session,
   return number;
 }
 
+/* Why nothing can be made there; 0: it can. */
+static int create_refusal(struct world *w, const struct request *r) {
+  struct history *h = history_of(w);
+  int parent = paths_parent(&w->paths, r->path);
+  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+    return REPLY_NO_NODE;
+  return in_forbidden(w, parent) ? REPLY_NO_AUTH : REPLY_OK;
+}
+
 static void create(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
+  int rc = create_refusal(w, r);
+  if (rc != REPLY_OK) {
+    fail(w, server, request, rc);
+    return;
+  }
   int parent = paths_parent(&w->paths, r->path);
-  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE) {
-    fail(w, server, request, REPLY_NO_NODE);
-    return;
-  }
-  if (in_forbidden(w, parent)) {
-    fail(w, server, request, REPLY_NO_AUTH);
-    return;
-  }
   int node = enter(w, r->path, parent, session, r->exact);
   if (node != NO_NODE && w->zoo.connections[r->connection].replaced) {
     h->nodes[node].straggled = true;
@@ -297,35 +303,105 @@ static bool is_mistaken(const struct world *w, int node, int session,
                                w->zoo.grants[w->zoo.sessions[session].stored];
 }
 
-static void remove_node(struct world *w, int server, int request, int session) {
+/* Another's node that has the very name of ours: while the delete was on its way,
+ * nobody could know; or an operator has taken ours away, and nobody has heard of
+ * that yet. */
+static bool is_unlucky(const struct world *w, int node, int session,
+                       const struct request *request) {
+  const struct znode *nodes = w->zoo.history.nodes;
+  int own = nodes[node].older;
+  while (own != NO_NODE && nodes[own].session != session)
+    own = nodes[own].older;
+  return own != NO_NODE &&
+         (nodes[own].by_force || nodes[node].made >= request->seen);
+}
+
+/* Whoever asks, it is one of our processes.  What an earlier session of its has
+ * left is its own. */
+static bool is_anothers(const struct world *w, int node, int session) {
+  const struct znode *n = &w->zoo.history.nodes[node];
+  const struct zoo_session *sessions = w->zoo.sessions;
+  return n->session != NOBODY && n->role != ROLE_FOREIGN &&
+         sessions[n->session].client != sessions[session].client;
+}
+
+static bool is_excused(struct world *w, int node, int session,
+                       const struct request *request) {
+  if (is_mistaken(w, node, session, request)) return true;
+  if (!is_anothers(w, node, session)) return false;
+  if (is_unlucky(w, node, session, request)) return true;
+  invariants_anothers(w, node);
+  return false;
+}
+
+static int remove_refusal(struct world *w, int path) {
   struct history *h = history_of(w);
-  const struct request *r = &w->zoo.requests[request];
-  int node = history_find(h, &w->paths, r->path, h->log_count);
-  if (node == NO_NODE) {
-    fail(w, server, request, REPLY_NO_NODE);
-    return;
-  }
-  if (h->nodes[node].children > 0) {
-    fail(w, server, request, REPLY_NOT_EMPTY);
-    return;
-  }
+  int node = history_find(h, &w->paths, path, h->log_count);
+  if (node == NO_NODE) return REPLY_NO_NODE;
+  return h->nodes[node].children > 0 ? REPLY_NOT_EMPTY : REPLY_OK;
+}
+
+/* `answered`: the request that this answers, or NOBODY. */
+static void remove_node(struct world *w, int server, int request, int path,
+                        int session, int answered) {
+  struct history *h = history_of(w);
+  int node = history_find(h, &w->paths, path, h->log_count);
   invariants_deleting(w, node);
-  history_remove(h, node, is_mistaken(w, node, session, r));
+  history_remove(h, node,
+                 is_excused(w, node, session, &w->zoo.requests[request]));
   invariants_removed(w, node);
-  commit(w, DID_REMOVE, node, NOBODY, request, server, 0);
+  commit(w, DID_REMOVE, node, NOBODY, answered, server, 0);
+}
+
+static void remove_one(struct world *w, int server, int request, int session) {
+  int path = w->zoo.requests[request].path;
+  int rc = remove_refusal(w, path);
+  if (rc == REPLY_OK)
+    remove_node(w, server, request, path, session, request);
+  else
+    fail(w, server, request, rc);
+}
+
+/* Beyond its end the counter gives some number twice. */
+static bool is_at_end(struct world *w, int path) {
+  struct history *h = history_of(w);
+  int parent = paths_parent(&w->paths, path);
+  int directory = history_find(h, &w->paths, parent, h->log_count);
+  return h->nodes[directory].counter == INT32_MAX;
+}
+
+/* A multi: both are done, or none.  (Who looks in between sees the first alone:
+ * more than a server shows.) */
+static void exchange(struct world *w, int server, int request, int session) {
+  struct request *r = &w->zoo.requests[request];
+  int rc = remove_refusal(w, r->with_path);
+  count(w, SAW_JOINED);
+  r->refused = OP_REMOVE;
+  if (rc == REPLY_OK) {
+    r->refused = OP_CREATE;
+    rc = create_refusal(w, r);
+    if (rc == REPLY_OK && is_at_end(w, r->path)) rc = REPLY_NODE_EXISTS;
+  }
+  if (rc == REPLY_OK) {
+    remove_node(w, server, request, r->with_path, session, NOBODY);
+    create(w, server, request, session);
+  } else {
+    count(w, SAW_UNDONE);
+    fail(w, server, request, rc);
+  }
 }
 
 static void execute(struct world *w, int server, int request, int session) {
   const struct request *r = &w->zoo.requests[request];
   switch (r->op) {
     case OP_CREATE:
-      create(w, server, request, session);
+      (r->with_serial ? exchange : create)(w, server, request, session);
       break;
     case OP_MKDIR:
       make_directory(w, server, request);
       break;
     case OP_REMOVE:
-      remove_node(w, server, request, session);
+      remove_one(w, server, request, session);
       break;
     case OP_SYNC:
       server_deliver(w, server, DELIVER_SYNC, request);

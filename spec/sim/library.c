@@ -202,13 +202,15 @@ static void count_losses(struct world *w, const struct op *op) {
   }
 }
 
-/* Does the loss accuse one create alone?  (A ping never harms.) */
+/* Does the loss accuse one create alone?  (A ping never harms; and a server that
+ * has read a request's length does not hesitate.) */
 static void note_loss(struct world *w, struct process *p,
                       const struct connection *lost) {
   int creates = 0, others = 0;
   for (const struct op *op = p->session.wire.flight; op; op = op->next) {
-    creates += op->kind == OP_CREATE;
-    others += op->kind != OP_CREATE && op->kind != OP_PING;
+    bool soon = p->now < op->sent + p->session.wire.timeout / 4;
+    creates += op->kind == OP_CREATE && soon;
+    others += op->kind == OP_CREATE ? !soon : op->kind != OP_PING;
   }
   p->alone = creates == 1 && others == 0 ? p->alone + 1 : 0;
   if (p->alone >= 3) p->proved = p->now;
@@ -258,7 +260,8 @@ static void closed(struct world *w, struct process *p) {
 
 /* Requests. */
 
-bool library_submit(struct world *w, struct process *p, const struct op *op) {
+bool library_submit(struct world *w, struct process *p, const struct op *op,
+                    const struct op *before) {
   struct library *l = &p->library;
   if (l->state != LIBRARY_CONNECTED && !l->threaded) return false;
   if (!w->calm && random_chance(&w->random, w->profile.submit_fails)) {
@@ -273,7 +276,12 @@ bool library_submit(struct world *w, struct process *p, const struct op *op) {
   r->watch = op->watch;
   r->serial = op->serial;
   r->bytes = op->bytes;
+  r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
+  if (before) {
+    r->with_serial = before->serial;
+    r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
+  }
   /* (The process has not heard yet that there is no connection.) */
   if (l->state != LIBRARY_CONNECTED && l->unsent_count < UNSENT_MAX) {
     l->unsent[l->unsent_count++] = number;
@@ -338,10 +346,9 @@ static const char *const op_names[] = {
 };
 
 /* The next attempt to connect comes after whatever this connection answers. */
-static bool hear_round(struct world *w, struct process *p,
-                       const struct request *r) {
+static bool hear_round(struct world *w, struct process *p, uint64_t serial) {
   const struct op *op = p->session.wire.flight;
-  while (op && op->serial != r->serial) op = op->next;
+  while (op && op->serial != serial) op = op->next;
   if (!op) return false;
   if (op->sent > p->library.answered) p->library.answered = op->sent;
   if (op->round &&
@@ -375,11 +382,29 @@ static const char *garble(struct world *w, const char *path) {
   return text;
 }
 
+static void tell(struct world *w, struct process *p, const struct request *r,
+                 uint64_t serial, enum op_kind op, const struct reply *reply,
+                 int view) {
+  trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[op],
+        (unsigned long long)serial, reply->rc,
+        reply->path ? reply->path : paths_text(&w->paths, r->path), view);
+  bool round = hear_round(w, p, serial);
+  session_reply(&p->session, p->now, serial, reply);
+  if (reply->listing) invariants_listed(w, p, r->path, view, reply->listing);
+  if (round && (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE))
+    invariants_proved(w, p);
+}
+
+/* What becomes of one of the two of a transaction. */
+static int part_of(const struct request *r, enum op_kind op, int rc) {
+  bool refused = rc != REPLY_OK && !reply_is_unknown(rc);
+  return refused && r->refused != op ? REPLY_UNDONE : rc;
+}
+
 static void answered(struct world *w, struct process *p,
                      const struct note *note) {
   const struct request *r = &w->zoo.requests[note->request];
   struct reply reply = {.rc = note->rc};
-  struct listing *listing = NULL;
   if (note->node != NO_NODE && note->rc == REPLY_OK)
     describe_node(w, note, &reply);
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
@@ -388,20 +413,20 @@ static void answered(struct world *w, struct process *p,
     reply.path = garble(w, reply.path);
   }
   if (r->op == OP_LIST && note->rc == REPLY_OK)
-    reply.listing = listing = listing_of(w, r->path, note->view);
+    reply.listing = listing_of(w, r->path, note->view);
   if (r->op == OP_CREATE && note->rc == REPLY_OK &&
       (r->bytes >= p->taken || p->now >= p->taken_at + MINUTE)) {
     p->taken = r->bytes;
     p->taken_at = p->now;
   }
-  trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[r->op],
-        (unsigned long long)r->serial, note->rc,
-        reply.path ? reply.path : paths_text(&w->paths, r->path), note->view);
-  bool round = hear_round(w, p, r);
-  session_reply(&p->session, p->now, r->serial, &reply);
-  listing_free(listing);
-  if (round && (reply.rc == REPLY_OK || reply.rc == REPLY_NO_NODE))
-    invariants_proved(w, p);
+  if (r->with_serial) {
+    const struct reply removed = {.rc = part_of(r, OP_REMOVE, note->rc)};
+    reply.rc = part_of(r, OP_CREATE, note->rc);
+    reply.owner = reply.czxid = 0;
+    tell(w, p, r, r->with_serial, OP_REMOVE, &removed, note->view);
+  }
+  tell(w, p, r, r->serial, r->op, &reply, note->view);
+  listing_free(reply.listing);
 }
 
 static bool keeps(struct library *l, const struct note *note) {

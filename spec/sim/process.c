@@ -30,10 +30,10 @@ bool process_is_paused(const struct world *w, const struct process *p) {
 
 /* The session's transport and listener. */
 
-static bool submit(void *self, const struct op *op) {
+static bool submit(void *self, const struct op *op, const struct op *before) {
   struct process *p = self;
   struct world *w = p->world;
-  if (!library_submit(w, p, op)) return false;
+  if (!library_submit(w, p, op, before)) return false;
   trace(w, p->number, "sends #%llu %s", (unsigned long long)op->serial,
         op->path);
   faults_see(w, p->number, (int)op->kind);
@@ -88,10 +88,7 @@ void process_open(struct world *w, struct process *p) {
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.least_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
-  for (int i = 0; i < 2; i++) {
-    uint64_t bits = random_next(&w->random);
-    memcpy(options.random + 8 * i, &bits, sizeof bits);
-  }
+  world_bits(w, options.random);
   p->opening = false;
   p->open = true;
   p->now = process_clock(w, p);
@@ -189,6 +186,7 @@ static void hear(struct world *w, struct process *p, unsigned last) {
     /* The shell may end a batch after any note. */
     if (p->inbox_first != last && random_chance(&w->random, 20))
       session_run(&p->session, p->now);
+    if (random_chance(&w->random, 10)) session_flush(&p->session);
   }
 }
 

@@ -125,7 +125,8 @@ void process_resumes(struct world *w, struct process *p);
 /* library.c */
 void library_reset(struct library *library);
 void library_open(struct world *w, struct process *p);
-bool library_submit(struct world *w, struct process *p, const struct op *op);
+bool library_submit(struct world *w, struct process *p, const struct op *op,
+                    const struct op *before);
 /* The library's thread, or the process where there is none, reads a note.
  * False: nobody hears of it. */
 bool library_reads(struct world *w, struct process *p, const struct note *note);

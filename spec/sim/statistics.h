@@ -21,6 +21,8 @@
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
   X(STRAGGLER, "nodes made behind their owner's back")                       \
   X(UNSENT, "requests kept for the next connection")                         \
+  X(JOINED, "deletes and creates in one transaction")                        \
+  X(UNDONE, "of them undone")                                                \
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \
   X(COUNTER_END, "numbers given at the end of the counter")                  \
@@ -45,6 +47,8 @@
   X(GRANTED_AFTER_RECONNECTION, "grants after a reconnection while waiting") \
   X(GRANTED_UNBELIEVED, "grants told when the lease was over")               \
   X(QUEUED, "times queued")                                                  \
+  X(FOLLOWED, "of them without a list, behind the tail")                     \
+  X(GRANTED_FOLLOWER, "grants to such, behind a list")                       \
   X(FINDING, "times a create was in doubt")                                  \
   X(FOUND, "of them found")                                                  \
   X(NOT_FOUND, "of them not found")                                          \
@@ -68,6 +72,8 @@
   X(RELEASED, "releases")                                                    \
   X(GHOST, "acquisitions beside a release under way")                        \
   X(REVOKED, "revocations told")                                             \
+  X(ALONE, "holders told that nobody waits")                                 \
+  X(COMPANY, "holders told that somebody may")                               \
   X(PERMITS_SHARED, "holders beside others")                                 \
   X(FOREIGN, "holds of foreign clients")                                     \
   X(BYSTANDER, "nodes of nobody that are spelled like contenders")           \

@@ -26,6 +26,8 @@ void users_reset(struct world *w, struct process *p) {
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
+    if (i < users && fault_is(w, FAULT_CONVOY) && !w->profile.slow_users)
+      p->users[i].left += users == 1 ? 3 + random_below(&w->random, 6) : 2;
     if (i < users && is_busy(w, i))
       p->users[i].left = 3 + random_below(&w->random, 8);
     p->users[i].busy = p->users[i].left > 0;
@@ -89,7 +91,9 @@ static struct contender_options options_of(struct world *w,
   if (a->writer != NOBODY) {
     const struct contender *writer = w->acquisitions[a->writer].contender;
     options.downgrade = true;
-    memcpy(options.writer, writer->node.name, sizeof options.writer);
+    int32_t number;
+    name_parse(writer->node.name, &number);
+    options.writer_number = number;
     options.writer_token = contender_token(writer);
   }
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
@@ -216,14 +220,21 @@ static void act(struct world *w, struct process *p, int user) {
   acquire(w, p, user, NOBODY);
 }
 
+/* (In a convoy most are back in the same batch.) */
 static void release(struct world *w, struct process *p, int acquisition) {
   struct acquisition *a = &w->acquisitions[acquisition];
   if (is_over(a)) return;
+  bool back = fault_is(w, FAULT_CONVOY) && !a->ended && a->writer == NOBODY &&
+              random_chance(&w->random, 80);
   trace(w, p->number, "releases (%d)", acquisition);
   count(w, SAW_RELEASED);
   a->released = true;
-  end(w, a, w->profile.think);
+  if (back)
+    a->ended = true;
+  else
+    end(w, a, w->profile.think);
   session_release(&p->session, p->now, a->contender);
+  if (back) act(w, p, a->user);
 }
 
 /* Who holds the write lock takes the read lock, too. */
@@ -241,6 +252,13 @@ static void cancel(struct world *w, struct process *p, int acquisition) {
   session_cancel(&p->session, p->now, a->contender);
 }
 
+static void look_around(struct world *w, struct process *p, int acquisition) {
+  struct acquisition *a = &w->acquisitions[acquisition];
+  if (is_over(a) || !a->granted) return;
+  trace(w, p->number, "(%d) looks around", acquisition);
+  session_look_around(&p->session, p->now, a->contender);
+}
+
 void user_does(struct world *w, struct process *p, int what, int which) {
   if (p->crashed) return;
   if (what == USER_ACTS)
@@ -249,6 +267,8 @@ void user_does(struct world *w, struct process *p, int what, int which) {
     release(w, p, which);
   else if (what == USER_DOWNGRADES)
     downgrade(w, p, which);
+  else if (what == USER_LOOKS_AROUND)
+    look_around(w, p, which);
   else
     cancel(w, p, which);
 }
@@ -271,6 +291,7 @@ void user_cancels(struct world *w, int acquisition) {
 static void count_grant(struct world *w, struct acquisition *a) {
   const struct process *p = a->process;
   count(w, SAW_GRANTED);
+  if (a->followed) count(w, SAW_GRANTED_FOLLOWER);
   if (!believes(w, a)) count(w, SAW_GRANTED_UNBELIEVED);
   if (a->begun_in != 0 && p->session.wire.connection > a->begun_in)
     count(w, SAW_GRANTED_AFTER_RECONNECTION);
@@ -303,7 +324,7 @@ static void count_refusal(struct world *w, const struct acquisition *a,
     count(w, SAW_TOO_LARGE);
   else
     count(w, sights[why]);
-  if (c->node.known == NODE_MAYBE || c->create.in_flight)
+  if (c->node.known == NODE_MAYBE || contender_is_creating(c))
     count(w, SAW_LEFT_IN_DOUBT);
 }
 
@@ -333,6 +354,10 @@ static void granted(struct world *w, struct acquisition *a) {
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              (int)(a - w->acquisitions));
+  if (a->handoffs && random_chance(&w->random, 60))
+    agenda_add(&w->agenda, w->now + world_span(w, a->hold / 2),
+               USER_LOOKS_AROUND, a->process->number,
+               (int)(a - w->acquisitions));
   if (a->kind == KIND_WRITE && random_chance(&w->random, 40))
     agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
                a->process->number, (int)(a - w->acquisitions));
@@ -350,7 +375,8 @@ static void user_hears(struct contender *c, enum news news) {
       [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
       [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
       [NEWS_REMOVED] = "removed", [NEWS_FORGOTTEN] = "forgotten",
-      [NEWS_KEPT] = "kept",
+      [NEWS_KEPT] = "kept",       [NEWS_ALONE] = "alone",
+      [NEWS_COMPANY] = "company",
   };
   struct acquisition *a = c->owner;
   struct world *w = a->process->world;
@@ -385,6 +411,14 @@ static void user_hears(struct contender *c, enum news news) {
         agenda_add(&w->agenda, w->now + world_span(w, w->profile.hold),
                    USER_RELEASES, a->process->number,
                    (int)(a - w->acquisitions));
+      break;
+    case NEWS_ALONE:
+      count(w, SAW_ALONE);
+      a->alone = true;
+      break;
+    case NEWS_COMPANY:
+      count(w, SAW_COMPANY);
+      a->alone = false;
       break;
     case NEWS_KEPT: /* (no server here refuses a deletion) */
       break;

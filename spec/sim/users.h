@@ -23,16 +23,18 @@ struct acquisition {
   int handoffs;
   int size; /* of the node's data */
   bool patient, lose_on_suspend;
-  bool granted, refused, lost, revoked, removed, forgotten;
+  bool granted, refused, lost, revoked, alone, removed, forgotten;
   bool released;
-  bool ended; /* the user goes on to the next */
-  int node;   /* what it was granted for */
+  bool ended;    /* the user goes on to the next */
+  bool followed; /* it waited without a list */
+  int node;      /* what it was granted for */
   int64_t token;
   int64_t granted_at;
   unsigned begun_in;  /* the connection in which it was begun, */
   unsigned enters_in; /* may have made its node, */
   unsigned held_in;   /* and was granted */
   enum contender_state last_state;
+  uint64_t last_id; /* of its node, when it last entered */
 };
 
 /* By its process's clock as it stands now, even if it is paused: what the

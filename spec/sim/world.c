@@ -12,6 +12,14 @@ int64_t world_span(struct world *w, int64_t longest) {
   return random_span(&w->random, 0, longest);
 }
 
+void world_bits(struct world *w, unsigned char bits[16]) {
+  for (int i = 0; i < 16; i += 8) {
+    uint64_t random = random_next(&w->random);
+    memcpy(bits + i, &random, sizeof random);
+  }
+  if (fault_is(w, FAULT_EQUAL) && bits[0] % 8 > 0) memset(bits + 11, 7, 5);
+}
+
 void violate(struct world *w, const char *format, ...) {
   char text[300];
   va_list arguments;
@@ -91,6 +99,11 @@ static void draw_profile(struct world *w) {
     f->active = 2 * f->timeout + world_span(w, 3 * f->timeout);
     f->hold = 2 * f->timeout + world_span(w, 2 * f->timeout);
     f->think = f->timeout / 8;
+  }
+  if (fault_is(w, FAULT_CONVOY)) {
+    static const int messages[] = {0, 1, 6, 20};
+    f->hold = messages[random_below(r, 4)] * f->latency;
+    f->think = messages[random_below(r, 2)] * f->latency;
   }
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
@@ -232,6 +245,7 @@ static void happen(struct world *w, const struct happening *h) {
     case USER_RELEASES:
     case USER_DOWNGRADES:
     case USER_CANCELS:
+    case USER_LOOKS_AROUND:
       user_wants(w, p, h->what, h->which);
       break;
     case FOREIGN_ACTS:

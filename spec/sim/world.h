@@ -42,6 +42,7 @@ enum what {
   USER_RELEASES,
   USER_DOWNGRADES,
   USER_CANCELS,
+  USER_LOOKS_AROUND,
   FOREIGN_ACTS,
   STRANGER_ACTS,
   FAULT_STRIKES,
@@ -100,6 +101,10 @@ struct world {
 
 /* Runs the schedule of one seed; false: an invariant was violated. */
 bool world_run(struct world *w, uint64_t seed, uint64_t allowed_faults);
+
+/* What a session's names are made of; where they are to be equal, mostly the same
+ * for all. */
+void world_bits(struct world *w, unsigned char bits[16]);
 
 /* Lengths of time that may be short or long. */
 int64_t world_span(struct world *w, int64_t longest);

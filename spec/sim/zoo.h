@@ -24,7 +24,7 @@ struct world;
 enum {
   SERVERS_MAX = 5,
   SESSIONS_MAX = 64, /* so that a set of them is one word */
-  CONNECTIONS_MAX = 128,
+  CONNECTIONS_MAX = 512,
   REQUESTS_MAX = 8192,
   NOTES_MAX = 16384,
   DELIVERIES_MAX = 16384,
@@ -51,7 +51,13 @@ struct request {
   int path; /* ASK_REPORT: its number */
   int bytes;
   uint64_t serial;
+  /* A create with a delete before it, in one transaction: of what, and which of
+   * the two was refused. */
+  uint64_t with_serial; /* 0: alone */
+  int with_path;
+  enum op_kind refused;
   int64_t asked_at;
+  int seen; /* the newest view that its process had been told of */
 };
 
 /* The timeouts that servers may grant, the largest, which the clients ask

@@ -8,7 +8,9 @@ local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
   .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
   .. "src/io/hosts.c src/io/path.c src/io/settings.c "
-  .. "src/io/window.c -o '%s' 2>&1"
+  .. "src/io/window.c src/io/stream.c src/io/clock.c "
+  .. "src/io/process.c src/io/fork.c src/io/channel.c "
+  .. "src/io/wakeup.c src/io/descriptors.c -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))
@@ -22,6 +24,15 @@ local function literal(parentheses)
   local parts = {}
   for part in parentheses:gmatch '"([^"]*)"' do parts[#parts + 1] = part end
   return table.concat(parts)
+end
+
+--- The files that have tests, in the order of their names.
+function c_tests.files()
+  local files = {}
+  local output = output_of("cd '%s/spec/unit' && grep -l '^ABOUT(' *.c", root)
+  for file in output:gmatch "[^\n]+" do files[#files + 1] = file end
+  table.sort(files)
+  return files
 end
 
 --- What a C file is about, and the sentences of its tests.

@@ -1,5 +1,6 @@
 -- The floors of the house, and that no circle of files is in it: spec/floors.
 local arrows = require "support.arrows"
+local read = require "support.files".read
 
 local floors = {}
 
@@ -37,13 +38,6 @@ end
 local function exists(path)
   local file = io.open(path)
   return file and file:close() and true
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
 end
 
 local function list_files(tree)

@@ -12,10 +12,12 @@ local int, buffer, read_int = frames.int, frames.buffer, frames.read_int
 
 local KINDS = {
   [1] = "create", [2] = "delete", [3] = "exists", [4] = "get", [5] = "set",
-  [8] = "list", [9] = "sync", [11] = "ping", [15] = "create", [18] = "unwatch",
-  [19] = "mkdir", [100] = "auth", [101] = "watch", [-11] = "close",
+  [8] = "list", [9] = "sync", [11] = "ping", [14] = "transaction",
+  [15] = "create", [18] = "unwatch", [19] = "mkdir", [100] = "auth",
+  [101] = "watch", [-11] = "close",
 }
-local NO_NODE, NODE_EXISTS, AUTH_FAILED = -101, -110, -115
+local NO_NODE, NODE_EXISTS, AUTH_FAILED, UNTOLD = -101, -110, -115, -2
+local DELETE = 2 -- as a part of a transaction
 local FOREIGN = int(0x7f7f) .. int(1) -- another session
 
 local worlds = {}      -- one for each lie: see new_world
@@ -27,11 +29,50 @@ local function long(n) return int(n / 4294967296) .. int(n % 4294967296) end
 
 local function zxid_text(zxid) return ("%019.0f"):format(zxid) end
 
+-- Telling: pieces, each at its time; `false` is the end.
+
+local function tell(link, text, delay)
+  table.insert(link.out, { text = text, from = 1, due = now() + (delay or 0) })
+end
+
+-- Watches, each for one event: of the connection that has set them (over with
+-- it: nobody asks for them again).  `reads` are of a node, there or not,
+-- `lists` of its children.  The event goes out before the answer to whoever has
+-- made the change, as from every server.
+
+local CONNECTED = 3
+local CREATED, DELETED, CHILD = 1, 2, 4
+local CHILDREN, DATA = 1, 2 -- what is not to be watched any more; 3: both
+
+-- Was it watched?
+local function disarm(link, path, ...)
+  local was = false
+  for _, kind in ipairs { ... } do
+    was = link[kind][path] or was
+    link[kind][path] = nil
+  end
+  return was
+end
+
+local function fire(world, path, event, ...)
+  for _, link in pairs(connections) do
+    if link.world == world and disarm(link, path, ...) and not link.silent then
+      tell(link, lies.event(event, CONNECTED, path))
+    end
+  end
+end
+
+-- A request that may watch says so with its last byte.
+local function watch(watches, path, rest)
+  watches[path] = watches[path] or rest:byte(-1) == 1 or nil
+end
+
 -- A world: the nodes, and what the spec asks about afterwards.
 
 local function new_world(lie)
   return { lie = lie, nodes = { ["/"] = { czxid = 0, children = {} } },
-    zxid = 4294967296, sessions = 0, told = {}, made = {}, counts = {} }
+    zxid = 4294967296, sessions = 0, told = {}, made = {}, counts = {},
+    behind = {} }
 end
 
 local function count(world, what)
@@ -61,6 +102,8 @@ local function make(world, path, owner, data)
   parent.children[path:match "[^/]*$"] = true
   local node = { czxid = world.zxid, owner = owner, data = data, children = {} }
   world.nodes[path] = node
+  fire(world, path, CREATED, "reads")
+  fire(world, parent_of(path), CHILD, "lists")
   local id = (owner or ""):gsub(".", function(c)
     return ("%02x"):format(c:byte())
   end)
@@ -76,7 +119,43 @@ local function remove(world, path)
   world.nodes[path] = nil
   local parent = world.nodes[parent_of(path)]
   if parent then parent.children[path:match "[^/]*$"] = nil end
+  fire(world, path, DELETED, "reads", "lists")
+  fire(world, parent_of(path), CHILD, "lists")
   return 0
+end
+
+-- Those who stand behind whoever comes, for a while: see `asked` of the lies.
+-- The first contender that is given back sends them home, one after the other.
+
+local STAY = 0.05 -- seconds
+
+local function stand_behind(world, directory)
+  local lie = world.lie
+  if not lie.asked or (world.counts.transaction or 0) >= lie.asked then
+    return
+  end
+  for i = 1, 2 do
+    local path = ("%s/behind-lock-%010d"):format(directory,
+      world.nodes[directory].created)
+    make(world, path, FOREIGN, "somebody")
+    table.insert(world.behind, { path = path, stay = STAY * i })
+  end
+end
+
+local function send_home(world)
+  for _, one in ipairs(world.behind) do
+    one.due = one.due or now() + one.stay
+  end
+end
+
+-- When the next one goes; nil: nobody does.
+local function go_home(world)
+  local first = world.behind[1]
+  while first and first.due and first.due <= now() do
+    remove(world, table.remove(world.behind, 1).path)
+    first = world.behind[1]
+  end
+  return first and first.due
 end
 
 -- Requests: each returns an error code and what is behind the header.
@@ -98,6 +177,7 @@ local function create(link, path, rest, ephemeral)
   local node, problem = make(world, path, ephemeral and link.session,
     read_buffer(rest, 1))
   if not node then return problem, "" end
+  if ephemeral then stand_behind(world, parent_of(path)) end
   return 0, buffer(path) .. stat_of(node)
 end
 
@@ -107,24 +187,52 @@ end
 
 answers.mkdir = create
 
-function answers.delete(link, path) return remove(link.world, path), "" end
+function answers.delete(link, path)
+  send_home(link.world)
+  return remove(link.world, path), ""
+end
 
-function answers.exists(link, path)
+-- A node is deleted and a contender's is made, or neither: each stands behind a
+-- header of its own, of nine bytes.  With `undone` it is said, and not so.
+-- (What begins otherwise is a rehearsal.)
+function answers.transaction(link, _, frame)
+  local world, old, at = link.world, read_buffer(frame, 22)
+  if read_int(frame, 13) ~= DELETE then return 0, lies.rehearsed(old) end
+  local new, rest = read_buffer(frame, at + 13)
+  local parent = world.nodes[parent_of(new)]
+  send_home(world)
+  if not world.nodes[old] then return 0, lies.refusals(NO_NODE, UNTOLD) end
+  if not parent then return 0, lies.refusals(0, NO_NODE) end
+  if world.lie.undone and world.counts.transaction <= world.lie.undone then
+    return 0, lies.exchanged(new .. ("%010d"):format(parent.created))
+  end
+  remove(world, old)
+  local _, body = create(link, new, frame:sub(rest, -10), true)
+  return 0, lies.exchanged((read_buffer(body, 1)))
+end
+
+function answers.exists(link, path, rest)
+  local node = link.world.nodes[path]
+  watch(link.reads, path, rest)
+  return node and 0 or NO_NODE, node and stat_of(node) or ""
+end
+
+function answers.get(link, path, rest)
+  local node = link.world.nodes[path]
+  if not node then return NO_NODE, "" end
+  watch(link.reads, path, rest)
+  return 0, buffer(node.data or "") .. stat_of(node)
+end
+
+function answers.set(link, path)
   local node = link.world.nodes[path]
   return node and 0 or NO_NODE, node and stat_of(node) or ""
 end
 
-function answers.get(link, path)
+function answers.list(link, path, rest)
   local node = link.world.nodes[path]
   if not node then return NO_NODE, "" end
-  return 0, buffer(node.data or "") .. stat_of(node)
-end
-
-answers.set = answers.exists
-
-function answers.list(link, path)
-  local node = link.world.nodes[path]
-  if not node then return NO_NODE, "" end
+  watch(link.lists, path, rest)
   local names = {}
   for name in pairs(node.children) do names[#names + 1] = buffer(name) end
   return 0, int(#names) .. table.concat(names)
@@ -139,15 +247,15 @@ function answers.auth(link, _, frame)
   return read_buffer(frame, 17) == "digest" and 0 or AUTH_FAILED, ""
 end
 
-function answers.unwatch() return 0, "" end
+function answers.unwatch(link, path, rest)
+  local kind = read_int(rest, 1)
+  if kind ~= CHILDREN then link.reads[path] = nil end
+  if kind ~= DATA then link.lists[path] = nil end
+  return 0, ""
+end
+
 function answers.watch() return 0, "" end
 function answers.close() return 0, "" end
-
--- Telling: pieces, each at its time; `false` is the end.
-
-local function tell(link, text, delay)
-  table.insert(link.out, { text = text, from = 1, due = now() + (delay or 0) })
-end
 
 -- What a lie returns: nil for the truth; else the pieces to say instead, each
 -- bytes, seconds to wait, "close" or "silence".
@@ -191,7 +299,8 @@ local function greet(link, frame)
   pour(link, pieces or { lies.greeting(h) })
 end
 
-local PATHLESS = { ping = true, close = true, auth = true, watch = true }
+local PATHLESS = { ping = true, close = true, auth = true, watch = true,
+  transaction = true }
 
 local function hear_frame(link, frame)
   if link.silent then return end
@@ -224,7 +333,8 @@ local function accept(world)
   s:settimeout(0)
   s:setoption("tcp-nodelay", true)
   count(world, "connections")
-  connections[s] = { world = world, said = "", out = {}, socket = s }
+  connections[s] = { world = world, said = "", out = {}, socket = s,
+    reads = {}, lists = {} }
 end
 
 local function read(s)
@@ -270,7 +380,10 @@ end
 
 local function interests()
   local reading, writing, due = { parent_socket }, {}, math.huge
-  for _, world in ipairs(worlds) do reading[#reading + 1] = world.listener end
+  for _, world in ipairs(worlds) do
+    reading[#reading + 1] = world.listener
+    due = math.min(due, go_home(world) or due)
+  end
   for s, link in pairs(connections) do
     local head = link.out[1]
     reading[#reading + 1] = s

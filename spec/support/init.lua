@@ -162,16 +162,25 @@ function support.count_watches(prefix, hosts)
   return n
 end
 
---- Contenders' nodes in and below `path`.
-function support.count_contenders(path, zk)
-  zk = zk or support.zk()
-  local n = #zk:queue(path)
+local function add_contenders(path, zk, list)
+  for _, name in ipairs(zk:queue(path)) do
+    list[#list + 1] = path .. "/" .. name
+  end
   for _, child in ipairs(zk:children(path) or {}) do
     if not child:find("-lock-", 1, true) then
-      n = n + support.count_contenders(path .. "/" .. child, zk)
+      add_contenders(path .. "/" .. child, zk, list)
     end
   end
-  return n
+  return list
+end
+
+--- Contenders' nodes in and below `path`.
+function support.contenders(path, zk)
+  return add_contenders(path, zk or support.zk(), {})
+end
+
+function support.count_contenders(path, zk)
+  return #support.contenders(path, zk)
 end
 
 -- Opening.
@@ -215,18 +224,13 @@ function support.connect(options)
   return support.closing(assert(zklock.connect(hosts, copy)))
 end
 
---- Our own client, whose session is renewed if a test was slow.
+--- Our own client: the same one as long as the servers run, for a test may
+-- keep it.
 function support.zk(hosts)
   hosts = hosts or support.hosts
-  local zk = clients[hosts]
-  if not zk or core.now() - zk.used > 5 then
-    if zk then zk:abandon() end
-    zk = raw.connect(hosts)
-    clients[hosts] = zk
-  end
-  zk.used = core.now()
+  clients[hosts] = clients[hosts] or raw.connect(hosts, { renews = true })
   opened.used[hosts] = true
-  return zk
+  return clients[hosts]
 end
 
 --- Another session holds `path`: its guard, and the session.
@@ -296,22 +300,37 @@ function support.close_all()
   return problem
 end
 
-local function look_for_leaks(hosts)
-  local zk, prefix = support.zk(hosts), opened.prefix
-  local left
-  local ok = pcall(support.wait_until, function()
-    left = ("%d contenders, %d watches"):format(
-      support.count_contenders(prefix, zk),
-      support.count_watches(prefix, hosts))
-    return left == "0 contenders, 0 watches"
-  end, 5)
-  zk:delete_all(prefix)
-  if not ok then return "left at the server: " .. left end
+-- With the session of each, for what is an owner's end or a test's.
+local function describe_contenders(nodes, zk)
+  local lines = {}
+  for i, node in ipairs(nodes) do
+    local stat = zk:exists(node)
+    lines[i] = ("\n%s of %s"):format(node, not stat and "nobody any more"
+      or stat.owner == "0x" and "no session" or stat.owner)
+  end
+  return table.concat(lines)
 end
 
+local function look_for_leaks(hosts)
+  local zk, prefix = support.zk(hosts), opened.prefix
+  local nodes, watches
+  local ok = pcall(support.wait_until, function()
+    nodes = support.contenders(prefix, zk)
+    watches = support.count_watches(prefix, hosts)
+    return #nodes == 0 and watches == 0
+  end, 5)
+  local left = not ok and ("left at the server: %d watches, %d contenders%s")
+    :format(watches, #nodes, describe_contenders(nodes, zk))
+  zk:delete_all(prefix)
+  return left or nil
+end
+
+-- (What a finalizer lets go of may have one of its own, and so forth: a loop's
+-- objects that refer to each other need more than two cycles at times.)
 local function look_for_own_leaks()
   local fds, threads
   local ok = pcall(support.wait_until, function()
+    collectgarbage()
     fds, threads = count_own_fds(), support.count_threads()
     return fds <= baseline.fds and threads <= baseline.threads
   end, 3)

@@ -3,7 +3,8 @@
 --     it = sentence         what zklock does then
 --     on = "create"         the request that is lied about: connect, create
 --                           (of a contender), mkdir, list, get, exists, delete,
---                           ping, auth, close; "any": each behind the greeting
+--                           transaction (a delete and a create in one), ping,
+--                           auth, close; "any": each behind the greeting
 --     tell(h, n, world)     what is said instead, the nth time: see `pour` of
 --                           support.impostor.  `h`: the truth
 --     times, skip = n, n    so often (else always), after so many truths
@@ -11,8 +12,14 @@
 --                           patterns, one or more: "timeout|invalid"; or the
 --                           connect: "connect disconnected"
 --     again = …             the same of a second acquire (else: as the first)
+--     says = "words"        … and its message
 --     logs = "words"        a line of the log has them
---     lock, session         their options: "unfair", a table
+--     lock, session         their options: "unfair", a table; "exchange": one
+--                           that is given back and wanted again, many times;
+--                           session: "auth", "acl"
+--     asked = n             until so many transactions were asked for, two
+--                           others come behind each contender
+--     undone = n            so many of the transactions are not done
 --     group = "deadly"      the client library does not live to tell
 --     group = "negative"    it asks for less memory than none, at which a
 --                           sanitizer ends the process
@@ -39,14 +46,41 @@ function lies.reply(h)
   return buffer(h.xid .. h.zxid .. int(h.err) .. h.body)
 end
 
-local greeting, reply = lies.greeting, lies.reply
-
 local DELETED, CHANGED, CHILD, SESSION = 2, 3, 4, -1
 
-local function event(kind, state, path)
+function lies.event(kind, state, path)
   return buffer(int(-1) .. int(-1) .. int(-1) .. int(0) .. int(kind)
     .. int(state) .. buffer(path))
 end
+
+-- What is behind the header of a transaction's answer: parts, each with a
+-- header of its own, and the end.
+
+local PARTS = { delete = 2, create = 1, check = 13, error = -1 }
+
+local function part(kind, body, err)
+  return int(PARTS[kind]) .. "\0" .. int(err or 0) .. (body or "")
+end
+
+local function refusal(err) return part("error", int(err), err) end
+
+local END = int(-1) .. "\1" .. int(-1)
+
+function lies.exchanged(path)
+  return part "delete" .. part("create", buffer(path)) .. END
+end
+
+function lies.rehearsed(path)
+  local made = part("create", buffer(path))
+  return made .. part "check" .. made .. part "delete" .. part "delete" .. END
+end
+
+function lies.refusals(of_delete, of_create)
+  return refusal(of_delete) .. refusal(of_create) .. END
+end
+
+local greeting, reply, event = lies.greeting, lies.reply, lies.event
+local exchanged, refusals = lies.exchanged, lies.refusals
 
 -- The truth but for some fields.
 local function but(h, changes)
@@ -97,6 +131,11 @@ end
 local CZXID, OWNER = 1, 45
 local NONE, FOREIGN = ("\0"):rep(8), int(0x7f7f) .. int(9)
 local MINUS, HUGE = ("\255"):rep(8), "\127" .. ("\255"):rep(7)
+
+local function owner_of(h)
+  local from = #h.body - 68 + OWNER
+  return h.body:sub(from, from + 7)
+end
 
 local function names_of(h)
   local names, at = {}, 5
@@ -507,6 +546,226 @@ add { it = "a close that is not answered", on = "close",
 add { it = "a close that is answered by an error", on = "close",
   tell = fails(-999), ends = "granted" }
 
+-- Transactions.  Whoever has an ACL of its own asks whether a directory that
+-- has it would be of use; nothing is made.
+
+local function rehearsal(lie)
+  lie.on, lie.session, lie.no_path = "transaction", "acl", true
+  add(lie)
+end
+
+local function refused_rehearsal(code, ends, words)
+  rehearsal { it = ("a rehearsal that is refused by %d"):format(code),
+    tell = says(refusal(code) .. refusal(-2):rep(4) .. END), ends = ends,
+    says = words }
+end
+
+rehearsal { it = "a rehearsal, and no lie", tell = function(h)
+  return reply(h)
+end, ends = "granted" }
+rehearsal { it = "a rehearsal of no part", tell = says(END), ends = "granted" }
+refused_rehearsal(-102, "auth")
+refused_rehearsal(5, "invalid", "system error")
+refused_rehearsal(-1003, "invalid", "system error")
+
+-- Exchanges: who gives a lock back and wants it again has one node deleted
+-- and another made.  Nothing is told of whose the new one is.
+
+-- `n`: so many times in a row, if it is not once.
+local function exchange(lie, n)
+  lie.on, lie.lock, lie.group = "transaction", "exchange", "exchange"
+  lie.ends, lie.times, lie.asked = "granted", n or 1, n or 1
+  lie.undone = lie.undone and lie.times
+  add(lie)
+end
+
+local function again_and_again(lie)
+  exchange(but(lie, { it = lie.it .. ", once" }))
+  exchange(but(lie, { it = lie.it .. ", three times" }), 3)
+end
+
+local function was_done(h) return h.err == 0 and read_int(h.body, 1) ~= -1 end
+
+-- The created node's path: between two headers and its length, and the end.
+local function new_path(h) return h.body:sub(23, -10) end
+
+-- What is behind the header is `body`, or what it returns, if it was done.
+local function answers(body)
+  return function(h)
+    if not was_done(h) then return reply(h) end
+    return reply(but(h, {
+      body = type(body) == "string" and body or body(new_path(h)),
+    }))
+  end
+end
+
+again_and_again { it = "an exchange, and no lie", tell = function(h)
+  return reply(h)
+end }
+
+local NEITHER = "told what cannot be: an exchange that is neither done nor "
+  .. "refused"
+
+local function half_done(what, body)
+  exchange { it = what, tell = answers(body), logs = NEITHER }
+end
+
+half_done("an exchange of no part", END)
+half_done("an exchange of the first part", part "delete" .. END)
+half_done("an exchange of a first part that is refused",
+  refusal(-101) .. END)
+half_done("an exchange whose parts are refused by no error", refusals(0, 0))
+half_done("an exchange whose parts are refused because of each other",
+  refusals(-2, -2))
+half_done("an exchange of which only the create is refused, by no error",
+  part "delete" .. refusal(0) .. END)
+half_done("an exchange of which only the create is done", function(path)
+  return refusal(-101) .. part("create", buffer(path)) .. END
+end)
+half_done("an exchange of which each part is done, and the delete an error",
+  function(path)
+    return part("delete", "", -101) .. part("create", buffer(path)) .. END
+  end)
+half_done("an exchange of which each part is done, and the create an error",
+  function(path)
+    return part "delete" .. part("create", buffer(path), -110) .. END
+  end)
+half_done("an exchange whose parts are swapped", function(path)
+  return part("create", buffer(path)) .. part "delete" .. END
+end)
+half_done("an exchange for a node of no name", exchanged "")
+half_done("an exchange for a node whose path is longer than its frame",
+  part "delete" .. part("create", int(100000) .. "/lies"))
+
+local function exchanges_for(what, change)
+  exchange { it = what, logs = "a node that nobody has asked for",
+    tell = answers(function(path) return exchanged(change(path)) end) }
+end
+
+exchanges_for("an exchange for a node in another directory", function()
+  return "/other/_c_x-lock-0000000000"
+end)
+exchanges_for("an exchange for a node of another name", function(path)
+  return (path:gsub("[^/]*$", "_c_x-lock-0000000000"))
+end)
+exchanges_for("an exchange for a node behind it", function()
+  return "/lies/behind-lock-0000000001"
+end)
+exchanges_for("an exchange for a node without a number", function(path)
+  return path:sub(1, -11)
+end)
+exchanges_for("an exchange for a node of one digit too few", function(path)
+  return path:sub(1, -2)
+end)
+exchanges_for("an exchange for a node of two digits too many", function(path)
+  return path .. "00"
+end)
+exchanges_for("an exchange for a node of a number of 900 KB", function(path)
+  return path .. ("0"):rep(900000)
+end)
+exchanges_for("an exchange for a node of a number that is none",
+  function(path) return path:sub(1, -11) .. "000000\n001" end)
+exchanges_for("an exchange for a node with a NUL in its path",
+  function(path) return path:sub(1, -11) .. "\0" .. path:sub(-10) end)
+exchanges_for("an exchange for a node below a node", function(path)
+  return path .. "/x"
+end)
+again_and_again { it = "an exchange for a node of another number",
+  tell = answers(function(path)
+    return exchanged(path:sub(1, -11) .. "0000999999")
+  end) }
+exchange { it = "an exchange for a node of a number below zero",
+  tell = answers(function(path)
+    return exchanged(path:sub(1, -11) .. "-000000001")
+  end) }
+
+again_and_again { it = "an exchange that is not done, and said to be",
+  undone = true, tell = function(h) return reply(h) end }
+again_and_again { it = "an exchange of which nobody hears that it is not done",
+  undone = true, tell = function() return "close" end }
+
+-- A refusal that may be is believed: what could not be created is told, what
+-- could not be deleted is tried again.
+local function refused(how, of_delete, of_create, again, words)
+  local it = ("an exchange that is refused %s"):format(how)
+  local tell = answers(refusals(of_delete, of_create))
+  exchange { it = it .. ", and done", tell = tell, again = again,
+    says = words }
+  exchange { it = it .. ", and not done", tell = tell, again = again,
+    says = words, undone = true }
+end
+
+refused("for its directory is missing", 0, -101, "granted")
+refused("for its old node is missing", -101, -2, "granted")
+refused("for its old node has children", -111, -2, "granted")
+refused("for nobody may delete", -102, -2, "auth")
+refused("for nobody may create", 0, -102, "auth")
+refused("for its new node is there", 0, -110, "invalid")
+refused("for its old node is missing and its new one is there", -101, -110,
+  "invalid")
+refused("for its credentials are none", 0, -115, "auth")
+refused("for its connection is lost", 0, -4, "granted")
+refused("for its old node is missing and its connection lost", -101, -4,
+  "granted")
+refused("for its session is over", 0, -112, "granted")
+refused("for its session has moved", -118, -2, "granted")
+refused("by an error that there is not", 0, -999, "invalid")
+refused("by an error above zero", 0, 5, "invalid", "system error")
+refused("by an error above zero of the delete", 5, -2, "invalid",
+  "system error")
+-- (Those are numbers of our own: REASON_NO_ROOM, _STAYS, REPLY_UNDONE.)
+refused("by a reason of ours", 0, -1003, "invalid", "system error")
+refused("by a reason of ours for the delete", -1007, -2, "granted")
+refused("by our word for what is undone", -1011, -1011, "invalid",
+  "system error")
+exchange { it = "an exchange of which only the delete is done",
+  again = "auth", tell = answers(part "delete" .. refusal(-102) .. END) }
+
+local function wrong_header(code, again)
+  exchange { it = ("an exchange with error %d before its parts"):format(code),
+    again = again, tell = function(h)
+      return reply(but(h, { err = code }))
+    end }
+  exchange { it = ("an exchange with error %d and no part"):format(code),
+    again = again, tell = fails(code) }
+end
+
+for _, code in ipairs { -2, -4, -101, -112 } do
+  wrong_header(code, "granted")
+end
+for _, code in ipairs { 5, -999, -1011 } do wrong_header(code, "invalid") end
+wrong_header(-102, "auth")
+
+again_and_again { it = "an exchange that is never answered", tell = function()
+  return ""
+end }
+exchange { it = "an exchange at which the server falls silent",
+  tell = function() return "silence" end }
+exchange { it = "an exchange in the middle of whose answer is the end",
+  tell = function(h) return reply(h):sub(1, 40), "close" end }
+exchange { it = "an exchange that is answered after the others are gone",
+  tell = function(h) return 0.3, reply(h) end }
+-- (Another question is there by then: else it would be an answer to nothing.)
+again_and_again { it = "an exchange that is answered twice",
+  tell = function(h) return 0.05, reply(h), reply(h) end }
+
+-- Of its node only a read tells whose it is.
+local function turns_out(whose, owner)
+  add { it = "an exchange for a node that turns out " .. whose, on = "get",
+    lock = "exchange", group = "exchange", asked = 1, ends = "granted",
+    tell = function(h, _, world)
+      local own = h.err == 0 and owner_of(h) == h.session
+      if not own or not world.counts.transaction or world.told.whose then
+        return reply(h)
+      end
+      world.told.whose = true
+      return counts(OWNER, owner)(h)
+    end }
+end
+
+turns_out("another session's", FOREIGN)
+turns_out("nobody's", NONE)
+
 -- Frames.
 
 once_and_always { it = "a frame of no length", on = "list",
@@ -549,6 +808,19 @@ kills { it = "a created node whose path is longer than its frame",
   on = "create", tell = says(int(100000) .. "/lies") }
 kills { it = "a created node whose path is shorter than nothing",
   on = "create", tell = says(int(-1) .. "/lies") }
+local function kills_by_parts(what, body)
+  kills { it = what, on = "transaction", lock = "exchange", asked = 1,
+    tell = says(body) }
+end
+
+kills_by_parts("a transaction with more parts than were asked for",
+  part "delete" .. part("create", buffer "/lies/x") .. part "delete" .. END)
+kills_by_parts("a transaction of one part and no end", part "delete")
+kills_by_parts("a transaction of both parts and no end",
+  refusal(-101) .. refusal(-2))
+kills_by_parts("a transaction with nothing in it", "")
+kills_by_parts("a transaction whose node has no path",
+  part "delete" .. part "create")
 kills { it = "data that are longer than their frame", on = "get",
   tell = says(int(100000) .. "data") }
 kills { it = "data without a length", on = "get", tell = says "" }

@@ -711,8 +711,8 @@ function World:check_claims()
 end
 
 local function check_owners(self, owners)
-  for _, stacks in pairs(owners.guards) do
-    for _, stack in pairs(stacks) do
+  for _, kind in ipairs { "mutex", "read", "write", "permit", "multi" } do
+    for _, stack in pairs(rawget(owners, kind) or {}) do
       self:expect(#stack == 0, "a guard is left with its owner")
     end
   end
@@ -720,7 +720,8 @@ end
 
 function World:check_session()
   local engine = self.engine
-  self:expect(not next(engine.waits.answers), "a wait is left")
+  self:expect(not require "zklock.wait".any(engine.waits.answers),
+    "a wait is left")
   self:expect(not next(engine.waits.removals), "a removal is waited for")
   self:expect(not engine.events.due[1], "a callback is left")
   for _, served in pairs(engine.adapters.served) do
@@ -968,7 +969,7 @@ local function check_listeners(self)
       local listening = 0
       for _, user in ipairs(self.users) do
         if user.asked and not user.over and user.told == 0
-            and user.paths[hold.path] then
+            and user.paths[hold.owners.path] then
           listening = listening + 1
         end
       end

@@ -26,11 +26,26 @@ static void on_data(int rc, const char *value, int length,
   (void)rc, (void)value, (void)length, (void)stat, (void)data;
 }
 
+static void on_both(int rc, const void *data) { (void)rc, (void)data; }
+
+/* As a lock does that is given back and wanted again at once. */
+static void ask_for_both(zhandle_t *handle) {
+  static zoo_op_result_t results[2];
+  static char path[100];
+  zoo_op_t ops[2];
+  zoo_delete_op_init(&ops[0], "/lies/_c_plain-lock-0000000000", -1);
+  zoo_create_op_init(&ops[1], "/lies/_c_plain-lock-", NULL, -1,
+                     &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, path,
+                     sizeof path);
+  zoo_amulti(handle, 2, ops, results, on_both, NULL);
+}
+
 static void on_log(const char *message) { (void)message; }
 
 static void ask(zhandle_t *handle) {
   zoo_acreate2(handle, "/lies/_c_plain-lock-", NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
                ZOO_EPHEMERAL_SEQUENTIAL, on_created, NULL);
+  ask_for_both(handle);
   zoo_awget_children(handle, "/lies", on_event, NULL, on_names, NULL);
   zoo_awget(handle, "/lies", on_event, NULL, on_data, NULL);
 }

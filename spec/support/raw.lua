@@ -70,13 +70,26 @@ local function receive(self)
   return assert(self.socket:receive(size))
 end
 
+-- Who has heard nothing for long may have no session any more.
+local LONG = 5
+
+local function stay_connected(self)
+  if socket.gettime() - self.heard < LONG or pcall(self.ping, self) then
+    return
+  end
+  self.socket:close()
+  self:open()
+end
+
 local function request(self, kind, payload)
-  self.xid = self.xid + 1
+  if self.options.renews and kind ~= "close" then stay_connected(self) end
+  self.xid, self.heard = self.xid + 1, 0
   send(self, int(self.xid) .. int(OPCODES[kind]) .. (payload or ""))
   while true do
     local reply = receive(self)
     local xid = read_int(reply, 1)
     if xid == self.xid then
+      self.heard = socket.gettime()
       return read_int(reply, 13), reply:sub(17)
     end
   end
@@ -86,15 +99,13 @@ local function failed(kind, path, code)
   error(("raw %s of %s failed: %d"):format(kind, tostring(path), code), 3)
 end
 
---- Connects to the first of `hosts`.
--- `options.timeout`: of the session, in seconds; `options.auth`: digest.
-local function connect(hosts, options)
-  options = options or {}
-  local host, port = hosts:match("([%w%.]+):(%d+)")
-  local self = setmetatable({ xid = 0 }, Client)
+--- A session of its own.
+function Client:open()
+  local options = self.options
+  self.xid, self.heard = 0, socket.gettime()
   self.socket = assert(socket.tcp())
   self.socket:settimeout(options.patience or 30)
-  assert(self.socket:connect(host, tonumber(port)))
+  assert(self.socket:connect(self.host, self.port))
   self.socket:setoption("tcp-nodelay", true)
   send(self, int(0) .. int(0) .. int(0)
     .. int((options.timeout or 30) * 1000) .. int(0) .. int(0)
@@ -103,6 +114,18 @@ local function connect(hosts, options)
   self.timeout = read_int(reply, 5) / 1000
   self.id = read_hex(reply, 9)
   if options.auth then self:auth(options.auth) end
+end
+
+--- Connects to the first of `hosts`.
+-- `options.timeout`: of the session, in seconds; `options.auth`: digest;
+-- `options.renews`: goes on with another session if it has lost its own while
+-- it was idle.
+local function connect(hosts, options)
+  options = options or {}
+  local host, port = hosts:match("([%w%.]+):(%d+)")
+  local self = setmetatable({ host = host, port = tonumber(port),
+    options = options }, Client)
+  self:open()
   return self
 end
 
@@ -122,12 +145,6 @@ end
 function Client:close()
   if not self.socket then return end
   pcall(request, self, "close")
-  self.socket:close()
-  self.socket = nil
-end
-
---- Drops the connection and leaves the session to its timeout.
-function Client:abandon()
   self.socket:close()
   self.socket = nil
 end

@@ -263,6 +263,7 @@ for _, name in ipairs { "call", "trace", "struck", "close", "protect",
 end
 
 function scripted.core.session() return Session.new {} end
+function scripted.core.way(lock) return lock end
 function scripted.core.hold() return Hold.new { empty = true } end
 
 function scripted.core.open(settings, session)
@@ -450,13 +451,14 @@ end
 function Hold.methods.release(object, report)
   local self = Hold.check(object)
   if self.live then
+    Hold.methods.find_loss(object)
     local waiting = self.claim.state == "waiting"
     local provable = is_held(self) or self.core.closed
     self.kept = give_back(self, report and true or false)
       and (provable or waiting)
     self.last = self.claim.shares == 0
   end
-  return self.kept or false, self.last or false
+  return self.kept or false, self.last or false -- no local turns
 end
 
 function Hold.collect(self)
@@ -530,7 +532,15 @@ function Hold.methods.token_number(object)
   return Hold.check(object).claim.token
 end
 
-function Hold.methods.node(object) return Hold.check(object).claim.node end
+function Hold.methods.number(object)
+  return Hold.check(object).claim.number
+end
+
+function Hold.methods.node(object)
+  local claim = Hold.check(object).claim
+  return claim.path .. (claim.kind == "permit" and "/leases/" or "/")
+    .. claim.node
+end
 function Hold.methods.watch(object) Hold.check(object) end
 function Hold.methods.turn(object) Hold.check(object) return 0 end
 

@@ -2,6 +2,7 @@
 local lfs = require "lfs"
 local socket = require "socket"
 local support = require "support"
+local read_file = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."
 
@@ -9,13 +10,6 @@ local Tunnel = {}
 Tunnel.__index = Tunnel
 
 local tunnel = {}
-
-local function read_file(name)
-  local file = assert(io.open(name))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
 
 local function write_file(name, text)
   local file = assert(io.open(name, "w"))

@@ -11,7 +11,8 @@ ABOUT("A node's name");
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
 static const unsigned char bytes[16] = {0,    0x11, 0x22, 0x33, 0x44, 0x55,
-                                        0x66, 0x77, 0xff, 0x99, 0xaa};
+                                        0x66, 0x77, 0xff, 0x99, 0xaa, 0,
+                                        0,    0x10, 0,    7};
 
 static struct name_base base(void) {
   struct name_base base;
@@ -26,26 +27,58 @@ static const char *spelled(uint64_t id, enum role role) {
   return name;
 }
 
-TEST("is spelled as Curator spells it: a version 4 uuid and a marker") {
-  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000001-lock-",
-             spelled(1, ROLE_LOCK));
-  CHECK_TEXT("_c_00112233-4455-4677-b9aa-0000000000ff-__READ__",
-             spelled(255, ROLE_READ));
-  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-__WRIT__",
-             spelled(2, ROLE_WRITE));
-  CHECK_TEXT("_c_00112233-4455-4677-b9aa-000000000002-lease-",
-             spelled(2, ROLE_PERMIT));
+TEST("is five letters of the session's, its number, and a marker") {
+  CHECK_TEXT("04Omd1-lock-", spelled(1, ROLE_LOCK));
+  CHECK_TEXT("04Omdz-__READ__", spelled(61, ROLE_READ));
+  CHECK_TEXT("04Omd10-__WRIT__", spelled(62, ROLE_WRITE));
+  CHECK_TEXT("04Omd2-lease-", spelled(2, ROLE_PERMIT));
+  CHECK_TEXT("04Omd1__lock__", spelled(1, ROLE_KAZOO_LOCK));
+  CHECK_TEXT("04Omd1__rlock__", spelled(1, ROLE_KAZOO_READ));
 }
 
-TEST("is spelled as kazoo spells it, without dashes") {
-  CHECK_TEXT(
-      "00112233445546"
-      "77b9aa000000000001__lock__",
-      spelled(1, ROLE_KAZOO_LOCK));
-  CHECK_TEXT(
-      "00112233445546"
-      "77b9aa000000000001__rlock__",
-      spelled(1, ROLE_KAZOO_READ));
+TEST("begins with letters and digits alone, which no other client looks for") {
+  struct name_base base;
+  unsigned char random[16] = {0};
+  for (int i = 0; i < 256; i++) {
+    memset(random, i, sizeof random);
+    name_base_init(&base, random);
+    CHECK_INT(NAME_BASE, strspn(base.text,
+                                "0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz"));
+  }
+}
+
+/* The five letters that are drawn by this number. */
+static struct name_base drawn(uint64_t number) {
+  struct name_base base;
+  unsigned char random[16] = {0};
+  for (int i = 16; i-- > 8; number >>= 8) random[i] = number & 255u;
+  name_base_init(&base, random);
+  return base;
+}
+
+TEST("begins with one of 62^5 words, each of which is as likely") {
+  static const uint64_t all = UINT64_C(62) * 62 * 62 * 62 * 62;
+  const uint64_t numbers = UINT64_C(1) << 40; /* there are so many */
+  CHECK_TEXT("00000", drawn(0).text);
+  CHECK_TEXT("zzzzz", drawn(all - 1).text);
+  CHECK_TEXT("00000", drawn(all).text);
+  CHECK_TEXT("10000", drawn(all / 62).text);
+  CHECK(strcmp(drawn(numbers - 1).text, drawn(numbers / 2 - 1).text) != 0);
+  /* Some are drawn by one number more than others. */
+  CHECK(numbers / all >= 1000);
+}
+
+TEST("is another one for what never exists, long and of other bytes") {
+  char one[NAME_OF_NOTHING], other[NAME_OF_NOTHING];
+  unsigned char more[16];
+  name_of_nothing(one, bytes);
+  CHECK_TEXT("_c_00112233-4455-4677-b9aa-", one);
+  memcpy(more, bytes, sizeof more);
+  more[0]++;
+  name_of_nothing(other, more);
+  CHECK(strcmp(one, other) != 0);
 }
 
 TEST("tells its role and number") {
@@ -104,7 +137,7 @@ TEST("has the id that its session gave it; others' have none") {
   char name[NAME_MAX_OWN + 16];
   uint64_t id = 0;
   memcpy(more, bytes, sizeof more);
-  more[10]++;
+  more[15]++;
   name_base_init(&other, more);
   snprintf(name, sizeof name, "%s0000000007",
            spelled(UINT64_C(0xabcdef012345), ROLE_LOCK));
@@ -114,8 +147,33 @@ TEST("has the id that its session gave it; others' have none") {
   snprintf(name, sizeof name, "%s0000000007", spelled(9, ROLE_KAZOO_READ));
   CHECK(name_id(name, &own, &id));
   CHECK_INT(9, id);
-  CHECK(!name_id("holder", &own, &id));
-  CHECK(!name_id(own.text, &own, &id));
+  snprintf(name, sizeof name, "%s0000000007", spelled(UINT64_MAX, ROLE_LOCK));
+  CHECK(name_id(name, &own, &id) && id == UINT64_MAX);
+}
+
+TEST("has no id where it is not spelled as ours are") {
+  static const char *const ends[] = {
+      "",
+      "1",
+      "1-lock-",
+      "-lock-0000000001",             /* no id */
+      "01-lock-0000000001",           /* no number of ours */
+      "1_-lock-0000000001",           /* no letter */
+      "1-x-lock-0000000001",          /* another stem */
+      "1lock-0000000001",             /* no marker */
+      "1-lock-000000001",             /* no sequence number */
+      "LygHa16AHYG-lock-0000000001",  /* too large by one */
+      "111111111111-lock-0000000001", /* too long */
+      "0011223344556677-lock-0000000001",
+  };
+  struct name_base own = base();
+  for (int i = 0; i < COUNT(ends); i++) {
+    char name[80];
+    uint64_t id;
+    snprintf(name, sizeof name, "%s%s", own.text, ends[i]);
+    test_at(name, i);
+    if (name_id(name, &own, &id)) test_fail("this has an id");
+  }
 }
 
 TEST("fits where it is kept, with the longest number") {
@@ -155,11 +213,30 @@ TEST("is found in a list, and so is its id") {
   struct listing *listing = listing_of(pointers, 300);
   for (int i = 0; i < 300; i++) {
     CHECK_TEXT(names[i], listing_find(listing, names[i])->name);
-    CHECK_TEXT(names[i], listing_find_id(listing, &own, (uint64_t)i)->name);
+    CHECK_TEXT(
+        names[i],
+        listing_find_id(listing, &own, (uint64_t)i, ROLE_LOCK, "")->name);
   }
   CHECK(!listing_find(listing, "x-lock-0000000005"));
   CHECK(!listing_find(listing, "noise"));
-  CHECK(!listing_find_id(listing, &own, 300));
+  CHECK(!listing_find_id(listing, &own, 300, ROLE_LOCK, ""));
+  CHECK(!listing_find_id(listing, &own, 1, ROLE_READ, ""));
+  listing_free(listing);
+}
+
+TEST("may be that of several, of which each is found in its turn") {
+  char names[3][NAME_MAX_OWN];
+  const char *pointers[3] = {names[0], names[1], names[2]};
+  struct name_base own = base();
+  for (int i = 0; i < 3; i++)
+    snprintf(names[i], sizeof names[i], "%s%010d", spelled(1, ROLE_LOCK), i);
+  struct listing *listing = listing_of(pointers, 3);
+  const char *after = "";
+  for (int i = 0; i < 3; i++) {
+    after = listing_find_id(listing, &own, 1, ROLE_LOCK, after)->name;
+    CHECK_TEXT(names[i], after);
+  }
+  CHECK(!listing_find_id(listing, &own, 1, ROLE_LOCK, after));
   listing_free(listing);
 }
 

@@ -13,11 +13,14 @@ static enum quota_answer ask(bool urgent, bool leaving) {
 }
 
 /* What is asked for one more: its node's part, and two of others. */
-static size_t wanted(void) { return 3 * quota_of_node(DIRECTORY); }
+static size_t wanted(void) {
+  return quota_of_node(DIRECTORY) + 2 * quota_of_neighbour(DIRECTORY);
+}
 
 TEST("counts a path as it travels: with its length before it") {
   CHECK_INT(14, quota_of_path(10));
-  CHECK(quota_of_node(DIRECTORY) >= quota_of_path(DIRECTORY + 1 + 60));
+  CHECK(quota_of_node(DIRECTORY) >= quota_of_path(DIRECTORY + 1 + 37));
+  CHECK(quota_of_neighbour(DIRECTORY) >= quota_of_path(DIRECTORY + 1 + 60));
 }
 
 TEST("lets anybody in up to the first limit, and not beyond it") {

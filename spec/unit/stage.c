@@ -14,9 +14,11 @@ const char *take_text(struct stage *s, char *text) {
 void settle(struct stage *s) {
   if (s->in_batch) return;
   session_run(&s->session, s->now);
+  session_flush(&s->session);
   while (server_owes_round(s)) {
     server_answers_round(s);
     session_run(&s->session, s->now);
+    session_flush(&s->session);
   }
 }
 
@@ -96,6 +98,10 @@ static void connect_as(struct stage *s, int64_t id, int64_t timeout,
 }
 
 void connects(struct stage *s) { connect_as(s, s->id, s->timeout, s->now); }
+void reconnects(struct stage *s) {
+  disconnects(s);
+  connects(s);
+}
 void connects_with(struct stage *s, int timeout) {
   connect_as(s, s->id, timeout * MILLISECOND, s->now);
 }

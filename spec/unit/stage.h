@@ -84,6 +84,7 @@ void close_session(struct stage *s);
 void sees_silence(struct actor *a);
 void sees_deletion(struct actor *a);
 void wants_watch(struct actor *a); /* now rather than soon */
+void looks_around(struct actor *a);
 
 /* Scenes that stories begin with: one that holds, with node `number`; one that
  * waits with node 2 for somebody else's node 1, and both are watched. */
@@ -128,11 +129,18 @@ void made_for_another(struct stage *s, int number);
 /* The same, but what it names is the path that was asked for and `more`, or if
  * `elsewhere` that alone. */
 void made_oddly(struct stage *s, bool elsewhere, const char *more);
+/* To a delete with a create: what becomes of the one, and of the other. */
+#define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
+void stage_exchange_fails(struct stage *s, int removed, int made);
 void stage_shows(struct stage *s, const char *children); /* to a list */
 /* The node with this number, and somebody else's with the same. */
 void shows_twin(struct stage *s, int number);
 /* Own ones, behind so many with our mark that nobody of us knows. */
 void shows_forged(struct stage *s, const char *own, int forged);
+/* Whoever asks about them: not another session. */
+void forged_are_ours(struct stage *s);
+/* The next node of ours gets the name that the first of them has now. */
+void next_is_as_forged(struct stage *s);
 void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
 /* To these, in this order, whatever goes without saying; a get finds the node,
@@ -160,7 +168,8 @@ void changed(struct stage *s, const char *node);
 void children_changed(struct stage *s, const char *directory);
 
 /* The connection. */
-void connects(struct stage *s); /* again: the same session */
+void connects(struct stage *s);   /* again: the same session */
+void reconnects(struct stage *s); /* it has lost its connection */
 void connects_with(struct stage *s, int timeout);
 void connects_anew(struct stage *s); /* another session */
 /* It is heard of so late; the attempt began before. */

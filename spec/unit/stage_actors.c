@@ -13,7 +13,7 @@ static void note_denial(struct actor *a, const struct denial *denial) {
   if (!denial->what) return;
   const struct contender *c = denial->by_gate ? a->gate : a->contender;
   snprintf(a->denial, sizeof a->denial, "%s %.*s", denial->what,
-           (int)denial->length, c->queue->directory.path);
+           (int)denial->length, directory_path(&c->queue->directory));
 }
 
 static void note_refusal(struct actor *a) {
@@ -60,6 +60,12 @@ static void hear_contender(struct contender *c, enum news news) {
     case NEWS_REVOKED:
       add_text(a->told, "revoked");
       break;
+    case NEWS_ALONE:
+      add_text(a->told, "alone");
+      break;
+    case NEWS_COMPANY:
+      add_text(a->told, "company");
+      break;
     case NEWS_KEPT:
       add_text(a->told, "kept");
       break;
@@ -104,7 +110,9 @@ static void set_kind(struct contender_options *options, struct wish wish) {
   if (!wish.below) return;
   options->downgrade = true;
   options->writer_token = wish.below->token;
-  strcpy(options->writer, wish.below->contender->node.name);
+  int32_t number;
+  name_parse(wish.below->contender->node.name, &number);
+  options->writer_number = number;
 }
 
 static void set_data(struct contender_options *options, struct actor *a,
@@ -192,6 +200,11 @@ void sees_deletion(struct actor *a) {
 
 void wants_watch(struct actor *a) {
   session_watch(&a->stage->session, a->stage->now, a->contender);
+  settle(a->stage);
+}
+
+void looks_around(struct actor *a) {
+  session_look_around(&a->stage->session, a->stage->now, a->contender);
   settle(a->stage);
 }
 

@@ -16,11 +16,11 @@ enum { TEXT = 2000 };
 
 struct request {
   struct request *next;
-  uint64_t serial;
+  uint64_t serial, with; /* `with`: of the delete in the same transaction; 0 */
   enum op_kind kind;
   bool watch, exact, persistent, above;
   bool seen; /* by the story */
-  char *path;
+  char *path, *with_path;
 };
 
 struct own_node {
@@ -48,6 +48,7 @@ struct stage {
   struct actor *actors;
   bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
   const char *others;
+  bool forges;
   char shown[TEXT], text[TEXT], said[TEXT];
 };
 
@@ -59,7 +60,7 @@ const char *take_text(struct stage *s, char *text);
 void settle(struct stage *s);
 
 /* stage_server.c */
-bool server_submit(void *self, const struct op *op);
+bool server_submit(void *self, const struct op *op, const struct op *before);
 /* Nobody will answer what was asked. */
 void server_is_gone(struct stage *s);
 /* Is the oldest request one that the story does not want to see? */

@@ -41,20 +41,29 @@ static const char *number_in(const char *path) {
   return number;
 }
 
+/* (Other nodes are asked about by the same kind of request.) */
+static bool is_nudge(const struct request *r) {
+  return r->kind == OP_PING && strcmp(r->path, "/") == 0;
+}
+
 static const char *describe(struct stage *s, const struct request *r) {
   static const char *const verbs[] = {
-      [OP_CREATE] = "create",    [OP_MKDIR] = "mkdir",
-      [OP_LIST] = "list",        [OP_GET] = "get",
-      [OP_EXISTS] = "exists",    [OP_REMOVE] = "remove",
-      [OP_READ] = "look at",     [OP_UNWATCH] = "unwatch",
-      [OP_REHEARSE] = "rehearse"};
+      [OP_CREATE] = "create",     [OP_MKDIR] = "mkdir",
+      [OP_LIST] = "list",         [OP_GET] = "get",
+      [OP_EXISTS] = "exists",     [OP_REMOVE] = "remove",
+      [OP_READ] = "look at",      [OP_UNWATCH] = "unwatch",
+      [OP_REHEARSE] = "rehearse", [OP_PING] = "ask about"};
   /* Only who downgrades says the number. */
   bool numbered = r->exact && strcmp(name_in(r->path), NAME_UNFAIR) != 0;
+  if (is_nudge(r)) return "ping";
+  if (r->with) {
+    snprintf(s->text, sizeof s->text, "remove %s with create %s",
+             number_in(r->with_path), word_of(r->path));
+    return s->text;
+  }
   switch (r->kind) {
     case OP_HEARTBEAT:
       return "round";
-    case OP_PING:
-      return "ping";
     case OP_LIST:
       return r->watch ? "list and watch" : "list";
     case OP_CREATE:
@@ -78,7 +87,7 @@ static const char *describe(struct stage *s, const struct request *r) {
 
 /* Sending. */
 
-bool server_submit(void *self, const struct op *op) {
+bool server_submit(void *self, const struct op *op, const struct op *before) {
   struct stage *s = self;
   if (s->cannot_send) return false;
   struct request *r = calloc(1, sizeof *r);
@@ -89,7 +98,11 @@ bool server_submit(void *self, const struct op *op) {
   r->persistent = op->persistent;
   r->above = op->above;
   r->path = strdup(op->path);
-  r->seen = (r->kind == OP_HEARTBEAT || r->kind == OP_PING) && !s->by_hand;
+  if (before) {
+    r->with = before->serial;
+    r->with_path = strdup(before->path);
+  }
+  r->seen = (r->kind == OP_HEARTBEAT || is_nudge(r)) && !s->by_hand;
   if (s->last)
     s->last->next = r;
   else
@@ -121,7 +134,7 @@ static void reply_to_oldest(struct stage *s, const struct reply *reply) {
 
 bool server_owes_round(const struct stage *s) {
   return !s->by_hand && s->oldest &&
-         (s->oldest->kind == OP_HEARTBEAT || s->oldest->kind == OP_PING);
+         (s->oldest->kind == OP_HEARTBEAT || is_nudge(s->oldest));
 }
 
 void server_answers_round(struct stage *s) {
@@ -138,6 +151,7 @@ void server_free(struct stage *s) {
   for (struct request *r = s->first, *next; r; r = next) {
     next = r->next;
     free(r->path);
+    free(r->with_path);
     free(r);
   }
   for (struct own_node *n = s->nodes, *next; n; n = next) {
@@ -183,11 +197,22 @@ static struct own_node *make(struct stage *s, int number) {
 }
 
 void stage_made(struct stage *s, int number) {
+  static const struct reply removed = {.rc = REPLY_OK};
   const struct own_node *n = make(s, number);
+  uint64_t with = s->oldest->with;
   const struct reply reply = {.path = n->path,
-                              .czxid = n->czxid,
-                              .owner = n->session};
+                              .czxid = with ? 0 : n->czxid,
+                              .owner = with ? 0 : n->session};
+  if (with) session_reply(&s->session, s->now, with, &removed);
   answer(s, &reply);
+}
+
+void stage_exchange_fails(struct stage *s, int removed, int made) {
+  const struct reply first = {.rc = removed}, second = {.rc = made};
+  const struct request *r = oldest_of(s, OP_CREATE);
+  if (!r->with) test_fail("'%s' goes by itself", describe(s, r));
+  session_reply(&s->session, s->now, r->with, &first);
+  answer(s, &second);
 }
 
 void made_for_another(struct stage *s, int number) {
@@ -294,6 +319,10 @@ void shows_twin(struct stage *s, int number) {
   settle(s);
 }
 
+enum { FORGED_ID = 1000 };
+
+void next_is_as_forged(struct stage *s) { s->session.all.next_id = FORGED_ID; }
+
 void shows_forged(struct stage *s, const char *own, int forged) {
   char *path = path_of(s, own);
   char(*names)[NAME_MAX_OWN] = calloc((size_t)forged + 1, sizeof *names);
@@ -301,7 +330,7 @@ void shows_forged(struct stage *s, const char *own, int forged) {
   for (int i = 0; i < forged; i++) {
     pointers[i] = names[i];
     name_format(names[i], sizeof names[i], &s->session.wire.base,
-                1000 + (uint64_t)i, ROLE_LOCK);
+                FORGED_ID + (uint64_t)i, ROLE_LOCK);
     sprintf(names[i] + strlen(names[i]), "%010d", i);
   }
   pointers[forged] = name_in(path);
@@ -335,7 +364,9 @@ static void confirm_get(struct stage *s) {
   const struct reply reply = {.czxid = n ? n->czxid
                                          : INT64_C(1000) +
                                                atoi(number_in(s->oldest->path)),
-                              .owner = n ? n->session : OTHER_SESSION,
+                              .owner = n           ? n->session
+                                       : s->forges ? s->id
+                                                   : OTHER_SESSION,
                               .data = data,
                               .size = data ? (int)strlen(data) : 0,
                               .revoked = s->revoked};
@@ -348,6 +379,7 @@ static void confirm(struct stage *s) {
   switch (s->oldest->kind) {
     case OP_GET:
     case OP_EXISTS:
+    case OP_PING:
       confirm_get(s);
       break;
     case OP_HEARTBEAT:
@@ -413,6 +445,7 @@ void late_answer(struct stage *s, int nth, int rc) {
 }
 
 void asks_to_let_go(struct stage *s) { s->revoked = true; }
+void forged_are_ours(struct stage *s) { s->forges = true; }
 void others_say(struct stage *s, const char *data) { s->others = data; }
 
 void answers_round(struct stage *s) {

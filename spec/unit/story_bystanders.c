@@ -98,8 +98,7 @@ TEST("reads one again in the next connection before it passes it over") {
   confirms(s, "get 3, get 2");
   nobodys(s, "get 1");
   shows(s, "1 2 3");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   SENT(s, "get 1, list");
   reads(s, "get 1", false, 1001); /* somebody has made it anew */
   shows(s, "1 3");
@@ -118,8 +117,7 @@ TEST("passes them over in the next connection with one list") {
   confirms(s, "get 3, get 2");
   nobodys(s, "get 1");
   shows(s, "1 2 3");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   nobodys(s, "get 1");
   shows(s, "1 3");
   confirms(s, "get 3");
@@ -329,8 +327,7 @@ TEST("waits for one like for anybody else's where there are too many") {
 TEST("loses a hold whose node was replaced while it had no connection") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   passes(s, 2000);
   nobodys(s, "get 1");
   HEARD(a, "lost: deleted, removed, forgotten");
@@ -342,8 +339,7 @@ TEST("begins again when its node was replaced while it had no connection") {
   for (int i = 0; i < 3; i++) {
     struct stage *s = BEGIN();
     struct actor *a = WAITER(s);
-    disconnects(s);
-    connects(s);
+    reconnects(s);
     shows(s, "2");
     HEARD(a, "");
     if (of[i] == 0)

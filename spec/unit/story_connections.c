@@ -52,8 +52,7 @@ TEST("keeps a hold through a reconnection, and looks at its node") {
 TEST("finds after a reconnection that its hold's node is gone") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   answers(s, "get 1", REPLY_NO_NODE);
   HEARD(a, "lost: deleted, removed, forgotten");
   END(s);
@@ -62,8 +61,7 @@ TEST("finds after a reconnection that its hold's node is gone") {
 TEST("ignores an answer that comes after its connection") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   late_answer(s, 1, REPLY_NO_AUTH);
   HEARD(a, "");
   CHECK_TEXT("finding", state_of(a));
@@ -109,7 +107,7 @@ TEST("loses at once what shall not outlive a connection") {
   disconnects(s);
   HEARD(a, "lost: suspended");
   connects(s);
-  confirms(s, "remove 1");
+  confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }

@@ -77,8 +77,7 @@ TEST("rehearses, where it doubts its ACL, once in a connection") {
   confirms(s, "mkdir /a, mkdir /a/lock");
   SENT(s, "create lock, list");
   HEARD(a, "");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   answers(s, "create lock", REPLY_NO_NODE); /* it was deleted meanwhile */
   answers(s, "list", REPLY_NO_NODE);

@@ -32,13 +32,12 @@ TEST("tries again at once in a new connection") {
   release(a);
   answers(s, "remove 1", REPLY_NO_AUTH);
   HEARD(a, "kept");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
+  confirms(s, "ask about 1");
   answers(s, "remove 1", REPLY_NO_AUTH);
   HEARD(a, "");
-  disconnects(s);
-  connects(s);
-  confirms(s, "remove 1");
+  reconnects(s);
+  confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }
@@ -56,8 +55,8 @@ TEST("refuses who waits behind it, and who comes, without another node") {
   HEARD(b, "refused: auth");
   CHECK_INT(REPLY_NO_AUTH, reason_of(b));
   CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
-  SENT(s, "unwatch 1, remove 2");
-  confirms(s, "unwatch 1, remove 2");
+  SENT(s, "remove 2");
+  confirms(s, "remove 2");
   HEARD(b, "removed, forgotten");
   struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
   HEARD(c, "refused: auth, removed, forgotten");

@@ -34,8 +34,7 @@ TEST("never suspects a small create, however often the connection is lost") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .bytes = 800);
   for (int i = 0; i < 10; i++) {
-    disconnects(s);
-    connects(s);
+    reconnects(s);
     shows(s, "");
     SENT(s, "create lock, list");
   }
@@ -62,12 +61,10 @@ TEST("does not accuse a large create of a connection that fell silent") {
 TEST("lets nobody overtake a large create that waits for its moment") {
   struct stage *s = BEGIN();
   ACQUIRE(s, .bytes = 100000);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   SENT(s, "create lock"); /* alone */
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   ACQUIRE(s);
   passes(s, 999);

@@ -351,6 +351,23 @@ TEST("tells a holder that somebody asks for the lock, once") {
   END(s);
 }
 
+TEST("tells a holder what another of its session has read in its node") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  asks_to_let_go(s); /* nobody watches that node yet */
+  struct actor *b = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  passes(s, 2000);
+  SENT(s, ""); /* there is nothing to ask */
+  HEARD(a, "revoked");
+  HEARD(b, "");
+  passes(s, 2000);
+  HEARD(a, "");
+  END(s);
+}
+
 TEST("tells one after its grant what was asked of it before") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);

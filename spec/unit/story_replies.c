@@ -23,8 +23,7 @@ TEST("finds its node in the list when a create's reply was lost") {
 TEST("makes another node, of another name, if that create made none") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   SENT(s, "create lock, list");
   made(s, 2);
@@ -37,16 +36,17 @@ TEST("deletes a node that turns up late, which nobody of ours knows") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   made(s, 2);
   shows(s, "1 2"); /* the server has applied it after all */
-  SENT(s, "remove 1, get 2, get 1");
+  SENT(s, "ask about 1, get 2, get 1");
   HEARD(a, "");
+  CHECK_INT(0, counted(s, "strays"));
+  confirms(s, "ask about 1");
   CHECK_INT(1, counted(s, "strays"));
-  confirms(s, "remove 1, get 2");
-  answers(s, "get 1", REPLY_NO_NODE);
+  confirms(s, "get 2, get 1, remove 1");
+  deleted(s, "1");
   HEARD(a, "granted");
   END(s);
 }
@@ -92,6 +92,9 @@ TEST("is not granted by a node that was made for another session") {
     HEARD(a, "");
     confirms(s, "get 1");
     HEARD(a, "");
+    CHECK_TEXT("finding", state_of(a)); /* ours may be another */
+    confirms(s, "unwatch 1");
+    shows(s, "1");
     CHECK_TEXT("entering", state_of(a));
     END(s);
   }
@@ -130,12 +133,46 @@ TEST("begins again when the node it finds is of another session") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "1");
   reads(s, "get 1", false, 1001);
   HEARD(a, "");
-  SENT(s, "create lock, unwatch 1, list");
+  SENT(s, "unwatch 1, list");
+  confirms(s, "unwatch 1");
+  shows(s, "1");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("leaves a node alone that has its name and is of another session") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  cancel(a);
+  made_unheard(s, 1);
+  reconnects(s);
+  shows(s, "1");
+  reads(s, "ask about 1", false, 1001);
+  shows(s, "1");
+  HEARD(a, "refused: cancelled, removed, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("leaves a stray alone that is of another session") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 5);
+  shows_forged(s, "5", 1);
+  confirms(s, "ask about 0, get 5");
+  children_changed(s, "/lock");
+  shows_forged(s, "5", 1);
+  SENT(s, "");
+  passes(s, 10000); /* it is asked about again */
+  children_changed(s, "/lock");
+  shows_forged(s, "5", 1);
+  confirms(s, "ask about 0");
+  CHECK_INT(0, counted(s, "strays"));
+  HEARD(a, "");
   END(s);
 }
 
@@ -148,6 +185,7 @@ TEST("deletes again when a delete's reply was lost") {
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
   connects(s);
+  confirms(s, "ask about 1");
   answers(s, "remove 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
@@ -178,10 +216,9 @@ TEST("looks for the node of one who gave up before its create was answered") {
   HEARD(a, "refused: cancelled");
   CHECK_TEXT("leaving", state_of(a));
   made_unheard(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "1");
-  confirms(s, "remove 1");
+  confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }
@@ -280,8 +317,7 @@ TEST("deletes a stray later when its delete cannot be sent") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   made(s, 2);
   cannot_send(s, true);
@@ -289,7 +325,8 @@ TEST("deletes a stray later when its delete cannot be sent") {
   CHECK_INT(0, counted(s, "strays"));
   cannot_send(s, false);
   passes(s, 100);
-  SENT(s, "get 2, get 1, remove 1");
+  SENT(s, "get 2, get 1, ask about 1");
+  confirms(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
   END(s);
@@ -299,8 +336,7 @@ TEST("deletes a stray once, and again if the next list shows it") {
   struct stage *s = BEGIN();
   ACQUIRE(s);
   made_unheard(s, 1);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   made(s, 2);
   struct actor *b = ACQUIRE(s);
@@ -308,10 +344,11 @@ TEST("deletes a stray once, and again if the next list shows it") {
   shows(s, "1 2");
   made(s, 3);
   shows(s, "1 2 3");
-  SENT(s, "remove 1, get 2, get 1, get 3");
+  SENT(s, "ask about 1, get 2, get 1, get 3");
+  confirms(s, "ask about 1, get 2, get 1, get 3");
   answers(s, "remove 1", REPLY_NO_AUTH);
   changed(s, "2");
-  confirms(s, "get 2, get 1, get 3");
+  confirms(s, "get 2");
   HEARD(b, "");
   END(s);
 }
@@ -327,8 +364,9 @@ TEST("deletes strays a hundred at a time, and a thousand for a list") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made(s, 5000);
+  forged_are_ours(s);
   shows_forged(s, "5000", 2500);
-  CHECK_INT(100, counted(s, "strays"));
+  CHECK_INT(0, counted(s, "strays"));
   remove_all(s, 110);
   CHECK_INT(1000, counted(s, "strays"));
   shows_forged(s, "5000", 1500);
@@ -341,14 +379,37 @@ TEST("deletes strays a hundred at a time, and a thousand for a list") {
   END(s);
 }
 
+/* The directory was made anew meanwhile, and its numbers begin again. */
+TEST("deletes no stray whose name a node of ours has by now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 5);
+  shows_forged(s, "5", 1);
+  disconnects(s);
+  cancel(a);
+  next_is_as_forged(s);
+  struct actor *b = ACQUIRE(s);
+  connects(s);
+  confirms(s, "ask about 5");
+  made(s, 0);
+  confirms(s, "ask about 0");
+  shows(s, "0");
+  HEARD(b, "granted");
+  SENT(s, "remove 5");
+  CHECK_INT(0, counted(s, "strays"));
+  HEARD(a, "refused: cancelled");
+  END(s);
+}
+
 TEST("leaves strays alone for a timeout that are not to be deleted") {
   struct stage *s = BEGIN();
   ACQUIRE(s, .watches_parent = true);
   made(s, 5);
+  forged_are_ours(s);
+  shows_forged(s, "5", 1);
+  confirms(s, "ask about 0, get 5");
   shows_forged(s, "5", 1);
   answers(s, "remove 0", REPLY_NOT_EMPTY);
-  confirms(s, "get 5");
-  shows_forged(s, "5", 1);
   children_changed(s, "/lock");
   SENT(s, "list and watch");
   shows_forged(s, "5", 1);
@@ -360,7 +421,7 @@ TEST("leaves strays alone for a timeout that are not to be deleted") {
   passes(s, 1);
   children_changed(s, "/lock");
   shows_forged(s, "5", 1);
-  SENT(s, "remove 0, get 0");
+  SENT(s, "ask about 0, get 0");
   END(s);
 }
 
@@ -376,12 +437,12 @@ TEST("goes on with strays in the next connection") {
   struct stage *s = BEGIN();
   ACQUIRE(s);
   made(s, 5000);
+  forged_are_ours(s);
   shows_forged(s, "5000", 300);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   remove_all(s, 110);
   shows_forged(s, "5000", 100);
   remove_all(s, 110);
-  CHECK_INT(400, counted(s, "strays")); /* of the first hundred, twice */
+  CHECK_INT(300, counted(s, "strays"));
   END(s);
 }

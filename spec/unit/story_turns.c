@@ -82,3 +82,73 @@ TEST("gives the node back when nobody of the session shares it") {
   SENT(s, "remove 1");
   END(s);
 }
+
+TEST("tells a holder that looks around that nobody waits, until somebody may") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  SENT(s, "list and watch");
+  shows(s, "1");
+  HEARD(a, "alone");
+  looks_around(a); /* it does */
+  SENT(s, "");
+  children_changed(s, "/lock");
+  HEARD(a, "company");
+  shows(s, "1"); /* who came has gone again */
+  HEARD(a, "alone");
+  children_changed(s, "/lock");
+  shows(s, "1 2");
+  HEARD(a, "company");
+  confirms(s, "unwatch children");
+  release(a);
+  confirms(s, "remove 1");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("tells a holder that looks around nothing where others wait") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  shows(s, "1 2");
+  HEARD(a, "");
+  confirms(s, "unwatch children");
+  END(s);
+}
+
+TEST("does not look around where the last list has shown who waits") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .handoffs = 2);
+  made(s, 1);
+  shows(s, "1 2");
+  HEARD(a, "granted");
+  looks_around(a);
+  SENT(s, "");
+  END(s);
+}
+
+TEST("looks around again in the next connection") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  shows(s, "1");
+  HEARD(a, "alone");
+  disconnects(s);
+  HEARD(a, "company");
+  connects(s);
+  confirms(s, "get 1");
+  shows(s, "1");
+  HEARD(a, "alone");
+  END(s);
+}
+
+TEST("looks around for nobody who does not hold") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s, .handoffs = 2);
+  looks_around(a);
+  SENT(s, "");
+  disconnects(s);
+  looks_around(a);
+  HEARD(a, "");
+  END(s);
+}

@@ -42,8 +42,7 @@ TEST("waits for another's unfair node, and tries when it goes") {
 TEST("finds its own unfair node when the create's reply was lost") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   SENT(s, "list");
   shows(s, "");
   reads(s, "get holder", true, 77);
@@ -55,8 +54,7 @@ TEST("finds its own unfair node when the create's reply was lost") {
 TEST("waits where the unfair node turns out to be another's") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   reads(s, "get holder", false, 77);
   HEARD(a, "");
@@ -67,8 +65,7 @@ TEST("waits where the unfair node turns out to be another's") {
 TEST("tries again where there is no unfair node after a lost reply") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   answers(s, "get holder", REPLY_NO_NODE);
   HEARD(a, "");
@@ -101,8 +98,7 @@ TEST("loses an unfair lock whose node was deleted and made anew meanwhile") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made(s, 1);
   HEARD(a, "granted");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   reads(s, "get holder", false, 900);
   HEARD(a, "lost: deleted, removed, forgotten");
   SENT(s, "unwatch holder");
@@ -117,8 +113,7 @@ TEST("looks at an unfair node again after a reconnection, and when written") {
   confirms(s, "get holder");
   changed(s, "holder");
   confirms(s, "get holder");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   confirms(s, "get holder");
   HEARD(a, "");
   passes(s, 5000);
@@ -224,8 +219,7 @@ TEST("deletes an unfair node that turns out to be ours when it gives up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   reads(s, "get holder", true, 77);
   confirms(s, "remove holder");
@@ -240,8 +234,7 @@ TEST("looks before it repeats an unfair delete whose reply was lost") {
   release(a);
   confirms(s, "get holder");
   SENT(s, "remove holder");
-  disconnects(s);
-  connects(s);
+  reconnects(s);
   shows(s, "");
   reads(s, "get holder", true, 1001); /* still there */
   confirms(s, "remove holder");

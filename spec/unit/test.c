@@ -16,8 +16,8 @@
 enum { SECONDS_MAX = 120 };
 
 static struct test *first, **last = &first;
-static const char *file = "?";
-static int line;
+static _Thread_local const char *file = "?";
+static _Thread_local int line;
 
 void test_add(struct test *test) {
   *last = test;

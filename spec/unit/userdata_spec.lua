@@ -205,6 +205,9 @@ describe("A method of the core", function()
       local huge = { -1e300, -1, 0 / 0, 1e300, math.huge, 2 ^ 31, 2 ^ 63 }
       local function refuses(path, data, way)
         assert(not try(session.acquire, session, path, 5, true, data, nil, way))
+        local read, prepared = try(core.way, way)
+        assert(not read or not try(session.acquire, session, path, 5, true,
+          data, nil, prepared))
       end
       for _, number in ipairs(huge) do
         refuses("/a", "", { kind = "permit", permits = number })

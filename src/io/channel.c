@@ -1,11 +1,14 @@
 #include "channel.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 bool channel_open(struct channel *channel) {
   channel->commands.first = channel->events.first = NULL;
   channel->commands.end = &channel->commands.first;
   channel->events.end = &channel->events.first;
+  channel->announced = channel->redirected = false;
+  channel->asleep = false;
   if (!wakeup_open(&channel->io)) return false;
   if (!wakeup_open(&channel->lua)) {
     wakeup_close(&channel->io);
@@ -15,69 +18,133 @@ bool channel_open(struct channel *channel) {
   return true;
 }
 
+static void discard(struct message_queue *queue) {
+  while (queue->first) {
+    struct message *message = queue->first;
+    queue->first = message->next;
+    message_drop(message);
+  }
+}
+
 void channel_close(struct channel *channel) {
+  discard(&channel->commands);
+  discard(&channel->events);
   wakeup_close(&channel->io);
   wakeup_close(&channel->lua);
   pthread_mutex_destroy(&channel->lock);
 }
 
-static bool post(struct channel *channel, struct message_queue *queue,
-                 const struct wakeup *wakeup, struct message *message,
-                 int kind) {
+/* (With the lock.)  False: it is under way. */
+static bool append(struct message_queue *queue, struct message *message,
+                   int kind) {
+  if (message->queued) return false;
+  message->queued = true;
+  message->kind = (uint8_t)kind;
+  message->next = NULL;
+  *queue->end = message;
+  queue->end = &message->next;
+  return true;
+}
+
+/* No wake-up is written with the lock: whoever is woken takes it at once. */
+
+/* Appended first and asked afterwards, as the I/O thread says first that it
+ * sleeps and looks afterwards: one of the two sees the other. */
+bool channel_command(struct channel *channel, struct message *message,
+                     int kind) {
   pthread_mutex_lock(&channel->lock);
-  bool fresh = !message->queued;
-  bool was_empty = !queue->first;
-  if (fresh) {
-    message->queued = true;
-    message->kind = kind;
-    message->next = NULL;
-    *queue->end = message;
-    queue->end = &message->next;
-    /* Under the lock, as the clearing is: for Lua's loop there is a byte to
-     * read exactly while there are events, so it never turns for nothing. */
-    if (was_empty) wakeup_signal(wakeup);
-  }
+  bool fresh = append(&channel->commands, message, kind);
   pthread_mutex_unlock(&channel->lock);
+  if (fresh && atomic_exchange(&channel->asleep, false))
+    wakeup_signal(&channel->io);
   return fresh;
 }
 
-bool channel_command(struct channel *channel, struct message *message,
-                     int kind) {
-  return post(channel, &channel->commands, &channel->io, message, kind);
+/* (With the lock.)  Must a byte be written? */
+static bool announce(struct channel *channel) {
+  if (!channel->events.first || channel->announced) return false;
+  return channel->announced = true;
+}
+
+static bool post_event(struct channel *channel, struct message *message,
+                       int kind, bool now) {
+  pthread_mutex_lock(&channel->lock);
+  bool fresh = append(&channel->events, message, kind);
+  bool signal = now && announce(channel);
+  pthread_mutex_unlock(&channel->lock);
+  if (signal) wakeup_signal(&channel->lua);
+  return fresh;
 }
 
 bool channel_event(struct channel *channel, struct message *message, int kind) {
-  return post(channel, &channel->events, &channel->lua, message, kind);
+  return post_event(channel, message, kind, true);
 }
 
-static struct message *take(struct channel *channel,
-                            struct message_queue *queue,
-                            const struct wakeup *clear) {
+bool channel_event_later(struct channel *channel, struct message *message,
+                         int kind) {
+  return post_event(channel, message, kind, false);
+}
+
+void channel_rise(struct channel *channel) {
+  atomic_store(&channel->asleep, false);
+}
+
+bool channel_rest(struct channel *channel) {
+  atomic_store(&channel->asleep, true);
   pthread_mutex_lock(&channel->lock);
+  bool idle = !channel->commands.first;
+  bool signal = announce(channel);
+  pthread_mutex_unlock(&channel->lock);
+  if (signal) wakeup_signal(&channel->lua);
+  if (!idle) channel_rise(channel);
+  return idle;
+}
+
+/* (With the lock.) */
+static struct message *take(struct message_queue *queue) {
   struct message *first = queue->first;
-  if (first) {
-    queue->first = NULL;
-    queue->end = &queue->first;
-    if (clear) wakeup_clear(clear);
+  queue->first = NULL;
+  queue->end = &queue->first;
+  return first;
+}
+
+struct message *channel_take_commands(struct channel *channel) {
+  pthread_mutex_lock(&channel->lock);
+  struct message *first = take(&channel->commands);
+  pthread_mutex_unlock(&channel->lock);
+  return first;
+}
+
+/* For Lua's loop there is a byte to read exactly while there are events that
+ * were announced, so it never turns for nothing: they are taken with their
+ * byte, and while that is still on its way they are not there.  (A host that
+ * reads the bytes may have had it already.) */
+struct message *channel_take_events(struct channel *channel, bool host_read) {
+  struct message *first = NULL;
+  pthread_mutex_lock(&channel->lock);
+  bool awaits = channel->announced && !host_read && !channel->redirected;
+  if (awaits) {
+    pthread_mutex_unlock(&channel->lock);
+    bool came = wakeup_clear(&channel->lua);
+    pthread_mutex_lock(&channel->lock);
+    awaits = !came;
+  }
+  if (!awaits) {
+    first = take(&channel->events);
+    channel->announced = false;
   }
   pthread_mutex_unlock(&channel->lock);
   return first;
 }
 
-struct message *channel_take_commands(struct channel *channel) {
-  return take(channel, &channel->commands, NULL);
-}
-
-struct message *channel_take_events(struct channel *channel, bool host_read) {
-  return take(channel, &channel->events, host_read ? NULL : &channel->lua);
-}
-
 bool channel_redirect(struct channel *channel, int fd) {
   pthread_mutex_lock(&channel->lock);
   bool ok = wakeup_redirect(&channel->lua, fd);
-  /* What is there was signalled where nobody reads any more. */
-  if (ok && channel->events.first) wakeup_signal(&channel->lua);
+  bool signal = ok && channel->announced;
+  channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
+  /* What is there was signalled where nobody reads any more. */
+  if (signal) wakeup_signal(&channel->lua);
   return ok;
 }
 
@@ -87,6 +154,17 @@ void channel_done(struct channel *channel, struct message *message) {
   pthread_mutex_unlock(&channel->lock);
 }
 
-void message_drop(const struct message *message) {
-  if (message->drop) message->drop(message->subject);
+void message_init(struct message *message, struct subject *subject) {
+  ptrdiff_t place = (char *)message - (char *)subject;
+  assert(place > 0 && place <= UINT16_MAX);
+  *message = (struct message){.place = (uint16_t)place};
+}
+
+void *message_subject(struct message *message) {
+  return (char *)message - message->place;
+}
+
+void message_drop(struct message *message) {
+  struct subject *subject = message_subject(message);
+  if (message_holds(message)) subject->drop(subject);
 }

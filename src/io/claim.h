@@ -24,6 +24,14 @@ enum claim_state {
   CLAIM_LOST /* + enum loss; the last one */
 };
 
+/* The word of a claim: its state, is its node not to be passed on any more, and
+ * how many local turns it has had on the Lua thread. */
+enum {
+  WORD_STATE = 15,
+  WORD_ASKED_FOR = 16, /* somebody wants the lock */
+  WORD_TURN = 32,      /* one of them */
+};
+
 /* What a whole session's claims stand on. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
@@ -31,51 +39,81 @@ struct proof {
   _Atomic int held;            /* (a) how many of them are HELD */
 };
 
+/* The same as struct rival, with data of its own, as far as they are shown. */
+struct shown_rival {
+  int size, shown;
+  bool holds;
+  char data[];
+};
+
 struct core;
+struct line;
 
 struct claim {
+  struct subject subject;
   _Atomic int references; /* (a) the Lua handle, each queued message, the
                                contender until it is forgotten */
+  int shares;             /* (l) guards that stand on it */
   struct core *core;      /* (c) whose it is */
   struct proof *proof;    /* (c) outlives us: the handle keeps it */
   uint64_t number;        /* (c) what events call it */
   int64_t asked;          /* (c) when */
-  size_t prefix;          /* (c) length of the chroot in `path` */
-  size_t length;          /* (c) of `path` without a semaphore's directory */
-  char *path, *data;      /* (c) */
+  const char *path;       /* (c) */
+  uint16_t prefix;        /* (c) length of the chroot in it */
+  uint16_t length;        /* (c) of it without a semaphore's directory */
 
-  /* (a) enum claim_state.  HELD is left by a compare-and-swap, so of all who
-   * would end a hold one does, on either thread: the release, the I/O thread's
-   * word, or the Lua thread's own clock.  The reason of a loss is part of that
-   * word: nobody sees a loss without it, and who comes second leaves it. */
-  _Atomic int state;
+  /* (a) enum claim_state, and more.  HELD is left by a compare-and-swap, so of
+   * all who would end a hold one does, on either thread: the release, the I/O
+   * thread's word, or the Lua thread's own clock.  The reason of a loss is part
+   * of that word: nobody sees a loss without it, and who comes second leaves it.
+   *
+   * A node that goes from one claim to the next on the Lua thread (turns.h) has
+   * one word all the time, its root's, that is the claim which the I/O thread has
+   * granted it to.  Each turn is one more compare-and-swap on it.  So whoever
+   * ends that hold ends it for whoever has the node then: nobody is passed a
+   * node that was lost, and whoever has it sees the loss. */
+  _Atomic int word;
 
-  /* HELD */
-  int64_t hold_until;      /* (p) NEVER: no max_hold */
-  int64_t token;           /* (p) */
-  int turn;                /* (p) local turns before this one */
-  char node[NAME_MAX_OWN]; /* (p) */
-  /* REFUSED */
-  enum verdict verdict; /* (p) */
-  int reason;           /* (p) ZooKeeper's code, or ours; 0: none is needed */
-  struct denial denial; /* (p) what that was a reason for */
-  int bytes; /* (p) of the request that was too large, if that is the reason */
-  int ahead; /* (p) how many were ahead of us */
-  char rival[OP_SHOWN]; /* (p) whom we waited for: struct rival, its data cut */
-  int rival_size;       /* (p) */
-  bool rival_holds;     /* (p) */
+  union {
+    struct {              /* HELD, and what follows */
+      int64_t hold_until; /* (p) NEVER: no max_hold */
+      int64_t token;      /* (p) */
+      int turn;           /* (p) local turns before this one */
+      /* (a) A root: after so many turns of its node nobody else stood in the
+       * queue, as far as is known.  0: nobody knows. */
+      _Atomic int alone_until;
+    };
+    struct {                /* REFUSED */
+      enum verdict verdict; /* (p) */
+      int reason; /* (p) ZooKeeper's code, or ours; 0: none is needed */
+      int bytes;  /* (p) of the request that was too large, if so */
+      int ahead;  /* (p) how many were ahead of us; -1: one at least */
+      struct shown_rival *rival; /* (p) whom we waited for; or NULL */
+    };
+  };
 
-  struct message acquire, cancel, release, watch; /* commands */
-  struct message decided, lost, revoked, gone;    /* events */
-  int shares;       /* (l) guards that stand on it */
-  bool report_gone; /* (i) `gone` is wanted, and was not posted */
+  /* Commands.  One that has begun to hold may want its watch.  Events: a hold
+   * that is lost is not released, so of one either LOST is told or GONE. */
+  struct message begin, cancel, release;
+  struct message decided, revoked, ended;
+
+  /* Local turns: turns.c. */
+  struct claim *root; /* (l) whose node it was passed; NULL: its own */
+  struct line *line;  /* (l) where it waits, or keeps others waiting */
+  struct claim *before, *after; /* (l) in that line */
+  uint64_t speaks_for; /* (l) a root: the number of who has its node now */
+  bool sent;           /* (l) the I/O thread has been told of it */
+  bool over;           /* (l) it has passed the node on */
+  bool looks;          /* (l) a root: the I/O thread is to look around */
+
+  bool report_gone; /* (i) EVENT_GONE is wanted, and was not posted */
   bool removed;     /* (i) no node of it is left on a server */
-  int stays;        /* (c) once `gone` is posted: why the node is not; or 0 */
+  int stays;        /* (c) once that is posted: why the node is not; or 0 */
   bool joined;      /* (i) the session knows our contender */
 
-  struct contender *gate;     /* (i) KIND_PERMIT: its memory */
-  struct contender contender; /* (i); its node's path, `path`
-                                  and `data` follow */
+  struct contender contender; /* (i), but for its options, which are (c), and
+                                  its denial and its node's name, (p); its
+                                  node's path, `path` and the data follow */
 };
 
 struct claim *claim_new(struct proof *proof, const char *chroot,
@@ -85,17 +123,40 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
-/* The I/O thread's word, HELD or REFUSED, after all else of it is written. */
-void claim_decide(struct claim *claim, enum claim_state state);
-/* Either thread: from HELD to `next`; false: another was first. */
+/* The I/O thread's word, of what its contender has told. */
+void claim_grant(struct claim *claim);
+void claim_refuse(struct claim *claim, enum verdict why, int reason);
+/* The I/O thread: its node is not to be passed on any more. */
+void claim_ask_for(struct claim *claim);
+/* The I/O thread, of a root: nobody else stands in the queue; or perhaps somebody
+ * does, from the turn on that it has now. */
+void claim_be_alone(struct claim *claim);
+void claim_have_company(struct claim *claim);
+/* The Lua thread, of a root: how many turns had its node after it was alone last,
+ * at this one?  0: it is, as far as is known. */
+int claim_turns_in_company(const struct claim *claim, int turn);
+/* Either thread, of a root: from HELD to `next`; false: another was first. */
 bool claim_end_hold(struct claim *claim, int next);
+/* Either thread, of a root: what its word says. */
+enum claim_state claim_said(const struct claim *claim);
+enum loss claim_said_loss(
+    const struct claim *claim); /* LOSS_NONE: it was not */
+/* The I/O thread: so many local turns has its node had on the Lua thread. */
+int claim_turns(const struct claim *claim);
 
+/* The Lua thread, of any claim. */
+
+/* Of a hold: its node's name. */
+const char *claim_node(struct claim *claim);
+/* Whose word counts for it: a root. */
+struct claim *claim_root(struct claim *claim);
+/* CLAIM_LOST: with the reason, so it is that or more. */
+enum claim_state claim_state(const struct claim *claim);
 /* Why it was lost; LOSS_NONE if it was not. */
 enum loss claim_loss(const struct claim *claim);
 /* What has ended the hold by our clock alone, if that is all that has. */
 enum loss claim_overdue(const struct claim *claim);
-
-/* Do we hold, provably, right now?  No I/O; any thread. */
+/* Do we hold, provably, right now?  No I/O. */
 bool claim_is_held(const struct claim *claim);
 /* Nanoseconds for which that stands without hearing from a server. */
 int64_t claim_lease(const struct claim *claim);

@@ -31,7 +31,7 @@
  * How often a server is tried, is decided here and nowhere else (addresses.h):
  * what it says before it drops a connection does not count, but how long the
  * connection lives.  Names are looked up again whenever a connection is
- * missing for some time, for they may have moved, and move again.
+ * missing for some time (whereabouts.h).
  *
  * If the ensemble refuses our credentials, waiters are told at once; it is
  * asked again after a while, for it may have been a matter of its settings. */
@@ -45,7 +45,7 @@
 #include "addresses.h"
 #include "clock.h"
 #include "library.h"
-#include "resolver.h"
+#include "whereabouts.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
@@ -53,8 +53,6 @@
 /* A connection that has lived for so long was worth having. */
 #define LIFE SECOND
 #define ATTEMPT_FIRST SECOND
-#define LOOK_UP_FIRST SECOND
-#define LOOK_UP_MAX (5 * SECOND)
 #define REFUSAL_FIRST SECOND
 #define REFUSAL_MAX (30 * SECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
@@ -73,7 +71,6 @@ struct client {
   const struct settings *settings; /* (c) */
   struct session *session;         /* (c) but not what it points to */
   struct client_listener listener; /* (c) */
-  const struct wakeup *wakeup;     /* (c) */
 
   enum client_state state;
   struct library *library;
@@ -91,9 +88,7 @@ struct client {
   int64_t granted; /* the timeout of the connection */
   int refusals;    /* of our credentials, in a row */
 
-  struct resolver *resolver; /* at work, or NULL */
-  int64_t look_up_at;        /* when to ask where the servers are */
-  int64_t look_up_pause;     /* until the time after that */
+  struct whereabouts whereabouts; /* of the servers */
 };
 
 /* The facts of the state.  Whatever a server does, they hold. */
@@ -142,32 +137,11 @@ static bool is_connected(const struct client *client) {
   return client->state == CLIENT_GREETED || client->state == CLIENT_CONNECTED;
 }
 
-static void wake_up(void *self) { wakeup_signal(self); }
-
-static void look_up_later(struct client *client, int64_t pause) {
-  client->look_up_at = clock_now() + pause;
-}
-
-/* A connection is missing: where are the servers, if it stays away? */
-static void expect_moves(struct client *client) {
-  client->look_up_pause = LOOK_UP_FIRST;
-  if (!resolver_is_numeric(&client->settings->hosts))
-    look_up_later(client, client->look_up_pause);
-}
-
-static void look_up(struct client *client) {
-  client->look_up_at = NEVER;
-  if (client->resolver) return;
-  client->resolver =
-      resolver_start(&client->settings->hosts, wake_up, (void *)client->wakeup);
-  if (!client->resolver) look_up_later(client, RETRY_AFTER);
-}
-
 static void use_addresses(struct client *client, const char *list) {
   if (client->state == CLIENT_TRYING) leave(client);
   client->address = client->granted_by = -1;
   if (!addresses_set(&client->addresses, list))
-    look_up_later(client, RETRY_AFTER);
+    whereabouts_ask_in(&client->whereabouts, RETRY_AFTER);
   else if (client->state == CLIENT_NAMELESS)
     client->state = CLIENT_RESTING;
 }
@@ -176,17 +150,14 @@ static void use_addresses(struct client *client, const char *list) {
 static void looked_up(struct client *client) {
   const char *error = "";
   bool temporary = false;
-  if (!client->resolver) return;
-  const char *list = resolver_result(client->resolver, &error, &temporary);
+  const char *list =
+      whereabouts_answer(&client->whereabouts, &error, &temporary);
   if (!list) return;
-  client->look_up_pause = client->look_up_pause / 2 * 3;
-  if (client->look_up_pause > LOOK_UP_MAX) client->look_up_pause = LOOK_UP_MAX;
-  if (!is_connected(client) && !resolver_is_numeric(&client->settings->hosts))
-    look_up_later(client, client->look_up_pause);
+  if (!is_connected(client)) whereabouts_ask_again(&client->whereabouts);
   if (!*list) {
     say_error(client, error);
     if (client->state == CLIENT_NAMELESS) {
-      look_up_later(client, 5 * RETRY_AFTER);
+      whereabouts_ask_in(&client->whereabouts, 5 * RETRY_AFTER);
       if (!temporary)
         client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
     }
@@ -194,35 +165,10 @@ static void looked_up(struct client *client) {
              !addresses_are(&client->addresses, list)) {
     use_addresses(client, list);
   }
-  resolver_abandon(client->resolver);
-  client->resolver = NULL;
+  whereabouts_done(&client->whereabouts);
 }
 
 /* Attempts. */
-
-/* The addresses for one handle, as the library wants them: of odd number, for
- * of an even list it skips every second one (ZOOKEEPER-2466).  NULL: no
- * memory. */
-static char *list_addresses(struct client *client, int64_t now) {
-  struct addresses *a = &client->addresses;
-  int ready = library_tries_all() ? addresses_ready(a, now) : 1;
-  int first = addresses_take(a, now), which = first;
-  int n = ready + (ready % 2 == 0);
-  size_t size = 1;
-  for (int i = 0; i < a->count; i++) size += 2 * (strlen(a->list[i].text) + 1);
-  char *list = calloc(1, size);
-  if (!list) return NULL;
-  for (int i = 0; i < n; i++) {
-    if (i == ready) which = first;
-    if (i) strcat(list, ",");
-    strcat(list, a->list[which].text);
-    if (i + 1 < ready) which = addresses_take(a, now);
-  }
-  a->next = (first + 1) % a->count;
-  client->tries = n;
-  client->address = ready == 1 ? first : -1;
-  return list;
-}
 
 /* One that does not answer may be broken, or have forgotten us (a server that
  * is just starting does); but it may also be slow. */
@@ -234,7 +180,8 @@ static int64_t patience(const struct client *client) {
 }
 
 static void try_to_connect(struct client *client, int64_t now) {
-  char *list = list_addresses(client, now);
+  char *list = addresses_attempt(&client->addresses, now, library_tries_all(),
+                                 &client->tries, &client->address);
   if (!list) {
     client->rest_until = now + RETRY_AFTER;
     return;
@@ -301,7 +248,8 @@ static void blame(struct client *client) {
 
 static void connected(struct client *client) {
   client->state = CLIENT_CONNECTED;
-  client->give_up_at = client->look_up_at = NEVER;
+  client->give_up_at = NEVER;
+  whereabouts_rest(&client->whereabouts);
   client->refusals = client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
                     client->granted, library_began(client->library));
@@ -355,7 +303,7 @@ static void on_lost(void *self) {
     blame(client);
   else if (client->address >= 0)
     addresses_served(&client->addresses, client->address);
-  expect_moves(client);
+  whereabouts_expect_moves(&client->whereabouts);
   session_disconnected(client->session, clock_now());
 }
 
@@ -409,9 +357,9 @@ static void on_error(void *self, const char *server, const char *text) {
 
 /* The protocol's wishes. */
 
-static bool submit(void *self, const struct op *op) {
+static bool submit(void *self, const struct op *op, const struct op *before) {
   struct client *client = self;
-  return library_submit(client->library, op);
+  return library_submit(client->library, op, before);
 }
 
 /* Who has lost its session looks for a new one unasked (end_session), and may
@@ -419,7 +367,7 @@ static bool submit(void *self, const struct op *op) {
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);
-  if (client->state == CLIENT_NAMELESS) look_up(client);
+  if (client->state == CLIENT_NAMELESS) whereabouts_ask(&client->whereabouts);
 }
 
 struct transport client_transport(struct client *client) {
@@ -447,9 +395,8 @@ struct client *client_new(const struct settings *settings,
   client->settings = settings;
   client->session = session;
   client->listener = *listener;
-  client->wakeup = wakeup;
-  client->look_up_at = client->give_up_at = NEVER;
-  client->look_up_pause = LOOK_UP_FIRST;
+  client->give_up_at = NEVER;
+  whereabouts_init(&client->whereabouts, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;
   addresses_init(&client->addresses,
                  (uint64_t)clock_now() ^ (uint64_t)(uintptr_t)client);
@@ -460,8 +407,7 @@ struct client *client_new(const struct settings *settings,
 }
 
 void client_close(struct client *client) {
-  resolver_abandon(client->resolver);
-  client->resolver = NULL;
+  whereabouts_done(&client->whereabouts);
   library_close(client->library, true);
 }
 
@@ -476,12 +422,12 @@ void client_free(struct client *client) {
 int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);
   int64_t now = clock_now();
-  if (client->look_up_at <= now) look_up(client);
+  if (client->whereabouts.due <= now) whereabouts_ask(&client->whereabouts);
   looked_up(client);
   if (client->give_up_at <= now) give_up(client);
   if (attempt_due(client) <= now) try_to_connect(client, now);
   int64_t due = library_prepare(client->library, fd, events);
-  int64_t others[] = {client->look_up_at, client->give_up_at,
+  int64_t others[] = {client->whereabouts.due, client->give_up_at,
                       attempt_due(client)};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,16 @@
 #include "query.h"
 #include "reason.h"
 
+enum { LINGER = 30 * 1000 }; /* ns */
+
 /* The session whose I/O thread this is. */
 static _Thread_local const struct core *runs;
 
 /* Events out. */
 
+/* (Told at the end of the turn, with whatever else it brings.) */
 static void post(struct core *core, struct message *message, int kind) {
-  channel_event(&core->channel, message, kind);
+  channel_event_later(&core->channel, message, kind);
 }
 
 static void post_claim(struct core *core, struct claim *claim,
@@ -35,10 +39,7 @@ static void post_claim(struct core *core, struct claim *claim,
 static void client_error(void *self, const char *server, const char *error) {
   struct core *core = self;
   char text[300];
-  pthread_mutex_lock(&core->error_lock);
-  snprintf(core->error, sizeof core->error, "%s", error);
-  core->troubled = true;
-  pthread_mutex_unlock(&core->error_lock);
+  last_error_note(&core->last_error, error);
   snprintf(text, sizeof text, "no connection%s%s: %s", server ? " to " : "",
            server ? server : "", error);
   log_notice(&core->log, "warn", text);
@@ -50,12 +51,9 @@ static void notify_state(struct core *core, enum session_state state) {
     snprintf(text, sizeof text, "the session 0x%llx has expired",
              (unsigned long long)core->session_id);
     log_notice(&core->log, "warn", text);
-  } else if (state == SESSION_CONNECTED) {
-    pthread_mutex_lock(&core->error_lock);
-    bool troubled = core->troubled;
-    core->troubled = false;
-    pthread_mutex_unlock(&core->error_lock);
-    if (troubled) log_notice(&core->log, "info", "there is a connection again");
+  } else if (state == SESSION_CONNECTED &&
+             last_error_is_over(&core->last_error)) {
+    log_notice(&core->log, "info", "there is a connection again");
   }
 }
 
@@ -100,42 +98,19 @@ static void on_state(void *self, enum session_state state) {
 }
 
 static void count_wait(struct core *core, int64_t waited) {
-  int bucket = 0;
-  for (int64_t us = waited / 1000; us > 0 && bucket < WAIT_BUCKETS - 1; us /= 2)
-    bucket++;
-  counter_add(&core->waits[bucket], 1);
+  counter_add(&core->waits[wait_bucket(waited)], 1);
 }
 
 static void granted(struct core *core, struct claim *claim) {
-  struct contender *c = &claim->contender;
-  claim->token = contender_token(c);
-  claim->hold_until = c->timer.due;
-  claim->turn = c->node.turn;
-  memcpy(claim->node, c->node.name, sizeof claim->node);
   count_wait(core, session_now(&core->session) - claim->asked);
   publish_lease(core); /* what a claim stands on is seen before the claim is */
-  claim_decide(claim, CLAIM_HELD);
+  claim_grant(claim);
   post_claim(core, claim, &claim->decided, EVENT_GRANTED);
-}
-
-static void note_rival(struct claim *claim, const struct rival *rival) {
-  claim->rival_size = rival->data ? rival->size : 0;
-  claim->rival_holds = rival->holds;
-  if (claim->rival_size > 0)
-    memcpy(claim->rival, rival->data,
-           (size_t)(rival->size < OP_SHOWN ? rival->size : OP_SHOWN));
 }
 
 static void refused(struct core *core, struct claim *claim, enum verdict why,
                     int reason) {
-  claim->verdict = why;
-  claim->ahead = claim->contender.view.ahead;
-  note_rival(claim, &claim->contender.rival);
-  claim->reason = reason;
-  claim->denial = claim->contender.denial;
-  if (reason == REASON_TOO_LARGE)
-    claim->bytes = contender_bytes(&claim->contender);
-  claim_decide(claim, CLAIM_REFUSED);
+  claim_refuse(claim, why, reason);
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
 }
 
@@ -144,7 +119,8 @@ static void lost(struct core *core, struct claim *claim, enum verdict why) {
   claim_end_hold(claim, why == VERDICT_CLOSED
                             ? CLAIM_RELEASED
                             : CLAIM_LOST + (int)claim->contender.loss);
-  if (claim_loss(claim)) post_claim(core, claim, &claim->lost, EVENT_LOST);
+  if (claim_said_loss(claim))
+    post_claim(core, claim, &claim->ended, EVENT_LOST);
 }
 
 /* It is known that its node is gone, or that it cannot be deleted. */
@@ -153,7 +129,7 @@ static void tell_gone(struct core *core, struct claim *claim) {
   if (!claim->report_gone || !(claim->removed || kept)) return;
   claim->report_gone = false;
   claim->stays = kept;
-  post_claim(core, claim, &claim->gone, EVENT_GONE);
+  post_claim(core, claim, &claim->ended, EVENT_GONE);
 }
 
 /* (Who was refused because of another's is told so.  One that is not kept may
@@ -190,7 +166,14 @@ void core_hear(struct contender *c, enum news news) {
       lost(core, claim, c->verdict);
       break;
     case NEWS_REVOKED:
+      claim_ask_for(claim);
       post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
+      break;
+    case NEWS_ALONE:
+      claim_be_alone(claim);
+      break;
+    case NEWS_COMPANY:
+      claim_have_company(claim);
       break;
     case NEWS_KEPT:
       kept(core, claim);
@@ -234,10 +217,12 @@ static void cancel(struct core *core, int64_t now, struct claim *claim) {
 }
 
 static void release(struct core *core, int64_t now, struct claim *claim) {
-  if (claim->joined && !claim->removed)
+  if (claim->joined && !claim->removed) {
+    contender_count_turns(&claim->contender, claim_turns(claim));
     session_release(&core->session, now, &claim->contender);
-  else
+  } else {
     claim->removed = true;
+  }
   tell_gone(core, claim); /* it may have been lost at this very moment */
 }
 
@@ -249,7 +234,7 @@ static void abandon(struct core *core, int64_t now, struct claim *claim) {
 }
 
 static void lose(struct core *core, int64_t now, struct claim *claim) {
-  enum loss why = claim_loss(claim);
+  enum loss why = claim_said_loss(claim);
   if (why == LOSS_SILENCE) session_fall_silent(&core->session, now);
   if (claim->joined) session_lose(&core->session, now, &claim->contender, why);
 }
@@ -278,6 +263,10 @@ static void obey_for(struct core *core, int64_t now, struct claim *claim,
     case COMMAND_WATCH:
       if (claim->joined) session_watch(&core->session, now, &claim->contender);
       break;
+    case COMMAND_LOOK_AROUND:
+      if (claim->joined)
+        session_look_around(&core->session, now, &claim->contender);
+      break;
   }
   claim_drop(claim); /* the message's */
 }
@@ -288,15 +277,18 @@ static void obey(struct core *core, int64_t now, struct message *message,
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* whose answer will free it */
-    query_start(message->subject, &core->session, &core->window, answer, core);
-  } else {
-    obey_for(core, now, message->subject, kind);
+    query_start(message_subject(message), &core->session, &core->window, answer,
+                core);
+  } else if (kind != COMMAND_ALARM) { /* (which is heard of before a wait) */
+    obey_for(core, now, message_subject(message), kind);
   }
 }
 
-static void take_commands(struct core *core) {
+/* False: there was none. */
+static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
   int64_t now = clock_now();
+  bool any = message;
   while (message) {
     struct message *next = message->next;
     int kind = message->kind;
@@ -304,21 +296,38 @@ static void take_commands(struct core *core) {
     obey(core, now, message, kind);
     message = next;
   }
+  return any;
 }
 
 /* The thread. */
+
+/* When is the Lua thread to be called?  It has been, if that is past. */
+static int64_t call(struct core *core) {
+  int64_t at = core->alarm_at;
+  if (at == NEVER || at > clock_now()) return at;
+  if (!atomic_compare_exchange_strong(&core->alarm_at, &at, NEVER)) return at;
+  post(core, &core->alarm_event, EVENT_ALARM);
+  return NEVER;
+}
+
+static int64_t earlier(int64_t one, int64_t other) {
+  return one < other ? one : other;
+}
 
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[2] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
   int timeout = -1;
-  if (due != NEVER) {
+  if (!channel_rest(&core->channel)) {
+    timeout = 0;
+  } else if (due != NEVER) {
     int64_t left = due - clock_now();
     timeout = left <= 0              ? 0
               : left > 3600000000000 ? 3600000
                                      : (int)(left / 1000000) + 1;
   }
   int n = poll(fds, 2, timeout);
+  channel_rise(&core->channel);
   if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
   if (n < 0) fds[1].revents = 0;
   client_process(core->client, fds[1].revents);
@@ -333,6 +342,17 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
+/* Who has given a lock back that others wait for mostly asks for it again at once:
+ * one transaction for both is worth so much patience. */
+static void linger(struct core *core) {
+  int64_t end = clock_now() + LINGER;
+  while (session_lingers(&core->session) && clock_now() < end) {
+    sched_yield();
+    if (take_commands(core)) session_run(&core->session, clock_now());
+  }
+  session_flush(&core->session);
+}
+
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
@@ -343,20 +363,22 @@ static void *run(void *argument) {
     int fd;
     short events;
     int64_t due = client_prepare(core->client, &fd, &events);
-    int64_t other = session_due(s);
-    wait_until(core, other < due ? other : due, fd, events);
+    due = earlier(due, earlier(session_due(s), call(core)));
+    wait_until(core, due, fd, events);
     if (core->ending) end(core);
     client_deliver(core->client);
     take_commands(core);
     session_run(s, clock_now());
+    linger(core);
     publish_lease(core);
   }
+  channel_rest(&core->channel); /* what follows may last */
   client_close(core->client);
   session_free(s);
   client_free(core->client);
   settings_forget_credentials(core->settings); /* (holds may keep the rest) */
   registry_remove(&core->registered);
-  post(core, &core->closed_event, EVENT_CLOSED);
+  channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
   core_forget(core);
   return NULL;
@@ -408,27 +430,17 @@ bool core_start(struct core *core) {
   return false;
 }
 
-static void discard(struct message *message) {
-  while (message) {
-    struct message *next = message->next;
-    message_drop(message);
-    message = next;
-  }
-}
-
 void core_leave_channel(struct core *core) {
-  if (--core->users > 0) return;
-  discard(channel_take_commands(&core->channel));
-  discard(channel_take_events(&core->channel, false));
-  channel_close(&core->channel);
+  if (--core->users == 0) channel_close(&core->channel);
 }
 
 void core_keep(struct core *core) { core->references++; }
 
 void core_forget(struct core *core) {
   if (--core->references > 0) return;
-  pthread_mutex_destroy(&core->error_lock);
+  last_error_free(&core->last_error);
   log_free(&core->log);
   settings_free(core->settings);
+  turns_free(&core->turns);
   free(core);
 }

@@ -9,18 +9,17 @@
 
 #include "claim.h"
 #include "client.h"
+#include "last_error.h"
 #include "log.h"
 #include "nginx_socket.h"
 #include "registry.h"
+#include "turns.h"
 #include "window.h"
 
 #pragma GCC visibility push(hidden)
 
-enum { WAIT_BUCKETS = 28 };
-
 /* (c) constant after core_open  (i) the I/O thread  (l) the Lua thread
- * (a) atomic  (m) guarded by error_lock; what is not marked has marks of its
- * own */
+ * (a) atomic; what is not marked has marks of its own */
 struct core {
   _Atomic int references;    /* (a) both threads, and each hold of Lua's */
   _Atomic int users;         /* (a) threads that may use the channel */
@@ -28,6 +27,7 @@ struct core {
   struct settings *settings; /* (c) */
   struct channel channel;
   struct log log;
+  struct last_error last_error;
   struct registered registered;
 
   struct proof proof;
@@ -36,21 +36,21 @@ struct core {
   _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
   _Atomic int failure;     /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
-  _Atomic bool ending; /* (a) the process is: see end in core.c */
-
-  pthread_mutex_t error_lock;
-  char error[200]; /* (m) the last error of the client */
-  bool troubled;   /* (m) since the last connection */
+  _Atomic bool ending;      /* (a) the process is: see end in core.c */
+  _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
 
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
   struct window window;   /* (i) of queries */
   bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) send them */
+  struct message alarm_event;                             /* (i) sends it */
 
   pthread_t thread;                 /* (l) */
   struct message close;             /* (l) sends it; or an exit */
   struct message nudge_event;       /* (l) sends it */
+  struct turns turns;               /* (l) */
+  struct message alarm;             /* (l) sends it */
   uint64_t numbers;                 /* (l) of claims, queries and requests */
   bool closed;                      /* (l) core_close was called */
   bool left;                        /* (l) core_leave was called */

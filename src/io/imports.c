@@ -1,5 +1,5 @@
 /* A shared library calls through a table of addresses that the linker has
- * filled in, one for each function that it imports; six of them are written
+ * filled in, one for each function that it imports; ten of them are written
  * anew here.  Each of ours does what the original does: whoever else in the
  * process uses the library will not notice. */
 #include "imports.h"
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "stream.h"
 
 /* Ours. */
 
@@ -35,8 +36,14 @@ static int close_on_exec_pipe(int fds[2]) {
   return rc;
 }
 
+/* Constant once replace has run: the library does with a socket what a stream
+ * has to know of. */
+static _Atomic bool has_streams;
+
 static int close_on_exec_socket(int domain, int type, int protocol) {
-  return socket(domain, type | SOCK_CLOEXEC, protocol);
+  int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
+  if (has_streams) stream_bind(fd);
+  return fd;
 }
 
 /* Takes a lock while it asks for the machine's interfaces.  We give it numeric
@@ -79,22 +86,38 @@ static char *gated_strerror(int problem) {
 
 typedef void function(void);
 
-static const struct {
+static struct {
   const char *name;
   function *ours;
+  bool of_stream, found;
 } replacements[] = {
-    {"pipe", (function *)close_on_exec_pipe},
-    {"socket", (function *)close_on_exec_socket},
-    {"getaddrinfo", (function *)gated_getaddrinfo},
-    {"localtime_r", (function *)gated_localtime_r},
-    {"strftime", (function *)gated_strftime},
-    {"strerror", (function *)gated_strerror},
+    {"pipe", (function *)close_on_exec_pipe, false, false},
+    {"socket", (function *)close_on_exec_socket, true, false},
+    {"close", (function *)stream_close, true, false},
+    {"send", (function *)stream_send, true, false},
+    {"recv", (function *)stream_recv, true, false},
+    {"poll", (function *)stream_poll, true, false},
+    {"getaddrinfo", (function *)gated_getaddrinfo, false, false},
+    {"localtime_r", (function *)gated_localtime_r, false, false},
+    {"strftime", (function *)gated_strftime, false, false},
+    {"strerror", (function *)gated_strerror, false, false},
 };
+enum { REPLACEMENTS = sizeof replacements / sizeof *replacements };
 
 static function *replacement(const char *name) {
-  for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++)
-    if (strcmp(name, replacements[i].name) == 0) return replacements[i].ours;
+  for (int i = 0; i < REPLACEMENTS; i++) {
+    if (strcmp(name, replacements[i].name) != 0) continue;
+    replacements[i].found = true;
+    return replacements[i].ours;
+  }
   return NULL;
+}
+
+/* A compiler may have made it import others in place of some. */
+static bool has_all_of_stream(void) {
+  for (int i = 0; i < REPLACEMENTS; i++)
+    if (replacements[i].of_stream && !replacements[i].found) return false;
+  return true;
 }
 
 /* The library in memory. */
@@ -232,6 +255,7 @@ static void replace(void) {
   /* In one piece with us it would make ours call ours. */
   replaced = found && search.image.base != own.image.base &&
              search.image.dynamic && patch_image(&search.image);
+  has_streams = replaced && has_all_of_stream();
 }
 
 int imports_last_pipe(void) {

@@ -1,6 +1,7 @@
 /* What ZooKeeper's library is given in place of some functions of the C
  * library, which it calls on threads of its own as well, at times of its own:
- * descriptors that no child program inherits, and the gate of fork.h. */
+ * descriptors that no child program inherits, the gate of fork.h, and the
+ * streams of stream.h. */
 #ifndef ZKLOCK_IMPORTS_H
 #define ZKLOCK_IMPORTS_H
 

@@ -78,8 +78,9 @@ void library_close(struct library *l, bool wait) {
 
 void library_part(struct library *l) { backend_part(l); }
 
-bool library_submit(struct library *l, const struct op *op) {
-  return requests_submit(l, op);
+bool library_submit(struct library *l, const struct op *op,
+                    const struct op *before) {
+  return requests_submit(l, op, before);
 }
 
 bool library_tries_all(void) { return backend_tries_all(); }

@@ -44,7 +44,9 @@ bool library_open(struct library *library, const char *addresses,
 bool library_is_open(const struct library *library);
 /* No attempt that may still succeed has begun before this. */
 int64_t library_began(const struct library *library);
-bool library_submit(struct library *library, const struct op *op);
+/* As a transport does it (op.h). */
+bool library_submit(struct library *library, const struct op *op,
+                    const struct op *before);
 /* Gives the handle up, but not its ZooKeeper session; `over` tells when it is
  * done: `st` at once, `mt` when a server or the library has given it up. */
 void library_part(struct library *library);

@@ -8,6 +8,7 @@ struct expected {
   struct expected *next;
   uint64_t serial;
   bool exact;
+  bool bare; /* its answer is a path, and nothing else */
   char path[];
 };
 
@@ -56,13 +57,14 @@ void answers_init(struct answers *a) {
   *a = (struct answers){.end = &a->first, .last = &a->first};
 }
 
-bool answers_expect(struct answers *a, const struct op *create) {
+bool answers_expect(struct answers *a, const struct op *create, bool bare) {
   size_t size = strlen(create->path) + 1;
   struct expected *e = malloc(sizeof *e + size);
   if (!e) return false;
   e->next = NULL;
   e->serial = create->serial;
   e->exact = create->exact;
+  e->bare = bare;
   memcpy(e->path, create->path, size);
   *a->end = e;
   a->last = a->end;
@@ -107,6 +109,7 @@ static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
   if (!is_path_of(e, i->text)) return "a node that nobody has asked for";
+  if (e->bare) return NULL;
   if (i->owner != a->session) return "our node as another session's";
   if (i->czxid <= a->newest) return "a node older than the one before it";
   a->newest = i->czxid;

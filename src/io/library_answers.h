@@ -38,8 +38,9 @@ void answers_init(struct answers *answers);
 /* Nothing of an earlier connection will be answered any more. */
 void answers_begin(struct answers *answers, int64_t session);
 
-/* False: no memory. */
-bool answers_expect(struct answers *answers, const struct op *create);
+/* False: no memory.  `bare`: its answer is a path, and nothing else. */
+bool answers_expect(struct answers *answers, const struct op *create,
+                    bool bare);
 /* The last one was not sent, after all. */
 void answers_expect_not(struct answers *answers);
 /* A reply has come. */

@@ -1,10 +1,31 @@
 #include "library_handle.h"
 
+#include <stdlib.h>
+
+static void free_slates(struct library *l, bool all) {
+  struct slate **link = &l->slates, *slate;
+  while ((slate = *link)) {
+    if (all || slate->is_done) {
+      *link = slate->next;
+      free(slate);
+    } else {
+      link = &slate->next;
+    }
+  }
+}
+
+void handle_keep(struct library *l, struct slate *slate) {
+  free_slates(l, false);
+  slate->next = l->slates;
+  l->slates = slate;
+}
+
 void handle_close(struct library *l) {
   if (!l->handle) return;
   inbox_current = &l->inbox;
   zookeeper_close(l->handle);
   l->handle = NULL;
+  free_slates(l, true);
   l->connected = l->parting = l->left = l->odd = false;
   l->outstanding = l->handed = 0;
   answers_begin(&l->answers, 0);

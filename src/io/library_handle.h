@@ -21,6 +21,14 @@
 /* The parts of a rehearsal (library_rehearsal.h). */
 enum { REHEARSED = 5 };
 
+/* Memory that the library writes to while a request is under way: the head of an
+ * allocated block.  It is not given back by who asks: where the library says that
+ * nothing was sent, for it has no memory, it may call back all the same. */
+struct slate {
+  struct slate *next;
+  _Atomic bool is_done; /* whoever calls back touches it no more */
+};
+
 struct backend; /* library_st.c's or library_mt.c's */
 
 /* (c) constant after library_new  (i) the I/O thread */
@@ -43,6 +51,8 @@ struct library {
   int outstanding;   /* (i) requests without a reply yet */
   int handed;        /* (i) so many credentials the library has */
 
+  struct slate *slates; /* (i) */
+
   /* The library's while one is under way: what has come of its parts. */
   zoo_op_result_t rehearsed[REHEARSED];
 
@@ -53,6 +63,8 @@ struct library {
 
 /* Closes it: nothing of it comes any more. */
 void handle_close(struct library *library);
+/* Frees it when it is done, or with the handle. */
+void handle_keep(struct library *library, struct slate *slate);
 
 /* About the server that a handle has; NULL, or "": it is not known which.
  * Any thread. */

@@ -35,8 +35,10 @@ void incident_free(struct incident *incident) {
   free(incident);
 }
 
+/* (All is taken at once: what is there has woken whoever takes it.) */
 void inbox_append(struct inbox *inbox, struct incident *incident) {
   pthread_mutex_lock(&inbox->lock);
+  bool was_empty = !inbox->first && !inbox->overflow;
   if (incident) {
     incident->next = NULL;
     *inbox->end = incident;
@@ -45,7 +47,7 @@ void inbox_append(struct inbox *inbox, struct incident *incident) {
     inbox->overflow = true;
   }
   pthread_mutex_unlock(&inbox->lock);
-  if (inbox->wakeup) wakeup_signal(inbox->wakeup);
+  if (inbox->wakeup && was_empty) wakeup_signal(inbox->wakeup);
 }
 
 struct incident *inbox_take(struct inbox *inbox, bool *overflow) {

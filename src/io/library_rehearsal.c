@@ -23,7 +23,8 @@ static int refused(const struct library *l) {
   return which;
 }
 
-static int outcome(const struct library *l, int rc) {
+static int outcome(const struct library *l, int told) {
+  int rc = answers_code(told);
   if (rc == ZOK || !code_is_answer(rc)) return rc;
   switch (refused(l)) {
     case MAKE:

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "library_backend.h"
+#include "library_exchange.h"
 #include "library_rehearsal.h"
 #include "protocol/name.h"
 
@@ -138,7 +139,8 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
 
 /* What goes out. */
 
-bool requests_submit(struct library *l, const struct op *op) {
+bool requests_submit(struct library *l, const struct op *op,
+                     const struct op *before) {
   zhandle_t *zh = l->handle;
   const void *data = (const void *)(uintptr_t)op->serial;
   int mode = op->persistent ? ZOO_PERSISTENT : ZOO_CONTAINER;
@@ -146,10 +148,12 @@ bool requests_submit(struct library *l, const struct op *op) {
   if (!zh || l->parting) return false;
   switch (op->kind) {
     case OP_CREATE:
-      if (!answers_expect(&l->answers, op)) return false;
-      rc = zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
-                        op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
-                        on_created, data);
+      if (!answers_expect(&l->answers, op, before)) return false;
+      rc = before ? exchange_submit(l, op, before)
+                  : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+                                 op->exact ? ZOO_EPHEMERAL
+                                           : ZOO_EPHEMERAL_SEQUENTIAL,
+                                 on_created, data);
       if (rc != ZOK) answers_expect_not(&l->answers);
       break;
     case OP_MKDIR:
@@ -197,6 +201,6 @@ bool requests_submit(struct library *l, const struct op *op) {
                                    0, (void_completion_t *)on_void, data);
       break;
   }
-  l->outstanding += rc == ZOK;
+  if (rc == ZOK) l->outstanding += before ? 2 : 1;
   return rc == ZOK;
 }

@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "library_codes.h"
+#include "stream.h"
 
 /* So many turns without anything read, though there is something: more than
  * bytes that come one by one make. */
@@ -28,6 +29,7 @@ struct backend {
   bool answered; /* (i) a request that was sent behind the credentials */
   int unread;    /* (i) bytes, after the last turn that read nothing */
   int idle;      /* (i) such turns in a row, with never fewer of them */
+  struct stream stream; /* (i) of `fd`, where there are streams */
 };
 
 const char *backend_name(void) { return "st"; }
@@ -35,7 +37,11 @@ bool backend_tries_all(void) { return false; }
 bool backend_has_threads(void) { return false; }
 
 static void reset(struct backend *b) {
-  *b = (struct backend){.fd = -1, .due = INT64_MAX};
+  b->fd = -1;
+  b->due = INT64_MAX;
+  b->answered = false;
+  b->unread = b->idle = 0;
+  stream_reset(&b->stream);
 }
 
 struct backend *backend_new(void) {
@@ -80,17 +86,21 @@ static void turn(struct library *l, short *events) {
   if (is_new && b->fd >= 0) fcntl(b->fd, F_SETFD, FD_CLOEXEC);
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
+  stream_flush(&b->stream); /* (it may have sent a ping) */
+  if (stream_is_waiting(&b->stream)) *events |= POLLOUT;
   b->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
            (int64_t)tv.tv_usec * 1000;
 }
 
 void backend_opened(struct library *l) {
   short events;
+  stream_use(&l->backend->stream);
   turn(l, &events);
 }
 
 void backend_close(struct library *l) {
   handle_close(l);
+  stream_use(NULL);
   reset(l->backend);
 }
 
@@ -135,8 +145,10 @@ void backend_look(struct library *l) {
 /* A server that is told nothing but that the connection has gone keeps the
  * session; the library would end it. */
 void backend_abandon(struct library *l) {
-  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) {
+    stream_end(&l->backend->stream);
     shutdown(l->backend->fd, SHUT_RDWR);
+  }
   end(l, LIBRARY_LOST);
 }
 
@@ -168,7 +180,7 @@ int64_t backend_prepare(struct library *l, int *fd, short *events) {
    * fills the inbox.) */
   if (l->inbox.first || l->inbox.overflow || !has_socket(l)) return 0;
   *fd = l->backend->fd;
-  return l->backend->due;
+  return stream_has_news(&l->backend->stream) ? 0 : l->backend->due;
 }
 
 /* For a frame of a length below zero the library never reads a byte, and would
@@ -176,13 +188,18 @@ int64_t backend_prepare(struct library *l, int *fd, short *events) {
 static bool is_stuck(struct backend *b) {
   int unread = 0;
   if (ioctl(b->fd, FIONREAD, &unread) != 0) unread = 0;
+  unread += (int)stream_unread(&b->stream);
   b->idle = unread > 0 && unread >= b->unread ? b->idle + 1 : 0;
   b->unread = unread;
   return b->idle > IDLE_MAX;
 }
 
 void backend_process(struct library *l, short events) {
+  struct stream *stream = &l->backend->stream;
+  if (stream_has_news(stream)) events |= POLLIN;
   if (!events || !has_socket(l)) return;
+  if (events & POLLOUT) stream_flush(stream);
+  stream_look_again(stream);
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
   errno = 0;

@@ -30,7 +30,8 @@ void log_say(struct log *log, const char *level, const char *text) {
   struct log_line *line = malloc(sizeof *line + size);
   if (!line) return;
   log->lines++;
-  line->message = (struct message){.subject = line, .drop = drop};
+  line->subject.drop = drop;
+  message_init(&line->message, &line->subject);
   line->log = log;
   line->level = level;
   memcpy(line->text, text, size);

@@ -22,6 +22,7 @@ struct log {
 
 /* A line under way: one thread's at a time, constant while queued. */
 struct log_line {
+  struct subject subject;
   struct message message;
   struct log *log;
   const char *level; /* static */

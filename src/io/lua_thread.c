@@ -7,17 +7,41 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "process.h"
 
 static bool command(struct core *core, struct message *message, int kind) {
   return channel_command(&core->channel, message, kind);
 }
 
+/* What local turns ask for (turns.h). */
+
+static bool command_of(struct core *core, struct claim *claim,
+                       struct message *message, int kind) {
+  claim_keep(claim); /* the message's */
+  bool sent = command(core, message, kind);
+  if (!sent) claim_drop(claim);
+  return sent;
+}
+
+static void send_of_turns(void *self, struct claim *claim,
+                          struct message *message, int kind) {
+  command_of(self, claim, message, kind);
+}
+
+static void call_for_turns(void *self, int64_t due) {
+  struct core *core = self;
+  core->alarm_at = due;
+  command(core, &core->alarm, COMMAND_ALARM);
+}
+
 /* Opening and closing. */
 
-/* (A process that ends closes what is open, on another thread perhaps.) */
+/* (A process that ends closes what is open, on another thread perhaps: Lua's
+ * may stand between a command and its wake-up.) */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
+  wakeup_signal(&core->channel.io);
 }
 
 /* The I/O thread looks for it where it needs no lock of ours. */
@@ -29,14 +53,18 @@ static void end_at_signal(void *self) {
 
 static void init(struct core *core, struct settings *settings) {
   core->references = core->users = 2;
-  core->owner = getpid();
+  core->owner = process_id();
   core->settings = settings;
-  pthread_mutex_init(&core->error_lock, NULL);
+  last_error_init(&core->last_error);
   log_init(&core->log, &core->channel, settings->want_log);
   core->registered.self = core;
   core->registered.close = close_at_exit;
   core->registered.end = end_at_signal;
   core->registered.ended = true; /* it has not begun */
+  core->alarm_at = NEVER;
+  turns_init(&core->turns,
+             &(struct turns_port){core, send_of_turns, call_for_turns},
+             &core->proof);
 }
 
 struct core *core_open(struct settings *settings, const char **error) {
@@ -76,14 +104,6 @@ void core_leave(struct core *core, bool ended) {
 
 /* Claims. */
 
-static bool command_of(struct core *core, struct claim *claim,
-                       struct message *message, int kind) {
-  claim_keep(claim); /* the message's */
-  bool sent = command(core, message, kind);
-  if (!sent) claim_drop(claim);
-  return sent;
-}
-
 struct claim *core_acquire(struct core *core, const char *path,
                            const void *data, size_t size,
                            const struct contender_options *options) {
@@ -93,27 +113,29 @@ struct claim *core_acquire(struct core *core, const char *path,
   claim->core = core;
   claim->number = ++core->numbers;
   claim->asked = clock_now();
-  command_of(core, claim, &claim->acquire, COMMAND_ACQUIRE);
+  turns_begin(&core->turns, claim);
   return claim;
 }
 
 void core_cancel(struct core *core, struct claim *claim) {
   if (core->closed) return;
-  command_of(core, claim, &claim->cancel, COMMAND_CANCEL);
+  turns_cancel(&core->turns, claim);
 }
 
 void core_abandon(struct core *core, struct claim *claim) {
   if (core->closed) return;
-  command_of(core, claim, &claim->release, COMMAND_ABANDON);
+  turns_abandon(&core->turns, claim);
 }
 
 bool core_release(struct core *core, struct claim *claim, bool report) {
-  if (!claim_end_hold(claim, CLAIM_RELEASED))
-    return claim->state == CLAIM_RELEASED;
-  if (core->closed) return true; /* the session's end removes the node */
-  command_of(core, claim, &claim->release,
-             report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
-  return true;
+  if (!core->closed) return turns_release(&core->turns, claim, report);
+  /* The session's end removes the node. */
+  claim_end_hold(claim_root(claim), CLAIM_RELEASED);
+  return claim_state(claim) == CLAIM_RELEASED;
+}
+
+bool core_has_turns(const struct core *core) {
+  return !core->closed && core->turns.untold;
 }
 
 /* The clock has ended the hold, and the I/O thread has not said so yet; it may
@@ -124,18 +146,16 @@ bool core_release(struct core *core, struct claim *claim, bool report) {
  * told "connected" in the same breath. */
 enum loss core_find_loss(struct core *core, struct claim *claim) {
   enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim);
-  if (why && claim_end_hold(claim, CLAIM_LOST + (int)why)) {
-    int connected = SESSION_CONNECTED;
-    if (why == LOSS_SILENCE)
-      atomic_compare_exchange_strong(&core->proof.state, &connected,
-                                     SESSION_SUSPENDED);
-    command_of(core, claim, &claim->release, COMMAND_LOSE);
-  }
+  int connected = SESSION_CONNECTED;
+  if (why && turns_lose(&core->turns, claim, why) && why == LOSS_SILENCE)
+    atomic_compare_exchange_strong(&core->proof.state, &connected,
+                                   SESSION_SUSPENDED);
   return claim_loss(claim);
 }
 
 void core_watch(struct core *core, struct claim *claim) {
-  command_of(core, claim, &claim->watch, COMMAND_WATCH);
+  claim = claim_root(claim);
+  command_of(core, claim, &claim->begin, COMMAND_WATCH);
 }
 
 uint64_t core_ask(struct core *core, struct query *query) {
@@ -150,8 +170,28 @@ void core_nudge(struct core *core) {
   channel_event(&core->channel, &core->nudge_event, EVENT_NUDGE);
 }
 
+/* What local turns are to know of an event, at once. */
+static void hear(struct core *core, struct message *message) {
+  if (core->closed) return;
+  if (message->kind == EVENT_REFUSED || message->kind == EVENT_LOST)
+    turns_heard(&core->turns, message_subject(message));
+  else if (message->kind == EVENT_ALARM)
+    turns_wake(&core->turns);
+}
+
 struct message *core_take_events(struct core *core, bool host_read) {
-  return channel_take_events(&core->channel, host_read);
+  struct message *first = channel_take_events(&core->channel, host_read);
+  for (struct message *message = first; message; message = message->next)
+    hear(core, message);
+  return first;
+}
+
+struct message *core_take_turn(struct core *core) {
+  struct claim *claim = turns_take(&core->turns);
+  if (!claim) return NULL;
+  claim->decided.kind = EVENT_TURN;
+  claim->decided.next = NULL;
+  return &claim->decided;
 }
 
 void core_event_done(struct core *core, struct message *message) {
@@ -170,7 +210,5 @@ int core_states(struct core *core, enum session_state states[16]) {
 }
 
 void core_error(struct core *core, char *text, size_t size) {
-  pthread_mutex_lock(&core->error_lock);
-  snprintf(text, size, "%s", core->error);
-  pthread_mutex_unlock(&core->error_lock);
+  last_error_read(&core->last_error, text, size);
 }

@@ -29,6 +29,8 @@ void core_cancel(struct core *core, struct claim *claim);
 void core_abandon(struct core *core, struct claim *claim);
 /* Gives a hold back; `report`: EVENT_GONE is wanted.  False: it was lost. */
 bool core_release(struct core *core, struct claim *claim, bool report);
+/* Is there an EVENT_TURN for the Lua thread, which no wake-up tells? */
+bool core_has_turns(const struct core *core);
 /* Why it is lost, if it is: by the I/O thread's word, or by our clock. */
 enum loss core_find_loss(struct core *core, struct claim *claim);
 /* Arms the watch on the hold's own node now rather than soon. */
@@ -39,6 +41,8 @@ uint64_t core_ask(struct core *core, struct query *query);
 /* The events so far, in order, each to be given back by core_event_done
  * (which also drops what it speaks of). */
 struct message *core_take_events(struct core *core, bool host_read);
+/* One EVENT_TURN, to be given back in the same way; NULL: there is none. */
+struct message *core_take_turn(struct core *core);
 void core_event_done(struct core *core, struct message *message);
 /* Makes the fd readable, for what the Lua layer itself has put off. */
 void core_nudge(struct core *core);

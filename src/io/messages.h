@@ -11,6 +11,8 @@ enum command_kind {
   COMMAND_ABANDON,          /* a wait that nobody waits for any more */
   COMMAND_LOSE,             /* the Lua thread has seen that it is overdue */
   COMMAND_WATCH,            /* the holder's own watch is wanted */
+  COMMAND_LOOK_AROUND,      /* does anybody else stand in the queue? */
+  COMMAND_ALARM,            /* see core->alarm_at */
   COMMAND_ASK,              /* subject: the query */
   COMMAND_CLOSE,
 };
@@ -28,6 +30,8 @@ enum event_kind {
   EVENT_LOG,      /* subject: the log line */
   EVENT_ENDED,    /* subject: nginx's request */
   EVENT_NUDGE,    /* the Lua thread's own: see core_nudge */
+  EVENT_TURN,     /* the same: the claim was passed a node (turns.h) */
+  EVENT_ALARM,    /* see core->alarm_at */
   EVENT_CLOSED,   /* the I/O thread is done */
 };
 

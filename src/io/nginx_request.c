@@ -12,7 +12,8 @@ struct nginx_request *nginx_request_new(struct core *core) {
   request->references = 1;
   request->core = core;
   request->number = ++core->numbers;
-  request->message = (struct message){.subject = request, .drop = drop};
+  request->subject.drop = drop;
+  message_init(&request->message, &request->subject);
   core_keep(core);
   core->requests++;
   return request;

@@ -12,6 +12,7 @@
 #pragma GCC visibility push(hidden)
 
 struct nginx_request {
+  struct subject subject;
   /* (c) constant after nginx_request_new  (l) the Lua thread  (a) atomic */
   _Atomic int references; /* (a) the cleanup, the userdata, the message */
   struct core *core;      /* (c) its memory is kept */

@@ -25,8 +25,9 @@ struct query *query_new(enum query_kind kind, const struct phase *phases,
                         const char *chroot, const char *path) {
   struct query *query = calloc(1, sizeof *query);
   if (!query) return NULL;
-  query->ask = (struct message){.subject = query, .drop = drop};
-  query->answer = query->ask;
+  query->subject.drop = drop;
+  message_init(&query->ask, &query->subject);
+  message_init(&query->answer, &query->subject);
   query->sender = (struct sender){.owner = query, .send = send_next};
   query->kind = kind;
   query->phase = phases;
@@ -171,7 +172,7 @@ struct query *query_to_verify(struct claim *claim) {
 /* Whoever asks has a right to know at once: it waits for no room. */
 static void verify(struct query *query) {
   struct claim *claim = query->claim;
-  if (claim->state != CLAIM_HELD || !claim->joined) {
+  if (claim_said(claim) != CLAIM_HELD || !claim->joined) {
     query->gone = true;
     return;
   }

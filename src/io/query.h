@@ -66,6 +66,7 @@ enum { PLACES = 4 };
 /* (c) constant after core_ask  (i) the I/O thread, until it posts the answer;
  * then the Lua thread, which frees it */
 struct query {
+  struct subject subject;
   struct message ask, answer;
   enum query_kind kind; /* (c) */
   uint64_t number;      /* (c) what the event calls it */

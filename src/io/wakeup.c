@@ -25,11 +25,15 @@ void wakeup_signal(const struct wakeup *wakeup) {
   while (n < 0 && errno == EINTR); /* EAGAIN: it is readable already */
 }
 
-void wakeup_clear(const struct wakeup *wakeup) {
+bool wakeup_clear(const struct wakeup *wakeup) {
   char bytes[64];
+  bool any = false;
   ssize_t n;
-  do n = read(wakeup->read_fd, bytes, sizeof bytes);
-  while (n == (ssize_t)sizeof bytes || (n < 0 && errno == EINTR));
+  do {
+    n = read(wakeup->read_fd, bytes, sizeof bytes);
+    any |= n > 0;
+  } while (n == (ssize_t)sizeof bytes || (n < 0 && errno == EINTR));
+  return any;
 }
 
 bool wakeup_redirect(const struct wakeup *wakeup, int fd) {

@@ -15,7 +15,7 @@ struct wakeup {
 bool wakeup_open(struct wakeup *wakeup); /* false: errno tells */
 void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
-void wakeup_clear(const struct wakeup *wakeup);
+bool wakeup_clear(const struct wakeup *wakeup);  /* was there any? */
 /* Writes to `fd` from now on, under the same number; closes `fd`. */
 bool wakeup_redirect(const struct wakeup *wakeup, int fd);
 

@@ -1,5 +1,6 @@
 /* session:acquire: reads what is asked for from the Lua layer's table, and gives
- * the claim to a share. */
+ * the claim to a share.  What does not change from one acquisition of a lock to
+ * the next can be read once: a way. */
 #include "lua_acquire.h"
 
 #include <string.h>
@@ -8,18 +9,18 @@
 #include "lua_session.h"
 #include "lua_share.h"
 
-enum { LOCK = 7 }; /* the argument: a table that says what is asked for */
+enum { LOCK = 7 }; /* the argument that says what is asked for */
 
 /* The number of that name; raises if it is too small or too large to mean
  * anything. */
-static lua_Number number_field(lua_State *L, const char *name,
+static lua_Number number_field(lua_State *L, int lock, const char *name,
                                lua_Number missing, lua_Number least,
                                lua_Number most) {
-  lua_getfield(L, LOCK, name);
+  lua_getfield(L, lock, name);
   lua_Number value = lua_isnil(L, -1) ? missing : lua_tonumber(L, -1);
   if (!(value >= least && value <= most)) {
     lua_pushfstring(L, "%s is no such number", name);
-    luaL_argerror(L, LOCK, lua_tostring(L, -1));
+    luaL_argerror(L, lock, lua_tostring(L, -1));
   }
   lua_pop(L, 1);
   return value;
@@ -27,20 +28,23 @@ static lua_Number number_field(lua_State *L, const char *name,
 
 /* The writer that is downgraded, if one is, from its hold; it is left on the
  * stack, if only as nil. */
-static const struct share *read_writer(lua_State *L,
+static const struct share *read_writer(lua_State *L, int lock,
                                        struct contender_options *options) {
-  lua_getfield(L, LOCK, "writer");
+  lua_getfield(L, lock, "writer");
   options->downgrade = !lua_isnil(L, -1);
   if (!options->downgrade) return NULL;
   const struct share *share = binding_check_granted(L, lua_gettop(L));
-  memcpy(options->writer, share->claim->node, sizeof options->writer);
+  int32_t number;
+  name_parse(claim_node(share->claim), &number);
+  options->writer_number = number;
   options->writer_token = share->claim->token;
   return share;
 }
 
 /* Which of the words the field of that name is; 0: there is none. */
-static int read_word(lua_State *L, const char *name, const char *const *words) {
-  lua_getfield(L, LOCK, name);
+static int read_word(lua_State *L, int lock, const char *name,
+                     const char *const *words) {
+  lua_getfield(L, lock, name);
   if (!lua_isnil(L, -1)) luaL_checktype(L, -1, LUA_TSTRING);
   int i = luaL_checkoption(L, -1, words[0], words);
   lua_pop(L, 1);
@@ -58,7 +62,7 @@ static bool is_possible(const struct contender_options *options) {
 }
 
 /* What a lock asks for; the share of the writer that it downgrades. */
-static const struct share *read_lock(lua_State *L,
+static const struct share *read_lock(lua_State *L, int lock,
                                      struct contender_options *options) {
   /* (Each in the order of its enum: rule.h, contender.h.) */
   static const char *const kinds[] = {"mutex",  "read",   "write",
@@ -66,17 +70,46 @@ static const struct share *read_lock(lua_State *L,
   static const char *const layouts[] = {"curator", "kazoo", NULL};
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};
-  options->kind = (enum kind)read_word(L, "kind", kinds);
-  options->layout = (enum layout)read_word(L, "layout", layouts);
-  options->strategy = (enum strategy)read_word(L, "wait", strategies);
-  options->permits = (int)number_field(L, "permits", 1, 1, 1e6);
-  options->handoffs = (int)number_field(L, "handoffs", 0, 0, 1e6);
+  options->kind = (enum kind)read_word(L, lock, "kind", kinds);
+  options->layout = (enum layout)read_word(L, lock, "layout", layouts);
+  options->strategy = (enum strategy)read_word(L, lock, "wait", strategies);
+  options->permits = (int)number_field(L, lock, "permits", 1, 1, 1e6);
+  options->handoffs = (int)number_field(L, lock, "handoffs", 0, 0, 1e6);
   options->poll_interval =
-      (int64_t)(number_field(L, "poll_interval", 1, 0.001, 1e9) * NANOSECONDS);
-  options->lose_on_suspend = number_field(L, "lose_on_suspend", 0, 0, 1) != 0;
-  const struct share *writer = read_writer(L, options);
-  luaL_argcheck(L, is_possible(options), LOCK, "there is no such lock");
+      (int64_t)(number_field(L, lock, "poll_interval", 1, 0.001, 1e9) *
+                NANOSECONDS);
+  options->lose_on_suspend =
+      number_field(L, lock, "lose_on_suspend", 0, 0, 1) != 0;
+  const struct share *writer = read_writer(L, lock, options);
+  luaL_argcheck(L, is_possible(options), lock, "there is no such lock");
   return writer;
+}
+
+/* What a lock asks for, as it was read. */
+static const struct object_type way_type = {"zklock.way"};
+
+int binding_new_way(lua_State *L) {
+  struct contender_options options = {0};
+  lua_settop(L, 1);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, !read_lock(L, 1, &options), 1, "a writer is no way");
+  struct contender_options *way = binding_new_object(L, &way_type, sizeof *way);
+  *way = options;
+  return 1;
+}
+
+/* What is at that index, a way or a table; the writer that is downgraded, if one
+ * is: it is left on the stack. */
+static const struct share *read_way(lua_State *L, int index,
+                                    struct contender_options *options) {
+  const struct contender_options *way =
+      binding_test_object(L, index, &way_type);
+  if (!way) {
+    luaL_checktype(L, index, LUA_TTABLE);
+    return read_lock(L, index, options);
+  }
+  *options = *way;
+  return NULL;
 }
 
 /* Is it the session's writer at this path? */
@@ -89,20 +122,19 @@ static bool is_writer(const struct share *share, const struct core *core,
 }
 
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
- *   [, empty share]) → share, number;  lock: kind, layout, permits, wait,
- * poll_interval, handoffs, lose_on_suspend, writer */
+ *   [, empty share]) → share, number;  lock: a way, or a table of kind,
+ * layout, permits, wait, poll_interval, handoffs, lose_on_suspend, writer */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
   lua_settop(L, 8);
   const char *path = binding_check_path(L, 2);
   const char *data = binding_check_data(L, 5, &size);
-  luaL_checktype(L, LOCK, LUA_TTABLE);
+  const struct share *writer = read_way(L, LOCK, &options);
   int64_t patience = binding_opt_duration(L, 3);
   options.deadline = patience == NEVER ? NEVER : clock_now() + patience;
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
-  const struct share *writer = read_lock(L, &options);
   struct share *share = binding_empty_share(L, 8);
   /* From here on nothing is allocated: see lua_binding.h. */
   struct core *core = binding_check_open(L);
@@ -116,6 +148,8 @@ static int acquire(lua_State *L) {
 }
 
 void binding_register_acquire(lua_State *L) {
+  static const luaL_Reg none[] = {{NULL, NULL}};
+  binding_new_type(L, &way_type, none, NULL);
   static const luaL_Reg methods[] = {{"acquire", acquire}, {NULL, NULL}};
   binding_add_methods(L, &session_type, methods);
 }

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
+/* way(lock) → what a lock asks for, read once */
+int binding_new_way(lua_State *L);
 /* Adds the method to the class of sessions. */
 void binding_register_acquire(lua_State *L);
 

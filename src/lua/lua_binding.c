@@ -2,10 +2,11 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "io/process.h"
 
 void binding_check_process(lua_State *L, const struct core *core) {
-  if (core->owner != getpid())
+  if (core->owner != process_id())
     luaL_error(L, "zklock: this session belongs to process %d",
                (int)core->owner);
 }
@@ -33,8 +34,10 @@ void binding_new_type(lua_State *L, const struct object_type *type,
   lua_newtable(L);
   compat_setfuncs(L, methods);
   lua_setfield(L, -2, "__index");
-  lua_pushcfunction(L, gc);
-  lua_setfield(L, -2, "__gc");
+  if (gc) {
+    lua_pushcfunction(L, gc);
+    lua_setfield(L, -2, "__gc");
+  }
   set_string(L, "__name", type->name); /* for Lua's messages */
   set_string(L, "__metatable", "zklock");
   lua_rawset(L, LUA_REGISTRYINDEX);
@@ -50,7 +53,7 @@ void binding_add_methods(lua_State *L, const struct object_type *type,
 
 void *binding_new_object(lua_State *L, const struct object_type *type,
                          size_t size) {
-  void *object = lua_newuserdata(L, size);
+  void *object = compat_newuserdata(L, size);
   memset(object, 0, size);
   push_metatable(L, type);
   lua_setmetatable(L, -2);

@@ -28,7 +28,8 @@ struct object_type {
   const char *name;
 };
 
-/* `gc` finds one of the type at index 1, perhaps not for the first time. */
+/* `gc` finds one of the type at index 1, perhaps not for the first time; NULL:
+ * nothing is to be done then. */
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc);
 /* More methods. */

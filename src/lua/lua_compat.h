@@ -22,4 +22,11 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 #endif
 
+/* Without the value beside it, for which 5.4 makes room unless it is told. */
+#if LUA_VERSION_NUM >= 504
+#define compat_newuserdata(L, size) lua_newuserdatauv(L, size, 0)
+#else
+#define compat_newuserdata(L, size) lua_newuserdata(L, size)
+#endif
+
 #endif

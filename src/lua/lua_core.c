@@ -12,6 +12,7 @@
 #include "io/digest.h"
 #include "io/ending.h"
 #include "io/library.h"
+#include "io/process.h"
 #include "lua_acquire.h"
 #include "lua_nginx.h"
 #include "lua_protect.h"
@@ -84,7 +85,7 @@ static int hostname(lua_State *L) {
 }
 
 static int pid(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)getpid());
+  lua_pushinteger(L, (lua_Integer)process_id());
   return 1;
 }
 
@@ -140,6 +141,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   static const luaL_Reg functions[] = {{"session", binding_new_session},
                                        {"open", binding_open_session},
                                        {"hold", binding_new_share},
+                                       {"way", binding_new_way},
                                        {"check_path", check_path},
                                        {"check_hosts", check_hosts},
                                        {"contender_in", contender_in},

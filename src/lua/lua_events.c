@@ -32,7 +32,7 @@ static int push_state(lua_State *L, const struct events *events) {
 /* Pops the words: what they are the reason for is said before them. */
 static void push_denial(lua_State *L, const struct claim *claim) {
   char text[REASON_MAX], path[REASON_MAX];
-  const struct denial *denial = &claim->denial;
+  const struct denial *denial = &claim->contender.denial;
   if (!denial->what) return;
   snprintf(path, sizeof path, "%s", claim->path);
   if (denial->by_gate) /* (it is not longer) */
@@ -54,11 +54,11 @@ static void push_reason(lua_State *L, const struct claim *claim) {
 
 /* "gone", number; if it is not, for a server refuses to delete the node: code and
  * reason */
-static int push_gone(lua_State *L, const struct claim *claim) {
+static int push_gone(lua_State *L, struct claim *claim) {
   char text[REASON_MAX], path[REASON_MAX];
-  push_numbered(L, "gone", claim->number);
+  push_numbered(L, "gone", claim->speaks_for);
   if (!claim->stays) return 2;
-  snprintf(path, sizeof path, "%s/%s", claim->path, claim->node);
+  snprintf(path, sizeof path, "%s/%s", claim->path, claim_node(claim));
   reason_say(text, sizeof text, "cannot delete our node", path, strlen(path),
              reason_words(claim->stays));
   lua_pushliteral(L, "auth");
@@ -66,8 +66,9 @@ static int push_gone(lua_State *L, const struct claim *claim) {
   return 4;
 }
 
-/* "refused", number, code, how many are ahead, reason or nil; and if one of
- * them is known: the beginning of its data, does it hold, were they longer? */
+/* "refused", number, code, how many are ahead (-1: at least one), reason or nil;
+ * and if one of them is known: the beginning of its data, does it hold, were they
+ * longer? */
 static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushliteral(L, "refused");
   lua_pushnumber(L, (lua_Number)claim->number);
@@ -77,12 +78,11 @@ static int push_refused(lua_State *L, const struct claim *claim) {
     push_reason(L, claim);
   else
     lua_pushnil(L);
-  if (claim->rival_size == 0) return 5;
-  bool cut = claim->rival_size > OP_SHOWN;
-  lua_pushlstring(L, claim->rival,
-                  (size_t)(cut ? OP_SHOWN : claim->rival_size));
-  lua_pushboolean(L, claim->rival_holds);
-  lua_pushboolean(L, cut);
+  const struct shown_rival *rival = claim->rival;
+  if (!rival) return 5;
+  lua_pushlstring(L, rival->data, (size_t)rival->shown);
+  lua_pushboolean(L, rival->holds);
+  lua_pushboolean(L, rival->size > rival->shown);
   return 8;
 }
 
@@ -169,23 +169,26 @@ static int push_answered(lua_State *L, const struct query *query) {
 
 static int push_message(lua_State *L, const struct core *core,
                         struct message *message) {
-  struct claim *claim = message->subject;
-  struct log_line *line = message->subject;
+  void *subject = message_subject(message);
+  struct claim *claim = subject;
+  struct log_line *line = subject;
   switch (message->kind) {
     case EVENT_GRANTED:
       return push_numbered(L, "granted", claim->number);
+    case EVENT_TURN:
+      return push_numbered(L, "turn", claim->number);
     case EVENT_REFUSED:
       return push_refused(L, claim);
     case EVENT_LOST:
-      push_numbered(L, "lost", claim->number);
-      lua_pushstring(L, contender_loss_name(claim_loss(claim)));
+      push_numbered(L, "lost", claim->speaks_for);
+      lua_pushstring(L, contender_loss_name(claim_said_loss(claim)));
       return 3;
     case EVENT_GONE:
       return push_gone(L, claim);
     case EVENT_REVOKED:
-      return push_numbered(L, "revoked", claim->number);
+      return push_numbered(L, "revoked", claim->speaks_for);
     case EVENT_ANSWERED:
-      return push_answered(L, message->subject);
+      return push_answered(L, subject);
     case EVENT_FAILED:
       lua_pushliteral(L, "failed");
       lua_pushstring(L, core->failure == CLIENT_REFUSED_AUTH ? "auth"
@@ -198,7 +201,7 @@ static int push_message(lua_State *L, const struct core *core,
       return 3;
     case EVENT_ENDED:
       return push_numbered(L, "ended",
-                           ((struct nginx_request *)message->subject)->number);
+                           ((struct nginx_request *)subject)->number);
     default:
       lua_pushliteral(L, "closed");
       return 1;
@@ -210,7 +213,7 @@ static int push_message(lua_State *L, const struct core *core,
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
-  if (events->telling && message->drop) {
+  if (events->telling && message_holds(message)) {
     message->next = events->spent;
     events->spent = message;
   } else {
@@ -235,10 +238,11 @@ static void give_back(struct core *core, struct events *events) {
 }
 
 /* Is there an event? */
-static bool find_event(struct core *core, struct events *events,
-                       bool host_read) {
+static bool find_event(struct core *core, struct events *events, bool host_read,
+                       bool turns) {
   for (;;) {
     if (events->state_next < events->state_count) return true;
+    if (!events->pending && turns) events->pending = core_take_turn(core);
     if (!events->pending) events->pending = core_take_events(core, host_read);
     struct message *message = events->pending;
     if (!message) return false;
@@ -246,7 +250,7 @@ static bool find_event(struct core *core, struct events *events,
       finish_first(core, events);
       events->state_count = core_states(core, events->states);
       events->state_next = 0;
-    } else if (message->kind == EVENT_NUDGE) {
+    } else if (message->kind == EVENT_NUDGE || message->kind == EVENT_ALARM) {
       finish_first(core, events);
     } else {
       return true;
@@ -278,12 +282,12 @@ static bool tell(lua_State *L, struct core *core, struct events *events) {
 }
 
 int binding_push_event(lua_State *L, struct core *const *core,
-                       struct events *events, bool host_read) {
+                       struct events *events, bool host_read, bool turns) {
   int base = lua_gettop(L);
   for (;;) {
     lua_settop(L, base);
     lua_pushcfunction(L, push_first);
-    if (!*core || !find_event(*core, events, host_read)) return 0;
+    if (!*core || !find_event(*core, events, host_read, turns)) return 0;
     unsigned noted = events->noted;
     if (!tell(L, *core, events)) return lua_error(L);
     /* A finalizer has been told of it meanwhile, and has noted it? */

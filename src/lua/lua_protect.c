@@ -216,8 +216,16 @@ static void set_fine(lua_State *L, int index) {
 }
 
 #if LUA_VERSION_NUM >= 504
+static int protect(lua_State *L), protected_method(lua_State *L);
+
 /* The functions that catch errors, of the base library. */
 static _Atomic lua_CFunction pcall, xpcall; /* the same in each state */
+
+/* (One of ours has seen to it that it is: see pass.) */
+static bool catches(lua_CFunction f) {
+  return f && (f == pcall || f == xpcall || f == call || f == protect ||
+               f == protected_method);
+}
 
 static bool is_caught(lua_State *L) {
   bool caught = lua_pushthread(L);
@@ -225,8 +233,7 @@ static bool is_caught(lua_State *L) {
   lua_Debug ar;
   for (int level = 1; !caught && lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "f", &ar);
-    lua_CFunction f = lua_tocfunction(L, -1);
-    caught = f && (f == pcall || f == xpcall || f == call);
+    caught = catches(lua_tocfunction(L, -1));
     lua_pop(L, 1);
   }
   return caught;
@@ -283,6 +290,7 @@ static int protect(lua_State *L) {
 
 #if LUA_VERSION_NUM >= 503
 enum { ARGUMENTS_MAX = 10 }; /* of a method */
+enum { CLOSING_FIELDS = 4 }; /* that most have in the end */
 enum { UP_FN = 1, UP_CLOSING, UP_SELF, UP_ARGUMENTS, UP_REFUSE };
 
 /* Is it called as a method, and with no more arguments than it takes?  If not,
@@ -311,7 +319,7 @@ static void look(lua_State *L) {
 static int protected_method(lua_State *L) {
   luaL_checkstack(L, 6, NULL);
   look(L);
-  lua_newtable(L);
+  lua_createtable(L, 0, CLOSING_FIELDS);
   lua_pushvalue(L, lua_upvalueindex(UP_CLOSING));
   lua_setmetatable(L, -2);
   lua_insert(L, 1);

@@ -9,8 +9,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "io/process.h"
 #include "io/revocation.h"
 #include "io/survey.h"
 #include "lua_events.h"
@@ -74,24 +74,50 @@ int binding_open_session(lua_State *L) {
   return 1;
 }
 
-/* session:next([host_read]) → kind, …: the next event, or nil; the same one
- * until it is noted() */
+/* session:next([host_read, no_turns]) → kind, …: the next event, or nil; the
+ * same one until it is noted().  `no_turns`: local turns are for later */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
-  return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
+  return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2),
+                            !lua_toboolean(L, 3));
+}
+
+/* The second argument is appended to the first, if it is there. */
+static void append_item(lua_State *L) {
+  if (lua_isnoneornil(L, 3)) return;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_settop(L, 3);
+  lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
 }
 
 /* session:noted([queue, item]): appends the item to the queue, and at the same
  * moment the event that next() has said is over */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
-  if (!lua_isnoneornil(L, 3)) {
-    luaL_checktype(L, 2, LUA_TTABLE);
-    lua_settop(L, 3);
-    lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
-  }
+  append_item(L);
   if (box->core) binding_note_event(box->core, &box->events);
   return 0;
+}
+
+/* session:turn() → the number of the first that was passed a node by a local
+ * turn, and is to be told; nil: there is none */
+static int session_turn(lua_State *L) {
+  const struct core *core = check_session(L)->core;
+  const struct claim *claim = core ? core->turns.untold : NULL;
+  if (!claim) return 0;
+  lua_pushnumber(L, (lua_Number)claim->number);
+  return 1;
+}
+
+/* session:turned(queue [, item]) → is there one more?  As noted(), for that
+ * one */
+static int session_turned(lua_State *L) {
+  const struct session_box *box = check_session(L);
+  append_item(L);
+  struct message *message = box->core ? core_take_turn(box->core) : NULL;
+  if (message) core_event_done(box->core, message);
+  lua_pushboolean(L, box->core && core_has_turns(box->core));
+  return 1;
 }
 
 /* session:wait(seconds|nil): blocks until there may be an event; returns early
@@ -156,8 +182,13 @@ static int session_stats(lua_State *L) {
 #undef X
   /* What Lua has given back is held no more, whatever is still under way. */
   int holding = core->closed ? 0 : core->proof.held;
+  const struct turns *turns = &core->turns;
+  grants += turns->taken;
+  local_turns += turns->taken;
+  waiting += turns->waiting;
   uint64_t waits[WAIT_BUCKETS];
-  for (int i = 0; i < WAIT_BUCKETS; i++) waits[i] = core->waits[i];
+  for (int i = 0; i < WAIT_BUCKETS; i++)
+    waits[i] = core->waits[i] + turns->waits[i];
   lua_newtable(L);
 #define X(name) set_integer(L, #name, name);
   SESSION_COUNTERS(X)
@@ -202,7 +233,7 @@ static int session_gc(lua_State *L) {
   struct session_box *box = binding_test_object(L, 1, &session_type);
   if (box) box->dead = true;
   /* In a child of fork it is the parent's: not touched. */
-  if (!box || !box->core || box->core->owner != getpid()) return 0;
+  if (!box || !box->core || box->core->owner != process_id()) return 0;
   core_close(box->core);
   leave(box);
   return 0;
@@ -219,7 +250,7 @@ static int session_verify(lua_State *L) {
   struct core *core = binding_check_open(L);
   const struct share *share = binding_check_share(L, 2);
   luaL_argcheck(L, share->core == core, 2, "of another session");
-  return ask(L, core, query_to_verify(share->claim));
+  return ask(L, core, query_to_verify(claim_root(share->claim)));
 }
 
 /* session:contenders(path, with_data) → number */
@@ -266,6 +297,8 @@ void binding_register_session(lua_State *L) {
   static const luaL_Reg methods[] = {{"fd", session_fd},
                                      {"next", session_next},
                                      {"noted", session_noted},
+                                     {"turn", session_turn},
+                                     {"turned", session_turned},
                                      {"wait", session_wait},
                                      {"state", session_state},
                                      {"id", session_id},

@@ -3,7 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "io/process.h"
 
 static const struct object_type share_type = {"zklock.hold"};
 
@@ -15,7 +16,7 @@ struct share *binding_check_share(lua_State *L, int index) {
 
 struct share *binding_check_granted(lua_State *L, int index) {
   struct share *share = binding_check_share(L, index);
-  if (share->claim->state < CLAIM_HELD)
+  if (claim_state(share->claim) < CLAIM_HELD)
     luaL_error(L, "zklock: this share has not been granted");
   return share;
 }
@@ -59,7 +60,7 @@ static int share_again(lua_State *L) {
 static bool give_back(struct share *share, bool report) {
   share->live = false;
   bool last = --share->claim->shares == 0;
-  if (share->claim->state == CLAIM_WAITING) {
+  if (claim_state(share->claim) == CLAIM_WAITING) {
     core_abandon(share->core, share->claim);
     return true;
   }
@@ -67,18 +68,25 @@ static bool give_back(struct share *share, bool report) {
   return !claim_loss(share->claim);
 }
 
-/* share:release(report) → true, or false: lost; then: was it the last share?
- * Idempotent: once more it says the same. */
+/* share:release(report, tells) → true, or false: lost, by the clock, too; then:
+ * was it the last share; and the number of the first local turn that is to be told
+ * of (session:turn), which the caller sees to if it `tells`.  Idempotent: once
+ * more it says the same. */
 static int share_release(lua_State *L) {
   struct share *share = binding_check_object(L, 1, &share_type);
   if (share->core) binding_check_process(L, share->core);
   if (share->live) {
+    core_find_loss(share->core, share->claim);
     share->kept = give_back(share, lua_toboolean(L, 2));
     share->last = share->claim->shares == 0;
   }
+  bool turns = share->core && core_has_turns(share->core);
+  if (turns && !lua_toboolean(L, 3)) core_nudge(share->core);
   lua_pushboolean(L, share->kept);
   lua_pushboolean(L, share->last);
-  return 2;
+  if (!turns) return 2;
+  lua_pushnumber(L, (lua_Number)share->core->turns.untold->number);
+  return 3;
 }
 
 static int share_cancel(lua_State *L) {
@@ -91,11 +99,12 @@ static int share_cancel(lua_State *L) {
 static int share_gc(lua_State *L) {
   struct share *share = binding_test_object(L, 1, &share_type);
   if (share) share->dead = true;
-  if (!share || !share->core || share->core->owner != getpid()) return 0;
+  if (!share || !share->core || share->core->owner != process_id()) return 0;
   struct claim *claim = share->claim;
   if (share->live) {
-    bool held = claim->state == CLAIM_HELD;
+    bool held = claim_state(claim) == CLAIM_HELD;
     give_back(share, false);
+    if (core_has_turns(share->core)) core_nudge(share->core);
     if (held && claim->shares == 0 && !share->core->closed) {
       char text[PATH_MAX_BYTES + 80];
       snprintf(text, sizeof text,
@@ -112,7 +121,8 @@ static int share_gc(lua_State *L) {
 }
 
 static bool is_usable(const struct share *share) {
-  return share->live && !share->core->closed && share->core->owner == getpid();
+  return share->live && !share->core->closed &&
+         share->core->owner == process_id();
 }
 
 static int share_is_held(lua_State *L) {
@@ -135,7 +145,7 @@ static int share_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  int state = share->claim->state;
+  int state = claim_state(share->claim);
   if (state == CLAIM_HELD && (!share->live || share->core->closed))
     state = CLAIM_RELEASED;
   /* Suspended at the first doubt: no server, or no proof by our own clock. */
@@ -164,7 +174,7 @@ static int share_find_loss(lua_State *L) {
   return 1;
 }
 
-static const struct claim *granted_claim(lua_State *L) {
+static struct claim *granted_claim(lua_State *L) {
   return binding_check_granted(L, 1)->claim;
 }
 
@@ -191,8 +201,17 @@ static int share_token_number(lua_State *L) {
   return 1;
 }
 
+/* share:node() → its path, without the chroot */
 static int share_node(lua_State *L) {
-  lua_pushstring(L, granted_claim(L)->node);
+  struct claim *claim = granted_claim(L);
+  lua_pushfstring(L, "%s/%s", claim->path + claim->prefix, claim_node(claim));
+  return 1;
+}
+
+/* share:number() → what events call the hold */
+static int share_number(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  lua_pushnumber(L, (lua_Number)share->claim->number);
   return 1;
 }
 
@@ -210,13 +229,20 @@ static int share_turn(lua_State *L) {
 }
 
 void binding_register_share(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"again", share_again},         {"release", share_release},
-      {"cancel", share_cancel},       {"is_held", share_is_held},
-      {"lease", share_lease},         {"state", share_state},
-      {"token", share_token},         {"token_number", share_token_number},
-      {"node", share_node},           {"watch", share_watch},
-      {"turn", share_turn},           {"reason", share_reason},
-      {"find_loss", share_find_loss}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"again", share_again},
+                                     {"release", share_release},
+                                     {"cancel", share_cancel},
+                                     {"is_held", share_is_held},
+                                     {"lease", share_lease},
+                                     {"state", share_state},
+                                     {"token", share_token},
+                                     {"token_number", share_token_number},
+                                     {"node", share_node},
+                                     {"number", share_number},
+                                     {"watch", share_watch},
+                                     {"turn", share_turn},
+                                     {"reason", share_reason},
+                                     {"find_loss", share_find_loss},
+                                     {NULL, NULL}};
   binding_new_type(L, &share_type, methods, share_gc);
 }

@@ -13,14 +13,13 @@ static void forget(struct bystander *b) {
   struct bystander **link = &b->all->first;
   while (*link != b) link = &(*link)->next;
   *link = b->next;
-  b->all->count--;
   watch_drop(&b->watcher);
   free(b);
 }
 
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
-  struct bystander *b = watcher->owner;
+  struct bystander *b = watcher_owner(watcher);
   (void)reply;
   if (news == WATCH_STALE)
     watch_arm(watcher);
@@ -28,39 +27,47 @@ static void hear(struct watcher *watcher, enum watch_news news,
     forget(b);
 }
 
+static const struct watcher_role role = {hear,
+                                         offsetof(struct bystander, watcher),
+                                         false};
+
 static bool is_known(const struct bystanders *all, const char *name) {
   for (const struct bystander *b = all->first; b; b = b->next)
     if (strcmp(watch_name(&b->watcher), name) == 0) return true;
   return false;
 }
 
-static bool has_room(const struct bystanders *all) {
-  const struct watches *watches = all->watches;
-  return all->count < BYSTANDERS_MAX &&
+static bool has_room(const struct bystanders *all,
+                     const struct watches *watches) {
+  int count = 0;
+  for (const struct bystander *b = all->first; b; b = b->next) count++;
+  return count < BYSTANDERS_MAX &&
          quota_ask(watches->quota, watches->length, true, false) == QUOTA_YES;
 }
 
-static bool add(struct bystanders *all, const char *name) {
-  struct wire *wire = all->watches->wire;
+static bool add(struct bystanders *all, struct watches *watches,
+                const char *name) {
+  struct wire *wire = watches->wire;
   struct bystander *b = calloc(1, sizeof *b);
   if (!b) {
     wire_retry(wire);
     return false;
   }
   b->all = all;
-  watcher_init(&b->watcher, hear, b, false);
-  watch_want(&b->watcher, all->watches, name); /* (there is such a watch) */
+  watcher_init(&b->watcher, &role);
+  watch_want(&b->watcher, watches, name); /* (there is such a watch) */
   b->next = all->first;
   all->first = b;
-  all->count++;
-  wire_trouble(wire, "passes over", b->watcher.watch->path, REASON_UNOWNED);
+  watch_say(&b->watcher, "passes over", REASON_UNOWNED);
   return true;
 }
 
 bool bystanders_add(struct bystanders *all, const struct watcher *watcher) {
   if (!watch_is_of_nobody(watcher)) return false;
   const char *name = watch_name(watcher);
-  return is_known(all, name) || (has_room(all) && add(all, name));
+  struct watches *watches = watcher->watch->of;
+  return is_known(all, name) ||
+         (has_room(all, watches) && add(all, watches, name));
 }
 
 /* What a watch of this connection's has shown, and not taken back before the

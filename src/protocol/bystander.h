@@ -16,9 +16,7 @@ struct bystander;
 
 /* Those of one directory. */
 struct bystanders {
-  struct watches *watches; /* the directory's */
   struct bystander *first;
-  int count;
 };
 
 /* Somebody of ours watches this child.  True if no session owns it: it is passed

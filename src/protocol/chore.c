@@ -8,9 +8,8 @@ void chores_init(struct chores *chores) {
 }
 
 void chore_add(struct chores *chores, struct chore *chore) {
-  if (chore->waits) return;
-  chore->waits = true;
-  chore->next = NULL;
+  if (chore_waits(chore)) return;
+  chore->next = chore;
   *chores->end = chore;
   chores->end = &chore->next;
 }
@@ -18,9 +17,10 @@ void chore_add(struct chores *chores, struct chore *chore) {
 void chores_do(struct chores *chores) {
   while (chores->first) {
     struct chore *chore = chores->first;
-    chores->first = chore->next;
-    if (!chores->first) chores->end = &chores->first;
-    chore->waits = false;
+    bool last = chore->next == chore;
+    chores->first = last ? NULL : chore->next;
+    if (last) chores->end = &chores->first;
+    chore->next = NULL;
     chore->run(chore);
   }
 }

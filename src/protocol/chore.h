@@ -18,10 +18,8 @@
 #pragma GCC visibility push(hidden)
 
 struct chore {
-  struct chore *next;
+  struct chore *next; /* the last one's: itself; NULL: it is in no list */
   void (*run)(struct chore *chore); /* its memory may be gone afterwards */
-  void *owner;
-  bool waits; /* it is in a list */
 };
 
 struct chores {
@@ -32,6 +30,11 @@ void chores_init(struct chores *chores);
 void chore_add(struct chores *chores, struct chore *chore);
 /* Until none is left, those that are added meanwhile included. */
 void chores_do(struct chores *chores);
+
+/* Is it in a list? */
+static inline bool chore_waits(const struct chore *chore) {
+  return chore->next;
+}
 
 static inline void chores_run(struct chores *chores) {
   if (chores->first) chores_do(chores);

@@ -10,8 +10,8 @@ static const unsigned legal_moves[] = {
                            TO(PARKED) | TO(GONE),
     [CONTENDER_FINDING] = TO(ENTERING) | TO(QUEUED) | TO(HELD) | TO(LEAVING) |
                           TO(PARKED) | TO(GONE),
-    [CONTENDER_QUEUED] =
-        TO(ENTERING) | TO(HELD) | TO(LEAVING) | TO(PARKED) | TO(GONE),
+    [CONTENDER_QUEUED] = TO(ENTERING) | TO(FINDING) | TO(HELD) | TO(LEAVING) |
+                         TO(PARKED) | TO(GONE),
     [CONTENDER_HELD] = TO(LEAVING) | TO(GONE),
     [CONTENDER_LEAVING] = TO(PARKED) | TO(GONE),
     [CONTENDER_GONE] = 0,
@@ -46,16 +46,25 @@ int64_t contender_token(const struct contender *c) {
   return c->options.downgrade ? c->options.writer_token : c->node.czxid;
 }
 
+int contender_ahead(const struct contender *c) {
+  return c->view.at_least ? -1 : c->view.ahead;
+}
+
+void contender_count_turns(struct contender *c, int turns) {
+  if (c->state == CONTENDER_HELD) c->node.turn += turns;
+}
+
 int contender_bytes(const struct contender *c) {
   bool by_gate =
       c->gate_state != GATE_UNUSED && c->gate->reason == REASON_TOO_LARGE;
-  return op_bytes(by_gate ? &c->gate->create : &c->create);
+  return op_bytes(by_gate ? &c->gate->op : &c->op);
 }
 
 /* The facts that hold in each state. */
 void contender_check(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
+  assert(!c->view.alone || (c->state == CONTENDER_HELD && c->watches_children));
   switch (c->state) {
     case CONTENDER_PARKED:
       assert(!decided && node->known == NODE_NONE);
@@ -67,15 +76,19 @@ void contender_check(const struct contender *c) {
       break;
     case CONTENDER_FINDING:
       assert(!decided && node->known >= NODE_MAYBE);
-      assert(!c->create.in_flight);
+      assert(!contender_is_creating(c));
       break;
     case CONTENDER_QUEUED:
-      assert(!decided && !c->create.in_flight);
+      assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || c->way->exclusive);
+      /* What was seen when nothing was proved is seen no more. */
+      assert(!c->view.awaits_lease || c->view.listed_in == 0 ||
+             c->way->exclusive);
       break;
     case CONTENDER_HELD:
       assert(c->decision == DECISION_GRANTED && node->known == NODE_OURS);
       assert(!c->predecessor.watch && !c->before.watch);
+      assert(!c->watches_children || c->options.handoffs > 0);
       break;
     case CONTENDER_LEAVING: /* not decided: to begin again */
       assert(c->decision != DECISION_GRANTED && node->known != NODE_NONE);
@@ -85,8 +98,8 @@ void contender_check(const struct contender *c) {
       assert(node->known == NODE_NONE && !c->own.watch);
       break;
   }
-  assert(node->known != NODE_ASKED || c->create.in_flight);
-  assert(!contender_has_node(c) || !c->create.in_flight);
+  assert(node->known != NODE_ASKED || contender_is_creating(c));
+  assert(!contender_has_node(c) || !contender_is_creating(c));
   assert(!c->kept || c->state == CONTENDER_LEAVING);
 }
 
@@ -98,9 +111,14 @@ size_t contender_size(size_t path_length) {
 
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
-  const struct contender *c = watcher->owner;
+  const struct contender *c = watcher_owner(watcher);
   c->way->heard(watcher, news, reply);
 }
+
+static const struct watcher_role
+    own_role = {hear, offsetof(struct contender, own), true},
+    predecessor_role = {hear, offsetof(struct contender, predecessor), false},
+    before_role = {hear, offsetof(struct contender, before), false};
 
 void contender_init(struct contender *c,
                     const struct contender_options *options, news_handler *tell,
@@ -110,10 +128,11 @@ void contender_init(struct contender *c,
   c->tell = tell;
   c->owner = owner;
   c->path = (char *)(c + 1);
+  c->node.name = "";
   timer_init(&c->timer);
-  watcher_init(&c->own, hear, c, true);
-  watcher_init(&c->predecessor, hear, c, false);
-  watcher_init(&c->before, hear, c, false);
+  watcher_init(&c->own, &own_role);
+  watcher_init(&c->predecessor, &predecessor_role);
+  watcher_init(&c->before, &before_role);
 }
 
 /* The list. */
@@ -163,13 +182,15 @@ static bool looks_for_place(enum contender_state state) {
 static void use_quota(const struct contender *c, enum contender_state next) {
   struct quota *quota = &c->queue->all->quota;
   enum contender_state last = c->state;
-  size_t bytes = quota_of_node(c->queue->directory.length);
+  size_t bytes = quota_of_node(directory_length(&c->queue->directory));
+  size_t promised =
+      2 * quota_of_neighbour(directory_length(&c->queue->directory));
   if (!has_entered(last) && has_entered(next)) quota_take(quota, bytes);
   if (!looks_for_place(last) && looks_for_place(next))
-    quota_promise(quota, 2 * bytes);
+    quota_promise(quota, promised);
   if (has_entered(last) && !has_entered(next)) quota_give(quota, bytes);
   if (looks_for_place(last) && !looks_for_place(next))
-    quota_keep(quota, 2 * bytes);
+    quota_keep(quota, promised);
 }
 
 static void count_in_queue(const struct contender *c,
@@ -242,11 +263,77 @@ void contender_enter(struct contender *c, enum contender_state next) {
 void contender_set_name(struct contender *c, const char *name) {
   const struct directory *d = &c->queue->directory;
   size_t size = strlen(name) + 1;
-  assert(size <= sizeof c->node.name);
-  memmove(c->node.name, name, size);
-  memcpy(c->path, d->path, d->length);
-  c->path[d->length] = '/';
-  memcpy(c->path + d->length + 1, c->node.name, size);
+  char *own = c->path + directory_length(d) + 1;
+  assert(size <= NAME_MAX_OWN);
+  memmove(own, name, size);
+  memcpy(c->path, directory_path(d), directory_length(d));
+  c->path[directory_length(d)] = '/';
+  c->node.name = own;
+}
+
+bool contender_owns(const struct contender *c, const struct reply *reply) {
+  return reply->owner == contender_wire(c)->session &&
+         (c->node.known != NODE_OURS || reply->czxid == c->node.czxid);
+}
+
+void contender_prove(struct contender *c, const struct reply *reply) {
+  if (c->node.known == NODE_MADE) /* (a name alone proves nothing) */
+    wire_found(contender_wire(c), c->node.bytes);
+  c->node.told_in = contender_wire(c)->connection;
+  c->node.czxid = reply->czxid;
+  c->node.owner_session = reply->owner;
+  c->node.known = NODE_OURS;
+}
+
+bool contender_is_surely_ours(const struct contender *c) {
+  return c->node.known == NODE_OURS &&
+         c->node.told_in == contender_wire(c)->connection;
+}
+
+void contender_refute(struct contender *c) {
+  assert(c->node.known == NODE_MADE);
+  c->node.known = NODE_MAYBE;
+  c->node.refuted = true;
+  c->view = (struct view){0};
+  contender_unwatch(c);
+}
+
+void contender_prepare(struct contender *c, enum op_kind kind) {
+  bool creates = kind == OP_CREATE;
+  c->op = (struct op){.kind = kind,
+                      .handler = c->op.handler,
+                      .owner = c,
+                      .path = c->path,
+                      .data = creates ? c->options.data : NULL,
+                      .size = creates ? c->options.size : 0,
+                      .exact = c->options.downgrade || c->way->exclusive};
+}
+
+/* Its watches. */
+
+void contender_unwatch_others(struct contender *c) {
+  if (c->watches_children) {
+    c->watches_children = false;
+    c->view.alone = false;
+    directory_unwatch_children(&c->queue->directory);
+  }
+  watch_drop(&c->predecessor);
+  watch_drop(&c->before);
+}
+
+void contender_unwatch(struct contender *c) {
+  watch_drop(&c->own);
+  contender_unwatch_others(c);
+}
+
+void contender_list_again(struct contender *c) {
+  c->view.listed_in = 0;
+  directory_list(contender_directory(c), 0);
+}
+
+void contender_decide(struct contender *c, enum decision decision) {
+  c->decision = decision;
+  if (c->way->settle) contender_settle_later(c);
 }
 
 void contender_settle_later(struct contender *c) {
@@ -255,6 +342,7 @@ void contender_settle_later(struct contender *c) {
 
 enum quota_answer contender_quota(const struct contender *c, bool urgent) {
   const struct contenders *all = c->queue->all;
-  return quota_ask(&c->queue->all->quota, c->queue->directory.length, urgent,
+  return quota_ask(&c->queue->all->quota,
+                   directory_length(&c->queue->directory), urgent,
                    contenders_are_leaving(all));
 }

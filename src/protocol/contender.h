@@ -12,6 +12,7 @@
 #include "directory.h"
 #include "hindrance.h"
 #include "rule.h"
+#include "tail.h"
 #include "timer.h"
 
 #pragma GCC visibility push(hidden)
@@ -63,13 +64,17 @@ enum loss {
 /* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
  * first; after GRANTED at most one LOST; REMOVED when the node is known to be
  * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
- * most once while it is held: somebody asks for the lock.  KEPT, before REMOVED:
- * a server refuses to delete the node, or that of its gate. */
+ * most once while it is held: somebody asks for the lock.  ALONE, while it is held
+ * and looks around: nobody else stands in the queue; COMPANY: perhaps somebody
+ * does again.  KEPT, before REMOVED: a server refuses to delete the node, or that
+ * of its gate. */
 enum news {
   NEWS_GRANTED,
   NEWS_REFUSED,
   NEWS_LOST,
   NEWS_REVOKED,
+  NEWS_ALONE,
+  NEWS_COMPANY,
   NEWS_KEPT,
   NEWS_REMOVED,
   NEWS_FORGOTTEN,
@@ -88,29 +93,29 @@ struct queue;
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
-  enum kind kind;
-  enum layout layout;
-  bool downgrade;            /* KIND_READ, by the holder of the write lock: */
-  char writer[NAME_MAX_OWN]; /* takes this node's number, its place ... */
-  int64_t writer_token;      /* ... and its token: who was queued meanwhile
-                                has a node older than the reader's, and comes
-                                later */
-  int permits;               /* KIND_PERMIT */
-  enum strategy strategy;    /* KIND_MUTEX */
-  int64_t poll_interval;     /* WAIT_POLL */
-  int handoffs;              /* local turns on one node; 0: a node for each */
-  int64_t deadline;          /* of the whole acquisition */
-  int64_t max_hold;          /* NEVER: none */
+  enum kind kind : 8;
+  enum layout layout : 8;
+  enum strategy strategy : 8; /* KIND_MUTEX */
+  bool downgrade;             /* KIND_READ, by the holder of the write lock */
   bool patient; /* false: take what is free at once, else VERDICT_BUSY */
   bool lose_on_suspend;
-  const void *data; /* the node's data; alive until NEWS_FORGOTTEN */
-  int size;
+  int permits;           /* KIND_PERMIT */
+  int handoffs;          /* local turns on one node; 0: a node for each */
+  int64_t poll_interval; /* WAIT_POLL */
+  int64_t deadline;      /* of the whole acquisition */
+  int64_t max_hold;      /* NEVER: none */
+  int64_t writer_token;  /* downgrade: the token of the writer's hold: who was
+                            queued meanwhile has a node older than the
+                            reader's, and comes later; and ... */
+  int writer_number;     /* ... its node's number, which this one takes */
+  int size;              /* of the node's data, ... */
+  const void *data;      /* ... alive until NEWS_FORGOTTEN */
 };
 
 /* What a server, or we, would not do: with a reason, for who is to hear of it. */
 struct denial {
   const char *what; /* "cannot list"; static; NULL: there is nothing to add */
-  size_t length;    /* it was done to so much of the directory's path */
+  unsigned length;  /* it was done to so much of the directory's path */
   bool by_gate;     /* that is, of the inner mutexes' */
 };
 
@@ -126,31 +131,36 @@ enum knowledge {
   NODE_NONE,  /* there is none */
   NODE_ASKED, /* its create is under way */
   NODE_MAYBE, /* a create's answer was lost: there may be one */
-  NODE_MADE,  /* it was made, and has a name; of which session is it? */
+  NODE_MADE,  /* one has its name, or may have; of which session is it? */
   NODE_OURS,  /* a server has said that it is of the current session */
 };
 
 struct node {
-  enum knowledge known;
-  uint64_t id;            /* the one in its name */
-  uint64_t serial;        /* of its create: a later list shows it */
-  bool is_one_of_several; /* found, with others of our mark and this id: one of
-                             them may be ours */
-  bool beside_writer;     /* downgrade: a list has shown both nodes */
-  int turn;               /* how many local turns it has had before */
-  unsigned granted_in;    /* the connection in which its first turn began */
-  unsigned told_in;       /* the last in which a server has said whose it is */
+  enum knowledge known : 8;
+  bool refuted;        /* MAYBE: the one of this name is not ours, nor is any
+                             before it that has our base and this id */
+  bool beside_writer;  /* downgrade: a list has shown both nodes */
+  bool has_left;       /* others of ours know that it is not ahead any more */
+  int bytes;           /* of its create */
+  uint64_t id;         /* the one in its name */
+  uint64_t serial;     /* of its create: a later list shows it */
+  int turn;            /* how many local turns it has had before */
+  unsigned granted_in; /* the connection in which its first turn began */
+  unsigned told_in;    /* the last in which a server has said whose it is */
   int64_t czxid, owner_session;
-  char name[NAME_MAX_OWN];
+  const char *name; /* the end of its path; a granted one's does not change */
 };
 
 /* What the last list has shown, and what was heard since. */
 struct view {
   unsigned listed_in; /* the connection of that list; 0: nothing is known */
+  int ahead;          /* so many are ahead of us, ... */
+  bool at_least;      /* ... and perhaps others */
   bool awaits_lease;  /* it was first, but the lease did not stand */
   bool looked;        /* it leaves, and the node was just read */
-  int ahead;          /* so many are ahead of us */
-  bool asks;          /* is the nearest to be waited for at all?  It is read */
+  bool alone;         /* it holds, and its owner was told so */
+  bool follows; /* not asked for a list: waits for the tail of the queue */
+  bool asks;    /* is the nearest to be waited for at all?  It is read */
   /* As in struct ahead. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
@@ -186,6 +196,9 @@ struct way {
   void (*name)(const struct contender *c, char *name, size_t size);
   /* PARKED, and has a place: life_enter, now or later. */
   void (*enter)(struct contender *c);
+  /* May the delete of its node, or its create, be one transaction with another's?
+   * Such a create's answer does not tell whose the node is.  NULL: never. */
+  bool (*joins)(const struct contender *c);
   /* Its create was sent; was answered (NULL: its list is on the way); was
    * refused, for there is such a node (exclusive). */
   void (*sent)(struct contender *c);
@@ -196,10 +209,15 @@ struct way {
   /* QUEUED: is anybody ahead?  The same, when the lease stands again. */
   void (*look)(struct contender *c);
   void (*look_anew)(struct contender *c);
+  /* HELD: who else stands in the queue?  In this connection from now on.  NULL:
+   * nobody asks. */
+  void (*look_around)(struct contender *c);
   /* QUEUED, and its timer is due before its deadline. */
   void (*due)(struct contender *c);
   /* LEAVING with a node: may it be deleted by its name?  If not, it finds out. */
   bool (*may_remove)(struct contender *c);
+  /* LEAVING: its node was deleted, by nobody else (NULL: who cares). */
+  void (*left)(struct contender *c);
   /* A list that was sent after its create. */
   void (*listed)(struct contender *c, const struct listing *listing);
   watch_handler *heard;
@@ -220,29 +238,30 @@ struct contender {
   struct timer timer; /* deadline, max_hold, the next poll or try to leave */
   struct chore chore; /* at the end of the step: is it over? */
 
-  enum contender_state state;
-  enum decision decision;
-  enum verdict verdict; /* with REFUSED and LOST */
-  int reason;           /* with REFUSED: ZooKeeper's code, or ours; or 0 */
-  struct denial denial; /* what that was a reason for */
-  enum loss loss;       /* with LOST */
-  enum revocation revocation;
-  int attempts; /* failed tries to leave */
-  int kept;     /* LEAVING: why a server does not delete its node; or 0 */
+  enum contender_state state : 8;
+  enum decision decision : 8;
+  enum verdict verdict : 8; /* with REFUSED and LOST */
+  enum loss loss : 8;       /* with LOST */
+  enum revocation revocation : 8;
+  enum gate_state gate_state : 8;
+  bool watches_children : 1; /* counted in the directory */
+  bool undone : 1;  /* LEAVING: it has tried so with another's create */
+  uint8_t attempts; /* failed tries to leave */
+  int reason;       /* with REFUSED: ZooKeeper's code, or ours; or 0 */
+  int kept;         /* LEAVING: why a server does not delete its node; or 0 */
+  struct denial denial; /* what `reason` was one for */
 
   struct node node;
-  char *path; /* the node's, or of the create that asks for it; behind us */
-  struct op create, remove;
+  char *path;   /* the node's, or of the create that asks for it; behind us */
+  struct op op; /* its create, or what asks whose it is and removes it */
 
   struct view view;
   struct watcher own;         /* of our node */
   struct watcher predecessor; /* of the one ahead of us */
   struct watcher before;      /* of the one ahead of that */
-  bool watches_children;      /* counted in the directory */
   struct rival rival;         /* whom we wait for; while REFUSED is told */
 
   struct contender *gate; /* KIND_PERMIT: memory of the owner's */
-  enum gate_state gate_state;
 };
 
 /* Of one path only so many contenders have a node; the others wait PARKED, in
@@ -264,7 +283,9 @@ struct queue {
   int sharing; /* of those who entered: with a node for several in turn */
   int64_t creates_from; /* none is sent before: one of them may be too large */
 
-  struct queue *next;          /* in its bucket of the session's table */
+  struct tail *tail; /* NULL: never known */
+
+  struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;
@@ -284,6 +305,7 @@ struct contenders {
   struct hindrances hindrances;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
+  struct queues *queues; /* where that looks */
 };
 
 const char *contender_state_name(enum contender_state state);
@@ -299,11 +321,19 @@ void contender_init(struct contender *c,
 
 /* The fencing token of its hold. */
 int64_t contender_token(const struct contender *c);
+/* How many were ahead of it when it was refused; -1: one, and perhaps others. */
+int contender_ahead(const struct contender *c);
 /* The size of the create that it was refused for (REASON_TOO_LARGE). */
 int contender_bytes(const struct contender *c);
 
+/* Its node has had so many more local turns than were taken here: its owner has
+ * passed it on, and back, by itself. */
+void contender_count_turns(struct contender *c, int turns);
+
 /* For the files above. */
 
+/* What its last list has shown counts no more: another is to tell. */
+void contender_list_again(struct contender *c);
 /* The facts of its state, asserted wherever one comes in from outside. */
 void contender_check(const struct contender *c);
 /* PARKED, and the last in the queue. */
@@ -313,6 +343,13 @@ void contender_drop(struct contender *c);
 void contender_enter(struct contender *c, enum contender_state next);
 /* The last part of its node's path. */
 void contender_set_name(struct contender *c, const char *name);
+void contender_decide(struct contender *c, enum decision decision);
+/* Its one op is under way for one thing at a time: nothing is asked about a node
+ * whose create has not been answered, nor is one made while that is asked. */
+void contender_prepare(struct contender *c, enum op_kind kind);
+/* No watch is its any more; all but that of its own node. */
+void contender_unwatch(struct contender *c);
+void contender_unwatch_others(struct contender *c);
 /* LEAVING: a server refuses to delete its node. */
 void contender_keep(struct contender *c, int rc);
 /* At the end of the step: its way's `settle`, and is it over? */
@@ -322,9 +359,36 @@ static inline struct wire *contender_wire(const struct contender *c) {
   return c->queue->directory.wire;
 }
 
+static inline struct directory *contender_directory(const struct contender *c) {
+  return &c->queue->directory;
+}
+
+/* It waits for a change of the directory rather than of one node. */
+static inline bool contender_waits_for_children(const struct contender *c) {
+  return c->options.kind == KIND_PERMIT || c->options.strategy == WAIT_PARENT;
+}
+
+/* It looks at the nodes ahead only if they have been there for long. */
+static inline bool contender_waits_by_list(const struct contender *c) {
+  return contender_waits_for_children(c) || c->options.strategy == WAIT_POLL;
+}
+
 static inline bool contender_is_waiting(const struct contender *c) {
   return c->state < CONTENDER_HELD;
 }
+
+/* Is what was read our node?  Not a dying one of another session; nor what
+ * somebody has put in the place of ours while we had no connection: others pass
+ * it over, perhaps. */
+bool contender_owns(const struct contender *c, const struct reply *reply);
+/* It is. */
+void contender_prove(struct contender *c, const struct reply *reply);
+/* The one that has its name (NODE_MADE) is not ours, or is gone: another may be
+ * ours. */
+void contender_refute(struct contender *c);
+/* Told in this connection: somebody may have deleted it in between, and made
+ * another of its name. */
+bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {
   return c->node.known >= NODE_MADE;
@@ -333,6 +397,16 @@ static inline bool contender_has_node(const struct contender *c) {
 /* What the view tells is of this connection. */
 static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_wire(c)->connection;
+}
+
+/* Its create is under way. */
+static inline bool contender_is_creating(const struct contender *c) {
+  return c->op.in_flight && c->op.kind == OP_CREATE;
+}
+
+/* Its own node is watched: that very node, whoever else has asked for it. */
+static inline bool contender_watches_own(const struct contender *c) {
+  return watch_is_of(&c->own, c->node.czxid);
 }
 
 /* Of these a queue has one at a time: the others wait PARKED. */

@@ -10,13 +10,15 @@
 #pragma GCC visibility push(hidden)
 
 struct directory;
-struct stray;
+struct strays;
 
 struct directory_owner {
   /* What the children were after the request that was numbered `serial`.  No
    * such directory: no children. */
   void (*listed)(struct directory *d, const struct listing *listing,
                  uint64_t serial);
+  /* May this child be the node of one of ours, who knows of it? */
+  bool (*claims)(struct directory *d, const char *name);
   /* Nobody has heard what the list would have told. */
   void (*unlisted)(struct directory *d);
   /* Nobody can be served here: it `what`, because of `rc`. */
@@ -37,49 +39,47 @@ enum renewal {
   RENEWAL_OCCUPIED, /* it was not empty: once more, after a while */
 };
 
-/* Nodes of ours that nobody knows, being removed. */
-struct strays {
-  struct stray *first, **end;
-  struct stray *waiting; /* the first of them that is not being deleted yet */
-  int known, flying;
-  bool more;          /* the list had others */
-  bool refused;       /* one of them is there still */
-  int64_t not_before; /* then no more are taken */
+/* What a directory asks for itself.  They are there while it does, for of the
+ * thousands of locks that a session may hold hardly one asks for anything. */
+struct errands {
+  /* A list answers every contender whose create was sent before it, so one is
+   * enough for all; two may be in flight, so that a newcomer need not wait for
+   * a list that was sent before its create. */
+  struct op lists[2];
+  struct op unwatch, mkdir, renew;
+  char mkdir_path[]; /* so much of the path as is being made */
 };
 
 struct directory {
   const struct directory_owner *owner;
   struct wire *wire;
-  struct chore *flush; /* at the end of the batch: calls directory_flush */
-  struct watches watches;
-  struct strays strays;
+  struct watches watches; /* which know its path, and by what it is woken */
   struct bystanders bystanders;
 
-  /* A list answers every contender whose create was sent before it, so one is
-   * enough for all; two may be in flight, so that a newcomer need not wait for
-   * a list that was sent before its create. */
-  struct op lists[2];
-  bool list_wanted;
+  struct strays *strays;      /* NULL: none yet */
+  struct errands *errands;    /* NULL: nothing is under way */
   int children_wanted;        /* so many wait for any change here */
   unsigned children_armed_in; /* the connection whose server will tell it */
-  struct op unwatch;
-
-  struct op mkdir, renew;
+  bool list_wanted;
+  bool missing;
   enum renewal renewal;
   int64_t renewal_begun;
-  bool missing;
-  size_t mkdir_length; /* how much of `path` is being made */
-  char *mkdir_path;    /* that much of it */
-  char *path;          /* chroot included; both are the owner's memory */
-  size_t length;
+  size_t mkdir_length; /* how much of its path is to be made */
 };
 
-/* The memory for a path of this length, and for as much of it again. */
-size_t directory_size(size_t length);
-/* `memory`: so much, zeroed; `flush`: of the owner. */
+/* `path`: chroot included, alive as long as the directory; `flush`: of the owner,
+ * at the end of the batch, calls directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
                     struct wire *wire, struct quota *quota, struct chore *flush,
-                    char *memory, const char *path);
+                    const char *path);
+static inline const char *directory_path(const struct directory *d) {
+  return d->watches.path;
+}
+static inline size_t directory_length(const struct directory *d) {
+  return d->watches.length;
+}
+/* Its end: it is idle. */
+void directory_free(struct directory *d);
 /* Nothing is under way, and nothing is watched. */
 bool directory_is_idle(const struct directory *d);
 
@@ -102,8 +102,11 @@ void directory_list_anew(struct directory *d);
 void directory_watch_children(struct directory *d, bool more);
 void directory_unwatch_children(struct directory *d);
 void directory_children_changed(struct directory *d);
+/* Would we be told of a change since the last list? */
+bool directory_sees_children(const struct directory *d);
 
-/* This child has our mark, and nobody of us knows it.  Are any taken just now? */
+/* This child's name is as ours are, and nobody of us knows it: if its owner is
+ * our session, it goes.  Are any taken just now? */
 bool directory_takes_strays(struct directory *d);
 void directory_remove_stray(struct directory *d, const char *name);
 

@@ -15,18 +15,19 @@
  *
  *   A local turn is not drawn: PARKED → HELD, and the one before HELD → GONE.
  *
- * Transitions, and who performs them:
- *   → PARKED             life_begin; finish, life_start_over (where the quota
- *                        is used up), life_session_ended
+ * Transitions, and who performs them (life_leave, life_finish: life_leaving.c):
+ *   → PARKED             life_begin; life_finish, life_start_over (where the
+ *                        quota is used up), life_session_ended
  *   PARKED → ENTERING    life_enter
  *   PARKED → HELD        life_take_over
  *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        life_start_over
- *   → QUEUED             life_be_first (the lease does not stand); queued.c's
+ *   QUEUED → FINDING     life_refute
+ *   → QUEUED             life_be_first (the lease does not stand); place.c's
  *                        aim, unfair.c's wait
  *   → HELD               grant
  *   → LEAVING            life_leave
- *   → GONE               finish
+ *   → GONE               life_finish
  *
  * The facts of each state are those that contender_check asserts.
  *
@@ -39,11 +40,11 @@
  *      session ends its contenders' holds when it expires);
  *   2. a server has shown that nobody is ahead: either a list that was sent
  *      after our create, in this connection, which begins with a round if it
- *      is not the first (wire.c); or the deletion of the only one that such
+ *      is not the first (wire.c); or the deletion of each of those that such
  *      a list had shown.  The set of those ahead only shrinks: numbers grow
  *      with every create;
- *   3. for the second way, that our own node still exists: its watch was
- *      confirmed in this connection and has not fired.  Events of one
+ *   3. for the second way, that our own node still exists: the watch of that
+ *      very node was confirmed in this connection and has not fired.  Events of one
  *      connection come in the order of the changes, so had our node been
  *      deleted before the predecessor's, we would have been told before;
  *   4. the lease stands at the very moment of the grant: buffered replies may
@@ -53,27 +54,21 @@
  * any other event on the predecessor means: look again.
  *
  * 4 is seen to here, for every way of waiting, and 1 is asserted; 1, 2 and 3 are
- * seen to by the ways (queued.c; unfair.c, where there is one node for all;
+ * seen to by the ways (queued.c, place.c; unfair.c, where there is one node for all;
  * semaphore.c, where a list counts).  A local turn changes nothing of what the grant before it stood on:
  * life_take_over. */
 #include "life.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 #define CANNOT_CREATE "cannot create a node"
-#define CANNOT_DELETE "cannot delete our node"
 
-static op_handler on_create, on_remove;
+static op_handler on_answer;
 
 /* Telling. */
-
-static void decide(struct contender *c, enum decision decision) {
-  c->decision = decision;
-  if (c->way->settle) contender_settle_later(c);
-}
 
 static void tell_revocation(struct contender *c) {
   if (c->revocation != REVOCATION_HEARD || c->state != CONTENDER_HELD) return;
@@ -82,8 +77,8 @@ static void tell_revocation(struct contender *c) {
 }
 
 /* What is heard before the grant is told after it. */
-void life_hear_revocation(struct contender *c, const struct reply *reply) {
-  if (reply->revoked && c->revocation == REVOCATION_NONE)
+void life_hear_revocation(struct contender *c) {
+  if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_HEARD;
   tell_revocation(c);
 }
@@ -93,161 +88,37 @@ void life_hear_revocation(struct contender *c, const struct reply *reply) {
 /* At the end of a step.  Its memory goes back once no reply can come any more,
  * and its gate's has come back. */
 static void settle(struct chore *chore) {
-  struct contender *c = chore->owner;
+  struct contender *c =
+      (struct contender *)((char *)chore - offsetof(struct contender, chore));
   if (c->way->settle) c->way->settle(c);
-  if (c->state != CONTENDER_GONE || c->chore.waits) return;
-  if (c->create.in_flight || c->remove.in_flight) return;
+  if (c->state != CONTENDER_GONE || chore_waits(&c->chore)) return;
+  if (c->op.in_flight) return;
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
   contender_check(c);
   contender_drop(c);
   c->tell(c, NEWS_FORGOTTEN);
 }
 
-static void init_ops(struct contender *c) {
-  c->create = (struct op){.kind = OP_CREATE,
-                          .handler = on_create,
-                          .owner = c,
-                          .path = c->path,
-                          .data = c->options.data,
-                          .size = c->options.size,
-                          .exact = c->options.downgrade || c->way->exclusive};
-  c->remove = (struct op){.kind = OP_REMOVE,
-                          .handler = on_remove,
-                          .owner = c,
-                          .path = c->path};
-}
-
 void life_begin(struct contender *c, struct queue *queue,
                 const struct way *way) {
   c->way = way;
-  c->chore = (struct chore){.run = settle, .owner = c};
-  init_ops(c);
+  c->chore = (struct chore){.run = settle};
+  c->op.handler = on_answer;
+  contender_prepare(c, OP_CREATE);
   contender_join(c, queue);
   timer_set(&queue->all->timers, &c->timer, c->options.deadline);
 }
 
 /* Watches. */
 
-/* All but that of its own node. */
-static void unwatch_others(struct contender *c) {
-  if (c->watches_children) {
-    c->watches_children = false;
-    directory_unwatch_children(&c->queue->directory);
-  }
-  watch_drop(&c->predecessor);
-  watch_drop(&c->before);
-}
-
-static void unwatch(struct contender *c) {
-  watch_drop(&c->own);
-  unwatch_others(c);
-}
-
 void life_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  if (c->own.watch)
-    watch_arm(&c->own);
-  else if (watch_want(&c->own, &c->queue->directory.watches, c->node.name))
-    watch_read(&c->own); /* one that waits may have it armed */
-}
-
-/* Leaving. */
-
-/* Nothing of it is left. */
-static void finish(struct contender *c) {
-  unwatch(c);
-  c->node.known = NODE_NONE;
-  if (c->decision == DECISION_NONE) {
-    contender_enter(c, CONTENDER_PARKED); /* but it is not over */
-    return;
-  }
-  timer_set(&c->queue->all->timers, &c->timer, NEVER);
-  contender_enter(c, CONTENDER_GONE);
-  c->tell(c, NEWS_REMOVED);
-  contender_settle_later(c);
-}
-
-void life_leave(struct contender *c) {
-  if (c->node.known == NODE_NONE) {
-    finish(c);
-    return;
-  }
-  contender_enter(c, CONTENDER_LEAVING);
-  if (c->decision != DECISION_NONE)
-    timer_set(&c->queue->all->timers, &c->timer, NEVER);
-  unwatch_others(c);
-  life_drive(c);
-}
-
-void life_go_on_leaving(struct contender *c) {
-  if (c->node.known == NODE_NONE)
-    finish(c);
+  if (!watch_want(&c->own, &c->queue->directory.watches, c->node.name)) return;
+  if (contender_watches_own(c))
+    life_hear_revocation(c); /* (another of ours has read it) */
   else
-    life_drive(c);
-}
-
-static void retry_leaving(struct contender *c) {
-  timer_set(&c->queue->all->timers, &c->timer,
-            c->decision != DECISION_NONE ? NEVER : c->options.deadline);
-  life_drive(c);
-}
-
-/* Refusal, release, loss. */
-
-static void note_refusal(struct contender *c, enum verdict why) {
-  bool waited = why == VERDICT_TIMEOUT || why == VERDICT_BUSY;
-  if (why == VERDICT_TIMEOUT)
-    counter_add(&contender_wire(c)->counters.timeouts, 1);
-  if (waited && c->rival.size == 0) c->way->note_rival(c);
-}
-
-void life_refuse(struct contender *c, enum verdict why, int reason) {
-  if (c->decision != DECISION_NONE) return; /* the grant was first */
-  contender_check(c);
-  decide(c, DECISION_REFUSED);
-  c->verdict = why;
-  c->reason = reason;
-  note_refusal(c, why);
-  c->tell(c, NEWS_REFUSED);
-  c->rival.size = 0;
-  life_leave(c);
-}
-
-void life_deny(struct contender *c, const char *what, size_t length, int rc) {
-  if (c->decision != DECISION_NONE) return;
-  c->denial = (struct denial){.what = what, .length = length};
-  life_refuse(c, verdict_of(rc), rc);
-}
-
-void life_release(struct contender *c) {
-  if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
-  decide(c, DECISION_RELEASED);
-  life_leave(c);
-}
-
-static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
-  decide(c, DECISION_LOST);
-  c->verdict = as;
-  c->loss = why;
-  counter_add(&contender_wire(c)->counters.lost, 1);
-  c->tell(c, NEWS_LOST);
-}
-
-void life_lose(struct contender *c, enum loss why) {
-  if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
-  tell_loss(c, why, VERDICT_LOST);
-  life_leave(c);
-}
-
-void life_lose_node(struct contender *c) {
-  if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
-  tell_loss(c, LOSS_DELETED, VERDICT_LOST);
-  c->node.known = NODE_NONE;
-  life_leave(c);
+    watch_read(&c->own);
 }
 
 /* The grant. */
@@ -257,8 +128,8 @@ static void grant(struct contender *c) {
   int64_t max_hold = c->options.max_hold;
   timer_set(&all->timers, &c->timer,
             max_hold == NEVER ? NEVER : all->wire->now + max_hold);
-  unwatch_others(c);
-  decide(c, DECISION_GRANTED);
+  contender_unwatch_others(c);
+  contender_decide(c, DECISION_GRANTED);
   if (c->node.turn == 0) c->node.granted_in = all->wire->connection;
   contender_enter(c, CONTENDER_HELD);
   contender_check(c);
@@ -298,8 +169,8 @@ void life_take_over(struct contender *c, struct contender *from) {
   c->node.turn++;
   contender_set_name(c, c->node.name);
   watch_hand_over(&from->own, &c->own);
-  decide(from, DECISION_RELEASED);
-  finish(from);
+  contender_decide(from, DECISION_RELEASED);
+  life_finish(from);
   counter_add(&contender_wire(c)->counters.local_turns, 1);
   grant(c);
 }
@@ -327,8 +198,11 @@ void life_enter(struct contender *c) {
   life_drive(c);
 }
 
+/* (What stays behind, if anything does, is a stray from now on, and may be ahead:
+ * a list must show it.) */
 void life_start_over(struct contender *c) {
-  unwatch(c);
+  contender_unwatch(c);
+  tail_forget(c->queue->tail);
   if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);
@@ -336,6 +210,12 @@ void life_start_over(struct contender *c) {
   }
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
+  life_drive(c);
+}
+
+void life_refute(struct contender *c) {
+  contender_refute(c);
+  if (c->state != CONTENDER_LEAVING) contender_enter(c, CONTENDER_FINDING);
   life_drive(c);
 }
 
@@ -349,43 +229,38 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   const struct directory *d = &c->queue->directory;
-  wire_trouble(d->wire, CANNOT_CREATE, d->path, rc);
-  life_deny(c, CANNOT_CREATE, d->length, rc);
+  wire_trouble(d->wire, CANNOT_CREATE, directory_path(d), rc);
+  life_deny(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
 /* Who waits keeps those behind it waiting: they would come before it. */
 static bool must_come_later(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (wire_defers(wire, &c->create)) c->queue->creates_from = wire->trusted_at;
+  if (wire_defers(wire, &c->op)) c->queue->creates_from = wire->trusted_at;
   return wire->now < c->queue->creates_from;
 }
 
 static void try_create(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (c->create.in_flight) return;
+  if (c->op.in_flight) return;
   if (c->queue->directory.missing) {
     directory_wake(&c->queue->directory);
     return;
   }
-  if (wire_refuses(wire, &c->create)) {
+  contender_prepare(c, OP_CREATE);
+  c->op.joins = c->way->joins && c->way->joins(c);
+  if (wire_refuses(wire, &c->op)) {
     create_failed(c, REASON_TOO_LARGE);
     return;
   }
-  if (must_come_later(c) || !wire_submit(wire, &c->create)) return;
-  c->node.serial = c->create.serial;
+  if (must_come_later(c) || !wire_submit(wire, &c->op)) return;
+  c->node.serial = c->op.serial;
+  c->node.bytes = c->op.bytes;
   if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
   c->way->sent(c);
 }
 
 /* Driving. */
-
-static void drive_leaving(struct contender *c) {
-  if (c->node.known == NODE_MAYBE)
-    c->way->find(c);
-  else if (contender_has_node(c) && c->way->may_remove(c) &&
-           !c->remove.in_flight)
-    wire_submit(contender_wire(c), &c->remove);
-}
 
 void life_drive(struct contender *c) {
   const struct wire *wire = contender_wire(c);
@@ -409,12 +284,18 @@ void life_drive(struct contender *c) {
       if (wire->connection > c->node.granted_in) life_watch_own(c);
       break;
     case CONTENDER_LEAVING:
-      drive_leaving(c);
+      life_try_to_leave(c);
       break;
     case CONTENDER_PARKED: /* its queue lets it in */
     case CONTENDER_GONE:
       break;
   }
+}
+
+static void retry_leaving(struct contender *c) {
+  timer_set(&c->queue->all->timers, &c->timer,
+            c->decision != DECISION_NONE ? NEVER : c->options.deadline);
+  life_drive(c);
 }
 
 void life_due(struct contender *c) {
@@ -435,7 +316,7 @@ void life_due(struct contender *c) {
 
 void life_directory_failed(struct contender *c, const char *what, int rc) {
   if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
-      !c->create.in_flight)
+      !contender_is_creating(c))
     life_deny(c, what, c->queue->directory.mkdir_length, rc);
 }
 
@@ -459,10 +340,10 @@ void life_session_ended(struct contender *c) {
   contender_check(c);
   /* No server ends by itself what is proved to live. */
   if (c->state == CONTENDER_HELD)
-    tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
-              VERDICT_EXPIRED);
+    life_tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
+                   VERDICT_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
-  if (c->state != CONTENDER_PARKED) finish(c);
+  if (c->state != CONTENDER_PARKED) life_finish(c);
   /* The writer is gone, and its place. */
   if (c->options.downgrade) life_refuse(c, VERDICT_LOST, 0);
 }
@@ -470,15 +351,15 @@ void life_session_ended(struct contender *c) {
 void life_close(struct contender *c) {
   contender_check(c);
   if (wants_to_hold(c)) {
-    decide(c, DECISION_REFUSED);
+    contender_decide(c, DECISION_REFUSED);
     c->verdict = VERDICT_CLOSED;
     c->tell(c, NEWS_REFUSED);
   } else if (c->state == CONTENDER_HELD) {
-    decide(c, DECISION_LOST);
+    contender_decide(c, DECISION_LOST);
     c->verdict = VERDICT_CLOSED;
     c->tell(c, NEWS_LOST);
   }
-  if (c->state != CONTENDER_GONE) finish(c);
+  if (c->state != CONTENDER_GONE) life_finish(c);
   contender_settle_later(c);
 }
 
@@ -489,8 +370,8 @@ void life_close(struct contender *c) {
 static bool names_what_was_asked(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
-  if (c->create.exact) return path[length] == '\0';
-  const char *name = path + c->queue->directory.length + 1;
+  if (c->op.exact) return path[length] == '\0';
+  const char *name = path + directory_length(&c->queue->directory) + 1;
   int32_t number; /* (behind the marker, and nothing behind it) */
   return strlen(name) < NAME_MAX_OWN && path[length] != '\0' &&
          name_parse(name, &number) != ROLE_FOREIGN;
@@ -502,7 +383,8 @@ static void made(struct contender *c, const struct reply *reply) {
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
   c->node.told_in = contender_wire(c)->connection;
-  contender_set_name(c, reply->path + c->queue->directory.length + 1);
+  contender_set_name(c,
+                     reply->path + directory_length(&c->queue->directory) + 1);
   if (c->state == CONTENDER_ENTERING && c->way->made) c->way->made(c);
 }
 
@@ -516,18 +398,17 @@ static void may_be_made(struct contender *c) {
 static void not_made(struct contender *c, int rc) {
   if (c->node.known == NODE_ASKED) c->node.known = NODE_NONE;
   if (c->state != CONTENDER_ENTERING) return;
-  if (rc == REPLY_NODE_EXISTS && c->way->exclusive)
+  if (rc == REPLY_UNDONE)
+    life_drive(c);
+  else if (rc == REPLY_NODE_EXISTS && c->way->exclusive)
     c->way->exists(c);
   else
     create_failed(c, rc);
 }
 
-static void on_create(struct op *op, const struct reply *reply) {
-  struct contender *c = op->owner;
+static void create_answered(struct contender *c, const struct reply *reply) {
   bool leaving = c->state == CONTENDER_LEAVING;
-  if (c->state == CONTENDER_GONE)
-    contender_settle_later(c);
-  else if (reply_is_unknown(reply->rc))
+  if (reply_is_unknown(reply->rc))
     may_be_made(c);
   else if (reply->rc != REPLY_OK)
     not_made(c, reply->rc);
@@ -538,53 +419,14 @@ static void on_create(struct op *op, const struct reply *reply) {
   if (leaving) life_go_on_leaving(c);
 }
 
-/* The directory's ACL forbids to delete the node, which keeps everybody behind
- * it waiting.  Who wants to begin again cannot; nor can others of ours enter. */
-static void stay(struct contender *c, int rc) {
-  bool known = c->kept;
-  life_deny(c, CANNOT_DELETE, c->queue->directory.length, rc);
-  contender_keep(c, rc);
-  if (known) return;
-  c->tell(c, NEWS_KEPT);
-  directory_wake(&c->queue->directory);
-}
-
-/* It is tried again, less and less often: an operator may mend the ACL, a server
- * that is throttled recover. */
-static void not_removed(struct contender *c, int rc) {
-  if (reply_is_denied(rc))
-    stay(c, rc);
-  else
-    wire_trouble(contender_wire(c), CANNOT_DELETE, c->path, rc);
-  if (c->remove.in_flight) return;
-  if (c->attempts < 6) c->attempts++;
-  timer_set(&c->queue->all->timers, &c->timer,
-            contender_wire(c)->now + (SECOND / 10 << c->attempts));
-}
-
-/* If it was perhaps not ours, the one that is may be there still. */
-static void removed(struct contender *c) {
-  if (!c->node.is_one_of_several) {
-    finish(c);
-    return;
-  }
-  c->node.is_one_of_several = false;
-  c->node.known = NODE_MAYBE;
-  life_drive(c);
-}
-
-static void on_remove(struct op *op, const struct reply *reply) {
+static void on_answer(struct op *op, const struct reply *reply) {
   struct contender *c = op->owner;
-  int rc = reply->rc;
-  if (c->state != CONTENDER_LEAVING) {
-    if (c->state == CONTENDER_GONE) contender_settle_later(c);
-  } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
-    removed(c);
-  } else if (reply_is_unknown(rc)) {
-    /* The connection is about to go; then again.  But a name that is not ours
-     * alone may be somebody else's by then: look first. */
-    if (c->way->exclusive) c->node.known = NODE_MAYBE;
-  } else {
-    not_removed(c, rc);
-  }
+  if (c->state == CONTENDER_GONE)
+    contender_settle_later(c);
+  else if (op->kind == OP_CREATE)
+    create_answered(c, reply);
+  else if (c->state == CONTENDER_LEAVING)
+    life_leaving_answered(c, op->kind, reply);
+  else
+    life_drive(c); /* it was heard otherwise, and has begun again */
 }

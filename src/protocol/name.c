@@ -5,7 +5,6 @@
 #include <string.h>
 
 /* Near the end of the counter its order is not the order of arrival. */
-#define SEQUENCE_DANGER (INT32_MAX - 65535)
 
 static const struct {
   const char *text;
@@ -17,6 +16,12 @@ static const struct {
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
+
+/* None of them is part of a marker's beginning or end, nor special to anybody. */
+static const char letters[] =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+enum { LETTERS = sizeof letters - 1 };
 
 size_t data_own_size(const char *data, size_t size) {
   size_t mark = sizeof REVOKE_MARK - 1;
@@ -37,59 +42,66 @@ static void put_hex(char *out, uint64_t value, int digits) {
     out[i] = "0123456789abcdef"[value & 15];
 }
 
-void name_base_init(struct name_base *base, const unsigned char random[16]) {
-  static const int parts[] = {8, 4, 4, 4};
+void name_of_nothing(char out[NAME_OF_NOTHING],
+                     const unsigned char random[16]) {
+  static const int parts[] = {4, 2, 2, 2}; /* bytes */
   unsigned char bytes[10];
   memcpy(bytes, random, 8);
   bytes[6] = (unsigned char)(0x40u | (random[6] & 15u));
   bytes[8] = (unsigned char)(0x80u | (random[8] & 3u) << 4 | (random[9] & 15u));
   bytes[9] = random[10];
-  for (size_t i = 0; i < 10; i++) put_hex(base->plain + 2 * i, bytes[i], 2);
-  base->plain[20] = '\0';
-  strcpy(base->text, "_c_");
-  char *to = base->text + 3;
-  const char *from = base->plain;
+  const unsigned char *from = bytes;
+  char *to = out;
+  for (const char *c = "_c_"; *c; c++) *to++ = *c;
   for (int i = 0; i < 4; i++) {
-    memcpy(to, from, (size_t)parts[i]);
-    from += parts[i];
-    to += parts[i];
+    for (int j = 0; j < parts[i]; j++, to += 2) put_hex(to, *from++, 2);
     *to++ = '-';
   }
   *to = '\0';
 }
 
+/* Returns how many letters: `least` at the least. */
+static size_t put_letters(char *out, uint64_t value, size_t least) {
+  size_t count = 1;
+  for (uint64_t rest = value; rest >= LETTERS; rest /= LETTERS) count++;
+  if (count < least) count = least;
+  for (size_t i = count; i-- > 0; value /= LETTERS)
+    out[i] = letters[value % LETTERS];
+  return count;
+}
+
+/* False: not all of them are letters, or it is no number as put_letters writes
+ * it, or too large a one. */
+static bool read_letters(const char *text, size_t count, uint64_t *value) {
+  *value = 0;
+  if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))
+    return false;
+  for (size_t i = 0; i < count; i++) {
+    const char *letter = memchr(letters, text[i], LETTERS);
+    if (!letter) return false;
+    uint64_t digit = (uint64_t)(letter - letters);
+    if (*value > (UINT64_MAX - digit) / LETTERS) return false;
+    *value = *value * LETTERS + digit;
+  }
+  return true;
+}
+
+void name_base_init(struct name_base *base, const unsigned char random[16]) {
+  uint64_t bases = 1, drawn = 0;
+  for (int i = 0; i < NAME_BASE; i++) bases *= LETTERS;
+  for (int i = 11; i < 16; i++) drawn = drawn << 8 | random[i];
+  put_letters(base->text, drawn % bases, NAME_BASE);
+  base->text[NAME_BASE] = '\0';
+}
+
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role) {
   const char *marker = "";
-  bool kazoo = role == ROLE_KAZOO_LOCK || role == ROLE_KAZOO_READ;
   for (int i = 0; i < MARKERS; i++)
     if (markers[i].role == role) marker = markers[i].text;
-  const char *text = kazoo ? base->plain : base->text;
-  size_t length = strlen(text), digits = 12;
-  assert(size > length + digits + strlen(marker));
-  memcpy(out, text, length); /* NOLINT: what ends it comes last */
-  put_hex(out + length, id, (int)digits);
-  strcpy(out + length + digits, marker);
-}
-
-bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
-  size_t length = strlen(base->text);
-  if (strncmp(name, base->text, length) != 0) {
-    length = strlen(base->plain);
-    if (strncmp(name, base->plain, length) != 0) return false;
-  }
-  uint64_t value = 0;
-  for (int i = 0; i < 12; i++) {
-    char c = name[length + (size_t)i];
-    if (c >= '0' && c <= '9')
-      value = value * 16 + (uint64_t)(c - '0');
-    else if (c >= 'a' && c <= 'f')
-      value = value * 16 + (uint64_t)(c - 'a' + 10);
-    else
-      return false;
-  }
-  *id = value;
-  return true;
+  assert(size > NAME_BASE + NAME_ID_MAX + strlen(marker));
+  memcpy(out, base->text, NAME_BASE); /* NOLINT: what ends it comes last */
+  strcpy(out + NAME_BASE + put_letters(out + NAME_BASE, id, 1), marker);
 }
 
 /* -1: not all of them are digits. */
@@ -121,21 +133,36 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   return width;
 }
 
-enum role name_parse(const char *name, int32_t *sequence) {
+/* `stem`: how much of it stands before the marker. */
+static enum role parse(const char *name, int32_t *sequence, size_t *stem) {
   size_t length = strlen(name);
   for (int eleven = 0; eleven < 2; eleven++) {
     size_t width = parse_sequence(name, length, eleven, sequence);
     if (!width) continue;
     for (int i = 0; i < MARKERS; i++) {
       size_t m = strlen(markers[i].text);
-      if (length >= width + m &&
-          memcmp(name + length - width - m, markers[i].text, m) == 0)
-        return markers[i].role;
+      if (length < width + m) continue;
+      *stem = length - width - m;
+      if (memcmp(name + *stem, markers[i].text, m) == 0) return markers[i].role;
     }
   }
   return ROLE_FOREIGN;
 }
 
+enum role name_parse(const char *name, int32_t *sequence) {
+  size_t stem;
+  return parse(name, sequence, &stem);
+}
+
+bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
+  int32_t sequence;
+  size_t stem;
+  return strncmp(name, base->text, NAME_BASE) == 0 &&
+         parse(name, &sequence, &stem) != ROLE_FOREIGN && stem > NAME_BASE &&
+         read_letters(name + NAME_BASE, stem - NAME_BASE, id);
+}
+
+/* In order of arrival. */
 static int by_sequence(const void *a, const void *b) {
   const struct entry *x = a, *y = b;
   if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
@@ -214,13 +241,16 @@ void listing_disown(struct listing *listing, const char *name) {
 }
 
 const struct entry *listing_find_id(const struct listing *listing,
-                                    const struct name_base *base, uint64_t id) {
+                                    const struct name_base *base, uint64_t id,
+                                    enum role role, const char *after) {
+  struct entry last = {.name = after};
+  bool any = name_parse(after, &last.sequence) == ROLE_FOREIGN;
   for (int i = 0; i < listing->count; i++) {
-    const char *name = listing->entries[i].name;
+    const struct entry *e = &listing->entries[i];
     uint64_t found;
-    if (name_id(name, base, &found) && found == id &&
-        strlen(name) < NAME_MAX_OWN)
-      return &listing->entries[i];
+    if (e->role == role && name_id(e->name, base, &found) && found == id &&
+        (any || by_sequence(e, &last) > 0))
+      return e;
   }
   return NULL;
 }

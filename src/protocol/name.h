@@ -9,9 +9,43 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `_c_` + a 36 character uuid + the longest marker + eleven characters of
- * sequence number + NUL, rounded up. */
-enum { NAME_MAX_OWN = 64 };
+/* A name of ours: `<base><id>-lock-NNNNNNNNNN`, 22 bytes mostly.  Names are
+ * what lists are made of, and lists are what a long queue costs: so they are as
+ * short as their purpose allows.
+ *
+ * They are *hints*.  A node's owner, the id of a ZooKeeper session, proves whose
+ * it is; that id is never given twice, and whose a node is never changes.  All
+ * that a name is for is to find, among the children of a directory, the few of
+ * which it is worth asking: after a create whose answer was lost, and where a
+ * list shows what may be a node of ours that nobody knows.  So nothing is
+ * deleted or taken for ours by its name alone, and if two sessions happen to
+ * have the same base this costs a question now and then, and nothing else.
+ *
+ * The base is five of 62 letters, drawn once for each session object from the
+ * system's entropy: not from the time, the process or the machine, so that two
+ * of one process, or a fork's child, are as likely to share one as any two: 1 in
+ * 916 million.  Among a thousand sessions on one path it is 1 in 1800 that any
+ * two do.  The id behind it counts the session's nodes, in as many of the same
+ * letters as it needs: no two nodes of a session have the same, so no node of
+ * ours is mistaken for an earlier one.
+ *
+ * The other clients find the marker, and the number at the end, wherever they
+ * are (Curator and go-zookeeper look for the last `lock-`, kazoo for `-lock-`
+ * or `__lock__` and ten digits), and depend on no length before it.  Only what
+ * begins with `_c_` has to be 35 bytes long at least, for go-zookeeper cuts a
+ * guid out of it without a look; and Curator, go-zookeeper and kazoo look for
+ * *their* lost nodes by guids at the beginning of a name: 32 digits or more.
+ * None of them can find ours there, for no base has a `_`, and no base with its
+ * id is as long. */
+enum {
+  NAME_BASE = 5,
+  NAME_ID_MAX = 11,   /* letters of the largest id */
+  NAME_MAX_OWN = 40,  /* the longest marker, a number of eleven bytes, NUL */
+  NAME_MAX_USUAL = 64 /* the same of other clients: Curator's are the longest */
+};
+
+/* From this number on, the last 65 536, numbers do not tell who is ahead. */
+#define SEQUENCE_DANGER (INT32_MAX - 65535)
 
 /* The one node of an unfair lock. */
 #define NAME_UNFAIR "holder"
@@ -45,13 +79,9 @@ struct listing {
   struct entry entries[];
 };
 
-/* What every name that one session makes begins with: `_c_` and the random
- * part of a version 4 uuid; or, as kazoo spells it, that part alone without
- * dashes.  The last twelve digits of the uuid count the session's nodes, so
- * each node of ours can be told from all others. */
+/* What every name that one session makes begins with: see above. */
 struct name_base {
-  char text[28];
-  char plain[21];
+  char text[NAME_BASE + 1];
 };
 
 /* What asks a holder to let go: Curator's Revoker writes the first in place of
@@ -63,9 +93,15 @@ bool data_is_revoked(const char *data, size_t size);
 /* How much of the data is the holder's own. */
 size_t data_own_size(const char *data, size_t size);
 
+/* (The last five of the random bytes.) */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes `_c_<uuid>-lock-`, or what `role` is spelled like, for the node
+/* A name that nobody ever makes, for a delete that must find nothing: `_c_` and
+ * the beginning of a uuid, of the first eleven of the random bytes. */
+enum { NAME_OF_NOTHING = 28 };
+void name_of_nothing(char out[NAME_OF_NOTHING], const unsigned char random[16]);
+
+/* Writes `<base><id>-lock-`, or what `role` is spelled like, for the node
  * numbered `id`. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
@@ -73,7 +109,8 @@ void name_format(char *out, size_t size, const struct name_base *base,
 /* Reads a child's name; ROLE_FOREIGN for whatever is no contender. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* The id of a node that this base has made; false for everybody else's. */
+/* The id in a name that a session of this base may have made; false for all
+ * others.  (Whose it is, its owner tells.) */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Copies the contenders out of `names` and sorts them; NULL: no memory.
@@ -93,8 +130,11 @@ const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
 /* It is known that no session owns this one. */
 void listing_disown(struct listing *listing, const char *name);
+/* The first of this role that may be the node numbered `id`, behind the place of
+ * the name `after` unless that is "". */
 const struct entry *listing_find_id(const struct listing *listing,
-                                    const struct name_base *base, uint64_t id);
+                                    const struct name_base *base, uint64_t id,
+                                    enum role role, const char *after);
 
 #pragma GCC visibility pop
 

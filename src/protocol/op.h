@@ -62,6 +62,9 @@ enum reply_code {
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
   REASON_NO_MARK = -1010,
+  /* The other one of the two that are one transaction was refused, and so
+   * neither was done. */
+  REPLY_UNDONE = -1011,
 };
 
 /* The request may have been applied, or not, or may be yet.  The connection is
@@ -114,17 +117,18 @@ struct op {
   const void *data; /* OP_CREATE, OP_WRITE */
   int size;
   int version; /* OP_WRITE */
-  enum op_kind kind;
+  int bytes;   /* of the request, about: the wire's */
+  enum op_kind kind : 8;
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
   bool above;      /* OP_MKDIR: above the chroot, others' as well */
+  bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
   uint64_t serial; /* grows with every op of the session */
-  int bytes;       /* of the request, about */
   int64_t sent;
   struct op *next;
 };
@@ -140,8 +144,10 @@ struct transport {
   void *self;
   /* Sends a request; the reply comes later as session_reply(serial), in the
    * order of submission.  Whatever of `op` is needed is copied before this
-   * returns.  False: nothing was sent (no memory, no connection). */
-  bool (*submit)(void *self, const struct op *op);
+   * returns.  False: nothing was sent (no memory, no connection).  `before`: a
+   * delete that is one transaction with this create, which comes after it; each
+   * is answered.  NULL: none. */
+  bool (*submit)(void *self, const struct op *op, const struct op *before);
   /* Gives up the ZooKeeper session, if any, and begins a new one. */
   void (*open)(void *self);
 };

@@ -37,8 +37,8 @@ static void stop_waiting(struct queue *queue) {
 bool queue_wake_crowded(struct contenders *all) {
   bool leaving = contenders_are_leaving(all);
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
-    if (quota_ask(&all->quota, q->directory.length, q->urgent, leaving) ==
-        QUOTA_LATER)
+    if (quota_ask(&all->quota, directory_length(&q->directory), q->urgent,
+                  leaving) == QUOTA_LATER)
       continue;
     directory_wake(&q->directory);
     return true; /* it passes on what it does not need */
@@ -93,8 +93,8 @@ static enum admission admission(const struct contender *c, bool first) {
 
 static void refuse_for_quota(struct contender *c) {
   const struct directory *d = &c->queue->directory;
-  wire_trouble(d->wire, "cannot contend", d->path, REASON_NO_ROOM);
-  life_deny(c, "cannot contend", d->length, REASON_NO_ROOM);
+  wire_trouble(d->wire, "cannot contend", directory_path(d), REASON_NO_ROOM);
+  life_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
 }
 
 /* Where a node of ours cannot be deleted another would be one more that cannot,
@@ -104,8 +104,8 @@ static void refuse_where_kept(struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (c->kept) rc = c->kept;
   for (struct contender *c = queue->first; c; c = c->next)
-    life_deny(c, "cannot delete our earlier nodes", queue->directory.length,
-              rc);
+    life_deny(c, "cannot delete our earlier nodes",
+              directory_length(&queue->directory), rc);
 }
 
 /* In order of arrival: one that must wait for its place keeps back all behind
@@ -172,10 +172,17 @@ void queue_drive(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) life_drive(c);
 }
 
+static void look_around_again(struct queue *queue) {
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (c->state == CONTENDER_HELD && c->watches_children)
+      c->way->look_around(c);
+}
+
 void queue_connected(struct queue *queue) {
   directory_connected(&queue->directory);
   queue->creates_from = 0;
   queue_drive(queue);
+  look_around_again(queue);
   directory_wake(&queue->directory);
 }
 
@@ -205,6 +212,28 @@ void queue_release(struct contender *c) {
     life_release(c);
 }
 
+void queue_look_around(struct contender *c) {
+  if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&
+      c->way->look_around && !c->watches_children)
+    c->way->look_around(c);
+}
+
+/* Nothing is known of the children any more, until they are listed again. */
+static void tell_company(struct queue *queue) {
+  for (struct contender *c = queue->first; c; c = c->next) {
+    if (!c->view.alone) continue;
+    c->view.alone = false;
+    c->tell(c, NEWS_COMPANY);
+  }
+}
+
+void queue_children_changed(struct queue *queue) {
+  tell_company(queue);
+  directory_children_changed(&queue->directory);
+}
+
+void queue_disconnected(struct queue *queue) { tell_company(queue); }
+
 /* Finding. */
 
 static bool has_made(const struct contender *c, uint64_t id) {
@@ -212,13 +241,33 @@ static bool has_made(const struct contender *c, uint64_t id) {
 }
 
 /* (Beyond the last that has entered there may be thousands who have not.) */
-struct contender *queue_find(const struct queue *queue, uint64_t id) {
+static struct contender *maker_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
     if (has_made(c, id)) return c;
     left -= contender_has_entered(c);
   }
   return NULL;
+}
+
+static bool has_node(const struct contender *c, const char *name) {
+  return contender_has_node(c) && strcmp(c->node.name, name) == 0;
+}
+
+/* (The id alone may be another session's as well, if the base is.) */
+struct contender *queue_find(const struct queue *queue, const char *name) {
+  uint64_t id;
+  if (!name_id(name, &queue->all->wire->base, &id)) return NULL;
+  struct contender *c = maker_of(queue, id);
+  return c && has_node(c, name) ? c : NULL;
+}
+
+struct contender *queue_writer(const struct contender *c) {
+  struct contender *o = c->options.downgrade ? c->queue->first : NULL;
+  while (o && (o->node.known != NODE_OURS ||
+               o->node.czxid != c->options.writer_token))
+    o = o->next;
+  return o;
 }
 
 const struct contender *queue_holder(const struct queue *queue) {
@@ -239,19 +288,25 @@ static struct contender *whose(const struct queue *queue, uint64_t id,
   struct contender *c = *last;
   for (int i = 0; c && i < 4; c = c->next, i++)
     if (has_made(c, id)) return *last = c;
-  c = queue_find(queue, id);
+  c = maker_of(queue, id);
   return c ? *last = c : NULL;
 }
 
-/* Is it one of ours that nobody knows?  (What nobody owns is not even a lost
- * one; and of two that have the mark of one of us, one is a lie.) */
+/* May it be one of ours that nobody knows?  (Who is in doubt about its own node
+ * looks for it by itself.) */
 static bool is_stray(const struct queue *queue, const struct entry *e,
                      struct contender **last) {
   uint64_t id;
   if (e->unowned || !name_id(e->name, &queue->all->wire->base, &id))
     return false;
   const struct contender *c = whose(queue, id, last);
-  return !c || (contender_has_node(c) && strcmp(c->node.name, e->name) != 0);
+  return !c || (c->node.known == NODE_OURS && !has_node(c, e->name));
+}
+
+static bool claims(struct directory *d, const char *name) {
+  const struct entry e = {.name = name};
+  struct contender *last = NULL;
+  return !is_stray(of(d), &e, &last);
 }
 
 static void remove_strays(struct queue *queue, const struct listing *listing) {
@@ -280,7 +335,7 @@ static void unlisted(struct directory *d) {
 
 static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_is_waiting(c)) life_deny(c, what, d->length, rc);
+    if (contender_is_waiting(c)) life_deny(c, what, directory_length(d), rc);
 }
 
 static void made(struct directory *d) { queue_drive(of(d)); }
@@ -293,6 +348,7 @@ static void not_made(struct directory *d, const char *what, int rc) {
 static void occupied(struct directory *d) { admit(of(d)); }
 
 static const struct directory_owner owner = {.listed = listed,
+                                             .claims = claims,
                                              .unlisted = unlisted,
                                              .refused = refused,
                                              .made = made,
@@ -301,14 +357,21 @@ static const struct directory_owner owner = {.listed = listed,
 
 /* Birth and death. */
 
+/* (Of the directory, which is the first thing in a queue.) */
+static bool is_ours(const struct watches *watches, const char *name) {
+  size_t before = offsetof(struct directory, watches);
+  return queue_find((const void *)((const char *)watches - before), name);
+}
+
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct chore *chore)) {
-  struct queue *queue = calloc(1, sizeof *queue + directory_size(strlen(path)));
+  struct queue *queue = calloc(1, sizeof *queue + strlen(path) + 1);
   if (!queue) return NULL;
   queue->all = all;
-  queue->flush = (struct chore){.run = flush, .owner = queue};
+  queue->flush = (struct chore){.run = flush};
   directory_init(&queue->directory, &owner, all->wire, &all->quota,
-                 &queue->flush, (char *)(queue + 1), path);
+                 &queue->flush, strcpy((char *)(queue + 1), path));
+  queue->directory.watches.is_ours = is_ours;
   return queue;
 }
 
@@ -319,5 +382,7 @@ bool queue_is_idle(const struct queue *queue) {
 void queue_free(struct queue *queue) {
   assert(queue_is_idle(queue));
   stop_waiting(queue);
+  directory_free(&queue->directory);
+  free(queue->tail);
   free(queue);
 }

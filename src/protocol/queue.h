@@ -24,14 +24,20 @@ void queue_drive(struct queue *queue);
 void queue_connected(struct queue *queue);
 /* The user gives it back: to the next of this session's, perhaps. */
 void queue_release(struct contender *c);
+/* From now on this holder is told whether anybody else stands in its queue. */
+void queue_look_around(struct contender *c);
+void queue_children_changed(struct queue *queue);
+void queue_disconnected(struct queue *queue);
 
 /* Whoever waits for the quota may try again; false: nobody does. */
 bool queue_wake_crowded(struct contenders *all);
 
 /* The one that holds; NULL: nobody of ours. */
 const struct contender *queue_holder(const struct queue *queue);
-/* The one whose node has this id. */
-struct contender *queue_find(const struct queue *queue, uint64_t id);
+/* The one whose node has this name. */
+struct contender *queue_find(const struct queue *queue, const char *name);
+/* The one whom this one downgrades, while that is there; NULL: none. */
+struct contender *queue_writer(const struct contender *c);
 
 #pragma GCC visibility pop
 

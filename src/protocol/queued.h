@@ -18,14 +18,8 @@ void queued_look(struct contender *c);
 void queued_look_anew(struct contender *c);
 void queued_due(struct contender *c);
 bool queued_may_remove(struct contender *c);
-void queued_listed(struct contender *c, const struct listing *listing);
 watch_handler queued_heard;
 void queued_note_rival(struct contender *c);
-
-/* Of a contender in a queue with one holder: that one is its rival. */
-void queued_note_own_holder(struct contender *c);
-/* Whoever of those it watches is known. */
-void queued_note_watched(struct contender *c);
 
 #pragma GCC visibility pop
 

@@ -13,9 +13,13 @@ size_t quota_of_node(size_t directory) {
   return quota_of_path(directory + 1 + NAME_MAX_OWN);
 }
 
+size_t quota_of_neighbour(size_t directory) {
+  return quota_of_path(directory + 1 + NAME_MAX_USUAL);
+}
+
 enum quota_answer quota_ask(const struct quota *quota, size_t directory,
                             bool urgent, bool leaving) {
-  size_t wanted = 3 * quota_of_node(directory); /* its own, two of others */
+  size_t wanted = quota_of_node(directory) + 2 * quota_of_neighbour(directory);
   if (quota->taken + quota->promised + wanted <= limits[urgent])
     return QUOTA_YES;
   bool soon = quota->promised > 0 || leaving;

@@ -39,10 +39,11 @@ enum quota_answer {
   QUOTA_NEVER, /* unless others leave whom the user has to release */
 };
 
-/* What a watch of this path takes, and what a node in a directory whose path is
- * so long does. */
+/* What a watch of this path takes; what a node in a directory whose path is so
+ * long does; and a watch of another client's there. */
 size_t quota_of_path(size_t length);
 size_t quota_of_node(size_t directory);
+size_t quota_of_neighbour(size_t directory);
 
 /* For one more contender in such a directory?  `leaving`: some of ours are on
  * their way out. */

@@ -69,9 +69,9 @@ static int too_many(const struct listing *listing, int permits) {
   return taken > permits ? taken - permits : 0;
 }
 
-static bool proves(enum kind kind, const struct entry *own,
-                   const struct entry *e) {
-  return e && !(kind == KIND_WRITE && e->role == own->role);
+bool rule_proves(enum kind kind, const struct entry *own,
+                 const struct entry *other) {
+  return other && !(kind == KIND_WRITE && other->role == own->role);
 }
 
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
@@ -89,6 +89,6 @@ void rule_apply(enum kind kind, int permits, const struct listing *listing,
     else if (!ahead->before)
       ahead->before = e;
   }
-  ahead->nearest_proves = proves(kind, own, ahead->nearest);
-  ahead->before_proves = proves(kind, own, ahead->before);
+  ahead->nearest_proves = rule_proves(kind, own, ahead->nearest);
+  ahead->before_proves = rule_proves(kind, own, ahead->before);
 }

@@ -39,6 +39,10 @@ enum role rule_writer(enum role reader);
  * what no session owns: it is no contender, whatever its name says. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
+/* Does the deletion of `other`, if there is one, prove that nothing in its place
+ * keeps us waiting?  (As in struct ahead.) */
+bool rule_proves(enum kind kind, const struct entry *own,
+                 const struct entry *other);
 /* Is it a contender, and nobody ahead of it that keeps it waiting? */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,

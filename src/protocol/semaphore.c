@@ -13,12 +13,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "place.h"
 #include "queue.h"
 #include "queued.h"
 
 static void note_rival_of_gate(struct contender *c) {
   c->rival = c->gate->rival;
   c->view.ahead = c->gate->view.ahead;
+  c->view.at_least = c->gate->view.at_least;
 }
 
 static void hear_gate(struct contender *gate, enum news news) {
@@ -41,10 +43,11 @@ static bool gate_is_ours(const struct contender *c) {
 
 /* Its path is that of the inner mutexes, beside the permits'. */
 static struct queue *queue_of_gates(struct contender *c) {
-  const struct directory *permits = &c->queue->directory;
-  size_t length = permits->length - strlen(PERMITS);
-  char *path = c->path;                /* not yet in use */
-  memcpy(path, permits->path, length); /* NOLINT: the next line ends it */
+  const struct directory *d = &c->queue->directory;
+  const char *permits = directory_path(d);
+  size_t length = directory_length(d) - strlen(PERMITS);
+  char *path = c->path;          /* not yet in use */
+  memcpy(path, permits, length); /* NOLINT: the next line ends it */
   memcpy(path + length, LOCKS, sizeof LOCKS);
   return c->queue->all->queue_of(c->queue->all, path);
 }
@@ -124,7 +127,7 @@ const struct way semaphore_way = {.name = queued_name,
                                   .look_anew = queued_look_anew,
                                   .due = queued_due,
                                   .may_remove = queued_may_remove,
-                                  .listed = queued_listed,
+                                  .listed = place_listed,
                                   .heard = queued_heard,
                                   .note_rival = note_rival,
                                   .settle = settle};

@@ -14,11 +14,8 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "queue.h"
 #include "queued.h"
 #include "semaphore.h"
 #include "unfair.h"
@@ -98,86 +95,7 @@ static void hear_again(struct session *s) {
   s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
 
-/* Queues. */
-
-static struct queue **bucket_of(struct session *s, const char *path,
-                                size_t length) {
-  return &s->buckets[hash_text(HASH_BEGIN, path, length) % SESSION_BUCKETS];
-}
-
-static struct queue *find_queue(struct session *s, const char *path,
-                                size_t length) {
-  struct queue *queue = *bucket_of(s, path, length);
-  while (queue && (queue->directory.length != length ||
-                   memcmp(queue->directory.path, path, length) != 0))
-    queue = queue->next;
-  return queue;
-}
-
-static struct session *session_of(struct contenders *all) {
-  return (struct session *)((char *)all - offsetof(struct session, all));
-}
-
-static void free_queue(struct session *s, struct queue *queue) {
-  struct queue **link =
-      bucket_of(s, queue->directory.path, queue->directory.length);
-  while (*link != queue) link = &(*link)->next;
-  *link = queue->next;
-  if (queue->newer)
-    queue->newer->older = queue->older;
-  else
-    s->queues = queue->older;
-  if (queue->older) queue->older->newer = queue->newer;
-  queue_free(queue);
-}
-
-static void flush_queue(struct chore *chore) {
-  struct queue *queue = chore->owner;
-  queue_flush(queue);
-  if (queue_is_idle(queue)) free_queue(session_of(queue->all), queue);
-}
-
-static struct queue *add_queue(struct session *s, const char *path) {
-  struct queue **bucket = bucket_of(s, path, strlen(path));
-  struct queue *queue = queue_new(&s->all, path, flush_queue);
-  if (!queue) return NULL;
-  queue->next = *bucket;
-  *bucket = queue;
-  queue->older = s->queues;
-  if (s->queues) s->queues->newer = queue;
-  s->queues = queue;
-  return queue;
-}
-
-static struct queue *queue_of(struct contenders *all, const char *path) {
-  struct session *s = session_of(all);
-  struct queue *queue = find_queue(s, path, strlen(path));
-  if (!queue) queue = add_queue(s, path);
-  if (queue) directory_wake(&queue->directory); /* or it would never be freed */
-  return queue;
-}
-
-static void each_queue(struct session *s, void (*visit)(struct queue *queue)) {
-  for (struct queue *q = s->queues; q; q = q->older) visit(q);
-}
-
-static void each_contender(struct session *s,
-                           void (*visit)(struct contender *c)) {
-  for (struct queue *q = s->queues; q; q = q->older)
-    for (struct contender *c = q->first; c; c = c->next) visit(c);
-}
-
-/* Until nothing is left to do: who goes lets others in. */
-static void flush(struct session *s) {
-  struct wire *wire = &s->wire;
-  bool crowded = s->all.crowded_first != NULL;
-  while (wire->step.first || wire->batch.first || crowded) {
-    chores_run(&wire->step);
-    chores_run(&wire->batch);
-    crowded = s->all.crowded_first && quota_was_freed(&s->all.quota) &&
-              queue_wake_crowded(&s->all);
-  }
-}
+/* Birth and death. */
 
 /* A round was answered. */
 static void proved(void *self) {
@@ -186,7 +104,7 @@ static void proved(void *self) {
   hear_again(s);
   if (!s->wire.proof_wanted || !wire_lease_stands(&s->wire)) return;
   s->wire.proof_wanted = false;
-  each_contender(s, life_proved);
+  queues_each_contender(&s->queues, life_proved);
 }
 
 void session_init(struct session *s, const struct session_options *options,
@@ -203,7 +121,7 @@ void session_init(struct session *s, const struct session_options *options,
   lease_init(&s->wire.lease, options->least_timeout, options->tick);
   s->all.wire = &s->wire;
   s->all.next_id = 1;
-  s->all.queue_of = queue_of;
+  queues_init(&s->queues, &s->all);
   s->wire.doubts_acl = options->doubts_acl;
 }
 
@@ -213,10 +131,7 @@ void session_open(struct session *s, int64_t now) {
   end(s);
 }
 
-void session_free(struct session *s) {
-  flush(s);
-  while (s->queues) free_queue(s, s->queues);
-}
+void session_free(struct session *s) { queues_free(&s->queues); }
 
 /* The user. */
 
@@ -233,7 +148,8 @@ static void refuse_credentials(struct contender *c) {
 
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
-    trouble(s, "cannot contend", c->queue->directory.path, REASON_CREDENTIALS);
+    trouble(s, "cannot contend", directory_path(&c->queue->directory),
+            REASON_CREDENTIALS);
     refuse_credentials(c);
   } else if (!c->options.patient && !session_is_connected(s) &&
              s->state != SESSION_CONNECTING) {
@@ -244,7 +160,7 @@ static void refuse_entry(struct session *s, struct contender *c) {
 bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path) {
   begin(s, now);
-  struct queue *queue = queue_of(&s->all, path);
+  struct queue *queue = queues_get(&s->queues, path);
   if (queue) {
     life_begin(c, queue, way_of(c->options.kind));
     refuse_entry(s, c);
@@ -278,6 +194,12 @@ void session_watch(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
+void session_look_around(struct session *s, int64_t now, struct contender *c) {
+  begin(s, now);
+  queue_look_around(c);
+  end(s);
+}
+
 bool session_ask(struct session *s, int64_t now, struct op *op) {
   begin(s, now);
   bool sent = wire_submit(&s->wire, op);
@@ -297,8 +219,8 @@ void session_close(struct session *s, int64_t now) {
   begin(s, now);
   change_state(s, SESSION_CLOSED);
   wire_closed(&s->wire);
-  each_contender(s, life_close);
-  each_queue(s, close_queue);
+  queues_each_contender(&s->queues, life_close);
+  queues_each(&s->queues, close_queue);
   s->renew_at = NEVER;
   end(s);
 }
@@ -326,7 +248,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
   change_state(s, SESSION_CONNECTED);
   if (same) counter_add(&s->wire.counters.reconnects, 1);
-  each_queue(s, queue_connected);
+  queues_each(&s->queues, queue_connected);
   end(s);
 }
 
@@ -336,8 +258,9 @@ void session_disconnected(struct session *s, int64_t now) {
     change_state(s, SESSION_SUSPENDED);
     s->lost_at = now;
     wire_disconnected(&s->wire);
-    each_queue(s, sweep);
-    each_contender(s, life_disconnected);
+    queues_each(&s->queues, sweep);
+    queues_each_contender(&s->queues, life_disconnected);
+    queues_each(&s->queues, queue_disconnected);
   }
   end(s);
 }
@@ -350,7 +273,7 @@ void session_refused(struct session *s, int64_t now) {
   trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/",
           REASON_CREDENTIALS);
   if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
-  each_contender(s, refuse_credentials);
+  queues_each_contender(&s->queues, refuse_credentials);
   end(s);
 }
 
@@ -368,10 +291,10 @@ void session_expired(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
   begin(s, now);
-  s->wire.session = 0;
+  wire_expired(&s->wire);
   /* Before the new session has a lease, nobody of the old one may hold. */
-  each_contender(s, life_session_ended);
-  each_queue(s, queue_rewind);
+  queues_each_contender(&s->queues, life_session_ended);
+  queues_each(&s->queues, queue_rewind);
   lease_reset(&s->wire.lease);
   counter_add(&s->wire.counters.expiries, 1);
   s->renew_at = now + backoff(s);
@@ -397,12 +320,11 @@ void session_reply(struct session *s, int64_t now, uint64_t serial,
 /* As a directory of ours, and as a child of one. */
 static void hear_event(struct session *s, enum watch_event event,
                        const char *path) {
-  struct queue *queue = find_queue(s, path, strlen(path));
-  if (queue && event != WATCH_CHANGED)
-    directory_children_changed(&queue->directory);
+  struct queue *queue = queues_find(&s->queues, path, strlen(path));
+  if (queue && event != WATCH_CHANGED) queue_children_changed(queue);
   const char *slash = strrchr(path, '/');
   if (event == WATCH_CHILDREN || !slash) return;
-  queue = find_queue(s, path, (size_t)(slash - path));
+  queue = queues_find(&s->queues, path, (size_t)(slash - path));
   if (queue) watches_fired(&queue->directory.watches, slash + 1, event);
 }
 
@@ -434,7 +356,7 @@ static void end_hold(struct session *s, struct contender *c) {
 
 static void end_holds(struct session *s) {
   if (s->all.holders == 0 || wire_lease_stands(&s->wire)) return;
-  for (struct queue *q = s->queues; q; q = q->older)
+  for (struct queue *q = s->queues.newest; q; q = q->older)
     for (struct contender *c = q->first; c; c = c->next) end_hold(s, c);
 }
 
@@ -453,10 +375,10 @@ static void open_session(struct session *s) {
 
 static void try_again(struct session *s) {
   if (wire_is_to_retry(&s->wire)) {
-    each_queue(s, queue_drive);
-    each_queue(s, queue_rewind);
+    queues_each(&s->queues, queue_drive);
+    queues_each(&s->queues, queue_rewind);
   }
-  if (wire_is_to_resume(&s->wire)) each_queue(s, queue_drive);
+  if (wire_is_to_resume(&s->wire)) queues_each(&s->queues, queue_drive);
 }
 
 /* Who holds for long watches its own node; who does not pays nothing. */
@@ -469,7 +391,7 @@ static int64_t watch_due(const struct session *s) {
 static void watch_holds(struct session *s) {
   if (watch_due(s) > s->wire.now) return;
   s->all.heard_at = s->wire.now;
-  each_contender(s, life_watch_own);
+  queues_each_contender(&s->queues, life_watch_own);
 }
 
 static void keep_alive(struct session *s) {
@@ -488,11 +410,15 @@ void session_run(struct session *s, int64_t now) {
   chores_run(&s->wire.step);
   open_session(s);
   try_again(s);
-  flush(s);
+  queues_flush(&s->queues);
   keep_alive(s);
-  flush(s);
+  queues_flush(&s->queues);
   end(s);
 }
+
+bool session_lingers(const struct session *s) { return s->wire.lingers; }
+
+void session_flush(struct session *s) { wire_flush(&s->wire); }
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->all.timers);

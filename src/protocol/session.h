@@ -10,7 +10,7 @@
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
-#include "contender.h"
+#include "queues.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -33,8 +33,6 @@ struct listener {
   void (*session)(void *self, enum session_state state);
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
-
-enum { SESSION_BUCKETS = 1024 };
 
 struct session_options {
   const char *chroot;       /* "" or an absolute path */
@@ -59,8 +57,7 @@ struct session {
 
   struct wire wire;
   struct contenders all;
-  struct queue *queues; /* the newest of all */
-  struct queue *buckets[SESSION_BUCKETS];
+  struct queues queues;
 };
 
 const char *session_state_name(enum session_state state);
@@ -88,6 +85,9 @@ void session_lose(struct session *s, int64_t now, struct contender *c,
 void session_fall_silent(struct session *s, int64_t now);
 /* Watches the node of a hold now rather than soon. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
+/* Tells this holder from now on whether anybody else stands in its queue, by
+ * NEWS_ALONE and NEWS_COMPANY. */
+void session_look_around(struct session *s, int64_t now, struct contender *c);
 /* A request beside the protocol; false: it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);
@@ -118,6 +118,10 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 
 /* Ends every batch of the calls above: runs what is due, sends what waited. */
 void session_run(struct session *s, int64_t now);
+/* Before anybody waits for anything: sends what has lingered for a call that may
+ * follow soon, if there is such. */
+bool session_lingers(const struct session *s);
+void session_flush(struct session *s);
 /* When session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 

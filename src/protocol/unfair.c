@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "life.h"
-#include "queued.h"
+#include "rival.h"
 
 static void name(const struct contender *c, char *text, size_t size) {
   (void)c;
@@ -61,7 +61,7 @@ static void made(struct contender *c) {
 
 /* The node that was read is ours: its watch is that of our own. */
 static void found(struct contender *c, const struct reply *reply) {
-  if (!contender_has_node(c)) wire_found(contender_wire(c), &c->create);
+  if (!contender_has_node(c)) wire_found(contender_wire(c), c->node.bytes);
   c->node.known = NODE_OURS;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
@@ -105,7 +105,7 @@ static void seen_while_queued(struct contender *c, bool ours,
 
 static void seen(struct contender *c, const struct reply *reply) {
   bool ours = reply->owner == contender_wire(c)->session;
-  if (ours) life_hear_revocation(c, reply);
+  if (ours) life_hear_revocation(c);
   if (c->state == CONTENDER_LEAVING)
     seen_while_leaving(c, ours, reply);
   else if (c->state == CONTENDER_QUEUED)
@@ -127,7 +127,7 @@ static void gone(struct contender *c) {
 
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
-  struct contender *c = watcher->owner;
+  struct contender *c = watcher_owner(watcher);
   if (news == WATCH_ARMED)
     seen(c, reply);
   else if (news == WATCH_GONE)
@@ -150,7 +150,7 @@ static void find(struct contender *c) {
 /* A list after our create: what the node is now tells whether it is ours. */
 static void listed(struct contender *c, const struct listing *listing) {
   (void)listing;
-  if (c->node.known != NODE_MAYBE || c->create.in_flight) return;
+  if (c->node.known != NODE_MAYBE || contender_is_creating(c)) return;
   if (c->state == CONTENDER_LEAVING) look_by(c, &c->predecessor);
   if (c->state == CONTENDER_FINDING) wait(c);
 }
@@ -177,9 +177,9 @@ static bool may_remove(struct contender *c) {
 
 static void note_rival(struct contender *c) {
   if (c->state == CONTENDER_PARKED)
-    queued_note_own_holder(c);
+    rival_note_holder(c);
   else if (watch_is_armed(&c->predecessor))
-    queued_note_watched(c);
+    rival_note_watched(c);
 }
 
 const struct way unfair_way = {.exclusive = true,

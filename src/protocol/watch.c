@@ -1,5 +1,6 @@
 #include "watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,23 +8,29 @@
 
 /* Finding. */
 
-static uint64_t hash_of(const char *name) {
-  return hash_text(HASH_BEGIN, name, strlen(name));
-}
-
-static const char *name_of(const struct watch *w) {
-  return w->path + w->of->length + 1;
+static uint32_t hash_of(const char *name) {
+  return (uint32_t)hash_text(HASH_BEGIN, name, strlen(name));
 }
 
 static struct watch *find(const struct watches *watches, const char *name) {
-  uint64_t hash = hash_of(name);
+  uint32_t hash = hash_of(name);
   for (struct watch *w = watches->first; w; w = w->next)
-    if (w->hash == hash && strcmp(name_of(w), name) == 0) return w;
+    if (w->hash == hash && strcmp(w->name, name) == 0) return w;
   return NULL;
 }
 
 const char *watch_name(const struct watcher *watcher) {
-  return watcher->watch ? name_of(watcher->watch) : NULL;
+  return watcher->watch ? watcher->watch->name : NULL;
+}
+
+static void say(const struct watch *w, const char *message, int rc) {
+  char path[2048]; /* (what is longer is not shown anyway) */
+  snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
+  wire_trouble(w->of->wire, message, path, rc);
+}
+
+void watch_say(const struct watcher *watcher, const char *message, int rc) {
+  if (watcher->watch) say(watcher->watch, message, rc);
 }
 
 int watch_data(const struct watches *watches, const char *name,
@@ -34,6 +41,46 @@ int watch_data(const struct watches *watches, const char *name,
   return w->size;
 }
 
+/* Asking. */
+
+static op_handler on_reply;
+
+static bool is_asking(const struct watch *w) {
+  return w->enquiry && w->enquiry->op.in_flight;
+}
+
+static struct enquiry *new_enquiry(struct watch *w) {
+  size_t directory = w->of->length, name = strlen(w->name) + 1;
+  struct enquiry *e = calloc(1, sizeof *e + directory + 1 + name);
+  if (!e) return NULL;
+  memcpy(e->path, w->of->path, directory);
+  e->path[directory] = '/';
+  memcpy(e->path + directory + 1, w->name, name);
+  e->op = (struct op){.handler = on_reply, .owner = w, .path = e->path};
+  return e;
+}
+
+static void end_enquiry(struct watch *w) {
+  if (is_asking(w)) return;
+  free(w->enquiry);
+  w->enquiry = NULL;
+}
+
+/* False: it is to be tried again, or there is no connection. */
+static bool ask(struct watch *w, enum op_kind kind) {
+  struct wire *wire = w->of->wire;
+  if (!wire->connected) return false;
+  if (!w->enquiry) w->enquiry = new_enquiry(w);
+  if (!w->enquiry) {
+    wire_retry(wire);
+    return false;
+  }
+  w->enquiry->op.kind = kind;
+  if (wire_submit(wire, &w->enquiry->op)) return true;
+  end_enquiry(w);
+  return false;
+}
+
 /* Its end. */
 
 static bool is_armed(const struct watch *w) {
@@ -42,26 +89,28 @@ static bool is_armed(const struct watch *w) {
 }
 
 static void destroy(struct chore *chore) {
-  struct watch *w = chore->owner;
+  struct watch *w =
+      (struct watch *)((char *)chore - offsetof(struct watch, end));
   struct watches *of = w->of;
-  if (w->wanted > 0 || w->op.in_flight) return; /* somebody came back */
+  if (w->wanted > 0 || is_asking(w)) return; /* somebody came back */
   struct watch **link = &of->first;
   while (*link != w) link = &(*link)->next;
   *link = w->next;
   counter_add(&of->wire->counters.watches, -1);
   quota_give(of->quota, w->quota);
   chore_add(&of->wire->batch, of->wake);
+  free(w->enquiry);
+  free(w->data);
   free(w);
 }
 
 /* Nobody wants it?  Takes it from the server if it is armed there. */
 static void dispose(struct watch *w) {
   struct wire *wire = w->of->wire;
-  if (w->wanted > 0 || w->op.in_flight) return;
+  if (w->wanted > 0 || is_asking(w)) return;
   if (is_armed(w)) {
     w->armed_in = 0;
-    w->op.kind = OP_UNWATCH;
-    if (wire_submit(wire, &w->op)) return;
+    if (ask(w, OP_UNWATCH)) return;
   }
   chore_add(&wire->step, &w->end);
 }
@@ -70,6 +119,18 @@ static void dispose(struct watch *w) {
 
 bool watch_is_armed(const struct watcher *watcher) {
   return watcher->watch && is_armed(watcher->watch);
+}
+
+bool watch_is_of(const struct watcher *watcher, int64_t czxid) {
+  return watch_is_armed(watcher) && watcher->watch->czxid == czxid;
+}
+
+bool watch_was_of(const struct watcher *watcher, int64_t czxid) {
+  return watcher->watch && watcher->watch->czxid == czxid;
+}
+
+bool watch_is_for(const struct watcher *watcher, const char *name) {
+  return watcher->watch && strcmp(watcher->watch->name, name) == 0;
 }
 
 bool watches_know(const struct watches *watches, const char *name) {
@@ -81,10 +142,12 @@ bool watch_is_of_nobody(const struct watcher *watcher) {
   return watch_is_armed(watcher) && watcher->watch->unowned;
 }
 
+bool watch_is_revoked(const struct watcher *watcher) {
+  return watcher->watch && watcher->watch->revoked;
+}
+
 static void read(struct watch *w) {
-  if (w->op.in_flight) return;
-  w->op.kind = w->unreadable ? OP_EXISTS : OP_GET;
-  wire_submit(w->of->wire, &w->op);
+  if (!is_asking(w)) ask(w, w->unreadable ? OP_EXISTS : OP_GET);
 }
 
 void watch_read(const struct watcher *watcher) {
@@ -97,9 +160,8 @@ void watch_arm(const struct watcher *watcher) {
 
 /* Watchers. */
 
-void watcher_init(struct watcher *watcher, watch_handler *hear, void *owner,
-                  bool first) {
-  *watcher = (struct watcher){.hear = hear, .owner = owner, .first = first};
+void watcher_init(struct watcher *watcher, const struct watcher_role *role) {
+  *watcher = (struct watcher){.role = role};
 }
 
 static void put_at(struct watcher **link, struct watcher *watcher) {
@@ -111,7 +173,7 @@ static void put_at(struct watcher **link, struct watcher *watcher) {
 
 static void join(struct watch *w, struct watcher *watcher) {
   watcher->watch = w;
-  put_at(watcher->first ? &w->watchers : w->watchers_end, watcher);
+  put_at(watcher->role->first ? &w->watchers : w->watchers_end, watcher);
   if (!watcher->next) w->watchers_end = &watcher->next;
 }
 
@@ -155,7 +217,7 @@ static void tell(struct watch *w, enum watch_news news,
     if (left) left->link = &left;
     put_at(w->watchers_end, watcher);
     w->watchers_end = &watcher->next;
-    watcher->hear(watcher, news, reply);
+    watcher->role->hear(watcher, news, reply);
   }
   w->wanted--;
   dispose(w);
@@ -163,22 +225,31 @@ static void tell(struct watch *w, enum watch_news news,
 
 /* Answers and events. */
 
+static bool is_ours(const struct watch *w) {
+  return w->of->is_ours(w->of, w->name);
+}
+
+/* (They are for a message only: without memory there are none; nor of a node of
+ * ours, whose data are known.) */
 static void note_data(struct watch *w, const struct reply *reply) {
-  w->size = reply->size > 0 && reply->data ? reply->size : 0;
-  if (w->size > 0)
-    memcpy(w->data, reply->data,
-           (size_t)(w->size < OP_SHOWN ? w->size : OP_SHOWN));
+  bool told = reply->size > 0 && reply->data && !is_ours(w);
+  int size = told ? reply->size : 0;
+  size_t shown = (size_t)(size < OP_SHOWN ? size : OP_SHOWN);
+  free(w->data);
+  w->data = size > 0 ? malloc(shown) : NULL;
+  w->size = w->data ? size : 0;
+  if (w->data) memcpy(w->data, reply->data, shown);
 }
 
 static void refused(struct watch *w, int rc) {
-  wire_trouble(w->of->wire, "cannot watch", w->path, rc);
+  say(w, "cannot watch", rc);
   wire_retry(w->of->wire);
   dispose(w);
 }
 
 /* `exists` is for what may not be read. */
 static void forbidden(struct watch *w) {
-  bool next = w->op.kind == OP_GET && w->wanted > 0;
+  bool next = w->enquiry->op.kind == OP_GET && w->wanted > 0;
   w->unreadable = true;
   if (next)
     read(w);
@@ -191,11 +262,13 @@ static void was_read(struct watch *w, const struct reply *reply) {
   if (reply->rc == REPLY_OK) {
     w->armed_in = connection;
     w->unowned = reply->owner == 0;
+    w->revoked = reply->revoked;
+    w->czxid = reply->czxid;
     note_data(w, reply);
     tell(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` leaves a watch on what does not exist: take it away. */
-    if (w->op.kind == OP_EXISTS) w->armed_in = connection;
+    if (w->enquiry->op.kind == OP_EXISTS) w->armed_in = connection;
     w->unowned = false;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
@@ -215,37 +288,35 @@ static void on_reply(struct op *op, const struct reply *reply) {
     read(w); /* somebody came back meanwhile */
   else
     dispose(w);
+  end_enquiry(w);
 }
 
 /* A watch of our own node has its quota with the node. */
 static size_t quota_of(const struct watch *w) {
-  uint64_t id;
-  bool ours = name_id(name_of(w), &w->of->wire->base, &id);
-  return ours ? 0 : quota_of_path(strlen(w->path));
+  size_t length = w->of->length + 1 + strlen(w->name);
+  return is_ours(w) ? 0 : quota_of_path(length);
 }
 
 static struct watch *make(struct watches *watches, const char *name) {
   size_t size = strlen(name) + 1;
-  struct watch *w = calloc(1, sizeof *w + watches->length + 1 + size);
+  struct watch *w = calloc(1, offsetof(struct watch, name) + size);
   if (!w) return NULL;
-  memcpy(w->path, watches->path, watches->length);
-  w->path[watches->length] = '/';
-  memcpy(w->path + watches->length + 1, name, size);
+  memcpy(w->name, name, size);
   w->of = watches;
   w->watchers_end = &w->watchers;
   w->hash = hash_of(name);
-  w->op = (struct op){.handler = on_reply, .owner = w, .path = w->path};
-  w->end = (struct chore){.run = destroy, .owner = w};
+  w->end = (struct chore){.run = destroy};
   w->next = watches->first;
   watches->first = w;
   counter_add(&watches->wire->counters.watches, 1);
-  quota_take(watches->quota, w->quota = quota_of(w));
+  w->quota = (uint32_t)quota_of(w);
+  quota_take(watches->quota, w->quota);
   return w;
 }
 
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name) {
-  if (watcher->watch && name && strcmp(name_of(watcher->watch), name) == 0)
+  if (watcher->watch && name && strcmp(watcher->watch->name, name) == 0)
     return true;
   struct watch *w = name ? find(watches, name) : NULL;
   if (name && !w) w = make(watches, name);

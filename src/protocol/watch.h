@@ -8,6 +8,8 @@
 #ifndef ZKLOCK_WATCH_H
 #define ZKLOCK_WATCH_H
 
+#include <stddef.h>
+
 #include "chore.h"
 #include "op.h"
 #include "quota.h"
@@ -27,29 +29,43 @@ struct watcher;
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
+/* What those of one kind have in common. */
+struct watcher_role {
+  watch_handler *hear;
+  size_t place; /* how far inside its owner it is */
+  bool first;   /* it hears before others */
+};
+
 struct watcher {
   struct watch *watch; /* NULL: none */
   struct watcher *next, **link;
-  watch_handler *hear;
-  void *owner;
-  bool first; /* it hears before others */
+  const struct watcher_role *role;
+};
+
+/* A request about a node.  It is there while it is under way: hardly one of the
+ * thousands of nodes that a session may watch is just being asked about. */
+struct enquiry {
+  struct op op;
+  char path[];
 };
 
 struct watch {
   struct watches *of;
   struct watch *next; /* of the same directory */
   struct watcher *watchers, **watchers_end;
+  struct enquiry *enquiry; /* NULL: none */
+  struct chore end;
+  int64_t czxid;     /* the node that was read */
   int wanted;        /* by so many of them */
   unsigned armed_in; /* the connection in which the server confirmed it */
-  bool unreadable;   /* the node's ACL forbids reading: use `exists` */
-  bool unowned;      /* when it was read last no session owned the node */
-  struct op op;
-  struct chore end;
-  size_t quota;        /* so much it takes: none where the node is ours */
-  int size;            /* of the node's data ... */
-  char data[OP_SHOWN]; /* ... and their beginning, as read last */
-  uint64_t hash;
-  char path[];
+  uint32_t quota;    /* so much it takes: none where the node is ours */
+  uint32_t hash;
+  char *data;      /* the beginning of the node's data, as read last ... */
+  int size;        /* ... of so many; NULL and 0: it has none, or is ours */
+  bool unreadable; /* the node's ACL forbids reading: use `exists` */
+  bool unowned;    /* when it was read last no session owned the node */
+  bool revoked;    /* and its data asked whoever made it to let go */
+  char name[];
 };
 
 /* The watches of one directory. */
@@ -57,13 +73,17 @@ struct watches {
   struct wire *wire;
   struct quota *quota;
   struct chore *wake; /* the directory may be idle when one has gone */
+  /* Is this child a node of this session, which has its quota by itself? */
+  bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
   const char *path; /* the directory's */
   size_t length;
 };
 
-void watcher_init(struct watcher *watcher, watch_handler *hear, void *owner,
-                  bool first);
+void watcher_init(struct watcher *watcher, const struct watcher_role *role);
+static inline void *watcher_owner(struct watcher *watcher) {
+  return (char *)watcher - watcher->role->place;
+}
 
 /* Watches the child `name` in place of what was watched, NULL: nothing.  False:
  * no memory.  Nothing is asked of the server yet. */
@@ -80,12 +100,27 @@ void watch_arm(const struct watcher *watcher);
 void watch_read(const struct watcher *watcher);
 bool watch_is_armed(const struct watcher *watcher);
 
+/* The same, and it is that very node, not another of its name. */
+bool watch_is_of(const struct watcher *watcher, int64_t czxid);
+
+/* It is over: had that node been read by it? */
+bool watch_was_of(const struct watcher *watcher, int64_t czxid);
+/* Is it this child that is watched? */
+bool watch_is_for(const struct watcher *watcher, const char *name);
+
 /* The same of a child, whoever watches it. */
 bool watches_know(const struct watches *watches, const char *name);
 /* Armed, and the node was read: it is no session's.  It stays so as long as the
  * watch is armed: whose a node is never changes, and if it were another by now
  * the server would have told us first that this one is gone. */
 bool watch_is_of_nobody(const struct watcher *watcher);
+
+/* When somebody of ours read it last its data asked to let go.  (Whoever joins a
+ * watch that is armed has not heard that.) */
+bool watch_is_revoked(const struct watcher *watcher);
+
+/* Something is to be told of the child (as wire_trouble does), because of `rc`. */
+void watch_say(const struct watcher *watcher, const char *message, int rc);
 
 /* The child's name; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);

@@ -12,16 +12,22 @@
 #define RETRY_AFTER (100 * MILLISECOND)
 #define YOUNG_MAX (1000 * MILLISECOND)
 
+/* Every server reads a create of this size with a delete beside it. */
+enum { JOINS_MAX = 1000 };
+
 /* What they prove, finish has noted. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
 }
 
-static void init_ops(struct wire *w, const char *chroot) {
-  assert(w->chroot_length + sizeof w->base.text < sizeof w->heartbeat_path);
+static void init_ops(struct wire *w, const char *chroot,
+                     const unsigned char random[16]) {
+  char *end = w->heartbeat_path + w->chroot_length;
+  assert(w->chroot_length + 1 + NAME_OF_NOTHING <= sizeof w->heartbeat_path);
   strcpy(w->heartbeat_path, chroot);
-  strcat(strcat(w->heartbeat_path, "/"), w->base.text);
+  *end = '/';
+  name_of_nothing(end + 1, random);
   w->heartbeat.kind = OP_HEARTBEAT;
   w->heartbeat.path = w->heartbeat_path;
   w->nudge.kind = OP_PING;
@@ -41,7 +47,7 @@ void wire_init(struct wire *w, const struct transport *transport,
   w->flight_end = &w->flight;
   w->held_end = &w->held;
   w->retry_at = w->resume_at = NEVER;
-  init_ops(w, chroot);
+  init_ops(w, chroot, random);
 }
 
 void wire_trouble(struct wire *w, const char *message, const char *path,
@@ -82,18 +88,13 @@ static void append(struct op ***end, struct op *op) {
 static void count(struct wire *w, const struct op *op) {
   if (op == &w->heartbeat) counter_add(&w->counters.heartbeats, 1);
   if (op == &w->nudge) counter_add(&w->counters.nudges, 1);
-  counter_add(&w->counters.requests, 1);
   counter_add(&w->counters.in_flight, 1);
 }
 
-static bool transmit(struct wire *w, struct op *op) {
+static void take_off(struct wire *w, struct op *op) {
   bool alone = must_be_alone(w, op);
   op->sent = w->now;
   op->round = is_write(op->kind) && !w->round_in_flight;
-  if (!w->transport.submit(w->transport.self, op)) {
-    wire_retry(w);
-    return false;
-  }
   if (op == &w->heartbeat) w->begun = w->connection;
   append(&w->flight_end, op);
   if (alone) w->alone = op;
@@ -102,7 +103,52 @@ static bool transmit(struct wire *w, struct op *op) {
     w->round_sent = w->now;
   }
   count(w, op);
+}
+
+/* `before`: in one with it; NULL: nothing. */
+static bool transmit(struct wire *w, struct op *op, struct op *before) {
+  if (!w->transport.submit(w->transport.self, op, before)) {
+    wire_retry(w);
+    return false;
+  }
+  counter_add(&w->counters.requests, 1);
+  if (before) take_off(w, before);
+  take_off(w, op);
   return true;
+}
+
+/* To be tried again, before whatever comes. */
+static void hold(struct wire *w, struct op *op) {
+  op->round = false;
+  append(&w->held_end, op);
+}
+
+/* Two in one.  Who gives a lock back, and wants it again, deletes a node and
+ * makes another: one transaction does both.  So such a delete waits for such a
+ * create: nothing overtakes it, and it goes by itself before anything else, and
+ * at the end of the batch. */
+
+static bool may_linger(const struct wire *w, const struct op *op) {
+  return op->kind == OP_REMOVE && op->joins && !w->held && may_be_sent(w, op);
+}
+
+static bool may_join(const struct wire *w, const struct op *op) {
+  return w->lingers && op->kind == OP_CREATE && op->joins &&
+         op->bytes <= JOINS_MAX && !must_be_alone(w, op);
+}
+
+static bool transmit_both(struct wire *w, struct op *create) {
+  struct op *remove = w->lingers;
+  w->lingers = NULL;
+  if (transmit(w, create, remove)) return true;
+  hold(w, remove);
+  return false;
+}
+
+void wire_flush(struct wire *w) {
+  struct op *op = w->lingers;
+  w->lingers = NULL;
+  if (op && !transmit(w, op, NULL)) hold(w, op);
 }
 
 /* One that must be sent alone is a barrier: it waits until everything before
@@ -111,7 +157,7 @@ static bool transmit(struct wire *w, struct op *op) {
 static void send_held(struct wire *w) {
   while (w->held && may_be_sent(w, w->held)) {
     struct op *op = w->held, *next = op->next;
-    if (!transmit(w, op)) return;
+    if (!transmit(w, op, NULL)) return;
     w->held = next;
     if (!next) w->held_end = &w->held;
   }
@@ -133,10 +179,16 @@ bool wire_submit(struct wire *w, struct op *op) {
   if (op != &w->heartbeat && !begin_connection(w)) return false;
   op->serial = ++w->serial;
   op->bytes = op_bytes(op);
+  if (may_join(w, op)) return transmit_both(w, op);
+  wire_flush(w);
+  if (may_linger(w, op)) {
+    op->in_flight = true;
+    w->lingers = op;
+    return true;
+  }
   bool behind = w->held && op != &w->nudge;
-  if (!behind && may_be_sent(w, op)) return transmit(w, op);
-  op->round = false;
-  append(&w->held_end, op);
+  if (!behind && may_be_sent(w, op)) return transmit(w, op, NULL);
+  hold(w, op);
   return true;
 }
 
@@ -150,8 +202,8 @@ bool wire_defers(struct wire *w, const struct op *create) {
   return true;
 }
 
-void wire_found(struct wire *w, const struct op *create) {
-  suspicion_answered(&w->suspicion, w->now, create->bytes);
+void wire_found(struct wire *w, int bytes) {
+  suspicion_answered(&w->suspicion, w->now, bytes);
 }
 
 bool wire_refuses(const struct wire *w, const struct op *create) {
@@ -191,6 +243,8 @@ static void finish(struct wire *w, struct op *op, const struct reply *reply) {
 static void lose_flight(struct wire *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;
+  if (w->lingers) hold(w, w->lingers);
+  w->lingers = NULL;
   *w->flight_end = w->held;
   struct op *op = w->flight;
   w->flight = w->held = NULL;
@@ -237,6 +291,11 @@ void wire_disconnected(struct wire *w) {
   w->resume_at = NEVER;
   suspect(w);
   lose_flight(w);
+}
+
+void wire_expired(struct wire *w) {
+  if (w->session != 0) w->former = w->session;
+  w->session = 0;
 }
 
 void wire_closed(struct wire *w) {

@@ -64,6 +64,7 @@ struct wire {
   unsigned connection;   /* counts connections; 0: none yet */
   unsigned begun;        /* the last in which anything was asked */
   int64_t session;       /* ZooKeeper's session id; 0: none */
+  int64_t former;        /* the one before it, which is over, or ours to end */
   int64_t timeout;       /* as negotiated last; the lease has its own */
   bool no_containers;    /* the server does not know them */
   bool doubts_acl;       /* of what we make: might it shut out ourselves? */
@@ -81,6 +82,7 @@ struct wire {
   struct op *flight, **flight_end; /* sent and not answered, in order */
   struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
   struct op *alone;                /* in flight, with nothing beside it */
+  struct op *lingers;              /* waits for another to join it; or NULL */
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
   int64_t resume_at;  /* the same while a create waits for it; or NEVER */
@@ -98,13 +100,23 @@ void wire_retry(struct wire *wire);
 void wire_trouble(struct wire *wire, const char *message, const char *path,
                   int rc);
 
+/* Nobody has joined the one that waits for that: it goes by itself. */
+void wire_flush(struct wire *wire);
+
 /* It may be what the last connection was lost for: not while this one is young.
  * Whoever waits is told when by wire_is_to_resume. */
 bool wire_defers(struct wire *wire, const struct op *create);
 /* Servers close the connection at such a create: it must not be sent. */
 bool wire_refuses(const struct wire *wire, const struct op *create);
-/* It was applied, though its answer was lost: a server has read it. */
-void wire_found(struct wire *wire, const struct op *create);
+/* A create of this size was applied, though its answer was lost: a server has
+ * read it. */
+void wire_found(struct wire *wire, int bytes);
+
+/* Is what this session owns a node of ours?  (What is left of the one that we
+ * have given up is waited for by nobody of ours, and held by nobody.) */
+static inline bool wire_owns(const struct wire *wire, int64_t owner) {
+  return owner != 0 && (owner == wire->session || owner == wire->former);
+}
 
 static inline bool wire_lease_stands(const struct wire *wire) {
   return wire->now < wire->lease.until;
@@ -118,6 +130,8 @@ void wire_connected(struct wire *wire, int64_t session, int64_t timeout,
                     int64_t started, bool needed);
 /* Answers all that was in flight: nobody will. */
 void wire_disconnected(struct wire *wire);
+/* The ZooKeeper session is over, or given up. */
+void wire_expired(struct wire *wire);
 void wire_closed(struct wire *wire);
 void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
 

@@ -18,12 +18,13 @@ local PROLOGUE = [[
   local zklock_hosts = where
   local session = assert(zklock.connect(zklock_hosts, { session_timeout = 30 }))
   local last_token = ""
-  -- Inside, now and then for longer.
+  -- Inside, now and then for longer, and not alone where others may come.
   local function stay(mode, guard, seldom, seconds)
     tally:enter(mode, name)
     assert(guard:is_held(), "not held")
     if math.random(seldom or 20) == 1 then socket.sleep(seconds or 0.001) end
     if math.random(40) == 1 then assert(guard:verify()) end
+    if mode ~= "W" then tally:wait_for_company(mode) end
     tally:leave(mode, name)
   end
   local function leave(guard)

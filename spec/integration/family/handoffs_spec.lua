@@ -16,9 +16,7 @@ describe("Local turns", function()
   before_each(function() path = support.path() end)
 
   local function mutex(session, n, options)
-    options = options or {}
-    options.handoffs = n or 3
-    return (session or connect { session_timeout = 60 }):mutex(path, options)
+    return kinds.with_handoffs(path, n or 3, session, options)
   end
 
   it("are taken on one node, in order, without a request", function()
@@ -49,28 +47,58 @@ describe("Local turns", function()
     assert.same({}, kinds.nodes(path))
   end)
 
-  it("are as many as the option says, then another node comes", function()
-    local lock = mutex(nil, 3)
-    local guard = lock:acquire(30)
-    local waiters = {}
-    for i = 1, 9 do waiters[i] = wait_in(lock) end
-    local turns, nodes, last = { guard:turn() }, { [guard.node] = 0 }, guard
-    for i = 1, 9 do
-      last:release()
-      guard = await(waiters[i])
-      turns[i + 1] = guard:turn()
-      if guard:turn() == 0 then
-        assert.is_true(guard:token() > last:token())
-        assert.is_nil(nodes[guard.node])
-        nodes[guard.node] = i
-      else
-        assert.equal(last:token(), guard:token())
+  -- All that the session has asked is answered, so many lists among that.
+  local function wait_for_lists(session, lists)
+    support.wait_until(function()
+      local stats = session:stats()
+      return stats.lists == lists and stats.in_flight == 0
+    end)
+  end
+
+  it("go on without end while nobody else waits, and are counted from then",
+    function()
+      local n = 3
+      local lock = mutex(nil, n)
+      local session, waiters = lock._session, {}
+      local first = lock:acquire(30)
+      for i = 1, 20 do waiters[i] = wait_in(lock) end
+      local guard, turn = first, 0
+      local function release()
+        guard:release()
+        turn = turn + 1
+        guard = await(waiters[turn])
       end
-      last = guard
-    end
-    assert.same({ 0, 1, 2, 3, 0, 1, 2, 3, 0, 1 }, turns)
-    last:release()
-  end)
+      local lists = session:stats().lists
+      for _ = 1, 2 do release() end
+      -- Half are over: it looks around.
+      wait_for_lists(session, lists + 1)
+      local before = session:stats()
+      for i = 3, 12 do
+        release()
+        assert.equal(i, guard:turn())
+        assert.equal(first:token(), guard:token())
+      end
+      assert.same({ before.lists, before.in_flight },
+        { session:stats().lists, session:stats().in_flight })
+      local stranger = kinds.queue_in(mutex(nil, 0), path)
+      wait_for_lists(session, lists + 2)
+      for i = 13, 12 + n do
+        release()
+        assert.equal(i, guard:turn())
+      end
+      guard:release()
+      assert.is_true(await(stranger):is_held())
+      nobody(0.05, waiters[turn + 1])
+      stranger.guard:release()
+      guard = await(waiters[turn + 1])
+      assert.equal(0, guard:turn())
+      assert.is_true(guard:token() > first:token())
+      for i = turn + 2, 20 do
+        guard:release()
+        guard = await(waiters[i])
+      end
+      guard:release()
+    end)
 
   it("let another process in after at most N", function()
     local n = 4

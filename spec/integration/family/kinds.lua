@@ -152,6 +152,13 @@ function kinds.start(hosts)
   end)
 end
 
+--- A mutex whose waiters take so many turns on one node, of `session` or of one
+-- of its own.
+function kinds.with_handoffs(path, n, session, options)
+  session = session or support.connect { session_timeout = 60 }
+  return session:mutex(path, with({ handoffs = n }, options))
+end
+
 --- Begins to wait: `{ session =, guard =, code =, message = }`, filled in by
 -- the callback.
 function kinds.wait_in(lock, options)

@@ -1,14 +1,8 @@
 -- Every option with every kind of lock, as doc/options.md has it.
+local files = require "support.files"
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
-
-local function file_text(name)
-  local file = assert(io.open((os.getenv "SPEC_ROOT" or ".") .. "/" .. name))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
 
 local function cells_of(line)
   local cells = {}
@@ -61,7 +55,7 @@ local makers = {
 }
 
 local of_locks, of_calls = (unpack or table.unpack)(
-  tables_of(file_text "doc/options.md"))
+  tables_of(files.read((os.getenv "SPEC_ROOT" or ".") .. "/doc/options.md")))
 
 describe("The options of a lock", function()
   before_each(function() kinds.start() end)

@@ -8,6 +8,12 @@
 --     - MODE NAME   before the release
 --
 -- Not a spec itself: `require "integration.family.tally"`.
+local socket = require "socket"
+
+-- How long a holder stays for company, once and in all: who comes next may be
+-- one who must wait for it.
+local STAY_S, ALL_STAYS_S = 0.5, 4
+
 local Tally = {}
 Tally.__index = Tally
 
@@ -15,7 +21,8 @@ Tally.__index = Tally
 local function open(name)
   local file = assert(io.open(name, "a"))
   file:setvbuf "full" -- a line leaves when it is whole
-  return setmetatable({ name = name, file = file }, Tally)
+  return setmetatable({ name = name, file = file, left_s = ALL_STAYS_S },
+    Tally)
 end
 
 local function create() return open(os.tmpname()) end
@@ -28,6 +35,33 @@ end
 function Tally:leave(mode, name)
   self.file:write("- ", mode, " ", name, "\n")
   self.file:flush()
+end
+
+-- Have two been inside together?
+local function have_met(self, mode)
+  local inside = 0
+  for line in io.lines(self.name) do
+    local sign, its = line:match "^([+-]) ([RWP]) %S" -- or half a line
+    if its == mode then inside = inside + (sign == "+" and 1 or -1) end
+    if inside > 1 then return true end
+  end
+  return false
+end
+
+--- For a holder that is inside in a `mode` of several: stays until another is,
+-- or any two have been, so that it is not chance whether two ever are. If they
+-- exclude each other, nobody comes, and it goes after a while.
+function Tally:wait_for_company(mode)
+  local stay_s = math.min(STAY_S, self.left_s)
+  local begun = socket.gettime()
+  while not self.met and stay_s > 0 do
+    self.met = have_met(self, mode)
+    if socket.gettime() - begun >= stay_s then
+      self.left_s = self.left_s - stay_s
+      return
+    end
+    if not self.met then socket.sleep(0.002) end
+  end
 end
 
 local function check_inside(inside, permits, line, n)

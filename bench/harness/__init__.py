@@ -1,0 +1,1 @@
+"""The benchmark's harness: see bench/README.md."""

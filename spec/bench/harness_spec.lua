@@ -1,0 +1,195 @@
+-- The benchmark runs, says what failed, and leaves nothing behind.
+local json = require "dkjson"
+local socket = require "socket"
+local read = require "support.files".read
+
+local root = assert(os.getenv "SPEC_ROOT")
+local marks = 0
+
+local function run(command)
+  local pipe = assert(io.popen(command .. "; echo $?"))
+  local text = pipe:read "*a"
+  pipe:close()
+  local output, status = text:match "^(.-)(%d+)\n$"
+  return tonumber(status), output
+end
+
+local function trim(text) return (text:gsub("%s+$", "")) end
+
+-- Processes that have the mark in their environment: whoever comes from a run
+-- has it, whatever became of its parents.
+local function processes_with(mark)
+  local _, found = run("grep -alsF BENCH_MARK=" .. mark
+    .. " /proc/[0-9]*/environ 2>/dev/null")
+  local count = 0
+  for pid in found:gmatch "/proc/(%d+)/environ" do
+    local _, line = run("tr '\\0' ' ' </proc/" .. pid .. "/cmdline 2>/dev/null")
+    -- This command is one of them.
+    if line ~= "" and not line:find("grep", 1, true) then count = count + 1 end
+  end
+  return count
+end
+
+local function until_true(condition, seconds, what)
+  local deadline = socket.gettime() + seconds
+  while not condition() do
+    assert(socket.gettime() < deadline, what)
+    socket.sleep(0.05)
+  end
+end
+
+describe("the benchmark #once", function()
+  local directory, mark
+
+  before_each(function()
+    local _, name = run "mktemp -d"
+    directory = trim(name)
+    marks = marks + 1
+    mark = directory:gsub("%W", "") .. marks
+  end)
+
+  after_each(function()
+    run("rm -rf '" .. directory .. "'")
+  end)
+
+  local function bench(arguments)
+    return ("cd '%s' && BENCH_MARK=%s bench/run --set quick --rounds 1 "
+      .. "--seconds 0.2 --out '%s/out' %s"):format(root, mark, directory,
+      arguments)
+  end
+
+  -- What was told to end may take a moment.
+  local function none_is_left()
+    for _ = 1, 50 do
+      if processes_with(mark) == 0 then return true end
+      run "sleep 0.1"
+    end
+    return false
+  end
+
+  -- A driver with that vice.
+  local function bad(vice)
+    local link = directory .. "/" .. vice
+    assert(run(("ln -s '%s/spec/bench/bad' '%s'"):format(root, link)) == 0)
+    return link
+  end
+
+  local function samples()
+    local result = assert(json.decode(read(directory
+      .. "/out/results.json")))
+    local found = {}
+    for _, sample in ipairs(result.samples) do
+      local name = sample.driver:match "[^/]+$"
+      found[name] = found[name] or {}
+      found[name][sample.case] = sample
+    end
+    return found, result.about
+  end
+
+  it("measures, counts, and keeps what it saw", function()
+    local status, text = run(bench(
+      "--drivers 'raw zklock' --cases 'W1 W2-10 W4-64-h64' 2>&1"))
+    assert.equal(0, status, text)
+    local found, about = samples()
+    assert.truthy(about.commit and about.servers.zookeeper)
+    for _, case in ipairs { "W1", "W2-10" } do
+      for _, driver in ipairs { "raw", "zklock" } do
+        local sample = found[driver][case]
+        assert.is_nil(sample.error)
+        assert.is_true(sample.ops > 0 and sample.seconds > 0)
+        assert.is_true(sample.requests > 1 and sample.bytes_out > 50)
+        local counted = 0
+        for _, pair in ipairs(sample.hist) do counted = counted + pair[2] end
+        assert.equal(sample.ops, counted)
+      end
+    end
+    -- What the floor is: three requests, and no segment for each length.
+    assert.near(3, found.raw["W1"].requests, 0.7)
+    assert.near(3, found.raw["W2-10"].requests, 0.7)
+    assert.is_true(found.raw["W2-10"].segments_out < 3.7)
+    assert.is_nil(found.raw["W4-64-h64"])
+    assert.is_true(found.zklock["W4-64-h64"].requests < 1)
+    assert.truthy(text:find("W1, zklock : st, speed", 1, true))
+    assert.is_true(none_is_left())
+  end)
+
+  it("says of each driver that fails how, and goes on", function()
+    local vices = {
+      ["dies-at-once"] = "it has ended (exit 3: I was never well)",
+      ["lacks-something"] = "missing: lacks: there is no such package",
+      ["never-greets"] = "no answer in ",
+      ["hangs"] = "no answer in ",
+      ["dies-midway"] = "it has ended (exit 0)",
+      ["babbles"] = "it answers 'good', not 'running'",
+      ["floods"] = "an answer without an end",
+      ["refuses"] = "not today",
+      ["is-idle"] = "nothing was done",
+      ["lies"] = "its sample makes no sense",
+      ["leaves-a-child"] = "no answer in ",
+      ["absent"] = "it cannot be started: No such file or directory",
+    }
+    local drivers = { "raw" }
+    for vice in pairs(vices) do
+      drivers[#drivers + 1] = vice == "absent" and directory .. "/absent"
+        or bad(vice)
+    end
+    local status, text = run(bench(("--patience 2 --drivers '%s' --cases W1 "
+      .. "2>&1"):format(table.concat(drivers, " "))))
+    assert.equal(0, status, text)
+    local found = samples()
+    assert.is_nil(found.raw["W1"].error)
+    for vice, problem in pairs(vices) do
+      local told = found[vice] and found[vice]["W1"].error or "left out"
+      assert.truthy(told:find(problem, 1, true), vice .. ": " .. told)
+      assert.truthy(text:find(told, 1, true), vice .. " is not in the table")
+    end
+    assert.is_true(none_is_left())
+  end)
+
+  -- A run under way: all its processes are there.
+  local function begin(...)
+    local log = directory .. "/log"
+    local _, pid = run(("(%s >'%s' 2>&1 & echo $!)"):format(
+      bench(("--minutes 5 --rounds 99 --drivers '%s' --cases 'W1 W2-10' "
+        .. "--data '%s'"):format(table.concat({ "raw", "zklock", ... }, " "),
+        directory)):gsub("bench/run", "exec bench/run"), log))
+    until_true(function()
+      return read(log):find("W2-10", 1, true)
+    end, 120, "the run does not begin")
+    assert.is_true(processes_with(mark) > 2)
+    return trim(pid)
+  end
+
+  for _, signal in ipairs { "INT", "TERM", "HUP" } do
+    it("leaves nothing after SIG" .. signal, function()
+      local pid = begin(bad "leaves-a-child")
+      run(("kill -%s %s"):format(signal, pid))
+      until_true(function() return processes_with(mark) == 0 end, 20,
+        "something is left")
+      assert.equal("", (select(2, run(("ls -d '%s'/zklock-bench-* 2>/dev/null")
+        :format(directory))):gsub("%s", "")))
+    end)
+  end
+
+  it("leaves no process even if it is killed", function()
+    local pid = begin()
+    run("kill -KILL " .. pid)
+    until_true(function() return processes_with(mark) == 0 end, 20,
+      "something is left")
+  end)
+
+  it("refuses a case and a driver that it does not know", function()
+    local status, text = run(bench "--cases W9 2>&1")
+    assert.equal(1, status)
+    assert.truthy(text:find("there is no case W9", 1, true))
+    status, text = run(bench "--drivers nobody 2>&1")
+    assert.equal(1, status)
+    assert.truthy(text:find("there is no driver nobody", 1, true))
+  end)
+
+  it("makes the right figures of samples", function()
+    local status, text = run(("python3 '%s/spec/bench/figures.py' 2>&1")
+      :format(root))
+    assert.equal(0, status, text)
+  end)
+end)

@@ -1,0 +1,351 @@
+-- Local turns that the Lua thread takes by itself: what waits there, what is
+-- told to whom, and what goes through the I/O thread all the same.
+local kinds = require "integration.family.kinds"
+local new_scheduler = require "support.scheduler".new
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local connect = support.connect
+local wait_in, await = kinds.wait_in, kinds.await
+
+describe("Turns on the Lua thread", function()
+  before_each(function() kinds.start() end)
+  after_each(support.finish)
+
+  local path
+  before_each(function() path = support.path() end)
+
+  local function mutex(session, n, options)
+    return kinds.with_handoffs(path, n or 10, session, options)
+  end
+
+  -- A lock that a first guard holds by its root, and the guard of a turn.
+  local function second_turn(lock)
+    local first, waiter = lock:acquire(30), wait_in(lock)
+    first:release()
+    local guard = await(waiter)
+    assert.equal(1, guard:turn())
+    return guard, first
+  end
+
+  it("wake the next task in the very release", function()
+    local woken = {}
+    local session = connect { loop = { new = function(session)
+      return {
+        wait = function(w)
+          w.task = coroutine.running()
+          if not coroutine.running() or select(2, coroutine.running()) then
+            support.sleep(0.005)
+            session:step()
+          else
+            coroutine.yield()
+          end
+        end,
+        wake = function(w) woken[#woken + 1] = w.task end,
+      }
+    end } }
+    local lock, guards, tasks = mutex(session), {}, {}
+    local guard = lock:acquire(30)
+    for i = 1, 3 do
+      tasks[i] = coroutine.create(function() guards[i] = lock:acquire(30) end)
+      assert(coroutine.resume(tasks[i]))
+    end
+    woken = {}
+    for i = 1, 3 do
+      guard:release()
+      assert.equal(tasks[i], woken[i])
+      assert.is_nil(woken[i + 1])
+      assert(coroutine.resume(tasks[i]))
+      guard = guards[i]
+      assert.is_true(guard:is_held())
+    end
+    guard:release()
+  end)
+
+  it("show the guard of each turn, and only its", function()
+    local guard, first = second_turn(mutex())
+    assert.is_false(first:is_held())
+    assert.equal("released", first:state())
+    assert.is_nil(first:reason())
+    assert.is_true(first:release())
+    assert.is_true(guard:is_held())
+    assert.equal("held", guard:state())
+    assert.is_true(guard:lease() > 0)
+    assert.is_true(guard:verify())
+    assert.equal(first:token(), guard:token())
+    guard:release()
+    assert.equal("released", guard:state())
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("are counted like any others", function()
+    local lock = mutex()
+    local session = lock._session
+    local guard, waiters = lock:acquire(30), {}
+    for i = 1, 5 do waiters[i] = wait_in(lock) end
+    assert.equal(5, session:stats().waiting)
+    for i = 1, 5 do
+      guard:release()
+      guard = await(waiters[i])
+    end
+    local stats, waits = session:stats(), 0
+    for _, n in ipairs(stats.wait_histogram) do waits = waits + n end
+    assert.equal(6, waits)
+    assert.equal(6, stats.grants)
+    assert.equal(5, stats.local_turns)
+    assert.equal(0, stats.waiting)
+    assert.equal(1, stats.holding)
+    guard:release()
+  end)
+
+  it("tell a loss to who has the node then", function()
+    local lock, lost = mutex(connect { session_timeout = 4 }), {}
+    local guard, first = second_turn(lock)
+    first:on_lost(function() lost[#lost + 1] = "first" end)
+    guard:on_lost(function(_, code, reason)
+      lost[#lost + 1] = code .. " " .. reason
+    end)
+    local third = wait_in(lock)
+    support.zk():delete(guard.node)
+    support.step_until(lock._session, function() return lost[1] end)
+    assert.same({ "lost deleted" }, lost)
+    assert.is_false(guard:is_held())
+    assert.equal("lost", select(3, guard:release()))
+    assert.is_true(await(third):token() > guard:token())
+    assert.equal(0, third.guard:turn())
+    third.guard:release()
+  end)
+
+  it("let a lease end that of whoever has the node", function()
+    local proxy = start_proxy()
+    local lock = mutex(connect { hosts = proxy.hosts, session_timeout = 4 })
+    local guard = second_turn(lock)
+    local third = wait_in(lock)
+    proxy:freeze()
+    support.wait_until(function() return not guard:is_held() end, 8)
+    local done, _, code = guard:release()
+    assert.is_nil(done)
+    assert.equal("lost", code)
+    assert.equal("silence", guard:reason())
+    proxy:heal()
+    await(third)
+    assert.equal(0, third.guard:turn())
+    third.guard:release()
+  end)
+
+  it("tell who has the node that somebody wants it, and stop then", function()
+    local lock, asked = mutex(), 0
+    local guard = second_turn(lock)
+    local third = wait_in(lock)
+    guard:on_revoke(function() asked = asked + 1 end)
+    support.sleep(0.05)
+    assert.equal(1, connect():revoke(path))
+    support.step_until(lock._session, function() return asked == 1 end)
+    guard:release()
+    await(third)
+    assert.equal(0, third.guard:turn())
+    assert.is_true(third.guard:token() > guard:token())
+    third.guard:release()
+  end)
+
+  it("are confirmed where that is asked for", function()
+    local lock = mutex()
+    local guard = second_turn(lock)
+    local third = wait_in(lock)
+    assert.is_true(guard:release { wait = true })
+    assert.equal(2, await(third):turn())
+    assert.is_true(third.guard:release { wait = true })
+    assert.same({}, kinds.nodes(path))
+  end)
+
+  it("count for the node, whichever thread took them", function()
+    local lock = mutex(nil, 4)
+    local guard, waiters, turns = lock:acquire(30), {}, {}
+    for i = 1, 9 do waiters[i] = wait_in(lock) end
+    for i = 1, 9 do
+      guard:release(i % 2 == 0 and { wait = true } or nil)
+      guard = await(waiters[i])
+      turns[i] = guard:turn()
+    end
+    assert.same({ 1, 2, 3, 4, 0, 1, 2, 3, 4 }, turns)
+    guard:release()
+  end)
+
+  it("come after whoever has asked before, however it waits", function()
+    local session = connect { session_timeout = 60 }
+    local lock, timed = mutex(session), mutex(session, 10, { max_hold = 60 })
+    local guard, order, left = lock:acquire(30), {}, 0
+    for i = 1, 9 do
+      left = left + 1
+      local which = i % 3 == 0 and timed or lock
+      which:acquire_async({ timeout = 30, owner = {} }, function(own)
+        order[#order + 1] = i
+        left = left - 1
+        own:release()
+      end)
+    end
+    guard:release()
+    support.step_until(session, function() return left == 0 end)
+    assert.same({ 1, 2, 3, 4, 5, 6, 7, 8, 9 }, order)
+  end)
+
+  it("keep who only tries out", function()
+    local lock = mutex()
+    local guard = second_turn(lock)
+    local third = wait_in(lock)
+    local _, _, code = lock:try_acquire { owner = {} }
+    assert.equal("busy", code)
+    guard:release()
+    await(third):release()
+  end)
+
+  it("of callbacks follow each other without end, and step() returns",
+    function()
+      local lock = mutex(nil, 1000000)
+      local session, turns, on = lock._session, 0, true
+      local function again(guard)
+        turns = turns + 1
+        guard:release()
+        if on then lock:acquire_async({ owner = {} }, again) end
+      end
+      for _ = 1, 3 do lock:acquire_async({ owner = {} }, again) end
+      support.step_until(session, function() return turns > 0 end)
+      for _ = 1, 50 do
+        local before = turns
+        support.wait_until(function()
+          session:step()
+          return turns > before
+        end)
+        assert.is_true(turns - before <= 200)
+      end
+      assert.is_true(turns > 1000, turns)
+      on = false
+      support.step_until(session, function()
+        return session:stats().holding == 0
+      end)
+    end)
+
+  it("pass on what a dead task was granted", function()
+    local scheduler = new_scheduler()
+    local session = connect { loop = scheduler.adapter, session_timeout = 60 }
+    local lock = mutex(session)
+    local guard, third = nil, nil
+    scheduler:spawn(function() guard = lock:acquire(30) end)
+    scheduler:run(0.3)
+    do
+      local dead = coroutine.create(function() lock:acquire(30) end)
+      coroutine.resume(dead) -- and nobody will ever resume it
+    end
+    scheduler:spawn(function() third = lock:acquire(30) end)
+    scheduler:run(0.05)
+    guard:release()
+    assert.equal(1, #scheduler.ready) -- it was woken, and is forgotten
+    scheduler.ready = {}
+    local begun = support.now()
+    while not third and support.now() - begun < 10 do
+      collectgarbage()
+      scheduler:run(0.02)
+    end
+    assert.is_true(third:is_held())
+    third:release()
+  end)
+
+  it("are told though a hook interrupts the release", function()
+    local scheduler = new_scheduler()
+    local session = connect { loop = scheduler.adapter, session_timeout = 60 }
+    local lock, struck = mutex(session, 1000000), 0
+    for n = 1, 240, 3 do
+      local guard, got = lock:acquire { timeout = 30, owner = {} }, nil
+      scheduler:spawn(function()
+        got = lock:acquire { timeout = 30, owner = {} }
+      end)
+      scheduler:run(0)
+      pcall(function()
+        debug.sethook(function()
+          debug.sethook()
+          struck = struck + 1
+          error("struck", 0)
+        end, "", n)
+        guard:release()
+        debug.sethook()
+      end)
+      if guard:state() ~= "released" then guard:release() end
+      support.wait_until(function()
+        scheduler:run(0.001)
+        return got
+      end, 5)
+      got:release()
+    end
+    if not jit then assert.is_true(struck > 10, struck) end -- (compiled: none)
+  end)
+
+  it("end with the session, for who waits and who has the node", function()
+    local lock = mutex()
+    local guard = second_turn(lock)
+    local waiters = {}
+    for i = 1, 50 do waiters[i] = wait_in(lock) end
+    lock._session:close()
+    for i = 1, 50 do assert.equal("closed", waiters[i].code) end
+    assert.is_false(guard:is_held())
+    kinds.wait_for_nodes(path, 0)
+  end)
+
+  it("end at each deadline, though nobody releases", function()
+    local lock = mutex()
+    local guard = second_turn(lock)
+    local begun, waiters = support.now(), {}
+    for i = 1, 30 do waiters[i] = wait_in(lock, 0.02 * (31 - i)) end
+    local last = wait_in(lock)
+    await((table.unpack or unpack)(waiters))
+    for i = 1, 30 do
+      assert.equal("timeout", waiters[i].code)
+      assert.is_true(waiters[i].at - begun >= 0.02 * (31 - i))
+    end
+    guard:release()
+    await(last):release()
+  end)
+
+  -- (For the sanitizers, too: everything at once.)
+  it("stay exclusive whatever happens to the node", function()
+    local scheduler = new_scheduler()
+    local session = connect { loop = scheduler.adapter, session_timeout = 4 }
+    local lock = mutex(session, 16)
+    local on, inside, granted, lost = true, 0, 0, 0
+    for i = 1, 64 do
+      scheduler:spawn(function()
+        while on do
+          local guard = lock:acquire(i % 5 == 0 and 0.05 or nil)
+          if guard then
+            if guard:is_held() then
+              inside = inside + 1
+              assert.equal(1, inside)
+              granted = granted + 1
+              if i % 16 == 0 then guard:on_revoke(function() end) end
+              inside = inside - 1
+            end
+            if i % 8 == 0 then scheduler:sleep(0.001) end
+            local kept = guard:release(i % 32 == 0 and { wait = true } or nil)
+            if not kept then lost = lost + 1 end
+          end
+        end
+      end)
+    end
+    local operator, other = support.zk(), connect()
+    local begun, round = support.now(), 0
+    while support.now() - begun < 3 do
+      scheduler:run(0.03)
+      round = round + 1
+      if round % 3 == 0 then
+        for _, node in ipairs(kinds.nodes(path)) do
+          operator:delete(path .. "/" .. node)
+        end
+      elseif round % 3 == 1 then
+        other:revoke(path)
+      end
+    end
+    on = false
+    support.wait_until(function() return scheduler:run(0.05) end, 20)
+    assert.is_true(granted > 50, granted)
+    assert.equal(0, session:stats().waiting)
+    kinds.wait_for_nodes(path, 0)
+  end)
+end)

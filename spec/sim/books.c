@@ -1,0 +1,129 @@
+/* What a session has written down: it must be as it is counted anew, and no
+ * watch may stand there that the library has not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "invariants.h"
+#include "world.h"
+
+/* The counts. */
+
+struct counts {
+  int entered, impatient, sharing, active, holders, watches;
+  uint64_t waiting, leaving;
+  size_t taken, promised;
+};
+
+static void count_contender(struct counts *n, const struct contender *c) {
+  bool exclusive = c->options.kind == KIND_UNFAIR;
+  bool entered = c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
+  size_t node = quota_of_node(directory_length(&c->queue->directory));
+  n->entered += entered;
+  n->impatient += c->state == CONTENDER_PARKED && !c->options.patient;
+  n->sharing += entered && (exclusive || c->options.handoffs > 0) &&
+                (exclusive || c->state != CONTENDER_LEAVING);
+  n->active += c->state != CONTENDER_GONE;
+  n->holders += c->state == CONTENDER_HELD;
+  n->waiting += c->state < CONTENDER_HELD;
+  n->leaving += c->state == CONTENDER_LEAVING;
+  n->watches += c->watches_children;
+  if (entered) n->taken += node;
+  if (c->state == CONTENDER_ENTERING || c->state == CONTENDER_FINDING)
+    n->promised +=
+        2 * quota_of_neighbour(directory_length(&c->queue->directory));
+}
+
+/* Those of one queue are compared, those of the session added. */
+static void count_queue(struct world *w, struct counts *all,
+                        const struct queue *q) {
+  struct counts n = {0};
+  for (const struct contender *c = q->first; c; c = c->next)
+    count_contender(&n, c);
+  if (n.entered != q->entered || n.impatient != q->impatient ||
+      n.sharing != q->sharing || n.watches != q->directory.children_wanted)
+    violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
+            directory_path(&q->directory), q->entered, q->impatient, q->sharing,
+            q->directory.children_wanted);
+  all->active += n.active;
+  all->holders += n.holders;
+  all->waiting += n.waiting;
+  all->leaving += n.leaving;
+  all->taken += n.taken;
+  all->promised += n.promised;
+  if (n.watches > 0)
+    all->taken += quota_of_node(directory_length(&q->directory));
+  const struct watch *watch = q->directory.watches.first;
+  for (; watch; watch = watch->next) all->taken += watch->quota;
+}
+
+static void check_counts(struct world *w, const struct process *p) {
+  const struct contenders *all = &p->session.all;
+  const struct counters *c = session_counters(&p->session);
+  struct counts n = {0};
+  for (const struct queue *q = p->session.queues.newest; q; q = q->older)
+    count_queue(w, &n, q);
+  if (n.active != all->active || n.holders != all->holders ||
+      n.waiting != c->waiting || n.leaving != c->pending_releases)
+    violate(w,
+            "process %d counts active %d, holding %d, waiting %d, leaving %d",
+            p->number, all->active, all->holders, (int)c->waiting,
+            (int)c->pending_releases);
+  if (n.taken != all->quota.taken || n.promised != all->quota.promised)
+    violate(w, "process %d counts %zu bytes taken, %zu promised", p->number,
+            all->quota.taken, all->quota.promised);
+  if (p->session.wire.step.first || p->session.wire.batch.first)
+    violate(w, "process %d has left something to do", p->number);
+}
+
+/* The watches. */
+
+/* Nothing is believed of a watch before a server has confirmed it, nor after it
+ * was taken away: whoever relies on one that is not there may wait for ever. */
+static void check_watches(struct world *w, const struct process *p) {
+  const struct library *l = &p->library;
+  unsigned connection = p->session.wire.connection;
+  /* (What has not been heard yet may tell of its end.) */
+  if (!session_is_connected(&p->session) || l->state != LIBRARY_CONNECTED ||
+      p->inbox_first != p->inbox_last)
+    return;
+  for (const struct queue *q = p->session.queues.newest; q; q = q->older) {
+    const struct directory *d = &q->directory;
+    int parent =
+        paths_number(&w->paths, directory_path(d), directory_length(d));
+    if (d->children_armed_in == connection &&
+        !path_set_has(&l->children, parent))
+      violate(w, "process %d has no watch of the children of %s", p->number,
+              directory_path(d));
+    for (const struct watch *watch = d->watches.first; watch;
+         watch = watch->next) {
+      char text[200];
+      if (!watches_know(&d->watches, watch->name)) continue;
+      snprintf(text, sizeof text, "%s/%s", directory_path(d), watch->name);
+      int path = paths_number(&w->paths, text, strlen(text));
+      if (!path_set_has(&l->data, path) && !path_set_has(&l->missing, path))
+        violate(w, "process %d has no watch of %s", p->number, text);
+    }
+  }
+}
+
+void invariants_books(struct world *w, const struct process *p) {
+  check_counts(w, p);
+  check_watches(w, p);
+}
+
+/* Whoever passes over a node that a session owns lets in two. */
+void invariants_listed(struct world *w, const struct process *p, int path,
+                       int view, const struct listing *listing) {
+  struct history *h = &w->zoo.history;
+  for (int i = 0; i < listing->count; i++) {
+    char text[200];
+    if (!listing->entries[i].unowned) continue;
+    snprintf(text, sizeof text, "%s/%s", paths_text(&w->paths, path),
+             listing->entries[i].name);
+    int child = paths_number(&w->paths, text, strlen(text));
+    int node = history_find(h, &w->paths, child, view);
+    if (node != NO_NODE && h->nodes[node].session != NOBODY)
+      violate(w, "process %d passes over %s, which a session owns", p->number,
+              text);
+  }
+}

@@ -1,0 +1,220 @@
+/* Who gives a lock back that others wait for, and wants it again in the same
+ * batch: the delete and the create are one transaction. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, where a node is exchanged for another,");
+
+/* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
+static struct actor *comes_back(struct stage *s, struct wish first,
+                                struct wish wish) {
+  struct actor *a = acquire(s, first);
+  stage_made(s, 2);
+  stage_shows(s, "1 2 3 4");
+  stage_confirms(s, "get 2, get 1");
+  deleted(s, "1");
+  heard(a);
+  together(s);
+  release(a);
+  a = acquire(s, wish);
+  apart(s);
+  return a;
+}
+
+#define COMES_BACK(s, ...)                          \
+  (HERE, comes_back(s, (struct wish){.nothing = 0}, \
+                    (struct wish){.nothing = 0, __VA_ARGS__}))
+
+TEST(
+    "asks once for both, and is granted at the deletion of the last one "
+    "ahead") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  SENT(s, "remove 2 with create lock, get 4");
+  deleted(s, "2");
+  made(s, 6);
+  confirms(s, "get 4");
+  SENT(s, "");
+  deleted(s, "4");
+  SENT(s, "get 6, list"); /* whose it is was not told */
+  confirms(s, "get 6");
+  shows(s, "5 6");
+  confirms(s, "get 5");
+  HEARD(a, "");
+  deleted(s, "5");
+  HEARD(a, "granted");
+  CHECK_INT(1006, (int)token_of(a));
+  END(s);
+}
+
+TEST("is not granted before it is told whose its node is") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  deleted(s, "2");
+  made(s, 5);
+  confirms(s, "get 4");
+  deleted(s, "4");
+  SENT(s, "get 3, get 5, list");
+  answers(s, "get 3", REPLY_NO_NODE);
+  HEARD(a, "");
+  confirms(s, "get 5");
+  HEARD(a, "");
+  shows(s, "5");
+  HEARD(a, "granted");
+  CHECK_INT(1005, (int)token_of(a));
+  END(s);
+}
+
+TEST("is told whose its node is by the next of ours, who waits for it") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  deleted(s, "2");
+  made(s, 5);
+  struct actor *b = ACQUIRE(s);
+  confirms(s, "get 4, get 3");
+  SENT(s, "create lock, get 5");
+  made(s, 6);
+  confirms(s, "get 5");
+  deleted(s, "3");
+  SENT(s, "list"); /* and not "get 5" */
+  shows(s, "4 5 6");
+  deleted(s, "4");
+  HEARD(a, "granted");
+  HEARD(b, "");
+  CHECK_INT(1005, (int)token_of(a));
+  END(s);
+}
+
+TEST("looks for its node if the one of its name is another session's") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  deleted(s, "2");
+  made(s, 6);
+  confirms(s, "get 4");
+  deleted(s, "4");
+  reads(s, "get 6", false, 1006);
+  HEARD(a, "");
+  shows(s, "5 6");
+  HEARD(a, "");
+  SENT(s, "unwatch 6, create lock, list");
+  END(s);
+}
+
+TEST("asks for each by itself where nobody stood behind") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  together(s);
+  release(a);
+  ACQUIRE(s);
+  apart(s);
+  SENT(s, "remove 1, create lock, list");
+  END(s);
+}
+
+TEST("asks for each by itself if the next one does not want to wait") {
+  struct stage *s = BEGIN();
+  COMES_BACK(s, .tries = true);
+  SENT(s, "remove 2, create lock, list");
+  END(s);
+}
+
+TEST("asks for each by itself if the new node has much to say") {
+  struct stage *s = BEGIN();
+  COMES_BACK(s, .bytes = 2000);
+  SENT(s, "remove 2, create lock, get 4");
+  END(s);
+}
+
+TEST("deletes at the end of the batch if nobody comes") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 2, get 1");
+  deleted(s, "1");
+  together(s);
+  release(a);
+  SENT(s, "");
+  apart(s);
+  SENT(s, "remove 2");
+  END(s);
+}
+
+TEST("makes its node by itself if the old one was gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  SENT(s, "remove 2 with create lock, get 4");
+  deleted(s, "2"); /* by somebody else */
+  exchange_fails(s, REPLY_NO_NODE, REPLY_UNDONE);
+  SENT(s, "create lock");
+  confirms(s, "get 4");
+  made(s, 6);
+  deleted(s, "4");
+  shows(s, "6");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("deletes its node by itself if the new one could not be made") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  SENT(s, "remove 2 with create lock, get 4");
+  exchange_fails(s, REPLY_UNDONE, REPLY_NO_AUTH);
+  HEARD(a, "refused: auth, removed, forgotten");
+  SENT(s, "remove 2");
+  END(s);
+}
+
+TEST("makes the directory if that is gone, and tries each by itself") {
+  struct stage *s = BEGIN();
+  COMES_BACK(s);
+  SENT(s, "remove 2 with create lock, get 4");
+  exchange_fails(s, REPLY_UNDONE, REPLY_NO_NODE);
+  SENT(s, "remove 2, mkdir /lock");
+  END(s);
+}
+
+TEST("does not know of either when the answer is lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  made_unheard(s, 6);
+  disconnects(s);
+  connects(s);
+  SENT(s, "ask about 2, list");
+  answers(s, "ask about 2", REPLY_NO_NODE);
+  shows(s, "3 4 5 6");
+  SENT(s, "get 6, get 5, get 4");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("asks whose its node is before it deletes it, when it gives up") {
+  struct stage *s = BEGIN();
+  struct actor *a = COMES_BACK(s);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  deleted(s, "2");
+  made(s, 6);
+  confirms(s, "get 4, ask about 6");
+  SENT(s, "unwatch 4, remove 6");
+  END(s);
+}
+
+TEST("tries again what could not be sent, the delete first") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2 3 4");
+  confirms(s, "get 2, get 1");
+  deleted(s, "1");
+  together(s);
+  release(a);
+  ACQUIRE(s);
+  cannot_send(s, true);
+  apart(s);
+  SENT(s, "");
+  cannot_send(s, false);
+  passes(s, 100);
+  SENT(s, "remove 2, create lock, get 4");
+  END(s);
+}

@@ -1,0 +1,351 @@
+#include "io/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test.h"
+
+ABOUT("A stream");
+
+static struct stream stream;
+
+/* The library's end, which the stream is of, and the server's. */
+struct wire {
+  int library, server;
+};
+
+static struct wire wire_of(int type) {
+  int fds[2];
+  CHECK_INT(0, socketpair(AF_UNIX, type | SOCK_NONBLOCK, 0, fds));
+  return (struct wire){fds[0], fds[1]};
+}
+
+static struct wire streaming_of(int type) {
+  struct wire wire = wire_of(type);
+  stream_reset(&stream);
+  stream_use(&stream);
+  stream_bind(wire.library);
+  return wire;
+}
+
+static struct wire streaming(void) { return streaming_of(SOCK_STREAM); }
+
+static int unread_of(int fd) {
+  int unread = -1;
+  CHECK_INT(0, ioctl(fd, FIONREAD, &unread));
+  return unread;
+}
+
+static void say(int fd, const char *text) {
+  CHECK_INT(strlen(text), write(fd, text, strlen(text)));
+}
+
+/* What `fd` has to read at once is this. */
+static void expect_at(int fd, const char *text) {
+  char heard[200] = "";
+  CHECK_INT(strlen(text), read(fd, heard, sizeof heard - 1));
+  CHECK_TEXT(text, heard);
+}
+
+static void expect(const struct wire *wire, const char *text) {
+  char heard[200] = "";
+  CHECK_INT(strlen(text), stream_recv(wire->library, heard, strlen(text), 0));
+  CHECK_TEXT(text, heard);
+}
+
+static void expect_problem(int problem, const struct wire *wire) {
+  char byte;
+  CHECK_INT(-1, stream_recv(wire->library, &byte, 1, 0));
+  CHECK_INT(problem, errno);
+}
+
+static void send_text(const struct wire *wire, const char *text) {
+  CHECK_INT(strlen(text),
+            stream_send(wire->library, text, strlen(text), MSG_NOSIGNAL));
+}
+
+TEST("sends in one piece what one turn has brought") {
+  struct wire wire =
+      streaming_of(SOCK_SEQPACKET); /* which keeps pieces apart */
+  send_text(&wire, "length");
+  send_text(&wire, " packet ");
+  send_text(&wire, "length");
+  send_text(&wire, " packet");
+  CHECK(stream_is_waiting(&stream));
+  CHECK_INT(0, unread_of(wire.server));
+  stream_flush(&stream);
+  CHECK(!stream_is_waiting(&stream));
+  expect_at(wire.server, "length packet length packet");
+}
+
+TEST("sends nothing where nothing waits") {
+  struct wire wire = streaming_of(SOCK_SEQPACKET);
+  char byte;
+  stream_flush(&stream);
+  CHECK_INT(-1, read(wire.server, &byte, 1));
+  CHECK_INT(EAGAIN, errno);
+}
+
+TEST("reads in one piece what comes at once") {
+  struct wire wire = streaming();
+  say(wire.server, "one two three");
+  expect(&wire, "one");
+  CHECK_INT(0, unread_of(wire.library));
+  CHECK_INT(10, stream_unread(&stream));
+  CHECK(stream_has_news(&stream));
+  expect(&wire, " two");
+  expect(&wire, " three");
+  CHECK(!stream_has_news(&stream));
+  expect_problem(EAGAIN, &wire);
+}
+
+TEST("hands over what comes in many pieces") {
+  struct wire wire = streaming();
+  char heard[7] = "";
+  for (int i = 0; i < 6; i++) {
+    expect_problem(EAGAIN, &wire);
+    CHECK_INT(1, write(wire.server, &"pieces"[i], 1));
+    stream_look_again(&stream);
+    CHECK_INT(1, stream_recv(wire.library, heard + i, 6 - (size_t)i, 0));
+  }
+  CHECK_TEXT("pieces", heard);
+}
+
+TEST("that has read all looks no more before the next poll") {
+  struct wire wire = streaming();
+  say(wire.server, "first");
+  expect(&wire, "first");
+  say(wire.server, "second");
+  expect_problem(EAGAIN, &wire);
+  CHECK_INT(6, unread_of(wire.library));
+  stream_look_again(&stream);
+  expect(&wire, "second");
+}
+
+TEST("that is full of what was read goes on where that ends") {
+  static char said[3 * STREAM_SIZE], heard[sizeof said];
+  struct wire wire = streaming();
+  for (size_t i = 0; i < sizeof said; i++) said[i] = (char)(i % 251);
+  CHECK_INT(sizeof said, write(wire.server, said, sizeof said));
+  for (size_t at = 0, size; at < sizeof said; at += size) {
+    size = at % 5 * 40 + 1;
+    if (size > sizeof said - at) size = sizeof said - at;
+    CHECK_INT(size, stream_recv(wire.library, heard + at, size, 0));
+  }
+  CHECK(memcmp(said, heard, sizeof said) == 0);
+  expect_problem(EAGAIN, &wire);
+}
+
+TEST("reads what is large straight to where it is wanted") {
+  static char said[3 * STREAM_SIZE], heard[sizeof said];
+  struct wire wire = streaming();
+  memset(said, 'x', sizeof said);
+  CHECK_INT(sizeof said, write(wire.server, said, sizeof said));
+  CHECK_INT(4, stream_recv(wire.library, heard, 4, 0));
+  CHECK_INT(sizeof said - 4,
+            stream_recv(wire.library, heard + 4, sizeof said - 4, 0));
+  CHECK(memcmp(said, heard, sizeof said) == 0);
+  CHECK_INT(0, stream_unread(&stream));
+}
+
+TEST("tells the end of the connection behind what came before it") {
+  struct wire wire = streaming();
+  char byte;
+  say(wire.server, "last");
+  close(wire.server);
+  expect(&wire, "las");
+  expect(&wire, "t");
+  stream_look_again(&stream);
+  CHECK_INT(0, stream_recv(wire.library, &byte, 1, 0));
+  CHECK_INT(0, stream_recv(wire.library, &byte, 1, 0));
+}
+
+/* Sends as the library does, which sends again what was not taken. */
+static void send_all(const struct wire *wire, const char *data, size_t size,
+                     char *heard, size_t *got) {
+  size_t at = 0;
+  for (int patience = 100000; at < size; patience--) {
+    CHECK(patience > 0);
+    ssize_t n = stream_send(wire->library, data + at, size - at, MSG_NOSIGNAL);
+    if (n >= 0) {
+      at += (size_t)n;
+      continue;
+    }
+    CHECK_INT(EAGAIN, errno);
+    n = read(wire->server, heard + *got, 5000); /* the server is slow */
+    if (n > 0) *got += (size_t)n;
+    stream_flush(&stream);
+  }
+}
+
+TEST("loses nothing and mixes nothing where little can be sent at a time") {
+  static char said[1200000], heard[sizeof said + 5000];
+  struct wire wire = streaming();
+  size_t got = 0;
+  int small = 4096;
+  setsockopt(wire.library, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+  for (size_t i = 0; i < sizeof said; i++) said[i] = (char)(i * i % 251);
+  size_t at = 0;
+  for (size_t size = 4; at + size < sizeof said; size = size * 3 % 100003) {
+    send_all(&wire, said + at, size, heard, &got);
+    at += size;
+  }
+  send_all(&wire, said + at, sizeof said - at, heard, &got);
+  for (int i = 0; i < 100000 && got < sizeof said; i++) {
+    ssize_t n = read(wire.server, heard + got, 5000);
+    if (n > 0) got += (size_t)n;
+    stream_flush(&stream);
+  }
+  CHECK_INT(sizeof said, got);
+  CHECK(memcmp(said, heard, sizeof said) == 0);
+  CHECK(!stream_is_waiting(&stream));
+}
+
+TEST("takes no more than it has room for while the server reads nothing") {
+  static char said[4000];
+  struct wire wire = streaming();
+  ssize_t n = 1;
+  for (int i = 0; i < 10000 && n > 0; i++)
+    n = stream_send(wire.library, said, sizeof said, MSG_NOSIGNAL);
+  CHECK_INT(-1, n);
+  CHECK_INT(EAGAIN, errno);
+  CHECK_INT(STREAM_SIZE, stream.out_end);
+  CHECK(!stream_has_news(&stream));
+}
+
+TEST("tells of a send that has failed, behind what came before it") {
+  struct wire wire = streaming();
+  say(wire.server, "farewell");
+  close(wire.server);
+  send_text(&wire, "too late");
+  CHECK(!stream_has_news(&stream));
+  stream_flush(&stream);
+  CHECK(stream_has_news(&stream)); /* though nobody has read yet */
+  CHECK(!stream_is_waiting(&stream));
+  stream_look_again(&stream);
+  expect(&wire, "farewell");
+  stream_look_again(&stream);
+  expect_problem(EPIPE, &wire);
+  CHECK_INT(-1, stream_send(wire.library, "x", 1, MSG_NOSIGNAL));
+  CHECK_INT(EPIPE, errno);
+}
+
+TEST("sends what waits before the library polls for the answer") {
+  struct wire wire = streaming();
+  struct pollfd p = {.fd = wire.library, .events = POLLIN};
+  send_text(&wire, "question");
+  CHECK_INT(0, stream_poll(&p, 1, 0));
+  expect_at(wire.server, "question");
+  say(wire.server, "answers");
+  CHECK_INT(1, stream_poll(&p, 1, 1000));
+  CHECK_INT(POLLIN, p.revents);
+  expect(&wire, "answer");
+  CHECK_INT(1, stream_poll(&p, 1, 0)); /* which the kernel would not say */
+  CHECK_INT(POLLIN, p.revents);
+  expect(&wire, "s");
+  CHECK_INT(0, stream_poll(&p, 1, 0));
+}
+
+static void *read_slowly(void *argument) {
+  static char heard[100000];
+  const struct wire *wire = argument;
+  ssize_t n;
+  do {
+    struct pollfd p = {.fd = wire->server, .events = POLLIN};
+    poll(&p, 1, 1000);
+    n = read(wire->server, heard, 1000);
+  } while (n > 0 && memchr(heard, '!', (size_t)n) == NULL);
+  say(wire->server, "heard");
+  return NULL;
+}
+
+TEST("goes on sending while the library polls for the answer") {
+  struct wire wire = streaming();
+  static char said[4000];
+  struct pollfd p = {.fd = wire.library, .events = POLLIN};
+  pthread_t server;
+  ssize_t n = 1;
+  while (n > 0) n = stream_send(wire.library, said, sizeof said, MSG_NOSIGNAL);
+  CHECK(stream_is_waiting(&stream));
+  stream.out[stream.out_end - 1] = '!';
+  p.events = POLLOUT;
+  CHECK_INT(0, stream_poll(&p, 1, 0)); /* there is no room for more */
+  p.events = POLLIN;
+  CHECK_INT(0, stream_poll(&p, 1, 20)); /* and it has waited for that */
+  CHECK_INT(0, pthread_create(&server, NULL, read_slowly, &wire));
+  CHECK_INT(1, stream_poll(&p, 1, 60000));
+  CHECK_INT(POLLIN, p.revents);
+  pthread_join(server, NULL);
+  expect(&wire, "heard");
+}
+
+TEST("sends what waits when it is closed, and then the number is anybody's") {
+  struct wire wire = streaming();
+  send_text(&wire, "farewell");
+  say(wire.server, "unread");
+  CHECK_INT(0, stream_close(wire.library));
+  expect_at(wire.server, "farewell");
+  CHECK_INT(-1, stream.fd);
+  struct wire other = wire_of(SOCK_STREAM);
+  CHECK_INT(wire.library, other.library);
+  send_text(&other, "at once");
+  expect_at(other.server, "at once");
+  say(other.server, "theirs");
+  expect(&other, "the");
+  CHECK_INT(3, unread_of(other.library));
+}
+
+TEST("takes nothing more after its end") {
+  struct wire wire = streaming();
+  send_text(&wire, "before");
+  stream_end(&stream);
+  CHECK_INT(-1, stream_send(wire.library, "after", 5, MSG_NOSIGNAL));
+  CHECK_INT(EPIPE, errno);
+  CHECK_INT(0, stream_close(wire.library));
+  expect_at(wire.server, "before");
+}
+
+TEST("is of one socket: another of the same thread goes past it") {
+  struct wire wire = streaming(), other = wire_of(SOCK_STREAM);
+  stream_bind(other.library);
+  CHECK_INT(wire.library, stream.fd);
+  send_text(&wire, "waits");
+  send_text(&other, "at once");
+  expect_at(other.server, "at once");
+  CHECK_INT(0, unread_of(wire.server));
+  struct pollfd p = {.fd = other.library, .events = POLLIN};
+  CHECK_INT(0, stream_poll(&p, 1, 0));
+  CHECK_INT(0, stream_close(other.library));
+  CHECK_INT(0, unread_of(wire.server));
+}
+
+static void *send_elsewhere(void *argument) {
+  send_text(argument, "at once");
+  stream_bind(-1);
+  return NULL;
+}
+
+TEST("is of one thread: on another the library has none") {
+  struct wire wire = streaming();
+  pthread_t other;
+  send_text(&wire, " and later");
+  CHECK_INT(0, pthread_create(&other, NULL, send_elsewhere, &wire));
+  pthread_join(other, NULL);
+  expect_at(wire.server, "at once");
+  stream_flush(&stream);
+  expect_at(wire.server, " and later");
+}
+
+TEST("that is nobody's is bound to no socket") {
+  struct wire wire = wire_of(SOCK_STREAM);
+  stream_reset(&stream);
+  stream_use(NULL);
+  stream_bind(wire.library);
+  send_text(&wire, "at once");
+  expect_at(wire.server, "at once");
+}

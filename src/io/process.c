@@ -1,0 +1,53 @@
+/* The number is noted in a page that the kernel empties in every child that has
+ * memory of its own, however it was made: a handler of pthread_atfork alone does
+ * not run for one of clone(2) or _Fork(3).  Where the kernel has no such pages
+ * it is asked each time. */
+#include "process.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fork.h"
+
+#ifdef MADV_WIPEONFORK
+
+/* Constant once prepare has run; 0 in it: not known.  NULL: no such page. */
+static _Atomic pid_t *noted;
+
+static void forget(void) { atomic_store(noted, 0); }
+
+/* An emulator may say yes to whatever it is advised: then its yes is worth
+ * nothing. */
+static void prepare(void) {
+  size_t size = (size_t)sysconf(_SC_PAGESIZE);
+  void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, size, MADV_WIPEONFORK) != 0 ||
+      madvise(page, size, -1) == 0) {
+    munmap(page, size);
+    return;
+  }
+  noted = page;
+  fork_watch(forget);
+}
+
+pid_t process_id(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
+  if (!noted) return getpid();
+  pid_t id = atomic_load_explicit(noted, memory_order_relaxed);
+  if (id == 0) {
+    id = getpid();
+    atomic_store_explicit(noted, id, memory_order_relaxed);
+  }
+  return id;
+}
+
+#else
+
+pid_t process_id(void) { return getpid(); }
+
+#endif

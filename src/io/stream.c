@@ -1,0 +1,195 @@
+#include "stream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#ifndef MSG_MORE
+#define MSG_MORE 0
+#endif
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+static _Thread_local struct stream *current;
+
+void stream_use(struct stream *stream) { current = stream; }
+
+void stream_reset(struct stream *s) {
+  s->fd = -1;
+  s->problem = 0;
+  s->is_empty = false;
+  s->in_at = s->in_end = s->out_end = 0;
+}
+
+static struct stream *stream_of(int fd) {
+  return fd >= 0 && current && current->fd == fd ? current : NULL;
+}
+
+void stream_bind(int fd) {
+  if (fd < 0 || !current || current->fd >= 0) return;
+  stream_reset(current);
+  current->fd = fd;
+}
+
+/* Out. */
+
+bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
+
+/* Nothing more of it will be sent. */
+static void fail(struct stream *s, int problem) {
+  s->problem = problem;
+  s->out_end = 0;
+}
+
+static void push(struct stream *s, int more) {
+  size_t at = 0;
+  while (at < s->out_end) {
+    ssize_t n = send(s->fd, s->out + at, s->out_end - at,
+                     MSG_NOSIGNAL | MSG_DONTWAIT | more);
+    if (n >= 0) {
+      at += (size_t)n;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      break;
+    } else if (errno != EINTR) {
+      fail(s, errno);
+      return;
+    }
+  }
+  s->out_end -= at;
+  if (at > 0) memmove(s->out, s->out + at, s->out_end);
+}
+
+void stream_flush(struct stream *s) { push(s, 0); }
+
+/* (What is not taken the library sends again.) */
+static ssize_t gather(struct stream *s, const void *data, size_t size) {
+  size_t room = STREAM_SIZE - s->out_end;
+  if (size > room) size = room;
+  memcpy(s->out + s->out_end, data, size);
+  s->out_end += size;
+  if (size > 0) return (ssize_t)size;
+  errno = EAGAIN;
+  return -1;
+}
+
+/* A length is followed by its packet at once, so that they may go out together;
+ * but the four letters that ask a server for its mode are not. */
+static bool is_length(const char *data, size_t size) {
+  return size == 4 && data[0] == 0;
+}
+
+ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
+  struct stream *s = stream_of(fd);
+  if (!s && is_length(data, size)) flags |= MSG_MORE;
+  if (!s) return send(fd, data, size, flags);
+  if (size > STREAM_SIZE - s->out_end) push(s, MSG_MORE);
+  if (s->problem) {
+    errno = s->problem;
+    return -1;
+  }
+  if (size > STREAM_SIZE && s->out_end == 0)
+    return send(fd, data, size, flags | MSG_DONTWAIT);
+  return gather(s, data, size);
+}
+
+/* In. */
+
+size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
+
+bool stream_has_news(const struct stream *s) {
+  return stream_unread(s) > 0 || s->problem;
+}
+
+void stream_look_again(struct stream *s) { s->is_empty = false; }
+
+static size_t take(struct stream *s, char *data, size_t size) {
+  size_t unread = stream_unread(s);
+  if (size > unread) size = unread;
+  memcpy(data, s->in + s->in_at, size);
+  s->in_at += size;
+  return size;
+}
+
+/* As recv does; what is small is read ahead. */
+static ssize_t read_more(struct stream *s, char *data, size_t size) {
+  bool ahead = size < STREAM_SIZE;
+  size_t room = ahead ? STREAM_SIZE : size;
+  ssize_t n = recv(s->fd, ahead ? s->in : data, room, 0);
+  s->is_empty = n > 0 ? (size_t)n < room : n < 0;
+  if (n <= 0 || !ahead) return n;
+  s->in_at = 0;
+  s->in_end = (size_t)n;
+  return (ssize_t)take(s, data, size);
+}
+
+/* A send may have failed because the server has closed: what it has said before
+ * is heard first. */
+ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
+  struct stream *s = stream_of(fd);
+  if (!s || flags) return recv(fd, data, size, flags);
+  size_t got = take(s, data, size);
+  if (got == size) return (ssize_t)got;
+  errno = EAGAIN;
+  ssize_t n = s->is_empty ? -1 : read_more(s, (char *)data + got, size - got);
+  if (n > 0) return (ssize_t)got + n;
+  if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) fail(s, errno);
+  if (got > 0) return (ssize_t)got;
+  if (!s->problem) return n;
+  errno = s->problem;
+  return -1;
+}
+
+/* Both. */
+
+/* Of what is asked for, what needs no waiting. */
+static short ready(const struct stream *s, short events) {
+  return (short)((stream_has_news(s) ? events & POLLIN : 0) |
+                 (stream_is_waiting(s) ? 0 : events & POLLOUT));
+}
+
+static int milliseconds_until(int64_t deadline) {
+  int64_t left = deadline - clock_now();
+  return left > 0 ? (int)((left + 999999) / 1000000) : 0;
+}
+
+/* While it waits for something else, too, what waits to be sent is sent. */
+static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
+  int64_t deadline = clock_now() + timeout * INT64_C(1000000);
+  stream_flush(s);
+  for (;;) {
+    asked->revents = ready(s, asked->events);
+    if (asked->revents) return 1;
+    struct pollfd p = *asked;
+    if (stream_is_waiting(s)) p.events |= POLLOUT;
+    int n = poll(&p, 1, timeout < 0 ? -1 : milliseconds_until(deadline));
+    if (n <= 0) return n;
+    stream_look_again(s);
+    stream_flush(s);
+    int unasked = POLLOUT & ~asked->events;
+    asked->revents = (short)(p.revents & ~unasked);
+    if (asked->revents) return 1;
+  }
+}
+
+int stream_poll(struct pollfd *fds, nfds_t count, int timeout) {
+  struct stream *s = count == 1 ? stream_of(fds->fd) : NULL;
+  return s ? poll_stream(s, fds, timeout) : poll(fds, count, timeout);
+}
+
+void stream_end(struct stream *s) {
+  stream_flush(s);
+  fail(s, EPIPE);
+}
+
+int stream_close(int fd) {
+  struct stream *s = stream_of(fd);
+  if (s) {
+    stream_flush(s);
+    stream_reset(s);
+  }
+  return close(fd);
+}

@@ -1,0 +1,190 @@
+#include "life_leaving.h"
+
+#include <assert.h>
+
+#define SECOND INT64_C(1000000000)
+#define CANNOT_DELETE "cannot delete our node"
+
+/* The node. */
+
+/* A name is a hint (name.h): what was found by it may be another's.  And in
+ * another connection than the one that has told whose the node is, it may have
+ * become another's: a delete whose answer was lost was applied perhaps, the
+ * directory gone since, and made again.  So whose it is, is asked first; what
+ * the delete that follows may hit is argued beside the strays (strays.c).
+ * (An exclusive way has seen to it by itself.) */
+static bool is_to_be_asked(const struct contender *c) {
+  return !c->way->exclusive && !contender_is_surely_ours(c);
+}
+
+void life_try_to_leave(struct contender *c) {
+  if (!contender_wire(c)->connected) return;
+  contender_check(c);
+  assert(c->state == CONTENDER_LEAVING);
+  if (c->node.known == NODE_MAYBE) {
+    c->way->find(c);
+  } else if (contender_has_node(c) && c->way->may_remove(c) &&
+             !c->op.in_flight) {
+    contender_prepare(c, is_to_be_asked(c) ? OP_PING : OP_REMOVE);
+    c->op.joins = !c->undone && c->way->joins && c->way->joins(c);
+    wire_submit(contender_wire(c), &c->op);
+  }
+}
+
+void life_finish(struct contender *c) {
+  contender_unwatch(c);
+  c->node.known = NODE_NONE;
+  if (c->decision == DECISION_NONE) {
+    contender_enter(c, CONTENDER_PARKED); /* but it is not over */
+    return;
+  }
+  timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  contender_enter(c, CONTENDER_GONE);
+  c->tell(c, NEWS_REMOVED);
+  contender_settle_later(c);
+}
+
+void life_leave(struct contender *c) {
+  if (c->node.known == NODE_NONE) {
+    life_finish(c);
+    return;
+  }
+  contender_enter(c, CONTENDER_LEAVING);
+  if (c->decision != DECISION_NONE)
+    timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  contender_unwatch_others(c);
+  /* (It is to hear of its deletion before those who wait for that.) */
+  if (c->way->left && c->queue->entered > 1 && contender_has_node(c))
+    watch_want(&c->own, &c->queue->directory.watches, c->node.name);
+  life_try_to_leave(c);
+}
+
+void life_go_on_leaving(struct contender *c) {
+  if (c->node.known == NODE_NONE)
+    life_finish(c);
+  else
+    life_try_to_leave(c);
+}
+
+/* Refusal, release, loss. */
+
+static void note_refusal(struct contender *c, enum verdict why) {
+  bool waited = why == VERDICT_TIMEOUT || why == VERDICT_BUSY;
+  if (why == VERDICT_TIMEOUT)
+    counter_add(&contender_wire(c)->counters.timeouts, 1);
+  if (waited && c->rival.size == 0) c->way->note_rival(c);
+}
+
+void life_refuse(struct contender *c, enum verdict why, int reason) {
+  if (c->decision != DECISION_NONE) return; /* the grant was first */
+  contender_check(c);
+  contender_decide(c, DECISION_REFUSED);
+  c->verdict = why;
+  c->reason = reason;
+  note_refusal(c, why);
+  c->tell(c, NEWS_REFUSED);
+  c->rival.size = 0;
+  life_leave(c);
+}
+
+void life_deny(struct contender *c, const char *what, size_t length, int rc) {
+  if (c->decision != DECISION_NONE) return;
+  c->denial = (struct denial){.what = what, .length = (unsigned)length};
+  life_refuse(c, verdict_of(rc), rc);
+}
+
+void life_release(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  contender_decide(c, DECISION_RELEASED);
+  life_leave(c);
+}
+
+void life_tell_loss(struct contender *c, enum loss why, enum verdict as) {
+  contender_decide(c, DECISION_LOST);
+  c->verdict = as;
+  c->loss = why;
+  counter_add(&contender_wire(c)->counters.lost, 1);
+  c->tell(c, NEWS_LOST);
+}
+
+void life_lose(struct contender *c, enum loss why) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  life_tell_loss(c, why, VERDICT_LOST);
+  life_leave(c);
+}
+
+void life_lose_node(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
+  c->node.known = NODE_NONE;
+  life_leave(c);
+}
+
+/* Answers. */
+
+/* The directory's ACL forbids to delete the node, which keeps everybody behind
+ * it waiting.  Who wants to begin again cannot; nor can others of ours enter. */
+static void stay(struct contender *c, int rc) {
+  bool known = c->kept;
+  life_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory), rc);
+  contender_keep(c, rc);
+  if (known) return;
+  c->tell(c, NEWS_KEPT);
+  directory_wake(&c->queue->directory);
+}
+
+/* It is tried again, less and less often: an operator may mend the ACL, a server
+ * that is throttled recover. */
+static void not_removed(struct contender *c, int rc) {
+  if (reply_is_denied(rc))
+    stay(c, rc);
+  else
+    wire_trouble(contender_wire(c), CANNOT_DELETE, c->path, rc);
+  if (c->op.in_flight) return;
+  if (c->attempts < 6) c->attempts++;
+  timer_set(&c->queue->all->timers, &c->timer,
+            contender_wire(c)->now + (SECOND / 10 << c->attempts));
+}
+
+/* LEAVING: whose is the node that has its name? */
+static void asked(struct contender *c, const struct reply *reply) {
+  bool known = reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
+  bool ours = reply->rc == REPLY_OK && contender_owns(c, reply);
+  if (reply_is_unknown(reply->rc)) return;
+  if (ours) {
+    contender_prove(c, reply);
+    life_try_to_leave(c);
+  } else if (!known) {
+    not_removed(c, reply->rc);
+  } else if (c->node.known == NODE_MADE) {
+    contender_refute(c);
+    life_try_to_leave(c);
+  } else {
+    /* Who took it for a ghost of ours is to see that it is none. */
+    directory_list(&c->queue->directory, 0);
+    life_finish(c);
+  }
+}
+
+void life_leaving_answered(struct contender *c, enum op_kind asked_for,
+                           const struct reply *reply) {
+  int rc = reply->rc;
+  if (asked_for == OP_PING) {
+    asked(c, reply);
+  } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
+    if (rc == REPLY_OK && c->way->left) c->way->left(c);
+    life_finish(c);
+  } else if (rc == REPLY_UNDONE) {
+    c->undone = true;
+    life_try_to_leave(c);
+  } else if (reply_is_unknown(rc)) {
+    /* The connection is about to go; then again.  But a name that is not ours
+     * alone may be somebody else's by then: look first. */
+    if (c->way->exclusive) c->node.known = NODE_MAYBE;
+  } else {
+    not_removed(c, rc);
+  }
+}

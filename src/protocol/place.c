@@ -1,0 +1,244 @@
+/* What a list tells: where does a node of ours stand, and what is to be watched?
+ * (life.c has the argument why that is enough.) */
+#include "place.h"
+
+#include "follow.h"
+#include "queue.h"
+#include "rival.h"
+
+static void look_later(struct contender *c, int64_t pause) {
+  int64_t next = contender_wire(c)->now + pause;
+  timer_set(&c->queue->all->timers, &c->timer,
+            next < c->options.deadline ? next : c->options.deadline);
+}
+
+static void watch_children(struct contender *c) {
+  bool more = !c->watches_children;
+  c->watches_children = true;
+  directory_watch_children(contender_directory(c), more);
+}
+
+/* All is known that a list can tell: it is first, or has to watch. */
+void place_act(struct contender *c) {
+  bool ours = contender_is_surely_ours(c);
+  if (ours && c->view.ahead == 0) {
+    life_be_first(c);
+    return;
+  }
+  /* (Where another of ours has it watched there is nothing to ask.) */
+  if (!ours || !contender_watches_own(c))
+    watch_read(&c->own); /* whose is it? */
+  if (contender_waits_for_children(c)) watch_children(c);
+  if (contender_waits_by_list(c))
+    look_later(c, c->options.strategy == WAIT_POLL
+                      ? c->options.poll_interval
+                      : contender_wire(c)->timeout);
+  watch_arm(&c->predecessor);
+  watch_arm(&c->before);
+  if (!rival_pass_over(c, &c->predecessor)) rival_pass_over(c, &c->before);
+}
+
+/* Is whatever keeps us waiting a node of ours that is on its way out? */
+static bool only_ghosts_ahead(const struct contender *c,
+                              const struct listing *listing,
+                              const struct entry *own) {
+  if (c->options.kind == KIND_PERMIT) return false;
+  for (const struct entry *e = own; e-- > listing->entries;) {
+    if (!rule_blocks(c->options.kind, own, e)) continue;
+    const struct contender *ghost = queue_find(c->queue, e->name);
+    if (!ghost || ghost->state != CONTENDER_LEAVING) return false;
+  }
+  return true;
+}
+
+/* That it is listed is not enough: the name may be anybody's by now.  It was read
+ * before the list was asked for, and its watch would have told. */
+static bool writer_is_there(const struct contender *c) {
+  const struct contender *writer = queue_writer(c);
+  return writer && contender_watches_own(writer);
+}
+
+/* There was no memory to watch it, or its ACL forbids to read it: a list that
+ * comes behind its watch must tell. */
+static bool asks_for_writer(const struct contender *c) {
+  const struct contender *writer = queue_writer(c);
+  if (!writer || writer->state != CONTENDER_HELD ||
+      contender_watches_own(writer) || c->node.beside_writer)
+    return false;
+  wire_retry(contender_wire(c));
+  return true;
+}
+
+/* A downgrade holds its place only if the writer was there after it: else the
+ * next writer may have been granted in between. */
+static bool has_its_place(struct contender *c, const struct listing *listing) {
+  if (!c->options.downgrade || c->node.beside_writer) return true;
+  c->node.beside_writer =
+      writer_is_there(c) && listing_find(listing, queue_writer(c)->node.name);
+  return c->node.beside_writer;
+}
+
+static void see(struct contender *c, const struct listing *listing,
+                const struct ahead *ahead, bool asks) {
+  c->view = (struct view){.listed_in = contender_wire(c)->connection,
+                          .ahead = ahead->count,
+                          .asks = asks,
+                          .nearest_proves = ahead->nearest_proves,
+                          .before_proves = ahead->before_proves,
+                          .nearest_holds = ahead->nearest &&
+                                           rule_holds(listing, ahead->nearest),
+                          .before_holds = ahead->before &&
+                                          rule_holds(listing, ahead->before)};
+}
+
+static const char *name_of(const struct entry *entry) {
+  return entry ? entry->name : NULL;
+}
+
+/* Wants watched what it has to wait for. */
+static void aim(struct contender *c, const struct entry *own,
+                const struct ahead *ahead) {
+  struct watches *watches = &contender_directory(c)->watches;
+  bool by_node = !contender_waits_by_list(c);
+  const char *nearest =
+      by_node || c->view.asks ? name_of(ahead->nearest) : NULL;
+  const char *before = by_node && !c->view.asks ? name_of(ahead->before) : NULL;
+  contender_enter(c, CONTENDER_QUEUED);
+  if (watch_want(&c->own, watches, own->name) &&
+      watch_want(&c->predecessor, watches, nearest) &&
+      watch_want(&c->before, watches, before)) {
+    place_act(c);
+    return;
+  }
+  c->view.listed_in = 0; /* no memory: list again later */
+  wire_retry(contender_wire(c));
+}
+
+static bool does_not_wait(const struct contender *c,
+                          const struct listing *listing,
+                          const struct entry *own, const struct ahead *ahead) {
+  return ahead->count > 0 && !c->options.patient &&
+         !only_ghosts_ahead(c, listing, own);
+}
+
+static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
+  rival_note(c, name_of(ahead->nearest), name_of(ahead->before));
+  life_refuse(c, VERDICT_BUSY, 0);
+}
+
+/* The numbers tell who is ahead. */
+static void place_in_order(struct contender *c, const struct listing *listing,
+                           const struct entry *own) {
+  struct ahead ahead;
+  rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
+  bool impatient = does_not_wait(c, listing, own, &ahead);
+  const struct entry *asked = impatient || contender_waits_by_list(c)
+                                  ? rival_suspect(c, listing, own, &ahead)
+                                  : NULL;
+  if (asked) ahead.nearest = asked;
+  see(c, listing, &ahead, asked != NULL);
+  follow_note_tail(c, listing, own);
+  if (impatient && !asked)
+    refuse_as_busy(c, &ahead);
+  else if (ahead.count > 0 || !contender_is_surely_ours(c))
+    aim(c, own, &ahead);
+  else
+    place_act(c);
+}
+
+/* They do not, because of `odd`. */
+static void place_by_odd_one(struct contender *c, const struct listing *listing,
+                             const struct entry *own, const struct entry *odd) {
+  const struct ahead ahead = {.count = 1, .nearest = odd};
+  if (odd != own && rival_is_to_be_asked(c, odd)) {
+    see(c, listing, &ahead, true);
+    aim(c, own, &ahead);
+    return;
+  }
+  life_leave(c); /* to begin again */
+  directory_renew(contender_directory(c));
+}
+
+/* Our node is in the list: where? */
+static void place(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
+  const struct entry *odd =
+      c->options.kind == KIND_PERMIT ? NULL : listing_disorder(listing, own);
+  if (!odd && asks_for_writer(c)) return;
+  if (!odd && !has_its_place(c, listing))
+    life_refuse(c, VERDICT_LOST, 0);
+  else if (odd)
+    place_by_odd_one(c, listing, own, odd);
+  else
+    place_in_order(c, listing, own);
+}
+
+/* What may have become of a create whose answer was lost: the first that has our
+ * base and id, and when that one is gone, or its owner has said that it is not
+ * ours, the next. */
+static const struct entry *seek(const struct contender *c,
+                                const struct listing *listing) {
+  const struct node *node = &c->node;
+  enum role role = rule_role(c->options.kind, c->options.layout);
+  if (c->op.exact)
+    return node->refuted ? NULL : listing_find(listing, node->name);
+  return listing_find_id(listing, &contender_wire(c)->base, node->id, role,
+                         node->refuted ? node->name : "");
+}
+
+static const struct entry *find_own(struct contender *c,
+                                    const struct listing *listing) {
+  struct node *node = &c->node;
+  const struct entry *own =
+      contender_has_node(c) ? listing_find(listing, node->name) : NULL;
+  if (own || node->known == NODE_OURS) return own;
+  node->refuted |= node->known == NODE_MADE;
+  own = seek(c, listing);
+  if (!own) return NULL;
+  node->known = NODE_MADE;
+  node->refuted = false;
+  contender_set_name(c, own->name);
+  return own;
+}
+
+/* A holder that looks around: whose node is the only one knows that it is until
+ * the children change, for their watch was armed by that list, and a server tells
+ * of a change before it shows what came after.  Once there are others it looks no
+ * more: they will be there for a while. */
+
+void place_look_around(struct contender *c) { watch_children(c); }
+
+/* (An empty list has not even itself: that is for its watch to tell.) */
+static void see_around(struct contender *c, const struct listing *listing) {
+  if (!c->watches_children || c->view.alone) return;
+  if (listing->count == 1 && listing_find(listing, c->node.name)) {
+    c->view.alone = directory_sees_children(contender_directory(c));
+    if (c->view.alone) c->tell(c, NEWS_ALONE);
+    return;
+  }
+  c->watches_children = false;
+  directory_unwatch_children(contender_directory(c));
+}
+
+void place_listed(struct contender *c, const struct listing *listing) {
+  bool doubt = c->node.known == NODE_MAYBE;
+  bool leaving = c->state == CONTENDER_LEAVING;
+  if (c->state == CONTENDER_HELD) see_around(c, listing);
+  if (c->node.known < NODE_MAYBE || c->state == CONTENDER_HELD) return;
+  if (leaving && !doubt) return;
+  const struct entry *own = find_own(c, listing);
+  if (!own && leaving) c->node.known = NODE_NONE;
+  if (leaving)
+    life_go_on_leaving(c);
+  else if (own)
+    place(c, listing, own);
+  else
+    life_start_over(c);
+}
+
+/* Who follows the tail has done without it. */
+void place_watch_own(struct contender *c) {
+  if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
+      !contender_watches_own(c))
+    watch_read(&c->own);
+}

@@ -1,0 +1,21 @@
+/* The place of a node in the order of the numbers: what a list tells of it, and
+ * what is done about it. */
+#ifndef ZKLOCK_PLACE_H
+#define ZKLOCK_PLACE_H
+
+#include "contender.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A list that was sent after its create. */
+void place_listed(struct contender *c, const struct listing *listing);
+/* All is known that a list can tell: it is first, or has to watch. */
+void place_act(struct contender *c);
+/* A holder: who else stands in the queue is watched from now on. */
+void place_look_around(struct contender *c);
+/* Its own node is to be watched from now on. */
+void place_watch_own(struct contender *c);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,106 @@
+#include "queues.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "hash.h"
+
+static unsigned bucket_of(const char *path, size_t length) {
+  return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
+}
+
+struct queue *queues_find(const struct queues *queues, const char *path,
+                          size_t length) {
+  struct queue *queue = queues->buckets[bucket_of(path, length)];
+  while (queue &&
+         (directory_length(&queue->directory) != length ||
+          memcmp(directory_path(&queue->directory), path, length) != 0))
+    queue = queue->next;
+  return queue;
+}
+
+static void take_out(struct queues *queues, struct queue *queue) {
+  const struct directory *d = &queue->directory;
+  struct queue **link =
+      &queues->buckets[bucket_of(directory_path(d), directory_length(d))];
+  while (*link != queue) link = &(*link)->next;
+  *link = queue->next;
+  if (queue->newer)
+    queue->newer->older = queue->older;
+  else
+    queues->newest = queue->older;
+  if (queue->older) queue->older->newer = queue->newer;
+}
+
+static void put_in(struct queues *queues, struct queue *queue) {
+  const struct directory *d = &queue->directory;
+  struct queue **bucket =
+      &queues->buckets[bucket_of(directory_path(d), directory_length(d))];
+  queue->next = *bucket;
+  *bucket = queue;
+  queue->older = queues->newest;
+  if (queues->newest) queues->newest->newer = queue;
+  queues->newest = queue;
+}
+
+static void drop(struct queue *queue) {
+  take_out(queue->all->queues, queue);
+  queue_free(queue);
+}
+
+/* At the end of a batch. */
+static void flush(struct chore *chore) {
+  struct queue *queue =
+      (struct queue *)((char *)chore - offsetof(struct queue, flush));
+  queue_flush(queue);
+  if (queue_is_idle(queue)) drop(queue);
+}
+
+struct queue *queues_get(struct queues *queues, const char *path) {
+  struct queue *queue = queues_find(queues, path, strlen(path));
+  if (!queue) {
+    queue = queue_new(queues->all, path, flush);
+    if (!queue) return NULL;
+    put_in(queues, queue);
+  }
+  directory_wake(&queue->directory); /* or it would never be freed */
+  return queue;
+}
+
+static struct queue *queue_of(struct contenders *all, const char *path) {
+  return queues_get(all->queues, path);
+}
+
+void queues_init(struct queues *queues, struct contenders *all) {
+  memset(queues, 0, sizeof *queues);
+  queues->all = all;
+  all->queues = queues;
+  all->queue_of = queue_of;
+}
+
+void queues_each(struct queues *queues, void (*visit)(struct queue *queue)) {
+  for (struct queue *q = queues->newest; q; q = q->older) visit(q);
+}
+
+void queues_each_contender(struct queues *queues,
+                           void (*visit)(struct contender *c)) {
+  for (struct queue *q = queues->newest; q; q = q->older)
+    for (struct contender *c = q->first; c; c = c->next) visit(c);
+}
+
+void queues_flush(struct queues *queues) {
+  struct contenders *all = queues->all;
+  struct wire *wire = all->wire;
+  bool crowded = all->crowded_first != NULL;
+  while (wire->step.first || wire->batch.first || crowded) {
+    chores_run(&wire->step);
+    chores_run(&wire->batch);
+    crowded = all->crowded_first && quota_was_freed(&all->quota) &&
+              queue_wake_crowded(all);
+  }
+}
+
+void queues_free(struct queues *queues) {
+  queues_flush(queues);
+  while (queues->newest) drop(queues->newest);
+}

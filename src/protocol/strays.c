@@ -1,0 +1,230 @@
+/* Their names say that they may be ours; their owners, whether they are.  So each
+ * is asked about, and deleted if it is.
+ *
+ * Between the answer and the delete the name would have to become another's, for
+ * the delete to hit a node that is not ours.  Nobody but us deletes our node, or
+ * an operator; and then the number must be given again, to a session that has
+ * our base and is at the same id: numbers only grow, so the directory must have
+ * been deleted, and made again.  All that within a round trip (and as long as
+ * the server that was asked lags), once in 916 million times of it: no client
+ * does better with a delete that names a path.
+ *
+ * Anybody can read our base and make nodes that bear it, by the thousand: so few
+ * of them are asked about at a time that whatever else the session has to ask
+ * gets through between, and no more are known at a time than costs little to
+ * remember.  Another list shows the rest.  Those that are not to be deleted
+ * (others have children, or an ACL) are left alone for a while, and so are those
+ * that are others'. */
+#include "strays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum { STRAYS_KNOWN = 1000, STRAYS_FLYING = 100 };
+
+struct stray {
+  struct stray *next;
+  struct strays *all;
+  struct op op;
+  struct chore end;
+  uint64_t hash;
+  bool foreign; /* a server has said so */
+  char path[];
+};
+
+struct strays {
+  struct strays_owner owner;
+  struct wire *wire;
+  struct chore *flush;
+  const char *path; /* the directory's */
+  size_t length;
+
+  struct stray *first, **end;
+  struct stray *waiting; /* the first of them that is not being asked about */
+  int known, flying;
+  struct stray *foreign; /* others', for all that their names say; so many, */
+  int foreign_known;
+  int64_t foreign_until; /* and so long they are not asked about again */
+  bool more;             /* the list had others */
+  bool refused;          /* one of them is there still */
+  int64_t not_before;    /* then no more are taken */
+};
+
+struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
+                          struct chore *flush, const char *path,
+                          size_t length) {
+  struct strays *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->owner = *owner;
+  s->wire = wire;
+  s->flush = flush;
+  s->path = path;
+  s->length = length;
+  s->end = &s->first;
+  return s;
+}
+
+void strays_free(struct strays *s) { free(s); }
+
+bool strays_are_known(const struct strays *s) { return s->first || s->foreign; }
+
+static void wake(struct strays *s) { chore_add(&s->wire->batch, s->flush); }
+
+void strays_send(struct strays *s) {
+  while (s->waiting && s->flying < STRAYS_FLYING &&
+         wire_submit(s->wire, &s->waiting->op)) {
+    s->waiting = s->waiting->next;
+    s->flying++;
+  }
+}
+
+void strays_forget_foreign(struct strays *s) {
+  for (struct stray *stray = s->foreign, *next; stray; stray = next) {
+    next = stray->next;
+    free(stray);
+  }
+  s->foreign = NULL;
+  s->foreign_known = 0;
+}
+
+static void keep_foreign(struct strays *s, struct stray *stray) {
+  if (!s->foreign) s->foreign_until = s->wire->now + s->wire->timeout;
+  stray->next = s->foreign;
+  s->foreign = stray;
+  s->foreign_known++;
+}
+
+/* All are gone that were known. */
+static void done(struct strays *s) {
+  bool more = s->more;
+  s->more = false;
+  if (s->refused)
+    s->not_before = s->wire->now + s->wire->timeout;
+  else if (more)
+    s->owner.list_again(s->owner.self);
+  s->refused = false;
+}
+
+static void take_out(struct strays *s, struct stray *stray) {
+  struct stray **link = &s->first;
+  while (*link != stray) link = &(*link)->next;
+  *link = stray->next;
+  if (s->end == &stray->next) s->end = link;
+}
+
+static void put_last(struct strays *s, struct stray *stray) {
+  stray->next = NULL;
+  *s->end = stray;
+  s->end = &stray->next;
+  if (!s->waiting) s->waiting = stray;
+}
+
+static void destroy(struct chore *chore) {
+  struct stray *stray =
+      (struct stray *)((char *)chore - offsetof(struct stray, end));
+  struct strays *s = stray->all;
+  take_out(s, stray);
+  if (stray->foreign)
+    keep_foreign(s, stray);
+  else
+    free(stray);
+  s->known--;
+  if (s->known == 0) done(s);
+  wake(s);
+}
+
+/* Its answer was lost, or it could not be sent: asks again, in the next
+ * connection perhaps. */
+static void ask_again(struct strays *s, struct stray *stray) {
+  stray->op.kind = OP_PING;
+  take_out(s, stray);
+  put_last(s, stray);
+  wake(s);
+}
+
+static bool remove_one(struct strays *s, struct stray *stray) {
+  stray->op.kind = OP_REMOVE;
+  if (!wire_submit(s->wire, &stray->op)) return false;
+  counter_add(&s->wire->counters.strays, 1);
+  return true;
+}
+
+/* It was asked about, or deleted.  (What was another's when a list showed it may
+ * be gone, and one of ours have a node of that name by now: if the other session
+ * has our base, or somebody has forged it, and the numbers were given anew.) */
+static void on_stray(struct op *op, const struct reply *reply) {
+  struct stray *stray = op->owner;
+  struct strays *s = stray->all;
+  bool shown = op->kind == OP_PING && reply->rc == REPLY_OK;
+  bool ours = shown && wire_owns(s->wire, reply->owner) &&
+              !s->owner.claims(s->owner.self, stray->path + s->length + 1);
+  if (ours && remove_one(s, stray)) return;
+  s->flying--;
+  if (ours || reply_is_unknown(reply->rc)) {
+    ask_again(s, stray);
+    return;
+  }
+  stray->foreign = shown && !wire_owns(s->wire, reply->owner);
+  if (reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE) s->refused = true;
+  chore_add(&s->wire->step, &stray->end);
+}
+
+static uint64_t hash_of(const char *name) {
+  return hash_text(HASH_BEGIN, name, strlen(name));
+}
+
+static struct stray *stray_new(struct strays *s, const char *name) {
+  size_t size = strlen(name) + 1;
+  struct stray *stray = calloc(1, sizeof *stray + s->length + 1 + size);
+  if (!stray) return NULL;
+  stray->all = s;
+  stray->hash = hash_of(name);
+  memcpy(stray->path, s->path, s->length);
+  stray->path[s->length] = '/';
+  memcpy(stray->path + s->length + 1, name, size);
+  stray->op = (struct op){.kind = OP_PING,
+                          .handler = on_stray,
+                          .owner = stray,
+                          .path = stray->path};
+  stray->end = (struct chore){.run = destroy};
+  return stray;
+}
+
+static bool has(const struct strays *s, const struct stray *first,
+                const char *name) {
+  uint64_t hash = hash_of(name);
+  for (const struct stray *stray = first; stray; stray = stray->next)
+    if (stray->hash == hash && strcmp(stray->path + s->length + 1, name) == 0)
+      return true;
+  return false;
+}
+
+static bool is_known(const struct strays *s, const char *name) {
+  return has(s, s->first, name) || has(s, s->foreign, name);
+}
+
+bool strays_take_more(struct strays *s) {
+  if (s->wire->now < s->not_before) return false;
+  if (s->wire->now >= s->foreign_until) strays_forget_foreign(s);
+  if (s->known + s->foreign_known < STRAYS_KNOWN) return true;
+  s->more = true;
+  return false;
+}
+
+bool strays_remove(struct strays *s, const char *name) {
+  if (!strays_take_more(s) || is_known(s, name)) return true;
+  struct stray *stray = stray_new(s, name);
+  if (!stray) return false;
+  put_last(s, stray);
+  s->known++;
+  strays_send(s);
+  return true;
+}
+
+void strays_closed(struct strays *s) {
+  for (; s->waiting; s->waiting = s->waiting->next)
+    chore_add(&s->wire->step, &s->waiting->end);
+  strays_forget_foreign(s);
+}

@@ -1,0 +1,72 @@
+#include "tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_name(char *to, const char *name) {
+  memcpy(to, name, strlen(name) + 1);
+}
+
+void tail_forget(struct tail *tail) {
+  if (tail) tail->seen_in = 0;
+}
+
+static void begin(struct tail *tail, unsigned connection, enum kind kind,
+                  enum role role) {
+  *tail = (struct tail){.seen_in = connection, .kind = kind, .role = role};
+}
+
+/* From the last one on.  (Who watches a node copies its name; but a stranger's
+ * may be longer than those that are kept here.) */
+static bool add(struct tail *tail, const struct entry *e) {
+  char *name = tail->length == 0 ? tail->last : tail->before;
+  tail->length++;
+  if (tail->length > 2) return true;
+  if (strlen(e->name) >= NAME_MAX_USUAL) return false;
+  set_name(name, e->name);
+  return true;
+}
+
+void tail_note(struct tail **slot, unsigned connection, enum kind kind,
+               const struct listing *listing, const struct entry *own) {
+  const struct entry *last = &listing->entries[listing->count - 1];
+  if (last == own) {
+    tail_forget(*slot);
+    return;
+  }
+  if (!*slot) *slot = malloc(sizeof **slot);
+  if (!*slot) return;
+  struct tail *tail = *slot;
+  struct entry next = {.role = own->role, .sequence = INT32_MAX};
+  begin(tail, connection, kind, own->role);
+  tail->number = last->sequence;
+  for (const struct entry *e = last; e > own; e--)
+    if (rule_blocks(kind, &next, e) && !add(tail, e)) tail_forget(tail);
+  if (tail->length == 0) tail_forget(tail);
+}
+
+const struct tail *tail_for(const struct tail *tail, unsigned connection,
+                            enum kind kind, enum role role) {
+  bool fits = tail && tail->seen_in == connection && tail->kind == kind &&
+              tail->role == role;
+  return fits ? tail : NULL;
+}
+
+/* (Towards the counter's end the numbers tell nothing.) */
+int tail_gap(const struct tail *tail, const char *name) {
+  int32_t number;
+  bool behind = name_parse(name, &number) == tail->role &&
+                number < SEQUENCE_DANGER && number > tail->number;
+  return behind ? number - tail->number - 1 : -1;
+}
+
+void tail_grow(struct tail *tail, const char *name) {
+  struct entry next = {.role = tail->role, .sequence = INT32_MAX}, e;
+  if (tail_gap(tail, name) != 0) return;
+  tail->number++;
+  e = (struct entry){.role = tail->role, .sequence = tail->number};
+  if (!rule_blocks(tail->kind, &next, &e)) return;
+  set_name(tail->before, tail->last);
+  set_name(tail->last, name);
+  tail->length++;
+}

@@ -95,7 +95,7 @@ describe("Eight processes on one mutex of an ensemble #slow", function()
     local path = support.path()
     local observer = witness.create()
     support.closing(observer, observer.remove)
-    local code = CODE:gsub("session_timeout = 20", "session_timeout = 2")
+    local code = CODE:gsub("session_timeout = 20", "session_timeout = 5")
       :gsub("assert%(witness:leave%(name, token, node%)%)", [[
         if mortal then
           say "inside"

@@ -31,9 +31,9 @@ describe("A guard", function()
   end)
 
   it("stays held while the server answers", function()
-    local session = connect { session_timeout = 3 }
+    local session = connect { session_timeout = 6 }
     local guard = session:mutex(support.path()):acquire()
-    local deadline = support.now() + 2
+    local deadline = support.now() + 4.5 -- longer than a lease
     while support.now() < deadline do
       assert.is_true(guard:is_held())
       assert.is_true(guard:lease() > 0)

@@ -329,7 +329,7 @@ describe("After a fork", function()
         local unistd = require "posix.unistd"
         local wait = require "posix.sys.wait".wait
         local path = ...
-        local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
+        local session = assert(zklock.connect(hosts, { session_timeout = 5 }))
         local mutex = session:mutex(path)
         local guard = assert(mutex:acquire(30))
         local parent = unistd.getpid()
@@ -376,7 +376,7 @@ describe("After a fork", function()
         end
         local _, how, status = wait(pid)
         say("child", how, status)
-        socket.sleep(2.5) -- longer than the session timeout
+        socket.sleep(5.5) -- longer than the session timeout
         say("parent", guard:is_held(), guard:verify())
         say(guard:release { wait = true })
         session:close()

@@ -131,7 +131,7 @@ describe("A survey of a crowd #once #slow", function()
     crowd(10000, { data = ("d"):rep(500) })
     local line = spawn(SLOW, own.hosts, 1500000)
     local session = connect { hosts = "127.0.0.1:" .. line:hear(),
-      session_timeout = 2 }
+      session_timeout = 4 }
     local guard = assert(session:mutex(support.path()):acquire(30))
     local events = {}
     session:on("suspended", function() events[#events + 1] = "suspended" end)

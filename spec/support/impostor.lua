@@ -19,6 +19,7 @@ local KINDS = {
 local NO_NODE, NODE_EXISTS, AUTH_FAILED, UNTOLD = -101, -110, -115, -2
 local DELETE = 2 -- as a part of a transaction
 local FOREIGN = int(0x7f7f) .. int(1) -- another session
+local NOBODY = ("\0"):rep(8)
 
 local worlds = {}      -- one for each lie: see new_world
 local connections = {} -- socket → see accept
@@ -71,8 +72,8 @@ end
 
 local function new_world(lie)
   return { lie = lie, nodes = { ["/"] = { czxid = 0, children = {} } },
-    zxid = 4294967296, sessions = 0, told = {}, made = {}, counts = {},
-    behind = {} }
+    zxid = 4294967296, sessions = 0, given = {}, told = {}, made = {},
+    counts = {}, behind = {} }
 end
 
 local function count(world, what)
@@ -89,7 +90,7 @@ local function stat_of(node)
   for _ in pairs(node.children) do children = children + 1 end
   return long(node.czxid) .. long(node.czxid) .. long(0) .. long(0)
     .. int(0) .. int(node.created or 0) .. int(0)
-    .. (node.owner or ("\0"):rep(8)) .. int(#(node.data or ""))
+    .. (node.owner or NOBODY) .. int(#(node.data or ""))
     .. int(children) .. long(node.czxid)
 end
 
@@ -283,19 +284,25 @@ local function pour(link, pieces)
   end
 end
 
--- A connect request: its timeout stands at byte 17, its session at 21.
+-- A connect request: its timeout stands at byte 17, its session at 21.  One
+-- that nobody was given here is refused, by a timeout of 0: so is the one with
+-- which `mt` comes back by itself.
 local function greet(link, frame)
   local world, id = link.world, frame:sub(21, 28)
   link.greeted = true
   count(world, "greetings")
-  if id == ("\0"):rep(8) then
+  if id == NOBODY then
     world.sessions = world.sessions + 1
     id = int(0x6c6965) .. int(world.sessions)
+    world.given[id] = true
   end
-  local h = { kind = "connect", timeout = read_int(frame, 17), id = id,
-    passwd = buffer(("\1"):rep(16)), flag = "\0", protocol = 0, size = nil }
+  local known = world.given[id]
+  local h = { kind = "connect", timeout = known and read_int(frame, 17) or 0,
+    id = known and id or NOBODY, passwd = buffer(("\1"):rep(16)), flag = "\0",
+    protocol = 0, size = nil }
   local pieces = lie_about(link, h)
   link.session = h.id
+  world.given[h.id] = true
   pour(link, pieces or { lies.greeting(h) })
 end
 

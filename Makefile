@@ -32,6 +32,7 @@ PKG_CONFIG  ?= pkg-config
 needs_demo          = demo
 needs_example       = $(if $(wildcard examples/$(NAME).lua),demo)
 needs_example-nginx = nginx
+needs_command       = build command
 needs_zookeeper     = demo
 needs_ensemble      = demo
 needs_check         = demo test
@@ -130,19 +131,21 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
 SOURCES := $(sort $(wildcard src/*/*.c))
 HEADERS := $(sort $(wildcard src/*/*.h))
+# The command's guardian is a module of its own, with a clock.
+GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 # Who turns the client library: library_st.c or library_mt.c, not both.
 BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(1))
 PURE    := $(sort $(wildcard src/protocol/*.c))
-LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/loop/*.lua \
-               lua/zklock/ngx/*.lua))
+LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
             -shared)
 
 OUT    = $(BUILD)/$(ZK)/$(LUA_VERSION)
 MODULE = $(OUT)/zklock/core.so
+GUARDIAN_MODULE = $(OUT)/zklock/guardian.so
 
 .PHONY: all
-all: $(MODULE)  ## build the module for LUA_VERSION
+all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 	@:
 
 # One compilation of all sources: they are few, and it is quicker than many. That
@@ -154,9 +157,16 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(call BACKEND,$(SOURCES)) $(LINK) \
+	  -Isrc $(INCLUDES) \
+	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
 	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
+
+$(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
+	  -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ $(LDFLAGS)
 
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.
@@ -193,6 +203,10 @@ example: $(if $(wildcard examples/$(NAME).lua),all)  ## runs one: NAME=mutex
 example-nginx:  ## nginx with locks in its handlers, asked by curl
 	@BUILD=$(BUILD) bash examples/nginx/run
 
+.PHONY: command
+command: all  ## the command from this tree: ARGS='ls -R /locks'
+	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) bin/zklock $(ARGS)
+
 .PHONY: zookeeper ensemble
 zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
 	@bash spec/support/zookeeper start --servers 1
@@ -215,6 +229,10 @@ check:  ## the heart of it, in less than a minute
 .PHONY: test
 test:  ## everything that CI tests: each Lua, both backends
 	@bash spec/run
+
+.PHONY: busy
+busy:  ## the same on a machine that is busy, and stalls; as root
+	@spec/busy bash spec/run
 
 .PHONY: sim
 SEEDS ?= 1000000
@@ -360,13 +378,41 @@ looks_there = $(1) -e 'local function on(path, file) \
   and on(package.path, "$(LUA_DIR)/?/init.lua") \
   and on(package.cpath, "$(LIB_DIR)/?.so") and 0 or 1)'
 
-.PHONY: install uninstall
-install: all  ## into PREFIX, for LUA_VERSION
+# The command runs on LuaJIT rather than on Lua 5.1, which cannot yield where it
+# has to.
+COMMAND_LUA = $(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
+  lua$(LUA_VERSION) lua-$(LUA_VERSION) lua$(subst .,,$(LUA_VERSION)) lua); do \
+  file=$$(command -v $$lua) && \
+  $$file -e 'os.exit(_VERSION == "Lua $(LUA_VERSION)" and 0 or 1)' && \
+  echo $$file && break; done)
+
+# Any Lua writes the manual pages.
+MAN := $(BUILD)/man
+ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.3 lua5.1 lua; \
+  do command -v $$lua && break; done)
+.PHONY: man
+man: $(MAN)/zklock.1  ## the command's manual pages, into build/man
+	@:
+$(MAN)/zklock.1: $(addprefix lua/zklock/cli/,manual.lua outline.lua manpages.lua)
+	$(if $(ANY_LUA),,$(error There is no Lua to write the manual pages with: \
+	  $(INSTALL)))
+	@rm -rf $(MAN) && mkdir -p $(MAN)
+	LUA_PATH='lua/?.lua' $(ANY_LUA) -e \
+	  'require("zklock.cli.manpages").write "$(MAN)"'
+
+# Where it goes, below PREFIX.  There is one command, whatever number of Luas the
+# library is installed for: who has installed it uninstalls it.
+COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
+  share/zsh/site-functions/_zklock share/man/man1/zklock*.1
+is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/?.lua' "$(1)"
+
+.PHONY: install install-command uninstall
+install: all install-command  ## into PREFIX, for LUA_VERSION
 	@for f in $(LUA_FILES); do \
 	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
 	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
 	@mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
-	cp $(MODULE) $(DESTDIR)$(LIB_DIR)/zklock/core.so
+	cp $(MODULE) $(GUARDIAN_MODULE) $(DESTDIR)$(LIB_DIR)/zklock
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
 	  command -v $$lua >/dev/null || continue; \
@@ -375,13 +421,38 @@ install: all  ## into PREFIX, for LUA_VERSION
 	  echo "  export LUA_PATH='$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;;'"; \
 	  echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; done
 
+# It knows its interpreter, and where its modules are.
+install-command: man
+	@to="$(DESTDIR)$(abspath $(PREFIX))"; lua='$(COMMAND_LUA)'; \
+	if [ -z "$$lua" ]; then \
+	  echo "The command zklock is left out: there is no \
+	$(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it."; exit; \
+	elif $(call is_other_lua,$$to/bin/zklock); then \
+	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; exit; \
+	fi; \
+	mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
+	  "$$to/share/zsh/site-functions" "$$to/share/man/man1" && \
+	{ echo "#!$$lua" && sed -n 2p bin/zklock && \
+	  echo 'package.path = "$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;"' && \
+	  echo '  .. package.path' && \
+	  echo 'package.cpath = "$(LIB_DIR)/?.so;" .. package.cpath' && \
+	  sed 1,2d bin/zklock; } >"$$to/bin/zklock.new" && \
+	chmod 755 "$$to/bin/zklock.new" && \
+	mv "$$to/bin/zklock.new" "$$to/bin/zklock" && \
+	cp completion/zklock.bash \
+	  "$$to/share/bash-completion/completions/zklock" && \
+	cp completion/_zklock "$$to/share/zsh/site-functions" && \
+	cp $(MAN)/zklock*.1 "$$to/share/man/man1"
+
 uninstall:  ## removes what `make install` has put there
 	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
+	$(call is_other_lua,bin/zklock) || rm -f $(COMMAND_FILES); \
 	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
-	  lib/lua/$(LUA_VERSION)/zklock/core.so; \
+	  lib/lua/$(LUA_VERSION)/zklock/core.so \
+	  lib/lua/$(LUA_VERSION)/zklock/guardian.so; \
 	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
 	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
-	  lib/lua/$(LUA_VERSION)/zklock 2>/dev/null; \
+	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \
 	for left in */lua/$(LUA_VERSION)/zklock; do [ ! -e "$$left" ] || \
 	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
 
@@ -393,11 +464,11 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua spec examples bench
+	luacheck -q lua bin/zklock spec examples bench
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
-	  bench/plot bench/drivers/check $(wildcard */*/*.py */*/*/*.py)
+	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
@@ -413,7 +484,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/survey.c | src/io/revocation.c | src/protocol/watch.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  src/lua/* | src/io/survey.c | src/io/revocation.c | src/io/inspection.c | src/protocol/watch.c) no=-Wno-analyzer-malloc-leak ;; esac; \
 	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \

@@ -1,10 +1,12 @@
 """What is counted from outside: requests by the server, bytes and segments by
 the kernel, the server's CPU. Reading takes time while the driver goes on: so
 everything is read just before and just after the driver's own sample, and its
-value at the sample is taken from between the two."""
+value at the sample is taken from between the two. Where in between is a guess,
+and on a machine that stalls a bad one: so what is sure is told as well."""
 import re
 import subprocess
 import time
+from dataclasses import dataclass
 
 from . import process
 
@@ -49,17 +51,34 @@ def _read(server, sources):
     return found
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Of one counter at one moment."""
+    low: float  # it was no less
+    value: float  # it was about this
+    high: float  # it was no more
+
+
 def around(server, action):
-    """Does the action; returns its result and the counters at that moment."""
+    """Does the action; returns its result and a Reading of each counter then."""
     before = _read(server, SOURCES)
     moment, result = _timed(action)
     after = _read(server, SOURCES[::-1])
-    counters = {}
+    readings = {}
     for name, (first, low) in before.items():
         last, high = after[name]
         part = (moment - first) / (last - first)
-        counters[name] = low + (high - low) * part
-    return result, counters
+        readings[name] = Reading(low, low + (high - low) * part, high)
+    return result, readings
+
+
+def meanwhile(before, after):
+    """Between two of them: how much was counted, and how much at least and at
+    most."""
+    counted = {name: after[name].value - before[name].value for name in after}
+    bounds = {name: (after[name].low - before[name].high,
+                     after[name].high - before[name].low) for name in after}
+    return counted, bounds
 
 
 def across(server, action):

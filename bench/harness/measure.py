@@ -97,6 +97,7 @@ class Stage:
     def _watch(self, driver, case, seconds):
         """The driver's sample, and what was counted meanwhile."""
         server = self.servers[driver.entry.server]
+        bounds = {}
         if case.once:
             sample, counted = counters.across(
                 server, lambda: driver.sample(ONCE_S))
@@ -107,7 +108,7 @@ class Stage:
             time.sleep(seconds)
             sample, after = counters.around(
                 server, lambda: driver.sample(SAMPLE_S + seconds))
-            counted = {name: after[name] - before[name] for name in after}
+            counted, bounds = counters.meanwhile(before, after)
         if sample["ops"] == 0:
             raise Refusal("nothing was done")
         if case.fleeting:
@@ -116,6 +117,8 @@ class Stage:
             del sample["cpu_us"]
         for name, value in counted.items():
             sample[name] = value / sample["ops"]
+        sample["bounds"] = {name: [bound / sample["ops"] for bound in both]
+                            for name, both in bounds.items()}
         if case.name == "W5":
             self._hold(driver, server, sample)
         return sample

@@ -19,11 +19,25 @@ local function shown(text)
   return quote(text:sub(1, 200), #text > 200)
 end
 
+local function faultless(text, name, find_fault)
+  check.type(text, "string", name)
+  local fault = find_fault(text)
+  if fault then misuse("%s %s, got %s", name, fault, shown(text)) end
+  return text
+end
+
 function check.path(path, name)
-  check.type(path, "string", name)
-  local fault = core.check_path(path)
-  if fault then misuse("%s %s, got %s", name, fault, shown(path)) end
-  return path
+  return faultless(path, name, core.check_path)
+end
+
+--- A path of anything: "/" is one, too.
+function check.place(path, name)
+  return path == "/" and path or check.path(path, name)
+end
+
+--- A contender's node, as the rows of `contenders` name it.
+function check.node(node, name)
+  return faultless(node, name, core.check_node)
 end
 
 --- A path at which a lock may be made: its directories must not be mistaken for

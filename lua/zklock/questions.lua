@@ -115,4 +115,33 @@ function questions.revoke(engine, path)
   return reasons.of_request(wait, "who holds", path)
 end
 
+--- What is at a path; false: nothing.
+function questions.stat(engine, path)
+  local wait = questions.ask(engine, "stat", path)
+  if wait.code then return reasons.of_question(wait, "what is at", path) end
+  return wait.found
+end
+
+--- The names of all that is below a path, in order; and whether that exists.
+function questions.children(engine, path)
+  local wait = questions.ask(engine, "children", path)
+  if wait.code then return reasons.of_question(wait, "what is below", path) end
+  return wait.found, wait.detail
+end
+
+--- Makes a persistent node, or writes it anew.
+function questions.stamp(engine, path, data)
+  local wait = questions.ask(engine, "stamp", path, data)
+  if wait.code then return reasons.of_order(wait, "the stamp of", path) end
+  return true
+end
+
+--- Deletes a contender's node; was it there?
+function questions.evict(engine, path, node)
+  local wait = questions.ask(engine, "evict", path, node)
+  if not wait.code then return wait.found end
+  return reasons.of_order(wait, ("the eviction of %s from"):format(quote(node)),
+    path)
+end
+
 return questions

@@ -115,6 +115,19 @@ function reasons.of_request(wait, who, path)
     who, wait.engine.chroot, path, wait.reason or wait.code)
 end
 
+--- The same of what was to be done to a path, `what` it is: "the stamp of".
+-- It may have been done where nobody has answered.
+function reasons.of_order(wait, what, path)
+  if wait.code == "closed" then
+    return refusal("closed", "the session was closed before a server "
+      .. "confirmed %s %s", what, path)
+  elseif wait.code == "disconnected" then
+    return refusal("disconnected", "no server has confirmed %s %s", what, path)
+  end
+  return refusal(wait.code, "ZooKeeper refused %s %s%s: %s", what,
+    wait.engine.chroot, path, wait.reason or wait.code)
+end
+
 --- Why there is no first connection: a function, for when the session is
 -- closed and nobody can be asked for its last error any more.
 function reasons.of_opening(engine, code, timeout)

@@ -90,6 +90,39 @@ function Session:revoke(path)
   return questions.revoke(engine, path)
 end
 
+--- What is at a path: `{ kind=, session=, created=, modified=, children=,
+-- size=, version= }`; false if nothing is.
+function Session:stat(path)
+  local engine = open_engine(self)
+  check.place(path, "path")
+  return questions.stat(engine, path)
+end
+
+--- The names of all nodes below a path, sorted; and whether the path exists.
+function Session:children(path)
+  local engine = open_engine(self)
+  check.place(path, "path")
+  return questions.children(engine, path)
+end
+
+--- Makes the persistent node `path`, or writes it anew: so its `modified` is
+-- the servers' time of this.
+function Session:stamp(path, data)
+  local engine = open_engine(self)
+  check.lock_path(path, engine.chroot, "path")
+  if data == nil then data = engine.data end
+  return questions.stamp(engine, path, check.data(data, "data"))
+end
+
+--- Deletes the node of a contender for `path`, as `contenders` names it: was it
+-- still there?
+function Session:evict(path, node)
+  local engine = open_engine(self)
+  check.path(path, "path")
+  check.node(node, "node")
+  return questions.evict(engine, path, node)
+end
+
 -- State.
 
 --- `fn(event, session)` from step(): connected, suspended, reconnected,
@@ -172,6 +205,10 @@ check.methods(Session, [[
   session:with_lock(path, fn, timeout or options)
   session:contenders(path)
   session:revoke(path)
+  session:stat(path)
+  session:children(path)
+  session:stamp(path, data)
+  session:evict(path, node)
   session:on(event, fn)
   session:state()
   session:id()

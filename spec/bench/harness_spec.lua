@@ -103,12 +103,20 @@ describe("the benchmark #once", function()
         assert.equal(sample.ops, counted)
       end
     end
-    -- What the floor is: three requests, and no segment for each length.
-    assert.near(3, found.raw["W1"].requests, 0.7)
-    assert.near(3, found.raw["W2-10"].requests, 0.7)
-    assert.is_true(found.raw["W2-10"].segments_out < 3.7)
+    -- What the floor is: three requests, and no segment for each length (which
+    -- would be two a request; what is sent twice on a busy machine counts). On
+    -- a busy machine the moment of a count is a guess: what is sure is asked.
+    for _, case in ipairs { "W1", "W2-10" } do
+      local bounds = found.raw[case].bounds
+      local least, most = table.unpack(bounds.requests)
+      assert.is_true(least < 3.3 and most > 2.7, ("%s: %g to %g requests")
+        :format(case, least, most))
+      assert.is_true(bounds.segments_out[1] < 1.6 * most,
+        bounds.segments_out[1] .. " segments")
+    end
     assert.is_nil(found.raw["W4-64-h64"])
-    assert.is_true(found.zklock["W4-64-h64"].requests < 1)
+    local least = found.zklock["W4-64-h64"].bounds.requests[1]
+    assert.is_true(least < 1, least .. " requests")
     assert.truthy(text:find("W1, zklock : st, speed", 1, true))
     assert.is_true(none_is_left())
   end)

@@ -421,17 +421,23 @@ function public.ticket()
   call_method(true, ticket, "cancel", random(10) == 1 and value(0) or nil)
 end
 
+-- What a session is asked of a path, and what else that takes.
+local asks = { contenders = true, revoke = true, stat = true, children = true,
+  stamp = { "", "data" }, evict = { "holder", "x-lock-0000000001",
+    "locks/x-lock-0000000001", "x" } }
+
 function public.session()
   local session = any "session"
   if not session then return public.connect() end
   local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
-    "on", "contenders", "revoke", "with_lock", "step" }
+    "on", "contenders", "revoke", "stat", "children", "stamp", "evict",
+    "with_lock", "step" }
   if closing and name == "with_lock" then return end
   local given = {}
   if name == "on" then
     given = { pick { "connected", "closed", "x" }, callback() }
-  elseif name == "contenders" or name == "revoke" then
-    given = { path() }
+  elseif asks[name] then
+    given = { path(), asks[name] ~= true and pick(asks[name]) or nil }
   elseif name == "with_lock" then
     given = { path(), callback(), patience() }
   end
@@ -528,8 +534,9 @@ function of_core.acquire()
 end
 
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
-  "timeout", "error", "stats", "verify", "contenders", "revoke", "nudge",
-  "open_socket", "accept_socket", "request", "requests", "next", "noted" }
+  "timeout", "error", "stats", "verify", "contenders", "revoke", "stat",
+  "children", "stamp", "evict", "nudge", "open_socket", "accept_socket",
+  "request", "requests", "next", "noted" }
 
 local function call_handle(handle, name)
   local given = random(4) == 1 and values(random(0, 4)) or {}
@@ -537,8 +544,9 @@ local function call_handle(handle, name)
     given = { short() }
   elseif name == "verify" and random(3) > 1 then
     given = { any "share" }
-  elseif name == "contenders" and random(3) > 1 then
-    given = { "/fuzz/core/a" .. seed % 50 }
+  elseif asks[name] and name ~= "revoke" and random(3) > 1 then
+    given = { "/fuzz/core/a" .. seed % 50,
+      asks[name] ~= true and pick(asks[name]) or nil }
   elseif name == "revoke" and random(3) > 1 then
     given = { "/fuzz/core/a" .. seed % 50,
       { "x-lock-0000000001", 5, value(1), value(1) } }
@@ -617,7 +625,8 @@ local function call_under()
   elseif session then
     local handle = session._engine.core
     call_handle(handle, pick { "fd", "state", "id", "timeout", "error", "stats",
-      "contenders", "nudge", "verify", "wait", "requests" })
+      "contenders", "children", "evict", "stamp", "nudge", "verify", "wait",
+      "requests" })
     if random(40) == 1 then
       call(false, "under a session", handle.leave, handle)
     end

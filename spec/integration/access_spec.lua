@@ -244,11 +244,11 @@ describe("Authentication", function()
     assert.same({ { perms = 1 + 4 + 8, scheme = "digest", id = "alice:x" },
       { perms = 1, scheme = "ip", id = "127.0.0.1" } },
       support.zk():acl(path .. "/a"))
-    assert.is_true(guard:release { wait = true })
     -- It is asked of a server once in a connection.
     local requests = session:stats().requests
     assert(session:mutex(path .. "/a/c"):acquire(30)):release { wait = true }
     assert.is_true(session:stats().requests - requests <= 6)
+    assert.is_true(guard:release { wait = true })
     session:close()
     local raw = require "support.raw".connect(support.hosts,
       { auth = "alice:secret" })

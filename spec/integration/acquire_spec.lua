@@ -35,7 +35,8 @@ describe("acquire", function()
     assert.equal(1, #queue)
     assert.equal(path .. "/" .. queue[1], guard.node)
     guard:release { wait = true }
-    assert.same({}, support.zk():children(path))
+    -- (An empty directory may have vanished already.)
+    assert.same({}, support.zk():children(path) or {})
   end)
 
   it("names its node briefly, and never twice the same", function()
@@ -57,7 +58,7 @@ describe("acquire", function()
     local path = support.path() .. "/a/b"
     local guard = session:mutex(path):acquire(30)
     guard:release { wait = true }
-    -- The server removes empty containers, here every second.
+    -- The server removes empty containers, here at once.
     support.wait_until(function()
       return not support.zk():exists(path:match("^(.*)/a/b$") .. "/a")
     end, 5, "the removal of empty containers")
@@ -69,7 +70,7 @@ describe("acquire", function()
     local guard = session:mutex(path):acquire(30)
     assert.is_true(guard:is_held())
     guard:release { wait = true }
-    support.sleep(1.5) -- a container would be removed
+    support.sleep(0.5) -- a container would be removed
     assert.is_table(support.zk():exists(path))
   end)
 

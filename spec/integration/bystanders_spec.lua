@@ -172,6 +172,7 @@ describe("A node that no session owns #once", function()
   it("is not taken for a holder's own, in whose place it is", function()
     local path = new_path()
     local session = connect(SESSION)
+    support.zk():make(path) -- it does not vanish when it is empty
     local guard = assert(session:mutex(path):acquire(30))
     local node, lost = guard.node, nil
     guard:on_lost(function(_, reason) lost = reason end)

@@ -26,7 +26,8 @@ local full = {
   session = {
     mutex = { "/a", {} }, rwlock = { "/a", {} }, semaphore = { "/a", 1, {} },
     multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
-    contenders = { "/a" }, on = { "closed", print },
+    contenders = { "/a" }, on = { "closed", print }, stat = { "/a" },
+    children = { "/a" }, stamp = { "/a", "" }, evict = { "/a", "holder" },
   },
   lock = {
     acquire = { 5 }, try_acquire = { {} }, with_lock = { print, {} },

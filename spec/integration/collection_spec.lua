@@ -1,10 +1,6 @@
 local support = require "support"
 local new_scheduler = require "support.scheduler".new
-local connect = support.connect
-
-local function collect()
-  for _ = 1, 4 do collectgarbage() end
-end
+local connect, collect = support.connect, support.collect
 
 -- What is for the user, not what ZooKeeper's client chats.
 local function log_to(lines)

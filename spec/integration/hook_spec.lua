@@ -232,7 +232,7 @@ describe("A hook that raises", function()
     end)
   end)
 
-  it("in verify, contenders or revoke leaves no wait", function()
+  it("in verify, contenders and their like leaves no wait", function()
     local session, path = connect(), support.path()
     local lock = session:mutex(path)
     local guard = lock:acquire(30)
@@ -240,6 +240,10 @@ describe("A hook that raises", function()
       function() return guard:verify() end,
       function() return session:contenders(path) end,
       function() return session:revoke(path) end,
+      function() return session:stat(path) end,
+      function() return session:children(path) end,
+      function() return session:stamp(path .. "/stamp") end,
+      function() return session:evict(path, "holder") end,
     } do
       at_each_instruction(function() end, ask, function()
         assert.is_nil(waits.any(session._engine.waits.answers))

@@ -111,6 +111,8 @@ describe("SIGINT", function()
     ["verify"] = "guard:verify()",
     ["contenders"] = "session:contenders(path)",
     ["revoke"] = "session:revoke(path)",
+    ["stat"] = "session:stat(path)",
+    ["stamp"] = "session:stamp(path)",
     ["release { wait = true }"] = "guard:release { wait = true }",
   } do
     it("ends the wait of " .. name, function()

@@ -235,6 +235,7 @@ describe("A holder", function()
   it("releases its own node and no newer one (T8)", function()
     local path = support.path()
     local zk = support.zk()
+    zk:make(path) -- what is above it does not vanish
     local guard = connect { session_timeout = 60 }:mutex(path):acquire()
     zk:delete_all(path)
     zk:make(path)

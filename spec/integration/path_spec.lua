@@ -138,10 +138,6 @@ describe("What a lock has inside", function()
   before_each(support.start)
   after_each(support.finish)
 
-  local function collect()
-    for _ = 1, 3 do collectgarbage() end
-  end
-
   local others = { "mutex", "rwlock", "semaphore", "unfair" }
   local cases = {
     { outer = "unfair", name = "holder", word = "unfair mutex" },
@@ -175,9 +171,9 @@ describe("What a lock has inside", function()
   it("is another's again when nobody refers to the lock any more", function()
     local session, path = connect(), support.path()
     local function use(kind, place)
-      collect()
+      support.collect()
       assert(makers[kind](session, place):acquire(30)):release { wait = true }
-      collect()
+      support.collect()
     end
     -- Each waits until the server has taken the other's empty container away.
     use("unfair", path)

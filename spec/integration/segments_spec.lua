@@ -25,6 +25,8 @@ describe("What a client sends #stock", function()
   local function segments_of(code)
     local file = os.tmpname()
     local environment = ("LD_PRELOAD=%s SEGMENTS=%s"):format(counter, file)
+    local path = support.path()
+    support.zk():make(path) -- it does not vanish when it is empty
     local client = spawn_with(environment, [[
       local session = assert(zklock.connect(hosts, { session_timeout = 10 }))
       local path = ...
@@ -32,7 +34,7 @@ describe("What a client sends #stock", function()
       say(session:stats().requests)
       session:close()
       os.exit(0, true)
-    ]], support.path())
+    ]], path)
     local requests = tonumber(client:hear())
     assert.equal(0, client:wait())
     local segments = tonumber(io.open(file):read "*l")

@@ -253,7 +253,7 @@ describe("A survey of a crowd #once #slow", function()
     local session = connect()
     collectgarbage()
     local before = support.memory()
-    for _, ask in ipairs { "contenders", "revoke" } do
+    for _, ask in ipairs { "contenders", "revoke", "children" } do
       local list, message, code = session[ask](session, path)
       assert.is_true(not list)
       assert.equal("invalid", code)
@@ -265,6 +265,15 @@ describe("A survey of a crowd #once #slow", function()
     assert.matches("more than 50000 children", message, 1, true)
     assert.is_true(support.memory() - before < 2 * 1024,
       support.memory() - before)
+  end)
+
+  it("lists as many children as there may be", function()
+    crowd(50000, nil, "-stranger-")
+    local names = assert(connect():children(path))
+    assert.equal(50000, #names)
+    for i = 1, 50000 do
+      assert.equal(("x-stranger-%010d"):format(i), names[i])
+    end
   end)
 
   it("says so of a semaphore's directory, too", function()
@@ -387,6 +396,13 @@ describe("A survey among strangers", function()
     zk:create(path .. "/leases")
     zk:create(path .. "/holder", { data = "d" })
     assert.equal(4 + 3 + 1, cost_of("contenders", path))
+    assert.equal(1, cost_of("stat", path))
+    assert.equal(2, cost_of("children", path))
+    assert.equal(1, cost_of("children", path .. "/holder"))
+    assert.equal(1, cost_of("children", path .. "-not-there"))
+    assert.equal(2, cost_of("stamp", path .. "/made"))
+    assert.equal(1, cost_of("stamp", path .. "/made"))
+    assert.equal(1, cost_of("evict", path, "holder"))
   end)
 
   it("shows who hides its data, without them", function()

@@ -313,6 +313,7 @@ describe("A holder of kazoo's", function()
   it("with kazoo's own Lock does not see us in the usual layout: the README "
     .. "warns of it", function()
     local path = support.path()
+    support.zk():make(path) -- it does not vanish under kazoo
     local guard = connect():mutex(path):acquire(30)
     assert.equal("held", kazoo[1]:ask("try", "lock", path))
     assert.is_true(guard:is_held()) -- beside it

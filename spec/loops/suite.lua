@@ -280,6 +280,21 @@ case("contenders shows who holds", function(env)
   guard:release()
 end)
 
+case("what tools ask is answered", function(env)
+  local session, path = env.connect(), env.path()
+  local guard = assert(session:mutex(path):acquire(30))
+  local node = guard.node:sub(#path + 2)
+  same("ephemeral", session:stat(guard.node).kind)
+  same(node, session:children(path)[1])
+  same(true, session:stamp(path .. "/stamp"))
+  same("persistent", session:stat(path .. "/stamp").kind)
+  same(true, session:evict(path, node))
+  same(false, session:evict(path, node))
+  env.until_true(function() return not guard:is_held() end, session)
+  same("deleted", guard:reason())
+  guard:release()
+end)
+
 -- Callbacks.
 
 case("acquire_async calls back with the guard", function(env)

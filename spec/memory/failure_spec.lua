@@ -139,6 +139,20 @@ function scenarios.ask()
   assert(#must(env.session:contenders(env.path)) == 0)
 end
 
+function scenarios.tools()
+  local session, path = env.session, env.path
+  local guard = must(env.other:mutex(path):acquire(30))
+  local node = guard.node:sub(#path + 2)
+  must(session:stamp(path .. "/stamp"))
+  must(session:stamp(path .. "/stamp", "again"))
+  assert(must(session:stat(path)).children == 2)
+  assert(#must(session:children(path)) == 2)
+  must(session:evict(path, node))
+  local gone, problem, code = session:evict(path, node)
+  if gone ~= false then must(gone, problem, code) end
+  guard:release()
+end
+
 function scenarios.close()
   local session = session_of { log = function() end }
   local held = must(env.other:mutex(env.path):acquire(30))

@@ -51,9 +51,12 @@ describe("A stranger with any URL", function()
     end
   end
 
-  -- A directory that is left behind stays there for a minute.
+  -- A directory that is left behind stays there.
   local function start_patient()
-    local zookeeper = support.closing(start_server(), function(s) s:stop() end)
+    local zookeeper = support.closing(start_server(1,
+      "--jvm -Dznode.container.checkIntervalMs=3600000"), function(s)
+        s:stop()
+      end)
     return zookeeper.hosts, nginx.paste(zookeeper.hosts .. "/app")
   end
 

@@ -9,6 +9,7 @@ local below = {
   ["src/protocol"] = {},
   ["src/io"] = { "src/protocol" },
   ["src/lua"] = { "src/io", "src/protocol" },
+  ["src/guardian"] = { "src/io" },
   ["lua/zklock"] = {},
   ["spec/sim"] = { "src/protocol" },
 }
@@ -24,7 +25,8 @@ local function may_include(path, header)
   if path:find "^src/protocol/" then return pure[header] end
   if header:find "^zookeeper/" then return path:find "^src/io/library" end
   if header:find "^lua" or header == "lauxlib.h" then
-    return path:find "^src/lua/" or path:find "^spec/"
+    return path:find "^src/lua/" or path:find "/lua_guardian%.c$"
+      or path:find "^spec/"
   end
   return true
 end

@@ -251,9 +251,12 @@ end
 
 -- Before and after.
 
--- (A finalizer may leave something for the next round.)
-local function collect()
-  for _ = 1, 2 do collectgarbage() end
+--- Collects whatever nobody has any more.  (A finalizer may leave something for
+-- the next round; and what LuaJIT has compiled keeps what it was compiled with,
+-- a closure, and all that this refers to.)
+function support.collect()
+  if rawget(_G, "jit") then jit.flush() end
+  for _ = 1, 4 do collectgarbage() end
 end
 
 local function is_shared(hosts)
@@ -313,14 +316,14 @@ end
 
 local function look_for_leaks(hosts)
   local zk, prefix = support.zk(hosts), opened.prefix
-  local nodes, watches
-  local ok = pcall(support.wait_until, function()
+  local nodes, watches = {}, 0
+  local ok, problem = pcall(support.wait_until, function()
     nodes = support.contenders(prefix, zk)
     watches = support.count_watches(prefix, hosts)
     return #nodes == 0 and watches == 0
   end, 5)
-  local left = not ok and ("left at the server: %d watches, %d contenders%s")
-    :format(watches, #nodes, describe_contenders(nodes, zk))
+  local left = not ok and ("left at the server: %d watches, %d contenders%s "
+    .. "(%s)"):format(watches, #nodes, describe_contenders(nodes, zk), problem)
   zk:delete_all(prefix)
   return left or nil
 end
@@ -330,7 +333,7 @@ end
 local function look_for_own_leaks()
   local fds, threads
   local ok = pcall(support.wait_until, function()
-    collectgarbage()
+    support.collect()
     fds, threads = count_own_fds(), support.count_threads()
     return fds <= baseline.fds and threads <= baseline.threads
   end, 3)
@@ -348,7 +351,7 @@ function support.finish()
     end
   end
   close_clients()
-  collect()
+  support.collect()
   problem = problem or look_for_own_leaks()
   if problem then error(problem, 0) end
 end

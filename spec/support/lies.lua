@@ -16,7 +16,10 @@
 --     logs = "words"        a line of the log has them
 --     lock, session         their options: "unfair", a table; "exchange": one
 --                           that is given back and wanted again, many times;
---                           session: "auth", "acl"
+--                           session: "auth", "acl"; "look" and "change": no
+--                           lock, but what tools ask, stat and children, or
+--                           stamp and evict, in the place of both acquires
+--     finds = "false"       what children says of the path ("look")
 --     asked = n             until so many transactions were asked for, two
 --                           others come behind each contender
 --     undone = n            so many of the transactions are not done
@@ -128,7 +131,7 @@ local function counts(at, bytes)
   end
 end
 
-local CZXID, OWNER = 1, 45
+local CZXID, OWNER, LENGTH, CHILDREN = 1, 45, 53, 57
 local NONE, FOREIGN = ("\0"):rep(8), int(0x7f7f) .. int(9)
 local MINUS, HUGE = ("\255"):rep(8), "\127" .. ("\255"):rep(7)
 
@@ -440,6 +443,53 @@ end, "that ends too early")
 wrong_list("a name shorter than nothing", function(names)
   return int(#names + 1) .. list(names):sub(5) .. int(-7)
 end, "that ends too early")
+
+-- What tools ask.
+
+local function lies_to_tools(lie)
+  lie.ahead = { "x-lock-0000000001" }
+  add(lie)
+end
+
+for _, field in ipairs { "children", "bytes" } do -- (the list has an order)
+  local at = field == "children" and CHILDREN or LENGTH
+  lies_to_tools { it = "less than no " .. field, on = "exists", lock = "look",
+    tell = counts(at, int(-1)), ends = "disconnected", again = "disconnected",
+    logs = "told what cannot be: a node of less than nothing" }
+  lies_to_tools { it = "less than no " .. field .. " of what is stamped",
+    on = "set", lock = "change", tell = counts(at, int(-1)),
+    ends = "disconnected", again = "disconnected|granted", -- or it is back
+    logs = "told what cannot be: a node of less than nothing" }
+end
+lies_to_tools { it = "two billion children", on = "exists", lock = "look",
+  tell = counts(CHILDREN, int(0x7fffffff)), ends = "granted",
+  again = "invalid", says = "more than 50000 children" }
+lies_to_tools { it = "more children than were counted", on = "list",
+  lock = "look", ends = "granted", again = "invalid",
+  says = "more than 50000 children", tell = lists(function(names)
+    return int(#names + 100000) .. list(names):sub(5) .. crowd
+  end) }
+for _, name in ipairs { "", "a/b", "x-lock-0000000001" } do
+  lies_to_tools { it = ('a child called "%s" that is none'):format(name),
+    on = "list", lock = "look", ends = "granted", again = "disconnected",
+    logs = "told what cannot be: a list with a name "
+      .. (name:find "lock" and "twice" or "that is none"),
+    tell = lists(function(names) names[#names + 1] = name end) }
+end
+lies_to_tools { it = "children of what is not there", on = "list",
+  lock = "look", tell = fails(-101), ends = "granted", again = "granted",
+  finds = "false" }
+lies_to_tools { it = "a stamp's node that is not there, and then is",
+  on = "set", lock = "change", tell = fails(-101), times = 1, ends = "granted" }
+lies_to_tools { it = "a stamp's node that exists and does not", on = "set",
+  lock = "change", tell = fails(-101), ends = "invalid", again = "granted",
+  asks = 60 }
+lies_to_tools { it = "a stamp that is written to what is no stamp", on = "set",
+  lock = "change", tell = counts(OWNER, FOREIGN), ends = "invalid",
+  again = "granted" }
+lies_to_tools { it = "an eviction of a node with children", on = "delete",
+  lock = "change", tell = fails(-111), ends = "granted", again = "invalid",
+  says = "not empty" }
 
 -- Data.
 

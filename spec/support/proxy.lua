@@ -62,7 +62,8 @@ end
 --- The servers are told that the connections are closed, the clients are not.
 function Proxy:half_open() command(self, "half_open") end
 
-local kinds = { create = 15, delete = 2, list = 8, get = 4, sync = 9 }
+local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
+  sync = 9 }
 
 --- The next reply to a request of this kind is lost, and with it the
 -- connection; until heal().

@@ -245,6 +245,7 @@ scripted.core = {
   data_max = real.data_max,
   backend = "scripted",
   check_path = real.check_path,
+  check_node = real.check_node,
   check_hosts = real.check_hosts,
   contender_in = real.contender_in,
   sha256 = real.sha256,

@@ -265,6 +265,19 @@ TEST("tells no order where two of a role have its number") {
                2));
 }
 
+TEST("is one of all in a list of all, which has the order of their texts") {
+  static const char *const names[] = {"z",   "x-lock-0000000001", "",
+                                      "a b", "x-lock--000000001", "B"};
+  static const char *const sorted[] = {
+      "", "B", "a b", "x-lock--000000001", "x-lock-0000000001", "z"};
+  struct listing *listing = listing_new_of_all(names, COUNT(names));
+  CHECK(listing != NULL);
+  CHECK_INT(COUNT(names), listing->count);
+  for (int i = 0; i < COUNT(sorted); i++)
+    CHECK_TEXT(sorted[i], listing->entries[i].name);
+  listing_free(listing);
+}
+
 TEST("is not read where there is no memory for the list") {
   static const char *const names[] = {"a-lock-0000000001"};
   memory_refuse(1);

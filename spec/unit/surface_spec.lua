@@ -34,8 +34,9 @@ describe("The methods of #layer", function()
     .. "token_number turn verify"
 
   it("a session are public", function()
-    assert.equal("close contenders fd id multi mutex on revoke rwlock "
-      .. "semaphore state stats step timeout with_lock", methods_of(session))
+    assert.equal("children close contenders evict fd id multi mutex on revoke "
+      .. "rwlock semaphore stamp stat state stats step timeout with_lock",
+      methods_of(session))
   end)
 
   it("a lock, its guard and its ticket are public", function()

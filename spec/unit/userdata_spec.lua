@@ -118,8 +118,9 @@ describe("A method of the core", function()
         coroutine.create(collect) }
       for _, name in ipairs { "fd", "next", "noted", "wait", "state", "id",
           "timeout", "error", "stats", "close", "leave", "verify",
-          "contenders", "revoke", "nudge", "acquire", "open_socket",
-          "accept_socket", "request", "requests" } do
+          "contenders", "revoke", "stat", "children", "stamp", "evict",
+          "nudge", "acquire", "open_socket", "accept_socket", "request",
+          "requests" } do
         assert(not try(session[name]))
         for _, value in ipairs(junk) do
           assert(not try(session[name], value))
@@ -233,7 +234,18 @@ describe("A method of the core", function()
         refuses(path, "", { kind = "mutex" })
         assert(not try(session.contenders, session, path))
         assert(not try(session.revoke, session, path, {}))
+        assert(path == "/" or not try(session.stat, session, path))
+        assert(path == "/" or not try(session.children, session, path))
+        assert(not try(session.stamp, session, path, ""))
+        assert(not try(session.evict, session, path, "holder"))
       end
+      for _, node in ipairs { "", "x", "locks", "a/holder", "holder\0" } do
+        assert(not try(session.evict, session, "/a", node))
+      end
+      assert(not try(session.evict, session, "/a"))
+      assert(not try(session.stamp, session, "/a"))
+      assert(not try(session.stamp, session, "/a",
+        ("x"):rep(core.data_max + 1)))
       assert(not try(session.revoke, session, "/a"))
       session:revoke("/a", { 5, {}, "x", "y", "a/b", -1, ("x"):rep(5000) })
       refuses("/a", ("x"):rep(core.data_max + 1), { kind = "mutex" })
@@ -372,6 +384,9 @@ describe("A finalizer that closes the session in the middle of", function()
         try(session.contenders, session, "/a")
         try(session.contenders, session, 5)
         try(session.revoke, session, 5, {})
+        try(session.children, session, "/a")
+        try(session.stamp, session, "/a", 5)
+        try(session.evict, session, 5, "holder")
         try(session.stats, session)
         try(session.id, session)
         try(session.error, session)

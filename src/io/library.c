@@ -192,6 +192,7 @@ static void tell_reply(struct library *l, const struct incident *incident) {
                         .czxid = incident->czxid,
                         .owner = incident->owner,
                         .ctime_ms = incident->ctime_ms,
+                        .mtime_ms = incident->mtime_ms,
                         .version = incident->version,
                         .length = incident->length,
                         .children = incident->children,

@@ -22,7 +22,7 @@ struct incident {
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
   uint64_t serial;
   int code; /* rc, type or state */
-  int64_t czxid, owner, ctime_ms;
+  int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
   bool revoked;
   const char *doubt; /* what is wrong with it; NULL: nothing */

@@ -26,6 +26,7 @@ static struct incident *reply_new(const void *data, int rc, const char *text,
     incident->czxid = stat->czxid;
     incident->owner = stat->ephemeralOwner;
     incident->ctime_ms = stat->ctime;
+    incident->mtime_ms = stat->mtime;
     incident->version = stat->version;
     incident->length = stat->dataLength;
     incident->children = stat->numChildren;
@@ -89,16 +90,27 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-static void on_children(int rc, const struct String_vector *names,
-                        const void *data) {
+typedef struct listing *lister(const char *const *names, int count);
+
+static void tell_names(int rc, const struct String_vector *names,
+                       const void *data, lister *list) {
   if (is_doubted(data, rc, answers_doubt_names(names))) return;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
   if (incident && rc == ZOK)
-    incident->listing =
-        listing_new((const char *const *)names->data, names->count);
+    incident->listing = list((const char *const *)names->data, names->count);
   if (incident && incident->listing)
     incident->doubt = answers_doubt_listing(incident->listing);
   report(incident);
+}
+
+static void on_children(int rc, const struct String_vector *names,
+                        const void *data) {
+  tell_names(rc, names, data, listing_new);
+}
+
+static void on_names(int rc, const struct String_vector *names,
+                     const void *data) {
+  tell_names(rc, names, data, listing_new_of_all);
 }
 
 /* `ip:port`, as the resolver spells it. */
@@ -157,7 +169,7 @@ bool requests_submit(struct library *l, const struct op *op,
       if (rc != ZOK) answers_expect_not(&l->answers);
       break;
     case OP_MKDIR:
-      rc = zoo_acreate2(zh, op->path, NULL, -1,
+      rc = zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
                         op->above ? &l->acl_above : &l->acl, mode, on_created,
                         data);
       break;
@@ -168,6 +180,9 @@ bool requests_submit(struct library *l, const struct op *op,
       rc =
           zoo_awget_children(zh, op->path, op->watch ? requests_on_event : NULL,
                              l, on_children, data);
+      break;
+    case OP_NAMES:
+      rc = zoo_aget_children(zh, op->path, 0, on_names, data);
       break;
     case OP_GET:
       rc = zoo_awget(zh, op->path, requests_on_event, l, on_watched, data);

@@ -58,25 +58,58 @@ const char *path_contender(const char *path, size_t path_length,
   }
 }
 
-const char *path_fault(const char *path, size_t length) {
-  if (length == 0 || path[0] != '/') return "must be absolute (begin with '/')";
-  if (length == 1) return "must not be the root";
-  if (length > PATH_MAX_BYTES) return "must not be longer than 1000 bytes";
-  if (path[length - 1] == '/') return "must not end with '/'";
+static const char *text_fault(const char *text, size_t length) {
   for (size_t i = 0; i < length;) {
     unsigned character;
     size_t size =
-        utf8_next((const unsigned char *)path + i, length - i, &character);
+        utf8_next((const unsigned char *)text + i, length - i, &character);
     if (size == 0) return "must be valid UTF-8";
     if (character == 0) return "must not contain a NUL byte";
     if (forbidden(character))
       return "must not contain a control or private character";
     i += size;
   }
+  return NULL;
+}
+
+/* Its name if it is in this directory, or NULL. */
+static const char *name_in(const char *node, const char *directory) {
+  size_t length = strlen(directory + 1);
+  bool is_in = strncmp(node, directory + 1, length) == 0 && /* NOLINT: prefix */
+               node[length] == '/';
+  return is_in ? node + length + 1 : NULL;
+}
+
+/* (A stranger's may be longer than a path of ours.) */
+const char *path_node_fault(const char *node, size_t length) {
+  const char *fault = text_fault(node, length);
+  if (fault) return fault;
+  const char *of_gate = name_in(node, LOCKS);
+  const char *of_permit = name_in(node, PERMITS);
+  const char *name = of_gate ? of_gate : of_permit ? of_permit : node;
+  int32_t sequence;
+  enum role role = name_parse(name, &sequence);
+  bool is_known = of_gate ? role == ROLE_LOCK
+                  : of_permit
+                      ? role == ROLE_PERMIT
+                      : strcmp(name, NAME_UNFAIR) == 0 ||
+                            (role != ROLE_FOREIGN && role != ROLE_PERMIT);
+  return is_known && !strchr(name, '/')
+             ? NULL
+             : "must be a contender's node, as contenders() names it";
+}
+
+const char *path_fault(const char *path, size_t length) {
+  if (length == 0 || path[0] != '/') return "must be absolute (begin with '/')";
+  if (length == 1) return "must not be the root";
+  if (length > PATH_MAX_BYTES) return "must not be longer than 1000 bytes";
+  if (path[length - 1] == '/') return "must not end with '/'";
+  const char *fault = text_fault(path, length);
+  if (fault) return fault;
   for (size_t i = 1; i <= length;) {
     const char *slash = memchr(path + i, '/', length - i);
     size_t end = slash ? (size_t)(slash - path) : length;
-    const char *fault = component_fault(path + i, end - i);
+    fault = component_fault(path + i, end - i);
     if (fault) return fault;
     i = end + 1;
   }

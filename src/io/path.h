@@ -16,6 +16,10 @@ const char *path_fault(const char *path, size_t length);
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 
+/* What is wrong with a contender's node, as it is named below the path of its
+ * lock: its name, or that below a semaphore's directories; NULL: nothing. */
+const char *path_node_fault(const char *node, size_t length);
+
 #pragma GCC visibility pop
 
 #endif

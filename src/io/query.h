@@ -1,6 +1,8 @@
 /* What a session asks of the servers beside the protocol: is this hold still
  * good, who contends for this path (survey.h), and that holders let go
- * (revocation.h).  A query runs on the I/O thread and is answered by one event.
+ * (revocation.h); and what tools ask of single nodes: what is there
+ * (inspection.h), that it be stamped (stamp.h), or gone (eviction.h).  A query
+ * runs on the I/O thread and is answered by one event.
  *
  * Where strangers decide how much there is to ask, it is asked in phases: the
  * requests of each are sent one by one as the window has room, and the next
@@ -17,6 +19,10 @@ enum query_kind {
   QUERY_VERIFY,     /* of a claim: is its node there, and ours? */
   QUERY_CONTENDERS, /* of a path: who contends? */
   QUERY_REVOKE,     /* of nodes below a path: mark them */
+  QUERY_STAT,       /* of a path: what is there? */
+  QUERY_CHILDREN,   /* of a path: what is below? */
+  QUERY_STAMP,      /* of a path: make it, or write it anew */
+  QUERY_EVICT,      /* of a node: delete it */
 };
 
 struct query;
@@ -63,6 +69,12 @@ struct place {
 
 enum { PLACES = 4 };
 
+/* What a server has told of a node. */
+struct known {
+  int64_t owner, ctime_ms, mtime_ms;
+  int version, length, children;
+};
+
 /* (c) constant after core_ask  (i) the I/O thread, until it posts the answer;
  * then the Lua thread, which frees it */
 struct query {
@@ -73,6 +85,10 @@ struct query {
   struct claim *claim;  /* (c) QUERY_VERIFY */
   char *path;           /* (c) */
   bool with_data;       /* (c) QUERY_CONTENDERS */
+  /* (c) QUERY_STAMP: the data; (i) QUERY_CHILDREN: the names in order, each
+   * with its NUL. */
+  char *text;
+  size_t size; /* of that */
 
   struct session *session;                       /* (i) */
   struct window *window;                         /* (i) */
@@ -88,11 +104,13 @@ struct query {
   int count;                   /* (i) of them */
   int64_t kept;                /* (i) bytes of data */
 
-  int rc;       /* (i) the first refusal; REPLY_LOST: nobody answered */
-  bool gone;    /* (i) of a node: it is not there, or not ours */
-  bool missing; /* (i) QUERY_CONTENDERS: the path does not exist */
-  int marked;   /* (i) QUERY_REVOKE */
-  int refusal;  /* (i) of an item, the first; the others went on */
+  int rc;             /* (i) the first refusal; REPLY_LOST: nobody answered */
+  bool gone;          /* (i) of a node: it is not there, or not ours */
+  bool missing;       /* (i) what was asked about or for does not exist */
+  struct known known; /* (i) QUERY_STAT */
+  int tries;          /* (i) QUERY_STAMP: to make it */
+  int marked;         /* (i) QUERY_REVOKE */
+  int refusal;        /* (i) of an item, the first; the others went on */
   const struct item *refused; /* (i) that one */
 };
 
@@ -112,6 +130,11 @@ char *query_join(const char *a, const char *b, const char *c);
 /* NULL: no memory. */
 struct item *query_add(struct query *query, const char *directory,
                        const char *name);
+/* For phases: one request, or one for each item; of which none asks for what
+ * strangers have made large. */
+int query_count_one(const struct query *query);
+int query_count_items(const struct query *query);
+int query_cost_none(const struct query *query, int i);
 /* In a phase's `send`.  `path` NULL: no memory. */
 void query_send(struct query *query, struct request *request, enum op_kind kind,
                 op_handler *handler, const char *path);

@@ -14,8 +14,6 @@ enum { TRIES = 5 };
 
 static op_handler on_read, on_written;
 
-static int count_items(const struct query *query) { return query->count; }
-
 static int cost_of_item(const struct query *query, int i) {
   return survey_cost(query->items[i].size);
 }
@@ -91,7 +89,8 @@ static void on_written(struct op *op, const struct reply *reply) {
 }
 
 struct query *revocation_new(const char *chroot, const char *path) {
-  static const struct phase phases[] = {{count_items, cost_of_item, read_data},
+  static const struct phase phases[] = {{query_count_items, cost_of_item,
+                                         read_data},
                                         {.count = NULL}};
   return query_new(QUERY_REVOKE, phases, chroot, path);
 }

@@ -10,9 +10,6 @@
 
 enum { AT_PATH, AT_LOCKS, AT_PERMITS, AT_HOLDER };
 
-/* Of a child's name and the list's own parts, as it travels; about. */
-enum { CHILD_BYTES = 64 };
-
 static op_handler on_looked, on_listed, on_known, on_read;
 
 /* (What a server says is not ours to assert anything about.) */
@@ -30,12 +27,6 @@ static void learn(struct item *item, const struct reply *reply) {
 static int count_places(const struct query *query) {
   (void)query;
   return PLACES;
-}
-
-static int cost_of_look(const struct query *query, int i) {
-  (void)query;
-  (void)i;
-  return 0;
 }
 
 static void look(struct query *query, int i) {
@@ -73,7 +64,7 @@ static void on_looked(struct op *op, const struct reply *reply) {
 
 static int cost_of_list(const struct query *query, int i) {
   const struct place *place = &query->places[i];
-  return place->is_there ? place->children * CHILD_BYTES : UNWANTED;
+  return place->is_there ? place->children * SURVEY_CHILD_BYTES : UNWANTED;
 }
 
 static void list(struct query *query, int i) {
@@ -113,8 +104,6 @@ static void on_listed(struct op *op, const struct reply *reply) {
 }
 
 /* The contenders. */
-
-static int count_items(const struct query *query) { return query->count; }
 
 /* (That of an unfair lock is known.  A stranger's name may be long.) */
 static int cost_of_stat(const struct query *query, int i) {
@@ -200,11 +189,11 @@ static void on_read(struct op *op, const struct reply *reply) {
 
 struct query *survey_new(const char *chroot, const char *path, bool with_data) {
   static const struct phase phases[] = {
-      {count_places, cost_of_look, look},
+      {count_places, query_cost_none, look},
       {count_places, cost_of_list, list},
-      {count_items, cost_of_stat, ask_stat},
-      {count_items, cost_of_small, read_data},
-      {count_items, cost_of_large, read_data},
+      {query_count_items, cost_of_stat, ask_stat},
+      {query_count_items, cost_of_small, read_data},
+      {query_count_items, cost_of_large, read_data},
       {.count = NULL},
   };
   struct query *query = query_new(QUERY_CONTENDERS, phases, chroot, path);

@@ -11,6 +11,8 @@
 
 enum {
   SURVEY_CHILDREN = 50000, /* of a directory; none with more is listed */
+  /* Of a child's name and the list's own parts, as it travels; about. */
+  SURVEY_CHILD_BYTES = 64,
   /* A node's data of so many bytes are small.  Those are read first, as long as
    * all that was read is not more than the second. */
   SURVEY_SMALL = 64 * 1024,

@@ -16,6 +16,7 @@
 #include "lua_acquire.h"
 #include "lua_nginx.h"
 #include "lua_protect.h"
+#include "lua_questions.h"
 #include "lua_session.h"
 #include "lua_settings.h"
 #include "lua_share.h"
@@ -27,6 +28,16 @@ static int check_path(lua_State *L) {
   size_t length;
   const char *path = luaL_checklstring(L, 1, &length);
   const char *fault = path_fault(path, length);
+  if (!fault) return 0;
+  lua_pushstring(L, fault);
+  return 1;
+}
+
+/* check_node(node) → fault, if it is no contender's as contenders() names it */
+static int check_node(lua_State *L) {
+  size_t length;
+  const char *node = luaL_checklstring(L, 1, &length);
+  const char *fault = path_node_fault(node, length);
   if (!fault) return 0;
   lua_pushstring(L, fault);
   return 1;
@@ -143,6 +154,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"hold", binding_new_share},
                                        {"way", binding_new_way},
                                        {"check_path", check_path},
+                                       {"check_node", check_node},
                                        {"check_hosts", check_hosts},
                                        {"contender_in", contender_in},
                                        {"sha256", sha256},
@@ -160,6 +172,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_settings(L);
   binding_register_share(L);
   binding_register_session(L);
+  binding_register_questions(L);
   binding_register_acquire(L);
   binding_register_nginx(L);
   luaL_newlib(L, functions);

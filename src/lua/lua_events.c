@@ -7,6 +7,7 @@
 
 #include "io/nginx_request.h"
 #include "io/reason.h"
+#include "lua_answers.h"
 
 static const char *const codes[] = {
     [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
@@ -86,87 +87,6 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   return 8;
 }
 
-static void set_string(lua_State *L, const char *key, const char *format,
-                       long long value) {
-  char text[24];
-  snprintf(text, sizeof text, format, value);
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, key);
-}
-
-static const char *name_of(const struct query *query, const struct item *item) {
-  return item->path + strlen(query->path) + 1;
-}
-
-/* A contender as a table; the Lua layer says what it means. */
-static void push_item(lua_State *L, const struct query *query,
-                      const struct item *item) {
-  static const char *const roles[] = {"unfair",    "mutex", "read",
-                                      "write",     "lease", "kazoo-lock",
-                                      "kazoo-read"};
-  lua_newtable(L);
-  lua_pushstring(L, name_of(query, item));
-  lua_setfield(L, -2, "node");
-  lua_pushstring(L, roles[item->role]);
-  lua_setfield(L, -2, "mode");
-  lua_pushinteger(L, item->sequence);
-  lua_setfield(L, -2, "sequence");
-  lua_pushinteger(L, item->size);
-  lua_setfield(L, -2, "size");
-  set_string(L, "token", "%019lld", (long long)item->czxid);
-  set_string(L, "session", "0x%llx", (long long)item->owner);
-  lua_pushnumber(L, (lua_Number)item->ctime_ms / 1000);
-  lua_setfield(L, -2, "created");
-  if (item->data || item->size == 0) {
-    lua_pushlstring(L, item->data ? item->data : "", (size_t)item->size);
-    lua_setfield(L, -2, "data");
-  }
-}
-
-static void push_items(lua_State *L, const struct query *query) {
-  lua_newtable(L);
-  for (int i = 0, n = 0; i < query->count; i++) {
-    if (!query->items[i].there) continue;
-    push_item(L, query, &query->items[i]);
-    lua_rawseti(L, -2, ++n);
-  }
-}
-
-/* Why not all of the nodes were marked. */
-static int refusal_of(const struct query *query) {
-  return query->rc == REPLY_OK ? query->refusal : query->rc;
-}
-
-/* "answered", number, code or nil, reason or nil; of contenders: they, and
- * whether the path exists; of a revocation: how many nodes were marked, and the
- * first that refused it or nil */
-static int push_answered(lua_State *L, const struct query *query) {
-  lua_pushliteral(L, "answered");
-  lua_pushnumber(L, (lua_Number)query->number);
-  int rc = refusal_of(query);
-  if (query->gone)
-    lua_pushliteral(L, "lost");
-  else if (rc == REPLY_OK)
-    lua_pushnil(L);
-  else if (reply_is_denied(rc))
-    lua_pushliteral(L, "auth");
-  else
-    lua_pushstring(L, reply_is_unknown(rc) ? "disconnected" : "invalid");
-  if (rc != REPLY_OK)
-    lua_pushstring(L, reason_words(rc));
-  else
-    lua_pushnil(L);
-  if (query->kind == QUERY_VERIFY) return 4;
-  if (query->kind == QUERY_REVOKE) {
-    lua_pushinteger(L, query->marked);
-    lua_pushstring(L, query->refused ? name_of(query, query->refused) : NULL);
-  } else {
-    push_items(L, query);
-    lua_pushboolean(L, !query->missing);
-  }
-  return 6;
-}
-
 static int push_message(lua_State *L, const struct core *core,
                         struct message *message) {
   void *subject = message_subject(message);
@@ -188,7 +108,7 @@ static int push_message(lua_State *L, const struct core *core,
     case EVENT_REVOKED:
       return push_numbered(L, "revoked", claim->speaks_for);
     case EVENT_ANSWERED:
-      return push_answered(L, subject);
+      return binding_push_answer(L, subject);
     case EVENT_FAILED:
       lua_pushliteral(L, "failed");
       lua_pushstring(L, core->failure == CLIENT_REFUSED_AUTH ? "auth"

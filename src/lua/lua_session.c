@@ -1,21 +1,17 @@
-/* The session's userdata: opening, events, asking, closing.
+/* The session's userdata: opening, events, closing.
  *
  * A session is born closed and then opened, so that an error on the way
  * leaves a value that its __gc can deal with.  No function here waits for
  * the network but session:wait, which is the `poll` loop. */
 #include "lua_session.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/process.h"
-#include "io/revocation.h"
-#include "io/survey.h"
 #include "lua_events.h"
 #include "lua_settings.h"
-#include "lua_share.h"
 
 struct session_box {
   struct core *core; /* NULL: closed, and left */
@@ -239,60 +235,6 @@ static int session_gc(lua_State *L) {
   return 0;
 }
 
-static int ask(lua_State *L, struct core *core, struct query *query) {
-  if (!query) return luaL_error(L, "not enough memory");
-  lua_pushnumber(L, (lua_Number)core_ask(core, query));
-  return 1;
-}
-
-/* session:verify(hold) → number */
-static int session_verify(lua_State *L) {
-  struct core *core = binding_check_open(L);
-  const struct share *share = binding_check_share(L, 2);
-  luaL_argcheck(L, share->core == core, 2, "of another session");
-  return ask(L, core, query_to_verify(claim_root(share->claim)));
-}
-
-/* session:contenders(path, with_data) → number */
-static int session_contenders(lua_State *L) {
-  const char *path = binding_check_path(L, 2);
-  bool with_data = lua_toboolean(L, 3);
-  struct core *core = binding_check_open(L);
-  return ask(L, core,
-             survey_new(core->settings->hosts.chroot, path, with_data));
-}
-
-/* What is on top, `{ name, size, name, size, … }`, into the query.  Nothing
- * here raises: the query would be nobody's.  False: there is no memory. */
-static bool add_nodes(lua_State *L, struct query *query) {
-  for (int i = 1, n = (int)lua_rawlen(L, -1); i < n; i += 2) {
-    lua_rawgeti(L, -1, i);
-    lua_rawgeti(L, -2, i + 1);
-    bool is_node = lua_type(L, -2) == LUA_TSTRING;
-    lua_Number size = lua_tonumber(L, -1);
-    bool is_size = size > 0 && size <= INT_MAX;
-    bool ok = !is_node || revocation_add(query, lua_tostring(L, -2),
-                                         is_size ? (int)size : 0);
-    lua_pop(L, 2);
-    if (!ok) return false;
-  }
-  return true;
-}
-
-/* session:revoke(path, { name, size, … }) → number */
-static int session_revoke(lua_State *L) {
-  const char *path = binding_check_path(L, 2);
-  luaL_checktype(L, 3, LUA_TTABLE);
-  lua_settop(L, 3);
-  struct core *core = binding_check_open(L);
-  struct query *query = revocation_new(core->settings->hosts.chroot, path);
-  if (query && !add_nodes(L, query)) {
-    query_free(query);
-    query = NULL;
-  }
-  return ask(L, core, query);
-}
-
 void binding_register_session(lua_State *L) {
   static const luaL_Reg methods[] = {{"fd", session_fd},
                                      {"next", session_next},
@@ -307,9 +249,6 @@ void binding_register_session(lua_State *L) {
                                      {"stats", session_stats},
                                      {"close", session_close_},
                                      {"leave", session_leave},
-                                     {"verify", session_verify},
-                                     {"contenders", session_contenders},
-                                     {"revoke", session_revoke},
                                      {"nudge", session_nudge},
                                      {NULL, NULL}};
   binding_new_type(L, &session_type, methods, session_gc);

@@ -169,7 +169,10 @@ static int by_sequence(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-struct listing *listing_new(const char *const *names, int count) {
+/* Those of `names` that `read` fills in an entry of; false: it is left out. */
+static struct listing *copy_names(const char *const *names, int count,
+                                  bool (*read)(struct entry *e,
+                                               const char *name)) {
   size_t text = 0;
   for (int i = 0; i < count; i++) text += strlen(names[i]) + 1;
   struct listing *listing =
@@ -180,9 +183,8 @@ struct listing *listing_new(const char *const *names, int count) {
   listing->wrapped = false;
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
-    e->role = name_parse(names[i], &e->sequence);
+    if (!read(e, names[i])) continue;
     e->unowned = false;
-    if (e->role == ROLE_FOREIGN) continue;
     if (e->sequence < 0) listing->wrapped = true;
     size_t size = strlen(names[i]) + 1;
     e->name = memcpy(copy, names[i], size);
@@ -192,6 +194,26 @@ struct listing *listing_new(const char *const *names, int count) {
   listing->count = n;
   qsort(listing->entries, (size_t)n, sizeof(struct entry), by_sequence);
   return listing;
+}
+
+static bool read_contender(struct entry *e, const char *name) {
+  e->role = name_parse(name, &e->sequence);
+  return e->role != ROLE_FOREIGN;
+}
+
+struct listing *listing_new(const char *const *names, int count) {
+  return copy_names(names, count, read_contender);
+}
+
+static bool read_any(struct entry *e, const char *name) {
+  (void)name;
+  e->role = ROLE_FOREIGN;
+  e->sequence = 0;
+  return true;
+}
+
+struct listing *listing_new_of_all(const char *const *names, int count) {
+  return copy_names(names, count, read_any);
 }
 
 static bool is_twin(const struct entry *own, const struct entry *e) {

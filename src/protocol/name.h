@@ -72,7 +72,8 @@ struct entry {
   bool unowned; /* it is known that no session owns it: nobody's contender */
 };
 
-/* The contenders among the children of one directory, in order of arrival. */
+/* The contenders among the children of one directory, in order of arrival; or
+ * all children, in order of their names. */
 struct listing {
   int count;
   bool wrapped; /* some numbers are negative: see below */
@@ -120,6 +121,8 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
  * may share a number, or a younger one have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
+/* The same of all names, of which nothing else is told. */
+struct listing *listing_new_of_all(const char *const *names, int count);
 /* Do the numbers tell who is ahead of `own`, one of the entries?  If not, the one
  * that shows it, perhaps `own` itself; else NULL. */
 const struct entry *listing_disorder(const struct listing *listing,

@@ -20,15 +20,16 @@ struct listing;
 
 enum op_kind {
   OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
-  OP_MKDIR,     /* create: a container, or a persistent node */
+  OP_MKDIR,     /* create: a container, or a persistent node, with its data */
   OP_REHEARSE,  /* multi: would that be of use to us?  Nothing is made. */
-  OP_LIST,      /* getChildren, with a watch if `watch` */
+  OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
+  OP_NAMES,     /* getChildren without a watch: all of them */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
   OP_REMOVE,    /* delete */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
-  OP_WRITE,     /* setData, if the version is still `version` */
+  OP_WRITE,     /* setData, if the version is still `version`; -1: any */
   OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
   OP_UNWATCH,   /* removes this session's watches of a node: data, or if
@@ -62,6 +63,8 @@ enum reply_code {
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
   REASON_NO_MARK = -1010,
+  REASON_NO_PARENT = -1012,
+  REASON_OWNED = -1013,
   /* The other one of the two that are one transaction was refused, and so
    * neither was done. */
   REPLY_UNDONE = -1011,
@@ -90,14 +93,14 @@ static inline bool reply_is_denied(int rc) {
 struct reply {
   int rc;
   const char *path;     /* OP_CREATE: the node that was made */
-  int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ, _PING */
-  int64_t ctime_ms;     /* OP_READ, _PING, with the version */
+  int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ, _WRITE, _PING */
+  int64_t ctime_ms, mtime_ms; /* OP_READ, _PING, with the version */
   int version;
   int length, children;    /* OP_PING: bytes of data, nodes below it */
   const void *data;        /* OP_GET: the first OP_SHOWN bytes of it */
   int size;                /* (the mark that asks to let go is none) */
   bool revoked;            /* OP_GET: the data ask us to let go */
-  struct listing *listing; /* OP_LIST; NULL there: no memory */
+  struct listing *listing; /* OP_LIST, _NAMES; NULL there: no memory */
 };
 
 /* What travels with a path and data: the header, lengths, flags, and an ACL
@@ -114,7 +117,7 @@ struct op {
   op_handler *handler; /* called once for each op that was submitted */
   void *owner;
   const char *path;
-  const void *data; /* OP_CREATE, OP_WRITE */
+  const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */
   int bytes;   /* of the request, about: the wire's */

@@ -305,7 +305,7 @@ describe("A semaphore", function()
   it("counts a lease that somebody else has made", function()
     local path, zk = support.path(), support.zk()
     local semaphore = connect():semaphore(path, 2)
-    semaphore:acquire(30):release { wait = true }
+    zk:make(path .. "/leases")
     local node = zk:create(path .. "/leases/x-lease-", { sequential = true })
     zk:create(path .. "/leases/no lease of anybody")
     zk:create(path .. "/leases/x-lock-", { sequential = true })

@@ -115,6 +115,7 @@ describe("An unfair mutex", function()
 
   it("does not delete a holder that is not its own (T8)", function()
     local zk = support.zk()
+    zk:make(path) -- one that does not vanish when it is empty
     local guard = unfair():acquire(30)
     zk:delete(guard.node)
     zk:create(guard.node, { ephemeral = true })
@@ -149,6 +150,7 @@ describe("An unfair mutex", function()
   it("is lost when its node is deleted and made again by another", function()
     local session = connect { session_timeout = 2 }
     local zk = support.zk()
+    zk:make(path) -- one that does not vanish when it is empty
     for _, wait in ipairs { 0, 0.5 } do
       local guard = unfair(session):acquire(30)
       support.sleep(wait) -- the holder's own watch is armed, or not

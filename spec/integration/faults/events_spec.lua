@@ -40,6 +40,7 @@ describe("A watch", function()
     function()
       local path, zk = support.path(), support.zk()
       local session = support.connect()
+      zk:make(path) -- it does not vanish when it is empty
       local holder = support.hold(path)
       local waiter = kinds.queue_in(session:mutex(path), path)
       local gone = holder.node

@@ -1,0 +1,137 @@
+--- Where the servers are and who we are.  Each setting by itself is what the
+-- first of these says that says anything of it: an option, the environment,
+-- ~/.config/zklock, /etc/zklock.conf.
+local credentials = require "zklock.cli.credentials"
+local exit = require "zklock.cli.exit"
+local settings_file = require "zklock.cli.settings_file"
+
+local config = {}
+
+config.system_file = "/etc/zklock.conf"
+
+config.defaults = {
+  hosts = "127.0.0.1:2181",
+  session_timeout = 30,
+  connect_timeout = 10,
+}
+
+--- The settings that the environment may hold.
+config.variables = {
+  hosts = "ZKLOCK_HOSTS",
+  chroot = "ZKLOCK_CHROOT",
+  auth_file = "ZKLOCK_AUTH_FILE",
+  session_timeout = "ZKLOCK_SESSION_TIMEOUT",
+}
+
+-- Empty: not said.
+local function variable(name)
+  local value = os.getenv(name)
+  return value ~= "" and value or nil
+end
+
+-- (The standard for $XDG_CONFIG_HOME has relative ones ignored.)
+local function user_file()
+  local home = variable "HOME"
+  local directory = variable "XDG_CONFIG_HOME"
+  if not (directory and directory:find "^/") then
+    directory = home and home .. "/.config"
+  end
+  return directory and directory .. "/zklock"
+end
+
+local function of_options(request)
+  local found = {}
+  for key in pairs(settings_file.keys) do
+    if request[key] ~= nil then
+      found[key] = { value = request[key], code = "usage",
+        where = "--" .. key:gsub("_", "-") }
+    end
+  end
+  return found
+end
+
+local function of_environment()
+  local found = {}
+  for key, name in pairs(config.variables) do
+    local text = variable(name)
+    if text then
+      local value, fault = settings_file.keys[key](text)
+      if fault then exit.fail("configuration", "$%s: %s", name, fault) end
+      found[key] = { value = value, where = "$" .. name }
+    end
+  end
+  return found
+end
+
+-- A file of credentials may stand beside the settings that name it.
+local function of_file(name)
+  local found = settings_file.read(name)
+  local auth_file = found.auth_file
+  if auth_file and not auth_file.value:find "^/" then
+    auth_file.value = name:match "^(.*/)" .. auth_file.value
+  end
+  return found
+end
+
+--- Key → { value =, where =, code = (of what is wrong with it) }.
+function config.find(request)
+  local sources = { of_options(request), of_environment() }
+  local own = user_file()
+  if own then sources[#sources + 1] = of_file(own) end
+  sources[#sources + 1] = of_file(config.system_file)
+  local found = {}
+  for i = #sources, 1, -1 do
+    for key, setting in pairs(sources[i]) do found[key] = setting end
+  end
+  for key, value in pairs(config.defaults) do
+    found[key] = found[key] or { value = value, where = "by default" }
+  end
+  return found
+end
+
+local function blame(setting, message, ...)
+  exit.fail(setting.code or "configuration", "%s: " .. message, setting.where,
+    ...)
+end
+
+-- The hosts end with their chroot.
+local function join(hosts, chroot)
+  if not chroot or chroot.value == "/" then return hosts.value end
+  if hosts.value:find("/", 1, true) then
+    local later = chroot.code and chroot or hosts
+    blame(later, "the hosts have a chroot already, %s (%s), and there is "
+      .. "another one, %s (%s)", hosts.value:match "/.*", hosts.where,
+      chroot.value, chroot.where)
+  end
+  return hosts.value .. chroot.value
+end
+
+-- What the library would say of its own options.
+local function check(found)
+  local acl, tick = found.acl, found.tick_time
+  if acl and acl.value ~= "open" and not found.auth_file then
+    blame(acl, "the ACL %s needs credentials: say where they are by "
+      .. "--auth-file, $ZKLOCK_AUTH_FILE or auth_file", acl.value)
+  elseif tick and 2 * tick.value > found.session_timeout.value then
+    blame(tick, "the tick time %g must be at most half of the session timeout, "
+      .. "%g (both in seconds)", tick.value, found.session_timeout.value)
+  end
+end
+
+--- `hosts` (with the chroot) and the options of zklock.connect, from what the
+-- arguments say; then what was found, and where.
+function config.read(request)
+  local found = config.find(request)
+  check(found)
+  local options = { loop = "luv" }
+  for _, key in ipairs { "session_timeout", "connect_timeout", "tick_time",
+      "acl" } do
+    options[key] = found[key] and found[key].value
+  end
+  if found.auth_file then
+    options.auth = credentials.read(found.auth_file.value)
+  end
+  return join(found.hosts, found.chroot), options, found
+end
+
+return config

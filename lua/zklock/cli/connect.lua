@@ -1,0 +1,41 @@
+--- A session as the settings want it; a command that gets none ends.
+local config = require "zklock.cli.config"
+local exit = require "zklock.cli.exit"
+local settings_file = require "zklock.cli.settings_file"
+local talk = require "zklock.cli.talk"
+local zklock = require "zklock"
+
+-- (Credentials are not shown: only where they are.)
+local function tell_settings(found)
+  local keys = {}
+  for key in pairs(settings_file.keys) do
+    if found[key] then keys[#keys + 1] = key end
+  end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    talk.say("%s = %s (%s)", key, tostring(found[key].value), found[key].where)
+  end
+end
+
+--- `limit`: seconds after which there is nothing left to connect for.  `more`:
+-- other options of zklock.connect.
+return function(request, limit, more)
+  local hosts, options, found = config.read(request)
+  options.connect_timeout = math.min(options.connect_timeout,
+    limit and math.max(limit, 0.001) or math.huge)
+  for name, value in pairs(more or {}) do options[name] = value end
+  if request.verbose then
+    tell_settings(found)
+    options.log = options.log or function(level, message)
+      talk.say("%s: %s", level, talk.bare(message))
+    end
+  end
+  local begun = zklock.now()
+  local session, message, code = zklock.connect(hosts, options)
+  if not session then exit.refuse(message, code) end
+  if request.verbose then
+    talk.say("connected in %.0f ms: session %s, session timeout %g s",
+      1000 * (zklock.now() - begun), session:id(), session:timeout())
+  end
+  return session
+end

@@ -1,0 +1,59 @@
+--- What options and settings say, read: each function returns a value, or nil
+-- and what is wrong.
+local core = require "zklock.core"
+local quote = require "zklock.quote"
+
+local convert = {}
+
+local units = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400 }
+
+function convert.text(text) return text end
+
+function convert.seconds(text)
+  local digits, unit = text:match "^(%d*%.?%d*)([smhd]?)$"
+  local number = digits and tonumber(digits)
+  if not number then
+    return nil, quote(text) .. " is no time: 30, 1.5, 10m, 1h, 2d"
+  end
+  return number * units[unit]
+end
+
+function convert.count(text)
+  local number = text:match "^%d+$" and tonumber(text)
+  if not number or number < 1 then
+    return nil, quote(text) .. " is no whole number from 1 on"
+  end
+  return number
+end
+
+--- How long a session, or the wait for one, may be: what the library takes.
+function convert.timeout(text)
+  local seconds, fault = convert.seconds(text)
+  if fault then return nil, fault end
+  if seconds < 0.1 or seconds > 86400 then
+    return nil, quote(text) .. " is not between 0.1 seconds and a day"
+  end
+  return seconds
+end
+
+function convert.hosts(text)
+  local fault = core.check_hosts(text)
+  if fault then return nil, "it " .. fault end
+  return text
+end
+
+--- `/` is none.
+function convert.chroot(text)
+  local fault = text ~= "/" and core.check_path(text)
+  if fault then return nil, quote(text) .. " " .. fault end
+  return text
+end
+
+local acls = { open = true, creator = true, read = true }
+
+function convert.acl(text)
+  if acls[text] then return text end
+  return nil, quote(text) .. " is none of open, creator and read"
+end
+
+return convert

@@ -1,0 +1,69 @@
+--- `zklock evict`: deletes the node of one contender.
+local await = require "zklock.cli.await"
+local exit = require "zklock.cli.exit"
+local output = require "zklock.cli.output"
+local rows = require "zklock.cli.rows"
+local talk = require "zklock.cli.talk"
+local terminal = require "zklock.cli.terminal"
+local visit = require "zklock.cli.visit"
+
+local GONE = 1 -- and whoever was asked has said no
+
+local function find(contenders, node)
+  for _, row in ipairs(contenders) do
+    if row.node == node or rows.node(row) == node then return row end
+  end
+end
+
+local words = { holds = "it holds the lock", waits = "it waits for the lock",
+  bystander = "no session owns it: it is passed over" }
+
+-- The longest lease there is: doc/protocol.md, "The lease".
+local holders_view = [[
+what its holder sees: its hold is lost, reason 'deleted', within a sixth of its
+  session timeout; until then it may believe that it holds the lock, while
+  somebody else is granted it, with a larger token.  If no server reaches it, it
+  may until its lease is over, for up to 0.95 of its session timeout.]]
+
+local function describe(row, now)
+  local state = rows.state(row)
+  talk.say("%s is a contender of %s (%s): %s", rows.node(row), row.path,
+    row.mode, words[state])
+  talk.say("  data %s, session %s, token %s, %s old", rows.data(row),
+    row.session, row.token, rows.duration(now - row.created))
+  if state == "holds" then
+    talk.say(holders_view)
+  elseif state == "waits" then
+    talk.say "who waits with it begins again, at the end of the queue"
+  end
+end
+
+local function ask(row)
+  if not terminal.can_ask() then
+    exit.fail("usage", "there is no terminal to ask on whether %s is to be "
+      .. "deleted: say --yes", rows.node(row))
+  end
+  local line = terminal.ask(("Delete %s? [y/N] "):format(rows.node(row)))
+  if not (line and line:lower():find "^%s*y") then
+    exit.fail(GONE, "nothing was deleted")
+  end
+end
+
+local function gone(request)
+  exit.fail(GONE, "%s has no contender %s (any more)", request.path,
+    (require "zklock.quote"(request.node)))
+end
+
+return function(request)
+  return visit.servers(request, function(session)
+    local contenders = visit.answer(session:contenders(request.path))
+    local row = find(rows.number(request.path, contenders), request.node)
+    if not row then gone(request) end
+    describe(row, rows.servers_time(contenders, await.time_of_day()))
+    if not request.yes then ask(row) end
+    if not visit.answer(session:evict(request.path, row.node)) then
+      gone(request)
+    end
+    output.line("deleted " .. rows.node(row))
+  end)
+end

@@ -1,0 +1,63 @@
+--- Exit codes, and how a command ends with one: those of sysexits.h, where a
+-- shell has none of its own.
+local talk = require "zklock.cli.talk"
+
+local exit = {}
+
+exit.codes = {
+  ok = 0,
+  usage = 64,         -- the arguments cannot be understood
+  unavailable = 69,   -- no connection to a server
+  internal = 70,      -- a defect of ours
+  unwritable = 74,    -- standard output cannot be written
+  not_granted = 75,   -- the lock was not granted in time: try again later
+  lost = 76,          -- the lock was lost while the command ran
+  refused = 77,       -- credentials or an ACL forbid it
+  configuration = 78, -- a file of settings is at fault
+  not_executable = 126,
+  not_found = 127,
+}
+
+--- A process that a signal has ended: 128 and its number.
+function exit.of_signal(number) return 128 + number end
+
+local Failure = {}
+
+Failure.__tostring = function(self) return self.message end
+
+local function failure(code, message)
+  return setmetatable({ code = exit.codes[code] or code, message = message },
+    Failure)
+end
+
+--- Ends the command: its task unwinds to `main`, which says the message and
+-- exits with the code of that name (or number).
+function exit.fail(code, message, ...)
+  if select("#", ...) > 0 then message = message:format(...) end
+  error(failure(code, message), 0)
+end
+
+--- What has ended a task, for xpcall: a code, and a message, if there is one.
+function exit.explain(problem)
+  if getmetatable(problem) == Failure then return problem end
+  local text = tostring(problem)
+  -- (The interpreter's SIGINT, before somebody has another one.)
+  if text:find "interrupted!$" then return failure(exit.of_signal(2)) end
+  -- What the library calls misuse came in as an argument.
+  local misuse = text:match "^[^\n]-:%d+: zklock: ([^\n]*)$"
+  if misuse then return failure("usage", misuse) end
+  return failure("internal", debug.traceback("internal error: " .. text, 2))
+end
+
+-- The library's codes.
+local of_refusal = {
+  timeout = "not_granted", busy = "not_granted",
+  lost = "lost", auth = "refused", invalid = "usage", deadlock = "usage",
+}
+
+--- What the library has refused with `nil, message, code` ends the command.
+function exit.refuse(message, code)
+  exit.fail(of_refusal[code] or "unavailable", "%s", talk.bare(message))
+end
+
+return exit

@@ -1,0 +1,57 @@
+--- The command `zklock`: reads the arguments, runs one of the commands in a
+-- task of luv's loop, and exits with its code.
+--
+-- It runs on Lua 5.3, 5.4 and LuaJIT: what ends a task is caught inside of it
+-- (luv ends the process at an error in a callback), and Lua 5.1 cannot yield
+-- there.
+local exit = require "zklock.cli.exit"
+local load = require "zklock.cli.load"
+local talk = require "zklock.cli.talk"
+
+local cli = {}
+
+-- Says why it has ended, if that is to be said; the code.
+local function give_up(failure)
+  if failure.message then talk.say(failure.message) end
+  return failure.code
+end
+
+-- Runs `command(request)` in a task; its exit code.
+local function run(command, request)
+  local uv = load "luv"
+  local code
+  local task = coroutine.create(function()
+    local ok, outcome = xpcall(command, exit.explain, request)
+    code = ok and (outcome or exit.codes.ok) or give_up(outcome)
+    uv.stop()
+  end)
+  assert(coroutine.resume(task))
+  while not code do
+    uv.run()
+    if not code and not uv.loop_alive() then
+      error "nothing is left to wait for"
+    end
+  end
+  return code
+end
+
+-- (The rock's command runs on the Lua for which the rock was installed.)
+local function check_lua()
+  if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
+    exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "
+      .. "yield across pcall: LuaJIT, Lua 5.3 and Lua 5.4 can")
+  end
+end
+
+--- Ends the process.
+function cli.main(arguments)
+  local ok, outcome = xpcall(function()
+    check_lua()
+    require "zklock.guardian".fill_standard()
+    local request = require "zklock.cli.arguments".read(arguments)
+    return run(require("zklock.cli." .. request.command), request)
+  end, exit.explain)
+  os.exit(ok and outcome or give_up(outcome))
+end
+
+return cli

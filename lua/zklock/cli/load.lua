@@ -1,0 +1,20 @@
+--- Loads a library that the command stands on, and the locks do not: where one
+-- is missing, a sentence says what to install.
+local exit = require "zklock.cli.exit"
+
+local packages = {
+  argparse = "lua-argparse",
+  luv = "lua-luv",
+  dkjson = "lua-dkjson",
+}
+
+return function(name)
+  local ok, library = pcall(require, name)
+  if ok then return library end
+  if not tostring(library):find("module '" .. name .. "' not found", 1, true)
+  then
+    error(library, 0)
+  end
+  exit.fail("unavailable", "the Lua library %s is missing: install Debian's "
+    .. "package %s, or 'luarocks install %s'", name, packages[name], name)
+end

@@ -1,0 +1,73 @@
+--- `zklock ls`: who holds a lock and who waits for it.
+local await = require "zklock.cli.await"
+local exit = require "zklock.cli.exit"
+local output = require "zklock.cli.output"
+local rows = require "zklock.cli.rows"
+local table_of = require "zklock.cli.table"
+local talk = require "zklock.cli.talk"
+local visit = require "zklock.cli.visit"
+local walk = require "zklock.cli.walk"
+local window = require "zklock.cli.window"
+local plain = require "zklock.plain"
+
+-- So many lines are written at once.
+local BATCH = 256
+
+local function write(lines)
+  for first = 1, #lines, BATCH do
+    local last = math.min(first + BATCH - 1, #lines)
+    output.write(table.concat(lines, "\n", first, last) .. "\n")
+  end
+end
+
+local function show_json(contenders)
+  local lines = {}
+  for i, row in ipairs(contenders) do lines[i] = rows.json(row) end
+  write(lines)
+end
+
+local function show_table(contenders)
+  local now = rows.servers_time(contenders, await.time_of_day())
+  write(table_of(contenders, now, (window.size(1))))
+end
+
+local function list(session, request)
+  local path = request.path
+  local contenders, is_there = visit.answer(session:contenders(path))
+  rows.number(path, contenders)
+  if request.json then
+    show_json(contenders)
+  elseif #contenders > 0 then
+    show_table(contenders)
+  else
+    talk.say(is_there and "nobody holds %s or waits for it"
+      or "nobody holds %s or waits for it: there is no such node", path)
+  end
+end
+
+local function list_all(session, request)
+  local found, refusal = 0, nil
+  walk(session, request.path, function(path, contenders)
+    found = found + 1
+    rows.number(path, contenders)
+    if request.json then return show_json(contenders) end
+    output.line((found > 1 and "\n" or "") .. plain.text(path) .. ":")
+    show_table(contenders)
+  end, function(path, message, code)
+    if code ~= "auth" then exit.refuse(message, code) end
+    talk.say("%s is left out: %s", path, talk.bare(message))
+    refusal = "refused"
+  end)
+  if found == 0 and not refusal and not request.json then
+    talk.say("nobody holds or waits for anything at %s or below",
+      request.path)
+  end
+  return refusal and exit.codes[refusal]
+end
+
+return function(request)
+  return visit.servers(request, function(session)
+    output.heed()
+    return (request.recursive and list_all or list)(session, request)
+  end)
+end

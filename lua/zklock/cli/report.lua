@@ -1,0 +1,120 @@
+--- What `zklock check` has found, in words and as JSON.
+local load = require "zklock.cli.load"
+
+local report = {}
+
+local function ms(seconds) return ("%.1f ms"):format(seconds * 1000) end
+
+local function spread(times)
+  return ("%s (%s to %s)"):format(ms(times.median), ms(times.least),
+    ms(times.most))
+end
+
+local function yes_or_no(value)
+  if value == nil then return "not known" end
+  return value and "yes" or "no"
+end
+
+local function section(title, lines)
+  local parts = { title }
+  for _, line in ipairs(lines) do
+    parts[#parts + 1] = ("  %-12s %s"):format(line[1], line[2])
+  end
+  return table.concat(parts, "\n")
+end
+
+function report.servers(servers, containers)
+  local lines = { "servers" }
+  for _, one in ipairs(servers) do
+    local name = ("%s:%d"):format(one.host, one.port)
+    if one.address and one.address ~= one.host then
+      name = ("%s (%s)"):format(name, one.address)
+    end
+    lines[#lines + 1] = ("  %-24s %s"):format(name, one.problem
+      or ("ZooKeeper %s, %s, answers in %s"):format(one.version, one.mode,
+        ms(one.answered_after)))
+  end
+  lines[#lines + 1] = "  empty directories vanish (containers): "
+    .. yes_or_no(containers)
+  return table.concat(lines, "\n")
+end
+
+function report.session(session)
+  return section("session", {
+    { "timeout", ("%g s"):format(session.timeout) },
+    { "lease", ("%.1f to %.1f s: so long a hold goes on when the servers fall "
+      .. "silent"):format(session.lease.least, session.lease.most) },
+    { "round trip", spread(session.round_trip) },
+  })
+end
+
+function report.lock(lock)
+  local lines = {}
+  local function add(name, value)
+    if value then lines[#lines + 1] = { name, value } end
+  end
+  add("acquire", lock.acquire and spread(lock.acquire))
+  add("release", lock.release and spread(lock.release))
+  add("may create", yes_or_no(lock.may_create))
+  add("may delete", yes_or_no(lock.may_delete))
+  if lock.open_to_strangers ~= nil then
+    add("open", yes_or_no(lock.open_to_strangers))
+  end
+  return section("lock " .. lock.path, lines)
+end
+
+local function security(found)
+  local who = #found.access.schemes > 0
+    and table.concat(found.access.schemes, ", ") or "nobody (no credentials)"
+  local without = "no (the client library was built %s it)"
+  return section("access", {
+    { "we are", who },
+    { "acl", found.access.acl },
+    { "TLS", without:format(found.tls.in_library and "with" or "without")
+      .. ": doc/tls.md has the tunnel" },
+    { "SASL", without:format(found.sasl.in_library and "with" or "without") },
+  })
+end
+
+local function list(title, messages)
+  if #messages == 0 then return "" end
+  return "\n" .. title .. "\n  " .. table.concat(messages, "\n  ")
+end
+
+--- What is told at the end.
+function report.rest(found)
+  return security(found) .. list("to be known", found.remarks)
+    .. (#found.problems == 0 and "\nnothing is wrong"
+      or list("wrong", found.problems))
+end
+
+local order = { "code", "servers", "containers", "session", "lock", "access",
+  "tls", "sasl", "problems", "remarks", "host", "port", "address",
+  "reachable", "version", "mode", "answered_after", "problem", "timeout",
+  "asked", "lease", "round_trip", "path", "granted", "acquire", "release",
+  "may_create", "may_delete", "open_to_strangers", "clock_ahead", "refusal",
+  "least", "median", "most", "schemes", "acl", "spoken", "in_library" }
+
+-- An empty table is a list here.
+local function as_list(json, items)
+  return setmetatable(items, { __jsontype = json and "array" })
+end
+
+--- One object, in one line; times in seconds.
+function report.json(found, code)
+  local json, object = load "dkjson", {}
+  for key, value in pairs(found) do object[key] = value end
+  object.code, object.error = code, nil
+  for _, items in ipairs { found.problems, found.remarks,
+    found.access.schemes } do as_list(json, items) end
+  local shown = {}
+  for i, server in ipairs(found.servers) do
+    shown[i] = {}
+    for key, value in pairs(server) do shown[i][key] = value end
+    shown[i].at = nil
+  end
+  object.servers = as_list(json, shown)
+  return json.encode(object, { keyorder = order })
+end
+
+return report

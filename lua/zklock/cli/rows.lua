@@ -1,0 +1,105 @@
+--- The contenders of a path, as people and programs see them.
+local load = require "zklock.cli.load"
+local plain = require "zklock.plain"
+local quote = require "zklock.quote"
+
+local rows = {}
+
+--- Numbers them: 1 is the head of the queue.
+function rows.number(path, contenders)
+  for place, row in ipairs(contenders) do
+    row.path, row.place = path, place
+  end
+  return contenders
+end
+
+--- `bystander`: a node that no session owns, which is passed over.
+function rows.state(row)
+  if row.session == "0x0" then return "bystander" end
+  return row.holds and "holds" or "waits"
+end
+
+--- The servers' time, in seconds since 1970, as far as it can be told.
+--
+-- `created` is the leader's time of day, and nothing that is only read tells
+-- what that is now.  So ours stands for it, but where the servers' is known to
+-- be later: nothing was made in the future.  That is right enough: an age is
+-- for people, who ask whether it is seconds or days; it is wrong by what the
+-- clocks differ by, the same for all rows.  No lock depends on it.
+function rows.servers_time(contenders, now)
+  for _, row in ipairs(contenders) do
+    if row.created > now then now = row.created end
+  end
+  return now
+end
+
+local units = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }
+
+--- `4d03h`, `2h05m`, `12m40s`, `9s`
+function rows.duration(seconds)
+  seconds = math.floor(math.max(seconds, 0))
+  for i, unit in ipairs(units) do
+    local less = units[i + 1]
+    if seconds >= unit[2] or not less then
+      local rest = less and seconds % unit[2] / less[2]
+      return ("%d%s"):format(math.floor(seconds / unit[2]), unit[1])
+        .. (rest and ("%02d%s"):format(math.floor(rest), less[1]) or "")
+    end
+  end
+end
+
+local none = {}
+
+function rows.node(row) return plain.show(row.node, none) end
+
+-- Enough of it for a line of a person's.
+local MOST = 1000
+
+--- A stranger's: in quotation marks, so that it cannot be taken for ours.
+function rows.data(row)
+  if row.data then return quote(row.data:sub(1, MOST), #row.data > MOST) end
+  return ("(%d bytes)"):format(row.size or 0)
+end
+
+local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+  .. "0123456789+/"
+
+local function base64(bytes)
+  local filled = ("\0"):rep(-#bytes % 3)
+  return ((bytes .. filled):gsub("...", function(three)
+    local a, b, c = three:byte(1, 3)
+    local number, digits = a * 65536 + b * 256 + c, {}
+    for i = 4, 1, -1 do
+      local digit = number % 64
+      digits[i], number = alphabet:sub(digit + 1, digit + 1),
+        (number - digit) / 64
+    end
+    return table.concat(digits)
+  end):sub(1, -#filled - 1) .. ("="):rep(#filled))
+end
+
+local is_mark = { ["\\"] = true }
+
+-- What plain.show escapes of a text without control characters is no UTF-8, or
+-- a mark of direction, which is; both are as well told in base64.
+local function is_text(data)
+  local printable = data:gsub("[%c\127\\]", "")
+  return plain.show(printable, is_mark) == printable
+end
+
+local order = { "time", "change", "path", "place", "node", "mode", "sequence",
+  "token", "holds", "session", "created", "data", "data_base64", "size" }
+
+--- One JSON object: the row's fields, always in the same order.  JSON is UTF-8:
+-- what is none stands in `data_base64` in place of `data`.
+function rows.json(row, more)
+  local json, object = load "dkjson", {}
+  for key, value in pairs(row) do object[key] = value end
+  for key, value in pairs(more or none) do object[key] = value end
+  if row.data and not is_text(row.data) then
+    object.data, object.data_base64 = nil, base64(row.data)
+  end
+  return json.encode(object, { keyorder = order })
+end
+
+return rows

@@ -1,0 +1,297 @@
+--- `zklock run`: a command under a lock.
+--
+-- Three processes: this one has the session and the lock; its guardian, which
+-- is forked before anything else; and the command, which the guardian starts
+-- when the lock is granted.
+local exit = require "zklock.cli.exit"
+local load = require "zklock.cli.load"
+local connect = require "zklock.cli.connect"
+local Keeper = require "zklock.cli.keeper"
+local once = require "zklock.cli.once"
+local signals = require "zklock.cli.signals"
+local talk = require "zklock.cli.talk"
+local Times = require "zklock.cli.times"
+local waiting = require "zklock.cli.waiting"
+local zklock = require "zklock"
+
+local uv = load "luv"
+
+local GRACE = 5
+
+-- What is left when the guardian was killed gets SIGKILL so often, so long.
+local LOOK_AGAIN, KILL_PATIENCE = 20, 5000 -- milliseconds
+
+-- How often the guardian hears of the lease, and how long before its end it
+-- begins to end the command: parts of the session timeout.  (The first is less
+-- than the pace of heartbeats, a twelfth; the second leaves more than half of
+-- the shortest lease.)
+local TELLING, MARGIN = 1 / 40, 1 / 6
+
+local Run = {}
+Run.__index = Run
+
+-- Whose node it is, for others to see: where, which process, what it runs.
+local function describe(request)
+  return request.data or ("%s:%d %s"):format(uv.os_gethostname(),
+    uv.os_getpid(), request.words[1]:match "[^/]*$")
+end
+
+-- The task waits until somebody says what has come of the command.
+function Run:await()
+  if self.outcome then return end
+  self.task = coroutine.running()
+  coroutine.yield()
+end
+
+function Run:conclude(outcome)
+  self.outcome = self.outcome or outcome
+  local task = self.task
+  self.task = nil
+  if task then assert(coroutine.resume(task)) end
+end
+
+-- What the guardian says.
+
+local on = {}
+
+function on.started(self, pid)
+  self.pid = tonumber(pid)
+  self.times:mark "started in"
+end
+
+function on.failed(self, detail)
+  local code, problem = detail:match "^(%d+) (.*)$"
+  self:conclude { code = tonumber(code), problem = problem }
+end
+
+function on.stopped(self) self.keeper:stop() end
+
+local endings = {
+  lease = "no server has answered for too long: the command is ended before "
+    .. "somebody else can have the lock",
+  ["max-hold"] = "the command has run for as long as --max-hold allows: it is "
+    .. "ended",
+}
+
+function on.ending(self, why)
+  self.ended_by = endings[why] and why
+  if endings[why] then talk.say(endings[why]) end
+end
+
+function on.killing(self)
+  talk.say("it did not end in time: it is killed")
+end
+
+function on.exited(self, code)
+  self:conclude { code = tonumber(code) }
+end
+
+function on.signaled(self, number)
+  number = tonumber(number)
+  self:conclude { code = exit.of_signal(number), signal = number }
+end
+
+-- It was killed, and the command's leader with it: not all that came of it.
+-- Only what has ended may be followed by somebody else.  (Where nobody asks how
+-- orphans have ended they stay in their group for ever.)
+function on.gone(self)
+  if self.outcome then return end
+  if not self.granted then
+    talk.say "the guardian was killed: nothing is run"
+    self:abandon(exit.codes.internal)
+  end
+  local timer, patience = uv.new_timer(), KILL_PATIENCE / LOOK_AGAIN
+  timer:start(0, LOOK_AGAIN, function()
+    patience = patience - 1
+    local is_left = self.pid and uv.kill(-self.pid, "sigkill")
+    if is_left and patience > 0 then return end
+    timer:close()
+    self:conclude { code = exit.codes.internal,
+      problem = "its guardian was killed, and it was killed, too" }
+  end)
+end
+
+-- Signals.
+
+-- Before the command runs they end us; then they are the command's.
+function Run:on_signal(number)
+  if self.granted then
+    self.keeper:signal(number)
+  elseif number ~= signals.number_of "WINCH" then
+    self:abandon(exit.of_signal(number), number)
+  end
+end
+
+-- Before the command runs.
+function Run:abandon(code, number)
+  waiting.erase()
+  if self.session then self.session:close() end
+  self:leave(code, number)
+end
+
+-- In a terminal a shell, and a script, see from how we end that it was Ctrl-C.
+function Run:leave(code, number)
+  if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
+    self.unwatch()
+    zklock.release_on_signal "INT"
+    uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
+  end
+  os.exit(code)
+end
+
+function Run:watch_signals()
+  local unwatch = signals.watch("TERM INT HUP QUIT USR1 USR2 WINCH",
+    function(number) self:on_signal(number) end)
+  local unwatch_stops = signals.watch("TSTP", function(number)
+    if self.granted then self.keeper:signal(number) else self.keeper:stop() end
+  end)
+  local unwatch_goings = signals.watch("CONT", function()
+    self.keeper:go_on()
+  end)
+  self.unwatch = function() unwatch() unwatch_stops() unwatch_goings() end
+end
+
+-- The lock.
+
+local function make_lock(session, request)
+  local path = request.path
+  if request.permits then return session:semaphore(path, request.permits) end
+  if request.exclusive then return session:rwlock(path).write end
+  if request.shared then return session:rwlock(path).read end
+  return session:mutex(path)
+end
+
+function Run:acquire()
+  local request, guard, message, code = self.request
+  local lock = make_lock(self.session, request)
+  local data = { data = self.holder }
+  if request.try then
+    guard, message, code = lock:try_acquire(data)
+  else
+    -- What connecting took is a part of it, in tenths.
+    local gone = math.floor(self.times:elapsed() * 10) / 10
+    data.timeout = request.timeout and math.max(0, request.timeout - gone)
+    local stop = waiting.begin(self.session, request.path, self.times)
+    guard, message, code = lock:acquire(data)
+    stop()
+  end
+  if not guard then exit.refuse(message, code) end
+  self.times:mark "granted in"
+  return guard
+end
+
+-- The guardian hears until when the hold is proven, and when it is lost.
+function Run:tell_lease(guard)
+  local timeout = self.session:timeout()
+  local margin = math.min(self.grace, timeout * MARGIN)
+  -- (The clock first: who is stopped between the two promises less, not more.)
+  local function tell()
+    local moment = zklock.now()
+    if guard:is_held() then
+      self.keeper:lease(moment + guard:lease(), margin)
+    end
+  end
+  tell()
+  self.timer = uv.new_timer()
+  local period = math.max(10, math.floor(timeout * TELLING * 1000))
+  self.timer:start(period, period, tell)
+  guard:on_lost(function(_, _, reason)
+    self.loss = reason
+    if self.outcome then return end
+    talk.say("%s was lost (%s): the command is ended", guard.path, reason)
+    self.keeper:finish()
+  end)
+  guard:on_revoke(function()
+    talk.say("somebody asks for %s: the command is sent SIGTERM", guard.path)
+    self.keeper:signal(signals.number_of "TERM")
+  end)
+end
+
+-- With `--once-per`: is it time?  If not, it is over.
+function Run:is_due(guard)
+  local period = self.request.once_per
+  if not period then return true end
+  local is_due, age = once.is_due(self.session, guard, period)
+  if is_due then return true end
+  if self.request.verbose then
+    talk.say("not due: the last successful run ended %.0f s before", age)
+  end
+  self:conclude { code = exit.codes.ok }
+  return false
+end
+
+function Run:note_success(guard)
+  if self.request.once_per and self.outcome.code == 0 and not self.ended_by
+      and guard:is_held() then
+    once.note(self.session, guard, self.holder)
+  end
+end
+
+-- Runs the command under the lock.
+function Run:execute(guard)
+  self.granted = true
+  self:tell_lease(guard)
+  self.keeper:run(guard:token())
+  self:await()
+  self.times:mark "ended after"
+  self.timer:close()
+end
+
+-- Gives the lock back, and says what was wrong; the exit code.
+function Run:close(guard)
+  local outcome = self.outcome
+  local kept, message = guard:release()
+  self.session:close()
+  self.times:mark "released in"
+  if outcome.problem then
+    exit.fail(outcome.code, "%s: %s", self.request.words[1], outcome.problem)
+  end
+  if not kept then exit.fail("lost", "%s", talk.bare(message)) end
+  if self.ended_by then return exit.codes.lost end
+  if outcome.signal then self:leave(outcome.code, outcome.signal) end
+  return outcome.code
+end
+
+-- From the connection to the end; the exit code.
+function Run:proceed()
+  if self.request.verbose then
+    talk.say("loaded in %.1f ms", os.clock() * 1000)
+  end
+  self.session = connect(self.request, self.request.timeout)
+  self.times:mark()
+  local guard = self:acquire()
+  if not self:is_due(guard) then return self:close(guard) end
+  self:execute(guard)
+  self:note_success(guard)
+  return self:close(guard)
+end
+
+return function(request)
+  local self = setmetatable({
+    request = request,
+    grace = request.grace or GRACE,
+    holder = describe(request),
+    times = Times.new(request.verbose),
+  }, Run)
+  local heard = { gone = function() on.gone(self) end }
+  for word, fn in pairs(on) do
+    heard[word] = function(detail) fn(self, detail) end
+  end
+  local problem
+  self.keeper, problem = Keeper.start({
+    words = request.words, path = request.path, holder = self.holder,
+    grace = self.grace, max_hold = request.max_hold,
+  }, heard)
+  if not self.keeper then
+    exit.fail("internal", "cannot start a process: %s", problem)
+  end
+  self:watch_signals()
+  local ok, code = xpcall(self.proceed, exit.explain, self)
+  -- While the command runs nothing of ours gives the lock back: the guardian
+  -- hears that we are gone.
+  if self.session and (self.outcome or not self.granted) then
+    self.session:close()
+  end
+  if not ok then error(code, 0) end
+  return code
+end

@@ -1,0 +1,157 @@
+--- Asks each server of a list of hosts how it is, with the four-letter word
+-- `srvr`, which every server answers unless it is told not to.
+local await = require "zklock.cli.await"
+local plain = require "zklock.plain"
+local uv = require "luv"
+
+local servers = {}
+
+-- Seconds, and bytes of an answer.
+local PATIENCE = 2
+local MOST = 8192
+
+local function parse_one(text)
+  local host, port = text:match "^%[(.-)%]:?(%d*)$"
+  if not host then host, port = text:match "^([^:]+):?(%d*)$" end
+  if not host then host, port = text, "" end
+  return { host = host, port = port == "" and 2181 or tonumber(port) }
+end
+
+--- `{ host =, port = }` of each host in a list like that of zklock.connect.
+function servers.parse(hosts)
+  local list = {}
+  for one in hosts:gsub("/.*", ""):gmatch "[^,%s]+" do
+    list[#list + 1] = parse_one(one)
+  end
+  return list
+end
+
+--- 3.5, from which on there are containers.
+function servers.is_new_enough(version)
+  local major, minor = version:match "^(%d+)%.(%d+)"
+  major, minor = tonumber(major) or 0, tonumber(minor) or 0
+  return major > 3 or major == 3 and minor >= 5
+end
+
+--- Do directories vanish that are empty?  The version tells: a server shows a
+-- container as a persistent node.  nil: nobody has said his version.
+function servers.have_containers(list)
+  local known, all = false, true
+  for _, server in ipairs(list) do
+    if server.version then
+      known, all = true, all and servers.is_new_enough(server.version)
+    end
+  end
+  if known then return all end
+end
+
+-- What a stranger says is shown in one line of a moderate length.
+local function shown(text) return plain.text((text:sub(1, 100))) end
+
+local function read_answer(server, text)
+  local version = text:match "Zookeeper version: ([%d.]+)"
+  if version then
+    server.version = version
+    server.mode = shown(text:match "Mode: (%S+)" or "unknown")
+    return
+  end
+  local line = text:match "^%s*([^\n]+)"
+  server.problem = line and "says: " .. shown(line)
+    or "has closed the connection without an answer"
+end
+
+-- One address: `done(server)` when it has answered, or will not.
+local function ask(server, done)
+  local tcp, text, stop = uv.new_tcp(), "", nil
+  local begun = await.now()
+  local function finish(problem)
+    if tcp:is_closing() then return end
+    stop()
+    tcp:close()
+    server.problem = problem
+    if not problem then read_answer(server, text) end
+    done()
+  end
+  stop = await.after(PATIENCE, function()
+    finish(server.reachable and "is silent" or "cannot be reached: no answer")
+  end)
+  local function read(problem, chunk)
+    if chunk then text = text .. chunk end
+    if not server.answered_after then
+      server.answered_after = await.now() - begun
+    end
+    if problem or not chunk or #text > MOST then finish() end
+  end
+  local ok, refused = tcp:connect(server.address, server.port, function(problem)
+    if tcp:is_closing() then return end
+    if problem then return finish("cannot be reached: " .. problem) end
+    server.reachable, begun = true, await.now()
+    tcp:read_start(read)
+    tcp:write "srvr"
+  end)
+  if not ok then finish("cannot be reached: " .. tostring(refused)) end
+end
+
+local function resolve(entry, done)
+  uv.getaddrinfo(entry.host, nil, { socktype = "stream" },
+    function(problem, found)
+      local addresses, seen = {}, {}
+      for _, one in ipairs(not problem and found or {}) do
+        if not seen[one.addr] then
+          seen[one.addr] = true
+          addresses[#addresses + 1] = one.addr
+        end
+      end
+      done(addresses, problem)
+    end)
+end
+
+local function describe(entry, address)
+  return { host = entry.host, port = entry.port, address = address,
+    reachable = false }
+end
+
+--- `{ host=, port=, address=, reachable=, version=, mode=, answered_after=,
+-- problem= }` for each address of each host; it takes two seconds at the most.
+function servers.ask(hosts)
+  local list, entries = {}, servers.parse(hosts)
+  return await.call(function(go_on)
+    local open = #entries
+    local stop
+    local function finish()
+      open = open - 1
+      if open > 0 then return end
+      stop()
+      go_on(list)
+    end
+    -- A name server may be silent for longer.
+    stop = await.after(PATIENCE + 0.5, function() go_on(list) end)
+    for at, entry in ipairs(entries) do
+      local unknown = describe(entry)
+      unknown.at, unknown.problem = at, "its name cannot be looked up in time"
+      list[#list + 1] = unknown
+      resolve(entry, function(addresses, problem)
+        if #addresses == 0 then
+          unknown.problem = "its name cannot be looked up: "
+            .. tostring(problem)
+          return finish()
+        end
+        open = open + #addresses
+        unknown.problem = nil
+        for i, address in ipairs(addresses) do
+          local server = i == 1 and unknown or describe(entry)
+          server.address, server.at = address, at
+          if i > 1 then list[#list + 1] = server end
+          ask(server, finish)
+        end
+        finish()
+      end)
+    end
+    if open == 0 then
+      stop()
+      go_on(list)
+    end
+  end)
+end
+
+return servers

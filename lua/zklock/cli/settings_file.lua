@@ -1,0 +1,79 @@
+--- A file of settings: lines `key = value`.  A `#` begins a comment, at the
+-- beginning of a line or after white space.
+local convert = require "zklock.cli.convert"
+local exit = require "zklock.cli.exit"
+local quote = require "zklock.quote"
+
+local settings_file = {}
+
+--- The keys, and how each is read.
+settings_file.keys = {
+  hosts = convert.hosts,
+  chroot = convert.chroot,
+  session_timeout = convert.timeout,
+  connect_timeout = convert.timeout,
+  tick_time = convert.timeout,
+  auth_file = convert.text,
+  acl = convert.acl,
+}
+
+local function list_keys()
+  local names = {}
+  for name in pairs(settings_file.keys) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+-- Its text, nil if there is none.
+local function read(name)
+  local file, problem, number = io.open(name, "rb")
+  if not file then
+    if number == 2 or number == 20 then return nil end -- ENOENT, ENOTDIR
+    exit.fail("configuration", "%s", problem)
+  end
+  local text, why = file:read "*a"
+  file:close()
+  if not text then exit.fail("configuration", "%s: %s", name, why) end
+  return text
+end
+
+-- What a line says: a key and its value, or nothing.
+local function split(line, where)
+  line = (" " .. line):gsub("%s#.*$", ""):match "^%s*(.-)%s*$"
+  if line == "" then return nil end
+  local key, value = line:match "^([^=]-)%s*=%s*(.*)$"
+  if not key then
+    exit.fail("configuration", "%s: this is no line 'key = value'", where)
+  elseif not settings_file.keys[key] then
+    exit.fail("configuration", "%s: there is no setting %s; there are %s",
+      where, quote(key), list_keys())
+  elseif value == "" then
+    exit.fail("configuration", "%s: %s has no value", where, key)
+  end
+  return key, value
+end
+
+--- Key → { value =, where = "FILE:LINE" }; nothing if there is no such file.
+function settings_file.read(name)
+  local text = read(name)
+  local found, number = {}, 0
+  for line in ((text or "") .. "\n"):gmatch "(.-)\r?\n" do
+    number = number + 1
+    local where = ("%s:%d"):format(name, number)
+    local key, value = split(line, where)
+    if key then
+      if found[key] then
+        exit.fail("configuration", "%s: %s is set in %s, too", where, key,
+          found[key].where)
+      end
+      local read_value, fault = settings_file.keys[key](value)
+      if fault then
+        exit.fail("configuration", "%s: %s: %s", where, key, fault)
+      end
+      found[key] = { value = read_value, where = where }
+    end
+  end
+  return found
+end
+
+return settings_file

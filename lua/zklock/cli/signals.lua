@@ -1,0 +1,33 @@
+--- Signals, in luv's loop.
+local guardian = require "zklock.guardian"
+local load = require "zklock.cli.load"
+
+local uv = load "luv"
+local signals = {}
+
+local function number_of(name) return uv.constants["SIG" .. name] end
+
+signals.number_of = number_of
+
+--- Calls `fn(number)` for each of these signals ("TERM INT …"), but for those
+-- that were ignored when we were started, and stay so.  What is returned stops
+-- that, and each signal does what it did before.
+function signals.watch(names, fn)
+  local handles = {}
+  for name in names:gmatch "%S+" do
+    local number = number_of(name)
+    if not guardian.keep_ignored(number) then
+      local handle = uv.new_signal()
+      handle:start(number, function() fn(number) end)
+      handle:unref()
+      handles[#handles + 1] = handle
+    end
+  end
+  return function()
+    for _, handle in ipairs(handles) do
+      if not handle:is_closing() then handle:close() end
+    end
+  end
+end
+
+return signals

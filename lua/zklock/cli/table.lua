@@ -1,0 +1,60 @@
+--- Rows as a table, for people.  The data stand last: whatever a stranger has
+-- written there, the columns before them are in line.
+local rows = require "zklock.cli.rows"
+local text = require "zklock.cli.text"
+
+-- A longer name, a stranger's, pushes its own row only.
+local WIDEST = 60
+
+local columns = {
+  { "PLACE", function(row) return ("%d"):format(row.place) end },
+  { "KIND", function(row) return row.mode end },
+  { "STATE", rows.state },
+  { "AGE", function(row, now) return rows.duration(now - row.created) end },
+  { "SESSION", function(row) return row.session end },
+  { "TOKEN", function(row) return row.token end },
+  { "NODE", rows.node },
+  { "DATA", rows.data },
+}
+
+local function cells_of(row, now)
+  local cells = {}
+  for i, column in ipairs(columns) do cells[i] = column[2](row, now) end
+  return cells
+end
+
+local function measure(lines)
+  local widths = {}
+  for i = 1, #columns - 1 do
+    widths[i] = 0
+    for _, cells in ipairs(lines) do
+      local width = text.width(cells[i])
+      if width > widths[i] and width <= WIDEST then widths[i] = width end
+    end
+  end
+  return widths
+end
+
+local function join(cells, widths)
+  local parts = {}
+  for i, cell in ipairs(cells) do
+    local width = widths[i]
+    parts[i] = width and text.width(cell) < width and text.pad(cell, width)
+      or cell
+  end
+  return table.concat(parts, "  ")
+end
+
+--- Lines, the first one with the columns' names; each cut to `width`, if that
+-- is said.  `now`: the servers' time.
+return function(contenders, now, width)
+  local lines = { {} }
+  for i, column in ipairs(columns) do lines[1][i] = column[1] end
+  for i, row in ipairs(contenders) do lines[i + 1] = cells_of(row, now) end
+  local widths = measure(lines)
+  for i, cells in ipairs(lines) do
+    local line = join(cells, widths)
+    lines[i] = width and text.cut(line, width) or line
+  end
+  return lines
+end

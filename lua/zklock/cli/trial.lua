@@ -1,0 +1,116 @@
+--- Tries a lock as others would use it, and what is granted to whom.
+local await = require "zklock.cli.await"
+local exit = require "zklock.cli.exit"
+local leaving = require "zklock.cli.leaving"
+local talk = require "zklock.cli.talk"
+local visit = require "zklock.cli.visit"
+local zklock = require "zklock"
+
+local trial = {}
+
+-- Seconds to wait for somebody else's lock; how often it is done, how often the
+-- servers are asked.
+local PATIENCE = 5
+local TIMES = 5
+local REQUESTS = 20
+
+-- Of some times: the least, the middle one, the most.
+local function summary(times)
+  table.sort(times)
+  return { least = times[1], median = times[math.ceil(#times / 2)],
+    most = times[#times] }
+end
+
+local function timed(fn, ...)
+  local begun = await.now()
+  local result, message, code = fn(...)
+  return await.now() - begun, result, message, code
+end
+
+--- How long an answer takes: to what is at the path, if anything is.
+function trial.round_trip(session, path)
+  local times = {}
+  for i = 1, REQUESTS do
+    local seconds, answer, message, code = timed(session.stat, session, path)
+    if answer == nil then exit.refuse(message, code) end
+    times[i] = seconds
+  end
+  return summary(times)
+end
+
+-- The leader's time of day and ours, as our node's creation tells them apart.
+local function clock_ahead(session, path, guard, before, after)
+  for _, row in ipairs(visit.answer(session:contenders(path))) do
+    if guard.node:sub(-#row.node - 1) == "/" .. row.node then
+      if row.created > after then return row.created - after end
+      return math.min(row.created - before, 0)
+    end
+  end
+end
+
+-- May somebody without credentials join the queue?  Asked while we hold the
+-- lock, so that it is never granted.
+local function is_open(hosts, options, path)
+  local theirs = {}
+  for name, value in pairs(options) do theirs[name] = value end
+  theirs.auth, theirs.acl, theirs.doubts_acl = nil, nil, nil
+  local session = zklock.connect(hosts, theirs)
+  if not session then return nil end
+  local keep = leaving.before(function() session:close() end)
+  local _, _, code = session:mutex(path):try_acquire()
+  session:close()
+  keep()
+  return code == "busy"
+end
+
+local function has_credentials(options)
+  return options.auth and next(options.auth)
+    and (options.acl or "open") ~= "open"
+end
+
+-- What is found out while it is held.
+local function look_around(report, session, guard, asked)
+  local path, hosts, options = report.path, asked.hosts, asked.options
+  report.clock_ahead = clock_ahead(session, path, guard, asked.before,
+    await.time_of_day())
+  if has_credentials(options) then
+    report.open_to_strangers = is_open(hosts, options, path)
+  end
+end
+
+--- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
+-- open_to_strangers=, clock_ahead=, refusal= }`
+function trial.lock(session, path, hosts, options)
+  local lock = session:mutex(path)
+  local report = { path = path, granted = false }
+  local acquiring, releasing = {}, {}
+  for i = 1, TIMES + 1 do
+    local before = await.time_of_day()
+    local seconds, guard, message, code = timed(lock.acquire, lock, PATIENCE)
+    if not guard then
+      report.may_create = code ~= "auth"
+      report.refusal, report.code = talk.bare(message), code
+      return report
+    end
+    if i == 1 then
+      look_around(report, session, guard,
+        { hosts = hosts, options = options, before = before })
+    end
+    local release, done, why, kind = timed(guard.release, guard,
+      { wait = true })
+    report.granted, report.may_create = true, true
+    report.may_delete = kind ~= "auth"
+    if not done then
+      report.refusal, report.code = talk.bare(why), kind
+      return report
+    end
+    -- The first one may have to make the directory.
+    if i > 1 then
+      acquiring[#acquiring + 1], releasing[#releasing + 1] = seconds, release
+    end
+  end
+  report.acquire, report.release = summary(acquiring), summary(releasing)
+  return report
+end
+
+return trial

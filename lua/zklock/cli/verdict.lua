@@ -1,0 +1,103 @@
+--- What is wrong with what `zklock check` has found, so that a lock would
+-- suffer from it, and what is only worth knowing.
+local exit = require "zklock.cli.exit"
+local servers_of = require "zklock.cli.servers"
+
+local WRONG = 1
+
+-- Seconds by which clocks may differ before anybody need know.
+local CLOCKS = 1
+
+local serving = { leader = true, follower = true, observer = true,
+  standalone = true }
+
+local function name_of(server)
+  return ("%s:%d"):format(server.host, server.port)
+end
+
+local function judge_server(server, answers, problem, remark)
+  local name = name_of(server)
+  if server.address and server.address ~= server.host then
+    name = ("%s (%s)"):format(name, server.address)
+  end
+  if server.problem and server.problem:find "whitelist" then
+    remark("%s does not answer the word srvr: its version is not known", name)
+  elseif server.problem then
+    -- A name may have addresses at which nobody listens (localhost, and ::1).
+    (answers[server.at] and remark or problem)("%s %s", name, server.problem)
+  elseif not servers_of.is_new_enough(server.version) then
+    problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
+  elseif not serving[server.mode] then
+    problem("%s is %s", name, server.mode)
+  end
+end
+
+local function judge_servers(servers, problem, remark)
+  local answers, modes, alone = {}, {}, {}
+  for _, server in ipairs(servers) do
+    if server.version then answers[server.at] = server.mode end
+  end
+  for _, server in ipairs(servers) do
+    judge_server(server, answers, problem, remark)
+  end
+  for _, mode in pairs(answers) do
+    modes[mode] = (modes[mode] or 0) + 1
+    alone[#alone + 1] = mode
+  end
+  if #alone > 1 and modes.standalone then
+    problem("%d of %d servers stand alone: what is locked at one is free at "
+      .. "the other", modes.standalone, #alone)
+  elseif (modes.leader or 0) > 1 then
+    problem("%d servers say that they lead: they are not one ensemble, or it "
+      .. "has just elected", modes.leader)
+  end
+end
+
+local function judge_session(session, problem, remark)
+  if not session then return end
+  if session.timeout ~= session.asked then
+    remark("the servers grant a session timeout of %g s, where %g s were "
+      .. "asked for", session.timeout, session.asked)
+  end
+  if session.round_trip.median > session.timeout / 40 then
+    problem("an answer takes %g s, more than a fortieth of the session "
+      .. "timeout: leases are shorter than they might be",
+      session.round_trip.median)
+  end
+end
+
+local function judge_lock(lock, problem, remark)
+  if not lock then return end
+  if lock.code == "timeout" then
+    remark("%s is held by somebody: it could not be tried", lock.path)
+  elseif lock.refusal then
+    problem("%s", lock.refusal)
+  end
+  if lock.open_to_strangers then
+    problem("%s is a directory that is open to everybody: whoever reaches the "
+      .. "servers may join its queue", lock.path)
+  end
+  local ahead = lock.clock_ahead or 0
+  if math.abs(ahead) > CLOCKS then
+    remark("the servers' time of day is %.0f s %s of ours: ages are wrong, "
+      .. "locks are not", math.abs(ahead), ahead > 0 and "ahead" or "behind")
+  end
+end
+
+--- Fills in `problems` and `remarks`; the exit code.
+return function(report)
+  local function into(list)
+    return function(message, ...) list[#list + 1] = message:format(...) end
+  end
+  report.problems, report.remarks = {}, {}
+  local problem, remark = into(report.problems), into(report.remarks)
+  judge_servers(report.servers, problem, remark)
+  judge_session(report.session, problem, remark)
+  judge_lock(report.lock, problem, remark)
+  if report.error then problem("%s", report.error) end
+  if report.code then return report.code end
+  if report.lock and report.lock.code == "auth" then
+    return exit.codes.refused
+  end
+  return report.problems[1] and WRONG or exit.codes.ok
+end

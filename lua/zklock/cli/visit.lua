@@ -1,0 +1,34 @@
+--- What the commands of an operator have in common: a session, which is closed
+-- on every way out, at a signal, too.
+local check = require "zklock.check"
+local connect = require "zklock.cli.connect"
+local exit = require "zklock.cli.exit"
+local leaving = require "zklock.cli.leaving"
+
+local visit = {}
+
+--- It must be a path.  `may_be_root`: "/" is one.
+function visit.check_path(path, may_be_root)
+  local of = may_be_root and check.place or check.path
+  of(path, "PATH")
+end
+
+--- What `work(session)` returns.
+function visit.servers(request, work)
+  if request.path then visit.check_path(request.path, request.recursive) end
+  leaving.heed()
+  local session = connect(request)
+  leaving.before(function() session:close() end)
+  local ok, outcome = xpcall(work, exit.explain, session)
+  session:close()
+  if not ok then error(outcome, 0) end
+  return outcome
+end
+
+--- The answer, or the end of the command.
+function visit.answer(answer, ...)
+  if answer == nil then exit.refuse(...) end
+  return answer, ...
+end
+
+return visit

@@ -1,0 +1,64 @@
+--- While a lock is waited for: a line on a terminal that says our place, who
+-- holds it and for how long we wait, and disappears.
+local load = require "zklock.cli.load"
+local plain = require "zklock.plain"
+local quote = require "zklock.quote"
+local text = require "zklock.cli.text"
+local window = require "zklock.cli.window"
+
+local uv = load "luv"
+local waiting = {}
+
+-- Who waits for less is granted before anybody could read it.
+local FIRST, AGAIN = 300, 2000 -- milliseconds
+
+local is_drawn = false
+
+function waiting.erase()
+  if is_drawn then io.stderr:write "\r\27[K" end
+  is_drawn = false
+end
+
+local function describe(contenders, id)
+  local ahead, holder = 0, nil
+  for _, one in ipairs(contenders) do
+    if one.holds then holder = holder or one end
+    if one.session == id then break end
+    ahead = ahead + 1
+  end
+  return ahead, holder and holder.data
+end
+
+local function draw(session, path, times)
+  local contenders = session:contenders(path)
+  local ahead, holder = 0, nil
+  if contenders then ahead, holder = describe(contenders, session:id()) end
+  return ("zklock: waiting for %s: %s%s, %.0f s"):format(plain.text(path),
+    contenders and ("%d ahead of us"):format(ahead) or "no server answers",
+    holder and ", held by " .. quote(holder:sub(1, 60), #holder > 60) or "",
+    times:elapsed())
+end
+
+--- Begins to show it, if standard error is a terminal; what is returned ends
+-- that.
+function waiting.begin(session, path, times)
+  if uv.guess_handle(2) ~= "tty" then return function() end end
+  local timer, is_over = uv.new_timer(), false
+  local function show()
+    local line = draw(session, path, times)
+    if is_over then return end
+    io.stderr:write("\r", text.cut(line, window.size(2) - 1), "\27[K")
+    is_drawn = true
+    timer:start(AGAIN, 0, function()
+      coroutine.resume(coroutine.create(show))
+    end)
+  end
+  timer:start(FIRST, 0, function() coroutine.resume(coroutine.create(show)) end)
+  return function()
+    is_over = true
+    timer:close()
+    waiting.erase()
+  end
+end
+
+return waiting

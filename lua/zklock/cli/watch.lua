@@ -1,0 +1,157 @@
+--- `zklock watch`: a lock's queue, as it changes.
+--
+-- It looks again and again, by reading: what comes and goes between two looks
+-- is not seen.  A watch of its own would cost the servers an event for each
+-- contender, at every handoff, and see no more of who holds.
+local await = require "zklock.cli.await"
+local changes = require "zklock.cli.changes"
+local exit = require "zklock.cli.exit"
+local output = require "zklock.cli.output"
+local rows = require "zklock.cli.rows"
+local table_of = require "zklock.cli.table"
+local talk = require "zklock.cli.talk"
+local terminal = require "zklock.cli.terminal"
+local text = require "zklock.cli.text"
+local visit = require "zklock.cli.visit"
+local window = require "zklock.cli.window"
+
+local INTERVAL = 1
+-- Of a queue that takes long to read: what looking may take of the time.
+local SHARE = 5
+
+local function time_of_day() return os.date "!%Y-%m-%dT%H:%M:%SZ" end
+
+-- For pipes and files: a line for each change.
+
+local Lines = {}
+Lines.__index = Lines
+
+local function lines_of(request)
+  return setmetatable({ json = request.json }, Lines)
+end
+
+function Lines:line(entry)
+  local row, time = entry.row, time_of_day()
+  if self.json then
+    return rows.json(row, { time = time, change = entry.change })
+  end
+  return table.concat({ time, ("%-7s"):format(entry.change), row.mode,
+    rows.node(row), row.session, row.token, rows.data(row) }, " ")
+end
+
+function Lines:show(contenders)
+  local list, after = changes(contenders, self.before)
+  self.before = after
+  if #list == 0 then return end
+  local lines = {}
+  for i, entry in ipairs(list) do lines[i] = self:line(entry) end
+  output.line(table.concat(lines, "\n"))
+end
+
+function Lines:connection(is_there, path)
+  talk.say(is_there and "connected again: %s is watched on"
+    or "no connection: %s cannot be seen", path)
+end
+
+function Lines:close() end
+
+-- For a terminal: the whole screen.
+
+local Screen = {}
+Screen.__index = Screen
+
+local function screen_of(request)
+  local self = setmetatable({ path = request.path, contenders = {} }, Screen)
+  self.draw, self.close = terminal.take(function() self:redraw() end)
+  return self
+end
+
+function Screen:head()
+  local holding, waiting = 0, 0
+  for _, row in ipairs(self.contenders) do
+    local state = rows.state(row)
+    holding = holding + (state == "holds" and 1 or 0)
+    waiting = waiting + (state == "waits" and 1 or 0)
+  end
+  return ("%s  %s: %d holding, %d waiting"):format(time_of_day(), self.path,
+    holding, waiting)
+end
+
+function Screen:redraw()
+  local columns, height = window.size(1)
+  local lines = { text.cut(self:head(), columns) }
+  lines[2] = self.lost_at and text.cut("no connection since " .. self.lost_at
+    .. ": this is what was seen last", columns) or ""
+  local shown = {} -- the head of the queue: what has room
+  for i = 1, math.min(#self.contenders, math.max(height - 4, 1)) do
+    shown[i] = self.contenders[i]
+  end
+  local time = rows.servers_time(self.contenders, await.time_of_day())
+  for _, line in ipairs(table_of(shown, time, columns)) do
+    lines[#lines + 1] = line
+  end
+  if #shown < #self.contenders then
+    lines[#lines + 1] = ("… and %d more"):format(#self.contenders - #shown)
+  end
+  self.draw(lines)
+end
+
+function Screen:show(contenders)
+  self.contenders = contenders
+  self:redraw()
+end
+
+function Screen:connection(is_there)
+  self.lost_at = not is_there and (self.lost_at or time_of_day()) or nil
+  self:redraw()
+end
+
+-- The look.
+
+-- Says so when the connection is lost, and found again.
+local function follow_connection(session, view, path)
+  local lost = false
+  local function tell(is_there)
+    return function()
+      if lost ~= is_there then return end
+      lost = not is_there
+      view:connection(is_there, path)
+    end
+  end
+  for event, is_there in pairs { suspended = false, expired = false,
+    connected = true, reconnected = true } do
+    session:on(event, tell(is_there))
+  end
+end
+
+-- Nobody is told that a server is away: follow_connection has.
+local passes = { disconnected = true, expired = true }
+
+local function look(session, path, view)
+  local contenders, message, code = session:contenders(path)
+  if contenders then
+    view:show(rows.number(path, contenders))
+  elseif not passes[code] then
+    exit.refuse(message, code)
+  end
+end
+
+return function(request)
+  return visit.servers(request, function(session)
+    output.heed()
+    local on_screen = terminal.is_output() and not request.json
+      and os.getenv "TERM" ~= "dumb"
+    local view = (on_screen and screen_of or lines_of)(request)
+    follow_connection(session, view, request.path)
+    local interval = math.max(request.interval or INTERVAL, 0.05)
+    local ok, problem = pcall(function()
+      while true do
+        local begun = await.now()
+        look(session, request.path, view)
+        await.seconds(math.max(interval, SHARE * (await.now() - begun)))
+      end
+    end)
+    view:close()
+    if not ok then error(problem, 0) end
+  end)
+end

@@ -1,0 +1,25 @@
+--- The size of a terminal.
+local load = require "zklock.cli.load"
+
+local uv = load "luv"
+
+local window = {}
+
+--- Columns and lines of the terminal that a descriptor is; nil if it is none.
+-- Through a description of our own: luv may make that which it is given one
+-- that does not block, for whoever shares it, too.
+function window.size(descriptor)
+  if uv.guess_handle(descriptor) ~= "tty" then return nil end
+  local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY
+  local fd = uv.fs_open(("/dev/fd/%d"):format(descriptor), flags, 0)
+  local tty = fd and uv.new_tty(fd, false)
+  local columns, lines
+  if tty then
+    columns, lines = tty:get_winsize()
+    tty:close()
+  end
+  if not columns or columns == 0 then columns, lines = 80, 24 end
+  return columns, lines
+end
+
+return window

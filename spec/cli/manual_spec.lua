@@ -1,0 +1,161 @@
+-- The manual is complete: whatever the command takes, and every code that it
+-- exits with, is in --help, in a manual page and in the shells' completion.
+local command = require "support.command"
+local completion = require "zklock.cli.completion"
+local exit = require "zklock.cli.exit"
+local help = require "zklock.cli.help"
+local manpages = require "zklock.cli.manpages"
+local manual = require "zklock.cli.manual"
+local outline = require "zklock.cli.outline"
+local support = require "support"
+
+-- What a reader of the page sees of it, in one line.
+local function read_page(text)
+  return (text:gsub("\\f[BIR]", ""):gsub("\\%-", "-"):gsub("\\%(aq", "'")
+    :gsub("\\%(ga", "`"):gsub("\\%(ha", "^"):gsub("\\%(ti", "~")
+    :gsub("\\&", ""):gsub("\\e", "\\"):gsub("%s+", " "))
+end
+
+local function contains(text, what)
+  if not text:find(what, 1, true) then
+    error(("%q is not in %s"):format(what, text), 2)
+  end
+end
+
+-- Every option of the parser itself, of a command or of all of it.
+local function parsed_options(name)
+  local parser = require "zklock.cli.arguments".parser()
+  local list = {}
+  for _, one in ipairs(parser._commands) do
+    if one._name == name then parser = one end
+  end
+  for _, option in ipairs(parser._options) do
+    for _, alias in ipairs(option._aliases) do list[#list + 1] = alias end
+  end
+  assert(#list > 2)
+  return list
+end
+
+local function completed(words)
+  local found, set = completion.find(words, #words), {}
+  for _, candidate in ipairs(found[1]) do set[candidate[1]] = true end
+  return set
+end
+
+describe("The manual #layer", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local pages = manpages.all()
+
+  for _, described in ipairs(manual.commands) do
+    local name = described.name
+    local page = read_page(pages["zklock-" .. name .. ".1"])
+    local text = help.of(described):gsub("%s+", " ")
+
+    it("has every option of " .. name, function()
+      local candidates = completed { name, "-" }
+      for _, option in ipairs(parsed_options(name)) do
+        contains(page, option)
+        contains(text, option)
+        assert.is_true(candidates[option], option)
+      end
+    end)
+
+    it("says what each option of " .. name .. " is for", function()
+      for _, list in ipairs { described.options, manual.common } do
+        for _, option in ipairs(list) do
+          local label = table.concat(outline.names(option), ", ")
+            .. (option.argument and " " .. option.argument or "")
+          contains(page, label .. " " .. option.help)
+          contains(text, label .. " " .. option.help)
+        end
+      end
+    end)
+
+    it("has the exit codes of " .. name, function()
+      for _, one in ipairs(outline.exits(described)) do
+        contains(page, one[1] .. " " .. one[2])
+        contains(text, one[1] .. " " .. one[2])
+      end
+    end)
+
+    it("has an example of " .. name .. " that can be read", function()
+      for _, example in ipairs(described.examples or {}) do
+        contains(page, example[1] .. " .fi .RS " .. example[2])
+        contains(text, example[1])
+        contains(example[1], "zklock " .. name)
+      end
+    end)
+
+    it("is what --help says of " .. name, function()
+      local said = command.run { name, "--help" }
+      assert.equal(0, said.code)
+      assert.equal("", said.err)
+      assert.equal(help.of(described) .. "\n", said.out)
+    end)
+  end
+
+  it("is what --help says of all", function()
+    local said = command.run { "--help" }
+    assert.equal(0, said.code)
+    assert.equal(help.of_all() .. "\n", said.out)
+    local candidates = completed { "" }
+    for _, described in ipairs(manual.commands) do
+      contains(said.out, described.summary)
+      assert.is_true(candidates[described.name])
+    end
+  end)
+
+  it("has every exit code", function()
+    local page = read_page(pages["zklock.1"])
+    local meanings = {}
+    for _, one in ipairs(manual.exits) do
+      contains(page, one[1] .. " " .. one[2])
+      meanings[one[1]] = one[2]
+    end
+    for name, code in pairs(exit.codes) do
+      assert.is_string(meanings[code], name)
+    end
+  end)
+
+  it("has every setting", function()
+    local page = read_page(pages["zklock.1"])
+    for key in pairs(require "zklock.cli.settings_file".keys) do
+      contains(page, key)
+    end
+    for _, variable in pairs(require "zklock.cli.config".variables) do
+      contains(page, variable)
+    end
+    contains(page, require "zklock.cli.config".system_file)
+  end)
+
+  it("fits into a terminal, and is ASCII", function()
+    local texts = { help.of_all() }
+    for _, described in ipairs(manual.commands) do
+      texts[#texts + 1] = help.of(described)
+    end
+    for _, text in ipairs(texts) do
+      for line in text:gmatch "[^\n]+" do
+        assert.is_true(#line < 80, line)
+        assert.is_nil(line:find "[^ -~]", line)
+      end
+    end
+  end)
+
+  it("is written as pages that a reader of pages takes", function()
+    for name, page in pairs(pages) do
+      assert.is_nil(page:find "[^ -~\n]", name)
+      local file = os.tmpname()
+      support.closing(file, os.remove)
+      local handle = assert(io.open(file, "w"))
+      handle:write(page)
+      handle:close()
+      local pipe = io.popen(("groff -man -ww -Tutf8 '%s' 2>&1 >/dev/null; "
+        .. "echo $?"):format(file))
+      local said = pipe:read "*a"
+      pipe:close()
+      assert.equal("0\n", said, name)
+    end
+  end)
+end)

@@ -1,0 +1,157 @@
+--- The shell command `zklock`, as a process of its own.
+--
+--     local said = command.run { "ls", path }        -- .code .out .err
+--     local it = command.start { "watch", path }     -- .pid
+--     it:signal "TERM"
+--     assert.equal(143, it:wait())
+--
+-- Options: `env` { NAME = "value", or false: not set }, `stdin` (a text; none:
+-- /dev/null), `cwd`, `seconds` (run's patience).  By $ZKLOCK_HOSTS it finds the
+-- specs' servers; of whoever runs the specs it sees no settings.  What is left
+-- when the test ends is killed.
+local read = require "support.files".read
+local support = require "support"
+
+local command = {}
+
+local Command = {}
+Command.__index = Command
+
+local program = (os.getenv "SPEC_ROOT" or ".") .. "/bin/zklock"
+
+local function quote(text)
+  return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
+end
+command.quote = quote
+
+local function write(name, text)
+  local file = assert(io.open(name, "wb"))
+  file:write(text)
+  file:close()
+end
+
+-- Whoever starts something in the background of a script has it ignore SIGINT:
+-- so do the specs' own processes, and a shell cannot undo it.  (LuaSocket
+-- ignores SIGPIPE.)
+local default_signals = io.popen "env --default-signal=INT,QUIT,PIPE echo 2>&1"
+local env = default_signals:read "*a" == "\n"
+  and "env --default-signal=INT,QUIT,PIPE" or "env"
+default_signals:close()
+
+local function environment(given)
+  local all = {
+    ZKLOCK_HOSTS = support.hosts,
+    ZKLOCK_CHROOT = false,
+    ZKLOCK_AUTH_FILE = false,
+    ZKLOCK_SESSION_TIMEOUT = false,
+    XDG_CONFIG_HOME = "/nonexistent",
+  }
+  for name, value in pairs(given or {}) do all[name] = value end
+  local unset, set = {}, {}
+  for name, value in pairs(all) do
+    if value then
+      set[#set + 1] = quote(name .. "=" .. value)
+    else
+      unset[#unset + 1] = "-u " .. name
+    end
+  end
+  return table.concat(unset, " ") .. " " .. table.concat(set, " ")
+end
+
+--- The words for a shell, in front of which `exec` may stand: for a pipe, or a
+-- terminal.
+function command.line(words, options)
+  local line = { env, environment(options and options.env), support.lua,
+    quote(program) }
+  for _, word in ipairs(words) do line[#line + 1] = quote(word) end
+  return table.concat(line, " ")
+end
+
+--- Starts it.
+function command.start(words, options)
+  options = options or {}
+  local name = os.tmpname()
+  local self = setmetatable({ name = name }, Command)
+  local stdin = "/dev/null"
+  if options.stdin and options.stdin ~= "null" then
+    stdin = name .. ".in"
+    write(stdin, options.stdin)
+  end
+  write(name, ([[
+    cd %s || exit 1
+    echo $$ >%s.pid
+    exec %s <%s >%s.out 2>%s.err
+  ]]):format(quote(options.cwd or "."), name, command.line(words, options),
+    stdin, name, name))
+  self.handle = io.popen(("sh %s 2>/dev/null; echo $? >%s.status 2>/dev/null")
+    :format(name, name))
+  support.closing(self)
+  self.pid = support.wait_until(function()
+    return tonumber((self:read ".pid":match "^(%d+)\n"))
+  end, 30, "the command's start")
+  return self
+end
+
+function Command:read(suffix)
+  local ok, text = pcall(read, self.name .. suffix)
+  return ok and text or ""
+end
+
+--- What it has written so far.
+function Command:out() return self:read ".out" end
+function Command:err() return self:read ".err" end
+
+--- Its exit code, 128 and the number for a signal; nil while it lives.
+function Command:status()
+  return tonumber((self:read ".status":match "^(%d+)\n"))
+end
+
+--- "TERM", "INT", "STOP", "KILL", …
+function Command:signal(name)
+  os.execute(("kill -%s %d 2>/dev/null"):format(name, self.pid))
+end
+
+--- Waits for its end; its exit code.
+function Command:wait(seconds)
+  local ok, code = pcall(support.wait_until, function()
+    return self:status()
+  end, seconds or 60)
+  if not ok then
+    error(("the command has not ended; it said %q and %q"):format(self:out(),
+      self:err()), 2)
+  end
+  return code
+end
+
+--- Waits until what it has written contains the pattern; the match.
+function Command:expect(pattern, stream, seconds)
+  local ok, match = pcall(support.wait_until, function()
+    return self:read("." .. (stream or "out")):match(pattern)
+  end, seconds or 30)
+  if not ok then
+    error(("the command did not say %q, but %q and %q"):format(pattern,
+      self:out(), self:err()), 2)
+  end
+  return match
+end
+
+function Command:close()
+  if not self.handle then return end
+  if not self:status() and self.pid then self:signal "KILL" end
+  self.handle:close()
+  self.handle = nil
+  for _, suffix in ipairs { "", ".in", ".pid", ".out", ".err", ".status" } do
+    os.remove(self.name .. suffix)
+  end
+end
+
+--- Runs it to its end: { code =, out =, err = }.
+function command.run(words, options)
+  local it = command.start(words, options)
+  local code = it:wait(options and options.seconds)
+  local result = { code = code, out = it:out(), err = it:err() }
+  it:close()
+  return result
+end
+
+return command

@@ -1,0 +1,50 @@
+--- Other processes, as far as the system tells of them (Linux's /proc).
+local lfs = require "lfs"
+local support = require "support"
+
+local processes = {}
+
+-- Its state, its parent, its group.
+local function read_stat(pid)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  if not file then return nil end
+  local text = file:read "*a"
+  file:close()
+  if not text then return nil end -- it has gone meanwhile
+  return text:match "%) (%a) (%-?%d+) (%-?%d+)"
+end
+
+--- Does it run, or could it?  (What has ended, and nobody has asked how, does
+-- not.)
+function processes.is_alive(pid)
+  local state = read_stat(pid)
+  return state ~= nil and state ~= "Z" and state ~= "X"
+end
+
+--- Has it been stopped?
+function processes.is_stopped(pid) return read_stat(pid) == "T" end
+
+--- Of a process's children the first; nil if it has none.
+function processes.child_of(pid)
+  for name in lfs.dir "/proc" do
+    local child = tonumber(name)
+    local parent = child and select(2, read_stat(child))
+    if tonumber(parent) == pid then return child end
+  end
+end
+
+function processes.signal(name, pid)
+  os.execute(("kill -%s %d 2>/dev/null"):format(name, pid))
+end
+
+function processes.await_end(pid, seconds)
+  support.wait_until(function() return not processes.is_alive(pid) end,
+    seconds or 10, "the end of a process")
+end
+
+function processes.await_stop(pid, seconds)
+  support.wait_until(function() return processes.is_stopped(pid) end,
+    seconds or 10, "a process that is stopped")
+end
+
+return processes

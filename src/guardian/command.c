@@ -1,0 +1,109 @@
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "descendants.h"
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+enum {
+  SIGNALS = sizeof((struct heritage *)0)->actions /
+            sizeof((struct heritage *)0)->actions[0]
+};
+
+void heritage_note(struct heritage *heritage) {
+  sigprocmask(SIG_SETMASK, NULL, &heritage->mask);
+  for (int i = 1; i < SIGNALS; i++)
+    if (sigaction(i, NULL, &heritage->actions[i]) != 0)
+      heritage->actions[i].sa_handler = SIG_DFL;
+}
+
+/* Lua's interpreter has a handler for SIGINT of its own by now.  A shell that
+ * starts something in the background has both ignored. */
+bool heritage_ignores(const struct heritage *heritage, int number) {
+  if (number == SIGINT) number = SIGQUIT;
+  return heritage->actions[number].sa_handler == SIG_IGN;
+}
+
+static void restore(const struct heritage *heritage) {
+  for (int i = 1; i < SIGNALS; i++) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    if (heritage_ignores(heritage, i)) action.sa_handler = SIG_IGN;
+    sigaction(i, &action, NULL);
+  }
+  sigprocmask(SIG_SETMASK, &heritage->mask, NULL);
+}
+
+/* In the child, which ends here.  Its parent ignores SIGTTOU, and so does it
+ * still. */
+static void become(char **words, const struct heritage *heritage,
+                   struct terminal *terminal, pid_t parent, int report) {
+  setpgid(0, 0);
+  if (terminal->at_once) terminal_lend(terminal, getpid());
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILURE);
+#else
+  (void)parent;
+#endif
+  restore(heritage);
+  execvp(words[0], words);
+  int problem = errno;
+  if (write(report, &problem, sizeof problem) < 0) problem = 0;
+  _exit(EXIT_FAILURE);
+}
+
+pid_t command_start(char **words, const struct heritage *heritage,
+                    struct terminal *terminal, int *problem) {
+  int report[2];
+  if (pipe(report) != 0) {
+    *problem = errno;
+    return 0;
+  }
+  fcntl(report[0], F_SETFD, FD_CLOEXEC);
+  fcntl(report[1], F_SETFD, FD_CLOEXEC);
+  pid_t parent = getpid(), pid = fork();
+  if (pid == 0) become(words, heritage, terminal, parent, report[1]);
+  *problem = pid < 0 ? errno : 0;
+  close(report[1]);
+  if (pid > 0) {
+    setpgid(pid, pid); /* whoever of us is first */
+    ssize_t size;
+    do size = read(report[0], problem, sizeof *problem);
+    while (size < 0 && errno == EINTR);
+    if (size <= 0) *problem = 0; /* closed by exec */
+  }
+  close(report[0]);
+  if (*problem == 0) return pid;
+  if (pid > 0) {
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+    terminal_take_back(terminal, pid);
+  }
+  return 0;
+}
+
+void command_adopt_orphans(void) {
+#ifdef __linux__
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+}
+
+void command_signal_all(pid_t group, int number) {
+  if (group > 0) kill(-group, number);
+  descendants_signal(getpid(), group, number);
+}
+
+/* (waitid leaves those that have ended to be reaped; and there is somebody of
+ * whom we may not be heard.) */
+bool command_is_left(pid_t *group) {
+  siginfo_t info;
+  if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;
+  if (*group > 0) return true;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}

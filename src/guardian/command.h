@@ -1,0 +1,40 @@
+/* The command: its start in a process group of its own, and all processes that
+ * have come of it. */
+#ifndef ZKLOCK_COMMAND_H
+#define ZKLOCK_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "terminal.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What a process was born with, so that its child is, too. */
+struct heritage {
+  sigset_t mask;
+  struct sigaction actions[65];
+};
+
+void heritage_note(struct heritage *heritage);
+bool heritage_ignores(const struct heritage *heritage, int number);
+
+/* Starts it: its process, or 0 with the errno of what has failed. */
+pid_t command_start(char **words, const struct heritage *heritage,
+                    struct terminal *terminal, int *problem);
+
+/* This process is the parent of whoever loses his own below it (Linux). */
+void command_adopt_orphans(void);
+
+/* Sends a signal to the group, and to the descendants of this process that have
+ * left it. */
+void command_signal_all(pid_t group, int number);
+
+/* Is anybody left, of the group or of our children?  Of a group that is empty
+ * the number is forgotten (0), for it may be somebody else's soon. */
+bool command_is_left(pid_t *group);
+
+#pragma GCC visibility pop
+
+#endif

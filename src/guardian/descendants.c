@@ -1,0 +1,94 @@
+#include "descendants.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct process {
+  pid_t pid, parent, group;
+  bool below; /* the ancestor */
+};
+
+/* pid (name) state parent group …, and the name may have anything in it. */
+static bool read_process(pid_t pid, struct process *process) {
+  char path[40], text[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "re");
+  if (!file) return false;
+  size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[size] = '\0';
+  const char *behind = strrchr(text, ')');
+  int parent, group;
+  if (!behind || sscanf(behind, ") %*c %d %d", &parent, &group) != 2)
+    return false;
+  *process = (struct process){.pid = pid, .parent = parent, .group = group};
+  return true;
+}
+
+static struct process *add(struct process *all, int n, pid_t pid) {
+  if ((n & (n - 1)) == 0) { /* a power of two: there is no room for more */
+    struct process *more = realloc(all, (size_t)(n ? 2 * n : 1) * sizeof *all);
+    if (!more) return NULL;
+    all = more;
+  }
+  if (!read_process(pid, &all[n])) all[n] = (struct process){.pid = 0};
+  return all;
+}
+
+/* All that there are, as far as there is memory for them. */
+static struct process *read_all(int *count) {
+  struct process *all = NULL;
+  DIR *directory = opendir("/proc");
+  const struct dirent *entry;
+  *count = 0;
+  while (directory && (entry = readdir(directory))) {
+    pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (pid <= 0) continue;
+    struct process *more = add(all, *count, pid);
+    if (!more) break;
+    all = more;
+    ++*count;
+  }
+  if (directory) closedir(directory);
+  return all;
+}
+
+static int by_pid(const void *a, const void *b) {
+  pid_t x = ((const struct process *)a)->pid;
+  pid_t y = ((const struct process *)b)->pid;
+  return (x > y) - (x < y);
+}
+
+static bool is_below(const struct process *all, int n, pid_t pid) {
+  struct process wanted = {.pid = pid};
+  const struct process *it =
+      bsearch(&wanted, all, (size_t)n, sizeof *all, by_pid);
+  return it && it->below;
+}
+
+/* A parent may stand behind its children. */
+static void mark(struct process *all, int n, pid_t ancestor) {
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < n; i++) {
+      pid_t parent = all[i].parent;
+      if (all[i].below || all[i].pid == 0) continue;
+      if (parent == ancestor || is_below(all, n, parent))
+        all[i].below = again = true;
+    }
+  }
+}
+
+void descendants_signal(pid_t ancestor, pid_t group, int number) {
+  int n;
+  struct process *all = read_all(&n);
+  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_pid);
+  mark(all, n, ancestor);
+  for (int i = 0; i < n; i++)
+    if (all[i].below && all[i].group != group) kill(all[i].pid, number);
+  free(all);
+}

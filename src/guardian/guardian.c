@@ -1,0 +1,378 @@
+#include "guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "io/clock.h"
+#include "terminal.h"
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+/* Exit codes: one of ours, and as a shell has them. */
+enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
+
+/* While they are awaited they are looked for so often.  (Who forks may escape
+ * from one look of the killer, not from the next; and the end of somebody who
+ * is not our child is told by nobody.) */
+static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
+
+enum stage { WAITING, RUNNING, ENDING, KILLING };
+
+struct guardian {
+  struct plan plan;
+  struct terminal terminal;
+  struct heritage heritage;
+  int channel; /* -1: `zklock run` is gone */
+  int wakeup;  /* the pipe that SIGCHLD writes to */
+  char line[512];
+  size_t length;
+
+  enum stage stage;
+  pid_t command;
+  pid_t group;  /* its own; 0: nobody is left of it */
+  bool is_over; /* its leader has ended, with this status: */
+  int status;
+  bool asked; /* to end: then nothing of it is left */
+  int64_t lease_end, margin, hold_end, kill_at, next_kill;
+};
+
+static int chimney = -1; /* of the wake-up pipe: the handler's */
+
+static void on_child(int number) {
+  int kept = errno;
+  (void)number;
+  if (write(chimney, "", 1) < 0) errno = kept; /* it is full: that will do */
+  errno = kept;
+}
+
+static void tell(struct guardian *guardian, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void tell(struct guardian *guardian, const char *format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start sets it */
+  int size = vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
+  if (guardian->channel >= 0 &&
+      send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
+    /* Nobody hears it: the channel's end is read as well. */
+  }
+}
+
+/* ---- What becomes of the command ------------------------------------------ */
+
+static void kill_all(struct guardian *guardian, int64_t now) {
+  if (guardian->stage != KILLING) tell(guardian, "killing\n");
+  guardian->stage = KILLING;
+  guardian->next_kill = now + LOOK_AGAIN;
+  command_signal_all(guardian->group, SIGKILL);
+}
+
+static void end(struct guardian *guardian, int64_t now, const char *why) {
+  if (guardian->stage != RUNNING) return;
+  if (why) tell(guardian, "ending %s\n", why);
+  guardian->stage = ENDING;
+  guardian->asked = true;
+  int64_t grace = guardian->plan.grace;
+  guardian->kill_at = grace == NEVER ? NEVER : now + grace;
+  command_signal_all(guardian->group, SIGTERM);
+  command_signal_all(guardian->group, SIGCONT);
+}
+
+/* Will the lease be over within the margin? */
+static bool is_short(const struct guardian *guardian, int64_t now) {
+  return guardian->lease_end != NEVER &&
+         now >= guardian->lease_end - guardian->margin;
+}
+
+static void begin(struct guardian *guardian, const char *token) {
+  char **words = guardian->plan.words;
+  int problem;
+  if (guardian->stage != WAITING) return;
+  if (is_short(guardian, clock_now())) {
+    tell(guardian, "failed %d the lock was lost before it was started\n", LOST);
+    return;
+  }
+  setenv("ZKLOCK_TOKEN", token, 1);
+  guardian->command =
+      command_start(words, &guardian->heritage, &guardian->terminal, &problem);
+  if (guardian->command > 0) {
+    guardian->group = guardian->command;
+    guardian->stage = RUNNING;
+    if (guardian->plan.max_hold != NEVER)
+      guardian->hold_end = clock_now() + guardian->plan.max_hold;
+    tell(guardian, "started %d\n", (int)guardian->command);
+    return;
+  }
+  /* An interpreter that is not there is no command that is not there. */
+  bool found = problem != ENOENT ||
+               (strchr(words[0], '/') && access(words[0], F_OK) == 0);
+  tell(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
+       strerror(problem));
+}
+
+static void pass_on(struct guardian *guardian, int number) {
+  if (guardian->stage == WAITING || guardian->is_over) return;
+  if (number == SIGTERM || number == SIGINT || number == SIGHUP ||
+      number == SIGQUIT)
+    guardian->asked = true;
+  kill(-guardian->command, number);
+  if (number == SIGTERM || number == SIGHUP) kill(-guardian->command, SIGCONT);
+}
+
+static void go_on(struct guardian *guardian) {
+  if (guardian->stage == WAITING || guardian->is_over) return;
+  if (guardian->terminal.at_once)
+    terminal_lend(&guardian->terminal, guardian->command);
+  kill(-guardian->command, SIGCONT);
+}
+
+/* It was stopped. By the terminal: because it is not its foreground, and we may
+ * lend it; or all of the job is to stop. */
+static void on_stopped(struct guardian *guardian, int number) {
+  struct terminal *terminal = &guardian->terminal;
+  bool wants = number == SIGTTIN || number == SIGTTOU;
+  if (terminal->fd < 0 || (!wants && number != SIGTSTP)) return;
+  if (wants && terminal_lend(terminal, guardian->command)) {
+    terminal->at_once = true; /* from now on */
+    kill(-guardian->command, SIGCONT);
+    return;
+  }
+  terminal_take_back(terminal, guardian->command);
+  tell(guardian, "stopped %d\n", number);
+}
+
+/* Its leader has ended.  Of a command that was to end, or whose leader somebody
+ * has killed, nothing is left; what another one leaves behind is its own. */
+static void on_ended(struct guardian *guardian, int status) {
+  guardian->is_over = true;
+  guardian->status = status;
+  terminal_take_back(&guardian->terminal, guardian->command);
+  if (!guardian->asked && !WIFSIGNALED(status)) return;
+  guardian->asked = true;
+  if (command_is_left(&guardian->group))
+    end(guardian, clock_now(), WIFSIGNALED(status) ? "killed" : NULL);
+}
+
+static void reap(struct guardian *guardian) {
+  pid_t pid;
+  int status;
+  while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    if (pid != guardian->command) continue;
+    if (WIFSTOPPED(status))
+      on_stopped(guardian, WSTOPSIG(status));
+    else
+      on_ended(guardian, status);
+  }
+}
+
+/* ---- Time ---------------------------------------------------------------- */
+
+static void look_at_clock(struct guardian *guardian, int64_t now) {
+  if (guardian->stage == RUNNING && !guardian->is_over) {
+    if (now >= guardian->hold_end) end(guardian, now, "max-hold");
+    if (is_short(guardian, now)) end(guardian, now, "lease");
+  }
+  if (guardian->stage == ENDING &&
+      (now >= guardian->kill_at || now >= guardian->lease_end))
+    kill_all(guardian, now);
+  if (guardian->stage == KILLING && now >= guardian->next_kill)
+    kill_all(guardian, now);
+}
+
+static int64_t next_look(const struct guardian *guardian) {
+  int64_t next = NEVER;
+  if (guardian->stage == RUNNING && !guardian->is_over) {
+    next = guardian->hold_end;
+    if (guardian->lease_end != NEVER &&
+        guardian->lease_end - guardian->margin < next)
+      next = guardian->lease_end - guardian->margin;
+  } else if (guardian->stage == ENDING) {
+    next = guardian->is_over ? clock_now() + LOOK_AGAIN : NEVER;
+    if (guardian->kill_at < next) next = guardian->kill_at;
+    if (guardian->lease_end < next) next = guardian->lease_end;
+  } else if (guardian->stage == KILLING) {
+    next = guardian->next_kill;
+  }
+  return next;
+}
+
+/* Milliseconds for poll, not one too few; a minute at most, for a clock that
+ * counts sleep may pass by while poll's does not. */
+static int until(int64_t moment) {
+  if (moment == NEVER) return -1;
+  int64_t left = moment - clock_now();
+  if (left <= 0) return 0;
+  left = (left + MILLISECOND - 1) / MILLISECOND;
+  return left < 60000 ? (int)left : 60000;
+}
+
+/* ---- What `zklock run` says ------------------------------------------------- */
+
+/* Somebody has taken the lock away: that leaves the command all of the grace.
+ * Not if its lease is what is over, though, which we may have to hear before we
+ * see it. */
+static void on_lost(struct guardian *guardian, int64_t now) {
+  look_at_clock(guardian, now);
+  if (guardian->stage == WAITING) guardian->lease_end = 0;
+  if (guardian->stage != RUNNING) return;
+  guardian->lease_end = NEVER;
+  end(guardian, now, NULL);
+}
+
+static void obey(struct guardian *guardian, const char *line) {
+  int64_t now = clock_now();
+  if (strncmp(line, "run ", 4) == 0) {
+    begin(guardian, line + 4);
+  } else if (strncmp(line, "lease ", 6) == 0) {
+    char *rest;
+    guardian->lease_end = strtoll(line + 6, &rest, 10);
+    guardian->margin = strtoll(rest, NULL, 10);
+  } else if (strncmp(line, "signal ", 7) == 0) {
+    pass_on(guardian, (int)strtol(line + 7, NULL, 10));
+  } else if (strcmp(line, "continue") == 0) {
+    go_on(guardian);
+  } else if (strcmp(line, "end") == 0) {
+    on_lost(guardian, now);
+  }
+}
+
+/* The hold may be good for a while, which is what is left for the command. */
+static void on_alone(struct guardian *guardian) {
+  close(guardian->channel);
+  guardian->channel = -1;
+  end(guardian, clock_now(), NULL);
+}
+
+/* False: there is nothing more to be heard. */
+static bool hear_some(struct guardian *guardian) {
+  char *line = guardian->line;
+  ssize_t size =
+      recv(guardian->channel, line + guardian->length,
+           sizeof guardian->line - 1 - guardian->length, MSG_DONTWAIT);
+  if (size < 0 && errno == EINTR) return true;
+  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+  if (size <= 0) {
+    on_alone(guardian);
+    return false;
+  }
+  guardian->length += (size_t)size;
+  line[guardian->length] = '\0';
+  for (char *stop; (stop = strchr(line, '\n')); line = stop + 1) {
+    *stop = '\0';
+    obey(guardian, line);
+  }
+  guardian->length = strlen(line);
+  memmove(guardian->line, line, guardian->length + 1);
+  return true;
+}
+
+/* ---- A guardian's life ------------------------------------------------------ */
+
+static void wait_for_news(struct guardian *guardian) {
+  char bytes[64];
+  struct pollfd fds[] = {{.fd = guardian->wakeup, .events = POLLIN},
+                         {.fd = guardian->channel, .events = POLLIN}};
+  poll(fds, 2, until(next_look(guardian)));
+  while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
+  reap(guardian);
+  /* All of it, before the clock is looked at: what was said of the lease while
+   * we could not run is old at its beginning only. */
+  while (guardian->channel >= 0 && hear_some(guardian)) continue;
+}
+
+static bool is_done(struct guardian *guardian) {
+  if (guardian->stage == WAITING) return guardian->channel < 0;
+  return guardian->is_over &&
+         !(guardian->asked && command_is_left(&guardian->group));
+}
+
+static void watch_over(struct guardian *guardian) {
+  while (!is_done(guardian)) {
+    wait_for_news(guardian);
+    look_at_clock(guardian, clock_now());
+  }
+  if (guardian->stage == WAITING) return;
+  if (WIFSIGNALED(guardian->status))
+    tell(guardian, "signaled %d\n", WTERMSIG(guardian->status));
+  else
+    tell(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
+}
+
+/* A group of its own, which no Ctrl-C or Ctrl-Z reaches; and what is meant for
+ * all (a service that is stopped) is passed on by `zklock run`. */
+static void set_up(struct guardian *guardian) {
+  static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
+                                SIGUSR1, SIGUSR2, SIGALRM};
+  int ends[2];
+  if (pipe(ends) != 0) _exit(EXIT_FAILURE);
+  for (int i = 0; i < 2; i++) {
+    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[i], F_SETFL, O_NONBLOCK);
+  }
+  guardian->wakeup = ends[0];
+  chimney = ends[1];
+  for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+    signal(ignored[i], SIG_IGN);
+  sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_child}, NULL);
+  sigprocmask(SIG_SETMASK, &guardian->heritage.mask, NULL);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, NULL);
+  setpgid(0, 0);
+  command_adopt_orphans();
+#ifdef __linux__
+  prctl(PR_SET_NAME, "zklock-guardian");
+#endif
+  setenv("ZKLOCK_PATH", guardian->plan.path, 1);
+  setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
+}
+
+int guardian_start(const struct plan *plan, int *pid) {
+  struct guardian guardian = {.plan = *plan, .hold_end = NEVER};
+  int ends[2];
+  sigset_t all;
+  heritage_note(&guardian.heritage);
+  terminal_open(&guardian.terminal);
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  *pid = fork();
+  if (*pid == 0) {
+    close(ends[0]);
+    guardian.channel = ends[1];
+    set_up(&guardian);
+    watch_over(&guardian);
+    _exit(EXIT_SUCCESS);
+  }
+  int problem = errno;
+  signal(SIGPIPE, SIG_IGN); /* the guardian may go first */
+  sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
+  close(ends[1]);
+  if (guardian.terminal.fd >= 0) close(guardian.terminal.fd);
+  if (*pid > 0) return ends[0];
+  close(ends[0]);
+  errno = problem;
+  return -1;
+}

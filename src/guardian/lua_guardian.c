@@ -1,0 +1,123 @@
+/* The module zklock.guardian: the guardian of a command, for `zklock run`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "guardian.h"
+
+static int64_t nanoseconds(lua_State *L, const char *name) {
+  lua_getfield(L, 1, name);
+  double seconds = lua_isnil(L, -1) ? INFINITY : luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  return seconds < 9e9 ? (int64_t)(seconds * 1e9) : INT64_MAX;
+}
+
+/* The table keeps it. */
+static const char *text(lua_State *L, const char *name) {
+  lua_getfield(L, 1, name);
+  const char *value = luaL_checkstring(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* The words of the command, in a userdata on top, ended by NULL. */
+static char **words(lua_State *L) {
+  lua_getfield(L, 1, "words");
+  luaL_checktype(L, -1, LUA_TTABLE);
+  int n = 0;
+  for (;; n++) {
+    lua_rawgeti(L, -1, n + 1);
+    bool is_last = lua_isnil(L, -1);
+    if (!is_last) luaL_checktype(L, -1, LUA_TSTRING);
+    lua_pop(L, 1);
+    if (is_last) break;
+  }
+  luaL_argcheck(L, n > 0, 1, "words are missing");
+  char **list = lua_newuserdata(L, (size_t)(n + 1) * sizeof *list);
+  for (int i = 0; i < n; i++) {
+    lua_rawgeti(L, -2, i + 1);
+    list[i] = (char *)lua_tostring(L, -1);
+    lua_pop(L, 1);
+  }
+  list[n] = NULL;
+  return list;
+}
+
+/* start{ words=, path=, holder=, grace=, max_hold= } → the channel's
+ * descriptor, the guardian's pid; or nil, message */
+static int start(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  struct plan plan = {
+      .path = text(L, "path"),
+      .holder = text(L, "holder"),
+      .grace = nanoseconds(L, "grace"),
+      .max_hold = nanoseconds(L, "max_hold"),
+      .words = words(L),
+  };
+  int pid, channel = guardian_start(&plan, &pid);
+  if (channel < 0) {
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(errno));
+    return 2;
+  }
+  lua_pushinteger(L, channel);
+  lua_pushinteger(L, pid);
+  return 2;
+}
+
+/* keep_ignored(number): was this signal ignored when we were started?  Then it
+ * is again, whatever the interpreter has made of it. */
+static int keep_ignored(lua_State *L) {
+  struct heritage heritage;
+  int number = (int)luaL_checkinteger(L, 1);
+  luaL_argcheck(L, number > 0 && number < 32, 1, "no signal");
+  heritage_note(&heritage);
+  bool ignored = heritage_ignores(&heritage, number);
+  if (ignored) signal(number, SIG_IGN);
+  lua_pushboolean(L, ignored);
+  return 1;
+}
+
+/* fill_standard(): no descriptor of ours becomes 0, 1 or 2, where others read
+ * and write what they take for standard input, output or error.  The command
+ * has those closed that we were started without. */
+static int fill_standard(lua_State *L) {
+  int fd;
+  (void)L;
+  do fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+  return 0;
+}
+
+/* stop(): this process and its group stop, as Ctrl-Z stops them, and the call
+ * returns when they go on; at once where nobody could make them go on. */
+static int stop(lua_State *L) {
+  struct sigaction kept, action = {.sa_handler = SIG_DFL};
+  (void)L;
+  sigaction(SIGTSTP, &action, &kept);
+  kill(0, SIGTSTP);
+  sigaction(SIGTSTP, &kept, NULL);
+  return 0;
+}
+
+__attribute__((visibility("default"))) int luaopen_zklock_guardian(
+    lua_State *L) {
+  static const luaL_Reg functions[] = {{"start", start},
+                                       {"keep_ignored", keep_ignored},
+                                       {"fill_standard", fill_standard},
+                                       {"stop", stop},
+                                       {NULL, NULL}};
+  lua_newtable(L);
+  for (const luaL_Reg *f = functions; f->name; f++) {
+    lua_pushcfunction(L, f->func);
+    lua_setfield(L, -2, f->name);
+  }
+  return 1;
+}

@@ -1,0 +1,16 @@
+/* An eviction: a contender's node is deleted, whoever it is, and its session
+ * hears of it as of any deletion. */
+#ifndef ZKLOCK_EVICTION_H
+#define ZKLOCK_EVICTION_H
+
+#include "query.h"
+
+#pragma GCC visibility push(hidden)
+
+/* `node`: below the path.  NULL: no memory. */
+struct query *eviction_new(const char *chroot, const char *path,
+                           const char *node);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,13 @@
+/* Questions, as methods of the session's userdata. */
+#ifndef ZKLOCK_LUA_QUESTIONS_H
+#define ZKLOCK_LUA_QUESTIONS_H
+
+#include "lua_compat.h"
+
+#pragma GCC visibility push(hidden)
+
+void binding_register_questions(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,5 +1,6 @@
 -- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
 -- tunnel does not let through.  Every name is one of the page's.
+local socket = require "socket"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
 local support = require "support"
@@ -86,6 +87,19 @@ describe("The tunnel of doc/tls.md #once", function()
     if setfenv then setfenv(chunk, environment) end
     chunk()
     assert.matches("^through the tunnel, with token %d+$", said)
+  end)
+
+  it("is started on other ports when somebody has taken one", function()
+    local free_port = support.free_port
+    local port, taken = free_port(), support.closing(socket.tcp())
+    assert(taken:bind("127.0.0.1", port))
+    support.free_port = function()
+      support.free_port = free_port
+      return port
+    end
+    local through = tunnel.start(dir, { secure[1] })
+    assert.is_nil(through.hosts:find(":" .. port, 1, true))
+    support.connect { hosts = through.hosts }
   end)
 
   it("refuses a server of another name", function()
@@ -201,7 +215,7 @@ describe("The tunnel of doc/tls.md #once", function()
     support.step_until(session, function()
       return session:state() == "suspended"
     end, 5, "no connection")
-    through:begin()
+    assert.is_true(through:begin())
     -- (An attempt that was given up may come through late, and end another.)
     support.step_until(session, function()
       assert.is_true(guard:is_held())

@@ -188,14 +188,26 @@ end
 -- 5.1 and LuaJIT begin with the same number in each process.
 math.randomseed(core.pid())
 
---- Below those that a system gives to clients: nobody takes it meanwhile.
+-- A lock on a port's byte of this file, until the process ends: ports that
+-- somebody is about to use, though nobody listens there yet.
+local reserved = io.open((os.getenv "TMPDIR" or "/tmp") .. "/zklock-ports", "a")
+local own = {}
+
+local function reserve(port)
+  if own[port] then return false end
+  own[port] = not reserved or lfs.lock(reserved, "w", port, 1)
+  return own[port]
+end
+
+--- A port that no other process of the specs is given, below those that a
+-- system gives to clients.
 function support.free_port()
   while true do
     local port = math.random(26000, 31999)
     local listener = socket.bind("127.0.0.1", port)
     if listener then
       listener:close()
-      return port
+      if reserve(port) then return port end
     end
   end
 end

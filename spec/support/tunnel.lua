@@ -99,39 +99,47 @@ function Tunnel:log()
   return text
 end
 
--- Has stunnel ended, for a configuration that it does not take?
-local function has_ended(self)
-  return self:log():find("Configuration failed", 1, true)
-end
-
 local function accepts(host)
   local client = socket.connect("127.0.0.1", host:match ":(%d+)$")
   if client then client:close() end
   return client ~= nil
 end
 
+--- Starts it (again): is it at work? False if one of its ports is taken.
 function Tunnel:begin()
+  os.remove(self.name .. ".log") -- of the time before
   -- It goes with this process, however that goes.
   self.handle = io.popen(("echo $$ >'%s.pid'; exec setpriv --pdeathsig KILL "
-    .. "stunnel '%s' </dev/null >>'%s.log' 2>&1"):format(self.name, self.name,
+    .. "stunnel '%s' </dev/null >'%s.log' 2>&1"):format(self.name, self.name,
     self.name))
-  support.wait_until(function()
-    if has_ended(self) then error(self:log(), 0) end
+  local taken
+  local ok, problem = pcall(support.wait_until, function()
+    local log = self:log()
+    taken = log:find("Address already in use", 1, true)
+    if taken then return true end
+    if log:find("[Cc]onfiguration failed") or log:find " failed\n?$" then
+      error("it has ended", 0)
+    end
+    if not log:find("Configuration successful", 1, true) then return false end
+    self.pid = tonumber(read_file(self.name .. ".pid"))
     for host in self.hosts:gmatch "[^,]+" do
       if not accepts(host) then return false end
     end
-    self.pid = tonumber(read_file(self.name .. ".pid"))
     return true
   end, 10, "a tunnel")
-  return self
+  if not ok then error(problem .. "\n" .. self:log(), 0) end
+  return not taken
 end
 
 local function start(dir, config, targets, change)
   local self = setmetatable({ dir = dir, name = os.tmpname() }, Tunnel)
-  local text = config(self, targets):gsub("/etc/stunnel/zookeeper", dir)
-  write_file(self.name, change and change(text) or text)
   support.closing(self)
-  return self:begin()
+  repeat
+    self:kill()
+    local text = config(self, targets):gsub("/etc/stunnel/zookeeper", dir)
+    write_file(self.name, change and change(text) or text)
+  until self:begin()
+  return self
 end
 
 --- Starts a tunnel to `targets`, hosts for zk1, zk2 … of the page, with the
@@ -161,8 +169,7 @@ end
 
 function Tunnel:kill()
   if not self.handle then return end
-  os.execute(("kill -KILL %d 2>/dev/null"):format(self.pid
-    or tonumber(read_file(self.name .. ".pid"))))
+  os.execute(("kill -KILL $(cat '%s.pid') 2>/dev/null"):format(self.name))
   self.handle:close()
   self.handle = nil
 end

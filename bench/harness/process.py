@@ -1,4 +1,5 @@
 """Processes that end with us, whatever happens."""
+import contextlib
 import ctypes
 import os
 import signal
@@ -7,6 +8,34 @@ import time
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
+_running = []
+
+
+class _Interruption:
+    """What a signal has interrupted us with, while that has to wait."""
+    held = False
+    error = None
+
+    @contextlib.contextmanager
+    def hold(self):
+        self.held = True
+        try:
+            yield
+        finally:
+            self.held = False
+            if self.error:
+                raise self.error
+
+
+_interruption = _Interruption()
+
+
+def interrupt(error):
+    """For a signal's handler: raises it; but if a process is being started, not
+    before it is known, and can be ended."""
+    if not _interruption.held:
+        raise error
+    _interruption.error = error
 
 
 def _end_with_parent():
@@ -16,8 +45,11 @@ def _end_with_parent():
 def start(command, **options):
     """Starts a process in a group of its own, out of reach of Ctrl-C, which the
     kernel kills if we are killed."""
-    return subprocess.Popen(command, start_new_session=True,
-                            preexec_fn=_end_with_parent, **options)
+    with _interruption.hold():
+        process = subprocess.Popen(command, start_new_session=True,
+                                   preexec_fn=_end_with_parent, **options)
+        _running.append(process)
+    return process
 
 
 def end(process):
@@ -27,6 +59,14 @@ def end(process):
     except ProcessLookupError:
         pass
     process.wait()
+    if process in _running:
+        _running.remove(process)
+
+
+def end_all():
+    """The same with those that somebody has been interrupted over."""
+    while _running:
+        end(_running[-1])
 
 
 def cpu_us(pid):

@@ -1,7 +1,7 @@
 -- The benchmark runs, says what failed, and leaves nothing behind.
 local json = require "dkjson"
-local socket = require "socket"
 local read = require "support.files".read
+local support = require "support"
 
 local root = assert(os.getenv "SPEC_ROOT")
 local marks = 0
@@ -21,21 +21,16 @@ local function trim(text) return (text:gsub("%s+$", "")) end
 local function processes_with(mark)
   local _, found = run("grep -alsF BENCH_MARK=" .. mark
     .. " /proc/[0-9]*/environ 2>/dev/null")
-  local count = 0
+  local lines = {}
   for pid in found:gmatch "/proc/(%d+)/environ" do
-    local _, line = run("tr '\\0' ' ' </proc/" .. pid .. "/cmdline 2>/dev/null")
+    local _, line = run("{ tr '\\0' ' ' </proc/" .. pid
+      .. "/cmdline; } 2>/dev/null")
     -- This command is one of them.
-    if line ~= "" and not line:find("grep", 1, true) then count = count + 1 end
+    if line ~= "" and not line:find("grep", 1, true) then
+      lines[#lines + 1] = pid .. ": " .. line
+    end
   end
-  return count
-end
-
-local function until_true(condition, seconds, what)
-  local deadline = socket.gettime() + seconds
-  while not condition() do
-    assert(socket.gettime() < deadline, what)
-    socket.sleep(0.05)
-  end
+  return lines
 end
 
 describe("the benchmark #once", function()
@@ -59,12 +54,13 @@ describe("the benchmark #once", function()
   end
 
   -- What was told to end may take a moment.
-  local function none_is_left()
-    for _ = 1, 50 do
-      if processes_with(mark) == 0 then return true end
-      run "sleep 0.1"
-    end
-    return false
+  local function await_the_end()
+    local left
+    local ended = pcall(support.wait_until, function()
+      left = processes_with(mark)
+      return #left == 0
+    end, 20)
+    assert.is_true(ended, table.concat(left, "\n"))
   end
 
   -- A driver with that vice.
@@ -118,7 +114,7 @@ describe("the benchmark #once", function()
     local least = found.zklock["W4-64-h64"].bounds.requests[1]
     assert.is_true(least < 1, least .. " requests")
     assert.truthy(text:find("W1, zklock : st, speed", 1, true))
-    assert.is_true(none_is_left())
+    await_the_end()
   end)
 
   it("says of each driver that fails how, and goes on", function()
@@ -151,7 +147,7 @@ describe("the benchmark #once", function()
       assert.truthy(told:find(problem, 1, true), vice .. ": " .. told)
       assert.truthy(text:find(told, 1, true), vice .. " is not in the table")
     end
-    assert.is_true(none_is_left())
+    await_the_end()
   end)
 
   -- A run under way: all its processes are there.
@@ -161,10 +157,10 @@ describe("the benchmark #once", function()
       bench(("--minutes 5 --rounds 99 --drivers '%s' --cases 'W1 W2-10' "
         .. "--data '%s'"):format(table.concat({ "raw", "zklock", ... }, " "),
         directory)):gsub("bench/run", "exec bench/run"), log))
-    until_true(function()
+    support.wait_until(function()
       return read(log):find("W2-10", 1, true)
-    end, 120, "the run does not begin")
-    assert.is_true(processes_with(mark) > 2)
+    end, 60, "the run's beginning")
+    assert.is_true(#processes_with(mark) > 2)
     return trim(pid)
   end
 
@@ -172,8 +168,7 @@ describe("the benchmark #once", function()
     it("leaves nothing after SIG" .. signal, function()
       local pid = begin(bad "leaves-a-child")
       run(("kill -%s %s"):format(signal, pid))
-      until_true(function() return processes_with(mark) == 0 end, 20,
-        "something is left")
+      await_the_end()
       assert.equal("", (select(2, run(("ls -d '%s'/zklock-bench-* 2>/dev/null")
         :format(directory))):gsub("%s", "")))
     end)
@@ -182,8 +177,7 @@ describe("the benchmark #once", function()
   it("leaves no process even if it is killed", function()
     local pid = begin()
     run("kill -KILL " .. pid)
-    until_true(function() return processes_with(mark) == 0 end, 20,
-      "something is left")
+    await_the_end()
   end)
 
   it("refuses a case and a driver that it does not know", function()
@@ -195,9 +189,14 @@ describe("the benchmark #once", function()
     assert.truthy(text:find("there is no driver nobody", 1, true))
   end)
 
-  it("makes the right figures of samples", function()
-    local status, text = run(("python3 '%s/spec/bench/figures.py' 2>&1")
-      :format(root))
-    assert.equal(0, status, text)
-  end)
+  for file, sentence in pairs {
+    figures = "makes the right figures of samples",
+    starts = "ends what it was interrupted over, when it started that",
+  } do
+    it(sentence, function()
+      local status, text = run(("python3 '%s/spec/bench/%s.py' 2>&1")
+        :format(root, file))
+      assert.equal(0, status, text)
+    end)
+  end
 end)

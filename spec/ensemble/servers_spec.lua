@@ -138,6 +138,24 @@ describe("Three servers #once #slow", function()
     waiter.guard:release()
   end)
 
+  it("one of which lags do not answer questions with what was", function()
+    local index = follower()
+    local holding = connect(20, servers:host(servers:leader()))
+    local asking = connect(20, servers:host(index))
+    for _ = 1, 10 do
+      local path = support.path()
+      servers:pause(index)
+      local guard = assert(holding:mutex(path):acquire(20))
+      -- It goes on, and has to hear the question and what it has missed.
+      local resumed = servers:resume_in(0.1, index)
+      local list = assert(asking:contenders(path))
+      assert.equal(1, #list)
+      assert.equal(guard:token(), list[1].token)
+      resumed:close()
+      guard:release()
+    end
+  end)
+
   it("that are restarted one by one keep holds and places in the queue",
     function()
       local path = support.path()

@@ -388,19 +388,19 @@ describe("A survey among strangers", function()
       reader(2, { ephemeral = true, data = "d" }),
       reader(3, { ephemeral = true }),
     }
-    assert.equal(4, cost_of("contenders", path .. "-not-there"))
-    assert.equal(4 + 1 + 3 + 2, cost_of("contenders", path))
-    assert.equal(4 + 1 + 3 + 2 * 3, cost_of("revoke", path))
-    assert.equal(4 + 1 + 3 + 3, cost_of("revoke", path)) -- they are marked
+    assert.equal(5, cost_of("contenders", path .. "-not-there"))
+    assert.equal(5 + 1 + 3 + 2, cost_of("contenders", path))
+    assert.equal(5 + 1 + 3 + 2 * 3, cost_of("revoke", path))
+    assert.equal(5 + 1 + 3 + 3, cost_of("revoke", path)) -- they are marked
     for _, node in ipairs(nodes) do zk:delete(node) end
     zk:create(path .. "/locks")
     zk:create(path .. "/leases")
     zk:create(path .. "/holder", { data = "d" })
-    assert.equal(4 + 3 + 1, cost_of("contenders", path))
-    assert.equal(1, cost_of("stat", path))
-    assert.equal(2, cost_of("children", path))
-    assert.equal(1, cost_of("children", path .. "/holder"))
-    assert.equal(1, cost_of("children", path .. "-not-there"))
+    assert.equal(5 + 3 + 1, cost_of("contenders", path))
+    assert.equal(2, cost_of("stat", path))
+    assert.equal(3, cost_of("children", path))
+    assert.equal(2, cost_of("children", path .. "/holder"))
+    assert.equal(2, cost_of("children", path .. "-not-there"))
     assert.equal(2, cost_of("stamp", path .. "/made"))
     assert.equal(1, cost_of("stamp", path .. "/made"))
     assert.equal(1, cost_of("evict", path, "holder"))

@@ -48,6 +48,13 @@ function Server:begin_restart(i)
   return pid
 end
 
+--- Returns at once; it goes on after so many seconds.  A pipe that is closed
+-- when it does.
+function Server:resume_in(seconds, i)
+  return io.popen(("sleep %g; %s resume '%s' %d"):format(seconds, SCRIPT,
+    self.dir, i))
+end
+
 --- Sets `name` to `value` in the configuration of server `i`, for when it is
 -- restarted; or of all.
 function Server:configure(name, value, i)

@@ -12,6 +12,7 @@ static op_handler on_looked, on_listed;
 /* The node. */
 
 static void look(struct query *query, int i) {
+  query_sync(query, query->path);
   query_send(query, &query->places[i].request, OP_PING, on_looked, query->path);
 }
 

@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "protocol/session.h"
 
-static op_handler on_verified;
+static op_handler on_synced, on_verified;
 static bool send_next(struct sender *sender);
 
 char *query_join(const char *a, const char *b, const char *c) {
@@ -147,6 +147,22 @@ static bool send_next(struct sender *sender) {
   return more;
 }
 
+/* (It takes no room: it is small, and there is one of it.) */
+void query_sync(struct query *query, const char *path) {
+  struct request *request = &query->sync;
+  request->query = query;
+  request->cost = OUTSIDE;
+  request->op.path = path;
+  if (ask(request, OP_SYNC, on_synced))
+    query->pending++;
+  else
+    query->rc = REPLY_LOST;
+}
+
+static void on_synced(struct op *op, const struct reply *reply) {
+  query_answered(op->owner, reply->rc);
+}
+
 void query_answered(struct request *request, int rc) {
   struct query *query = request->query;
   struct window *window = query->window;
@@ -163,16 +179,14 @@ void query_follow(struct request *request, enum op_kind kind,
   if (!ask(request, kind, handler)) query_answered(request, REPLY_LOST);
 }
 
-/* QUERY_VERIFY: `sync`, then a read: the connected server answers from a
- * state that is not older than the question. */
+/* QUERY_VERIFY. */
 
 static void on_verified(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;
-  if (op->kind == OP_READ)
-    query->gone = reply->rc == REPLY_NO_NODE ||
-                  (reply->rc == REPLY_OK &&
-                   reply->owner != query->claim->contender.node.owner_session);
+  query->gone = reply->rc == REPLY_NO_NODE ||
+                (reply->rc == REPLY_OK &&
+                 reply->owner != query->claim->contender.node.owner_session);
   query_answered(request, reply->rc);
 }
 
@@ -193,8 +207,8 @@ static void verify(struct query *query) {
     return;
   }
   const char *path = claim->contender.path;
-  query_send(query, &query->places[0].request, OP_SYNC, on_verified, path);
-  query_send(query, &query->places[1].request, OP_READ, on_verified, path);
+  query_sync(query, path);
+  query_send(query, &query->places[0].request, OP_READ, on_verified, path);
 }
 
 void query_start(struct query *query, struct session *session,

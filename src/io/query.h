@@ -99,7 +99,8 @@ struct query {
   int cursor;                                    /* (i) in the phase */
   bool in_line;                /* (i) the window will have it send */
   int pending;                 /* (i) answers */
-  struct place places[PLACES]; /* (i) QUERY_CONTENDERS; VERIFY has two */
+  struct request sync;         /* (i) */
+  struct place places[PLACES]; /* (i) QUERY_CONTENDERS; others have one */
   struct item *items;          /* (i) */
   int count;                   /* (i) of them */
   int64_t kept;                /* (i) bytes of data */
@@ -138,6 +139,9 @@ int query_cost_none(const struct query *query, int i);
 /* In a phase's `send`.  `path` NULL: no memory. */
 void query_send(struct query *query, struct request *request, enum op_kind kind,
                 op_handler *handler, const char *path);
+/* In a phase's `send`, first: what is read behind it is not older than this.  (A
+ * server answers reads from what it has, which may lag behind the leader.) */
+void query_sync(struct query *query, const char *path);
 /* In the handler of a request, its last word: it is answered, and the query may
  * be over; or another request takes its place. */
 void query_answered(struct request *request, int rc);

@@ -32,6 +32,7 @@ static int count_places(const struct query *query) {
 static void look(struct query *query, int i) {
   static const char *const parts[] = {"", LOCKS, PERMITS, ("/" NAME_UNFAIR)};
   struct place *place = &query->places[i];
+  if (i == 0) query_sync(query, query->path);
   place->path = query_join(query->path, parts[i], "");
   query_send(query, &place->request, OP_PING, on_looked, place->path);
 }

@@ -18,7 +18,7 @@ local PROLOGUE = [[
     return n
   end
   local function until_true(condition)
-    local deadline = zklock.now() + 10
+    local deadline = zklock.now() + 40
     while not condition() and zklock.now() < deadline do
       socket.sleep(0.003)
     end

@@ -162,8 +162,8 @@ describe("The loop", function()
     session:mutex(support.path()):acquire_async(nil, function(guard)
       granted = guard
     end)
-    local deadline = support.now() + 5
-    while not granted and support.now() < deadline do
+    local is_over = support.patience(5)
+    while not granted and not is_over() do
       if #socket.select({ source }, nil, 1) > 0 then session:step() end
     end
     assert.is_table(granted)

@@ -32,7 +32,7 @@ local function environment(runner, sleep, begin)
   end
 
   function env.until_true(condition, session)
-    local deadline = zklock.now() + 20
+    local deadline = zklock.now() + 80
     while not condition() do
       if zklock.now() > deadline then error("it does not come true", 2) end
       if not runner.tasks then session:step() end

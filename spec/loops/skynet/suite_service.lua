@@ -33,7 +33,7 @@ local function environment(sessions)
   end
 
   function env.until_true(condition)
-    local deadline = zklock.now() + 20
+    local deadline = zklock.now() + 80
     while not condition() do
       if zklock.now() > deadline then error("it does not come true", 2) end
       skynet.sleep(1)

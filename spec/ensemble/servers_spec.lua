@@ -156,6 +156,17 @@ describe("Three servers #once #slow", function()
     end
   end)
 
+  it("whose leader stops say nothing rather than what was", function()
+    local leader = servers:leader()
+    local asking = connect(4, servers:host(leader % 3 + 1))
+    servers:pause(leader)
+    local list, message, code = asking:contenders(support.path())
+    servers:resume(leader)
+    assert.is_nil(list)
+    assert.equal("disconnected", code, message)
+    step({}, function() return asking:contenders(support.path()) end)
+  end)
+
   it("that are restarted one by one keep holds and places in the queue",
     function()
       local path = support.path()

@@ -3,8 +3,8 @@
 --     it = sentence         what zklock does then
 --     on = "create"         the request that is lied about: connect, create
 --                           (of a contender), mkdir, list, get, exists, delete,
---                           transaction (a delete and a create in one), ping,
---                           auth, close; "any": each behind the greeting
+--                           transaction (a delete and a create in one), sync,
+--                           ping, auth, close; "any": each behind the greeting
 --     tell(h, n, world)     what is said instead, the nth time: see `pour` of
 --                           support.impostor.  `h`: the truth
 --     times, skip = n, n    so often (else always), after so many truths
@@ -479,6 +479,13 @@ end
 lies_to_tools { it = "children of what is not there", on = "list",
   lock = "look", tell = fails(-101), ends = "granted", again = "granted",
   finds = "false" }
+lies_to_tools { it = "nothing to wait for, before it answers", on = "sync",
+  lock = "look", tell = fails(-101), ends = "granted", again = "granted" }
+lies_to_tools { it = "that nobody may wait before it answers", on = "sync",
+  lock = "look", tell = fails(-102), ends = "auth", again = "auth" }
+lies_to_tools { it = "a sync that has failed in a way of its own", on = "sync",
+  lock = "look", tell = fails(-5), ends = "disconnected|invalid",
+  again = "disconnected|invalid" }
 lies_to_tools { it = "a stamp's node that is not there, and then is",
   on = "set", lock = "change", tell = fails(-101), times = 1, ends = "granted" }
 lies_to_tools { it = "a stamp's node that exists and does not", on = "set",

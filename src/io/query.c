@@ -92,19 +92,23 @@ static bool ask(struct request *request, enum op_kind kind,
   return session_ask(request->query->session, clock_now(), &request->op);
 }
 
+static bool send(struct query *query, struct request *request,
+                 enum op_kind kind, op_handler *handler, const char *path) {
+  request->query = query;
+  request->op.path = path;
+  if (!path || !ask(request, kind, handler)) return false;
+  query->pending++;
+  return true;
+}
+
 static void leave_window(struct window *window, int cost) {
   if (cost != OUTSIDE) window_leave(window, cost);
 }
 
 void query_send(struct query *query, struct request *request, enum op_kind kind,
                 op_handler *handler, const char *path) {
-  request->query = query;
-  request->op.path = path;
   request->cost = query->in_line ? query->sender.cost : OUTSIDE;
-  if (path && ask(request, kind, handler)) {
-    query->pending++;
-    return;
-  }
+  if (send(query, request, kind, handler, path)) return;
   query->rc = path ? REPLY_LOST : REASON_NO_MEMORY;
   leave_window(query->window, request->cost);
 }
@@ -149,13 +153,8 @@ static bool send_next(struct sender *sender) {
 
 /* (It takes no room: it is small, and there is one of it.) */
 void query_sync(struct query *query, const char *path) {
-  struct request *request = &query->sync;
-  request->query = query;
-  request->cost = OUTSIDE;
-  request->op.path = path;
-  if (ask(request, OP_SYNC, on_synced))
-    query->pending++;
-  else
+  query->sync.cost = OUTSIDE;
+  if (!send(query, &query->sync, OP_SYNC, on_synced, path))
     query->rc = REPLY_LOST;
 }
 

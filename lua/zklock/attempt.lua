@@ -76,17 +76,10 @@ local function reenter(attempt, terms, owner, scope)
   return true, guard
 end
 
--- How long an impatient acquisition waits for the server's word, or for the
--- first connection.
-local function patience(engine)
-  local timeout = engine.core:timeout()
-  return timeout > 0 and timeout or engine.connect_timeout
-end
-
 local function begin(attempt, terms, request, writer)
   local engine, way = terms.engine, terms.way.prepared
   local patient, seconds = request.timeout ~= 0, request.timeout
-  if not patient then seconds = patience(engine) end
+  if not patient then seconds = engine:patience() end
   if writer then
     way = setmetatable({ writer = writer }, { __index = terms.way })
   end

@@ -28,6 +28,9 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
+--- Calls `item.fn(...)`, as it is said above.
+Callbacks.try = call
+
 --- Of one session.  `log`: its option.  `want_step()`: there is a problem that
 -- a step() is to tell.
 function Callbacks.new(log, want_step)

@@ -166,7 +166,7 @@ end
 -- on a dot for the colon and more arguments than these are misuse.
 function check.methods(class, usages)
   for usage, name, arguments in
-    usages:gmatch "(%l+:([%l_]+)%(([^)]*)%))" do
+    usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
     look_first(class, usage, name, arguments)
   end
 end

@@ -58,6 +58,13 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
+--- How long who does not wait for others waits for a server's word, or for the
+-- first connection.
+function Engine:patience()
+  local timeout = self.core:timeout()
+  return timeout > 0 and timeout or self.connect_timeout
+end
+
 -- Closing.
 
 local function await_end(self)

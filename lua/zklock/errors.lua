@@ -107,6 +107,11 @@ function errors.code_of_loss(reason)
   return errors.codes[over and "expired" or "lost"]
 end
 
+--- "mutex" → "a mutex", "election" → "an election"
+function errors.with_article(noun)
+  return (noun:find "^[aeiou]" and "an " or "a ") .. noun
+end
+
 --- 5 → "5 s", 0.25 → "0.25 s"
 function errors.seconds(number)
   return ("%.4g s"):format(number)

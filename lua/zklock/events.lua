@@ -332,6 +332,7 @@ function Events:tell_closed()
   self:tell_losses() -- of what was lost until the core was closed
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)
+  end_all(self, self.engine.waits.pauses)
   run_due(self)
   self.farewell = self.farewell or listeners_of(self, "closed")
   tell(self, "closed", self.farewell)

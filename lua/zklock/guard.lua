@@ -50,9 +50,17 @@ end
 
 function guards.share(guard) return guard._share end
 
+--- Is it a guard of a hold of these owners?
+function guards.is_of(guard, owners)
+  return getmetatable(guard) == Guard and guard._hold.owners == owners
+end
+
 local function lost(self)
   return errors.lost(self.path, self:reason())
 end
+
+--- Has it been released, or let go after a loss?
+function guards.is_over(guard) return guard._outcome ~= false end
 
 --- Why it is lost, if it is: see Hold:find_loss.
 function guards.find_loss(self)

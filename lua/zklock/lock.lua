@@ -19,32 +19,40 @@ local locks = {}
 local insides = {
   unfair = check.set "holder",
   semaphore = check.set "locks leases",
+  ["double barrier"] = check.set "ready",
 }
 
 -- What all users of a path in one session must agree about.
+local counted = { semaphore = "permit", ["double barrier"] = "member" }
+
 local function signature_of(family, way)
   return ("%s%s%s%s"):format(
     way.kind == "unfair" and "unfair " or "", family,
-    family == "semaphore" and (" of %d permit%s"):format(way.permits,
+    counted[family] and (" of %d %s%s"):format(way.permits, counted[family],
       way.permits == 1 and "" or "s") or "",
-    way.layout == "kazoo" and " in kazoo's layout" or "")
+    way.layout ~= "curator" and (" in %s's layout"):format(way.layout) or "")
 end
 
 local function new_waiters() return setmetatable({}, { __mode = "k" }) end
 
---- `family`: "mutex", "rwlock" or "semaphore"; `kind`: the side of it.
-function locks.new(engine, path, family, kind, given, permits)
-  -- The terms: what its acquisitions ask for, each time.
+--- The terms of a lock: what its acquisitions ask for, each time.  `family`:
+-- "mutex", "rwlock", "semaphore", "election" or "double barrier"; `kind`: the
+-- side of it.
+function locks.terms(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
   terms.family, terms.kind = family, kind
   terms.owners = Owners.of(engine, path, signature_of(family, terms.way),
     insides[terms.way.kind] or insides[family])
   terms.waiters = new_waiters() -- begun through this lock object
+  return terms
+end
+
+function locks.new(engine, path, ...)
   return setmetatable({
     path = path,
     _session = engine.session,
-    _terms = terms,
+    _terms = locks.terms(engine, path, ...),
   }, Lock)
 end
 
@@ -87,7 +95,7 @@ Lock.with_lock = method(function(attempt, self, fn, how)
   local guard, message, code =
     Attempt.acquire(attempt, terms, options.read_request(terms, how))
   if not guard then return nil, message, code end
-  return under(attempt, guard, fn)
+  return under.run(attempt, guard, fn)
 end)
 
 --- Releases the calling task's innermost hold of this lock.
@@ -110,6 +118,15 @@ end
 
 check.methods(Ticket, "ticket:cancel()")
 
+--- Begins what is asked for and returns at once: a ticket.
+function locks.begin(terms, request, callback)
+  terms.engine:check_open()
+  request.scope = terms.engine.adapters:scope()
+  local ticket = setmetatable({ _wait = false }, Ticket)
+  ticket._wait = Attempt.begin(terms, request, callback)
+  return ticket
+end
+
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
 function Lock:acquire_async(how, callback)
@@ -118,12 +135,7 @@ function Lock:acquire_async(how, callback)
   end
   check.callback(callback, "the callback of acquire_async")
   local terms = self._terms
-  local request = options.read_request(terms, how)
-  terms.engine:check_open()
-  request.scope = terms.engine.adapters:scope()
-  local ticket = setmetatable({ _wait = false }, Ticket)
-  ticket._wait = Attempt.begin(terms, request, callback)
-  return ticket
+  return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
 -- What the nodes of a family are, as the core calls them.
@@ -132,20 +144,29 @@ local modes_of = {
     mutex = check.set "mutex",
     rwlock = check.set "read write",
     semaphore = check.set "lease",
+    election = check.set "mutex",
+  },
+  latch = {
+    election = check.set "latch",
   },
   kazoo = {
     mutex = check.set "kazoo-lock",
+    election = check.set "kazoo-lock",
     rwlock = check.set "kazoo-read kazoo-lock",
   },
 }
 local unfair = check.set "unfair"
 
+--- In which modes nodes at `terms.path` are the lock's.
+function locks.modes(terms)
+  local way = terms.way
+  return way.kind == "unfair" and unfair or modes_of[way.layout][terms.family]
+end
+
 --- Those of the nodes at `terms.path` that hold the lock.
 function locks.holders(terms)
-  local way = terms.way
   terms.engine:check_open()
-  return questions.holders(terms.engine, terms.path,
-    way.kind == "unfair" and unfair or modes_of[way.layout][terms.family])
+  return questions.holders(terms.engine, terms.path, locks.modes(terms))
 end
 
 --- Asks who holds the lock now: rows as those of contenders, none if nobody.
@@ -153,11 +174,15 @@ function Lock:holders()
   return locks.holders(self._terms)
 end
 
---- Ends every wait that was begun through this lock object.
-function Lock:cancel()
-  local terms = self._terms
+--- Ends every wait that was begun on these terms.
+function locks.cancel(terms)
   terms.engine:check_open()
   for wait in pairs(terms.waiters) do waits.cancel(wait) end
+end
+
+--- Ends every wait that was begun through this lock object.
+function Lock:cancel()
+  locks.cancel(self._terms)
 end
 
 check.lock_methods(Lock)

@@ -226,7 +226,7 @@ Multi.with_lock = method(function(ending, self, fn, how)
   check.callback(fn, "argument 1 of with_lock")
   local guard, message, code = acquire(ending, self, read_request(how))
   if not guard then return nil, message, code end
-  return under(ending, guard, fn)
+  return under.run(ending, guard, fn)
 end)
 
 --- Releases the calling task's innermost hold of this multi.

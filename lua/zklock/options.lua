@@ -1,7 +1,9 @@
 --- Options of locks and their methods, checked.  (settings.lua: of connect.)
 local check = require "zklock.check"
 local core = require "zklock.core"
-local misuse = require "zklock.errors".misuse
+local errors = require "zklock.errors"
+
+local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
@@ -10,7 +12,13 @@ local of_family = {
   mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
   rwlock = check.set(common .. " layout"),
   semaphore = check.set "data max_hold on_suspend",
+  ["double barrier"] = check.set "data max_hold on_suspend",
+  election = check.set "data max_hold on_suspend layout",
 }
+
+-- In the order in which messages name them.
+local families = { "mutex", "rwlock", "semaphore", "election",
+  "double barrier" }
 
 -- 'a b c' → '"a", "b" or "c"'
 local function alternatives(choices)
@@ -41,20 +49,32 @@ local function check_family(given, family)
   for key in pairs(type(given) == "table" and given or {}) do
     if not of_family[family][key] then
       local others = {}
-      for _, other in ipairs { "mutex", "rwlock", "semaphore" } do
-        if of_family[other][key] then others[#others + 1] = "a " .. other end
+      for _, other in ipairs(families) do
+        if of_family[other][key] then
+          others[#others + 1] = with_article(other)
+        end
       end
       if #others > 0 then
-        misuse("option '%s' goes with %s only, not with a %s", key,
-          table.concat(others, " or "), family)
+        misuse("option '%s' goes with %s only, not with %s", key,
+          table.concat(others, " or "), with_article(family))
       end
     end
   end
   return check.options(given, of_family[family], family .. " options")
 end
 
+-- Nodes as LeaderLatch spells them are of elections only.
+local function read_layout(value, family)
+  if value == "latch" and family ~= "election" then
+    misuse("option 'layout' = \"latch\" goes with an election only, not with "
+      .. with_article(family))
+  end
+  return one_of(value, "curator", family == "election" and "curator latch kazoo"
+    or "curator kazoo", "option 'layout'")
+end
+
 -- How the core is to contend.
-local function make_way(given, kind, permits)
+local function make_way(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
   local way = {
     kind = fair and kind or "unfair",
@@ -64,8 +84,7 @@ local function make_way(given, kind, permits)
     poll_interval = check.duration(given.poll_interval,
       "option 'poll_interval'") or 1,
     handoffs = whole(given.handoffs, 0, 0, "option 'handoffs'"),
-    layout = one_of(given.layout, "curator", "curator kazoo",
-      "option 'layout'"),
+    layout = read_layout(given.layout, family),
     lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
       "option 'on_suspend'") == "lose" and 1 or 0,
   }
@@ -87,12 +106,12 @@ end
 -- session may have thousands.
 local plain_ways = setmetatable({}, { __mode = "v" })
 
-local function read_way(given, kind, permits)
-  if next(given) ~= nil then return make_way(given, kind, permits) end
-  local key = permits or kind
+local function read_way(given, family, kind, permits)
+  if next(given) ~= nil then return make_way(given, family, kind, permits) end
+  local key = permits and kind .. permits or kind
   local way = plain_ways[key]
   if not way then
-    way = make_way(given, kind, permits)
+    way = make_way(given, family, kind, permits)
     plain_ways[key] = way
   end
   return way
@@ -103,42 +122,43 @@ local function read_data(value, default)
   return check.data(value, "option 'data'")
 end
 
---- Those of a lock.  `family`: "mutex", "rwlock" or "semaphore"; `kind`: the
--- side of it; `data`: what its nodes say if it is not given.
+--- Those of a lock.  `family`: "mutex", "rwlock", "semaphore" or "election";
+-- `kind`: the side of it; `data`: what its nodes say if it is not given.
 function options.read_lock(given, family, kind, permits, data)
   given = check_family(given, family)
   return {
-    way = read_way(given, kind, permits),
-    reentrant = check.flag(given.reentrant, true, "option 'reentrant'"),
+    way = read_way(given, family, kind, permits),
+    reentrant = check.flag(given.reentrant, family ~= "election"
+      and family ~= "double barrier", "option 'reentrant'"),
     data = read_data(given.data, data),
     max_hold = check.duration(given.max_hold, "option 'max_hold'"),
   }
 end
 
---- Those of a semaphore.
-function options.check_permits(permits)
-  check.type(permits, "number", "permits")
-  if permits ~= math.floor(permits) or permits < 1 or permits > 1e6 then
-    misuse("permits must be a whole number from 1 to 1000000, got %s",
-      tostring(permits))
+--- The permits of a semaphore, the members of a double barrier.
+function options.check_count(count, name)
+  check.type(count, "number", name)
+  if count ~= math.floor(count) or count < 1 or count > 1e6 then
+    misuse("%s must be a whole number from 1 to 1000000, got %s", name,
+      tostring(count))
   end
 end
 
 local of_acquire = check.set "timeout data max_hold owner"
 
 --- Those of acquire: nil, a number of seconds, or a table → a table, and the
--- timeout, which is checked.
-function options.read_acquire(given)
+-- timeout, which is checked.  `what`: how messages call them.
+function options.read_acquire(given, what)
   local seconds
-  given, seconds = check.acquire_options(given, of_acquire)
+  given, seconds = check.acquire_options(given, of_acquire, what)
   if seconds == nil then seconds = given.timeout end
   return given, check.duration(seconds, "timeout")
 end
 
 --- The same as a request for what `terms` say: see lock.lua.
-function options.read_request(terms, given)
+function options.read_request(terms, given, what)
   local timeout
-  given, timeout = options.read_acquire(given)
+  given, timeout = options.read_acquire(given, what)
   if given.owner ~= given.owner then
     misuse("option 'owner' must not be NaN")
   end
@@ -158,6 +178,30 @@ function options.read_request(terms, given)
   }
 end
 
+local timeout_only = check.set "timeout"
+
+--- Of what has no other option: the timeout, which may be given alone.
+function options.read_timeout(given, what)
+  local seconds
+  given, seconds = check.acquire_options(given, timeout_only, what)
+  if seconds == nil then seconds = given.timeout end
+  return check.duration(seconds, "timeout")
+end
+
+local of_leave = check.set "timeout guard"
+
+--- Those of a double barrier's leave: the timeout, and whose part it is;
+-- `is_of(guard, owners)` tells whether it is one of these.
+function options.read_leave(given, is_of, owners)
+  local seconds
+  given, seconds = check.acquire_options(given, of_leave, "leave options")
+  if seconds == nil then seconds = given.timeout end
+  if given.guard ~= nil and not is_of(given.guard, owners) then
+    misuse("option 'guard' must be what enter has given, of %s", owners.path)
+  end
+  return check.duration(seconds, "timeout"), given.guard
+end
+
 --- Those of try_acquire.
 function options.check_try(given)
   if given == nil then return {} end
@@ -173,6 +217,49 @@ function options.read_release(given)
   if given == nil then return false end
   check.options(given, { wait = true }, "release options")
   return check.flag(given.wait, false, "option 'wait'")
+end
+
+local of_run = check.set "backoff max_backoff on_error data max_hold"
+
+local BACKOFF, MAX_BACKOFF = 1, 30
+
+local function read_pause(value, name)
+  if value == nil then return nil end
+  check.type(value, "number", name)
+  if not (value >= 0.001 and value < 1e9) then
+    misuse("%s must be a number of seconds, at least 0.001, got %s", name,
+      tostring(value))
+  end
+  return value
+end
+
+--- Those of an election's run: its own, and those of its campaigns.
+function options.read_run(given)
+  given = check.options(given, of_run, "run options")
+  local backoff = read_pause(given.backoff, "option 'backoff'") or BACKOFF
+  local most = read_pause(given.max_backoff, "option 'max_backoff'")
+  if most and most < backoff then
+    misuse("option 'max_backoff' must be at least option 'backoff', got %s",
+      tostring(most))
+  end
+  if given.on_error ~= nil then
+    check.callback(given.on_error, "option 'on_error'")
+  end
+  return {
+    backoff = backoff,
+    max_backoff = most or math.max(backoff, MAX_BACKOFF),
+    on_error = given.on_error or false,
+  }, { data = given.data, max_hold = given.max_hold }
+end
+
+local of_once = check.set "per timeout data"
+
+--- Those of session:once: the period, which may be for ever; those of acquire.
+function options.read_once(given)
+  given = check.options(given, of_once, "once options")
+  check.type(given.per, "number", "option 'per'")
+  return check.duration(given.per, "option 'per'") or math.huge,
+    { timeout = given.timeout, data = given.data }
 end
 
 local of_with_lock = check.set [[timeout owner reentrant data max_hold

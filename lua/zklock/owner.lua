@@ -4,7 +4,9 @@
 -- then by the owner, the stack of an owner's unreleased guards.  Owners are
 -- weak keys, and only lock objects and guards refer to this: a hold that nobody
 -- can release any more is collected, and so released.
-local misuse = require "zklock.errors".misuse
+local errors = require "zklock.errors"
+
+local misuse, with_article = errors.misuse, errors.with_article
 
 local Owners = {}
 Owners.__index = Owners
@@ -57,8 +59,8 @@ function Owners.of(engine, path, signature, insides)
       shape = shape_of(signature, insides) }, Owners)
     engine.owners[path] = owners
   elseif owners.shape.signature ~= signature then
-    misuse("%s is used as a %s by this session, not as a %s", path,
-      owners.shape.signature, signature)
+    misuse("%s is used as %s by this session, not as %s", path,
+      with_article(owners.shape.signature), with_article(signature))
   end
   return owners
 end

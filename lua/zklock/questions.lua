@@ -39,8 +39,29 @@ function questions.ask(engine, ask, ...)
   return wait
 end
 
+--- Asks, and returns at once: a wait, which `callback` gets from step() when it
+-- is done.  (Without a connection it soon is, as "disconnected".)  `scope`: the
+-- request that it ends with, if there is one.
+function questions.begin(engine, scope, callback, ask, ...)
+  local number = engine.core[ask](engine.core, ...)
+  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
+    number)
+  if scope then
+    wait.scope = scope
+    scope:add(scope.waits, wait)
+  end
+  wait.callback = function()
+    if scope then scope:remove(scope.waits, wait) end
+    callback(wait)
+  end
+  wait.adapter = engine.adapters:expect(wait)
+  waits.enter(wait)
+  return wait
+end
+
 -- The core's words, where they are not the user's.
-local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read" }
+local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read",
+  latch = "mutex" }
 
 -- As users see it: the size is told of data that were not read.
 local function show(contender)
@@ -52,15 +73,20 @@ local function show(contender)
   return contender
 end
 
--- In order, as the core has read them; or nil and the wait that has failed.
-local function survey(engine, path, with_data)
-  local wait = questions.ask(engine, "contenders", path, with_data)
-  if wait.code then return nil, wait end
-  local contenders = core.survey(wait.found)
+-- Contenders in order, as the core has read them.
+local function in_order(found)
+  local contenders = core.survey(found)
   for _, contender in ipairs(contenders) do
     if contender.node:sub(1, 6) == "locks/" then contender.mode = "lease" end
   end
-  return contenders, wait
+  return contenders
+end
+
+-- The same of a path; or nil and the wait that has failed.
+local function survey(engine, path, with_data)
+  local wait = questions.ask(engine, "contenders", path, with_data)
+  if wait.code then return nil, wait end
+  return in_order(wait.found), wait
 end
 
 --- Who contends for a path, in order; and whether the path exists.
@@ -86,6 +112,51 @@ function questions.holders(engine, path, modes)
     end
   end
   return holders
+end
+
+-- Of contenders in order, who leads, as users see it, and its node; false if
+-- nobody does.  A leader holds in one of these modes.
+local function leader_of(contenders, modes)
+  for _, contender in ipairs(contenders) do
+    if contender.holds and modes[contender.mode] then
+      local data = contender.data
+      return { data = data and core.own_data(data),
+        size = not data and contender.size or nil, token = contender.token,
+        session = contender.session, since = contender.created },
+        contender.node
+    end
+  end
+  return false
+end
+
+--- Who leads: `{ data=, token=, session=, since= }`; nil if nobody does.
+function questions.leader(engine, path, modes)
+  local contenders, wait = survey(engine, path, true)
+  if not contenders then
+    return reasons.of_question(wait, "who leads", path)
+  end
+  return leader_of(contenders, modes) or nil
+end
+
+--- The same for who does not wait: `callback` gets a wait.  Without a `code` it
+-- is for questions.read_leader.
+function questions.begin_leader(engine, scope, path, callback)
+  return questions.begin(engine, scope, callback, "contenders", path, true)
+end
+
+--- Who leads, and its node; or false, and how many contenders of any kind are
+-- children of the path.
+function questions.read_leader(wait, modes)
+  local contenders = in_order(wait.found)
+  local leader, node = leader_of(contenders, modes)
+  if leader then return leader, node end
+  local count = 0
+  for _, contender in ipairs(contenders) do
+    if not contender.node:find "/" and contender.mode ~= "unfair" then
+      count = count + 1
+    end
+  end
+  return false, count
 end
 
 -- Some were asked, and others could not be.
@@ -127,6 +198,22 @@ function questions.children(engine, path)
   local wait = questions.ask(engine, "children", path)
   if wait.code then return reasons.of_question(wait, "what is below", path) end
   return wait.found, wait.detail
+end
+
+--- Sets a barrier: true, and whether it was not set before.
+function questions.set(engine, path)
+  local wait = questions.ask(engine, "set", path, engine.data)
+  if wait.code then return reasons.of_order(wait, "the barrier", path) end
+  return true, wait.found
+end
+
+--- Lifts it: true, and whether it was set.
+function questions.lift(engine, path)
+  local wait = questions.ask(engine, "lift", path)
+  if wait.code then
+    return reasons.of_order(wait, "the lifting of the barrier", path)
+  end
+  return true, wait.found
 end
 
 --- Makes a persistent node, or writes it anew.

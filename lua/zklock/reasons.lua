@@ -26,13 +26,21 @@ local function describe_queue(ahead, wait)
   return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
 end
 
+-- " (2 members are missing)", of a double barrier.
+local function describe_missing(missing)
+  return missing > 0 and (" (%d member%s missing)"):format(missing,
+    missing == 1 and " is" or "s are") or ""
+end
+
 -- By its code, of a wait that ended without the lock.
 local of_wait = {}
 
 function of_wait.timeout(path, request, wait)
+  local ahead = wait.ahead or 0
   return refusal("timeout", "timed out after %s waiting for %s%s",
     errors.seconds(request.asked or request.timeout or 0), path,
-    describe_queue(wait.ahead or 0, wait))
+    request.gathers and describe_missing(ahead)
+      or describe_queue(ahead, wait))
 end
 
 function of_wait.busy(path, request, wait)
@@ -78,6 +86,27 @@ function reasons.of_wait(path, request, wait)
 end
 
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
+
+--- Why a vigil ended without being met.  `asked`: `{ timeout =, what =, path = }`,
+-- what was waited for, and of which path.
+function reasons.of_vigil(engine, code, reason, asked)
+  local what, path, timeout = asked.what, asked.path, asked.timeout or 0
+  if code == "timeout" then
+    return refusal(code, "timed out after %s waiting for %s of %s",
+      errors.seconds(timeout), what, path)
+  elseif code == "cancelled" then
+    return refusal(code, "the wait for %s of %s was cancelled", what, path)
+  elseif code == "closed" then
+    return refusal(code, "the session was closed while waiting for %s of %s",
+      what, path)
+  elseif code == "disconnected" then
+    return refusal(code, "no server of %s answered%s, waiting for %s of %s%s",
+      engine.hosts, timeout > 0 and " within " .. errors.seconds(timeout) or "",
+      what, path, last_error(engine))
+  end
+  return refusal(code, "ZooKeeper refused to say anything of %s of %s%s: %s",
+    what, engine.chroot, path, reason or code)
+end
 
 --- Why the removal of a node, after a release, was not confirmed.
 function reasons.of_removal(wait)

@@ -1,12 +1,16 @@
 --- Session: what users have of a ZooKeeper session.
 local advise = require "zklock.ngx.advice"
+local barriers = require "zklock.barrier"
 local check = require "zklock.check"
 local core = require "zklock.core"
+local double_barriers = require "zklock.double_barrier"
+local elections = require "zklock.election"
 local Engine = require "zklock.engine"
 local errors = require "zklock.errors"
 local locks = require "zklock.lock"
 local loops = require "zklock.loop"
 local multis = require "zklock.multi"
+local once = require "zklock.once"
 local options = require "zklock.options"
 local protect = require "zklock.protect"
 local questions = require "zklock.questions"
@@ -50,7 +54,7 @@ end
 function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
-  options.check_permits(permits)
+  options.check_count(permits, "permits")
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
 
@@ -63,6 +67,21 @@ function Session:multi(parts, given)
   return multis.new(engine, parts)
 end
 
+--- What holds back who waits for it, until somebody lifts it.
+function Session:barrier(path)
+  local engine = open_engine(self)
+  check.lock_path(path, engine.chroot, "path")
+  return barriers.new(engine, path)
+end
+
+--- What `n` members enter together and leave together.
+function Session:double_barrier(path, n, given)
+  local engine = open_engine(self)
+  check.lock_path(path, engine.chroot, "path")
+  options.check_count(n, "n")
+  return double_barriers.new(engine, path, n, given)
+end
+
 --- Sugar for `session:mutex(path):with_lock(fn, options)`.
 function Session:with_lock(path, fn, given)
   local engine = open_engine(self)
@@ -72,6 +91,19 @@ function Session:with_lock(path, fn, given)
   local lock = locks.new(engine, path, "mutex", "mutex", of_lock)
   return lock:with_lock(fn, of_acquire)
 end
+
+-- What is made of locks.
+
+--- Of many processes one leads.
+function Session:election(path, given)
+  local engine = open_engine(self)
+  check.lock_path(path, engine.chroot, "path")
+  return elections.new(engine, path, given)
+end
+
+--- Runs `fn(guard)` under the mutex of a path, if the last success is a period
+-- ago: `true, ...results`; or `false, seconds`; or `nil, message, code`.
+Session.once = once.method
 
 -- Questions.
 
@@ -202,7 +234,11 @@ check.methods(Session, [[
   session:rwlock(path, options)
   session:semaphore(path, permits, options)
   session:multi(locks, options)
+  session:barrier(path)
+  session:double_barrier(path, n, options)
   session:with_lock(path, fn, timeout or options)
+  session:election(path, options)
+  session:once(path, options, fn)
   session:contenders(path)
   session:revoke(path)
   session:stat(path)

@@ -1,22 +1,20 @@
---- Under: what `with_lock` does once it has the lock, of whatever kind.
+--- Under: what `with_lock` and its like do once they have the lock, of whatever
+-- kind.
 local core = require "zklock.core"
 local errors = require "zklock.errors"
 
-local function released(guard, ...)
-  guard:release()
-  return ...
+local under = {}
+
+--- Calls fn(guard).  The closing of the caller's method releases if this does
+-- not get through.
+function under.call(closing, guard, fn)
+  if closing.bare then return core.protect(closing, fn, guard) end
+  return fn(guard)
 end
 
--- Runs fn(guard) and releases; the closing of the caller's method releases if
--- this does not get through.
-local function run(closing, guard, fn)
-  if closing.bare then
-    return released(guard, core.protect(closing, fn, guard))
-  end
-  return released(guard, fn(guard))
-end
-
-local function report(guard, ...)
+--- What is said of it when the guard has been released: `true, ...results`; or
+-- `nil, message, "lost", ...results`.
+function under.report(guard, ...)
   if guard:state() == "lost" then
     local _, message, code = errors.refusal("lost",
       "the hold of %s was lost while it was used%s", guard.path,
@@ -26,7 +24,14 @@ local function report(guard, ...)
   return true, ...
 end
 
---- `true, ...results of fn(guard)`; or `nil, message, "lost", ...results`.
-return function(closing, guard, fn)
-  return report(guard, run(closing, guard, fn))
+local function released(guard, ...)
+  guard:release()
+  return ...
 end
+
+--- Calls fn(guard), releases, and reports.
+function under.run(closing, guard, fn)
+  return under.report(guard, released(guard, under.call(closing, guard, fn)))
+end
+
+return under

@@ -1,8 +1,8 @@
 --- Waits: what events are to end, and how a task is suspended until then.
 --
--- `engine.waits` has three tables of them, by number, for events to find them:
+-- `engine.waits` has tables of them, by number, for events to find them:
 -- `answers`, to acquisitions and questions; `removals`, of nodes whose hold was
--- released; `openings`, of the first connection.
+-- released; `openings`, of the first connection; `pauses`, of time to pass.
 --
 -- Answers are many, and come and go in the order of their numbers: so they are
 -- in PLACES tables, by the rest of the number.  In one table each that comes
@@ -35,7 +35,7 @@ Wait.detail = false -- and what is to be said of that
 function waits.tables()
   local answers = {}
   for i = 1, PLACES do answers[i] = {} end
-  return { answers = answers, removals = {}, openings = {} }
+  return { answers = answers, removals = {}, openings = {}, pauses = {} }
 end
 
 --- That of `tables.answers` for this number.
@@ -55,7 +55,7 @@ end
 --- Is anybody waiting?
 function waits.exist(tables)
   return next(tables.openings) or waits.any(tables.answers)
-    or next(tables.removals)
+    or next(tables.removals) or next(tables.pauses)
 end
 
 --- A wait.  What its end is to be noted in is there from the beginning: then no

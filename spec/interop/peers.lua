@@ -72,12 +72,12 @@ function peers.install()
     "The interop specs need Curator, kazoo and a JDK")
 end
 
-local function launch(command)
+local function launch(command, last_word)
   local self = setmetatable({ log = os.tmpname() }, Peer)
   self.listener = assert(socket.bind("127.0.0.1", 0))
   local _, port = self.listener:getsockname()
-  self.pipe = io.popen(("exec %s %d </dev/null >%s 2>&1"):format(command, port,
-    self.log))
+  self.pipe = io.popen(("exec %s %d %s </dev/null >%s 2>&1"):format(command,
+    port, last_word or "", self.log))
   return self
 end
 
@@ -92,9 +92,9 @@ local function await_start(self)
 end
 
 -- All begin to start before the first is waited for.
-local function start(count, command)
+local function start(count, command, last_word)
   local list = {}
-  for i = 1, count do list[i] = launch(command) end
+  for i = 1, count do list[i] = launch(command, last_word) end
   for i = 1, count do await_start(list[i]) end
   return list
 end
@@ -118,14 +118,26 @@ local function java_tool(name)
   return name
 end
 
---- Compiles the Java program into `directory` and starts it `count` times.
-function peers.curator(count, directory, hosts)
-  must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/Contender.java'")
-    :format(java_tool "javac", directory, classpath(directory), here),
-    "Contender.java does not compile")
+--- Compiles a Java program, the class `name`, into `directory`.
+function peers.compile(name, directory)
+  must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/%s.java'")
+    :format(java_tool "javac", directory, classpath(directory), here, name),
+    name .. ".java does not compile")
+end
+
+--- Starts a Java program that is compiled there `count` times; `session_s`:
+-- the session timeout, for those that take one.
+function peers.java(count, name, directory, session_s)
   return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
-    .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' Contender '%s'")
-    :format(java_tool "java", classpath(directory), hosts or support.hosts))
+    .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' %s '%s'")
+    :format(java_tool "java", classpath(directory), name, support.hosts),
+    session_s)
+end
+
+--- Compiles Contender.java into `directory` and starts it `count` times.
+function peers.curator(count, directory)
+  peers.compile("Contender", directory)
+  return peers.java(count, "Contender", directory)
 end
 
 -- The first python3 may be one that does not look where Debian installs.
@@ -136,10 +148,15 @@ local function python()
   error("no python3 has kazoo", 0)
 end
 
---- Starts the Python program `count` times.
-function peers.kazoo(count, hosts)
-  return start(count, ("%s -B '%s/kazoo/contender.py' '%s'")
-    :format(python(), here, hosts or support.hosts))
+--- Starts a Python program `count` times.
+function peers.python(count, name, session_s)
+  return start(count, ("%s -B '%s/kazoo/%s.py' '%s'")
+    :format(python(), here, name, support.hosts), session_s)
+end
+
+--- Starts contender.py `count` times.
+function peers.kazoo(count)
+  return peers.python(count, "contender")
 end
 
 return peers

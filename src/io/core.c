@@ -189,6 +189,11 @@ void core_hear(struct contender *c, enum news news) {
   }
 }
 
+static void await_over(void *self, struct await *await) {
+  await_keep(await); /* the message's */
+  post(self, &await->over, EVENT_AWAITED);
+}
+
 static void answer(void *self, struct query *query) {
   struct core *core = self;
   struct claim *claim = query->claim;
@@ -233,6 +238,13 @@ static void abandon(struct core *core, int64_t now, struct claim *claim) {
     session_release(&core->session, now, &claim->contender);
 }
 
+/* (A release that is the I/O thread's to decide.) */
+static void release_member(void *self, struct claim *claim) {
+  struct core *core = self;
+  if (claim_end_hold(claim, CLAIM_RELEASED))
+    session_release(&core->session, clock_now(), &claim->contender);
+}
+
 static void lose(struct core *core, int64_t now, struct claim *claim) {
   enum loss why = claim_said_loss(claim);
   if (why == LOSS_SILENCE) session_fall_silent(&core->session, now);
@@ -271,6 +283,15 @@ static void obey_for(struct core *core, int64_t now, struct claim *claim,
   claim_drop(claim); /* the message's */
 }
 
+static void obey_for_await(struct core *core, int64_t now, struct await *await,
+                           int kind) {
+  if (kind == COMMAND_AWAIT)
+    await_begin(await, core->closing ? NULL : &core->session, now, &core->port);
+  else
+    await_end(await, &core->session, now);
+  await_drop(await); /* the message's */
+}
+
 static void obey(struct core *core, int64_t now, struct message *message,
                  int kind) {
   if (kind == COMMAND_CLOSE) {
@@ -279,6 +300,8 @@ static void obey(struct core *core, int64_t now, struct message *message,
   } else if (kind == COMMAND_ASK) { /* whose answer will free it */
     query_start(message_subject(message), &core->session, &core->window, answer,
                 core);
+  } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
+    obey_for_await(core, now, message_subject(message), kind);
   } else if (kind != COMMAND_ALARM) { /* (which is heard of before a wait) */
     obey_for(core, now, message_subject(message), kind);
   }
@@ -413,6 +436,7 @@ static bool init_session(struct core *core) {
       .doubts_acl = settings->doubts_acl};
   if (!entropy(options.random, sizeof options.random)) return false;
   window_init(&core->window);
+  core->port = (struct await_port){core, await_over, release_member};
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io);
   errno = ENOMEM;

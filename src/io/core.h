@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "claim.h"
+#include "await.h"
 #include "client.h"
 #include "last_error.h"
 #include "log.h"
@@ -42,6 +42,7 @@ struct core {
   struct session session; /* (i), but its counters */
   struct client *client;  /* (i) */
   struct window window;   /* (i) of queries */
+  struct await_port port; /* (i) */
   bool closing;           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) send them */
   struct message alarm_event;                             /* (i) sends it */

@@ -164,6 +164,22 @@ uint64_t core_ask(struct core *core, struct query *query) {
   return number;
 }
 
+/* What is awaited. */
+
+uint64_t core_await(struct core *core, struct await *await) {
+  await->core = core;
+  await->number = ++core->numbers;
+  await_keep(await); /* the message's */
+  if (!command(core, &await->begin, COMMAND_AWAIT)) await_drop(await);
+  return await->number;
+}
+
+void core_await_no_more(struct core *core, struct await *await) {
+  if (core->closed) return;
+  await_keep(await); /* the message's */
+  if (!command(core, &await->end, COMMAND_AWAIT_NO_MORE)) await_drop(await);
+}
+
 /* Events. */
 
 void core_nudge(struct core *core) {

@@ -37,6 +37,10 @@ enum loss core_find_loss(struct core *core, struct claim *claim);
 void core_watch(struct core *core, struct claim *claim);
 /* Takes the query; EVENT_ANSWERED comes with the number returned. */
 uint64_t core_ask(struct core *core, struct query *query);
+/* Begins it; EVENT_AWAITED comes with the number returned, once. */
+uint64_t core_await(struct core *core, struct await *await);
+/* Ends it, unless it has ended. */
+void core_await_no_more(struct core *core, struct await *await);
 
 /* The events so far, in order, each to be given back by core_event_done
  * (which also drops what it speaks of). */

@@ -14,6 +14,8 @@ enum command_kind {
   COMMAND_LOOK_AROUND,      /* does anybody else stand in the queue? */
   COMMAND_ALARM,            /* see core->alarm_at */
   COMMAND_ASK,              /* subject: the query */
+  COMMAND_AWAIT,            /* subject: what is awaited */
+  COMMAND_AWAIT_NO_MORE,    /* likewise */
   COMMAND_CLOSE,
 };
 
@@ -25,6 +27,7 @@ enum event_kind {
   EVENT_REVOKED,
   EVENT_GONE,     /* its node is known to be removed */
   EVENT_ANSWERED, /* subject: the query */
+  EVENT_AWAITED,  /* subject: what was awaited */
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */
   EVENT_LOG,      /* subject: the log line */

@@ -1,8 +1,9 @@
 /* What a session asks of the servers beside the protocol: is this hold still
  * good, who contends for this path (survey.h), and that holders let go
  * (revocation.h); and what tools ask of single nodes: what is there
- * (inspection.h), that it be stamped (stamp.h), or gone (eviction.h).  A query
- * runs on the I/O thread and is answered by one event.
+ * (inspection.h), that it be stamped (stamp.h), or gone (eviction.h), and that a
+ * barrier be set or lifted (barrier.h).  A query runs on the I/O thread and is
+ * answered by one event.
  *
  * Where strangers decide how much there is to ask, it is asked in phases: the
  * requests of each are sent one by one as the window has room, and the next
@@ -23,6 +24,8 @@ enum query_kind {
   QUERY_CHILDREN,   /* of a path: what is below? */
   QUERY_STAMP,      /* of a path: make it, or write it anew */
   QUERY_EVICT,      /* of a node: delete it */
+  QUERY_SET,        /* of a barrier: make it */
+  QUERY_LIFT,       /* of a barrier: delete it */
 };
 
 struct query;
@@ -85,7 +88,7 @@ struct query {
   struct claim *claim;  /* (c) QUERY_VERIFY */
   char *path;           /* (c) */
   bool with_data;       /* (c) QUERY_CONTENDERS */
-  /* (c) QUERY_STAMP: the data; (i) QUERY_CHILDREN: the names in order, each
+  /* (c) QUERY_STAMP, _SET: the data; (i) QUERY_CHILDREN: the names in order, each
    * with its NUL. */
   char *text;
   size_t size; /* of that */
@@ -109,8 +112,8 @@ struct query {
   bool gone;          /* (i) of a node: it is not there, or not ours */
   bool missing;       /* (i) what was asked about or for does not exist */
   struct known known; /* (i) QUERY_STAT */
-  int tries;          /* (i) QUERY_STAMP: to make it */
-  int marked;         /* (i) QUERY_REVOKE */
+  int tries;          /* (i) QUERY_STAMP, _SET: to make it */
+  int marked;         /* (i) QUERY_REVOKE, _SET */
   int refusal;        /* (i) of an item, the first; the others went on */
   const struct item *refused; /* (i) that one */
 };

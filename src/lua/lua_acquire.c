@@ -53,9 +53,11 @@ static int read_word(lua_State *L, int lock, const char *name,
 
 /* Is it what the protocol knows? */
 static bool is_possible(const struct contender_options *options) {
-  bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT;
+  bool ordered = options->kind != KIND_UNFAIR &&
+                 options->kind != KIND_PERMIT && options->kind != KIND_MEMBER;
   bool plain = options->strategy == WAIT_PREDECESSOR;
   return (ordered || options->layout == LAYOUT_CURATOR) &&
+         (options->kind == KIND_MUTEX || options->layout != LAYOUT_LATCH) &&
          (options->kind == KIND_MUTEX || (plain && options->handoffs == 0)) &&
          (plain || options->handoffs == 0) &&
          (options->kind == KIND_READ || !options->downgrade);
@@ -66,8 +68,8 @@ static const struct share *read_lock(lua_State *L, int lock,
                                      struct contender_options *options) {
   /* (Each in the order of its enum: rule.h, contender.h.) */
   static const char *const kinds[] = {"mutex",  "read",   "write",
-                                      "permit", "unfair", NULL};
-  static const char *const layouts[] = {"curator", "kazoo", NULL};
+                                      "permit", "unfair", "member", NULL};
+  static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};
   options->kind = (enum kind)read_word(L, lock, "kind", kinds);

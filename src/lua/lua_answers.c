@@ -36,7 +36,7 @@ static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
   static const char *const roles[] = {"unfair",    "mutex", "read",
                                       "write",     "lease", "kazoo-lock",
-                                      "kazoo-read"};
+                                      "kazoo-read", "latch", "member"};
   lua_newtable(L);
   lua_pushstring(L, name_of(query, item));
   lua_setfield(L, -2, "node");
@@ -135,7 +135,11 @@ static void push_found(lua_State *L, const struct query *query) {
       push_names(L, query);
       lua_pushboolean(L, !query->missing);
       break;
+    case QUERY_SET:
+      lua_pushboolean(L, query->marked);
+      break;
     case QUERY_EVICT:
+    case QUERY_LIFT:
       lua_pushboolean(L, !query->missing);
       break;
     case QUERY_VERIFY:

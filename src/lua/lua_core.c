@@ -14,6 +14,7 @@
 #include "io/library.h"
 #include "io/process.h"
 #include "lua_acquire.h"
+#include "lua_await.h"
 #include "lua_nginx.h"
 #include "lua_protect.h"
 #include "lua_questions.h"
@@ -153,6 +154,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"open", binding_open_session},
                                        {"hold", binding_new_share},
                                        {"way", binding_new_way},
+                                       {"awaiting", binding_new_await},
                                        {"check_path", check_path},
                                        {"check_node", check_node},
                                        {"check_hosts", check_hosts},
@@ -174,6 +176,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_session(L);
   binding_register_questions(L);
   binding_register_acquire(L);
+  binding_register_await(L);
   binding_register_nginx(L);
   luaL_newlib(L, functions);
   binding_register_protect(L);

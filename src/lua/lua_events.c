@@ -87,6 +87,18 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   return 8;
 }
 
+/* "answered", number; if it was not met: code and reason, if there is one */
+static int push_awaited(lua_State *L, const struct await *await) {
+  push_numbered(L, "answered", await->number);
+  if (await->met) return 2;
+  lua_pushstring(L, codes[await->verdict]);
+  if (await->reason)
+    lua_pushstring(L, reason_words(await->reason));
+  else
+    lua_pushnil(L);
+  return 4;
+}
+
 static int push_message(lua_State *L, const struct core *core,
                         struct message *message) {
   void *subject = message_subject(message);
@@ -109,6 +121,8 @@ static int push_message(lua_State *L, const struct core *core,
       return push_numbered(L, "revoked", claim->speaks_for);
     case EVENT_ANSWERED:
       return binding_push_answer(L, subject);
+    case EVENT_AWAITED:
+      return push_awaited(L, subject);
     case EVENT_FAILED:
       lua_pushliteral(L, "failed");
       lua_pushstring(L, core->failure == CLIENT_REFUSED_AUTH ? "auth"

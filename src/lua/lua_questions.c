@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "io/barrier.h"
 #include "io/eviction.h"
 #include "io/inspection.h"
 #include "io/revocation.h"
@@ -111,11 +112,29 @@ static int session_evict(lua_State *L) {
   return ask(L, core, eviction_new(core->settings->hosts.chroot, path, node));
 }
 
+/* session:set(path, data) → number */
+static int session_set(lua_State *L) {
+  const char *path = binding_check_path(L, 2);
+  size_t size;
+  const char *data = binding_check_data(L, 3, &size);
+  struct core *core = binding_check_open(L);
+  return ask(L, core,
+             barrier_to_set(core->settings->hosts.chroot, path, data, size));
+}
+
+/* session:lift(path) → number */
+static int session_lift(lua_State *L) {
+  const char *path = binding_check_path(L, 2);
+  struct core *core = binding_check_open(L);
+  return ask(L, core, barrier_to_lift(core->settings->hosts.chroot, path));
+}
+
 void binding_register_questions(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"verify", session_verify},     {"contenders", session_contenders},
       {"revoke", session_revoke},     {"stat", session_stat},
       {"children", session_children}, {"stamp", session_stamp},
-      {"evict", session_evict},       {NULL, NULL}};
+      {"evict", session_evict},       {"set", session_set},
+      {"lift", session_lift},         {NULL, NULL}};
   binding_add_methods(L, &session_type, methods);
 }

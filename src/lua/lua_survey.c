@@ -7,7 +7,7 @@
 
 #include "protocol/rule.h"
 
-enum { ROLES = ROLE_KAZOO_READ + 1 };
+enum { ROLES = ROLE_MEMBER + 1 };
 
 enum directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 

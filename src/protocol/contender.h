@@ -264,6 +264,21 @@ struct contender {
   struct contender *gate; /* KIND_PERMIT: memory of the owner's */
 };
 
+/* Whoever wants to hear of each list of a directory, and is no contender. */
+struct onlooker {
+  struct onlooker *next;
+  /* What it shows; nobody may list. */
+  void (*listed)(struct onlooker *onlooker, const struct listing *listing,
+                 uint64_t serial);
+  void (*refused)(struct onlooker *onlooker, int rc);
+};
+
+/* A double barrier's `ready` is being made (gathering.c). */
+struct opening {
+  struct op remove, make;
+  char path[];
+};
+
 /* Of one path only so many contenders have a node; the others wait PARKED, in
  * order.  So they do where the session's quota is used up (quota.h). */
 enum { QUEUE_ENTERED_MAX = 1000 };
@@ -284,6 +299,8 @@ struct queue {
   int64_t creates_from; /* none is sent before: one of them may be too large */
 
   struct tail *tail; /* NULL: never known */
+  struct onlooker *onlookers;
+  struct opening *opening; /* NULL: it never was */
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */

@@ -13,6 +13,7 @@ static const struct {
     {"-lock-", ROLE_LOCK},         {"-__READ__", ROLE_READ},
     {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_PERMIT},
     {"__lock__", ROLE_KAZOO_LOCK}, {"__rlock__", ROLE_KAZOO_READ},
+    {"-latch-", ROLE_LATCH},       {"-member-", ROLE_MEMBER},
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
@@ -181,9 +182,13 @@ static struct listing *copy_names(const char *const *names, int count,
   char *copy = (char *)&listing->entries[count];
   int n = 0;
   listing->wrapped = false;
+  listing->others = 0;
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
-    if (!read(e, names[i])) continue;
+    if (!read(e, names[i])) {
+      listing->others += strcmp(names[i], NAME_READY) != 0;
+      continue;
+    }
     e->unowned = false;
     if (e->sequence < 0) listing->wrapped = true;
     size_t size = strlen(names[i]) + 1;

@@ -50,6 +50,9 @@ enum {
 /* The one node of an unfair lock. */
 #define NAME_UNFAIR "holder"
 
+/* What lets the members of a double barrier in, a child of its directory. */
+#define NAME_READY "ready"
+
 /* A semaphore's two directories, below its path. */
 #define LOCKS "/locks"
 #define PERMITS "/leases"
@@ -63,6 +66,8 @@ enum role {
   ROLE_PERMIT,
   ROLE_KAZOO_LOCK, /* kazoo's Lock and WriteLock */
   ROLE_KAZOO_READ,
+  ROLE_LATCH,  /* Curator's LeaderLatch */
+  ROLE_MEMBER, /* of a double barrier */
 };
 
 struct entry {
@@ -77,6 +82,7 @@ struct entry {
 struct listing {
   int count;
   bool wrapped; /* some numbers are negative: see below */
+  int others;   /* so many children were left out, NAME_READY not among them */
   struct entry entries[];
 };
 

@@ -220,10 +220,12 @@ static void see_around(struct contender *c, const struct listing *listing) {
   directory_unwatch_children(contender_directory(c));
 }
 
-void place_listed(struct contender *c, const struct listing *listing) {
+void place_find(struct contender *c, const struct listing *listing,
+                void (*found)(struct contender *c,
+                              const struct listing *listing,
+                              const struct entry *own)) {
   bool doubt = c->node.known == NODE_MAYBE;
   bool leaving = c->state == CONTENDER_LEAVING;
-  if (c->state == CONTENDER_HELD) see_around(c, listing);
   if (c->node.known < NODE_MAYBE || c->state == CONTENDER_HELD) return;
   if (leaving && !doubt) return;
   const struct entry *own = find_own(c, listing);
@@ -231,9 +233,14 @@ void place_listed(struct contender *c, const struct listing *listing) {
   if (leaving)
     life_go_on_leaving(c);
   else if (own)
-    place(c, listing, own);
+    found(c, listing, own);
   else
     life_start_over(c);
+}
+
+void place_listed(struct contender *c, const struct listing *listing) {
+  if (c->state == CONTENDER_HELD) see_around(c, listing);
+  place_find(c, listing, place);
 }
 
 /* Who follows the tail has done without it. */

@@ -16,6 +16,13 @@ void place_look_around(struct contender *c);
 /* Its own node is to be watched from now on. */
 void place_watch_own(struct contender *c);
 
+/* What a list tells of the node of one that waits or leaves: `found` is called if
+ * it waits, and the list has its node; else it begins again, or is gone. */
+void place_find(struct contender *c, const struct listing *listing,
+                void (*found)(struct contender *c,
+                              const struct listing *listing,
+                              const struct entry *own));
+
 #pragma GCC visibility pop
 
 #endif

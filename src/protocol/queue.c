@@ -318,8 +318,31 @@ static void remove_strays(struct queue *queue, const struct listing *listing) {
   }
 }
 
+void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker) {
+  onlooker->next = queue->onlookers;
+  queue->onlookers = onlooker;
+}
+
+void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker) {
+  struct onlooker **link = &queue->onlookers;
+  while (*link != onlooker) link = &(*link)->next;
+  *link = onlooker->next;
+  directory_wake(&queue->directory); /* it may be idle now */
+}
+
+/* (Who hears it may leave.) */
+static void tell_onlookers(const struct queue *queue,
+                           const struct listing *listing, uint64_t serial) {
+  struct onlooker *next;
+  for (struct onlooker *o = queue->onlookers; o; o = next) {
+    next = o->next;
+    o->listed(o, listing, serial);
+  }
+}
+
 static void listed(struct directory *d, const struct listing *listing,
                    uint64_t serial) {
+  tell_onlookers(of(d), listing, serial);
   remove_strays(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (contender_has_entered(c) && c->node.serial < serial)
@@ -334,6 +357,11 @@ static void unlisted(struct directory *d) {
 }
 
 static void refused(struct directory *d, const char *what, int rc) {
+  struct onlooker *next;
+  for (struct onlooker *o = of(d)->onlookers; o; o = next) {
+    next = o->next;
+    o->refused(o, rc);
+  }
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (contender_is_waiting(c)) life_deny(c, what, directory_length(d), rc);
 }
@@ -375,8 +403,14 @@ struct queue *queue_new(struct contenders *all, const char *path,
   return queue;
 }
 
+static bool queue_is_opening(const struct queue *queue) {
+  const struct opening *o = queue->opening;
+  return o && (o->remove.in_flight || o->make.in_flight);
+}
+
 bool queue_is_idle(const struct queue *queue) {
-  return !queue->first && directory_is_idle(&queue->directory);
+  return !queue->first && !queue->onlookers && !queue_is_opening(queue) &&
+         directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {
@@ -384,5 +418,6 @@ void queue_free(struct queue *queue) {
   stop_waiting(queue);
   directory_free(&queue->directory);
   free(queue->tail);
+  free(queue->opening);
   free(queue);
 }

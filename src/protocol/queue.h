@@ -39,6 +39,10 @@ struct contender *queue_find(const struct queue *queue, const char *name);
 /* The one whom this one downgrades, while that is there; NULL: none. */
 struct contender *queue_writer(const struct contender *c);
 
+/* Whoever wants to hear of its lists. */
+void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker);
+void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker);
+
 #pragma GCC visibility pop
 
 #endif

@@ -102,7 +102,8 @@ static void queued_left(struct contender *c) {
 /* `reply`: it was gone when it was read, since nobody knows when.  Else it was
  * deleted just now, after every list that we know. */
 static void own_left(struct contender *c, const struct reply *reply) {
-  if (!reply && watch_was_of(&c->own, c->node.czxid)) queued_left(c);
+  if (!reply && c->way->left && watch_was_of(&c->own, c->node.czxid))
+    c->way->left(c);
   c->node.has_left = true;
 }
 
@@ -123,11 +124,11 @@ static void own_read(struct contender *c, const struct reply *reply) {
   }
   contender_prove(c, reply);
   life_hear_revocation(c);
-  if (c->state == CONTENDER_QUEUED && contender_sees(c)) place_act(c);
+  if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->way->look(c);
 }
 
-static void own_heard(struct contender *c, enum watch_news news,
-                      const struct reply *reply) {
+void queued_hear_own(struct contender *c, enum watch_news news,
+                     const struct reply *reply) {
   if (news == WATCH_ARMED)
     own_read(c, reply);
   else if (news == WATCH_STALE)
@@ -148,7 +149,7 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
   if (watcher == &c->own)
-    own_heard(c, news, reply);
+    queued_hear_own(c, news, reply);
   else if (c->view.follows && news == WATCH_GONE)
     follow_lose(c);
   else if (c->state != CONTENDER_QUEUED)

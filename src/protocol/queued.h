@@ -21,6 +21,10 @@ bool queued_may_remove(struct contender *c);
 watch_handler queued_heard;
 void queued_note_rival(struct contender *c);
 
+/* What the watch of its own node tells. */
+void queued_hear_own(struct contender *c, enum watch_news news,
+                     const struct reply *reply);
+
 #pragma GCC visibility pop
 
 #endif

@@ -11,8 +11,12 @@ enum role rule_role(enum kind kind, enum layout layout) {
       return kazoo ? ROLE_KAZOO_LOCK : ROLE_WRITE;
     case KIND_PERMIT:
       return ROLE_PERMIT;
+    case KIND_MEMBER:
+      return ROLE_MEMBER;
     default:
-      return kazoo ? ROLE_KAZOO_LOCK : ROLE_LOCK;
+      return kazoo                    ? ROLE_KAZOO_LOCK
+             : layout == LAYOUT_LATCH ? ROLE_LATCH
+                                      : ROLE_LOCK;
   }
 }
 
@@ -55,6 +59,7 @@ static enum kind kind_of(enum role role) {
 }
 
 bool rule_holds(const struct listing *listing, const struct entry *own) {
+  if (own->role == ROLE_MEMBER) return false; /* nothing that others lack */
   for (const struct entry *e = own; e > listing->entries;)
     if (rule_blocks(kind_of(own->role), own, --e)) return false;
   return !own->unowned;
@@ -67,6 +72,13 @@ static int too_many(const struct listing *listing, int permits) {
     taken +=
         listing->entries[i].role == ROLE_PERMIT && !listing->entries[i].unowned;
   return taken > permits ? taken - permits : 0;
+}
+
+int rule_members(const struct listing *listing) {
+  int members = listing->others;
+  for (int i = 0; i < listing->count; i++)
+    members += !listing->entries[i].unowned;
+  return members;
 }
 
 bool rule_proves(enum kind kind, const struct entry *own,

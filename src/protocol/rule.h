@@ -14,6 +14,7 @@ enum kind {
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are no more of its kind than permits */
   KIND_UNFAIR, /* one node, whoever makes it first: no list at all */
+  KIND_MEMBER, /* of a double barrier: waits for others to come */
   KIND_GATE,   /* a semaphore's inner mutex */
 };
 
@@ -30,7 +31,7 @@ struct ahead {
 };
 
 /* Whose spelling a directory has.  (Likewise.) */
-enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO };
+enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 
 enum role rule_role(enum kind kind, enum layout layout);
 /* The role of the writer that a reader of this role downgrades. */
@@ -45,6 +46,9 @@ bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Is it a contender, and nobody ahead of it that keeps it waiting? */
 bool rule_holds(const struct listing *listing, const struct entry *e);
+/* How many members a double barrier has: each child counts that some client may
+ * have made for one. */
+int rule_members(const struct listing *listing);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gathering.h"
 #include "queued.h"
 #include "semaphore.h"
 #include "unfair.h"
@@ -122,6 +123,8 @@ void session_init(struct session *s, const struct session_options *options,
   s->all.wire = &s->wire;
   s->all.next_id = 1;
   queues_init(&s->queues, &s->all);
+  vigils_init(&s->vigils, &s->all);
+  departures_init(&s->departures, &s->vigils);
   s->wire.doubts_acl = options->doubts_acl;
 }
 
@@ -138,6 +141,7 @@ void session_free(struct session *s) { queues_free(&s->queues); }
 static const struct way *way_of(enum kind kind) {
   return kind == KIND_PERMIT   ? &semaphore_way
          : kind == KIND_UNFAIR ? &unfair_way
+         : kind == KIND_MEMBER ? &gathering_way
                                : &queued_way;
 }
 
@@ -200,6 +204,41 @@ void session_look_around(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
+/* Those who contend for nothing. */
+
+static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
+  departures_refuse(&s->departures, why, reason);
+  vigils_refuse(&s->vigils, why, reason);
+}
+
+bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v) {
+  begin(s, now);
+  bool begun = vigil_begin(&s->vigils, v);
+  if (begun && s->refused) vigil_refuse(v, VERDICT_AUTH, REASON_CREDENTIALS);
+  end(s);
+  return begun;
+}
+
+void session_end_vigil(struct session *s, int64_t now, struct vigil *v) {
+  begin(s, now);
+  vigil_refuse(v, VERDICT_CANCELLED, 0);
+  end(s);
+}
+
+void session_depart(struct session *s, int64_t now, struct departure *d) {
+  begin(s, now);
+  departure_begin(&s->departures, d);
+  if (s->refused) departure_refuse(d, VERDICT_AUTH, REASON_CREDENTIALS);
+  end(s);
+}
+
+void session_end_departure(struct session *s, int64_t now,
+                           struct departure *d) {
+  begin(s, now);
+  departure_refuse(d, VERDICT_CANCELLED, 0);
+  end(s);
+}
+
 bool session_ask(struct session *s, int64_t now, struct op *op) {
   begin(s, now);
   bool sent = wire_submit(&s->wire, op);
@@ -220,6 +259,7 @@ void session_close(struct session *s, int64_t now) {
   change_state(s, SESSION_CLOSED);
   wire_closed(&s->wire);
   queues_each_contender(&s->queues, life_close);
+  refuse_the_rest(s, VERDICT_CLOSED, 0);
   queues_each(&s->queues, close_queue);
   s->renew_at = NEVER;
   end(s);
@@ -249,6 +289,8 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   change_state(s, SESSION_CONNECTED);
   if (same) counter_add(&s->wire.counters.reconnects, 1);
   queues_each(&s->queues, queue_connected);
+  vigils_connected(&s->vigils);
+  departures_drive(&s->departures);
   end(s);
 }
 
@@ -274,6 +316,7 @@ void session_refused(struct session *s, int64_t now) {
           REASON_CREDENTIALS);
   if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
   queues_each_contender(&s->queues, refuse_credentials);
+  refuse_the_rest(s, VERDICT_AUTH, REASON_CREDENTIALS);
   end(s);
 }
 
@@ -365,6 +408,7 @@ static void run_timers(struct session *s) {
   while ((timer = timer_pop(&s->all.timers, s->wire.now)))
     life_due((struct contender *)((char *)timer -
                                   offsetof(struct contender, timer)));
+  vigils_run(&s->vigils);
 }
 
 static void open_session(struct session *s) {
@@ -377,6 +421,8 @@ static void try_again(struct session *s) {
   if (wire_is_to_retry(&s->wire)) {
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
+    vigils_drive(&s->vigils);
+    departures_drive(&s->departures);
   }
   if (wire_is_to_resume(&s->wire)) queues_each(&s->queues, queue_drive);
 }
@@ -423,6 +469,7 @@ void session_flush(struct session *s) { wire_flush(&s->wire); }
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->all.timers);
   int64_t others[] = {wire_due(&s->wire, need_of(s)), watch_due(s), s->renew_at,
+                      vigils_due(&s->vigils),
                       s->all.holders > 0 ? s->wire.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -10,6 +10,7 @@
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
+#include "departure.h"
 #include "queues.h"
 
 #pragma GCC visibility push(hidden)
@@ -58,6 +59,8 @@ struct session {
   struct wire wire;
   struct contenders all;
   struct queues queues;
+  struct vigils vigils;
+  struct departures departures;
 };
 
 const char *session_state_name(enum session_state state);
@@ -88,6 +91,15 @@ void session_watch(struct session *s, int64_t now, struct contender *c);
 /* Tells this holder from now on whether anybody else stands in its queue, by
  * NEWS_ALONE and NEWS_COMPANY. */
 void session_look_around(struct session *s, int64_t now, struct contender *c);
+/* Somebody waits who contends for nothing, or not any more.  Its end comes by its
+ * own function, also before the call returns.  False: no memory, and nothing has
+ * begun. */
+bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v);
+void session_depart(struct session *s, int64_t now, struct departure *d);
+/* It waits no more.  Of one that has ended: nothing happens. */
+void session_end_vigil(struct session *s, int64_t now, struct vigil *v);
+void session_end_departure(struct session *s, int64_t now,
+                           struct departure *d);
 /* A request beside the protocol; false: it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);

@@ -147,7 +147,19 @@ bool watch_is_revoked(const struct watcher *watcher) {
 }
 
 static void read(struct watch *w) {
-  if (!is_asking(w)) ask(w, w->unreadable ? OP_EXISTS : OP_GET);
+  if (!is_asking(w)) ask(w, w->unreadable || w->awaited ? OP_EXISTS : OP_GET);
+}
+
+bool watch_is_asking(const struct watcher *watcher) {
+  return watcher->watch && is_asking(watcher->watch);
+}
+
+void watch_await(const struct watcher *watcher) {
+  if (watcher->watch) watcher->watch->awaited = true;
+}
+
+int64_t watch_seen(const struct watcher *watcher) {
+  return watch_is_armed(watcher) ? watcher->watch->czxid : 0;
 }
 
 void watch_read(const struct watcher *watcher) {
@@ -270,6 +282,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
     /* `exists` leaves a watch on what does not exist: take it away. */
     if (w->enquiry->op.kind == OP_EXISTS) w->armed_in = connection;
     w->unowned = false;
+    w->czxid = 0;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
     forbidden(w);

@@ -63,6 +63,7 @@ struct watch {
   char *data;      /* the beginning of the node's data, as read last ... */
   int size;        /* ... of so many; NULL and 0: it has none, or is ours */
   bool unreadable; /* the node's ACL forbids reading: use `exists` */
+  bool awaited;    /* it need not exist: the same, and the watch stays */
   bool unowned;    /* when it was read last no session owned the node */
   bool revoked;    /* and its data asked whoever made it to let go */
   char name[];
@@ -99,6 +100,14 @@ void watch_arm(const struct watcher *watcher);
 /* The same, and reads the node even if its watch is armed already. */
 void watch_read(const struct watcher *watcher);
 bool watch_is_armed(const struct watcher *watcher);
+/* A request about the node is under way. */
+bool watch_is_asking(const struct watcher *watcher);
+
+/* The node need not be there: from now on WATCH_GONE leaves the watch armed, and
+ * WATCH_STALE tells that it was made.  (Its data are not read.) */
+void watch_await(const struct watcher *watcher);
+/* Of one that is armed: the node that was read; 0: it was not there. */
+int64_t watch_seen(const struct watcher *watcher);
 
 /* The same, and it is that very node, not another of its name. */
 bool watch_is_of(const struct watcher *watcher, int64_t czxid);

@@ -1,0 +1,110 @@
+--- Barrier: a node that holds back who waits for it, until somebody lifts it.
+local check = require "zklock.check"
+local errors = require "zklock.errors"
+local options = require "zklock.options"
+local Owners = require "zklock.owner"
+local questions = require "zklock.questions"
+local reasons = require "zklock.reasons"
+local vigils = require "zklock.vigils"
+local waits = require "zklock.wait"
+
+local Barrier = {}
+Barrier.__index = Barrier
+
+local barriers = {}
+
+function barriers.new(engine, path)
+  return setmetatable({
+    path = path,
+    _engine = engine,
+    _owners = Owners.of(engine, path, "barrier"),
+    _waits = setmetatable({}, { __mode = "k" }), -- begun through this object
+  }, Barrier)
+end
+
+local function open_engine(self)
+  local engine = self._engine
+  engine:check_open()
+  return engine
+end
+
+--- Makes who waits from now on wait: true, and whether it was not set before.
+function Barrier:set()
+  return questions.set(open_engine(self), self.path)
+end
+
+--- Lets everybody go on who waits: true, and whether it was set.
+function Barrier:lift()
+  return questions.lift(open_engine(self), self.path)
+end
+
+--- Asks: true or false.
+function Barrier:is_set()
+  local found, message, code = questions.stat(open_engine(self), self.path)
+  if found == nil then return nil, message, code end
+  return found ~= false
+end
+
+local function outcome(self, timeout, met, code, reason)
+  if met then return true end
+  return reasons.of_vigil(self._engine, code, reason,
+    { timeout = timeout, what = "the lifting", path = self.path })
+end
+
+local function begin(self, timeout)
+  local wait = vigils.prepare(open_engine(self), "gone", self.path, timeout)
+  self._waits[wait] = true
+  return wait
+end
+
+--- Waits until it is not set: true, or `nil, message, code`.
+function Barrier:wait(how)
+  local timeout = options.read_timeout(how, "wait options")
+  local adapter = open_engine(self).adapters:for_waiting()
+  return outcome(self, timeout, vigils.suspend(begin(self, timeout), adapter))
+end
+
+local Ticket = {}
+Ticket.__index = Ticket
+
+--- Ends the wait; it hears "cancelled" unless the barrier was lifted before.
+function Ticket:cancel() waits.cancel(self._wait) end
+
+check.methods(Ticket, "ticket:cancel()")
+
+--- Begins to wait and returns at once, with a ticket; `callback(true)`, or
+-- `callback(nil, message, code)`, runs in step().
+function Barrier:wait_async(how, callback)
+  if callback == nil and type(how) == "function" then
+    how, callback = nil, how
+  end
+  check.callback(callback, "the callback of wait_async")
+  local timeout = options.read_timeout(how, "wait options")
+  local scope = open_engine(self).adapters:scope()
+  local wait = begin(self, timeout)
+  vigils.enter(wait, scope, function(...)
+    callback(outcome(self, timeout, ...))
+  end)
+  return setmetatable({ _wait = wait }, Ticket)
+end
+
+--- Ends every wait that was begun through this object, with "cancelled".
+function Barrier:cancel()
+  open_engine(self)
+  for wait in pairs(self._waits) do waits.cancel(wait) end
+end
+
+check.methods(Barrier, [[
+  barrier:set()
+  barrier:lift()
+  barrier:is_set()
+  barrier:wait(timeout or options)
+  barrier:wait_async(timeout or options, fn)
+  barrier:cancel()
+]])
+
+function Barrier:__tostring()
+  return errors.describe("zklock barrier %s", self.path)
+end
+
+return barriers

@@ -1,0 +1,157 @@
+--- Double barrier: its members begin together, and end together.
+local Attempt = require "zklock.attempt"
+local check = require "zklock.check"
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+local guards = require "zklock.guard"
+local locks = require "zklock.lock"
+local options = require "zklock.options"
+local protect = require "zklock.protect"
+local reasons = require "zklock.reasons"
+local vigils = require "zklock.vigils"
+local waits = require "zklock.wait"
+
+local DoubleBarrier = {}
+DoubleBarrier.__index = DoubleBarrier
+
+local double_barriers = {}
+
+function double_barriers.new(engine, path, n, given)
+  return setmetatable({
+    path = path,
+    _terms = locks.terms(engine, path, "double barrier", "member", given, n),
+    _leaving = setmetatable({}, { __mode = "k" }), -- begun through this object
+  }, DoubleBarrier)
+end
+
+local function loop_of(self) return self._terms.engine.adapters.loop end
+
+-- Entering.
+
+local function read_enter(self, how)
+  local request = options.read_request(self._terms, how, "enter options")
+  request.gathers = true
+  return request
+end
+
+--- Waits until all members are there: a guard, or `nil, message, code`.
+DoubleBarrier.enter = protect.method(Attempt, loop_of,
+  function(attempt, self, how)
+    return Attempt.acquire(attempt, self._terms, read_enter(self, how))
+  end)
+
+--- Begins to wait and returns at once, with a ticket; `callback(guard, message,
+-- code)` runs in step().
+function DoubleBarrier:enter_async(how, callback)
+  if callback == nil and type(how) == "function" then
+    how, callback = nil, how
+  end
+  check.callback(callback, "the callback of enter_async")
+  return locks.begin(self._terms, read_enter(self, how), callback)
+end
+
+-- Leaving.
+
+-- What was begun is done: who is killed here is not inside any more.
+local Leaving = protect.class()
+
+function Leaving:finish()
+  if self.guard then guards.give_back(self.guard) end
+end
+
+local function find(self, how)
+  local terms = self._terms
+  terms.engine:check_open()
+  local timeout, guard = options.read_leave(how, guards.is_of, terms.owners)
+  guard = guard
+    or terms.owners:top(terms.kind, terms.engine.adapters:owner())
+  if not guard then
+    errors.misuse("%s was not entered by the calling task", self.path)
+  end
+  return guard, timeout
+end
+
+-- (Who does not wait still waits for a server's word.)
+local function begin(self, guard, timeout)
+  local engine = self._terms.engine
+  local patient = timeout ~= 0
+  local wait = vigils.new(engine, engine.core.depart, guards.share(guard),
+    patient and timeout or not patient and engine:patience() or nil, patient,
+    core.awaiting())
+  self._leaving[wait] = true
+  return wait
+end
+
+-- What leave() returns: a loss comes first.
+local function outcome(self, guard, timeout, all, code, reason)
+  local kept, message, word = guards.give_back(guard)
+  guards.tell_loss(guard)
+  if not kept then return nil, message, word end
+  if all then return true end
+  return reasons.of_vigil(self._terms.engine, code, reason, { timeout = timeout,
+    what = "the other members", path = self.path })
+end
+
+--- Waits until all members leave: true, or `nil, message, code`.  Whatever it
+-- says, the caller is not inside any more.
+DoubleBarrier.leave = protect.method(Leaving, loop_of,
+  function(leaving, self, how)
+    local guard, timeout = find(self, how)
+    local adapter = self._terms.engine.adapters:for_waiting()
+    if guards.find_loss(guard) then return guard:release() end
+    leaving.guard = guard
+    return outcome(self, guard, timeout,
+      vigils.suspend(begin(self, guard, timeout), adapter))
+  end)
+
+local Ticket = {}
+Ticket.__index = Ticket
+
+--- Waits for the others no more.
+function Ticket:cancel()
+  if self._wait then waits.cancel(self._wait) end
+end
+
+check.methods(Ticket, "ticket:cancel()")
+
+--- Begins to leave and returns at once, with a ticket; `callback(true)`, or
+-- `callback(nil, message, code)`, runs in step().
+function DoubleBarrier:leave_async(how, callback)
+  if callback == nil and type(how) == "function" then
+    how, callback = nil, how
+  end
+  check.callback(callback, "the callback of leave_async")
+  local guard, timeout = find(self, how)
+  local engine = self._terms.engine
+  local ticket = setmetatable({ _wait = false }, Ticket)
+  if guards.find_loss(guard) then
+    engine.events:later(function() callback(guard:release()) end)
+    return ticket
+  end
+  local scope = engine.adapters:scope()
+  ticket._wait = vigils.enter(begin(self, guard, timeout), scope,
+    function(...) callback(outcome(self, guard, timeout, ...)) end)
+  return ticket
+end
+
+--- Ends every wait that was begun through this object, with "cancelled": who
+-- enters does not, who leaves has left.
+function DoubleBarrier:cancel()
+  locks.cancel(self._terms)
+  for wait in pairs(self._leaving) do waits.cancel(wait) end
+end
+
+check.methods(DoubleBarrier, [[
+  double_barrier:enter(timeout or options)
+  double_barrier:enter_async(timeout or options, fn)
+  double_barrier:leave(timeout or options)
+  double_barrier:leave_async(timeout or options, fn)
+  double_barrier:cancel()
+]])
+
+function DoubleBarrier:__tostring()
+  return errors.describe("zklock %s %s", self._terms.owners:signature(),
+    self.path)
+end
+
+return double_barriers

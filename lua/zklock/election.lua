@@ -1,0 +1,162 @@
+--- Election: what users have of who leads.  Who leads holds the mutex of the
+-- election's path: its nodes are the same, and so is what is promised.
+local Attempt = require "zklock.attempt"
+local check = require "zklock.check"
+local errors = require "zklock.errors"
+local guards = require "zklock.guard"
+local locks = require "zklock.lock"
+local observers = require "zklock.observer"
+local options = require "zklock.options"
+local protect = require "zklock.protect"
+local questions = require "zklock.questions"
+local Running = require "zklock.running"
+
+local Election = {}
+Election.__index = Election
+
+local weak = { __mode = "k" }
+
+-- What the library does with elections, and their users do not.
+local elections = {}
+
+function elections.new(engine, path, given)
+  return setmetatable({
+    path = path,
+    _session = engine.session,
+    _terms = locks.terms(engine, path, "election", "mutex", given),
+    -- (Weak: a task that is killed takes along what only it refers to.)
+    _guards = setmetatable({}, weak), -- of campaigns of this object
+    _runs = setmetatable({}, weak), -- the one that is under way
+  }, Election)
+end
+
+local function loop_of(self) return self._terms.engine.adapters.loop end
+
+local function method(class, fn) return protect.method(class, loop_of, fn) end
+
+-- The outcome of a campaign, whose guard resign() is to find.
+local function note(self, guard, ...)
+  if guard then self._guards[guard] = true end
+  return guard, ...
+end
+
+local function read_campaign(self, how)
+  return options.read_request(self._terms, how, "campaign options")
+end
+
+--- Waits until this task leads: a guard, or `nil, message, code`.  `how`: as
+-- acquire's.
+Election.campaign = method(Attempt, function(attempt, self, how)
+  local request = read_campaign(self, how)
+  return note(self, Attempt.acquire(attempt, self._terms, request))
+end)
+
+--- Begins to campaign and returns at once, with a ticket; `callback(guard,
+-- message, code)` runs in step().
+function Election:campaign_async(how, callback)
+  if callback == nil and type(how) == "function" then
+    how, callback = nil, how
+  end
+  check.callback(callback, "the callback of campaign_async")
+  return locks.begin(self._terms, read_campaign(self, how), function(...)
+    callback(note(self, ...))
+  end)
+end
+
+--- Ends every campaign that was begun through this object.
+function Election:cancel()
+  locks.cancel(self._terms)
+end
+
+--- Campaigns, calls fn(guard) while it leads, gives the leadership back, and
+-- campaigns again: until stop(), or a campaign is refused.
+Election.run = method(Running, function(running, self, fn, how)
+  check.callback(fn, "argument 1 of run")
+  local given, of_campaign = options.read_run(how)
+  read_campaign(self, of_campaign) -- raises before anything is begun
+  local engine = self._terms.engine
+  engine:check_open()
+  if next(self._runs) then
+    errors.misuse("run is under way for %s already: it calls one function at "
+      .. "a time", self.path)
+  end
+  engine.adapters:for_waiting() -- raises where nothing can wait
+  running.terms, running.runs, running.given = self._terms, self._runs, given
+  self._runs[running] = true
+  return running:go(fn, function(attempt)
+    local request = read_campaign(self, of_campaign)
+    request.taking = running -- which hears what it waits in
+    return note(self, Attempt.acquire(attempt, self._terms, request))
+  end)
+end)
+
+--- Ends run: a campaign or a pause of it at once; a function that leads is not
+-- interrupted, and run returns when it does.
+function Election:stop()
+  self._terms.engine:check_process()
+  local running = next(self._runs)
+  if running then running:stop() end
+end
+
+--- Is run to end?
+function Election:is_stopping()
+  local running = next(self._runs)
+  return running ~= nil and running.stopping
+end
+
+-- The guard that leads; or one that has lost, of which nobody was told so.
+local function find(self)
+  local lost
+  for guard in pairs(self._guards) do
+    local state = guard:state()
+    if guards.is_over(guard) or state == "released" then
+      self._guards[guard] = nil
+    elseif state == "lost" then
+      lost = guard
+    else
+      return guard
+    end
+  end
+  return lost
+end
+
+--- Gives the leadership back that is held through this object, whichever task
+-- has it: true; false, if none has; `nil, message, "lost"`.
+function Election:resign(how)
+  self._terms.engine:check_process()
+  options.read_release(how)
+  local guard = find(self)
+  if not guard then return false end
+  return guard:release(how)
+end
+
+--- Asks who leads: `{ data=, token=, session=, since= }`; nil if nobody does.
+-- With `fn(leader, message, code)` it returns at once, with a ticket: fn hears
+-- it from step(), and again at each change.
+function Election:leader(fn)
+  local terms = self._terms
+  local engine = terms.engine
+  engine:check_open()
+  local modes = locks.modes(terms)
+  if fn == nil then return questions.leader(engine, self.path, modes) end
+  check.callback(fn, "argument 1 of leader")
+  return observers.begin(engine, self.path, modes, fn)
+end
+
+check.methods(Election, [[
+  election:campaign(timeout or options)
+  election:campaign_async(timeout or options, fn)
+  election:cancel()
+  election:run(fn, options)
+  election:stop()
+  election:is_stopping()
+  election:resign(options)
+  election:leader(fn)
+]])
+
+function Election:__tostring()
+  return errors.describe("zklock %s %s", self._terms.owners:signature(),
+    self.path)
+end
+
+return elections

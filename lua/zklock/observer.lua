@@ -1,0 +1,124 @@
+--- Observer: tells a callback who leads, and again at each change.
+--
+--     asking ──► telling ──► watching ──► asking …
+--
+--   asking    who leads
+--   telling   it is another one: fn hears so, and is called again only when it
+--             has returned
+--   watching  the leader's node; where nobody leads, how many contend
+--
+-- Each is a turn, `self.turn`, which is false when all is over.  What ends a
+-- turn may be told twice, if a hook has raised meanwhile: the last thing that
+-- it does is to begin the next one.
+local check = require "zklock.check"
+local questions = require "zklock.questions"
+local reasons = require "zklock.reasons"
+local waits = require "zklock.wait"
+
+-- What no directory has: the first answer of a server is another one.
+local ANY = -1
+
+local asked, watched
+
+local function ask(self)
+  local turn = { item = false, call = false }
+  self.wait = false -- a question is not cancelled
+  questions.begin_leader(self.engine, self.scope, self.path, function(wait)
+    asked(self, turn, wait)
+  end)
+  self.turn = turn
+end
+
+-- For the last time.
+local function fail(self, turn, code, reason)
+  local _, message, word = reasons.of_question({ engine = self.engine,
+    code = code, reason = reason }, "who leads", self.path)
+  turn.last = turn.last or { fn = self.fn, scope = self.scope }
+  self.engine.events:call(turn.last, nil, message, word)
+  self.turn = false
+end
+
+local function watch(self, turn)
+  if self.turn ~= turn then return end
+  if self.engine.state.is.closed then return fail(self, turn, "closed") end
+  local watching = {}
+  local vigils = require "zklock.vigils"
+  local function callback(...) watched(self, watching, ...) end
+  if turn.node then
+    self.wait = vigils.begin(self.engine, "gone", self.path .. "/" .. turn.node,
+      nil, nil, callback, self.scope)
+  else
+    self.wait = vigils.begin(self.engine, "crowd", self.path, nil, turn.count,
+      callback, self.scope)
+  end
+  self.turn = watching
+end
+
+-- (Without a connection nothing has been seen: the next turn asks again.)
+function watched(self, turn, is_met, code, reason)
+  if self.turn ~= turn then return end
+  if is_met or code == "disconnected" then return ask(self) end
+  fail(self, turn, code, reason)
+end
+
+local function tell(self, turn)
+  self.token = turn.leader and turn.leader.token
+  self.engine.callbacks:call(turn.call, turn.leader or nil)
+  watch(self, turn)
+end
+
+-- What is seen of the servers' answer.
+local function see(self, turn, wait)
+  local leader, where = questions.read_leader(wait, self.modes)
+  turn.node, turn.count = leader and where, where
+  turn.leader = leader
+  if (leader and leader.token) == self.token then return end
+  turn.call = { fn = self.fn, scope = self.scope }
+  turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
+end
+
+function asked(self, turn, wait)
+  if self.turn ~= turn then return end
+  if wait.code == "disconnected" then
+    turn.count = ANY
+    return watch(self, turn)
+  elseif wait.code then
+    return fail(self, turn, wait.code, wait.reason)
+  end
+  if not turn.item then see(self, turn, wait) end
+  if not turn.item then return watch(self, turn) end
+  if turn.item.fn then return self.engine.events:call(turn.item) end
+  tell(self, turn) -- as far as that has not been done
+end
+
+local Ticket = {}
+Ticket.__index = Ticket
+
+--- fn hears of nothing any more.
+function Ticket:cancel()
+  local observer = self._observer
+  observer.turn = false
+  if observer.wait then waits.cancel(observer.wait) end
+end
+
+check.methods(Ticket, "ticket:cancel()")
+
+return {
+  --- Begins, and returns at once: a ticket.  `fn(leader)`, or nil where nobody
+  -- leads; at last `fn(nil, message, code)`, unless it is cancelled.  `modes`:
+  -- those in which a node's owner leads.
+  begin = function(engine, path, modes, fn)
+    local self = {
+      engine = engine,
+      path = path,
+      modes = modes,
+      fn = fn,
+      scope = engine.adapters:scope(),
+      token = nil, -- the leader's that was told last; false: of nobody
+      turn = false,
+      wait = false, -- for what is watched
+    }
+    ask(self)
+    return setmetatable({ _observer = self }, Ticket)
+  end,
+}

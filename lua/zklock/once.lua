@@ -1,0 +1,98 @@
+--- Once: of many processes one does something in each period.
+--
+-- PATH.once, a persistent node beside the lock, is written anew at each
+-- success: its mtime, and the ctime of our own node in the queue, are both the
+-- servers' clock.  The command's `--once-per` keeps the same books.
+local Attempt = require "zklock.attempt"
+local check = require "zklock.check"
+local errors = require "zklock.errors"
+local locks = require "zklock.lock"
+local options = require "zklock.options"
+local pauses = require "zklock.pause"
+local protect = require "zklock.protect"
+local under = require "zklock.under"
+
+local once = {}
+
+local function book_of(path) return path .. ".once" end
+
+local AGAIN = 0.1 -- seconds
+
+-- What `method` of the session answers; it is asked again while there is no
+-- connection, as long as the lock is ours.
+local function ask(session, guard, method, ...)
+  while true do
+    local answer, message, code = session[method](session, ...)
+    if answer ~= nil or code ~= "disconnected" or not guard:is_held() then
+      return answer, message, code
+    end
+    pauses.take(pauses.new(session._engine, AGAIN))
+  end
+end
+
+--- Is the last success a period ago, or is there none?  And how many seconds
+-- ago it was, by the servers' clock, when we came.  Nil, message, code: it
+-- cannot be said.
+function once.is_due(session, guard, period)
+  local last, message, code = ask(session, guard, "stat", book_of(guard.path))
+  if last == nil then return nil, message, code end
+  if not last then return true end
+  local ours
+  ours, message, code = ask(session, guard, "stat", guard.node)
+  if ours == nil then return nil, message, code end
+  if not ours then return errors.lost(guard.path, guard:reason()) end
+  local age = ours.created - last.modified
+  return age >= period, age
+end
+
+--- Notes a success.
+function once.note(session, guard, data)
+  return ask(session, guard, "stamp", book_of(guard.path), data)
+end
+
+-- By what fn has returned: nothing, or something true, first of all.
+local function is_success(...)
+  return select("#", ...) == 0 or not not (...)
+end
+
+-- fn has returned.
+local function conclude(session, guard, data, ...)
+  local noted, message, code = true, nil, nil
+  if is_success(...) and guard:is_held() then
+    noted, message, code = once.note(session, guard, data)
+  end
+  guard:release()
+  if not noted and guard:state() ~= "lost" then
+    return nil, message, code, ...
+  end
+  return under.report(guard, ...)
+end
+
+local function loop_of(self) return self._engine.adapters.loop end
+
+--- session:once(path, options, fn): runs fn(guard) under the mutex of the path,
+-- if the last success is a period ago.  `true, ...results`; `false, seconds` if
+-- it is not due; `nil, message, code`.
+once.method = protect.method(Attempt, loop_of,
+  function(attempt, self, path, given, fn)
+    local engine = self._engine
+    engine:check_open()
+    check.lock_path(path, engine.chroot, "path")
+    check.lock_path(book_of(path), engine.chroot, "path")
+    local period, of_acquire = options.read_once(given)
+    check.callback(fn, "argument 3 of once")
+    local terms = locks.terms(engine, path, "mutex", "mutex")
+    local request = options.read_request(terms, of_acquire)
+    local guard, message, code = Attempt.acquire(attempt, terms, request)
+    if not guard then return nil, message, code end
+    local is_due, age, why = once.is_due(self, guard, period)
+    if is_due then
+      return conclude(self, guard, request.data,
+        under.call(attempt, guard, fn))
+    end
+    guard:release()
+    if is_due == nil then return nil, age, why end
+    return false, math.max(age, 0) -- (it may have ended while we waited)
+  end)
+
+return once

@@ -1,0 +1,70 @@
+--- Vigils: waiting for what becomes of a node, where nothing is contended for.
+--
+-- What is waited for is a word of the core's (`session:await`): "gone", until
+-- the node is not there, or was not for a moment; "there", until it is; "crowd",
+-- until the directory has another number of contenders than `known`, or is gone.
+local core = require "zklock.core"
+local waits = require "zklock.wait"
+
+local vigils = {}
+
+--- A wait for the answer to `ask`, a method of the core that fills an empty
+-- awaiting and tells its number.
+function vigils.new(engine, ask, ...)
+  local share, number = ask(engine.core, ...)
+  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
+    number)
+  wait.share = share -- who drops it waits no more
+  return wait
+end
+
+--- Suspends the caller until it is over.
+function vigils.suspend(wait, adapter)
+  waits.suspend(wait, adapter)
+  if wait.code then return nil, wait.code, wait.reason or nil end
+  return true
+end
+
+--- From now on `callback` hears of its end, from step(): true, or nil, code and
+-- reason.  `scope`: the request that it ends with, if there is one.
+function vigils.enter(wait, scope, callback)
+  local engine, item = wait.engine, { fn = callback, scope = false }
+  wait.scope = scope or false
+  if scope then scope:add(scope.waits, wait) end
+  wait.callback = function()
+    if scope then scope:remove(scope.waits, wait) end
+    if not item.fn then return end
+    if wait.code then
+      engine.events:call(item, nil, wait.code, wait.reason or nil)
+    else
+      engine.events:call(item, true)
+    end
+  end
+  wait.adapter = engine.adapters:expect(wait)
+  waits.enter(wait)
+  return wait
+end
+
+--- A wait for what becomes of `path`, to be suspended in or entered.  (Who does
+-- not wait still waits for a server's word.)
+function vigils.prepare(engine, what, path, seconds, known)
+  local patient = seconds ~= 0
+  if not patient then seconds = engine:patience() end
+  return vigils.new(engine, engine.core.await, what, path, seconds, patient,
+    known, core.awaiting())
+end
+
+--- Suspends the caller: true; or nil, a code and the reason, if there is one.
+function vigils.await(engine, what, path, seconds, known)
+  local adapter = engine.adapters:for_waiting()
+  return vigils.suspend(vigils.prepare(engine, what, path, seconds, known),
+    adapter)
+end
+
+--- Returns at once, a wait: `callback` gets what await() would return.
+function vigils.begin(engine, what, path, seconds, known, callback, scope)
+  return vigils.enter(vigils.prepare(engine, what, path, seconds, known),
+    scope, callback)
+end
+
+return vigils

@@ -1,0 +1,108 @@
+/* The userdata that stands for what is awaited: whoever drops it waits no more. */
+#include "lua_await.h"
+
+#include "io/clock.h"
+#include "io/process.h"
+#include "lua_session.h"
+#include "lua_share.h"
+
+struct awaiting {
+  struct core *core; /* NULL: it is empty, or was collected */
+  struct await *await;
+  bool dead;
+};
+
+static const struct object_type await_type = {"zklock.await"};
+
+int binding_new_await(lua_State *L) {
+  binding_new_object(L, &await_type, sizeof(struct awaiting));
+  return 1;
+}
+
+/* The one at `index`, or a new one; it is left on top. */
+static struct awaiting *empty(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index)) {
+    binding_new_await(L);
+    return lua_touserdata(L, -1);
+  }
+  struct awaiting *a = binding_check_object(L, index, &await_type);
+  luaL_argcheck(L, !a->core && !a->dead, index, "not empty");
+  lua_pushvalue(L, index);
+  return a;
+}
+
+/* (Nothing is allocated by Lua in here: see lua_binding.h.) */
+static int begin(lua_State *L, struct awaiting *a, struct core *core,
+                 struct await *await) {
+  if (!await) return luaL_error(L, "not enough memory");
+  core_keep(core);
+  a->core = core;
+  a->await = await;
+  lua_pushnumber(L, (lua_Number)core_await(core, await));
+  return 2;
+}
+
+static int64_t deadline(lua_State *L, int index) {
+  int64_t patience = binding_opt_duration(L, index);
+  return patience == NEVER ? NEVER : clock_now() + patience;
+}
+
+/* session:await(what, path, seconds|nil, patient, known [, empty]) → awaiting,
+ * number;  what: "gone", "there", "crowd" */
+static int session_await(lua_State *L) {
+  static const char *const words[] = {"gone", "there", "crowd", NULL};
+  lua_settop(L, 7);
+  enum vigil_kind kind = (enum vigil_kind)luaL_checkoption(L, 2, NULL, words);
+  const char *path = binding_check_path(L, 3);
+  int64_t until = deadline(L, 4);
+  bool patient = lua_toboolean(L, 5);
+  int known = binding_to_int(lua_tonumber(L, 6));
+  struct awaiting *a = empty(L, 7);
+  struct core *core = binding_check_open(L);
+  return begin(L, a, core,
+               await_new(core->settings->hosts.chroot, path, kind, known,
+                         patient, until));
+}
+
+/* session:depart(share, seconds|nil, patient [, empty]) → awaiting, number */
+static int session_depart_(lua_State *L) {
+  lua_settop(L, 5);
+  int64_t until = deadline(L, 3);
+  bool patient = lua_toboolean(L, 4);
+  struct awaiting *a = empty(L, 5);
+  struct core *core = binding_check_open(L);
+  const struct share *share = binding_check_granted(L, 2);
+  luaL_argcheck(L, share->core == core, 2, "of another session");
+  luaL_argcheck(L, share->claim->contender.options.kind == KIND_MEMBER, 2,
+                "not a member's");
+  return begin(L, a, core, await_departure(share->claim, patient, until));
+}
+
+static int await_cancel(lua_State *L) {
+  struct awaiting *a = binding_check_object(L, 1, &await_type);
+  if (!a->core) return 0;
+  binding_check_process(L, a->core);
+  core_await_no_more(a->core, a->await);
+  return 0;
+}
+
+/* (In a child of fork it is the parent's: not touched.) */
+static int await_gc(lua_State *L) {
+  struct awaiting *a = binding_test_object(L, 1, &await_type);
+  if (a) a->dead = true;
+  if (!a || !a->core || a->core->owner != process_id()) return 0;
+  core_await_no_more(a->core, a->await);
+  await_drop(a->await);
+  core_forget(a->core);
+  a->core = NULL;
+  return 0;
+}
+
+void binding_register_await(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"cancel", await_cancel}, {"release", await_cancel}, {NULL, NULL}};
+  static const luaL_Reg of_session[] = {
+      {"await", session_await}, {"depart", session_depart_}, {NULL, NULL}};
+  binding_new_type(L, &await_type, methods, await_gc);
+  binding_add_methods(L, &session_type, of_session);
+}

@@ -1,0 +1,263 @@
+/* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
+ * comes later belongs to another run, and may wait for us.)  If it is the lowest of
+ * them, by the bytes of the names, it waits for the highest to go, and looks again;
+ * when it is alone it takes `ready` away and goes.  Everybody else gives its node
+ * back at once and waits for the lowest to go, and looks again until none of its list
+ * is left.
+ *
+ * So nobody is out before all have begun to leave, or are dead: whoever has not
+ * begun has its node, and the lowest does not go while there is another.  Nobody
+ * waits for ever for one that has died: its node goes with its session, and with it
+ * what is waited for.  If the lowest dies the next one is waited for.
+ *
+ * (Curator waits for whoever is there at each look, and so for a run that has begun
+ * meanwhile; and there everybody takes `ready` away, even that of the next run.
+ * While two are left ours does not: one of them may have lost its connection before
+ * it saw `ready`.) */
+#include "departure.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static op_handler on_answer;
+
+static struct wire *wire_of(const struct departure *d) {
+  return d->of->vigils->all->wire;
+}
+
+/* Its end. */
+
+static void settle(struct chore *chore) {
+  struct departure *d =
+      (struct departure *)((char *)chore - offsetof(struct departure, end));
+  if (d->state != DEPARTURE_OVER || d->op.in_flight) return;
+  listing_free(d->others);
+  free(d->spot);
+  d->others = NULL;
+  d->spot = NULL;
+  d->owner.forgotten(d->owner.self);
+}
+
+static void release(struct departure *d) {
+  if (!d->inside) return;
+  d->inside = false;
+  d->owner.release(d->owner.self);
+}
+
+static void finish(struct departure *d, bool all) {
+  *d->link = d->next;
+  if (d->next) d->next->link = d->link;
+  timer_set(&d->of->vigils->timers, &d->deadline.timer, NEVER);
+  d->state = DEPARTURE_OVER;
+  release(d);
+  d->owner.ended(d->owner.self, all);
+  chore_add(&wire_of(d)->step, &d->end);
+}
+
+void departure_refuse(struct departure *d, enum verdict why, int reason) {
+  enum departure_state state = d->state;
+  if (state == DEPARTURE_OVER) return;
+  d->verdict = why;
+  d->reason = reason;
+  d->state = DEPARTURE_OVER; /* (its vigil's end is not to end it once more) */
+  if (state == DEPARTURE_WAITS) vigil_refuse(&d->vigil, why, reason);
+  finish(d, false);
+}
+
+static void too_late(struct deadline *deadline) {
+  struct departure *d =
+      (struct departure *)((char *)deadline -
+                           offsetof(struct departure, deadline));
+  departure_refuse(d, vigils_too_late(d->of->vigils), 0);
+}
+
+/* Requests. */
+
+/* Where it cannot be sent it will be: departures_drive. */
+static void submit(struct departure *d, enum op_kind kind, const char *path) {
+  if (d->op.in_flight) return;
+  d->op = (struct op){
+      .kind = kind, .handler = on_answer, .owner = d, .path = path};
+  wire_submit(wire_of(d), &d->op);
+}
+
+static void list(struct departure *d) {
+  d->state = DEPARTURE_LISTS;
+  submit(d, OP_NAMES, d->path);
+}
+
+/* False: no memory; it is tried again. */
+static bool aim(struct departure *d, const char *name) {
+  size_t length = strlen(d->path);
+  free(d->spot);
+  d->spot = malloc(length + 1 + strlen(name) + 1);
+  if (!d->spot) {
+    wire_retry(wire_of(d));
+    return false;
+  }
+  memcpy(d->spot, d->path, length);
+  d->spot[length] = '/';
+  strcpy(d->spot + length + 1, name);
+  return true;
+}
+
+static void shut(struct departure *d) {
+  if (!aim(d, NAME_READY)) return;
+  d->state = DEPARTURE_SHUTS;
+  submit(d, OP_REMOVE, d->spot);
+  release(d); /* behind it */
+}
+
+static void on_gone(struct vigil *v, bool met) {
+  struct departure *d = v->owner;
+  if (d->state != DEPARTURE_WAITS) return;
+  if (met)
+    list(d);
+  else
+    departure_refuse(d, v->verdict, v->reason);
+}
+
+static void wait_for(struct departure *d, const struct entry *other) {
+  if (!d->patient) {
+    departure_refuse(d, VERDICT_TIMEOUT, 0);
+    return;
+  }
+  if (!aim(d, other->name)) return;
+  d->vigil = (struct vigil){.path = d->spot,
+                            .kind = VIGIL_GONE,
+                            .patient = true,
+                            .until = NEVER,
+                            .ended = on_gone,
+                            .owner = d};
+  d->state = DEPARTURE_WAITS;
+  if (vigil_begin(d->of->vigils, &d->vigil)) return;
+  d->state = DEPARTURE_LISTS;
+  wire_retry(wire_of(d));
+}
+
+/* What a list shows. */
+
+static bool is_in(const struct listing *listing, const char *name) {
+  for (int i = 0; i < listing->count; i++)
+    if (strcmp(listing->entries[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool is_other(const struct departure *d, const char *name) {
+  return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
+}
+
+/* Of those whom we wait for, who is left?  Both lists are in order of their names.
+ * False: no memory. */
+static bool note_others(struct departure *d, const struct listing *listing) {
+  const struct listing *known = d->others;
+  const char **names = malloc(((size_t)listing->count + 1) * sizeof *names);
+  int count = 0;
+  if (!names) return false;
+  for (int i = 0, k = 0; i < listing->count; i++) {
+    const char *name = listing->entries[i].name;
+    while (known && k < known->count &&
+           strcmp(known->entries[k].name, name) < 0)
+      k++;
+    bool waited = !known || (k < known->count &&
+                             strcmp(known->entries[k].name, name) == 0);
+    if (waited && is_other(d, name)) names[count++] = name;
+  }
+  struct listing *left = listing_new_of_all(names, count);
+  free(names);
+  if (!left) return false;
+  listing_free(d->others);
+  d->others = left;
+  return true;
+}
+
+/* Nobody is left whom we wait for.  (Others may have come.) */
+static void be_last(struct departure *d, const struct listing *listing) {
+  bool ready = is_in(listing, NAME_READY);
+  bool own = is_in(listing, d->own);
+  if (ready && listing->count == 1 + own)
+    shut(d);
+  else
+    finish(d, true);
+}
+
+static void listed(struct departure *d, const struct listing *listing) {
+  const struct listing *others;
+  if (!note_others(d, listing)) {
+    wire_retry(wire_of(d));
+    return;
+  }
+  others = d->others;
+  if (others->count == 0) {
+    be_last(d, listing);
+    return;
+  }
+  const struct entry *lowest = &others->entries[0];
+  const struct entry *highest = &others->entries[others->count - 1];
+  if (d->inside && is_in(listing, d->own) && strcmp(d->own, lowest->name) < 0) {
+    wait_for(d, highest);
+    return;
+  }
+  release(d);
+  wait_for(d, lowest);
+}
+
+static void on_answer(struct op *op, const struct reply *reply) {
+  static const struct listing empty;
+  struct departure *d = op->owner;
+  int rc = reply->rc;
+  if (d->state == DEPARTURE_OVER) {
+    chore_add(&wire_of(d)->step, &d->end);
+  } else if (reply_is_unknown(rc)) {
+    d->state = DEPARTURE_LISTS; /* in the next connection */
+  } else if (op->kind == OP_REMOVE) {
+    if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+      wire_trouble(wire_of(d), "cannot delete", op->path, rc);
+    finish(d, true);
+  } else if (rc == REPLY_NO_NODE) {
+    listed(d, &empty);
+  } else if (rc == REPLY_OK && reply->listing) {
+    listed(d, reply->listing);
+  } else if (rc == REPLY_OK) {
+    wire_retry(wire_of(d)); /* no memory for it */
+  } else {
+    departure_refuse(d, verdict_of(rc), rc);
+  }
+}
+
+/* All of them. */
+
+void departures_init(struct departures *all, struct vigils *vigils) {
+  *all = (struct departures){.vigils = vigils};
+}
+
+void departure_begin(struct departures *all, struct departure *d) {
+  d->of = all;
+  d->end = (struct chore){.run = settle};
+  d->inside = true;
+  d->others = NULL;
+  d->spot = NULL;
+  d->op = (struct op){.handler = on_answer};
+  timer_init(&d->deadline.timer);
+  d->deadline.due = too_late;
+  d->next = all->first;
+  d->link = &all->first;
+  if (d->next) d->next->link = &d->next;
+  all->first = d;
+  deadline_set(all->vigils, &d->deadline, d->until);
+  list(d);
+}
+
+void departures_drive(struct departures *all) {
+  struct departure *next;
+  for (struct departure *d = all->first; d; d = next) {
+    next = d->next;
+    if (d->state == DEPARTURE_LISTS) list(d);
+    if (d->state == DEPARTURE_SHUTS && !d->op.in_flight) list(d);
+  }
+}
+
+void departures_refuse(struct departures *all, enum verdict why, int reason) {
+  while (all->first) departure_refuse(all->first, why, reason);
+}

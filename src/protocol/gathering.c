@@ -1,0 +1,193 @@
+/* The members of a double barrier, by the protocol of Curator's
+ * DistributedDoubleBarrier: each makes a node, and whoever finds `permits` of them
+ * there makes one more, `ready`, by which all the others know that they may go on.
+ *
+ * How many there are only a list shows that was sent after our own create.  So of
+ * the last `permits` to come at least one sees them all, and makes `ready`.
+ *
+ * A `ready` that is older than our node says nothing: it let others in, who may have
+ * died inside.  Whoever finds enough members makes it anew; so it is always newer
+ * than the nodes of those whom it lets in, and stays while more than one of them is
+ * left (departure.c).  A member that had no connection finds it when it has one
+ * again. */
+#include "gathering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "life.h"
+#include "place.h"
+#include "queue.h"
+#include "queued.h"
+
+#define CANNOT_OPEN "cannot create " NAME_READY " in"
+
+static op_handler on_removed, on_made;
+
+/* NULL: no memory; it is tried again. */
+static struct opening *opening_of(struct queue *queue) {
+  struct opening *o = queue->opening;
+  const struct directory *d = &queue->directory;
+  if (o) return o;
+  o = calloc(1, sizeof *o + directory_length(d) + 1 + sizeof NAME_READY);
+  if (!o) {
+    wire_retry(d->wire);
+    return NULL;
+  }
+  memcpy(o->path, directory_path(d), directory_length(d));
+  o->path[directory_length(d)] = '/';
+  strcpy(o->path + directory_length(d) + 1, NAME_READY);
+  o->remove = (struct op){.kind = OP_REMOVE,
+                          .handler = on_removed,
+                          .owner = queue,
+                          .path = o->path};
+  o->make = (struct op){.kind = OP_MKDIR,
+                        .handler = on_made,
+                        .owner = queue,
+                        .path = o->path,
+                        .persistent = true};
+  return queue->opening = o;
+}
+
+/* `ready`, as it was seen; 0: it is not there. */
+static int64_t seen(const struct contender *c) {
+  return watch_seen(&c->predecessor);
+}
+
+static bool is_complete(const struct contender *c) {
+  return c->way == &gathering_way && c->state == CONTENDER_QUEUED &&
+         contender_sees(c) && c->view.ahead == 0;
+}
+
+static void open_for(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  struct opening *o = opening_of(c->queue);
+  if (!o || o->make.in_flight) return;
+  if (seen(c) && !o->remove.in_flight && !wire_submit(wire, &o->remove)) return;
+  wire_submit(wire, &o->make);
+}
+
+static void on_removed(struct op *op, const struct reply *reply) {
+  const struct queue *queue = op->owner;
+  if (reply_is_denied(reply->rc))
+    wire_trouble(queue->directory.wire, "cannot delete", op->path, reply->rc);
+}
+
+static void refuse(struct queue *queue, int rc) {
+  const struct directory *d = &queue->directory;
+  wire_trouble(d->wire, CANNOT_OPEN, directory_path(d), rc);
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (is_complete(c)) life_deny(c, CANNOT_OPEN, directory_length(d), rc);
+}
+
+/* All is known that a list can tell.  (Who is let in by `ready` has its own node
+ * watched: had that been deleted before, we would have been told.) */
+static void act(struct contender *c) {
+  bool ours = contender_is_surely_ours(c);
+  if (!ours || !contender_watches_own(c)) watch_read(&c->own);
+  if (!watch_is_armed(&c->predecessor)) {
+    watch_arm(&c->predecessor);
+  } else if (ours && seen(c) > c->node.czxid) {
+    if (contender_watches_own(c)) life_be_first(c);
+  } else if (ours && c->view.ahead == 0) {
+    open_for(c);
+  } else if (ours && !c->options.patient) {
+    life_refuse(c, VERDICT_BUSY, 0);
+  }
+}
+
+/* (Who has come too late for this one makes another.  If somebody else has made
+ * it, the watch tells, or has told.) */
+static void opened(struct contender *c, const struct reply *reply) {
+  if (reply->rc == REPLY_NO_NODE)
+    contender_list_again(c); /* the directory is gone, and our nodes */
+  else if (reply->rc == REPLY_OK && contender_is_surely_ours(c) &&
+           reply->czxid > c->node.czxid)
+    life_be_first(c);
+  else
+    act(c);
+}
+
+static void on_made(struct op *op, const struct reply *reply) {
+  struct queue *queue = op->owner;
+  int rc = reply->rc;
+  directory_wake(&queue->directory);
+  if (reply_is_unknown(rc)) return;
+  if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE) {
+    refuse(queue, rc);
+    return;
+  }
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (is_complete(c)) opened(c, reply);
+}
+
+static bool await_ready(struct contender *c) {
+  if (!watch_want(&c->predecessor, &contender_directory(c)->watches,
+                  NAME_READY))
+    return false;
+  watch_await(&c->predecessor);
+  return true;
+}
+
+static void found(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
+  int missing = c->options.permits - rule_members(listing);
+  c->view = (struct view){.listed_in = contender_wire(c)->connection,
+                          .ahead = missing > 0 ? missing : 0};
+  contender_enter(c, CONTENDER_QUEUED);
+  if (watch_want(&c->own, &contender_directory(c)->watches, own->name) &&
+      await_ready(c)) {
+    act(c);
+    return;
+  }
+  c->view.listed_in = 0; /* no memory: list again later */
+  wire_retry(contender_wire(c));
+}
+
+/* The way. */
+
+static void sent(struct contender *c) {
+  directory_list(contender_directory(c), c->node.serial);
+  if (await_ready(c)) watch_arm(&c->predecessor);
+}
+
+static void find(struct contender *c) {
+  directory_list(contender_directory(c), 0);
+}
+
+static void look(struct contender *c) {
+  if (contender_sees(c))
+    act(c);
+  else
+    find(c);
+}
+
+static void listed(struct contender *c, const struct listing *listing) {
+  place_find(c, listing, found);
+}
+
+static void heard(struct watcher *watcher, enum watch_news news,
+                  const struct reply *reply) {
+  struct contender *c = watcher_owner(watcher);
+  if (watcher == &c->own)
+    queued_hear_own(c, news, reply);
+  else if (c->state == CONTENDER_QUEUED && contender_sees(c))
+    act(c);
+  else if (contender_is_waiting(c))
+    watch_arm(watcher);
+}
+
+/* It waits for those who are not there. */
+static void note_rival(struct contender *c) { (void)c; }
+
+const struct way gathering_way = {.name = queued_name,
+                                  .enter = life_enter,
+                                  .sent = sent,
+                                  .find = find,
+                                  .look = look,
+                                  .look_anew = queued_look_anew,
+                                  .due = queued_look_anew,
+                                  .may_remove = queued_may_remove,
+                                  .listed = listed,
+                                  .heard = heard,
+                                  .note_rival = note_rival};

@@ -1,0 +1,256 @@
+/* Why nobody passes a barrier that is set.  A vigil is met by what was seen of its
+ * node after it had begun:
+ *
+ *   - a read that found no node, or another than it had seen first.  The read was
+ *     sent after the vigil had begun (`stale`), and behind a committed round that
+ *     was, too (`proves`), so it shows whatever was committed before: not what a
+ *     server shows that lags, or that leads no more and does not know;
+ *   - the event of the node's deletion, once it has seen the node (`seen`).  A server
+ *     tells a connection of a deletion before it shows it anything later, so that
+ *     is the deletion of the very node that it had seen.
+ *
+ * Why nobody waits at one that is lifted.  While a vigil lasts its watch is armed,
+ * or being armed, or there is no connection; each new connection reads again.  A
+ * node that was made again meanwhile has another czxid. */
+#include "vigil.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+static struct wire *wire_of(const struct vigils *vigils) {
+  return vigils->all->wire;
+}
+
+static struct directory *directory_of(struct vigil *v) {
+  return &v->queue->directory;
+}
+
+/* Its end. */
+
+static void stop(struct vigil *v) {
+  struct vigils *vigils = v->of;
+  *v->link = v->next;
+  if (v->next) v->next->link = v->link;
+  v->of = NULL;
+  timer_set(&vigils->timers, &v->deadline.timer, NEVER);
+  watch_drop(&v->watcher);
+  if (v->kind != VIGIL_CROWD) return;
+  queue_leave_onlooker(v->queue, &v->onlooker);
+  directory_unwatch_children(directory_of(v));
+}
+
+static void meet(struct vigil *v) {
+  stop(v);
+  v->ended(v, true);
+}
+
+void vigil_refuse(struct vigil *v, enum verdict why, int reason) {
+  if (!v->of) return;
+  v->verdict = why;
+  v->reason = reason;
+  stop(v);
+  v->ended(v, false);
+}
+
+/* Looking. */
+
+static void look_later(struct vigil *v) {
+  v->looks = true;
+  chore_add(&wire_of(v->of)->batch, &v->of->flush);
+}
+
+static void on_proof(struct op *op, const struct reply *reply) {
+  struct vigils *vigils = op->owner;
+  (void)reply;
+  chore_add(&wire_of(vigils)->batch, &vigils->flush);
+}
+
+/* One proof is good for all who come in a batch; who comes while one is under way
+ * waits for the next.  False: there is none. */
+static bool prove(struct vigils *vigils) {
+  bool wanted = false;
+  for (struct vigil *v = vigils->first; v; v = v->next)
+    wanted |= v->looks && v->proves;
+  return wanted && !vigils->proof.in_flight &&
+         wire_submit(wire_of(vigils), &vigils->proof);
+}
+
+static void flush(struct chore *chore) {
+  struct vigils *vigils =
+      (struct vigils *)((char *)chore - offsetof(struct vigils, flush));
+  if (!wire_of(vigils)->connected) return;
+  for (struct vigil *v = vigils->first; v; v = v->next)
+    if (v->looks) v->stale = watch_is_asking(&v->watcher);
+  bool proved = prove(vigils);
+  for (struct vigil *v = vigils->first; v; v = v->next) {
+    if (!v->looks || (v->proves && !proved)) continue;
+    v->looks = false;
+    watch_read(&v->watcher);
+  }
+}
+
+/* What is told. */
+
+static void see(struct vigil *v, const struct reply *reply) {
+  if (v->kind == VIGIL_THERE || (v->seen && v->seen != reply->czxid)) {
+    meet(v);
+    return;
+  }
+  v->seen = reply->czxid;
+  if (!v->patient) vigil_refuse(v, VERDICT_TIMEOUT, 0);
+}
+
+static void miss(struct vigil *v) {
+  if (v->kind == VIGIL_GONE)
+    meet(v);
+  else if (!v->patient)
+    vigil_refuse(v, VERDICT_TIMEOUT, 0);
+}
+
+/* `reply`: it was read.  Without one that is an event: whoever has not seen the
+ * node yet is about to look. */
+static void hear(struct watcher *watcher, enum watch_news news,
+                 const struct reply *reply) {
+  struct vigil *v = watcher_owner(watcher);
+  if (reply && v->stale) {
+    v->stale = false;
+    watch_read(&v->watcher);
+  } else if (news == WATCH_ARMED) {
+    see(v, reply);
+  } else if (news == WATCH_GONE && (reply || v->seen)) {
+    miss(v);
+  } else if (!v->looks) {
+    watch_read(&v->watcher);
+  }
+}
+
+static const struct watcher_role role = {hear, offsetof(struct vigil, watcher),
+                                         false};
+
+static struct vigil *of_onlooker(struct onlooker *onlooker) {
+  return (struct vigil *)((char *)onlooker - offsetof(struct vigil, onlooker));
+}
+
+/* (A list that has armed nothing is that of a directory which is not there.) */
+static void listed(struct onlooker *onlooker, const struct listing *listing,
+                   uint64_t serial) {
+  struct vigil *v = of_onlooker(onlooker);
+  if (serial <= v->since) return;
+  if (listing->count != v->known || !directory_sees_children(directory_of(v)))
+    meet(v);
+}
+
+static void unlisted(struct onlooker *onlooker, int rc) {
+  vigil_refuse(of_onlooker(onlooker), verdict_of(rc), rc);
+}
+
+/* Its beginning. */
+
+static struct queue *queue_for(struct vigils *vigils, const struct vigil *v) {
+  const char *end = strrchr(v->path, '/');
+  size_t length = v->kind == VIGIL_CROWD ? strlen(v->path)
+                                         : (size_t)(end - v->path);
+  char *path = malloc(length + 1);
+  if (!path) return NULL;
+  memcpy(path, v->path, length);
+  path[length] = '\0';
+  struct queue *queue = vigils->all->queue_of(vigils->all, path);
+  free(path);
+  return queue;
+}
+
+static void too_late(struct deadline *deadline) {
+  struct vigil *v =
+      (struct vigil *)((char *)deadline - offsetof(struct vigil, deadline));
+  vigil_refuse(v, vigils_too_late(v->of), 0);
+}
+
+static bool watch(struct vigil *v) {
+  if (v->kind == VIGIL_CROWD) {
+    v->onlooker = (struct onlooker){.listed = listed, .refused = unlisted};
+    v->since = wire_of(v->of)->serial;
+    queue_join_onlooker(v->queue, &v->onlooker);
+    directory_watch_children(directory_of(v), true);
+    directory_list_anew(directory_of(v));
+    return true;
+  }
+  const char *name = strrchr(v->path, '/') + 1;
+  if (!watch_want(&v->watcher, &directory_of(v)->watches, name)) return false;
+  if (v->kind == VIGIL_THERE) watch_await(&v->watcher);
+  look_later(v);
+  return true;
+}
+
+bool vigil_begin(struct vigils *vigils, struct vigil *v) {
+  v->queue = queue_for(vigils, v);
+  if (!v->queue) return false;
+  v->of = vigils;
+  v->looks = v->stale = false;
+  v->seen = 0;
+  watcher_init(&v->watcher, &role);
+  timer_init(&v->deadline.timer);
+  v->deadline.due = too_late;
+  if (!watch(v)) {
+    v->of = NULL;
+    return false;
+  }
+  v->next = vigils->first;
+  v->link = &vigils->first;
+  if (v->next) v->next->link = &v->next;
+  vigils->first = v;
+  deadline_set(vigils, &v->deadline, v->until);
+  return true;
+}
+
+/* All of them. */
+
+void vigils_init(struct vigils *vigils, struct contenders *all) {
+  *vigils = (struct vigils){.all = all, .flush = {.run = flush}};
+  vigils->proof = (struct op){.kind = OP_HEARTBEAT,
+                              .handler = on_proof,
+                              .owner = vigils,
+                              .path = all->wire->heartbeat_path};
+}
+
+void deadline_set(struct vigils *vigils, struct deadline *deadline,
+                  int64_t due) {
+  timer_set(&vigils->timers, &deadline->timer, due);
+}
+
+enum verdict vigils_too_late(const struct vigils *vigils) {
+  return wire_of(vigils)->connected ? VERDICT_TIMEOUT : VERDICT_DISCONNECTED;
+}
+
+void vigils_run(struct vigils *vigils) {
+  struct timer *timer;
+  while ((timer = timer_pop(&vigils->timers, wire_of(vigils)->now))) {
+    struct deadline *deadline =
+        (struct deadline *)((char *)timer - offsetof(struct deadline, timer));
+    deadline->due(deadline);
+  }
+}
+
+void vigils_connected(struct vigils *vigils) {
+  for (struct vigil *v = vigils->first; v; v = v->next) {
+    v->stale = false;
+    if (v->kind == VIGIL_CROWD)
+      directory_list_anew(directory_of(v));
+    else
+      look_later(v);
+  }
+}
+
+void vigils_drive(struct vigils *vigils) {
+  for (struct vigil *v = vigils->first; v; v = v->next) {
+    if (v->kind == VIGIL_CROWD)
+      directory_list_anew(directory_of(v));
+    else if (!watch_is_armed(&v->watcher))
+      look_later(v);
+  }
+}
+
+void vigils_refuse(struct vigils *vigils, enum verdict why, int reason) {
+  while (vigils->first) vigil_refuse(vigils->first, why, reason);
+}

@@ -5,9 +5,10 @@ local locks = {}
 local hosts = os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local shop = ngx.shared.shop
 
--- This worker's one session, opened by its first call.
+-- This worker's one session, opened by its first call.  What a worker that was
+-- killed has held passes on after its timeout.
 local function session()
-  return assert(zklock.session(hosts))
+  return assert(zklock.session(hosts, { session_timeout = 4 }))
 end
 
 -- Answers 503 where the lock was not granted; fn did not run then.
@@ -66,8 +67,8 @@ function locks.refresh()
   end)
 end
 
--- 3. A job that runs once in the cluster: who holds the lock does it, until its
--- worker leaves; then it is another's turn. A timer, so it may wait.
+-- 3. A job that one worker of all does, until it leaves or dies; then another
+-- one goes on.  A timer, so it may wait; and it waits for as long as it takes.
 
 local function lead(guard)
   while guard:is_held() and not ngx.worker.exiting() do
@@ -77,22 +78,53 @@ local function lead(guard)
   end
 end
 
-function locks.report()
-  while not ngx.worker.exiting() do
-    local opened, message = zklock.session(hosts)
-    if opened then
-      local ok, why, code = opened:mutex("/example/report"):with_lock(lead, 1)
-      if not ok and code ~= "timeout" then message = why end
-    end
-    if message then
-      ngx.log(ngx.WARN, message)
+-- nginx calls a timer before its time when the worker begins to exit: what
+-- still waited then would keep it alive.
+local function stop_at_exit(premature, election)
+  if premature then election:stop() end
+end
+
+function locks.report(premature)
+  if premature then return end
+  local election = session():election "/example/report"
+  ngx.timer.every(3600, stop_at_exit, election)
+  repeat
+    local stopped, message = election:run(lead)
+    if not stopped then
+      ngx.log(ngx.ERR, message)
       ngx.sleep(1)
     end
-  end
+  until stopped or ngx.worker.exiting()
 end
 
 function locks.reports()
   ngx.say(shop:get "reports" or 0, " so far, by worker ", shop:get "reporter")
+end
+
+-- 4. A job that runs once in each period, whichever worker's timer is first.
+-- What is not done to its end, because the worker was killed, does not count.
+
+local function tidy()
+  local began = ngx.now()
+  shop:set("tidier", ngx.worker.pid())
+  ngx.sleep(0.2)
+  shop:delete "tidier"
+  local n = shop:incr("tidied", 1, 0)
+  shop:set("tidied " .. n, ("from %.3f to %.3f by worker %d"):format(began,
+    ngx.now(), ngx.worker.pid()))
+end
+
+function locks.tidy(premature)
+  if premature then return end
+  local ran, message, code = session():once("/example/tidy",
+    { per = 1, timeout = 0 }, tidy)
+  if ran == nil and code ~= "timeout" then ngx.log(ngx.ERR, message) end
+end
+
+function locks.tidied()
+  for i = 1, shop:get "tidied" or 0 do ngx.say(shop:get("tidied " .. i)) end
+  local tidier = shop:get "tidier"
+  if tidier then ngx.say("under way by worker ", tidier) end
 end
 
 return locks

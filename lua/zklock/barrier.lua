@@ -48,7 +48,7 @@ end
 local function outcome(self, timeout, met, code, reason)
   if met then return true end
   return reasons.of_vigil(self._engine, code, reason,
-    { timeout = timeout, what = "the lifting", path = self.path })
+    ("the barrier %s to be lifted"):format(self.path), timeout)
 end
 
 local function begin(self, timeout)

@@ -88,8 +88,8 @@ local function outcome(self, guard, timeout, all, code, reason)
   guards.tell_loss(guard)
   if not kept then return nil, message, word end
   if all then return true end
-  return reasons.of_vigil(self._terms.engine, code, reason, { timeout = timeout,
-    what = "the other members", path = self.path })
+  return reasons.of_vigil(self._terms.engine, code, reason,
+    ("the other members of %s to leave"):format(self.path), timeout)
 end
 
 --- Waits until all members leave: true, or `nil, message, code`.  Whatever it

@@ -5,7 +5,8 @@
 --   asking    who leads
 --   telling   it is another one: fn hears so, and is called again only when it
 --             has returned
---   watching  the leader's node; where nobody leads, how many contend
+--   watching  the leader's node; where nobody leads, how many contend, or that
+--             the path comes to be
 --
 -- Each is a turn, `self.turn`, which is false when all is over.  What ends a
 -- turn may be told twice, if a hook has raised meanwhile: the last thing that
@@ -13,6 +14,7 @@
 local check = require "zklock.check"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
+local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
 
 -- What no directory has: the first answer of a server is another one.
@@ -23,9 +25,8 @@ local asked, watched
 local function ask(self)
   local turn = { item = false, call = false }
   self.wait = false -- a question is not cancelled
-  questions.begin_leader(self.engine, self.scope, self.path, function(wait)
-    asked(self, turn, wait)
-  end)
+  questions.begin_leader(self.engine, self.scope, self.path, self.modes,
+    function(wait) asked(self, turn, wait) end)
   self.turn = turn
 end
 
@@ -42,13 +43,15 @@ local function watch(self, turn)
   if self.turn ~= turn then return end
   if self.engine.state.is.closed then return fail(self, turn, "closed") end
   local watching = {}
-  local vigils = require "zklock.vigils"
   local function callback(...) watched(self, watching, ...) end
   if turn.node then
     self.wait = vigils.begin(self.engine, "gone", self.path .. "/" .. turn.node,
       nil, nil, callback, self.scope)
-  else
+  elseif turn.count then
     self.wait = vigils.begin(self.engine, "crowd", self.path, nil, turn.count,
+      callback, self.scope)
+  else
+    self.wait = vigils.begin(self.engine, "there", self.path, nil, nil,
       callback, self.scope)
   end
   self.turn = watching

@@ -129,34 +129,26 @@ local function leader_of(contenders, modes)
   return false
 end
 
---- Who leads: `{ data=, token=, session=, since= }`; nil if nobody does.
+--- Who leads: `{ data=, token=, session=, since= }`; nil if nobody does.  Who
+-- leads is in one of these modes, of which there is one.
 function questions.leader(engine, path, modes)
-  local contenders, wait = survey(engine, path, true)
-  if not contenders then
-    return reasons.of_question(wait, "who leads", path)
-  end
-  return leader_of(contenders, modes) or nil
+  local wait = questions.ask(engine, "head", path, (next(modes)))
+  if wait.code then return reasons.of_question(wait, "who leads", path) end
+  return leader_of(in_order(wait.found), modes) or nil
 end
 
 --- The same for who does not wait: `callback` gets a wait.  Without a `code` it
 -- is for questions.read_leader.
-function questions.begin_leader(engine, scope, path, callback)
-  return questions.begin(engine, scope, callback, "contenders", path, true)
+function questions.begin_leader(engine, scope, path, modes, callback)
+  return questions.begin(engine, scope, callback, "head", path, (next(modes)))
 end
 
---- Who leads, and its node; or false, and how many contenders of any kind are
--- children of the path.
+--- Who leads, and its node; false if nobody does, and how many contenders of
+-- any kind are children of the path; of one that does not exist, false.
 function questions.read_leader(wait, modes)
-  local contenders = in_order(wait.found)
-  local leader, node = leader_of(contenders, modes)
+  local leader, node = leader_of(in_order(wait.found), modes)
   if leader then return leader, node end
-  local count = 0
-  for _, contender in ipairs(contenders) do
-    if not contender.node:find "/" and contender.mode ~= "unfair" then
-      count = count + 1
-    end
-  end
-  return false, count
+  return false, wait.detail
 end
 
 -- Some were asked, and others could not be.

@@ -87,25 +87,24 @@ end
 
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 
---- Why a vigil ended without being met.  `asked`: `{ timeout =, what =, path = }`,
--- what was waited for, and of which path.
-function reasons.of_vigil(engine, code, reason, asked)
-  local what, path, timeout = asked.what, asked.path, asked.timeout or 0
+--- Why a vigil ended without being met: `what` was waited for, of a path that
+-- this names, too.
+function reasons.of_vigil(engine, code, reason, what, timeout)
+  timeout = timeout or 0
   if code == "timeout" then
-    return refusal(code, "timed out after %s waiting for %s of %s",
-      errors.seconds(timeout), what, path)
+    return refusal(code, "timed out after %s waiting for %s",
+      errors.seconds(timeout), what)
   elseif code == "cancelled" then
-    return refusal(code, "the wait for %s of %s was cancelled", what, path)
+    return refusal(code, "the wait for %s was cancelled", what)
   elseif code == "closed" then
-    return refusal(code, "the session was closed while waiting for %s of %s",
-      what, path)
+    return refusal(code, "the session was closed while waiting for %s", what)
   elseif code == "disconnected" then
-    return refusal(code, "no server of %s answered%s, waiting for %s of %s%s",
+    return refusal(code, "no server of %s answered%s, waiting for %s%s",
       engine.hosts, timeout > 0 and " within " .. errors.seconds(timeout) or "",
-      what, path, last_error(engine))
+      what, last_error(engine))
   end
-  return refusal(code, "ZooKeeper refused to say anything of %s of %s%s: %s",
-    what, engine.chroot, path, reason or code)
+  return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s",
+    what, reason or code)
 end
 
 --- Why the removal of a node, after a release, was not confirmed.

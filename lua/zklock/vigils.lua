@@ -1,8 +1,10 @@
 --- Vigils: waiting for what becomes of a node, where nothing is contended for.
 --
--- What is waited for is a word of the core's (`session:await`): "gone", until
--- the node is not there, or was not for a moment; "there", until it is; "crowd",
--- until the directory has another number of contenders than `known`, or is gone.
+-- What is waited for is a word of the core's (`session:await`):
+--   "gone"   until the node is not there, or was not for a moment
+--   "there"  until it is
+--   "crowd"  until the directory has another number of contenders than
+--            `known`, or is gone
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 

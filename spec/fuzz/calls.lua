@@ -36,7 +36,7 @@ local mode = ({ "public", "core", "mixed" })[seed % 3 + 1]
 -- The objects.
 
 local pools = { session = {}, lock = {}, guard = {}, ticket = {}, handle = {},
-  share = {} }
+  share = {}, awaiting = {}, recipe = {} }
 
 local function pick(list) return list[random(#list)] end
 
@@ -67,7 +67,8 @@ local numbers = { 0, -0.0, 1, -1, 2, 3, 0.5, 0.001, 1e-300, -1e300, 1e300, 1e9,
 local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
   "fair", "handoffs", "layout", "poll_interval", "on_suspend", "scheme",
   "credential", "id", "perms", "permissions", "kind", "permits", "writer",
-  "lose_on_suspend", "fn", "finish", "hosts", "session_timeout", "auth", "acl",
+  "lose_on_suspend", "guard", "per", "backoff", "on_error",
+  "fn", "finish", "hosts", "session_timeout", "auth", "acl",
   "log", "loop", "tls", "connect_timeout", "on_event", "node", "token",
   "session", "new", "wake", 1, 2, 3, "x" }
 
@@ -397,6 +398,94 @@ function public.lock()
     random(3) == 1 and value(1) or nil)
 end
 
+-- What is built on locks.
+
+local recipe_options = {
+  data = { "", "data" }, layout = { "curator", "latch", "kazoo" },
+  on_suspend = { "keep", "lose" },
+}
+
+-- (What has no max_hold may be held for ever.)
+local function options_of_recipe()
+  if random(10) == 1 then return value(2) end
+  local options = good(recipe_options)
+  rawset(options, "max_hold", 0.2)
+  return options
+end
+
+local makers = {
+  election = function() return path(), options_of_recipe() end,
+  barrier = path,
+  double_barrier = function()
+    local options = options_of_recipe()
+    if type(options) == "table" then rawset(options, "layout", nil) end
+    return path(), random(8) == 1 and value(1) or random(2), options
+  end,
+}
+
+function public.make_recipe()
+  if closing then return end
+  local session = any "session"
+  if not session then return public.connect() end
+  local name = pick { "election", "barrier", "double_barrier" }
+  local object = call_method(true, session, name, makers[name]())
+  if type(object) ~= "table" or not object.cancel then return end
+  keep("recipe", { name = name, object = object })
+end
+
+-- Nobody waits for ever: somebody stops it.
+local function run_once(election)
+  call(true, "campaign_async", election.campaign_async, election, 0.02,
+    function() election:stop() end)
+  return function(guard)
+    keep("guard", guard)
+    election:stop()
+    if random(4) == 1 then error(SENTINEL, 0) end
+    inside()
+  end
+end
+
+local waiting = { campaign = true, run = true, wait = true, enter = true,
+  leave = true }
+local patient = { campaign = true, wait = true, enter = true }
+local asynchronous = { campaign_async = true, wait_async = true,
+  enter_async = true, leave_async = true }
+
+local arguments_of = {
+  run = function(object)
+    return run_once(object), { max_hold = 0.2, backoff = 0.01 }
+  end,
+  leader = function() return random(3) == 1 and callback() or nil end,
+  leave = function() return { timeout = 0.02, guard = any "guard" } end,
+}
+
+local recipe_methods = {
+  election = { "campaign", "campaign_async", "cancel", "run", "stop",
+    "is_stopping", "resign", "leader", "campaign" },
+  barrier = { "set", "lift", "is_set", "wait", "wait_async", "cancel" },
+  double_barrier = { "enter", "enter_async", "leave", "leave_async", "cancel" },
+}
+
+local function arguments_for(object, name)
+  if arguments_of[name] then return arguments_of[name](object) end
+  if patient[name] then return patience() end
+  if asynchronous[name] then
+    return patience(), random(8) == 1 and value(1) or callback()
+  end
+  return random(6) == 1 and value(1) or nil
+end
+
+function public.recipe()
+  local recipe = any "recipe"
+  if not recipe then return public.make_recipe() end
+  local object, name = recipe.object, pick(recipe_methods[recipe.name])
+  if closing and waiting[name] then return end
+  if name == "run" and object._session:state() == "closed" then return end
+  local result = call_method(true, object, name, arguments_for(object, name))
+  keep_if("ticket", "cancel", result)
+  keep_if("guard", "release", result)
+end
+
 local guard_methods = { "release", "is_held", "lease", "verify", "token",
   "token_number", "state", "reason", "on_lost", "on_revoke", "turn", "release" }
 
@@ -423,6 +512,8 @@ end
 
 -- What a session is asked of a path, and what else that takes.
 local asks = { contenders = true, revoke = true, stat = true, children = true,
+  head = { "mutex", "latch", "read", "member" }, set = { "", "data" },
+  lift = true,
   stamp = { "", "data" }, evict = { "holder", "x-lock-0000000001",
     "locks/x-lock-0000000001", "x" } }
 
@@ -431,8 +522,8 @@ function public.session()
   if not session then return public.connect() end
   local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
     "on", "contenders", "revoke", "stat", "children", "stamp", "evict",
-    "with_lock", "step" }
-  if closing and name == "with_lock" then return end
+    "with_lock", "once", "step" }
+  if closing and (name == "with_lock" or name == "once") then return end
   local given = {}
   if name == "on" then
     given = { pick { "connected", "closed", "x" }, callback() }
@@ -440,11 +531,15 @@ function public.session()
     given = { path(), asks[name] ~= true and pick(asks[name]) or nil }
   elseif name == "with_lock" then
     given = { path(), callback(), patience() }
+  elseif name == "once" then
+    given = { path(), nil, callback() }
   end
   if random(8) == 1 then given = values(random(0, 3)) end
   -- (Its own options, without a max_hold, and its patience may be a junk nil.)
   if name == "with_lock" then
     given[3] = { timeout = 0.02, max_hold = 0.2 }
+  elseif name == "once" then
+    given[2] = { timeout = 0.02, per = pick { 0, 0.01, 3600, math.huge, "x" } }
   end
   call_method(true, session, name, unpack(given, 1, 3))
 end
@@ -464,7 +559,7 @@ end
 -- Metamethods and fields of their own, and what others make of them.
 local function call_metamethod()
   local object = any(pick { "session", "lock", "guard", "ticket", "share",
-    "handle" })
+    "handle", "awaiting" })
   if not object then return end
   local name = pick(metamethods)
   local fn = call(false, "index", function() return object[name] end)
@@ -496,8 +591,9 @@ end
 
 local function way()
   local t = good {
-    kind = { "mutex", "read", "write", "permit", "unfair" },
-    layout = { "curator", "kazoo" }, wait = { "predecessor", "parent", "poll" },
+    kind = { "mutex", "read", "write", "permit", "unfair", "member" },
+    layout = { "curator", "kazoo", "latch" },
+    wait = { "predecessor", "parent", "poll" },
     permits = { 1, 2 }, handoffs = { 0, 1 }, poll_interval = { 0.01 },
     lose_on_suspend = { 0, 1 },
   }
@@ -533,10 +629,43 @@ function of_core.acquire()
   if type(share) == "userdata" then keep("share", share) end
 end
 
+local words = { "gone", "there", "crowd" }
+
+-- Mostly what is right.
+local function rather(right) return random(10) == 1 and value(1) or right end
+
+local awaits = {
+  await = function(into)
+    return rather(pick(words)),
+      rather("/fuzz/core/" .. pick { "a", "b" } .. seed % 50), rather(0.02),
+      random(3) > 1, rather(random(0, 2)), into
+  end,
+  depart = function(into)
+    return rather(any "share"), rather(0.02), random(3) > 1, into
+  end,
+}
+
+function of_core.await()
+  if closing then return end
+  local handle = any "handle"
+  if not handle then return of_core.open() end
+  local into = pick { any "awaiting" or value(0), core.awaiting(), nil }
+  local name = pick { "await", "await", "depart" }
+  local awaiting = call(false, "core." .. name, handle[name], handle,
+    awaits[name](into))
+  if type(awaiting) == "userdata" then keep("awaiting", awaiting) end
+end
+
+function of_core.awaiting()
+  local awaiting = any "awaiting"
+  if not awaiting then return of_core.await() end
+  call_method(false, awaiting, pick { "cancel", "release" })
+end
+
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
-  "timeout", "error", "stats", "verify", "contenders", "revoke", "stat",
-  "children", "stamp", "evict", "nudge", "open_socket", "accept_socket",
-  "request", "requests", "next", "noted" }
+  "timeout", "error", "stats", "verify", "contenders", "head", "set", "lift",
+  "revoke", "stat", "children", "stamp", "evict", "nudge", "open_socket",
+  "accept_socket", "request", "requests", "next", "noted" }
 
 local function call_handle(handle, name)
   local given = random(4) == 1 and values(random(0, 4)) or {}
@@ -652,10 +781,10 @@ end
 
 add(targets.public, public)
 add(targets.public, { acquire = public.acquire, guard = public.guard,
-  make = public.make, session = public.session })
+  make = public.make, session = public.session, recipe = public.recipe })
 add(targets.core, of_core)
 add(targets.core, { acquire = of_core.acquire, share = of_core.share,
-  handle = of_core.handle })
+  handle = of_core.handle, await = of_core.await })
 add(targets.mixed, public)
 add(targets.mixed, of_core)
 add(targets.mixed, { a = call_under, b = call_under, c = call_metamethod,

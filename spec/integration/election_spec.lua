@@ -139,7 +139,8 @@ describe("campaign", function()
     local codes, others = {}, {}
     for _ = 1, 2 do
       scheduler:spawn(function()
-        codes[#codes + 1] = select(3, one:campaign())
+        local _, _, code = one:campaign()
+        codes[#codes + 1] = code
       end)
     end
     one:campaign_async(function(_, _, code) codes[#codes + 1] = code end)

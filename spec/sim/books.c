@@ -35,10 +35,12 @@ static void count_contender(struct counts *n, const struct contender *c) {
 
 /* Those of one queue are compared, those of the session added. */
 static void count_queue(struct world *w, struct counts *all,
-                        const struct queue *q) {
+                        const struct vigils *vigils, const struct queue *q) {
   struct counts n = {0};
   for (const struct contender *c = q->first; c; c = c->next)
     count_contender(&n, c);
+  for (const struct vigil *v = vigils->first; v; v = v->next)
+    n.watches += v->kind == VIGIL_CROWD && v->queue == q;
   if (n.entered != q->entered || n.impatient != q->impatient ||
       n.sharing != q->sharing || n.watches != q->directory.children_wanted)
     violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
@@ -61,7 +63,7 @@ static void check_counts(struct world *w, const struct process *p) {
   const struct counters *c = session_counters(&p->session);
   struct counts n = {0};
   for (const struct queue *q = p->session.queues.newest; q; q = q->older)
-    count_queue(w, &n, q);
+    count_queue(w, &n, &p->session.vigils, q);
   if (n.active != all->active || n.holders != all->holders ||
       n.waiting != c->waiting || n.leaving != c->pending_releases)
     violate(w,

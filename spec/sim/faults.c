@@ -82,9 +82,10 @@ static int draw_strike(struct world *w) {
 }
 
 static void plan(struct world *w, int number) {
-  static const int traps[] = {TRAP_EVENT, OP_CREATE,    OP_CREATE, OP_CREATE,
-                              OP_REMOVE,  OP_REMOVE,    OP_LIST,   OP_GET,
-                              OP_MKDIR,   OP_HEARTBEAT, OP_UNWATCH};
+  static const int traps[] = {TRAP_EVENT, OP_CREATE,    OP_CREATE,  OP_CREATE,
+                              OP_REMOVE,  OP_REMOVE,    OP_LIST,    OP_GET,
+                              OP_MKDIR,   OP_HEARTBEAT, OP_UNWATCH, OP_EXISTS,
+                              OP_NAMES};
   struct strike *strike = &w->faults.strikes[number];
   if (w->faults.aimed && random_chance(&w->random, 85)) {
     bool connect = random_chance(&w->random, 25);
@@ -156,6 +157,21 @@ static int some_node(struct world *w) {
       return node;
     node = (node + 1) % h->node_count;
   }
+  return NO_NODE;
+}
+
+/* A barrier, or a double barrier's `ready`, that is there. */
+static int some_landmark(struct world *w) {
+  struct history *h = &w->zoo.history;
+  const struct lock *lock =
+      &w->profile.locks[random_below(&w->random, w->profile.lock_count)];
+  if (lock->family == FAMILY_BARRIER)
+    return history_find(h, &w->paths, lock->directory, h->log_count);
+  if (lock->family != FAMILY_DOUBLE) return NO_NODE;
+  int child = history_first_child(h, lock->directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (node_is_there(&h->nodes[child]) && is_ready(w, &h->nodes[child]))
+      return child;
   return NO_NODE;
 }
 
@@ -275,13 +291,9 @@ static void force(struct world *w, const struct process *p) {
   leader_closes_session(w, p->library.session, true);
 }
 
-static void cancel(struct world *w) {
-  if (w->acquisition_count)
-    user_cancels(w, random_below(&w->random, w->acquisition_count));
-}
-
 static void remove_node(struct world *w) {
-  int node = some_node(w);
+  int node = random_chance(&w->random, 40) ? some_landmark(w) : NO_NODE;
+  if (node == NO_NODE) node = some_node(w);
   if (node == NO_NODE) return;
   trace(w, NOBODY, "! an operator deletes %s",
         paths_text(&w->paths, w->zoo.history.nodes[node].path));
@@ -296,7 +308,8 @@ static void remove_all(struct world *w) {
 }
 
 static void write(struct world *w, bool revoke) {
-  int node = some_node(w);
+  int node = random_chance(&w->random, 40) ? some_landmark(w) : NO_NODE;
+  if (node == NO_NODE) node = some_node(w);
   if (node == NO_NODE) return;
   trace(w, NOBODY, "! an operator %s %s", revoke ? "asks for" : "writes",
         paths_text(&w->paths, w->zoo.history.nodes[node].path));
@@ -340,7 +353,7 @@ void fault_strikes(struct world *w, int number, int chosen) {
       process_close(w, p);
       break;
     case FAULT_CANCEL:
-      cancel(w);
+      user_cancels(w);
       break;
     case FAULT_REMOVE:
       remove_node(w);

@@ -51,6 +51,7 @@ struct process;
   X(SUSPEND, "suspend")   /* holders who lose by a disconnection */           \
   X(TWIN, "twin")         /* several users of one session */                  \
   X(FLAP, "flap")         /* connections break again and again */             \
+  X(ONLOOKER, "onlooker") /* who waits for what becomes of nodes */           \
   X(FOREIGN, "foreign")   /* clients of another library */                    \
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
   X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \

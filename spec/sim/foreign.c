@@ -32,14 +32,6 @@ void foreign_reset(struct world *w) {
 
 /* Its nodes. */
 
-static void make_directory(struct world *w, int path) {
-  struct history *h = &w->zoo.history;
-  if (path == 0) return;
-  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return;
-  make_directory(w, paths_parent(&w->paths, path));
-  leader_makes(w, paths_text(&w->paths, path), true, 0);
-}
-
 /* A node `<directory>/<base><id>-lock-`, and a number. */
 static int enter(struct world *w, const struct foreigner *f, int directory,
                  enum role role, const struct znode *writer) {
@@ -50,7 +42,7 @@ static int enter(struct world *w, const struct foreigner *f, int directory,
   world_bits(w, bits);
   name_base_init(&base, bits);
   if (fault_is(w, FAULT_EQUAL)) id += (uint64_t)random_below(&w->random, 6);
-  make_directory(w, directory);
+  leader_makes_directory(w, directory);
   int length =
       snprintf(path, sizeof path, "%.60s/", paths_text(&w->paths, directory));
   name_format(path + length, sizeof path - (size_t)length, &base, id, role);
@@ -128,20 +120,90 @@ static enum role role_of(struct world *w, const struct lock *lock) {
   }
 }
 
+/* The members of a double barrier: their nodes are no contenders.  (Curator looks
+ * whether all have left, and takes `ready` away when that may be another's.) */
+
+static int enter_barrier(struct world *w, const struct foreigner *f,
+                         const struct lock *lock) {
+  char path[160];
+  uint64_t one = random_next(&w->random), other = random_next(&w->random);
+  leader_makes_directory(w, lock->directory);
+  snprintf(path, sizeof path, "%.60s/%08x-%04x-%012llx", lock->place,
+           (unsigned)(one >> 32), (unsigned)(one & 0xffff),
+           (unsigned long long)(other >> 16));
+  return leader_enters(w, f->session, path, false);
+}
+
+static int ready_of(struct world *w, const struct lock *lock) {
+  struct history *h = &w->zoo.history;
+  char path[LOCK_PATH_MAX + sizeof NAME_READY];
+  int length = snprintf(path, sizeof path, "%s/%s", lock->place, NAME_READY);
+  return history_find(h, &w->paths,
+                      paths_number(&w->paths, path, (size_t)length),
+                      h->log_count);
+}
+
+static int members_of(struct world *w, const struct lock *lock) {
+  return members_at(w, lock->directory, w->zoo.history.log_count);
+}
+
+static void gather(struct world *w, struct foreigner *f) {
+  const struct lock *lock = &w->profile.locks[f->lock];
+  if (w->now >= f->patience || !is_there(w, f->node)) {
+    rest(w, f);
+    return;
+  }
+  if (ready_of(w, lock) == NO_NODE) {
+    char path[LOCK_PATH_MAX + sizeof NAME_READY];
+    if (members_of(w, lock) < lock->permits) return;
+    snprintf(path, sizeof path, "%s/%s", lock->place, NAME_READY);
+    trace(w, NOBODY, "a foreign client makes %s", path);
+    leader_makes(w, path, false, 0);
+  }
+  count(w, SAW_FOREIGN);
+  f->holds += w->now;
+  f->state = FOREIGN_HOLDING;
+}
+
+static void depart(struct world *w, struct foreigner *f) {
+  const struct lock *lock = &w->profile.locks[f->lock];
+  int ready = ready_of(w, lock);
+  if (f->state == FOREIGN_HOLDING) {
+    if (w->now < f->holds && is_there(w, f->node)) return;
+    leave(w, &f->node);
+    f->patience = w->now + world_span(w, w->profile.timeout);
+    f->state = FOREIGN_LEAVING;
+  } else if (f->state == FOREIGN_LEAVING) {
+    if (members_of(w, lock) == 0)
+      f->state = FOREIGN_SHUTTING;
+    else if (w->now >= f->patience)
+      rest(w, f);
+  } else {
+    if (ready != NO_NODE) {
+      trace(w, NOBODY, "a foreign client takes %s away", NAME_READY);
+      leader_forgets(w, ready);
+    }
+    rest(w, f);
+  }
+}
+
 static void begin(struct world *w, int number) {
   struct foreigner *f = &w->foreigners[number];
   if (f->left-- == 0) return;
   f->lock = random_below(&w->random, w->profile.lock_count);
   const struct lock *lock = &w->profile.locks[f->lock];
-  if (lock->family == FAMILY_UNFAIR || w->calm || w->acquisition_count == 0)
+  if (lock->family == FAMILY_UNFAIR || lock->family == FAMILY_BARRIER ||
+      w->calm || w->acquisition_count == 0)
     return;
   if (f->session == NOBODY)
     f->session = leader_opens_session(w, PROCESSES_MAX + number);
   f->patience = w->now + world_span(w, 2 * w->profile.timeout);
   f->holds = world_span(w, w->profile.hold);
   bool semaphore = lock->family == FAMILY_SEMAPHORE;
-  int node = enter(w, f, semaphore ? lock->gates : lock->directory,
-                   role_of(w, lock), NULL);
+  int node = lock->family == FAMILY_DOUBLE
+                 ? enter_barrier(w, f, lock)
+                 : enter(w, f, semaphore ? lock->gates : lock->directory,
+                         role_of(w, lock), NULL);
   if (node == NO_NODE) return;
   trace(w, NOBODY, "a foreign client enters %s",
         paths_text(&w->paths, node_at(w, node)->path));
@@ -191,6 +253,8 @@ static void downgrade(struct world *w, struct foreigner *f) {
 void foreign_acts(struct world *w, int number) {
   struct foreigner *f = &w->foreigners[number];
   if (f->session != NOBODY && random_chance(&w->random, 3)) die(w, f);
+  bool gathers = f->state != FOREIGN_IDLE &&
+                 w->profile.locks[f->lock].family == FAMILY_DOUBLE;
   switch (f->state) {
     case FOREIGN_IDLE:
       begin(w, number);
@@ -198,10 +262,16 @@ void foreign_acts(struct world *w, int number) {
       break;
     case FOREIGN_OUTSIDE:
     case FOREIGN_WAITING:
-      go_on(w, f);
+      (gathers ? gather : go_on)(w, f);
+      break;
+    case FOREIGN_LEAVING:
+    case FOREIGN_SHUTTING:
+      depart(w, f);
       break;
     case FOREIGN_HOLDING:
-      if (w->now >= f->holds || !is_there(w, f->node))
+      if (gathers)
+        depart(w, f);
+      else if (w->now >= f->holds || !is_there(w, f->node))
         rest(w, f);
       else if (random_chance(&w->random, 20))
         downgrade(w, f);

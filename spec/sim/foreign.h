@@ -16,6 +16,8 @@ enum foreign_state {
   FOREIGN_OUTSIDE, /* a semaphore: waits for the inner mutex */
   FOREIGN_WAITING,
   FOREIGN_HOLDING,
+  FOREIGN_LEAVING,  /* a double barrier: waits for the others to leave, */
+  FOREIGN_SHUTTING, /* and takes `ready` away */
 };
 
 struct foreigner {

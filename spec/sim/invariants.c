@@ -93,7 +93,9 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   if (a->patient)
     violate(w, "(%d) is refused as busy, but would have waited",
             number_of(w, a));
-  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
+  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR ||
+      a->kind == KIND_MEMBER)
+    return;
   int own = own_node(w, a);
   if (own == NO_NODE || p->hearing == NOBODY) return;
   int view = w->zoo.notes[p->hearing].view;
@@ -131,6 +133,7 @@ static void refused(struct world *w, const struct acquisition *a,
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
   if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
+  if (a->kind == KIND_MEMBER) invariants_not_gathered(w, a, why);
 }
 
 /* Has another of its session taken its node over? */
@@ -307,11 +310,12 @@ static void check_node(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is granted without a node", number_of(w, a));
 }
 
-/* Readers, and holders of permits, may be told in any order; the order of
+/* Readers, members, and holders of permits, may be told in any order; the order of
  * permits is that of the inner mutex, unless somebody takes its nodes away. */
 static bool must_be_newest(const struct lock *lock,
                            const struct acquisition *a) {
-  return a->kind != KIND_READ && (a->kind != KIND_PERMIT || !lock->tampered);
+  return a->kind != KIND_READ && a->kind != KIND_MEMBER &&
+         (a->kind != KIND_PERMIT || !lock->tampered);
 }
 
 /* A token, with its turn, grows with every hold; a reader's is newer than
@@ -372,6 +376,7 @@ void invariants_granted(struct world *w, struct acquisition *a) {
   if (!believes(w, a)) return;
   check_node(w, a);
   check_first(w, a);
+  if (a->kind == KIND_MEMBER) invariants_gathered(w, a);
   check_place(w, a);
   check_token(w, a);
   check_order(w, a);
@@ -395,6 +400,7 @@ static void check_exclusion(struct world *w) {
       count(w, SAW_OVERLAP_EXCUSED);
       continue;
     }
+    if (a->kind == KIND_MEMBER) continue; /* that is what it is for */
     int beside = 0;
     for (int j = 0; j < holder_count; j++)
       if (holders[j]->lock == a->lock && !may_hold_beside(w, a, holders[j]))
@@ -440,7 +446,9 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
       !contender_has_node(c))
     return;
   if (c->view.asks || !contender_sees(c)) return;
-  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR) return;
+  if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR ||
+      a->kind == KIND_MEMBER)
+    return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;
   int child = history_first_child(h, h->nodes[own].parent);
@@ -655,6 +663,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
   check_alone(w, &p->session);
   invariants_books(w, p);
   check_lease(w, p);
+  invariants_moments(w, p);
   if (p->session.all.active == 0) return;
   for (int i = p->last_acquisition; i >= w->first_alive;
        i = w->acquisitions[i].previous) {

@@ -7,6 +7,8 @@
 struct world;
 struct process;
 struct acquisition;
+struct wait;
+struct parting;
 
 /* News, before it changes the acquisition. */
 void invariants_told(struct world *w, const struct acquisition *a,
@@ -37,6 +39,17 @@ void invariants_deleting(struct world *w, int node);
 void invariants_anothers(struct world *w, int node);
 /* A node has been removed at the wish of a client. */
 void invariants_removed(struct world *w, int node);
+/* Those who contend for nothing, and the members of a double barrier
+ * (moments.c).  A wait has ended; a departure has. */
+void invariants_waited(struct world *w, const struct wait *wait, bool met);
+void invariants_departed(struct world *w, const struct parting *parting,
+                         bool all);
+/* A member is let in; it is not, for it would not wait, or not any longer. */
+void invariants_gathered(struct world *w, const struct acquisition *a);
+void invariants_not_gathered(struct world *w, const struct acquisition *a,
+                             enum verdict why);
+/* The part of invariants_after_batch that is about these. */
+void invariants_moments(struct world *w, const struct process *p);
 /* Everybody has finished. */
 void invariants_at_end(struct world *w);
 

@@ -266,6 +266,8 @@ static void make_directory(struct world *w, int server, int request) {
   if (parent != 0 &&
       history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
     rc = REPLY_NO_NODE;
+  else if (in_forbidden(w, parent))
+    rc = REPLY_NO_AUTH;
   else if (history_find(h, &w->paths, r->path, h->log_count) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
@@ -562,6 +564,14 @@ void leader_makes(struct world *w, const char *path, bool container,
                             container);
   history_of(w)->nodes[node].counter = counter;
   commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+void leader_makes_directory(struct world *w, int path) {
+  struct history *h = history_of(w);
+  if (path == 0) return;
+  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return;
+  leader_makes_directory(w, paths_parent(&w->paths, path));
+  leader_makes(w, paths_text(&w->paths, path), true, 0);
 }
 
 /* ContainerManager: empty ones that were ever used. */

@@ -310,7 +310,8 @@ static void keep_watch(struct library *l, const struct request *r, int rc) {
 }
 
 /* The children as the server saw them, in no order. */
-static struct listing *listing_of(struct world *w, int path, int view) {
+static struct listing *listing_of(struct world *w, int path, int view,
+                                  bool all) {
   const char *names[NODES_MAX];
   const struct history *h = &w->zoo.history;
   int name_count = 0;
@@ -321,7 +322,8 @@ static struct listing *listing_of(struct world *w, int path, int view) {
     const char *text = paths_text(&w->paths, h->nodes[child].path);
     names[name_count++] = strrchr(text, '/') + 1;
   }
-  struct listing *listing = listing_new(names, name_count);
+  struct listing *listing =
+      (all ? listing_new_of_all : listing_new)(names, name_count);
   if (!listing) count(w, SAW_LIST_WITHOUT_MEMORY);
   return listing;
 }
@@ -343,6 +345,7 @@ static const char *const op_names[] = {
     [OP_SYNC] = "sync",           [OP_READ] = "check",
     [OP_HEARTBEAT] = "heartbeat", [OP_PING] = "ping",
     [OP_UNWATCH] = "unwatch",     [OP_REHEARSE] = "rehearse",
+    [OP_NAMES] = "names",
 };
 
 /* The next attempt to connect comes after whatever this connection answers. */
@@ -412,8 +415,8 @@ static void answered(struct world *w, struct process *p,
     count(w, SAW_GARBLED);
     reply.path = garble(w, reply.path);
   }
-  if (r->op == OP_LIST && note->rc == REPLY_OK)
-    reply.listing = listing_of(w, r->path, note->view);
+  if ((r->op == OP_LIST || r->op == OP_NAMES) && note->rc == REPLY_OK)
+    reply.listing = listing_of(w, r->path, note->view, r->op == OP_NAMES);
   if (r->op == OP_CREATE && note->rc == REPLY_OK &&
       (r->bytes >= p->taken || p->now >= p->taken_at + MINUTE)) {
     p->taken = r->bytes;

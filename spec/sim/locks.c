@@ -24,12 +24,11 @@ static int path_of(struct world *w, const char *text) {
 }
 
 static enum family draw_family(struct world *w) {
-  static const enum family drawn[] = {FAMILY_MUTEX,     FAMILY_MUTEX,
-                                      FAMILY_MUTEX,     FAMILY_MUTEX,
-                                      FAMILY_RWLOCK,    FAMILY_RWLOCK,
-                                      FAMILY_RWLOCK,    FAMILY_SEMAPHORE,
-                                      FAMILY_SEMAPHORE, FAMILY_SEMAPHORE,
-                                      FAMILY_UNFAIR};
+  static const enum family drawn[] = {
+      FAMILY_MUTEX,     FAMILY_MUTEX,     FAMILY_MUTEX,  FAMILY_MUTEX,
+      FAMILY_RWLOCK,    FAMILY_RWLOCK,    FAMILY_RWLOCK, FAMILY_SEMAPHORE,
+      FAMILY_SEMAPHORE, FAMILY_SEMAPHORE, FAMILY_UNFAIR, FAMILY_ELECTION,
+      FAMILY_BARRIER,   FAMILY_DOUBLE,    FAMILY_DOUBLE};
   if (w->wanted_family != NOBODY) return (enum family)w->wanted_family;
   return drawn[random_below(&w->random, (int)(sizeof drawn / sizeof *drawn))];
 }
@@ -52,6 +51,8 @@ static void draw(struct world *w, struct lock *lock, const char *above,
     lock->handoffs = 1 + random_below(r, 3);
   if (lock->family <= FAMILY_RWLOCK && random_chance(r, 15))
     lock->layout = LAYOUT_KAZOO;
+  if (lock->family == FAMILY_ELECTION)
+    lock->layout = (enum layout)random_below(r, LAYOUT_LATCH + 1);
   bool semaphore = lock->family == FAMILY_SEMAPHORE;
   join(lock->path, above, number == 0 ? "/lock0" : "/lock1");
   join(lock->place, lock->path, semaphore ? PERMITS : "");
@@ -92,7 +93,8 @@ void locks_make(struct world *w) {
   if (fault_is(w, FAULT_COUNTER))
     counter = INT32_MAX - (random_chance(r, 50) ? 65538 : 2);
   const struct lock *first = &f->locks[0];
-  if (made && (random_chance(r, 60) || fault_is(w, FAULT_COUNTER))) {
+  if (made && first->family != FAMILY_BARRIER &&
+      (random_chance(r, 60) || fault_is(w, FAULT_COUNTER))) {
     if (first->gates != NOBODY) leader_makes(w, first->path, true, 0);
     leader_makes(w, first->place, random_chance(r, 50), counter);
     /* Somebody's own, who will not have it deleted. */
@@ -127,5 +129,22 @@ bool node_blocks(const struct znode *own, const struct znode *other) {
   if (is_reader(own->role)) return is_writer(other->role);
   if (is_writer(own->role))
     return is_writer(other->role) || is_reader(other->role);
-  return own->role == ROLE_LOCK && other->role == ROLE_LOCK;
+  return own->role == other->role &&
+         (own->role == ROLE_LOCK || own->role == ROLE_LATCH);
+}
+
+bool is_ready(const struct world *w, const struct znode *node) {
+  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  int lock = lock_of_directory(w, node->parent);
+  return lock != NOBODY && w->profile.locks[lock].family == FAMILY_DOUBLE &&
+         strcmp(name, NAME_READY) == 0;
+}
+
+int members_at(const struct world *w, int directory, int view) {
+  const struct history *h = &w->zoo.history;
+  int child = history_first_child(h, directory), members = 0;
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    members +=
+        node_seen(&h->nodes[child], view) && !is_ready(w, &h->nodes[child]);
+  return members;
 }

@@ -11,7 +11,10 @@ struct znode;
   X(MUTEX, "mutex")         \
   X(RWLOCK, "rwlock")       \
   X(SEMAPHORE, "semaphore") \
-  X(UNFAIR, "unfair")
+  X(UNFAIR, "unfair")       \
+  X(ELECTION, "election")   \
+  X(BARRIER, "barrier")     \
+  X(DOUBLE, "double-barrier")
 
 enum family {
 #define X(name, text) FAMILY_##name,
@@ -25,7 +28,7 @@ enum { LOCKS_MAX = 2, LOCK_PATH_MAX = 48 };
 struct lock {
   enum family family;
   enum layout layout;
-  int permits;
+  int permits;  /* FAMILY_DOUBLE: so many members make it complete */
   int handoffs; /* of those who share a node, at most */
   char path[LOCK_PATH_MAX];
   char place[LOCK_PATH_MAX]; /* where its holders' nodes are */
@@ -36,6 +39,7 @@ struct lock {
   int turn;
   bool tampered; /* somebody has deleted nodes of it */
   bool made;     /* its directory was there from the beginning */
+  int keeps;     /* FAMILY_BARRIER: acts of its keeper yet to come */
 };
 
 const char *family_name(int family);
@@ -49,5 +53,10 @@ int lock_of_directory(const struct world *w, int path);
 /* By the order of their creation, whatever their numbers: does `other`, which
  * is in the same directory, keep `own` waiting? */
 bool node_blocks(const struct znode *own, const struct znode *other);
+
+/* What lets the members of a double barrier in. */
+bool is_ready(const struct world *w, const struct znode *node);
+/* The members that this directory shows at this view. */
+int members_at(const struct world *w, int directory, int view);
 
 #endif

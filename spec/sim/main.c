@@ -1,7 +1,7 @@
 /* The simulator's command line:
  *
  *   sim [--seeds N] [--seed S] [--trace] [--stats] [--stop] [--aim]
- *       [--only CLASS]... [--without CLASS]... [--lock KIND]
+ *       [--only CLASS]... [--without CLASS]... [--lock FAMILY]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
  * an invariant. */
@@ -30,7 +30,9 @@ static void usage(void) {
   fprintf(stderr,
           "usage: sim [--seeds N] [--seed S] [--trace] [--stats] [--stop]"
           " [--aim] [--only CLASS]... [--without CLASS]..."
-          " [--lock mutex|rwlock|semaphore|unfair]\nclasses:");
+          " [--lock FAMILY]\nfamilies:");
+  for (int i = 0; i < FAMILY_COUNT; i++) fprintf(stderr, " %s", family_name(i));
+  fputs("\nclasses:", stderr);
   for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
   fputc('\n', stderr);
   exit(2);

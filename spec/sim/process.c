@@ -192,6 +192,7 @@ static void hear(struct world *w, struct process *p, unsigned last) {
 
 static void run(struct world *w, struct process *p) {
   process_begins(w, p);
+  if (random_chance(&w->random, 30)) take_commands(w, p);
   hear(w, p, p->inbox_last);
   take_commands(w, p);
   if (p->open) process_ends(w, p);

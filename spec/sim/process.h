@@ -78,6 +78,7 @@ struct process {
   int64_t taken_at;
   int64_t heard_of; /* when it last heard of a cut at a large request */
   int flaps;
+  int looks_left; /* of its onlooker */
 
   int last_acquisition; /* NOBODY: none */
   int64_t wakes_at, opens_at;

@@ -416,9 +416,9 @@ static void refuse_to_read(struct world *w, struct connection *c, int request) {
  * hands it on only now.  To the leader it comes from where the session is. */
 static bool straggles(struct world *w, const struct connection *c,
                       const struct request *r) {
-  return c->replaced && fault_is(w, FAULT_STRAGGLE) && r->ask == ASK_OP &&
-         r->op == OP_CREATE && !r->exact && !is_too_large(w, c, r) &&
-         random_chance(&w->random, 50);
+  return c->replaced && !c->was_too_large && fault_is(w, FAULT_STRAGGLE) &&
+         r->ask == ASK_OP && r->op == OP_CREATE && !r->exact &&
+         !is_too_large(w, c, r) && random_chance(&w->random, 50);
 }
 
 void server_receives(struct world *w, int request) {

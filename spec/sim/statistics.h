@@ -75,6 +75,13 @@
   X(ALONE, "holders told that nobody waits")                                 \
   X(COMPANY, "holders told that somebody may")                               \
   X(PERMITS_SHARED, "holders beside others")                                 \
+  X(WAITED, "waits for what becomes of a node")                              \
+  X(MET, "of them met")                                                      \
+  X(UNMET, "of them ended otherwise")                                        \
+  X(GATHERED, "members let into a double barrier")                           \
+  X(CONCERTS, "schedules in which exactly enough of them come")              \
+  X(DEPARTED, "departures from one")                                         \
+  X(DEPARTED_ALL, "of them together with all others")                        \
   X(FOREIGN, "holds of foreign clients")                                     \
   X(BYSTANDER, "nodes of nobody that are spelled like contenders")           \
   X(PASSED_OVER, "times such a one was passed over")                         \

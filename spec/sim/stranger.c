@@ -70,6 +70,7 @@ static enum role some_role(struct world *w, const struct lock *lock,
   bool reads = random_chance(&w->random, 30);
   if (lock->family == FAMILY_SEMAPHORE)
     return directory == lock->gates ? ROLE_LOCK : ROLE_PERMIT;
+  if (lock->family == FAMILY_DOUBLE) return ROLE_MEMBER;
   return rule_role(lock->family != FAMILY_RWLOCK ? KIND_MUTEX
                    : reads                       ? KIND_READ
                                                  : KIND_WRITE,
@@ -116,7 +117,7 @@ static void enter(struct world *w) {
     directory = lock->gates;
   int node = history_find(history_of(w), &w->paths, directory,
                           history_of(w)->log_count);
-  if (node == NO_NODE || !slot) return;
+  if (node == NO_NODE || !slot || lock->family == FAMILY_BARRIER) return;
   if (lock->family == FAMILY_UNFAIR)
     snprintf(path, sizeof path, "%.60s/%s", lock->place, NAME_UNFAIR);
   else
@@ -204,11 +205,13 @@ void stranger_acts(struct world *w) {
   act_later(w);
 }
 
-/* The one name of an unfair lock, and what has a session. */
+/* The one name of an unfair lock, what counts as a member of a double barrier,
+ * and what has a session. */
 static bool blocks(const struct world *w, const struct znode *node) {
   int lock = lock_of_directory(w, node->parent);
   if (node->session != NOBODY || lock == NOBODY) return true;
-  return w->profile.locks[lock].family == FAMILY_UNFAIR;
+  return w->profile.locks[lock].family == FAMILY_UNFAIR ||
+         w->profile.locks[lock].family == FAMILY_DOUBLE;
 }
 
 void stranger_leaves(struct world *w) {

@@ -35,10 +35,41 @@ void users_reset(struct world *w, struct process *p) {
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
                p->number, i);
   }
+  p->looks_left = 0;
+  if (!fault_is(w, FAULT_ONLOOKER) || random_chance(&w->random, 30)) return;
+  p->looks_left = 1 + random_below(&w->random, 8);
+  agenda_add(&w->agenda, world_span(w, w->profile.think), ONLOOKER_ACTS,
+             p->number, 0);
+}
+
+/* A concert: exactly as many come as a double barrier waits for, each as often as
+ * the others, nothing goes wrong, and nobody gives up. */
+void users_rehearse(struct world *w) {
+  const uint64_t harmless =
+      FAULT_BIT(LAG) | FAULT_BIT(DRIFT) | FAULT_BIT(TWIN) |
+      FAULT_BIT(UNREADABLE) | FAULT_BIT(OLD) | FAULT_BIT(EQUAL) |
+      FAULT_BIT(CONVOY) | FAULT_BIT(OBSERVER) | FAULT_BIT(GARBLE) |
+      FAULT_BIT(TIMEOUT) | FAULT_BIT(TRY) | FAULT_BIT(MAX_HOLD) |
+      FAULT_BIT(SUSPEND) | FAULT_BIT(ONLOOKER);
+  struct profile *f = &w->profile;
+  struct lock *lock = &f->locks[0];
+  int members = 0, rounds = 1 + random_below(&w->random, 3);
+  f->concert = lock->family == FAMILY_DOUBLE && f->lock_count == 1 &&
+               !(w->faults.classes & ~harmless);
+  if (!f->concert) return;
+  for (int i = 0; i < w->process_count; i++)
+    for (int j = 0; j < USERS_MAX; j++)
+      if (w->processes[i].users[j].left > 0) {
+        w->processes[i].users[j].left = rounds;
+        members++;
+      }
+  lock->permits = members;
+  count(w, SAW_CONCERTS);
 }
 
 bool users_are_done(const struct world *w, const struct process *p) {
   if (p->crashed) return true;
+  if (!waits_are_over(w, p) || !partings_are_over(w, p)) return false;
   for (int i = 0; i < USERS_MAX; i++)
     if (p->users[i].busy) return false;
   for (int i = 0; i < w->acquisition_count; i++)
@@ -68,6 +99,24 @@ static void end(struct world *w, struct acquisition *a, int64_t longest) {
 static int draw_size(struct world *w) {
   static const int sizes[] = {0, 0, 0, 500, 3000, 20000, 100000, 200000};
   return sizes[random_below(&w->random, 8)];
+}
+
+/* Others need never come: so nobody waits for ever. */
+static void be_member(struct world *w, const struct acquisition *a,
+                      struct contender_options *options) {
+  const struct profile *f = &w->profile;
+  int64_t now = a->process->now;
+  if (f->concert) {
+    options->patient = true;
+    options->lose_on_suspend = false;
+    options->max_hold = NEVER;
+    options->deadline = now + 12 * f->timeout + 4 * (f->think + f->hold);
+  } else if (options->deadline == NEVER) {
+    options->deadline = now + world_span(w, 6 * f->timeout);
+    if (w->now < f->active && random_chance(&w->random, 50))
+      options->deadline += f->active - w->now;
+  }
+  w->bound += options->deadline - now + 4 * f->timeout;
 }
 
 static struct contender_options options_of(struct world *w,
@@ -112,6 +161,7 @@ static struct contender_options options_of(struct world *w,
     options.poll_interval =
         w->profile.timeout / 60 + world_span(w, w->profile.timeout / 8);
   }
+  if (a->kind == KIND_MEMBER) be_member(w, a, &options);
   a->deadline = options.deadline;
   a->patient = options.patient;
   a->handoffs = options.handoffs;
@@ -138,6 +188,8 @@ static enum kind kind_of(struct world *w, const struct lock *lock) {
       return KIND_PERMIT;
     case FAMILY_UNFAIR:
       return KIND_UNFAIR;
+    case FAMILY_DOUBLE:
+      return KIND_MEMBER;
     default:
       return KIND_MUTEX;
   }
@@ -157,17 +209,17 @@ static void forget(struct world *w, struct acquisition *a) {
 static news_handler user_hears;
 
 /* For a downgrade: `writer`, who holds. */
-static void acquire(struct world *w, struct process *p, int user, int writer) {
-  static const char *const kinds[] = {"mutex", "read", "write", "permit",
-                                      "unfair"};
+static void acquire(struct world *w, struct process *p, int user, int number,
+                    int writer) {
+  static const char *const kinds[] = {"mutex",  "read",   "write",
+                                      "permit", "unfair", "member"};
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
   memset(a, 0, sizeof *a);
   a->process = p;
   a->previous = p->last_acquisition;
   p->last_acquisition = w->acquisition_count;
   a->user = user;
-  a->lock = writer == NOBODY ? random_below(&w->random, w->profile.lock_count)
-                             : w->acquisitions[writer].lock;
+  a->lock = number;
   const struct lock *lock = &w->profile.locks[a->lock];
   a->kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ;
   a->writer = writer;
@@ -216,14 +268,39 @@ static void act(struct world *w, struct process *p, int user) {
     agenda_add(&w->agenda, at, USER_ACTS, p->number, user);
     return;
   }
+  int lock = random_below(&w->random, w->profile.lock_count);
   u->left--;
-  acquire(w, p, user, NOBODY);
+  if (w->profile.locks[lock].family != FAMILY_BARRIER)
+    acquire(w, p, user, lock, NOBODY);
+  else if (!wait_at_barrier(w, p, user, lock))
+    act_later(w, p, user, w->profile.think);
+}
+
+/* (Who has passed a barrier may come to the next one at once.) */
+void user_goes_on(struct world *w, struct process *p, int user, bool at_once) {
+  if (at_once && p->users[user].left > 0 && random_chance(&w->random, 30))
+    act(w, p, user);
+  else
+    act_later(w, p, user, w->profile.think);
+}
+
+void user_has_left(struct world *w, int acquisition) {
+  end(w, &w->acquisitions[acquisition], w->profile.think);
+}
+
+/* Together with the others.  False: alone. */
+static bool departs(struct world *w, struct process *p, int acquisition) {
+  struct acquisition *a = &w->acquisitions[acquisition];
+  if (a->kind != KIND_MEMBER || a->departs) return false;
+  if (!w->profile.concert && random_chance(&w->random, 25)) return false;
+  a->departs = true;
+  return parting_begins(w, p, acquisition);
 }
 
 /* (In a convoy most are back in the same batch.) */
 static void release(struct world *w, struct process *p, int acquisition) {
   struct acquisition *a = &w->acquisitions[acquisition];
-  if (is_over(a)) return;
+  if (is_over(a) || departs(w, p, acquisition)) return;
   bool back = fault_is(w, FAULT_CONVOY) && !a->ended && a->writer == NOBODY &&
               random_chance(&w->random, 80);
   trace(w, p->number, "releases (%d)", acquisition);
@@ -242,7 +319,7 @@ static void downgrade(struct world *w, struct process *p, int acquisition) {
   const struct acquisition *a = &w->acquisitions[acquisition];
   if (is_over(a) || !believes(w, a)) return;
   if (w->acquisition_count < DOWNGRADES_UNTIL)
-    acquire(w, p, a->user, acquisition);
+    acquire(w, p, a->user, a->lock, acquisition);
 }
 
 static void cancel(struct world *w, struct process *p, int acquisition) {
@@ -269,21 +346,46 @@ void user_does(struct world *w, struct process *p, int what, int which) {
     downgrade(w, p, which);
   else if (what == USER_LOOKS_AROUND)
     look_around(w, p, which);
+  else if (what == USER_STOPS_WAITING)
+    wait_is_cancelled(w, p, which);
+  else if (what == USER_STOPS_LEAVING)
+    parting_is_cancelled(w, p, which);
+  else if (what == ONLOOKER_ACTS)
+    onlooker_acts(w, p);
   else
     cancel(w, p, which);
 }
 
+static bool is_of_acquisition(int what) {
+  return what == USER_RELEASES || what == USER_DOWNGRADES ||
+         what == USER_CANCELS || what == USER_LOOKS_AROUND;
+}
+
 void user_wants(struct world *w, struct process *p, int what, int which) {
   if (p->crashed) return;
-  if (what != USER_ACTS && is_over(&w->acquisitions[which])) return;
+  if (is_of_acquisition(what) && is_over(&w->acquisitions[which])) return;
   if (process_puts_off(w, p, what, which)) return;
   user_does(w, p, what, which);
   if (p->open) process_ends(w, p);
 }
 
-void user_cancels(struct world *w, int acquisition) {
-  struct process *p = w->acquisitions[acquisition].process;
-  if (p->open) user_wants(w, p, USER_CANCELS, acquisition);
+/* Of all that was ever begun. */
+void user_cancels(struct world *w) {
+  int all = w->acquisition_count + w->wait_count + w->parting_count;
+  if (all == 0) return;
+  int which = random_below(&w->random, all), what = USER_CANCELS;
+  struct process *p;
+  if (which < w->acquisition_count) {
+    p = w->acquisitions[which].process;
+  } else if ((which -= w->acquisition_count) < w->wait_count) {
+    what = USER_STOPS_WAITING;
+    p = w->waits[which].process;
+  } else {
+    which -= w->wait_count;
+    what = USER_STOPS_LEAVING;
+    p = w->partings[which].process;
+  }
+  if (p->open) user_wants(w, p, what, which);
 }
 
 /* News. */
@@ -358,9 +460,18 @@ static void granted(struct world *w, struct acquisition *a) {
     agenda_add(&w->agenda, w->now + world_span(w, a->hold / 2),
                USER_LOOKS_AROUND, a->process->number,
                (int)(a - w->acquisitions));
+  if (a->kind == KIND_MEMBER) count(w, SAW_GATHERED);
   if (a->kind == KIND_WRITE && random_chance(&w->random, 40))
     agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
                a->process->number, (int)(a - w->acquisitions));
+}
+
+/* Who has lost its node leaves no more; or goes on, as others do. */
+static void stop_leaving(struct world *w, const struct acquisition *a) {
+  for (int i = 0; i < w->parting_count; i++)
+    if (w->partings[i].acquisition == (int)(a - w->acquisitions))
+      agenda_add(&w->agenda, w->now + MICROSECOND, USER_STOPS_LEAVING,
+                 a->process->number, i);
 }
 
 static void forgotten(struct world *w, struct acquisition *a) {
@@ -403,6 +514,7 @@ static void user_hears(struct contender *c, enum news news) {
         invariants_lease_over(w, a);
       a->lost = true;
       end(w, a, w->profile.think);
+      if (a->departs && random_chance(&w->random, 50)) stop_leaving(w, a);
       break;
     case NEWS_REVOKED: /* some listen */
       count(w, SAW_REVOKED);

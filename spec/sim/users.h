@@ -27,6 +27,7 @@ struct acquisition {
   bool released;
   bool ended;    /* the user goes on to the next */
   bool followed; /* it waited without a list */
+  bool departs;  /* a member: it has begun to leave with the others */
   int node;      /* what it was granted for */
   int64_t token;
   int64_t granted_at;
@@ -42,11 +43,17 @@ struct acquisition {
 bool believes(const struct world *w, const struct acquisition *a);
 
 void users_reset(struct world *w, struct process *p);
+/* Once all are known: is this schedule a concert? */
+void users_rehearse(struct world *w);
 /* To act: which user; else: which acquisition. */
 void user_wants(struct world *w, struct process *p, int what, int which);
 /* The same in a batch that is under way. */
 void user_does(struct world *w, struct process *p, int what, int which);
-void user_cancels(struct world *w, int acquisition);
+/* One of them gives up. */
+void user_cancels(struct world *w);
+/* A user's wait has ended; its departure has. */
+void user_goes_on(struct world *w, struct process *p, int user, bool at_once);
+void user_has_left(struct world *w, int acquisition);
 bool users_are_done(const struct world *w, const struct process *p);
 
 #endif

@@ -146,9 +146,11 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->now = 0;
   w->events = 0;
   w->calm = false;
+  w->bound = 0;
   w->ends_at = NEVER;
   w->violation[0] = '\0';
   w->acquisition_count = w->first_alive = 0;
+  w->wait_count = w->parting_count = 0;
   w->may_be_done = false;
   memory_reset();
   agenda_reset(&w->agenda);
@@ -160,14 +162,16 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   locks_make(w);
   foreign_reset(w);
   stranger_reset(w);
+  keepers_reset(w);
   bool few = w->faults.about_time || w->profile.slow_users;
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   /* (Until it lists again nobody else would get past the straggler.) */
   if (fault_is(w, FAULT_STRAGGLE)) w->process_count = 1;
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
+  users_rehearse(w);
   faults_plan(w);
-  w->bound = w->profile.active + 20 * w->profile.timeout;
+  w->bound += w->profile.active + 20 * w->profile.timeout;
   if (w->profile.slow_users) w->bound += 4 * w->profile.think;
   agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
 }
@@ -193,6 +197,7 @@ static void calm(struct world *w) {
   w->calm_since = w->now;
   memory_fails(NULL, 0);
   stranger_leaves(w);
+  keepers_leave(w);
   for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
 }
 
@@ -246,7 +251,13 @@ static void happen(struct world *w, const struct happening *h) {
     case USER_DOWNGRADES:
     case USER_CANCELS:
     case USER_LOOKS_AROUND:
+    case USER_STOPS_WAITING:
+    case USER_STOPS_LEAVING:
+    case ONLOOKER_ACTS:
       user_wants(w, p, h->what, h->which);
+      break;
+    case KEEPER_ACTS:
+      keeper_acts(w, h->which);
       break;
     case FOREIGN_ACTS:
       foreign_acts(w, h->who);
@@ -285,6 +296,12 @@ static void describe_end(struct world *w) {
       trace(w, w->acquisitions[i].process->number, "left: (%d) %s, %s", i,
             contender_state_name(c->state), c->node.name);
   }
+  for (int i = 0; i < w->wait_count; i++)
+    if (!w->waits[i].ended)
+      trace(w, w->waits[i].process->number, "left: <%d>", i);
+  for (int i = 0; i < w->parting_count; i++)
+    if (!w->partings[i].forgotten)
+      trace(w, w->partings[i].process->number, "left: {%d}", i);
 }
 
 static void check_bounds(struct world *w) {

@@ -7,13 +7,16 @@
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
+#include "keeper.h"
 #include "locks.h"
+#include "partings.h"
 #include "paths.h"
 #include "process.h"
 #include "random.h"
 #include "statistics.h"
 #include "stranger.h"
 #include "users.h"
+#include "waits.h"
 #include "zoo.h"
 
 #define MICROSECOND INT64_C(1000)
@@ -43,6 +46,10 @@ enum what {
   USER_DOWNGRADES,
   USER_CANCELS,
   USER_LOOKS_AROUND,
+  USER_STOPS_WAITING, /* which wait */
+  USER_STOPS_LEAVING, /* which parting */
+  ONLOOKER_ACTS,
+  KEEPER_ACTS,
   FOREIGN_ACTS,
   STRANGER_ACTS,
   FAULT_STRIKES,
@@ -65,6 +72,8 @@ struct profile {
   int buffer;          /* servers cut at larger requests; 0: at none, */
   unsigned small;      /* a set of servers: these do */
   bool slow_users;     /* who come back after more than a minute */
+  bool concert;        /* as many members as make a double barrier complete,
+                          each as often as the others, and no faults */
   int lock_count;
   struct lock locks[LOCKS_MAX];
 };
@@ -89,6 +98,9 @@ struct world {
   int acquisition_count, first_alive; /* those before it are forgotten */
   bool may_be_done;
   struct acquisition acquisitions[ACQUISITIONS_MAX];
+  int wait_count, parting_count;
+  struct wait waits[WAITS_MAX];
+  struct parting partings[PARTINGS_MAX];
   struct foreigner foreigners[FOREIGNERS_MAX];
   struct stranger stranger;
 

@@ -230,6 +230,8 @@ void leader_removes_directory(struct world *w, int node);
 void leader_writes(struct world *w, int node, bool revoke);
 void leader_makes(struct world *w, const char *path, bool container,
                   int32_t counter);
+/* This one, and what is missing of those above it. */
+void leader_makes_directory(struct world *w, int path);
 void leader_reaps(struct world *w);
 /* A contender's node, for a session that has no connection; NO_NODE: there is
  * no directory.  `sequential`: a number follows the path. */

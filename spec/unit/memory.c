@@ -5,17 +5,24 @@
 #undef free
 #include "memory.h"
 
-static int pieces, refused;
+static int pieces, refused, spared;
 
 static void *count(void *piece) {
   pieces += piece != NULL;
   return piece;
 }
 
-static int is_refused(void) { return refused > 0 && refused-- > 0; }
+static int is_refused(void) {
+  if (refused > 0 && spared > 0) return spared--, 0;
+  return refused > 0 && refused-- > 0;
+}
 
 int memory_pieces(void) { return pieces; }
-void memory_refuse(int n) { refused = n; }
+void memory_refuse(int n) {
+  refused = n;
+  spared = 0;
+}
+void memory_spare(int n) { spared = n; }
 
 void *memory_malloc(size_t size) {
   return is_refused() ? NULL : count(malloc(size));

@@ -10,6 +10,8 @@
 int memory_pieces(void);
 /* The next so many requests for memory are refused. */
 void memory_refuse(int count);
+/* But before these so many more are granted. */
+void memory_spare(int count);
 
 /* From now on it is looked at when it is given back: is it all zeros then? */
 void memory_watch(const void *piece, size_t size);

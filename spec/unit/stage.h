@@ -19,9 +19,10 @@
  *
  * Nodes are told by their numbers; what follows the number says whose spelling
  * it is: "7" a lock's node, "7r" a reader's, "7w" a writer's, "7p" a permit,
- * "7k" and "7kr" kazoo's; a directory may stand before it: "locks:7" is below
- * "/lock/locks", "/other:7" below "/other".  One of ours needs no suffix, unless
- * two have the number. */
+ * "7l" a latch's, "7m" a member's, "7k" and "7kr" kazoo's; a directory may stand
+ * before it: "locks:7" is below "/lock/locks", "/other:7" below "/other".  One of
+ * ours needs no suffix, unless two have the number.  Others are told by their
+ * names, "ready", or their paths, "/gate". */
 #ifndef UNIT_STAGE_H
 #define UNIT_STAGE_H
 
@@ -43,7 +44,7 @@ struct setting {
   bool doubts_acl;
 };
 
-enum lock { MUTEX, READER, WRITER, PERMIT, UNFAIR };
+enum lock { MUTEX, READER, WRITER, PERMIT, UNFAIR, MEMBER };
 
 /* A code of ZooKeeper's that says nothing of ACLs. */
 enum { THROTTLED = -127 };
@@ -57,7 +58,7 @@ struct wish {
   bool tries;       /* does not wait */
   int max_hold;     /* longest */
   int handoffs;     /* local turns */
-  int permits;      /* PERMIT; 0: one */
+  int permits;      /* PERMIT, MEMBER; 0: one */
   bool kazoo;       /* its spelling */
   bool loses_soon;  /* with the connection */
   const char *data; /* of its node; or so many bytes of them: */
@@ -67,16 +68,37 @@ struct wish {
   bool watches_parent;
 };
 
+/* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
+enum hoped { GONE, THERE, CROWD };
+struct hope {
+  int nothing; /* (so that all the rest may be left out) */
+  enum hoped until;
+  const char *path;
+  int known; /* CROWD */
+  bool proves;
+  int within;
+  bool tries;
+  bool forgetful; /* there is no memory as it begins, after so many pieces */
+  int spared;
+};
+
 #define BEGIN(...) (HERE, begin((struct setting){.nothing = 0, __VA_ARGS__}))
 #define END(s) (HERE, end(s))
 #define ACQUIRE(s, ...) \
   (HERE, acquire(s, (struct wish){.nothing = 0, __VA_ARGS__}))
+#define AWAIT(s, ...) (HERE, await(s, (struct hope){.nothing = 0, __VA_ARGS__}))
+#define DEPART(a, ...) \
+  (HERE, depart(a, (struct hope){.nothing = 0, __VA_ARGS__}))
 
 struct stage *begin(struct setting setting);
 void end(struct stage *s); /* closes it; everybody has to be told */
 
 /* The users. */
 struct actor *acquire(struct stage *s, struct wish wish);
+/* NULL: there was no memory for it. */
+struct actor *await(struct stage *s, struct hope hope);
+/* A member leaves; who waits for that is an actor, too. */
+struct actor *depart(struct actor *member, struct hope hope);
 void release(struct actor *a);
 void cancel(struct actor *a);
 void close_session(struct stage *s);
@@ -133,6 +155,11 @@ void made_oddly(struct stage *s, bool elsewhere, const char *more);
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
 void stage_shows(struct stage *s, const char *children); /* to a list */
+/* To one of all names. */
+#define names(s, ...) (HERE, stage_names(s, __VA_ARGS__))
+void stage_names(struct stage *s, const char *children);
+/* And then there is no memory, after so many pieces. */
+void names_without_memory(struct stage *s, const char *children, int spared);
 /* The node with this number, and somebody else's with the same. */
 void shows_twin(struct stage *s, int number);
 /* Own ones, behind so many with our mark that nobody of us knows. */
@@ -149,7 +176,8 @@ void stage_confirms(struct stage *s, const char *requests);
 void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);
-/* To a get: the node is of this transaction, of our session or another's. */
+/* To a get, or what makes one: the node is of this transaction, of our session or
+ * another's. */
 void stage_reads(struct stage *s, const char *request, bool ours,
                  int64_t czxid);
 /* To a get: no session owns the node. */

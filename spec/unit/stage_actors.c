@@ -16,12 +16,16 @@ static void note_denial(struct actor *a, const struct denial *denial) {
            (int)denial->length, directory_path(&c->queue->directory));
 }
 
+void note_end(struct actor *a, const char *what, enum verdict why, int reason) {
+  char text[40];
+  snprintf(text, sizeof text, "%s: %s", what, verdicts[why]);
+  add_text(a->told, text);
+  a->reason = reason;
+}
+
 static void note_refusal(struct actor *a) {
   const struct rival *rival = &a->contender->rival;
-  char text[40];
-  snprintf(text, sizeof text, "refused: %s", verdicts[a->contender->verdict]);
-  add_text(a->told, text);
-  a->reason = a->contender->reason;
+  note_end(a, "refused", a->contender->verdict, a->contender->reason);
   note_denial(a, &a->contender->denial);
   if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
@@ -94,11 +98,9 @@ const char *rival_of(const struct actor *a) {
 /* The users. */
 
 static void set_kind(struct contender_options *options, struct wish wish) {
-  static const enum kind kinds[] = {[MUTEX] = KIND_MUTEX,
-                                    [READER] = KIND_READ,
-                                    [WRITER] = KIND_WRITE,
-                                    [PERMIT] = KIND_PERMIT,
-                                    [UNFAIR] = KIND_UNFAIR};
+  static const enum kind kinds[] = {
+      [MUTEX] = KIND_MUTEX,   [READER] = KIND_READ,   [WRITER] = KIND_WRITE,
+      [PERMIT] = KIND_PERMIT, [UNFAIR] = KIND_UNFAIR, [MEMBER] = KIND_MEMBER};
   options->kind = kinds[wish.lock];
   options->layout = wish.kazoo ? LAYOUT_KAZOO : LAYOUT_CURATOR;
   options->permits = wish.permits ? wish.permits : 1;
@@ -125,17 +127,21 @@ static void set_data(struct contender_options *options, struct actor *a,
   options->size = size;
 }
 
+struct actor *actor_new(struct stage *s) {
+  struct actor *a = calloc(1, sizeof *a);
+  a->stage = s;
+  a->next = s->actors;
+  return s->actors = a;
+}
+
 struct actor *acquire(struct stage *s, struct wish wish) {
   char path[1100];
-  struct actor *a = calloc(1, sizeof *a);
+  struct actor *a = actor_new(s);
   struct contender_options options = {
       .deadline = wish.within ? s->now + wish.within * MILLISECOND : NEVER,
       .max_hold = wish.max_hold ? wish.max_hold * MILLISECOND : NEVER,
       .patient = !wish.tries,
       .lose_on_suspend = wish.loses_soon};
-  a->stage = s;
-  a->next = s->actors;
-  s->actors = a;
   set_kind(&options, wish);
   set_data(&options, a, wish);
   snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
@@ -182,6 +188,7 @@ void release(struct actor *a) {
 void cancel(struct actor *a) {
   if (a->contender)
     session_cancel(&a->stage->session, a->stage->now, a->contender);
+  end_waiting(a);
   settle(a->stage);
 }
 
@@ -211,7 +218,8 @@ void looks_around(struct actor *a) {
 void actors_free(struct stage *s) {
   for (struct actor *a = s->actors, *next; a; a = next) {
     next = a->next;
-    if (a->contender) test_fail("an actor was not forgotten");
+    if (a->contender || a->vigil || a->departure)
+      test_fail("an actor was not forgotten");
     free(a->data);
     free(a);
   }

@@ -1,6 +1,7 @@
 /* What the files of the stage share: stage.c (the session, its connection and
  * time), stage_server.c (what is sent, and what is said to it), stage_actors.c
- * (who contends).  All that knows the protocol's calls and records. */
+ * (who contends), stage_waiters.c (who waits and does not).  All that knows the
+ * protocol's calls and records. */
 #ifndef UNIT_STAGE_INSIDE_H
 #define UNIT_STAGE_INSIDE_H
 
@@ -33,6 +34,10 @@ struct actor {
   struct stage *stage;
   struct actor *next;
   struct contender *contender, *gate; /* NULL: forgotten */
+  struct vigil *vigil;                /* likewise */
+  struct departure *departure;
+  struct actor *member; /* whose departure it is */
+  char path[200], own[NAME_MAX_OWN];
   char told[TEXT], rival[200], denial[1200];
   char *data;
   int reason, bytes;
@@ -69,6 +74,11 @@ void server_answers_round(struct stage *s);
 void server_free(struct stage *s);
 
 /* stage_actors.c */
+struct actor *actor_new(struct stage *s);
+void note_end(struct actor *a, const char *what, enum verdict why, int reason);
 void actors_free(struct stage *s);
+
+/* stage_waiters.c */
+void end_waiting(struct actor *a);
 
 #endif

@@ -12,6 +12,8 @@ static const struct {
     {"r", "-__READ__", "read"},
     {"w", "-__WRIT__", "write"},
     {"p", "-lease-", "permit"},
+    {"l", "-latch-", "latch"},
+    {"m", "-member-", "member"},
     {"k", "__lock__", "lock of kazoo"},
     {"kr", "__rlock__", "read of kazoo"},
 };
@@ -52,7 +54,8 @@ static const char *describe(struct stage *s, const struct request *r) {
       [OP_LIST] = "list",         [OP_GET] = "get",
       [OP_EXISTS] = "exists",     [OP_REMOVE] = "remove",
       [OP_READ] = "look at",      [OP_UNWATCH] = "unwatch",
-      [OP_REHEARSE] = "rehearse", [OP_PING] = "ask about"};
+      [OP_REHEARSE] = "rehearse", [OP_PING] = "ask about",
+      [OP_NAMES] = "list all of"};
   /* Only who downgrades says the number. */
   bool numbered = r->exact && strcmp(name_in(r->path), NAME_UNFAIR) != 0;
   if (is_nudge(r)) return "ping";
@@ -73,6 +76,7 @@ static const char *describe(struct stage *s, const struct request *r) {
     case OP_MKDIR:
     case OP_REHEARSE:
     case OP_READ:
+    case OP_NAMES:
       snprintf(s->text, sizeof s->text, "%s %s%s%s", verbs[r->kind], r->path,
                r->persistent && r->kind == OP_MKDIR ? " for good" : "",
                r->above && r->kind == OP_MKDIR ? ", for others too" : "");
@@ -242,16 +246,17 @@ void made_oddly(struct stage *s, bool elsewhere, const char *more) {
   answer(s, &reply);
 }
 
-/* "7", "7r", "locks:7", "/other:7r": its path, to be freed. */
+/* "7", "7r", "locks:7", "/other:7r", "ready", "/gate": its path, to be freed. */
 static char *path_of(const struct stage *s, const char *text) {
   char directory[1100], *path = calloc(1, 1200);
   const char *colon = strchr(text, ':');
+  if (*text == '/' && !colon) return strcpy(path, text);
   snprintf(directory, sizeof directory, "%s", "/lock");
   if (colon)
     snprintf(directory, sizeof directory, "%s%.*s",
              *text == '/' ? "" : "/lock/", (int)(colon - text), text);
   if (colon) text = colon + 1;
-  if (strcmp(text, NAME_UNFAIR) == 0) {
+  if (!strchr("-0123456789", *text)) {
     sprintf(path, "%s/%s", directory, text);
     return path;
   }
@@ -269,9 +274,10 @@ static char *path_of(const struct stage *s, const char *text) {
   return path;
 }
 
-/* The names in the list's directory of those in `children`. */
-static struct listing *listing_of(const struct stage *s, const char *directory,
-                                  const char *children) {
+/* The names in the list's directory of those in `children`: what a list tells. */
+static struct listing *listing_of(const struct stage *s, const char *children,
+                                  const struct request *r) {
+  const char *directory = r->path;
   char *paths[2100], text[40];
   const char *names[2100];
   int count = 0, length;
@@ -282,16 +288,21 @@ static struct listing *listing_of(const struct stage *s, const char *directory,
     names[count] = name_in(paths[count]);
     count++;
   }
-  struct listing *listing = listing_new(names, count);
+  struct listing *listing = r->kind == OP_NAMES
+                                ? listing_new_of_all(names, count)
+                                : listing_new(names, count);
   while (count > 0) free(paths[--count]);
   return listing;
 }
 
-static void show(struct stage *s, const char *children, int refused) {
-  const struct request *r = oldest_of(s, OP_LIST);
-  struct listing *listing = listing_of(s, r->path, children);
+/* `refused`: so many requests for memory, after so many that are granted. */
+static void show(struct stage *s, enum op_kind to, const char *children,
+                 int refused, int spared) {
+  const struct request *r = oldest_of(s, to);
+  struct listing *listing = listing_of(s, children, r);
   const struct reply reply = {.listing = listing};
   memory_refuse(refused);
+  memory_spare(spared);
   reply_to_oldest(s, &reply);
   memory_refuse(0);
   listing_free(listing);
@@ -299,10 +310,16 @@ static void show(struct stage *s, const char *children, int refused) {
 }
 
 void stage_shows(struct stage *s, const char *children) {
-  show(s, children, 0);
+  show(s, OP_LIST, children, 0, 0);
 }
 void shows_then_no_memory(struct stage *s, const char *children) {
-  show(s, children, 1);
+  show(s, OP_LIST, children, 1, 0);
+}
+void stage_names(struct stage *s, const char *children) {
+  show(s, OP_NAMES, children, 0, 0);
+}
+void names_without_memory(struct stage *s, const char *children, int spared) {
+  show(s, OP_NAMES, children, 1, spared);
 }
 
 void shows_twin(struct stage *s, int number) {

@@ -34,9 +34,9 @@ describe("The methods of #layer", function()
     .. "token_number turn verify"
 
   it("a session are public", function()
-    assert.equal("children close contenders evict fd id multi mutex on revoke "
-      .. "rwlock semaphore stamp stat state stats step timeout with_lock",
-      methods_of(session))
+    assert.equal("barrier children close contenders double_barrier election "
+      .. "evict fd id multi mutex on once revoke rwlock semaphore stamp stat "
+      .. "state stats step timeout with_lock", methods_of(session))
   end)
 
   it("a lock, its guard and its ticket are public", function()
@@ -52,6 +52,30 @@ describe("The methods of #layer", function()
     assert.equal((of_guard:gsub("token_number", "%0 tokens")),
       methods_of(lock:acquire()))
     assert.equal("cancel", methods_of(lock:acquire_async(print)))
+  end)
+end)
+
+describe("The methods of #layer what is built on locks,", function()
+  local session
+  before_each(function()
+    local script = scripted.new()
+    script.on_wait = function() script:enter "connected" end
+    session = library.connect("host:1", { loop = "poll" })
+  end)
+
+  it("an election, are public", function()
+    assert.equal("campaign campaign_async cancel is_stopping leader resign run "
+      .. "stop", methods_of(session:election "/a"))
+  end)
+
+  it("a barrier, are public", function()
+    assert.equal("cancel is_set lift set wait wait_async",
+      methods_of(session:barrier "/a"))
+  end)
+
+  it("a double barrier, are public", function()
+    assert.equal("cancel enter enter_async leave leave_async",
+      methods_of(session:double_barrier("/a", 2)))
   end)
 end)
 

@@ -85,12 +85,13 @@ struct await *await_departure(struct claim *member, bool patient,
   if (!a) return NULL;
   claim_keep(member);
   a->claim = member;
-  a->departure = (struct departure){
-      .path = a->path,
-      .own = member->contender.node.name,
-      .until = until,
-      .patient = patient,
-      .owner = {a, .release = release, .ended = departed, .forgotten = forget}};
+  a->departure =
+      (struct departure){.path = a->path,
+                         .own = member->contender.node.name,
+                         .until = until,
+                         .patient = patient,
+                         .owner = {a, .release = release, .ended = departed,
+                                   .forgotten = forget}};
   return a;
 }
 

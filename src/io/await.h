@@ -30,11 +30,11 @@ struct await {
   struct message begin, end; /* commands: the second one ends it */
   struct message over;       /* the event */
   const struct await_port *port; /* (i) */
-  bool known;                /* (i) to the session */
-  bool met;                  /* (p) if not: */
-  enum verdict verdict;      /* (p) */
-  int reason;                /* (p) */
-  union {                    /* (i), but for what their owner fills in, (c) */
+  bool known;                    /* (i) to the session */
+  bool met;                      /* (p) if not: */
+  enum verdict verdict;          /* (p) */
+  int reason;                    /* (p) */
+  union { /* (i), but for what their owner fills in, (c) */
     struct vigil vigil;
     struct departure departure;
   };

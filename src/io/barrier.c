@@ -75,7 +75,8 @@ static void make_child(struct request *request) {
   size_t length = strlen(part_of(query));
   const char *next = strchr(query->path + length + 1, '/');
   length = next ? (size_t)(next - query->path) : strlen(query->path);
-  memcpy(part_of(query), query->path, length); /* NOLINT: the next line ends it */
+  memcpy(part_of(query), query->path,
+         length); /* NOLINT: the next line ends it */
   part_of(query)[length] = '\0';
   go_on(request);
 }

@@ -19,6 +19,7 @@
 enum query_kind {
   QUERY_VERIFY,     /* of a claim: is its node there, and ours? */
   QUERY_CONTENDERS, /* of a path: who contends? */
+  QUERY_HEAD,       /* of a path: who is the first of one role? */
   QUERY_REVOKE,     /* of nodes below a path: mark them */
   QUERY_STAT,       /* of a path: what is there? */
   QUERY_CHILDREN,   /* of a path: what is below? */
@@ -88,6 +89,7 @@ struct query {
   struct claim *claim;  /* (c) QUERY_VERIFY */
   char *path;           /* (c) */
   bool with_data;       /* (c) QUERY_CONTENDERS */
+  enum role role;       /* (c) QUERY_HEAD */
   /* (c) QUERY_STAMP, _SET: the data; (i) QUERY_CHILDREN: the names in order, each
    * with its NUL. */
   char *text;
@@ -106,6 +108,8 @@ struct query {
   struct place places[PLACES]; /* (i) QUERY_CONTENDERS; others have one */
   struct item *items;          /* (i) */
   int count;                   /* (i) of them */
+  int next;                    /* (i) QUERY_HEAD: the one to be asked about */
+  int contenders;              /* (i) QUERY_HEAD: so many, of any role */
   int64_t kept;                /* (i) bytes of data */
 
   int rc;             /* (i) the first refusal; REPLY_LOST: nobody answered */

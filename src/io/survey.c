@@ -188,6 +188,86 @@ static void on_read(struct op *op, const struct reply *reply) {
   query_answered(request, rc);
 }
 
+/* The head. */
+
+static op_handler on_head_listed, on_head_known;
+
+static void list_for_head(struct query *query, int i) {
+  struct place *place = &query->places[i];
+  query_send(query, &place->request, OP_LIST, on_head_listed, place->path);
+}
+
+static int note_role(struct query *query, const struct listing *listing) {
+  if (!listing) return REASON_NO_MEMORY;
+  if (listing->count > SURVEY_CHILDREN) return REASON_CROWDED;
+  query->contenders = listing->count;
+  for (int i = 0; i < listing->count; i++) {
+    const struct entry *entry = &listing->entries[i];
+    if (entry->role != query->role) continue;
+    struct item *item = query_add(query, query->path, entry->name);
+    if (!item) return REASON_NO_MEMORY;
+    item->role = entry->role;
+    item->sequence = entry->sequence;
+    if (listing_disorder(listing, entry)) query->next = UNWANTED;
+  }
+  return REPLY_OK;
+}
+
+static void on_head_listed(struct op *op, const struct reply *reply) {
+  struct request *request = op->owner;
+  int rc = reply->rc;
+  if (rc == REPLY_OK) rc = note_role(request->query, reply->listing);
+  query_answered(request, rc);
+}
+
+static int count_head(const struct query *query) {
+  return query->next != UNWANTED && query->count > 0;
+}
+
+static void ask_head(struct query *query, int i) {
+  query_send(query, &query->places[i].request, OP_PING, on_head_known,
+             query->items[0].path);
+}
+
+/* Who has gone, or is of nobody, does not lead: the next one, then. */
+static void on_head_known(struct op *op, const struct reply *reply) {
+  struct request *request = op->owner;
+  struct query *query = request->query;
+  struct item *item = &query->items[query->next];
+  if (reply->rc == REPLY_OK && reply->owner != 0) {
+    learn(item, reply);
+    item->size = at_least_none(reply->length);
+  } else if ((reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) &&
+             query->next + 1 < query->count) {
+    op->path = query->items[++query->next].path;
+    query_follow(request, OP_PING, on_head_known);
+    return;
+  }
+  query_answered(request, reply->rc);
+}
+
+static int cost_in_disorder(const struct query *query, int i) {
+  return query->next == UNWANTED ? cost_of_stat(query, i) : UNWANTED;
+}
+
+struct query *survey_of_head(const char *chroot, const char *path,
+                             enum role role) {
+  static const struct phase phases[] = {
+      {query_count_one, query_cost_none, look},
+      {query_count_one, cost_of_list, list_for_head},
+      {count_head, query_cost_none, ask_head},
+      {query_count_items, cost_in_disorder, ask_stat},
+      {query_count_items, cost_of_small, read_data},
+      {query_count_items, cost_of_large, read_data},
+      {.count = NULL},
+  };
+  struct query *query = query_new(QUERY_HEAD, phases, chroot, path);
+  if (!query) return NULL;
+  query->role = role;
+  query->with_data = true;
+  return query;
+}
+
 struct query *survey_new(const char *chroot, const char *path, bool with_data) {
   static const struct phase phases[] = {
       {count_places, query_cost_none, look},

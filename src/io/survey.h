@@ -1,7 +1,8 @@
 /* A survey: who contends for a path?  How many children its directories have is
  * asked first, of each contender its Stat, and only then the data, as far as
  * there is room for them: what strangers have put there must not cost what they
- * like. */
+ * like.  Of an election only the head is asked about, for many may want to know it,
+ * and at the same moment. */
 #ifndef ZKLOCK_SURVEY_H
 #define ZKLOCK_SURVEY_H
 
@@ -25,6 +26,11 @@ enum {
 
 /* `with_data`: are they wanted?  NULL: no memory. */
 struct query *survey_new(const char *chroot, const char *path, bool with_data);
+
+/* The first of this role that a session owns; all, where their numbers do not tell
+ * who is first. */
+struct query *survey_of_head(const char *chroot, const char *path,
+                             enum role role);
 
 /* What reading so many bytes of a node takes of the window.  They may have
  * become more meanwhile, a packet's size at most: so sixteen of them are under

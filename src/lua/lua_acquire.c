@@ -53,8 +53,8 @@ static int read_word(lua_State *L, int lock, const char *name,
 
 /* Is it what the protocol knows? */
 static bool is_possible(const struct contender_options *options) {
-  bool ordered = options->kind != KIND_UNFAIR &&
-                 options->kind != KIND_PERMIT && options->kind != KIND_MEMBER;
+  bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT &&
+                 options->kind != KIND_MEMBER;
   bool plain = options->strategy == WAIT_PREDECESSOR;
   return (ordered || options->layout == LAYOUT_CURATOR) &&
          (options->kind == KIND_MUTEX || options->layout != LAYOUT_LATCH) &&
@@ -67,8 +67,8 @@ static bool is_possible(const struct contender_options *options) {
 static const struct share *read_lock(lua_State *L, int lock,
                                      struct contender_options *options) {
   /* (Each in the order of its enum: rule.h, contender.h.) */
-  static const char *const kinds[] = {"mutex",  "read",   "write",
-                                      "permit", "unfair", "member", NULL};
+  static const char *const kinds[] = {"mutex",  "read",   "write", "permit",
+                                      "unfair", "member", NULL};
   static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};

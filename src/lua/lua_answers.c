@@ -31,16 +31,18 @@ static const char *name_of(const struct query *query, const struct item *item) {
   return item->path + strlen(query->path) + 1;
 }
 
+const char *const binding_roles[] = {"unfair",     "mutex", "read",
+                                     "write",      "lease", "kazoo-lock",
+                                     "kazoo-read", "latch", "member",
+                                     NULL};
+
 /* A contender as a table; the Lua layer says what it means. */
 static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
-  static const char *const roles[] = {"unfair",    "mutex", "read",
-                                      "write",     "lease", "kazoo-lock",
-                                      "kazoo-read", "latch", "member"};
   lua_newtable(L);
   lua_pushstring(L, name_of(query, item));
   lua_setfield(L, -2, "node");
-  lua_pushstring(L, roles[item->role]);
+  lua_pushstring(L, binding_roles[item->role]);
   lua_setfield(L, -2, "mode");
   set_integer(L, "sequence", item->sequence);
   set_integer(L, "size", item->size);
@@ -124,6 +126,13 @@ static void push_found(lua_State *L, const struct query *query) {
     case QUERY_CONTENDERS:
       push_items(L, query);
       lua_pushboolean(L, !query->missing);
+      break;
+    case QUERY_HEAD:
+      push_items(L, query);
+      if (query->missing)
+        lua_pushboolean(L, 0);
+      else
+        lua_pushinteger(L, query->contenders);
       break;
     case QUERY_REVOKE:
       push_marked(L, query);

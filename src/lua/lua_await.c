@@ -99,10 +99,12 @@ static int await_gc(lua_State *L) {
 }
 
 void binding_register_await(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"cancel", await_cancel}, {"release", await_cancel}, {NULL, NULL}};
-  static const luaL_Reg of_session[] = {
-      {"await", session_await}, {"depart", session_depart_}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"cancel", await_cancel},
+                                     {"release", await_cancel},
+                                     {NULL, NULL}};
+  static const luaL_Reg of_session[] = {{"await", session_await},
+                                        {"depart", session_depart_},
+                                        {NULL, NULL}};
   binding_new_type(L, &await_type, methods, await_gc);
   binding_add_methods(L, &session_type, of_session);
 }

@@ -11,6 +11,7 @@
 #include "io/revocation.h"
 #include "io/stamp.h"
 #include "io/survey.h"
+#include "lua_answers.h"
 #include "lua_session.h"
 #include "lua_share.h"
 
@@ -35,6 +36,16 @@ static int session_contenders(lua_State *L) {
   struct core *core = binding_check_open(L);
   return ask(L, core,
              survey_new(core->settings->hosts.chroot, path, with_data));
+}
+
+/* session:head(path, mode) → number */
+static int session_head(lua_State *L) {
+  const char *path = binding_check_path(L, 2);
+  int role = luaL_checkoption(L, 3, NULL, binding_roles);
+  struct core *core = binding_check_open(L);
+  return ask(L, core,
+             survey_of_head(core->settings->hosts.chroot, path,
+                            (enum role)role));
 }
 
 /* What is on top, `{ name, size, name, size, … }`, into the query.  Nothing
@@ -130,11 +141,16 @@ static int session_lift(lua_State *L) {
 }
 
 void binding_register_questions(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"verify", session_verify},     {"contenders", session_contenders},
-      {"revoke", session_revoke},     {"stat", session_stat},
-      {"children", session_children}, {"stamp", session_stamp},
-      {"evict", session_evict},       {"set", session_set},
-      {"lift", session_lift},         {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"verify", session_verify},
+                                     {"contenders", session_contenders},
+                                     {"head", session_head},
+                                     {"revoke", session_revoke},
+                                     {"stat", session_stat},
+                                     {"children", session_children},
+                                     {"stamp", session_stamp},
+                                     {"evict", session_evict},
+                                     {"set", session_set},
+                                     {"lift", session_lift},
+                                     {NULL, NULL}};
   binding_add_methods(L, &session_type, methods);
 }

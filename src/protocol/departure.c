@@ -77,8 +77,8 @@ static void too_late(struct deadline *deadline) {
 /* Where it cannot be sent it will be: departures_drive. */
 static void submit(struct departure *d, enum op_kind kind, const char *path) {
   if (d->op.in_flight) return;
-  d->op = (struct op){
-      .kind = kind, .handler = on_answer, .owner = d, .path = path};
+  d->op =
+      (struct op){.kind = kind, .handler = on_answer, .owner = d, .path = path};
   wire_submit(wire_of(d), &d->op);
 }
 

@@ -185,10 +185,12 @@ static void on_list(struct op *op, const struct reply *reply) {
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
     wire_trouble(d->wire, CANNOT_LIST, directory_path(d), rc);
   if (reply->listing) bystanders_mark(&d->bystanders, reply->listing);
-  if (reply_is_denied(rc))
-    d->owner->refused(d, CANNOT_LIST, rc);
-  else
+  if (!reply_is_denied(rc)) {
     answer_list(d, op, reply);
+    return;
+  }
+  d->owner->forbidden(d, rc);
+  d->owner->refused(d, CANNOT_LIST, rc);
 }
 
 /* Strays. */

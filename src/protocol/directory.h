@@ -21,6 +21,8 @@ struct directory_owner {
   bool (*claims)(struct directory *d, const char *name);
   /* Nobody has heard what the list would have told. */
   void (*unlisted)(struct directory *d);
+  /* Nobody may list, as `rc` says; which comes before it is refused. */
+  void (*forbidden)(struct directory *d, int rc);
   /* Nobody can be served here: it `what`, because of `rc`. */
   void (*refused)(struct directory *d, const char *what, int rc);
   void (*made)(struct directory *d);

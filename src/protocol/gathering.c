@@ -21,6 +21,7 @@
 #include "queued.h"
 
 #define CANNOT_OPEN "cannot create " NAME_READY " in"
+#define CANNOT_CLOSE "cannot delete " NAME_READY " in"
 
 static op_handler on_removed, on_made;
 
@@ -67,28 +68,31 @@ static void open_for(struct contender *c) {
   wire_submit(wire, &o->make);
 }
 
-static void on_removed(struct op *op, const struct reply *reply) {
-  const struct queue *queue = op->owner;
-  if (reply_is_denied(reply->rc))
-    wire_trouble(queue->directory.wire, "cannot delete", op->path, reply->rc);
-}
-
-static void refuse(struct queue *queue, int rc) {
+/* (Who waits for its own node alone is let in.) */
+static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
-  wire_trouble(d->wire, CANNOT_OPEN, directory_path(d), rc);
+  wire_trouble(d->wire, what, directory_path(d), rc);
   for (struct contender *c = queue->first; c; c = c->next)
-    if (is_complete(c)) life_deny(c, CANNOT_OPEN, directory_length(d), rc);
+    if (is_complete(c) && !c->node.let_in)
+      life_deny(c, what, directory_length(d), rc);
 }
 
-/* All is known that a list can tell.  (Who is let in by `ready` has its own node
- * watched: had that been deleted before, we would have been told.) */
+static void on_removed(struct op *op, const struct reply *reply) {
+  int rc = reply->rc;
+  if (reply_is_unknown(rc) || rc == REPLY_OK || rc == REPLY_NO_NODE) return;
+  refuse(op->owner, CANNOT_CLOSE, rc);
+}
+
+/* All is known that a list can tell.  (Who is let in has its own node watched: had
+ * that been deleted before, we would have been told.) */
 static void act(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
+  if (ours && seen(c) > c->node.czxid) c->node.let_in = true;
   if (!ours || !contender_watches_own(c)) watch_read(&c->own);
-  if (!watch_is_armed(&c->predecessor)) {
-    watch_arm(&c->predecessor);
-  } else if (ours && seen(c) > c->node.czxid) {
+  if (ours && c->node.let_in) {
     if (contender_watches_own(c)) life_be_first(c);
+  } else if (!watch_is_armed(&c->predecessor)) {
+    watch_arm(&c->predecessor);
   } else if (ours && c->view.ahead == 0) {
     open_for(c);
   } else if (ours && !c->options.patient) {
@@ -99,13 +103,14 @@ static void act(struct contender *c) {
 /* (Who has come too late for this one makes another.  If somebody else has made
  * it, the watch tells, or has told.) */
 static void opened(struct contender *c, const struct reply *reply) {
-  if (reply->rc == REPLY_NO_NODE)
+  if (reply->rc == REPLY_NO_NODE) {
     contender_list_again(c); /* the directory is gone, and our nodes */
-  else if (reply->rc == REPLY_OK && contender_is_surely_ours(c) &&
-           reply->czxid > c->node.czxid)
-    life_be_first(c);
-  else
-    act(c);
+    return;
+  }
+  if (reply->rc == REPLY_OK && contender_is_surely_ours(c) &&
+      reply->czxid > c->node.czxid)
+    c->node.let_in = true;
+  act(c);
 }
 
 static void on_made(struct op *op, const struct reply *reply) {
@@ -114,7 +119,7 @@ static void on_made(struct op *op, const struct reply *reply) {
   directory_wake(&queue->directory);
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE) {
-    refuse(queue, rc);
+    refuse(queue, CANNOT_OPEN, rc);
     return;
   }
   for (struct contender *c = queue->first; c; c = c->next)
@@ -166,12 +171,24 @@ static void listed(struct contender *c, const struct listing *listing) {
   place_find(c, listing, found);
 }
 
+/* `ready` was made.  A server tells a connection in the order of the changes, so our
+ * node, of which it has told us before, is older.  It may be gone again already: who
+ * has other rules than ours takes it away as soon as he leaves. */
+static void note_ready(struct contender *c) {
+  if (contender_is_waiting(c) && contender_is_surely_ours(c))
+    c->node.let_in = true;
+}
+
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
-  if (watcher == &c->own)
+  bool made = news == WATCH_STALE && watch_was_of(watcher, 0);
+  if (watcher == &c->own) {
     queued_hear_own(c, news, reply);
-  else if (c->state == CONTENDER_QUEUED && contender_sees(c))
+    return;
+  }
+  if (made) note_ready(c);
+  if (c->state == CONTENDER_QUEUED && contender_sees(c))
     act(c);
   else if (contender_is_waiting(c))
     watch_arm(watcher);

@@ -356,12 +356,15 @@ static void unlisted(struct directory *d) {
   wire_retry(d->wire);
 }
 
-static void refused(struct directory *d, const char *what, int rc) {
+static void forbidden(struct directory *d, int rc) {
   struct onlooker *next;
   for (struct onlooker *o = of(d)->onlookers; o; o = next) {
     next = o->next;
     o->refused(o, rc);
   }
+}
+
+static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (contender_is_waiting(c)) life_deny(c, what, directory_length(d), rc);
 }
@@ -378,6 +381,7 @@ static void occupied(struct directory *d) { admit(of(d)); }
 static const struct directory_owner owner = {.listed = listed,
                                              .claims = claims,
                                              .unlisted = unlisted,
+                                             .forbidden = forbidden,
                                              .refused = refused,
                                              .made = made,
                                              .not_made = not_made,

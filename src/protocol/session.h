@@ -98,8 +98,7 @@ bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v);
 void session_depart(struct session *s, int64_t now, struct departure *d);
 /* It waits no more.  Of one that has ended: nothing happens. */
 void session_end_vigil(struct session *s, int64_t now, struct vigil *v);
-void session_end_departure(struct session *s, int64_t now,
-                           struct departure *d);
+void session_end_departure(struct session *s, int64_t now, struct departure *d);
 /* A request beside the protocol; false: it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);

@@ -9,6 +9,8 @@
  *     tells a connection of a deletion before it shows it anything later, so that
  *     is the deletion of the very node that it had seen.
  *
+ * What is heard while it is yet to look (`looks`) says nothing.
+ *
  * Why nobody waits at one that is lifted.  While a vigil lasts its watch is armed,
  * or being armed, or there is no connection; each new connection reads again.  A
  * node that was made again meanwhile has another czxid. */
@@ -25,6 +27,30 @@ static struct wire *wire_of(const struct vigils *vigils) {
 
 static struct directory *directory_of(struct vigil *v) {
   return &v->queue->directory;
+}
+
+/* Where the node at its path is. */
+static size_t parent_length(const struct vigil *v) {
+  return (size_t)(strrchr(v->path, '/') - v->path);
+}
+
+static struct queue *queue_for(struct vigils *vigils, const char *path,
+                               size_t length) {
+  char *copy = malloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, path, length);
+  copy[length] = '\0';
+  struct queue *queue = vigils->all->queue_of(vigils->all, copy);
+  free(copy);
+  return queue;
+}
+
+/* Watches the node at the vigil's path.  False: no memory. */
+static bool want(struct vigil *v, struct queue *queue, bool awaits) {
+  const char *name = strrchr(v->path, '/') + 1;
+  if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
+  if (awaits) watch_await(&v->watcher);
+  return true;
 }
 
 /* Its end. */
@@ -61,10 +87,16 @@ static void look_later(struct vigil *v) {
   chore_add(&wire_of(v->of)->batch, &v->of->flush);
 }
 
+/* (What is read behind one that was not committed is not heard.) */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct vigils *vigils = op->owner;
-  (void)reply;
-  chore_add(&wire_of(vigils)->batch, &vigils->flush);
+  if (reply_is_committed(reply->rc)) {
+    chore_add(&wire_of(vigils)->batch, &vigils->flush);
+    return;
+  }
+  if (reply_is_unknown(reply->rc)) return; /* each connection asks anew */
+  for (struct vigil *v = vigils->first; v; v = v->next) v->looks |= v->proves;
+  wire_retry(wire_of(vigils));
 }
 
 /* One proof is good for all who come in a batch; who comes while one is under way
@@ -77,6 +109,12 @@ static bool prove(struct vigils *vigils) {
          wire_submit(wire_of(vigils), &vigils->proof);
 }
 
+/* Where it cannot be asked it will be: vigils_drive. */
+static void look(struct vigil *v) {
+  watch_read(&v->watcher);
+  v->looks = !watch_is_asking(&v->watcher);
+}
+
 static void flush(struct chore *chore) {
   struct vigils *vigils =
       (struct vigils *)((char *)chore - offsetof(struct vigils, flush));
@@ -85,9 +123,7 @@ static void flush(struct chore *chore) {
     if (v->looks) v->stale = watch_is_asking(&v->watcher);
   bool proved = prove(vigils);
   for (struct vigil *v = vigils->first; v; v = v->next) {
-    if (!v->looks || (v->proves && !proved)) continue;
-    v->looks = false;
-    watch_read(&v->watcher);
+    if (v->looks && (proved || !v->proves)) look(v);
   }
 }
 
@@ -109,20 +145,31 @@ static void miss(struct vigil *v) {
     vigil_refuse(v, VERDICT_TIMEOUT, 0);
 }
 
-/* `reply`: it was read.  Without one that is an event: whoever has not seen the
- * node yet is about to look. */
+/* The directory that nobody contends in was missing: has it been made? */
+static void hear_directory(struct vigil *v, enum watch_news news,
+                           const struct reply *reply) {
+  if (news == WATCH_GONE && reply) return;
+  watch_drop(&v->watcher);
+  directory_list_anew(directory_of(v));
+}
+
+/* `reply`: it was read.  Without one that is an event. */
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
   struct vigil *v = watcher_owner(watcher);
-  if (reply && v->stale) {
+  if (v->kind == VIGIL_CROWD) {
+    hear_directory(v, news, reply);
+  } else if (v->looks) {
+    return;
+  } else if (reply && v->stale) {
     v->stale = false;
-    watch_read(&v->watcher);
+    look(v);
   } else if (news == WATCH_ARMED) {
     see(v, reply);
   } else if (news == WATCH_GONE && (reply || v->seen)) {
     miss(v);
-  } else if (!v->looks) {
-    watch_read(&v->watcher);
+  } else {
+    look(v);
   }
 }
 
@@ -133,13 +180,24 @@ static struct vigil *of_onlooker(struct onlooker *onlooker) {
   return (struct vigil *)((char *)onlooker - offsetof(struct vigil, onlooker));
 }
 
-/* (A list that has armed nothing is that of a directory which is not there.) */
+static void await_directory(struct vigil *v) {
+  struct queue *queue = queue_for(v->of, v->path, parent_length(v));
+  if (queue && want(v, queue, true))
+    watch_arm(&v->watcher);
+  else
+    wire_retry(wire_of(v->of));
+}
+
+/* A list that has armed nothing is that of a directory which is not there, or was
+ * asked for by somebody else. */
 static void listed(struct onlooker *onlooker, const struct listing *listing,
                    uint64_t serial) {
   struct vigil *v = of_onlooker(onlooker);
   if (serial <= v->since) return;
-  if (listing->count != v->known || !directory_sees_children(directory_of(v)))
+  if (listing->count != v->known)
     meet(v);
+  else if (!directory_sees_children(directory_of(v)))
+    await_directory(v);
 }
 
 static void unlisted(struct onlooker *onlooker, int rc) {
@@ -147,19 +205,6 @@ static void unlisted(struct onlooker *onlooker, int rc) {
 }
 
 /* Its beginning. */
-
-static struct queue *queue_for(struct vigils *vigils, const struct vigil *v) {
-  const char *end = strrchr(v->path, '/');
-  size_t length = v->kind == VIGIL_CROWD ? strlen(v->path)
-                                         : (size_t)(end - v->path);
-  char *path = malloc(length + 1);
-  if (!path) return NULL;
-  memcpy(path, v->path, length);
-  path[length] = '\0';
-  struct queue *queue = vigils->all->queue_of(vigils->all, path);
-  free(path);
-  return queue;
-}
 
 static void too_late(struct deadline *deadline) {
   struct vigil *v =
@@ -176,15 +221,15 @@ static bool watch(struct vigil *v) {
     directory_list_anew(directory_of(v));
     return true;
   }
-  const char *name = strrchr(v->path, '/') + 1;
-  if (!watch_want(&v->watcher, &directory_of(v)->watches, name)) return false;
-  if (v->kind == VIGIL_THERE) watch_await(&v->watcher);
+  if (!want(v, v->queue, v->kind == VIGIL_THERE)) return false;
   look_later(v);
   return true;
 }
 
 bool vigil_begin(struct vigils *vigils, struct vigil *v) {
-  v->queue = queue_for(vigils, v);
+  v->queue =
+      queue_for(vigils, v->path,
+                v->kind == VIGIL_CROWD ? strlen(v->path) : parent_length(v));
   if (!v->queue) return false;
   v->of = vigils;
   v->looks = v->stale = false;
@@ -246,7 +291,7 @@ void vigils_drive(struct vigils *vigils) {
   for (struct vigil *v = vigils->first; v; v = v->next) {
     if (v->kind == VIGIL_CROWD)
       directory_list_anew(directory_of(v));
-    else if (!watch_is_armed(&v->watcher))
+    else if (v->looks || !v->seen || !watch_is_armed(&v->watcher))
       look_later(v);
   }
 }

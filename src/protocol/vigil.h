@@ -13,7 +13,7 @@
 enum vigil_kind {
   VIGIL_GONE,  /* until the node is not there, or was not for a moment */
   VIGIL_THERE, /* until it is there */
-  VIGIL_CROWD, /* until the directory has not `known` contenders, or is gone */
+  VIGIL_CROWD, /* until the directory has not `known` contenders; gone: none */
 };
 
 /* When one that waits, whatever it waits in, has waited for too long. */
@@ -31,8 +31,8 @@ typedef void vigil_handler(struct vigil *v, bool met);
 struct vigil {
   const char *path; /* alive until it ends */
   enum vigil_kind kind;
-  int known;    /* VIGIL_CROWD */
-  bool proves;  /* what it sees is not older than its beginning, whoever leads */
+  int known;   /* VIGIL_CROWD */
+  bool proves; /* what it sees is not older than its beginning, whoever leads */
   bool patient; /* false: an answer that it is not met yet is its end */
   int64_t until;
   vigil_handler *ended;
@@ -44,10 +44,10 @@ struct vigil {
   struct vigils *of; /* NULL: it has ended */
   struct vigil *next, **link;
   struct deadline deadline;
-  struct queue *queue; /* of the directory that the node is in, or is */
-  struct watcher watcher;
+  struct queue *queue;      /* of the directory that the node is in, or is */
+  struct watcher watcher;   /* (VIGIL_CROWD: while the directory is missing) */
   struct onlooker onlooker; /* VIGIL_CROWD */
-  bool looks;     /* asks when the batch ends */
+  bool looks;               /* asks when the batch ends */
   bool stale;     /* what is under way was asked before it had begun */
   uint64_t since; /* VIGIL_CROWD: an earlier list says nothing */
   int64_t seen;   /* the node that it has seen first; 0: none yet */

@@ -1,7 +1,8 @@
 --- What has changed between two looks at a queue.
 local rows = require "zklock.cli.rows"
 
-local words = { holds = "granted", waits = "waits", bystander = "bystander" }
+local words = { holds = "granted", waits = "waits", present = "present",
+  bystander = "bystander" }
 
 --- A list of `{ change =, row = }`, and the state to compare with next: those
 -- that have gone first, for they have made room.  `before`: that of the last

@@ -16,6 +16,7 @@ local function find(contenders, node)
 end
 
 local words = { holds = "it holds the lock", waits = "it waits for the lock",
+  present = "it is a member of the double barrier",
   bystander = "no session owns it: it is passed over" }
 
 -- The longest lease there is: doc/protocol.md, "The lease".
@@ -35,6 +36,9 @@ local function describe(row, now)
     talk.say(holders_view)
   elseif state == "waits" then
     talk.say "who waits with it begins again, at the end of the queue"
+  elseif state == "present" then
+    talk.say("if it is inside it loses that, reason 'deleted'; if not, it "
+      .. "begins again")
   end
 end
 

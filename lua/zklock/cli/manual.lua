@@ -176,8 +176,9 @@ the job is started. To have the job run again, delete PATH.once.]],
     summary = "show who holds a lock and who waits for it",
     description = [[
 Shows the queue of a lock, its head first: PLACE, KIND (mutex, read, write,
-lease: a semaphore's permit, unfair), STATE (holds, waits; bystander: a node
-that no session owns, which is passed over), AGE (by the servers' clock as far
+lease: a semaphore's permit, unfair, member: of a double barrier), STATE (holds,
+waits; present: a member; bystander: a node that no session owns, which is
+passed over), AGE (by the servers' clock as far
 as it can be told), the ZooKeeper SESSION, the fencing TOKEN, the NODE, as evict
 wants it, and the holder's DATA, in quotation marks, with what does not print
 as \x1b. On a terminal lines are cut to its width.

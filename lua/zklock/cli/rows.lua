@@ -13,9 +13,11 @@ function rows.number(path, contenders)
   return contenders
 end
 
---- `bystander`: a node that no session owns, which is passed over.
+--- `bystander`: a node that no session owns, which is passed over; `present`: a
+-- double barrier's member, who holds nothing that others wait for.
 function rows.state(row)
   if row.session == "0x0" then return "bystander" end
+  if row.mode == "member" then return "present" end
   return row.holds and "holds" or "waits"
 end
 

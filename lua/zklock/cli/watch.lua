@@ -67,14 +67,14 @@ local function screen_of(request)
 end
 
 function Screen:head()
-  local holding, waiting = 0, 0
+  local count = { holds = 0, waits = 0, present = 0, bystander = 0 }
   for _, row in ipairs(self.contenders) do
     local state = rows.state(row)
-    holding = holding + (state == "holds" and 1 or 0)
-    waiting = waiting + (state == "waits" and 1 or 0)
+    count[state] = count[state] + 1
   end
-  return ("%s  %s: %d holding, %d waiting"):format(time_of_day(), self.path,
-    holding, waiting)
+  return ("%s  %s: %d holding, %d waiting%s"):format(time_of_day(), self.path,
+    count.holds, count.waits,
+    count.present > 0 and (", %d present"):format(count.present) or "")
 end
 
 function Screen:redraw()

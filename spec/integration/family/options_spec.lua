@@ -52,6 +52,14 @@ local makers = {
   semaphore = function(session, path, options)
     return session:semaphore(path, 2, options)
   end,
+  election = function(session, path, options)
+    local election = session:election(path, options)
+    return { acquire = function(_, how) return election:campaign(how) end }
+  end,
+  ["double barrier"] = function(session, path, options)
+    local double_barrier = session:double_barrier(path, 1, options)
+    return { acquire = function(_, how) return double_barrier:enter(how) end }
+  end,
 }
 
 local of_locks, of_calls = (unpack or table.unpack)(
@@ -68,7 +76,7 @@ describe("The options of a lock", function()
       local session = connect()
       assert.equal(#heading, #of_locks[row])
       for column = 2, #heading do
-        local family = heading[column]:match "^%a+"
+        local family = heading[column]:match "^[%a ]+"
         local options = option_in(heading[column])
         for key, value in pairs(option) do options[key] = value end
         local verdict = of_locks[row][column]

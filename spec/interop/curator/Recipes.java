@@ -3,7 +3,6 @@ import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -12,11 +11,10 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
-import org.apache.curator.framework.recipes.leader.LeaderLatch;
-import org.apache.curator.framework.recipes.leader.LeaderSelector;
-import org.apache.curator.framework.recipes.leader.LeaderSelectorListener;
-import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.leader.*;
 import org.apache.curator.retry.RetryNTimes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * A process with what Apache Curator builds on locks. It connects to the spec
@@ -52,7 +50,7 @@ public class Recipes {
   /** Lines of a file that many processes append to. */
   private static void note(String file, String... words) throws Exception {
     try (OutputStream out = new FileOutputStream(file, true)) {
-      out.write((String.join(" ", words) + "\n").getBytes(StandardCharsets.UTF_8));
+      out.write((String.join(" ", words) + "\n").getBytes(UTF_8));
     }
   }
 
@@ -82,12 +80,12 @@ public class Recipes {
       selector = select(client, path, id, end::await);
     }
 
-    static LeaderSelector select(CuratorFramework client, String path, String id,
-                                 Term term) {
+    static LeaderSelector select(CuratorFramework client, String path,
+                                 String id, Term term) {
       LeaderSelector selector = new LeaderSelector(client, path,
           new LeaderSelectorListenerAdapter() {
             @Override
-            public void takeLeadership(CuratorFramework client) throws Exception {
+            public void takeLeadership(CuratorFramework c) throws Exception {
               term.lead();
             }
           });
@@ -103,7 +101,9 @@ public class Recipes {
       selector.close();
     }
 
-    public Participant leader() throws Exception { return selector.getLeader(); }
+    public Participant leader() throws Exception {
+      return selector.getLeader();
+    }
 
     public Collection<Participant> participants() throws Exception {
       return selector.getParticipants();
@@ -120,7 +120,9 @@ public class Recipes {
     public void campaign() throws Exception { latch.start(); }
     public boolean leads() { return latch.hasLeadership(); }
     public void resign() throws Exception { latch.close(); }
-    public Participant leader() throws Exception { return latch.getLeader(); }
+    public Participant leader() throws Exception {
+      return latch.getLeader();
+    }
 
     public Collection<Participant> participants() throws Exception {
       return latch.getParticipants();
@@ -138,8 +140,8 @@ public class Recipes {
     note(tally, "-", "W", name);
   }
 
-  private void leadBySelector(String path, String tally, String name, int rounds)
-      throws Exception {
+  private void leadBySelector(String path, String tally, String name,
+                              int rounds) throws Exception {
     CountDownLatch left = new CountDownLatch(rounds);
     LeaderSelector selector = Selector.select(client, path, name, () -> {
       if (left.getCount() == 0) return;
@@ -152,8 +154,8 @@ public class Recipes {
     selector.close();
   }
 
-  private void leadByLatch(String path, String tally, String name, int rounds)
-      throws Exception {
+  private void leadByLatch(String path, String tally, String name,
+                           int rounds) throws Exception {
     for (int i = 0; i < rounds; i++) {
       try (LeaderLatch latch = new LeaderLatch(client, path, name)) {
         latch.start();
@@ -174,12 +176,13 @@ public class Recipes {
 
   /**
    * Waits until Curator has heard what ZooKeeper had told it by now. Whoever
-   * makes `ready` is told of it, and if it leaves before it has heard that, it may
-   * be out before the others have begun to leave: among Curator's, too.
+   * makes `ready` is told of it, and if it leaves before it has heard that, it
+   * may be out before the others have begun to leave: among Curator's, too.
    */
   private void settle() throws Exception {
     CountDownLatch heard = new CountDownLatch(1);
-    client.checkExists().inBackground((client, event) -> heard.countDown()).forPath("/");
+    client.checkExists().inBackground((c, event) -> heard.countDown())
+        .forPath("/");
     heard.await();
     client.runSafe(() -> { }).get();
   }
@@ -251,12 +254,13 @@ public class Recipes {
   public static void main(String[] arguments) throws Exception {
     int sessionS = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 30;
     Recipes recipes = new Recipes(arguments[0], sessionS * 1000);
-    try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(arguments[1]))) {
+    int port = Integer.parseInt(arguments[1]);
+    try (Socket socket = new Socket("127.0.0.1", port)) {
       socket.setTcpNoDelay(true);
       BufferedReader in = new BufferedReader(
-          new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+          new InputStreamReader(socket.getInputStream(), UTF_8));
       OutputStream out = socket.getOutputStream();
-      out.write("ready\n".getBytes(StandardCharsets.UTF_8));
+      out.write("ready\n".getBytes(UTF_8));
       for (String line; (line = in.readLine()) != null;) {
         String answer;
         try {
@@ -264,7 +268,7 @@ public class Recipes {
         } catch (Exception problem) {
           answer = "failed: " + problem.toString().replace('\n', ' ');
         }
-        out.write((answer + "\n").getBytes(StandardCharsets.UTF_8));
+        out.write((answer + "\n").getBytes(UTF_8));
       }
     }
     recipes.client.close();

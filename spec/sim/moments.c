@@ -1,0 +1,308 @@
+/* What must be true of those who wait for what becomes of a node, and of the members
+ * of a double barrier.  Each is about moments: was it so at any of them, between its
+ * beginning and now, in what the leader has committed? */
+#include <string.h>
+
+#include "invariants.h"
+#include "world.h"
+
+static int wait_number(const struct world *w, const struct wait *wait) {
+  return (int)(wait - w->waits);
+}
+
+static int parting_number(const struct world *w, const struct parting *l) {
+  return (int)(l - w->partings);
+}
+
+static int number_of(const struct world *w, const struct acquisition *a) {
+  return (int)(a - w->acquisitions);
+}
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* In peace everything is heard within this time: a node of a dead session may live
+ * for a timeout and a tick, a request that got lost takes a quarter of a second. */
+static int64_t limit(const struct world *w) {
+  return 3 * w->profile.timeout + SECOND;
+}
+
+/* Since when has nothing gone wrong for this process?  NEVER: it does. */
+static int64_t peace_since(const struct world *w, const struct process *p) {
+  if (!w->calm || !session_is_connected(&p->session)) return NEVER;
+  if (p->library.state != LIBRARY_CONNECTED) return NEVER;
+  return later(w->calm_since, p->library.connected_at);
+}
+
+/* Waits. */
+
+/* The oldest view that counts: of one that proves what it sees, the state that was
+ * committed when it began; of the others what their server had shown, for servers
+ * may lag.  In a new session a server may have nothing of that: NOBODY. */
+static int oldest_view(const struct wait *wait) {
+  if (wait->vigil.proves) return wait->since;
+  return wait->session == wait->process->library.session ? wait->seen : NOBODY;
+}
+
+/* Was it so, or not so, at any moment that counts? */
+static bool was_ever(struct world *w, const struct wait *wait, bool met) {
+  int view = oldest_view(wait);
+  if (view == NOBODY) return true;
+  for (; view <= w->zoo.history.log_count; view++)
+    if (wait_is_met(w, wait, view) == met) return true;
+  return false;
+}
+
+static void check_verdict(struct world *w, const struct wait *wait) {
+  const struct vigil *v = &wait->vigil;
+  const struct process *p = wait->process;
+  int number = wait_number(w, wait);
+  switch (v->verdict) {
+    case VERDICT_TIMEOUT:
+      if (p->now >= v->until) return;
+      if (v->patient)
+        violate(w, "<%d> times out too early", number);
+      else if (!was_ever(w, wait, false))
+        violate(w, "<%d> does not wait for what is so", number);
+      return;
+    case VERDICT_DISCONNECTED:
+      if (p->now < v->until)
+        violate(w, "<%d> is disconnected before its deadline", number);
+      return;
+    case VERDICT_CANCELLED:
+      if (wait->cancelled) return;
+      break;
+    case VERDICT_CLOSED:
+      if (p->session.state == SESSION_CLOSED) return;
+      break;
+    default:
+      break;
+  }
+  violate(w, "<%d> ends for no reason (%d)", number, (int)v->verdict);
+}
+
+void invariants_waited(struct world *w, const struct wait *wait, bool met) {
+  if (!met)
+    check_verdict(w, wait);
+  else if (!was_ever(w, wait, true))
+    violate(w, "<%d> is met, and %s never was as it says", wait_number(w, wait),
+            wait->vigil.path);
+}
+
+/* Since when has it been what it waits for, without a break?  NEVER: it is not. */
+static int64_t met_since(struct world *w, const struct wait *wait) {
+  const struct history *h = &w->zoo.history;
+  int view = h->log_count;
+  if (!wait_is_met(w, wait, view)) return NEVER;
+  while (view > wait->since && wait_is_met(w, wait, view - 1)) view--;
+  return view == wait->since ? wait->begun_at : h->log[view - 1].at;
+}
+
+static void check_wait(struct world *w, const struct wait *wait) {
+  const struct process *p = wait->process;
+  int64_t peace = peace_since(w, p);
+  if (wait->vigil.until <= p->now)
+    violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
+  if (peace == NEVER || w->now <= later(peace, wait->begun_at) + limit(w))
+    return;
+  if (!wait->vigil.patient)
+    violate(w, "<%d> waits, and did not want to", wait_number(w, wait));
+  int64_t since = met_since(w, wait);
+  if (since != NEVER && w->now > later(peace, since) + limit(w))
+    violate(w, "<%d> has not been told of what it waits for",
+            wait_number(w, wait));
+}
+
+/* Double barriers. */
+
+static const struct lock *lock_of(const struct world *w,
+                                  const struct acquisition *a) {
+  return &w->profile.locks[a->lock];
+}
+
+/* Whoever made it had enough members before its eyes: there were so many at a moment
+ * between the making of its own node and this.  (That they are there still nobody
+ * can know: one may die at any moment.) */
+static bool is_sound(const struct world *w, const struct lock *lock,
+                     const struct znode *ready) {
+  const struct history *h = &w->zoo.history;
+  int request = h->log[ready->made].request;
+  if (request == NOBODY) /* a foreign client, which sees what is */
+    return members_at(w, lock->directory, ready->made) >= lock->permits;
+  int session = w->zoo.connections[w->zoo.requests[request].connection].session;
+  int child = history_first_child(h, lock->directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *own = &h->nodes[child];
+    if (own->session != session) continue;
+    for (int view = own->made + 1; view <= ready->made; view++)
+      if (node_seen(own, view) &&
+          members_at(w, lock->directory, view) >= lock->permits)
+        return true;
+  }
+  return false;
+}
+
+/* By a `ready` that is younger than its own node, as far as it can know; in a concert
+ * all are there then. */
+void invariants_gathered(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  const struct lock *lock = lock_of(w, a);
+  const struct znode *own = &h->nodes[a->node];
+  int child = history_first_child(h, lock->directory);
+  bool any = false;
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *ready = &h->nodes[child];
+    if (!is_ready(w, ready) || ready->made < own->made ||
+        ready->made >= a->process->seen)
+      continue;
+    any = true;
+    if (w->profile.concert
+            ? members_at(w, lock->directory, ready->made) >= lock->permits
+            : is_sound(w, lock, ready))
+      return;
+  }
+  violate(w, "(%d) is let in %s", number_of(w, a),
+          any ? "where too few have come" : "by nobody");
+}
+
+/* Who might see that all are there: ours, and foreign clients. */
+static int openers_at(const struct world *w, const struct lock *lock,
+                      int view) {
+  const struct history *h = &w->zoo.history;
+  int child = history_first_child(h, lock->directory), openers = 0;
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *node = &h->nodes[child];
+    openers +=
+        node_seen(node, view) && node->session != NOBODY &&
+        w->zoo.sessions[node->session].client < PROCESSES_MAX + FOREIGNERS_MAX;
+  }
+  return openers;
+}
+
+static int own_node(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  if (!contender_has_node(c)) return NO_NODE;
+  return history_find(&w->zoo.history, &w->paths,
+                      paths_number(&w->paths, c->path, strlen(c->path)),
+                      a->process->seen);
+}
+
+/* Enough have been there, without a break, since then. */
+static bool is_complete(const struct world *w, const struct lock *lock,
+                        int64_t since) {
+  const struct history *h = &w->zoo.history;
+  int view = h->log_count;
+  for (; view > 0; view--) {
+    if (openers_at(w, lock, view) < lock->permits) return false;
+    if (h->log[view - 1].at < since) return true;
+  }
+  return false;
+}
+
+static void check_late(struct world *w, const struct acquisition *a, int own) {
+  const struct history *h = &w->zoo.history;
+  int64_t since = peace_since(w, a->process);
+  if (since == NEVER || !node_is_there(&h->nodes[own])) return;
+  since = later(since, h->log[h->nodes[own].made].at);
+  if (w->now > since + limit(w) &&
+      is_complete(w, lock_of(w, a), w->now - limit(w)))
+    violate(w, "(%d) has waited in vain, and enough are there",
+            number_of(w, a));
+}
+
+static void check_busy(struct world *w, const struct acquisition *a, int own) {
+  const struct history *h = &w->zoo.history;
+  for (int view = h->nodes[own].made + 1; view <= h->log_count; view++)
+    if (openers_at(w, lock_of(w, a), view) < lock_of(w, a)->permits) return;
+  violate(w, "(%d) would not wait, and enough are there", number_of(w, a));
+}
+
+/* In a concert nobody loses anything. */
+static bool is_concert(const struct world *w) {
+  for (int i = 0; i < w->acquisition_count; i++)
+    if (w->acquisitions[i].lost) return false;
+  return w->profile.concert;
+}
+
+void invariants_not_gathered(struct world *w, const struct acquisition *a,
+                             enum verdict why) {
+  if (is_concert(w))
+    violate(w, "(%d) is not let in, and all have come", number_of(w, a));
+  int own = own_node(w, a);
+  if (own == NO_NODE) return;
+  if (why == VERDICT_TIMEOUT && a->patient) check_late(w, a, own);
+  if (why == VERDICT_BUSY) check_busy(w, a, own);
+}
+
+/* Departures. */
+
+static void check_departed(struct world *w, const struct parting *l) {
+  const struct history *h = &w->zoo.history;
+  for (int i = 0; i < h->node_count; i++)
+    if (l->members[i / 64] >> (i % 64) & 1 && node_is_there(&h->nodes[i]))
+      violate(w, "{%d} has left with all others, and %s is there",
+              parting_number(w, l), paths_text(&w->paths, h->nodes[i].path));
+}
+
+static bool has_reason(const struct parting *l) {
+  const struct departure *d = &l->departure;
+  const struct process *p = l->process;
+  switch (d->verdict) {
+    case VERDICT_TIMEOUT:
+      return !d->patient || p->now >= d->until;
+    case VERDICT_DISCONNECTED:
+      return p->now >= d->until;
+    case VERDICT_CANCELLED:
+      return l->cancelled;
+    case VERDICT_CLOSED:
+      return p->session.state == SESSION_CLOSED;
+    default:
+      return false;
+  }
+}
+
+void invariants_departed(struct world *w, const struct parting *l, bool all) {
+  const struct acquisition *a = &w->acquisitions[l->acquisition];
+  if (!a->released && !a->lost)
+    violate(w, "{%d} has ended, and holds its node", parting_number(w, l));
+  if (all)
+    check_departed(w, l);
+  else if (is_concert(w))
+    violate(w, "{%d} waits no more, and all have come", parting_number(w, l));
+  else if (!has_reason(l))
+    violate(w, "{%d} ends for no reason (%d)", parting_number(w, l),
+            (int)l->departure.verdict);
+}
+
+/* Since when has nobody else been there?  NEVER: somebody is. */
+static int64_t alone_since(const struct world *w, const struct parting *l) {
+  const struct history *h = &w->zoo.history;
+  const struct acquisition *a = &w->acquisitions[l->acquisition];
+  int child = history_first_child(h, lock_of(w, a)->directory);
+  int64_t since = l->begun_at;
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *node = &h->nodes[child];
+    if (child == a->node || is_ready(w, node)) continue;
+    if (node_is_there(node)) return NEVER;
+    since = later(since, h->log[node->gone].at);
+  }
+  return since;
+}
+
+static void check_parting(struct world *w, const struct parting *l) {
+  int64_t peace = peace_since(w, l->process);
+  if (l->departure.until <= l->process->now)
+    violate(w, "{%d} still waits after its deadline", parting_number(w, l));
+  if (peace == NEVER || w->now <= peace + limit(w)) return;
+  int64_t since = alone_since(w, l);
+  if (since != NEVER && w->now > later(peace, since) + limit(w))
+    violate(w, "{%d} waits, and all have left", parting_number(w, l));
+}
+
+void invariants_moments(struct world *w, const struct process *p) {
+  for (int i = 0; i < w->wait_count; i++)
+    if (w->waits[i].process == p && !w->waits[i].ended)
+      check_wait(w, &w->waits[i]);
+  for (int i = 0; i < w->parting_count; i++)
+    if (w->partings[i].process == p && !w->partings[i].ended)
+      check_parting(w, &w->partings[i]);
+}

@@ -1,0 +1,99 @@
+#include "partings.h"
+
+#include <string.h>
+
+#include "world.h"
+
+bool partings_are_over(const struct world *w, const struct process *p) {
+  for (int i = 0; i < w->parting_count; i++)
+    if (w->partings[i].process == p && !w->partings[i].forgotten) return false;
+  return true;
+}
+
+static int number_of(const struct world *w, const struct parting *l) {
+  return (int)(l - w->partings);
+}
+
+static void release(void *self) {
+  struct parting *l = self;
+  struct world *w = l->process->world;
+  struct acquisition *a = &w->acquisitions[l->acquisition];
+  if (a->lost || a->released || !a->contender) return;
+  trace(w, l->process->number, "* {%d} releases (%d)", number_of(w, l),
+        l->acquisition);
+  a->released = true;
+  session_release(&l->process->session, l->process->now, a->contender);
+}
+
+static void ended(void *self, bool all) {
+  struct parting *l = self;
+  struct world *w = l->process->world;
+  bool again = l->ended;
+  l->ended = true;
+  if (l->process->crashed) return;
+  trace(w, l->process->number, "* {%d} %s (%d)", number_of(w, l),
+        all ? "has left with all others" : "waits no more",
+        all ? 0 : (int)l->departure.verdict);
+  if (all) count(w, SAW_DEPARTED_ALL);
+  if (again) violate(w, "{%d} ends twice", number_of(w, l));
+  invariants_departed(w, l, all);
+  user_has_left(w, l->acquisition);
+}
+
+static void forgotten(void *self) {
+  struct parting *l = self;
+  l->forgotten = true;
+  l->process->world->may_be_done = true;
+}
+
+static void note_members(struct world *w, struct parting *l) {
+  const struct history *h = &w->zoo.history;
+  const struct acquisition *a = &w->acquisitions[l->acquisition];
+  int child = history_first_child(h, w->profile.locks[a->lock].directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (child != a->node && node_is_there(&h->nodes[child]) &&
+        node_seen(&h->nodes[child], l->process->seen) &&
+        !is_ready(w, &h->nodes[child]))
+      l->members[child / 64] |= UINT64_C(1) << (child % 64);
+}
+
+bool parting_begins(struct world *w, struct process *p, int acquisition) {
+  struct random *r = &w->random;
+  struct acquisition *a = &w->acquisitions[acquisition];
+  if (w->parting_count == PARTINGS_MAX) return false;
+  struct parting *l = &w->partings[w->parting_count++];
+  memset(l, 0, sizeof *l);
+  l->process = p;
+  l->acquisition = acquisition;
+  l->begun_at = w->now;
+  strcpy(l->own, a->contender->node.name);
+  note_members(w, l);
+  l->departure = (struct departure){.path = w->profile.locks[a->lock].place,
+                                    .own = l->own,
+                                    .until = NEVER,
+                                    .patient = true,
+                                    .owner = {.self = l,
+                                              .release = release,
+                                              .ended = ended,
+                                              .forgotten = forgotten}};
+  if (!w->profile.concert) {
+    l->departure.patient = random_chance(r, 85);
+    if (random_chance(r, 50))
+      l->departure.until = p->now + world_span(w, 2 * w->profile.timeout);
+  }
+  trace(w, p->number, "{%d} departs from %s, (%d)%s%s", number_of(w, l),
+        l->departure.path, acquisition,
+        l->departure.patient ? "" : ", waits for nobody",
+        l->departure.until == NEVER ? "" : ", with a deadline");
+  count(w, SAW_DEPARTED);
+  session_depart(&p->session, p->now, &l->departure);
+  return true;
+}
+
+void parting_is_cancelled(struct world *w, struct process *p, int number) {
+  struct parting *l = &w->partings[number];
+  if (l->ended) return;
+  trace(w, p->number, "cancels {%d}", number);
+  l->cancelled = true;
+  session_end_departure(&p->session, p->now, &l->departure);
+}

@@ -1,0 +1,31 @@
+/* Those who were inside a double barrier and leave it together. */
+#ifndef SIM_PARTINGS_H
+#define SIM_PARTINGS_H
+
+#include "history.h"
+#include "protocol/session.h"
+
+struct world;
+struct process;
+
+enum { PARTINGS_MAX = 96 };
+
+struct parting {
+  struct departure departure;
+  struct process *process;
+  int acquisition;
+  char own[NAME_MAX_OWN];
+  /* The nodes of the others, as far as its process had been told of them when
+   * it began, and they were there. */
+  uint64_t members[NODES_MAX / 64];
+  int64_t begun_at;
+  bool cancelled, ended, forgotten;
+};
+
+/* False: there is room for no more. */
+bool parting_begins(struct world *w, struct process *p, int acquisition);
+/* The user's side of it, in a batch. */
+void parting_is_cancelled(struct world *w, struct process *p, int parting);
+bool partings_are_over(const struct world *w, const struct process *p);
+
+#endif

@@ -1,0 +1,186 @@
+#include "waits.h"
+
+#include <string.h>
+
+#include "world.h"
+
+static int number_of(const struct world *w, const struct wait *wait) {
+  return (int)(wait - w->waits);
+}
+
+bool waits_are_over(const struct world *w, const struct process *p) {
+  for (int i = 0; i < w->wait_count; i++)
+    if (w->waits[i].process == p && !w->waits[i].ended) return false;
+  return p->looks_left == 0;
+}
+
+/* What it waits for. */
+
+static int contenders_at(const struct world *w, int directory, int view) {
+  const struct history *h = &w->zoo.history;
+  int child = history_first_child(h, directory), number = 0;
+  int32_t sequence;
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *node = &h->nodes[child];
+    const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+    number +=
+        node_seen(node, view) && name_parse(name, &sequence) != ROLE_FOREIGN;
+  }
+  return number;
+}
+
+bool wait_is_met(struct world *w, const struct wait *wait, int view) {
+  bool there =
+      history_find(&w->zoo.history, &w->paths, wait->path, view) != NO_NODE;
+  switch (wait->vigil.kind) {
+    case VIGIL_GONE:
+      return !there;
+    case VIGIL_THERE:
+      return there;
+    case VIGIL_CROWD:
+      return contenders_at(w, wait->path, view) != wait->vigil.known;
+  }
+  return false;
+}
+
+/* Its end. */
+
+static void look_later(struct world *w, const struct process *p) {
+  int64_t at = p->opens_at > w->now ? p->opens_at : w->now;
+  at += MICROSECOND + world_span(w, w->profile.timeout);
+  agenda_add(&w->agenda, at, ONLOOKER_ACTS, p->number, 0);
+}
+
+static void ended(struct vigil *v, bool met) {
+  struct wait *wait = v->owner;
+  struct process *p = wait->process;
+  struct world *w = p->world;
+  wait->ended = true;
+  w->may_be_done = true;
+  if (p->crashed) return;
+  trace(w, p->number, "* <%d> %s (%d)", number_of(w, wait),
+        met ? "is met" : "ends", met ? 0 : (int)v->verdict);
+  count(w, met ? SAW_MET : SAW_UNMET);
+  invariants_waited(w, wait, met);
+  if (wait->user == NOBODY)
+    look_later(w, p);
+  else
+    user_goes_on(w, p, wait->user, met);
+}
+
+void wait_is_cancelled(struct world *w, struct process *p, int number) {
+  struct wait *wait = &w->waits[number];
+  if (wait->ended) return;
+  trace(w, p->number, "cancels <%d>", number);
+  wait->cancelled = true;
+  session_end_vigil(&p->session, p->now, &wait->vigil);
+}
+
+/* Its beginning. */
+
+static struct wait *new_wait(struct world *w, struct process *p, int user,
+                             int path, enum vigil_kind kind) {
+  if (w->wait_count == WAITS_MAX) return NULL;
+  struct wait *wait = &w->waits[w->wait_count++];
+  memset(wait, 0, sizeof *wait);
+  wait->process = p;
+  wait->user = user;
+  wait->path = path;
+  wait->since = w->zoo.history.log_count;
+  wait->seen = p->library.seen;
+  wait->session = p->library.session;
+  wait->begun_at = w->now;
+  wait->vigil = (struct vigil){.path = paths_text(&w->paths, path),
+                               .kind = kind,
+                               .patient = true,
+                               .until = NEVER,
+                               .ended = ended,
+                               .owner = wait};
+  return wait;
+}
+
+/* (Where there is no memory it is as if it had never been.) */
+static bool begin(struct world *w, struct process *p, struct wait *wait) {
+  static const char *const kinds[] = {[VIGIL_GONE] = "gone",
+                                      [VIGIL_THERE] = "there",
+                                      [VIGIL_CROWD] = "another crowd"};
+  const struct vigil *v = &wait->vigil;
+  trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", number_of(w, wait),
+        v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
+        v->until == NEVER ? "" : ", with a deadline");
+  count(w, SAW_WAITED);
+  if (v->until != NEVER) w->bound += v->until - p->now;
+  if (session_keep_vigil(&p->session, p->now, &wait->vigil)) return true;
+  trace(w, p->number, "no memory for <%d>", number_of(w, wait));
+  wait->ended = true;
+  return false;
+}
+
+bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {
+  struct random *r = &w->random;
+  struct wait *wait =
+      new_wait(w, p, user, w->profile.locks[lock].directory, VIGIL_GONE);
+  if (!wait) return false;
+  struct vigil *v = &wait->vigil;
+  v->proves = true;
+  v->patient = !(fault_is(w, FAULT_TRY) && random_chance(r, 50));
+  if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
+    v->until = p->now + world_span(w, w->profile.timeout * 3 / 2);
+  if (!v->patient && random_chance(r, 50))
+    v->until = p->now + w->profile.timeout;
+  return begin(w, p, wait);
+}
+
+/* Onlookers. */
+
+/* Whoever stands first in the queue, as the process has been told. */
+static int some_head(struct world *w, const struct process *p,
+                     const struct lock *lock) {
+  const struct history *h = &w->zoo.history;
+  int head = NO_NODE;
+  int child = history_first_child(h, lock->directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling)
+    if (h->nodes[child].role != ROLE_FOREIGN &&
+        node_seen(&h->nodes[child], p->library.seen) &&
+        (head == NO_NODE || h->nodes[child].order < h->nodes[head].order))
+      head = child;
+  return head;
+}
+
+static struct wait *look_on(struct world *w, struct process *p) {
+  struct random *r = &w->random;
+  const struct lock *lock =
+      &w->profile.locks[random_below(r, w->profile.lock_count)];
+  int head = some_head(w, p, lock);
+  struct wait *wait;
+  if (head != NO_NODE && random_chance(r, 50))
+    return new_wait(w, p, NOBODY, w->zoo.history.nodes[head].path, VIGIL_GONE);
+  if (random_chance(r, 30))
+    return new_wait(w, p, NOBODY, lock->directory, VIGIL_THERE);
+  wait = new_wait(w, p, NOBODY, lock->directory, VIGIL_CROWD);
+  if (wait)
+    wait->vigil.known = random_chance(r, 80)
+                            ? contenders_at(w, lock->directory, wait->seen)
+                            : random_below(r, 3);
+  return wait;
+}
+
+/* (What it looks at need never come: so it does not look for ever.) */
+void onlooker_acts(struct world *w, struct process *p) {
+  struct random *r = &w->random;
+  if (p->looks_left == 0) return;
+  if (!p->open) {
+    look_later(w, p);
+    return;
+  }
+  p->looks_left--;
+  w->may_be_done = true;
+  struct wait *wait = look_on(w, p);
+  if (!wait) return;
+  if (wait->vigil.kind != VIGIL_CROWD) { /* (its lists prove nothing) */
+    wait->vigil.patient = !random_chance(r, 15);
+    wait->vigil.proves = random_chance(r, 15);
+  }
+  wait->vigil.until = p->now + world_span(w, 3 * w->profile.timeout);
+  if (!begin(w, p, wait)) look_later(w, p);
+}

@@ -1,0 +1,566 @@
+/* The members of a double barrier, as they leave. */
+#include <stdio.h>
+
+#include "memory.h"
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, for members that leave a double barrier,");
+
+/* Inside, with node `number`.  By the bytes of the names ours come behind others'
+ * ("1m") and "abe", and before "zoe". */
+static struct actor *inside(struct stage *s, int number) {
+  struct actor *a = acquire(s, (struct wish){.lock = MEMBER, .permits = 2});
+  stage_made(s, number);
+  stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  char text[20];
+  sprintf(text, "1m %d", number);
+  stage_shows(s, text);
+  sprintf(text, "get %d", number);
+  stage_confirms(s, text);
+  stage_reads(s, "mkdir /lock/ready for good", false, 1100);
+  stage_confirms(s, "unwatch /lock/ready");
+  test_compare_text("heard", "granted", heard(a));
+  test_compare_text("sent", "", sent(s));
+  return a;
+}
+
+/* The same, and it has left, and its node is gone. */
+static void is_removed(struct stage *s, struct actor *a, int number) {
+  char text[20];
+  sprintf(text, "%d", number);
+  deleted(s, text);
+  sprintf(text, "remove %d", number);
+  stage_confirms(s, text);
+  test_compare_text("heard", "removed, forgotten", heard(a));
+}
+
+TEST("takes `ready` away with the last one, which waits for nobody") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  SENT(s, "list all of /lock");
+  HEARD(d, "");
+  names(s, "2 ready");
+  CHECK_TEXT("leaving", state_of(a));
+  HEARD(d, "");
+  SENT(s, "remove /lock/ready, remove 2");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  is_removed(s, a, 2);
+  SENT(s, "");
+  CHECK_INT(0, counted(s, "watches"));
+  END(s);
+}
+
+TEST("goes at once where `ready` is gone already") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2");
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove 2");
+  HEARD(a, "");
+  d = NULL;
+  END(s);
+}
+
+TEST("keeps the lowest inside until the others have gone, the highest first") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe xan ready");
+  HEARD(d, "");
+  CHECK_TEXT("held", state_of(a));
+  SENT(s, "get /lock/zoe");
+  confirms(s, "get /lock/zoe");
+  passes(s, 1000);
+  deleted(s, "zoe");
+  CHECK_TEXT("held", state_of(a));
+  names(s, "2 xan ready");
+  confirms(s, "get /lock/xan");
+  deleted(s, "xan");
+  names(s, "2 ready");
+  HEARD(d, "");
+  SENT(s, "remove /lock/ready, remove 2");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  is_removed(s, a, 2);
+  END(s);
+}
+
+TEST("lets everybody else go at once, and wait for the lowest") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "1m 2 zoe ready");
+  CHECK_TEXT("leaving", state_of(a));
+  SENT(s, "remove 2, get 1");
+  confirms(s, "remove 2");
+  HEARD(d, "");
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  SENT(s, "unwatch 2, list all of /lock");
+  confirms(s, "unwatch 2");
+  names(s, "zoe ready"); /* it waits until none of them is left */
+  HEARD(d, "");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "zoe");
+  names(s, "");
+  HEARD(d, "all left, forgotten");
+  HEARD(a, "removed, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("does not wait for one that was gone before it could be watched") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe ready");
+  answers(s, "get /lock/zoe", REPLY_NO_NODE);
+  SENT(s, "list all of /lock");
+  names(s, "2 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("waits for the next one where the lowest has died") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "1m 2 abe zoe ready");
+  HEARD(d, "");
+  is_removed(s, a, 2);
+  SENT(s, "get 1");
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  names(s, "abe zoe ready");
+  SENT(s, "get /lock/abe");
+  HEARD(d, "");
+  END(s);
+}
+
+TEST("is out though `ready` is left: somebody of its list had died") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "1m 2 ready");
+  is_removed(s, a, 2);
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  names(s, "ready"); /* so nobody has taken it away */
+  HEARD(d, "");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST(
+    "does not wait for those who have come since it lists, nor shuts them "
+    "out") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "zoe");
+  names(s, "1m 2 xan ready"); /* they belong to another run */
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove 2");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("waits for those of its first list, whoever stands between them now") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 pat uma zoe ready");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "zoe");
+  names(s, "1m 2 abe pat sue uma xan zoe2 ready");
+  CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
+  SENT(s, "get /lock/uma");
+  confirms(s, "get /lock/uma");
+  deleted(s, "uma");
+  names(s, "1m 2 abe sue xan zoe2 ready");
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove 2");
+  END(s);
+}
+
+TEST("lets several of a session leave together") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *last = DEPART(b);
+  names(s, "2 3 ready");
+  SENT(s, "remove 3, get 2");
+  is_removed(s, b, 3);
+  confirms(s, "get 2");
+  struct actor *first = DEPART(a);
+  names(s, "2 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(first, "all left, forgotten");
+  HEARD(last, "");
+  is_removed(s, a, 2);
+  names(s, "");
+  HEARD(last, "all left, forgotten");
+  SENT(s, "");
+  END(s);
+}
+
+TEST("has all left where the directory is gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  answers(s, "list all of /lock", REPLY_NO_NODE);
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove 2");
+  HEARD(a, "");
+  END(s);
+}
+
+/* Connections. */
+
+TEST("lists in the next connection where the answer was lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  disconnects(s);
+  HEARD(d, "");
+  connects(s);
+  SENT(s, "get 2, list all of /lock");
+  confirms(s, "get 2");
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  HEARD(d, "");
+  END(s);
+}
+
+TEST("lists when there is a connection again, if it begins without one") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  disconnects(s);
+  struct actor *d = DEPART(a);
+  SENT(s, "");
+  connects(s);
+  confirms(s, "get 2");
+  names(s, "2 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+TEST("waits on in the next connection, for the same one") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  reconnects(s);
+  SENT(s, "get 2, get /lock/zoe");
+  confirms(s, "get 2");
+  answers(s, "get /lock/zoe", REPLY_NO_NODE);
+  names(s, "2 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+TEST("looks again where nobody has said whether `ready` went") {
+  static const char *const left[] = {"ready", "", "zoe ready"};
+  for (int i = 0; i < 3; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = inside(s, 2);
+    struct actor *d = DEPART(a);
+    names(s, "2 ready");
+    SENT(s, "remove /lock/ready, remove 2");
+    reconnects(s);
+    HEARD(d, "");
+    confirms(s, "ask about 2");
+    names(s, left[i]); /* our node went, and `ready`, or a new run has it */
+    if (i == 0) {
+      confirms(s, "remove 2, remove /lock/ready");
+    } else {
+      confirms(s, "remove 2");
+      SENT(s, "");
+    }
+    HEARD(d, "all left, forgotten");
+    HEARD(a, "removed, forgotten");
+    END(s);
+  }
+}
+
+TEST("asks a little later where it could not ask") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  cannot_send(s, true);
+  struct actor *d = DEPART(a);
+  cannot_send(s, false);
+  passes(s, 100);
+  SENT(s, "list all of /lock");
+  cannot_send(s, true);
+  names(s, "2 ready"); /* nor is its own node deleted */
+  cannot_send(s, false);
+  SENT(s, "");
+  HEARD(d, "");
+  passes(s, 100);
+  SENT(s, "remove 2, list all of /lock");
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  names(s, "ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+TEST("waits on in another session, in which it is inside no more") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  expires(s);
+  HEARD(a, "lost: closed, removed, forgotten");
+  HEARD(d, "");
+  connects_anew(s);
+  answers(s, "get /lock/zoe", REPLY_NO_NODE);
+  names(s, "ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+TEST("does not take another node for the one it has waited for") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "1m 2 ready");
+  is_removed(s, a, 2);
+  reads(s, "get 1", false, 1001);
+  reconnects(s);
+  reads(s, "get 1", false, 1200);
+  SENT(s, "list all of /lock, unwatch 1");
+  HEARD(d, "");
+  END(s);
+}
+
+/* The hold. */
+
+TEST("waits for the lowest where its own hold was lost meanwhile") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe pat ready");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "2");
+  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARD(d, "");
+  deleted(s, "zoe");
+  names(s, "pat ready");
+  SENT(s, "get /lock/pat");
+  HEARD(d, "");
+  END(s);
+}
+
+TEST("keeps inside nobody whose node a list does not show") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "zoe ready");
+  CHECK_TEXT("leaving", state_of(a));
+  SENT(s, "remove 2, get /lock/zoe");
+  HEARD(d, "");
+  END(s);
+}
+
+/* Its end, if it is another one. */
+
+TEST("does not wait, if it is told so, and gives its node back") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .tries = true);
+  names(s, "2 zoe ready");
+  HEARD(d, "refused: timeout, forgotten");
+  CHECK_TEXT("leaving", state_of(a));
+  SENT(s, "remove 2");
+  is_removed(s, a, 2);
+  a = inside(s, 3);
+  d = DEPART(a, .tries = true);
+  names(s, "1m 3 ready");
+  HEARD(d, "refused: timeout, forgotten");
+  is_removed(s, a, 3);
+  a = inside(s, 4);
+  d = DEPART(a, .tries = true); /* nobody is left */
+  names(s, "4 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+TEST("ends at its deadline, wherever it waits, and its node goes") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .within = 1000);
+  passes(s, 1000);
+  HEARD(d, "refused: timeout"); /* (it is asked still) */
+  SENT(s, "list all of /lock, remove 2");
+  names(s, "2 zoe ready");
+  HEARD(d, "forgotten");
+  END(s);
+}
+
+TEST("ends at its deadline while it watches one") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .within = 1000);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  passes(s, 999);
+  HEARD(d, "");
+  passes(s, 1);
+  HEARD(d, "refused: timeout, forgotten");
+  SENT(s, "unwatch /lock/zoe, remove 2");
+  confirms(s, "unwatch /lock/zoe");
+  is_removed(s, a, 2);
+  CHECK_INT(0, counted(s, "watches"));
+  END(s);
+}
+
+TEST("ends at its deadline while `ready` goes") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .within = 200);
+  names(s, "2 ready");
+  passes(s, 200);
+  HEARD(d, "refused: timeout");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "forgotten");
+  is_removed(s, a, 2);
+  END(s);
+}
+
+TEST("calls a deadline without a connection a disconnection") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .within = 1000);
+  names(s, "2 zoe ready");
+  disconnects(s);
+  passes(s, 1000);
+  HEARD(d, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(a));
+  connects(s);
+  SENT(s, "ask about 2");
+  END(s);
+}
+
+TEST("ends when it is cancelled, before and behind an answer") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *d = DEPART(a), *e = DEPART(b);
+  names(s, "1m 2 3 ready");
+  confirms(s, "list all of /lock"); /* without memory for it */
+  cancel(d);
+  HEARD(d, "refused: cancelled, forgotten");
+  cancel(d);
+  cancel(e);
+  HEARD(e, "refused: cancelled, forgotten");
+  SENT(s, "remove 2, get 1, remove 3");
+  confirms(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
+  END(s);
+}
+
+TEST("ends when the session is closed, wherever it waits") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *d = DEPART(a), *e = DEPART(b);
+  names(s, "2 3 zoe ready");
+  close_session(s);
+  HEARD(d, "refused: closed, forgotten");
+  HEARD(e, "refused: closed, forgotten");
+  HEARD(a, "lost: closed, removed, forgotten");
+  HEARD(b, "lost: closed, removed, forgotten");
+  END(s);
+}
+
+TEST("ends where credentials are refused, and does not begin there") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *d = DEPART(a);
+  names(s, "2 3 zoe ready");
+  refuses_credentials(s);
+  HEARD(d, "refused: auth, forgotten");
+  CHECK_INT(REASON_CREDENTIALS, reason_of(d));
+  CHECK_TEXT("leaving", state_of(a));
+  d = DEPART(b);
+  HEARD(d, "refused: auth, forgotten");
+  CHECK_TEXT("leaving", state_of(b));
+  END(s);
+}
+
+TEST("ends where nobody may list the members") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  answers(s, "list all of /lock", REPLY_NO_AUTH);
+  HEARD(d, "refused: auth, forgotten");
+  CHECK_INT(REPLY_NO_AUTH, reason_of(d));
+  SENT(s, "remove 2");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("has all left though `ready` may not be deleted") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 ready");
+  answers(s, "remove /lock/ready", REPLY_NO_AUTH);
+  HEARD(d, "all left, forgotten");
+  is_removed(s, a, 2);
+  a = inside(s, 3);
+  d = DEPART(a);
+  names(s, "3 ready");
+  answers(s, "remove /lock/ready", REPLY_NO_NODE);
+  HEARD(d, "all left, forgotten");
+  END(s);
+}
+
+/* No memory. */
+
+TEST("lists again a little later where there was no memory") {
+  /* For the names; the list of them; the path of one; its watch. */
+  for (int i = 0; i < 4; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = inside(s, 2);
+    struct actor *d = DEPART(a);
+    names_without_memory(s, "2 zoe ready", i);
+    HEARD(d, "");
+    SENT(s, "");
+    passes(s, 100);
+    names(s, "2 zoe ready");
+    SENT(s, "get /lock/zoe");
+    HEARD(d, "");
+    END(s);
+  }
+}
+
+TEST("lists again, too, where there was none for the answer or for `ready`") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  confirms(s, "list all of /lock");
+  passes(s, 100);
+  names_without_memory(s, "2 ready", 2);
+  HEARD(d, "");
+  CHECK_TEXT("held", state_of(a));
+  passes(s, 100);
+  names(s, "2 ready");
+  confirms(s, "remove /lock/ready");
+  HEARD(d, "all left, forgotten");
+  END(s);
+}

@@ -107,7 +107,7 @@ end
 local function tidy()
   local began = ngx.now()
   shop:set("tidier", ngx.worker.pid())
-  ngx.sleep(0.2)
+  ngx.sleep(0.5)
   shop:delete "tidier"
   local n = shop:incr("tidied", 1, 0)
   shop:set("tidied " .. n, ("from %.3f to %.3f by worker %d"):format(began,

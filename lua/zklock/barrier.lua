@@ -81,9 +81,10 @@ function Barrier:wait_async(how, callback)
   check.callback(callback, "the callback of wait_async")
   local timeout = options.read_timeout(how, "wait options")
   local scope = open_engine(self).adapters:scope()
-  local wait = begin(self, timeout)
+  local wait, item = begin(self, timeout), { fn = callback, scope = false }
   vigils.enter(wait, scope, function(...)
-    callback(outcome(self, timeout, ...))
+    if not item.fn then return end
+    self._engine.events:call(item, outcome(self, timeout, ...))
   end)
   return setmetatable({ _wait = wait }, Ticket)
 end

@@ -128,9 +128,12 @@ function DoubleBarrier:leave_async(how, callback)
     engine.events:later(function() callback(guard:release()) end)
     return ticket
   end
-  local scope = engine.adapters:scope()
-  ticket._wait = vigils.enter(begin(self, guard, timeout), scope,
-    function(...) callback(outcome(self, guard, timeout, ...)) end)
+  local item = { fn = callback, scope = false }
+  ticket._wait = vigils.enter(begin(self, guard, timeout),
+    engine.adapters:scope(), function(...)
+      if not item.fn then return end
+      engine.events:call(item, outcome(self, guard, timeout, ...))
+    end)
   return ticket
 end
 

@@ -39,29 +39,31 @@ local function fail(self, turn, code, reason)
   self.turn = false
 end
 
+-- That of a turn which has seen so much.
+local function vigil_of(self, turn)
+  local path = self.path
+  if turn.node then
+    return vigils.prepare(self.engine, "gone", path .. "/" .. turn.node)
+  elseif turn.count then
+    return vigils.prepare(self.engine, "crowd", path, nil, turn.count)
+  end
+  return vigils.prepare(self.engine, "there", path)
+end
+
 local function watch(self, turn)
   if self.turn ~= turn then return end
   if self.engine.state.is.closed then return fail(self, turn, "closed") end
   local watching = {}
-  local function callback(...) watched(self, watching, ...) end
-  if turn.node then
-    self.wait = vigils.begin(self.engine, "gone", self.path .. "/" .. turn.node,
-      nil, nil, callback, self.scope)
-  elseif turn.count then
-    self.wait = vigils.begin(self.engine, "crowd", self.path, nil, turn.count,
-      callback, self.scope)
-  else
-    self.wait = vigils.begin(self.engine, "there", self.path, nil, nil,
-      callback, self.scope)
-  end
+  self.wait = waits.listen(vigil_of(self, turn), self.scope, function(wait)
+    watched(self, watching, wait)
+  end)
   self.turn = watching
 end
 
--- (Without a connection nothing has been seen: the next turn asks again.)
-function watched(self, turn, is_met, code, reason)
+function watched(self, turn, wait)
   if self.turn ~= turn then return end
-  if is_met or code == "disconnected" then return ask(self) end
-  fail(self, turn, code, reason)
+  if not wait.code then return ask(self) end
+  fail(self, turn, wait.code, wait.reason)
 end
 
 local function tell(self, turn)
@@ -73,8 +75,8 @@ end
 -- What is seen of the servers' answer.
 local function see(self, turn, wait)
   local leader, where = questions.read_leader(wait, self.modes)
-  turn.node, turn.count = leader and where, where
   turn.leader = leader
+  turn.node, turn.count = leader and where, not leader and where
   if (leader and leader.token) == self.token then return end
   turn.call = { fn = self.fn, scope = self.scope }
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }

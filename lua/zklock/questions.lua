@@ -46,17 +46,7 @@ function questions.begin(engine, scope, callback, ask, ...)
   local number = engine.core[ask](engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
-  if scope then
-    wait.scope = scope
-    scope:add(scope.waits, wait)
-  end
-  wait.callback = function()
-    if scope then scope:remove(scope.waits, wait) end
-    callback(wait)
-  end
-  wait.adapter = engine.adapters:expect(wait)
-  waits.enter(wait)
-  return wait
+  return waits.listen(wait, scope, callback)
 end
 
 -- The core's words, where they are not the user's.

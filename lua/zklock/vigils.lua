@@ -28,21 +28,17 @@ function vigils.suspend(wait, adapter)
 end
 
 --- From now on `callback` hears of its end, from step(): true, or nil, code and
--- reason.  `scope`: the request that it ends with, if there is one.
+-- reason; once more, if it is interrupted.  `scope`: the request that it ends
+-- with, if there is one.
 function vigils.enter(wait, scope, callback)
-  local engine, item = wait.engine, { fn = callback, scope = false }
   wait.scope = scope or false
   if scope then scope:add(scope.waits, wait) end
   wait.callback = function()
     if scope then scope:remove(scope.waits, wait) end
-    if not item.fn then return end
-    if wait.code then
-      engine.events:call(item, nil, wait.code, wait.reason or nil)
-    else
-      engine.events:call(item, true)
-    end
+    if wait.code then return callback(nil, wait.code, wait.reason or nil) end
+    callback(true)
   end
-  wait.adapter = engine.adapters:expect(wait)
+  wait.adapter = wait.engine.adapters:expect(wait)
   waits.enter(wait)
   return wait
 end

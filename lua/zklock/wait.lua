@@ -87,6 +87,23 @@ function waits.enter(wait)
   wait.among[wait.number] = wait
 end
 
+--- The same for who is not suspended: `callback(wait)` hears of its end, from
+-- step(); again, if a hook has raised meanwhile.  `scope`: the request that it
+-- ends with, if there is one.
+function waits.listen(wait, scope, callback)
+  if scope then
+    wait.scope = scope
+    scope:add(scope.waits, wait)
+  end
+  wait.callback = function()
+    if scope then scope:remove(scope.waits, wait) end
+    callback(wait)
+  end
+  wait.adapter = wait.engine.adapters:expect(wait)
+  waits.enter(wait)
+  return wait
+end
+
 local function leave(wait)
   wait.among[wait.number] = nil
 end

@@ -172,15 +172,12 @@ describe("A barrier", function()
     assert.same({ nil, "zklock: ZooKeeper refused the lifting of the barrier "
       .. path .. "/a: not authenticated", "auth" }, { ok, message, code })
     allow(31)
-    -- Who may not read it waits, too.
+    -- Who may not read it does not pass.
     zk:set_acl(path .. "/a", { { perms = 30, scheme = "world", id = "anyone" } })
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    await_watches(path .. "/a", 1)
-    nobody(session, calls)
+    assert.equal("timeout", select(3, barrier:wait(0)))
+    assert.equal("timeout", select(3, barrier:wait(0.05)))
     assert.is_true(barrier:lift())
-    support.step_until(session, function() return calls[1] end)
-    assert.same({ { true } }, calls)
+    assert.is_true(barrier:wait(0))
   end)
 
   it("has the session's ACL", function()
@@ -345,11 +342,11 @@ describe("Who waits at a barrier", function()
       return passed == n * #sessions
     end, 10)
     for i, session in ipairs(sessions) do
-      -- A proof and a read for each batch of them that came: these come in few.
+      -- A proof and a read for each batch of them that has come.
       local spent = support.while_quiet({ session }, function(beats, nudges)
         return session:stats().requests - beats - nudges - before[i]
       end)
-      assert.is_true(spent >= 2 and spent <= 60, spent)
+      assert.is_true(spent >= 2 and spent <= n / 2, spent)
       assert.equal(watches[i], session:stats().watches)
       assert.equal(0, session:stats().waiting)
     end

@@ -3,6 +3,7 @@
 local kinds = require "integration.family.kinds"
 local peers = require "interop.peers"
 local processes = require "support.processes"
+local raw = require "support.raw"
 local spawn = require "support.child".spawn
 local support = require "support"
 local tally_of = require "integration.family.tally"
@@ -48,10 +49,26 @@ teardown(function()
   if directory then os.execute("rm -rf '" .. directory .. "'") end
 end)
 
+local function stop(peer)
+  peer.stopped = true
+  processes.signal("STOP", peer.pid)
+  processes.await_stop(peer.pid)
+end
+
+local function go_on(peer)
+  peer.stopped = false
+  processes.signal("CONT", peer.pid)
+end
+
 -- Both libraries leave watches behind, until their sessions end.
 local function finish()
-  each_peer(function(peer) peer:begin "renew" end)
-  each_peer(function(peer) peer:expect "renewed" end)
+  each_peer(function(peer)
+    if peer.stopped then go_on(peer) end
+    peer:begin "renew"
+  end)
+  each_peer(function(peer)
+    repeat until peer:answer() == "renewed" -- after a failure, more than that
+  end)
   support.finish()
 end
 
@@ -285,11 +302,22 @@ local function wait_at(barrier, session)
   return result
 end
 
--- `n` wait at the barrier: each has a watch there.
-local function wait_for_watches(path, n)
-  support.wait_until(function()
-    return support.count_watches(path) >= n
-  end, 10, ("%d watches on %s"):format(n, path))
+-- So many sessions have a watch on `path`.
+local function count_watchers(path)
+  local n, here = 0, false
+  for line in raw.word(support.hosts, "wchp"):gmatch "[^\n]+" do
+    if line:sub(1, 1) == "/" then
+      here = line == path
+    elseif here then
+      n = n + 1
+    end
+  end
+  return n
+end
+
+local function wait_for_watchers(path, n)
+  support.wait_until(function() return count_watchers(path) == n end, 10,
+    ("%d that watch %s"):format(n, path))
 end
 
 describe("Our barrier", function()
@@ -307,7 +335,7 @@ describe("Our barrier", function()
       assert.equal("refused", peer:ask("wait", path, 100))
       peer:ask "renew" -- whose watch has gone, too
       peer:begin("wait", path, 60000)
-      wait_for_watches(path, 1)
+      wait_for_watchers(path, 1)
       assert.same({ true, true }, { barrier:lift() })
       peer:expect "passed"
       assert.same({ true, false }, { barrier:lift() })
@@ -341,10 +369,10 @@ describe("Our barrier", function()
     local barrier = session:barrier(path)
     barrier:set()
     each_peer(function(peer) peer:begin("wait", path, 60000) end)
-    wait_for_watches(path, 4)
+    wait_for_watchers(path, 4)
     local waiters = {}
     for i = 1, 10 do waiters[i] = wait_at(barrier, session) end
-    wait_for_watches(path, 5)
+    wait_for_watchers(path, 5)
     kinds.nobody(0.05, (unpack or table.unpack)(waiters))
     assert.is_true((barrier:lift()))
     each_peer(function(peer) peer:expect "passed" end)
@@ -527,6 +555,50 @@ local function beside(others)
   return members
 end
 
+-- A member of ours in this process, which waits while the spec does something
+-- else.
+local Waiting = {}
+Waiting.__index = Waiting
+
+local function start_waiting(path, n)
+  local session = connect()
+  return setmetatable({ session = session,
+    gate = session:double_barrier(path, n) }, Waiting)
+end
+
+local function hear(self)
+  self.result = nil
+  return function(ok, _, code)
+    self.result, self.guard = ok and true or code, ok
+  end
+end
+
+function Waiting:enter() self.gate:enter_async(hear(self)) end
+
+function Waiting:leave(seconds)
+  self.gate:leave_async({ guard = self.guard, timeout = seconds }, hear(self))
+end
+
+--- True, or a code.
+function Waiting:outcome()
+  support.step_until(self.session, function() return self.result end, 20)
+  return self.result
+end
+
+-- A peer waits in `path`, and its node is none of the lowest: ours begin with
+-- an underscore, Curator's with a digit or with a letter.
+local function enter_above_ours(peer, path, n, ledger)
+  while true do
+    begin_to_enter(peer, path, n, ledger, "above")
+    wait_for_members(path, 1)
+    if names_in(path)[1] > "a" then return end
+    support.zk():create(path .. "/ready")
+    peer:expect "in"
+    begin_to_leave(peer, ledger, "above")
+    peer:expect "out"
+  end
+end
+
 describe("Our double barrier", function()
   before_each(function() kinds.start() end)
   after_each(finish)
@@ -542,39 +614,50 @@ describe("Our double barrier", function()
   end)
 
   local VICTIMS = {
-    { name = "Curator's", start = function() return mortal(start_curator) end },
-    { name = "ours", start = function() return start_member(SHORT_S) end },
+    { name = "Curator's", start = function() return mortal(start_curator) end,
+      peers = function() return curator end },
+    { name = "kazoo's", start = function() return mortal(start_kazoo) end,
+      peers = function() return kazoo end },
+    { name = "ours", start = function() return start_member(SHORT_S) end,
+      peers = function() return { curator[1], kazoo[1] } end },
   }
 
   for _, victim in ipairs(VICTIMS) do
-    it("loses nobody when one dies inside: " .. victim.name, function()
-      local path, ledger = support.path(), new_ledger()
-      local members = beside { { curator[1] } }
-      table.insert(members, victim.start())
+    -- Two of ours, one of theirs, and at last the one that is to die.
+    local function start_four()
+      local members = beside { { victim.peers()[1] } }
+      members[4] = victim.start()
+      return members
+    end
+
+    it("hangs nobody if one dies inside: " .. victim.name, function()
+      local path, ledger, members = support.path(), new_ledger(), start_four()
+      support.zk():make(path)
       enter_all(members, path, ledger)
       kill(table.remove(members))
       leave_all(members, ledger)
       assert.equal(4, ledger:count "in")
       assert.equal(3, ledger:count "out")
+      support.zk():delete_all(path)
     end)
 
-    it("loses nobody when one dies while it leaves: " .. victim.name, function()
-      local path = support.path()
-      local members = beside { { curator[1] } }
-      local ledger, dying = new_ledger(), victim.start()
-      table.insert(members, dying)
+    it("hangs nobody if one dies while it leaves: " .. victim.name, function()
+      local path, ledger, members = support.path(), new_ledger(), start_four()
+      support.zk():make(path)
       enter_all(members, path, ledger)
-      begin_to_leave(dying, ledger, "dying")
+      begin_to_leave(members[4], ledger, "dying")
       support.wait_until(function() return ledger:count "go" == 1 end)
       kill(table.remove(members))
       leave_all(members, ledger)
       assert.equal(3, ledger:count "out")
+      support.zk():delete_all(path)
     end)
 
-    it("waits for another when one dies before it is in: " .. victim.name,
+    it("waits for another if one dies before it is in: " .. victim.name,
       function()
         local path, ledger = support.path(), new_ledger()
-        local members, dying = beside { curator }, victim.start()
+        local members, dying = beside { victim.peers() }, victim.start()
+        support.zk():make(path)
         for i = 1, 2 do
           begin_to_enter(members[i], path, 4, ledger, "m" .. i)
         end
@@ -588,8 +671,27 @@ describe("Our double barrier", function()
         end
         for _, member in ipairs(members) do member:expect("in", 60) end
         leave_all(members, ledger)
+        support.zk():delete_all(path)
       end)
   end
+
+  it("goes whether the others do or not, if its time is over", function()
+    for _, peer in ipairs { curator[1], kazoo[1] } do
+      local path, ledger, ours = support.path(), new_ledger(), nil
+      support.zk():make(path)
+      ours = start_waiting(path, 2)
+      begin_to_enter(peer, path, 2, ledger, "theirs")
+      ours:enter()
+      assert.is_true(ours:outcome())
+      peer:expect "in"
+      ours:leave(0.05)
+      assert.equal("timeout", ours:outcome())
+      wait_for_members(path, 1)
+      begin_to_leave(peer, ledger, "theirs")
+      peer:expect "out"
+      support.zk():delete_all(path)
+    end
+  end)
 
   for _, name in ipairs { "Curator's", "kazoo's" } do
     it("lets in who is slow to see that the others are: " .. name, function()
@@ -599,7 +701,7 @@ describe("Our double barrier", function()
       support.zk():make(path)
       begin_to_enter(slow, path, 3, ledger, "slow")
       wait_for_members(path, 1)
-      wait_for_watches(path .. "/ready", 1)
+      wait_for_watchers(path .. "/ready", 1)
       slow.child:signal "STOP"
       for i, peer in ipairs(others) do
         begin_to_enter(peer, path, 3, ledger, "m" .. i)
@@ -620,25 +722,52 @@ describe("Our double barrier", function()
     end)
   end
 
-  it("takes no old `ready` for a new one; Curator's does", function()
+  it("takes no old `ready` for a new one; the others' do", function()
+    local zk = support.zk()
     local path, ledger = support.path(), new_ledger()
-    support.zk():make(path .. "/ready")
-    local ours = start_member()
-    begin_to_enter(ours, path, 2, ledger, "ours")
-    wait_for_members(path, 1)
-    support.sleep(0.05)
-    assert.equal(0, ledger:count "in")
-    begin_to_enter(curator[1], path, 2, ledger, "theirs")
-    ours:expect "in"
-    curator[1]:expect "in"
-    leave_all({ ours, curator[1] }, ledger)
-    assert.same({}, support.zk():children(path) or {})
+    zk:make(path .. "/ready")
+    local ours = { start_member(), start_member() }
+    enter_all(ours, path, ledger, true)
+    leave_all(ours, ledger, true)
+    ledger:check(2)
+    each_peer(function(peer)
+      local there = support.path()
+      zk:make(there .. "/ready")
+      begin_to_enter(peer, there, 2, new_ledger(), "alone")
+      peer:expect "in"
+    end)
+  end)
 
-    support.zk():make(path .. "/ready")
-    begin_to_enter(curator[1], path, 2, ledger, "alone")
-    curator[1]:expect "in"
-    begin_to_leave(curator[1], ledger, "alone")
-    curator[1]:expect "out"
+  -- Curator's waits for whoever is there when it looks: for the next run, too.
+  it("is not begun anew on a path that Curator's have not left", function()
+    local path, ledger, peer = support.path(), new_ledger(), curator[1]
+    local a, b = start_waiting(path, 3), start_waiting(path, 3)
+    enter_above_ours(peer, path, 3, ledger)
+    a:enter()
+    b:enter()
+    peer:expect "in"
+    assert.is_true(a:outcome())
+    assert.is_true(b:outcome())
+    begin_to_leave(peer, ledger, "slow")
+    wait_for_members(path, 2) -- it waits for the lowest, which is ours
+    stop(peer)
+    a:leave()
+    b:leave()
+    assert.is_true(a:outcome())
+    assert.is_true(b:outcome())
+
+    a:enter()
+    b:enter()
+    wait_for_members(path, 2)
+    local lowest = path .. "/" .. names_in(path)[1]
+    local before = count_watchers(lowest)
+    go_on(peer)
+    wait_for_watchers(lowest, before + 1) -- and would for ever
+    a.gate:cancel()
+    b.gate:cancel()
+    assert.equal("cancelled", a:outcome())
+    assert.equal("cancelled", b:outcome())
+    peer:expect "out"
   end)
 
   it("counts a member of Curator's whose time is over: its node stays",

@@ -42,6 +42,11 @@ local function must(value, problem, code)
   return value
 end
 
+-- A ticket of what else would be waited for when the body has failed.
+local function cancelled(ticket)
+  env.tickets[#env.tickets + 1] = ticket
+end
+
 local function step_until(condition, ...)
   local sessions = { ... }
   local deadline = support.now() + 5
@@ -153,6 +158,78 @@ function scenarios.tools()
   guard:release()
 end
 
+-- Who hears is told, or has heard why not.
+function scenarios.election()
+  local session, heard, problem = env.session, nil, nil
+  cancelled(env.other:election(env.path):leader(function(leader, message)
+    heard, problem = leader, message
+  end))
+  local election = session:election(env.path, { layout = "curator" })
+  local guard = must(election:campaign(30))
+  local leader, message, code = election:leader()
+  must(leader or code == nil, message, code)
+  step_until(function() return heard or problem end, env.other)
+  must(heard, problem)
+  must(election:resign { wait = true })
+  guard:release()
+end
+
+function scenarios.run()
+  local election, ran = env.session:election(env.path), 0
+  must(election:run(function(guard)
+    ran = ran + 1
+    assert(guard:is_held())
+    if ran == 2 then election:stop() end
+    error("not enough memory", 0)
+  end, { backoff = 0.001, on_error = function() end }))
+  assert(ran == 2)
+end
+
+function scenarios.barrier()
+  local path, passed, problem = env.path .. "/deep/barrier", nil, nil
+  local barrier = env.session:barrier(path)
+  must(barrier:set())
+  local ok, message, code = barrier:wait(0.01)
+  if code ~= "timeout" then must(ok, message, code) end
+  cancelled(env.other:barrier(path):wait_async(5, function(...)
+    passed, problem = ...
+  end))
+  step_until(function()
+    return env.other:stats().watches > 0 or passed or problem
+  end, env.other)
+  must(barrier:lift())
+  step_until(function() return passed or problem end, env.other, env.session)
+  must(passed, problem)
+  must(barrier:wait(5))
+end
+
+function scenarios.double_barrier()
+  local path, one, left, problem = env.path, nil, nil, nil
+  local theirs = env.other:double_barrier(path, 2)
+  cancelled(theirs:enter_async({ timeout = 5 }, function(...)
+    one, problem = ...
+  end))
+  local ours = env.session:double_barrier(path, 2)
+  local ok, message, code = ours:enter(1)
+  step_until(function() return one or problem end, env.other, env.session)
+  must(one, problem)
+  must(ok, message, code)
+  cancelled(theirs:leave_async({ guard = one, timeout = 5 }, function(...)
+    left, problem = ...
+  end))
+  must(ours:leave(5))
+  step_until(function() return left or problem end, env.other, env.session)
+  must(left, problem)
+end
+
+function scenarios.once()
+  local options = { per = 3600, timeout = 5 }
+  local ok, message, code = env.session:once(env.path, options, function() end)
+  must(ok, message, code)
+  ok, message, code = env.session:once(env.path, options, error)
+  if ok ~= false then must(ok, message, code) end
+end
+
 function scenarios.close()
   local session = session_of { log = function() end }
   local held = must(env.other:mutex(env.path):acquire(30))
@@ -224,8 +301,9 @@ local function attempt(kind, body, n)
   end
   assert(ok or failed and is_clean(problem, code), problem)
   collectgarbage()
+  for _, ticket in ipairs(env.tickets) do ticket:cancel() end
   for _, session in ipairs(env.sessions) do check(session) end
-  env.sessions = {}
+  env.sessions, env.tickets = {}, {}
   collectgarbage()
   support.wait_until(function()
     return support.count_contenders(env.path) == 0
@@ -269,7 +347,8 @@ for _, kind in ipairs(jit and { "c" } or { "lua", "c" }) do
     kind == "c" and "the C code" or "Lua"), function()
     before_each(function()
       support.start()
-      env = { session = support.connect(), other = support.connect() }
+      env = { session = support.connect(), other = support.connect(),
+        tickets = {} }
     end)
     after_each(function()
       env = nil
@@ -289,7 +368,8 @@ end
 -- turn of a place on the other.  Such a place gets a turn of its own.
 local function fail_at(place)
   for name, body in pairs(scenarios) do
-    env = { session = support.connect(), other = support.connect() }
+    env = { session = support.connect(), other = support.connect(),
+      tickets = {} }
     env.sessions = { env.session, env.other }
     env.path = support.path(name)
     if name == "reconnect" then env.proxy = start_proxy() end

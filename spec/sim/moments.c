@@ -121,7 +121,8 @@ static const struct lock *lock_of(const struct world *w,
 
 /* Whoever made it had enough members before its eyes: there were so many at a moment
  * between the making of its own node and this.  (That they are there still nobody
- * can know: one may die at any moment.) */
+ * can know: one may die at any moment; nor whether its own is, if another of that
+ * name has taken its place.) */
 static bool is_sound(const struct world *w, const struct lock *lock,
                      const struct znode *ready) {
   const struct history *h = &w->zoo.history;
@@ -134,9 +135,7 @@ static bool is_sound(const struct world *w, const struct lock *lock,
     const struct znode *own = &h->nodes[child];
     if (own->session != session) continue;
     for (int view = own->made + 1; view <= ready->made; view++)
-      if (node_seen(own, view) &&
-          members_at(w, lock->directory, view) >= lock->permits)
-        return true;
+      if (members_at(w, lock->directory, view) >= lock->permits) return true;
   }
   return false;
 }

@@ -46,13 +46,19 @@ static void forgotten(void *self) {
   l->process->world->may_be_done = true;
 }
 
+/* (What has its very name, whoever has made it, it takes for its own.) */
+static bool is_own(const struct world *w, const struct parting *l,
+                   const struct znode *node) {
+  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  return strcmp(name, l->own) == 0;
+}
+
 static void note_members(struct world *w, struct parting *l) {
   const struct history *h = &w->zoo.history;
   const struct acquisition *a = &w->acquisitions[l->acquisition];
   int child = history_first_child(h, w->profile.locks[a->lock].directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (child != a->node && node_is_there(&h->nodes[child]) &&
-        node_seen(&h->nodes[child], l->process->seen) &&
+    if (!is_own(w, l, &h->nodes[child]) && node_is_there(&h->nodes[child]) &&
         !is_ready(w, &h->nodes[child]))
       l->members[child / 64] |= UINT64_C(1) << (child % 64);
 }

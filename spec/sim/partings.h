@@ -15,8 +15,7 @@ struct parting {
   struct process *process;
   int acquisition;
   char own[NAME_MAX_OWN];
-  /* The nodes of the others, as far as its process had been told of them when
-   * it began, and they were there. */
+  /* The nodes of the others that were there when it began. */
   uint64_t members[NODES_MAX / 64];
   int64_t begun_at;
   bool cancelled, ended, forgotten;

@@ -3,6 +3,8 @@
 -- writes down what it was told.  It trusts nobody: the witness reads it.
 -- luacheck: globals say hear parent_socket
 local core = require "zklock.core"
+local new_barriers = require "torture.barriers"
+local new_elections = require "torture.elections"
 local journals = require "torture.journal"
 local locks = require "torture.locks"
 local new_scheduler = require "support.scheduler".new
@@ -11,6 +13,7 @@ local zklock = require "zklock"
 
 local now, random = core.now, math.random
 local settings, journal, session, scheduler
+local barriers, elections
 local number, busy, resting, leaving = 0, 0, false, false
 
 -- Time passes, and callbacks run.
@@ -119,16 +122,20 @@ local function acquire(lock, options)
 end
 
 -- By a ticket that may be cancelled.
-local function acquire_async(wanted, options)
-  local done, guard, message, code
-  local ticket = wanted.lock:acquire_async(options, function(...)
-    done, guard, message, code = true, ...
+local function by_ticket(wanted, method, options, meanwhile)
+  local done, result, message, code
+  local lock = wanted.lock
+  local ticket = lock[method](lock, options, function(...)
+    done, result, message, code = true, ...
   end)
   pause(random() * 0.2)
   if chance(50) then ticket:cancel() end
-  if chance(10) and session == wanted.session then wanted.lock:cancel() end
-  while not done do pause(0.01) end
-  return guard, message, code
+  if chance(10) and session == wanted.session then lock:cancel() end
+  while not done do
+    if meanwhile then meanwhile() end
+    pause(0.01)
+  end
+  return result, message, code
 end
 
 -- More than a server with a small buffer reads.
@@ -153,7 +160,7 @@ local function ask(wanted, owner)
   local apart = chance(15)
   local guard, _, code
   if apart then
-    guard, _, code = acquire_async(wanted, options)
+    guard, _, code = by_ticket(wanted, "acquire_async", options)
   else
     guard, _, code = acquire(wanted.lock, options)
   end
@@ -202,17 +209,24 @@ local function with_lock(wanted, owner)
   end
 end
 
--- True: the task is to vanish, with what it holds.  (While it waits, another
--- one may close the session; a closed one must not be used.)
-local function turn(owner)
-  local wanted = locks.draw(session, settings.root)
-  wanted.session = session
+local function ask_around(wanted)
   if chance(4) then
     session:contenders(wanted.paths[1])
   elseif chance(3) then
     session:revoke(wanted.paths[1])
+  elseif wanted.election and chance(5) then
+    wanted.election:leader()
   end
+end
+
+local function at_lock(owner)
+  local wanted = locks.draw(session, settings.root)
+  wanted.session = session
+  ask_around(wanted)
   if session ~= wanted.session then return end
+  if wanted.election and scheduler and chance(15) then
+    return elections.run(wanted, owner)
+  end
   if chance(10) then return with_lock(wanted, owner) end
   local hold = ask(wanted, owner)
   if not hold then return end
@@ -225,6 +239,15 @@ local function turn(owner)
     return true
   end
   release(hold)
+end
+
+-- True: the task is to vanish, with what it holds.  (While it waits, another
+-- one may close the session; a closed one must not be used.)
+local function turn(owner)
+  local dice = random(100)
+  if dice <= 12 then return barriers.at_barrier(owner) end
+  if dice <= 27 then return barriers.at_gate(owner) end
+  return at_lock(owner)
 end
 
 local function change_session()
@@ -278,6 +301,7 @@ local function obey()
   elseif line == "leave" then
     leaving = true
   end
+  elections.attend(not (resting or leaving) and session or nil)
   if settings.asked and is_at_rest() then
     settings.asked = false
     say("rests", session:id())
@@ -319,6 +343,18 @@ local function run_tasks()
   assert(scheduler:run(math.huge))
 end
 
+-- What those have of the client that take more than locks.
+local function hands()
+  return {
+    journal = journal, root = settings.root, pause = pause, chance = chance,
+    session = function() return session end,
+    spawn = function(fn) scheduler:spawn(fn) end,
+    may_vanish = function() return scheduler ~= nil end,
+    begin = begin, by_ticket = by_ticket, note_hold = note_hold,
+    sample = sample, stay = stay, release = release,
+  }
+end
+
 return function(given)
   settings = given
   journal = journals.create(settings.journal)
@@ -326,6 +362,7 @@ return function(given)
   local fds = count "/proc/self/fd"
   -- One task blocks its process; several share it in a loop.
   if settings.tasks > 1 then scheduler = new_scheduler() end
+  barriers, elections = new_barriers(hands()), new_elections(hands())
   connect()
   run_tasks()
   session:close()

@@ -268,12 +268,22 @@ function Stage:heal()
   end
 end
 
+-- Who waits at a barrier, for as long as it takes, is let go on.
+local function hear_of_rest(self, client, deadline)
+  local line
+  repeat
+    self:operate "lift"
+    line = hear(client, 1)
+  until line or client.process:status() or core.now() > deadline
+  return line
+end
+
 --- All waits and holds come to their end, and nothing is left of them.
 function Stage:rest()
   self:tell_clients "rest"
-  local begun = core.now()
+  local deadline = core.now() + 60
   for _, client in ipairs(self.clients) do
-    local line = hear(client, math.max(1, begun + 60 - core.now()))
+    local line = hear_of_rest(self, client, deadline)
     if not client.process:status() and (not line or not line:find "^rests")
     then
       self:violation("hang", "%s (%s) does not come to rest: %s", client.name,
@@ -287,6 +297,7 @@ function Stage:rest()
     self:violation("left", "at the server, when nobody held or waited: %s",
       text)
   end
+  if left == "" then self.journal:note "calm" end
 end
 
 function Stage:go() self:tell_clients "go" end

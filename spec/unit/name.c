@@ -32,6 +32,8 @@ TEST("is five letters of the session's, its number, and a marker") {
   CHECK_TEXT("04Omdz-__READ__", spelled(61, ROLE_READ));
   CHECK_TEXT("04Omd10-__WRIT__", spelled(62, ROLE_WRITE));
   CHECK_TEXT("04Omd2-lease-", spelled(2, ROLE_PERMIT));
+  CHECK_TEXT("04Omd2-latch-", spelled(2, ROLE_LATCH));
+  CHECK_TEXT("04Omd2-member-", spelled(2, ROLE_MEMBER));
   CHECK_TEXT("04Omd1__lock__", spelled(1, ROLE_KAZOO_LOCK));
   CHECK_TEXT("04Omd1__rlock__", spelled(1, ROLE_KAZOO_READ));
 }
@@ -92,6 +94,8 @@ TEST("tells its role and number") {
       {"x-__READ__0000000000", ROLE_READ, 0},
       {"x-__WRIT__2147483647", ROLE_WRITE, 2147483647},
       {"x-lease-0000000010", ROLE_PERMIT, 10},
+      {"x-latch-0000000010", ROLE_LATCH, 10},
+      {"x-member-0000000010", ROLE_MEMBER, 10},
       {"x__lock__0000000010", ROLE_KAZOO_LOCK, 10},
       {"x__rlock__0000000010", ROLE_KAZOO_READ, 10},
       {"x-lock--000000001", ROLE_LOCK, -1},
@@ -122,6 +126,10 @@ TEST("is nobody's where the spelling is another") {
       "0000000007",
       "x-lock0000000007",
       "holder",
+      "ready",
+      "latch-0000000007",
+      "member-0000000007",
+      "x-latch0000000007",
   };
   for (int i = 0; i < COUNT(names); i++) {
     int32_t number;
@@ -198,6 +206,23 @@ TEST("has its place in a list by its number, not by its text") {
   CHECK_TEXT("m-__READ__0000000009", listing->entries[2].name);
   CHECK_TEXT("a-lock-0000000010", listing->entries[3].name);
   CHECK(!listing->wrapped);
+  listing_free(listing);
+}
+
+TEST("is counted where it is left out of a list, but `ready` is not") {
+  static const char *const names[] = {
+      "a-member-0000000010", "ready", "READY", "zoe", "", "x-lock-7",
+      "a-lock-0000000003"};
+  struct listing *listing = listing_of(names, COUNT(names));
+  CHECK_INT(2, listing->count);
+  CHECK_INT(4, listing->others);
+  listing_free(listing);
+  listing = listing_of(names, 2);
+  CHECK_INT(0, listing->others);
+  listing_free(listing);
+  listing = listing_new_of_all(names, COUNT(names));
+  CHECK_INT(COUNT(names), listing->count);
+  CHECK_INT(0, listing->others);
   listing_free(listing);
 }
 

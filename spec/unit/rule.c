@@ -11,20 +11,23 @@ ABOUT("Among the contenders in a list");
 
 enum { LIST_MAX = 10 };
 
-/* "1r 2w 3": as in stage.h, by numbers and suffixes. */
+#define COUNT(list) (int)(sizeof(list) / sizeof *(list))
+
+/* "1r 2w 3": as in stage.h, by numbers and suffixes; "0x" is no contender. */
 static struct listing *list(const char *text) {
   static const char *const markers[][2] = {
       {"", "-lock-"},   {"r", "-__READ__"}, {"w", "-__WRIT__"},
-      {"p", "-lease-"}, {"k", "__lock__"},  {"kr", "__rlock__"}};
+      {"p", "-lease-"}, {"k", "__lock__"},  {"kr", "__rlock__"},
+      {"l", "-latch-"}, {"m", "-member-"},  {"x", "-"}};
   static char names[LIST_MAX][40];
   const char *pointers[LIST_MAX];
   char suffix[4];
   int count = 0, number, length;
   for (; sscanf(text, " %d%n", &number, &length) == 1; text += length) {
     text += length;
-    length = (int)strspn(text, "rwpk");
+    length = (int)strspn(text, "rwpklmx");
     snprintf(suffix, sizeof suffix, "%.*s", length, text);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < COUNT(markers); i++)
       if (strcmp(suffix, markers[i][0]) == 0)
         snprintf(names[count], sizeof names[count], "x%s%010d", markers[i][1],
                  number);
@@ -116,6 +119,12 @@ TEST("kazoo's have their own spelling, and the same order") {
   CHECK_TEXT("0:", ahead_of(KIND_WRITE, LAYOUT_KAZOO, 3, "1w 2r 3k"));
 }
 
+TEST("a latch waits for every latch ahead, and for nobody else") {
+  CHECK_TEXT("0:", ahead_of(KIND_MUTEX, LAYOUT_LATCH, 5, "1 2r 3m 4p 5l 6l"));
+  CHECK_TEXT("2: 2+ 1+", ahead_of(KIND_MUTEX, LAYOUT_LATCH, 5, "1l 2l 3k 5l"));
+  MUTEX_IS("1: 1+", 5, "1 2l 3m 5");
+}
+
 static bool holds(const char *text, int number, enum role role) {
   struct listing *listing = list(text);
   bool result = rule_holds(listing, numbered(listing, number, role));
@@ -132,19 +141,44 @@ TEST("whoever nobody keeps waiting holds") {
   CHECK(holds("4w 4r", 4, ROLE_READ)); /* a downgrade */
   CHECK(holds("1kr 2kr", 2, ROLE_KAZOO_READ));
   CHECK(!holds("1k 2kr", 2, ROLE_KAZOO_READ));
+  CHECK(holds("1 2l 3l", 2, ROLE_LATCH));
+  CHECK(!holds("1 2l 3l", 3, ROLE_LATCH));
+}
+
+TEST("no member holds anything, wherever it stands") {
+  CHECK(!holds("1m 2m", 1, ROLE_MEMBER));
+  CHECK(!holds("1m 2m", 2, ROLE_MEMBER));
+  CHECK(holds("1m 2", 2, ROLE_LOCK));
+}
+
+static int members(const char *text, int unowned) {
+  struct listing *listing = list(text);
+  for (int i = 0; i < unowned; i++) listing->entries[i].unowned = true;
+  int count = rule_members(listing);
+  listing_free(listing);
+  return count;
+}
+
+TEST("each child of a double barrier is a member, unless nobody owns it") {
+  CHECK_INT(0, members("", 0));
+  CHECK_INT(3, members("1m 2m 3m", 0));
+  CHECK_INT(4, members("1m 2 3x 4x", 0));
+  CHECK_INT(2, members("1m 2m 3x", 1));
 }
 
 TEST("each kind has a role, and each reader its writer") {
   static const struct {
     enum kind kind;
-    enum role curator, kazoo;
-  } rows[] = {{KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK},
-              {KIND_READ, ROLE_READ, ROLE_KAZOO_READ},
-              {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_LOCK},
-              {KIND_PERMIT, ROLE_PERMIT, ROLE_PERMIT}};
-  for (int i = 0; i < 4; i++) {
+    enum role curator, kazoo, latch;
+  } rows[] = {{KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK, ROLE_LATCH},
+              {KIND_READ, ROLE_READ, ROLE_KAZOO_READ, ROLE_READ},
+              {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_LOCK, ROLE_WRITE},
+              {KIND_PERMIT, ROLE_PERMIT, ROLE_PERMIT, ROLE_PERMIT},
+              {KIND_MEMBER, ROLE_MEMBER, ROLE_MEMBER, ROLE_MEMBER}};
+  for (int i = 0; i < COUNT(rows); i++) {
     CHECK_INT(rows[i].curator, rule_role(rows[i].kind, LAYOUT_CURATOR));
     CHECK_INT(rows[i].kazoo, rule_role(rows[i].kind, LAYOUT_KAZOO));
+    CHECK_INT(rows[i].latch, rule_role(rows[i].kind, LAYOUT_LATCH));
   }
   CHECK_INT(ROLE_WRITE, rule_writer(ROLE_READ));
   CHECK_INT(ROLE_KAZOO_LOCK, rule_writer(ROLE_KAZOO_READ));
@@ -169,6 +203,10 @@ TEST("every pair of roles is decided") {
       {KIND_MUTEX, ROLE_LOCK, ROLE_WRITE, false},
       {KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK, false},
       {KIND_MUTEX, ROLE_KAZOO_LOCK, ROLE_KAZOO_LOCK, true},
+      {KIND_MUTEX, ROLE_LATCH, ROLE_LATCH, true},
+      {KIND_MUTEX, ROLE_LATCH, ROLE_LOCK, false},
+      {KIND_MUTEX, ROLE_LOCK, ROLE_LATCH, false},
+      {KIND_MUTEX, ROLE_LOCK, ROLE_MEMBER, false},
       {KIND_READ, ROLE_READ, ROLE_READ, false},
       {KIND_READ, ROLE_READ, ROLE_WRITE, true},
       {KIND_READ, ROLE_READ, ROLE_LOCK, false},

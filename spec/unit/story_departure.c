@@ -224,6 +224,70 @@ TEST("has all left where the directory is gone") {
   END(s);
 }
 
+TEST("lists for the first time behind a committed round, and then without") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  rounds_by_hand(s, true);
+  struct actor *d = DEPART(a);
+  SENT(s, "round, list all of /lock");
+  answers_round(s);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "zoe");
+  SENT(s, "list all of /lock");
+  HEARD(d, "");
+  END(s);
+}
+
+TEST("believes no first list behind a round that was not committed") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  rounds_by_hand(s, true);
+  struct actor *d = DEPART(a);
+  answers(s, "round", THROTTLED);
+  names(s, "2 ready"); /* (of a server that lags) */
+  HEARD(d, "");
+  SENT(s, "");
+  CHECK_TEXT("held", state_of(a));
+  passes(s, 100);
+  SENT(s, "round, list all of /lock");
+  answers_round(s);
+  names(s, "2 zoe ready");
+  SENT(s, "get /lock/zoe");
+  HEARD(d, "");
+  END(s);
+}
+
+TEST("proves again where its first list was lost, or could not be sent") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  rounds_by_hand(s, true);
+  struct actor *d = DEPART(a);
+  answers_round(s);
+  reconnects(s);
+  SENT(s, "round, get 2, round, list all of /lock");
+  disconnects(s);
+  HEARD(d, "");
+  cancel(d);
+  HEARD(d, "refused: cancelled, forgotten");
+  END(s);
+}
+
+TEST("is forgotten when its round was answered, and its list") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  rounds_by_hand(s, true);
+  struct actor *d = DEPART(a);
+  cancel(d);
+  HEARD(d, "refused: cancelled");
+  answers_round(s);
+  HEARD(d, "");
+  names(s, "2 ready");
+  HEARD(d, "forgotten");
+  SENT(s, "remove 2");
+  END(s);
+}
+
 /* Connections. */
 
 TEST("lists in the next connection where the answer was lost") {

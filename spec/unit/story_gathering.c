@@ -606,6 +606,52 @@ TEST("is refused where an older `ready` may not be deleted") {
   END(s);
 }
 
+TEST("refuses none of the others for that, nor one that was let in") {
+  struct stage *s = BEGIN();
+  together(s);
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  struct actor *few = ACQUIRE(s, .lock = MEMBER, .permits = 9);
+  apart(s);
+  made(s, 2);
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  made(s, 3);
+  made(s, 4);
+  shows(s, "2 3 4");
+  SENT(s, "get 2, mkdir /lock/ready for good, get 3, get 4");
+  answers(s, "get 2", REPLY_NO_AUTH);
+  SENT(s, "exists 2");
+  HEARD(a, "");
+  release(few); /* (it holds nothing) */
+  struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
+  answers(s, "mkdir /lock/ready for good", REPLY_NO_AUTH);
+  HEARD(a, "refused: auth");
+  HEARD(b, "refused: auth");
+  HEARD(few, "");
+  HEARD(late, "");
+  END(s);
+}
+
+TEST("is let in by somebody else's `ready` though its own may not be made") {
+  struct stage *s = BEGIN();
+  together(s);
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  apart(s);
+  made(s, 2);
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  made(s, 3);
+  shows(s, "2 3");
+  confirms(s, "get 2");
+  changed(s, "ready");
+  answers(s, "mkdir /lock/ready for good", REPLY_NO_AUTH);
+  HEARD(a, "granted");
+  HEARD(b, "");
+  confirms(s, "get 3");
+  HEARD(b, "granted");
+  END(s);
+}
+
 TEST("does not wait where nobody may list the members, or make a node") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);

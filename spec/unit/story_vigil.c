@@ -311,6 +311,22 @@ TEST("proves again in the next connection") {
   END(s);
 }
 
+TEST("proves anew where the answer to its round was lost") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  struct actor *a = AWAIT(s, .proves = true);
+  SENT(s, "round, get /gate");
+  reconnects(s);
+  SENT(s, "round, round, get /gate");
+  answers_round(s);
+  answers_round(s);
+  passes(s, 200); /* nothing is to be tried again */
+  SENT(s, "");
+  answers(s, "get /gate", REPLY_NO_NODE);
+  HEARD(a, "met");
+  END(s);
+}
+
 /* Until it is there. */
 
 TEST("waits until a node is there, and hears of its making") {
@@ -599,6 +615,20 @@ TEST("waits for contenders where the directory is missing") {
   HEARD(a, "met");
   confirms(s, "unwatch children");
   CHECK_INT(0, counted(s, "watches"));
+  END(s);
+}
+
+TEST("looks for a missing directory a little later if there is no memory") {
+  struct stage *s = BEGIN();
+  struct actor *a = AWAIT(s, .until = CROWD);
+  memory_refuse(1);
+  answers(s, "list and watch", REPLY_NO_NODE);
+  memory_refuse(0);
+  SENT(s, "");
+  passes(s, 100);
+  answers(s, "list and watch", REPLY_NO_NODE);
+  SENT(s, "exists /lock");
+  HEARD(a, "");
   END(s);
 }
 

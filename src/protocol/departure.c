@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static op_handler on_answer;
+static op_handler on_answer, on_proof;
 
 static struct wire *wire_of(const struct departure *d) {
   return d->of->vigils->all->wire;
@@ -31,7 +31,8 @@ static struct wire *wire_of(const struct departure *d) {
 static void settle(struct chore *chore) {
   struct departure *d =
       (struct departure *)((char *)chore - offsetof(struct departure, end));
-  if (d->state != DEPARTURE_OVER || d->op.in_flight) return;
+  if (d->state != DEPARTURE_OVER || d->op.in_flight || d->proof.in_flight)
+    return;
   listing_free(d->others);
   free(d->spot);
   d->others = NULL;
@@ -82,8 +83,13 @@ static void submit(struct departure *d, enum op_kind kind, const char *path) {
   wire_submit(wire_of(d), &d->op);
 }
 
+/* (Whom the first list does not show is not waited for: so it is not older than the
+ * departure, whichever server answers.) */
 static void list(struct departure *d) {
   d->state = DEPARTURE_LISTS;
+  if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
+      !wire_submit(wire_of(d), &d->proof))
+    return;
   submit(d, OP_NAMES, d->path);
 }
 
@@ -203,6 +209,12 @@ static void listed(struct departure *d, const struct listing *listing) {
   wait_for(d, lowest);
 }
 
+static void on_proof(struct op *op, const struct reply *reply) {
+  struct departure *d = op->owner;
+  d->proved = reply_is_committed(reply->rc);
+  if (d->state == DEPARTURE_OVER) chore_add(&wire_of(d)->step, &d->end);
+}
+
 static void on_answer(struct op *op, const struct reply *reply) {
   static const struct listing empty;
   struct departure *d = op->owner;
@@ -215,6 +227,8 @@ static void on_answer(struct op *op, const struct reply *reply) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE)
       wire_trouble(wire_of(d), "cannot delete", op->path, rc);
     finish(d, true);
+  } else if (!d->others && !d->proved) {
+    wire_retry(wire_of(d)); /* its round was not committed */
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);
   } else if (rc == REPLY_OK && reply->listing) {
@@ -239,6 +253,10 @@ void departure_begin(struct departures *all, struct departure *d) {
   d->others = NULL;
   d->spot = NULL;
   d->op = (struct op){.handler = on_answer};
+  d->proof = (struct op){.kind = OP_HEARTBEAT,
+                         .handler = on_proof,
+                         .owner = d,
+                         .path = wire_of(d)->heartbeat_path};
   timer_init(&d->deadline.timer);
   d->deadline.due = too_late;
   d->next = all->first;

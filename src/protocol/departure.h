@@ -45,6 +45,8 @@ struct departure {
   bool inside; /* our node was not released */
   struct deadline deadline;
   struct op op;
+  struct op proof; /* a committed no-op before the first list ... */
+  bool proved;     /* ... and that is what it was */
   struct vigil vigil;
   struct listing *others; /* whom it waits for; NULL: not known yet */
   char *spot;             /* the path of the one, or of `ready` */

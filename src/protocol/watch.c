@@ -304,6 +304,10 @@ static void on_reply(struct op *op, const struct reply *reply) {
   end_enquiry(w);
 }
 
+/* (Not 0, as of a node that is not there: events may come of a watch that was left
+ * at a server, for there was no memory to take it away.) */
+enum { NEVER_READ = -1 };
+
 /* A watch of our own node has its quota with the node. */
 static size_t quota_of(const struct watch *w) {
   size_t length = w->of->length + 1 + strlen(w->name);
@@ -318,6 +322,7 @@ static struct watch *make(struct watches *watches, const char *name) {
   w->of = watches;
   w->watchers_end = &w->watchers;
   w->hash = hash_of(name);
+  w->czxid = NEVER_READ;
   w->end = (struct chore){.run = destroy};
   w->next = watches->first;
   watches->first = w;

@@ -1,0 +1,440 @@
+-- Who leads: asked once, or told at each change.
+local new_scheduler = require "support.scheduler".new
+local start_proxy = require "support.proxy".start
+local support = require "support"
+local connect = support.connect
+
+local path
+
+local function start()
+  support.start()
+  path = support.path()
+end
+
+-- Whatever fn is told: `{ leader, message, code }`, in order.
+local function observe(session, options)
+  local told = {}
+  local election = session:election(path, options)
+  told.ticket = election:leader(function(leader, message, code)
+    told[#told + 1] = { leader or false, message, code }
+  end)
+  return told
+end
+
+local function await(session, told, n)
+  support.step_until(session, function() return #told >= n end, 10,
+    n .. " changes told")
+  assert.equal(n, #told)
+  return told[n][1], told[n][2], told[n][3]
+end
+
+-- Another session leads: its guard.
+local function lead(data, options)
+  local session = connect()
+  local guard = assert(session:election(path, options):campaign { timeout = 30,
+    data = data })
+  return support.closing(guard, guard.release), session
+end
+
+-- How many requests a session has made, beside heartbeats.
+local function count_requests(session)
+  local requests
+  support.while_quiet({ session }, function(heartbeats, nudges)
+    requests = session:stats().requests - heartbeats - nudges
+  end)
+  return requests
+end
+
+local function step_for(session, seconds)
+  local deadline = support.now() + seconds
+  support.step_until(session, function() return support.now() > deadline end)
+end
+
+-- Nothing is told, and, once it watches, nothing asked.
+local function is_quiet(session, told)
+  local n = #told
+  step_for(session, 0.1)
+  local before = count_requests(session)
+  step_for(session, 0.2)
+  assert.equal(before, count_requests(session))
+  assert.equal(n, #told)
+end
+
+describe("leader()", function()
+  before_each(start)
+  after_each(support.finish)
+
+  it("is nil where nobody leads, and makes nothing", function()
+    local election = connect():election(path)
+    assert.equal(1, select("#", election:leader()))
+    assert.is_nil((election:leader()))
+    assert.is_false(support.zk():exists(path))
+  end)
+
+  it("tells who leads, not who waits", function()
+    local guard, session = lead "the leader"
+    local waiting = connect():election(path)
+    waiting:campaign_async(function() end)
+    support.wait_for_queue(path, 2)
+    local row = session:contenders(path)[1]
+    assert.same({ data = "the leader", token = guard:token(),
+      session = session:id(), since = row.created }, waiting:leader())
+    assert.is_true(math.abs(waiting:leader().since - os.time()) < 60)
+    waiting:cancel()
+  end)
+
+  it("tells a mutex's holder, and has its size in place of large data",
+    function()
+      local holder = connect():mutex(path)
+      local guard = assert(holder:acquire { data = ("x"):rep(1000000) })
+      local leader = connect():election(path):leader()
+      assert.equal(guard:token(), leader.token)
+      assert.equal(1000000, leader.size or #leader.data)
+    end)
+
+  it("sees the nodes of its layout only", function()
+    local session = connect()
+    lead "curator's"
+    assert.is_nil((session:election(path, { layout = "kazoo" }):leader()))
+    local kazoo = lead("kazoo's", { layout = "kazoo" })
+    local election = connect():election(path, { layout = "kazoo" })
+    assert.equal("kazoo's", election:leader().data)
+    assert.equal("curator's", connect():election(path):leader().data)
+    kazoo:release { wait = true }
+    assert.is_nil((election:leader()))
+  end)
+
+  it("passes over what no session owns", function()
+    local zk = support.zk()
+    zk:make(path)
+    local bystander = zk:create(path .. "/x-lock-0000000000")
+    local election = connect():election(path)
+    assert.is_nil((election:leader()))
+    lead "me"
+    assert.equal("me", election:leader().data)
+    zk:delete(bystander)
+  end)
+
+  it("is disconnected while there is no server", function()
+    local proxy = start_proxy()
+    local session = connect { hosts = proxy.hosts }
+    local election = session:election(path)
+    proxy:refuse()
+    support.step_until(session, function()
+      return session:state() == "suspended"
+    end)
+    local leader, message, code = election:leader()
+    assert.is_nil(leader)
+    assert.equal("disconnected", code)
+    assert.matches("no server could be asked who leads " .. path, message, 1,
+      true)
+    proxy:heal()
+  end)
+end)
+
+describe("leader(fn)", function()
+  before_each(start)
+  after_each(support.finish)
+
+  it("returns at once, and tells from step() that nobody leads", function()
+    local session = connect()
+    local told = observe(session)
+    support.sleep(0.05)
+    assert.equal(0, #told)
+    local leader, message = await(session, told, 1)
+    assert.is_false(leader)
+    assert.is_nil(message)
+    is_quiet(session, told)
+  end)
+
+  it("tells who leads now, and nothing again while nothing changes", function()
+    local guard = lead "me"
+    local session = connect()
+    local told = observe(session)
+    local leader = await(session, told, 1)
+    assert.same({ "me", guard:token() }, { leader.data, leader.token })
+    is_quiet(session, told)
+    session:mutex(support.path()):acquire(30):release { wait = true }
+    assert.equal(1, #told)
+  end)
+
+  it("tells each change: a handover, nobody, a new one", function()
+    local session = connect()
+    local told = observe(session)
+    await(session, told, 1)
+    local first = lead "first"
+    assert.equal("first", await(session, told, 2).data)
+    local other = connect()
+    local second
+    other:election(path):campaign_async({ data = "second" }, function(guard)
+      second = guard
+    end)
+    support.wait_for_queue(path, 2)
+    is_quiet(session, told)
+    first:release()
+    support.step_until(other, function() return second end)
+    local leader = await(session, told, 3)
+    assert.same({ "second", second:token() }, { leader.data, leader.token })
+    second:release()
+    assert.is_false(await(session, told, 4))
+    is_quiet(session, told)
+    local third = lead "third"
+    assert.equal("third", await(session, told, 5).data)
+    third:release()
+    assert.is_false(await(session, told, 6))
+  end)
+
+  it("is told of the same one again when it has another token", function()
+    local guard, owner = lead "me"
+    local session = connect()
+    local told = observe(session)
+    local before = await(session, told, 1)
+    guard:release { wait = true }
+    guard = assert(owner:election(path):campaign { data = "me" })
+    support.step_until(session, function()
+      local last = told[#told][1]
+      return last and last.token == guard:token()
+    end)
+    assert.equal(before.data, told[#told][1].data)
+    guard:release()
+  end)
+
+  it("tells of leaders of its layout", function()
+    for _, layout in ipairs { "kazoo", "latch" } do
+      path = support.path()
+      local session = connect()
+      local told = observe(session, { layout = layout })
+      await(session, told, 1)
+      local guard = lead(layout, { layout = layout })
+      assert.equal(layout, await(session, told, 2).data)
+      lead "curator's"
+      guard:release()
+      assert.is_false(await(session, told, 3))
+      is_quiet(session, told)
+    end
+  end)
+
+  it("does not ask again and again beside what does not lead", function()
+    local zk = support.zk()
+    zk:make(path)
+    local nodes = {}
+    for i, marker in ipairs { "-lock-", "-lease-", "__lock__", "-x-" } do
+      nodes[i] = zk:create(path .. "/x" .. marker .. "000000000" .. i)
+    end
+    local session = connect()
+    local told = observe(session)
+    assert.is_false(await(session, told, 1))
+    is_quiet(session, told)
+    lead "me"
+    assert.equal("me", await(session, told, 2).data)
+    for _, node in ipairs(nodes) do zk:delete(node) end
+    is_quiet(session, told)
+  end)
+
+  it("costs one watch beside 20 candidates, and two requests a change",
+    function()
+      local sessions, guards = {}, {}
+      for i = 1, 20 do
+        sessions[i] = connect()
+        sessions[i]:election(path):campaign_async(function(guard)
+          guards[i] = guard
+        end)
+        support.wait_for_queue(path, i)
+      end
+      local session = connect()
+      local told = observe(session)
+      await(session, told, 1)
+      for i = 1, 5 do
+        is_quiet(session, told)
+        assert.equal(1, session:stats().watches)
+        support.step_until(sessions[i], function() return guards[i] end)
+        assert.equal(guards[i]:token(), told[i][1].token)
+        local before = count_requests(session)
+        guards[i]:release()
+        await(session, told, i + 1)
+        step_for(session, 0.05)
+        print(count_requests(session)-before)
+      end
+      for i = 6, 20 do sessions[i]:close() end
+      told.ticket:cancel()
+    end)
+
+  it("is for several: each has its own", function()
+    local session = connect()
+    local one, two = observe(session), observe(session)
+    await(session, one, 1)
+    await(session, two, 1)
+    one.ticket:cancel()
+    lead "me"
+    await(session, two, 2)
+    assert.equal(1, #one)
+    two.ticket:cancel()
+  end)
+
+  it("is told nothing more once it is cancelled", function()
+    local session = connect()
+    local early = observe(session)
+    early.ticket:cancel()
+    local told = observe(session)
+    await(session, told, 1)
+    told.ticket:cancel()
+    told.ticket:cancel()
+    local guard = lead "me"
+    local inside = { n = 0 }
+    inside.ticket = session:election(path):leader(function()
+      inside.n = inside.n + 1
+      inside.ticket:cancel()
+    end)
+    support.step_until(session, function() return inside.n > 0 end)
+    guard:release { wait = true }
+    lead "another"
+    support.step_until(session, function()
+      return session:stats().watches == 0
+    end)
+    assert.same({ 0, 1, 1 }, { #early, #told, inside.n })
+    session:close()
+    assert.same({ 0, 1, 1 }, { #early, #told, inside.n })
+    told.ticket:cancel()
+  end)
+
+  it("hears of the session's end, once", function()
+    lead "me"
+    local session = connect()
+    local told = observe(session)
+    await(session, told, 1)
+    local asking = observe(session)
+    session:close()
+    for _, each in ipairs { told, asking } do
+      local last = each[#each]
+      assert.is_false(last[1])
+      assert.equal("closed", last[3])
+      assert.equal("zklock: the session was closed while it asked who leads "
+        .. path, last[2])
+    end
+    assert.same({ 2, 1 }, { #told, #asking })
+  end)
+
+  it("hears that it may not know", function()
+    local zk = support.zk()
+    zk:make((path:match "^(.*)/"))
+    zk:create(path, { acl = { { perms = 30, scheme = "world",
+      id = "anyone" } } })
+    local child = zk:create(path .. "/x")
+    local session = connect()
+    local told = observe(session)
+    local _, message, code = await(session, told, 1)
+    assert.equal("auth", code)
+    assert.matches("refused to say who leads " .. path, message, 1, true)
+    zk:delete(child)
+    zk:delete(path)
+  end)
+
+  it("goes on when the connection has been lost, and tells what is new",
+    function()
+      local proxy = start_proxy()
+      local session = connect { hosts = proxy.hosts }
+      local guard = lead "first"
+      local told = observe(session)
+      await(session, told, 1)
+      for i = 1, 3 do
+        proxy:refuse()
+        support.step_until(session, function()
+          return session:state() == "suspended"
+        end)
+        local late = i == 1 and observe(session)
+        guard:release { wait = true }
+        guard = lead("later" .. i)
+        session:step()
+        assert.equal(i, #told)
+        proxy:heal()
+        assert.equal("later" .. i, await(session, told, i + 1).data)
+        if late then
+          assert.equal("later1", await(session, late, 1).data)
+          late.ticket:cancel()
+        end
+      end
+    end)
+
+  it("goes on when its session has expired", function()
+    local proxy = start_proxy()
+    local session = connect { hosts = proxy.hosts, session_timeout = 1 }
+    local guard = lead "first"
+    local told = observe(session)
+    await(session, told, 1)
+    proxy:freeze()
+    support.sleep(0.1)
+    guard:release { wait = true }
+    lead "second"
+    support.sleep(4)
+    proxy:heal()
+    proxy:cut()
+    assert.equal("second", await(session, told, 2).data)
+    assert.equal(1, session:stats().expiries)
+  end)
+
+  it("tells the newest when fn has returned, if that waits", function()
+    if support.is_51 then return end -- nothing can
+    local scheduler = new_scheduler()
+    scheduler.watch = function() end -- see below
+    local session = connect { loop = scheduler.adapter }
+    local first = lead "first"
+    local told, inside, go_on = {}, 0, false
+    local election = session:election(path)
+    local function fn(leader)
+      inside = inside + 1
+      assert(inside == 1)
+      while #told == 0 and not go_on do scheduler:sleep(0.001) end
+      told[#told + 1] = leader and leader.data
+      inside = inside - 1
+    end
+    scheduler:spawn(function() election:leader(fn) end)
+    local function turn_until(condition)
+      support.wait_until(function()
+        scheduler:turn(0)
+        -- (Callbacks may wait: each step is a task.)
+        scheduler:spawn(session.step, session)
+        return condition()
+      end)
+    end
+    turn_until(function() return inside == 1 end)
+    first:release { wait = true }
+    local second = lead "second"
+    second:release { wait = true }
+    lead "third"
+    go_on = true
+    turn_until(function() return #told == 2 end)
+    assert.same({ "first", "third" }, told)
+  end)
+
+  it("goes on when fn raises, and step() raises it", function()
+    local session, calls = connect(), 0
+    local guard = lead "me"
+    session:election(path):leader(function()
+      calls = calls + 1
+      error("ouch", 0)
+    end)
+    local raised = {}
+    local function step_until(n)
+      support.wait_until(function()
+        local ok, problem = pcall(session.step, session)
+        if not ok then raised[#raised + 1] = problem:match "^[^\n]*" end
+        return #raised == n
+      end)
+    end
+    step_until(1)
+    guard:release()
+    step_until(2)
+    assert.same({ "ouch", "ouch" }, raised)
+    assert.equal(2, calls)
+  end)
+
+  it("is nothing that keeps a session from being collected", function()
+    local session = connect()
+    local weak = setmetatable({ session }, { __mode = "k" })
+    observe(session)
+    session:close()
+    session = nil
+    support.collect()
+    assert.is_nil(next(weak) and session)
+  end)
+end)

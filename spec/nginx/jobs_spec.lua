@@ -1,0 +1,171 @@
+-- Jobs of nginx's timers: one worker of all leads, or one of all is first.
+local nginx = require "nginx.server"
+local support = require "support"
+
+-- %s: the path.
+local JOBS = [[
+  lua_shared_dict jobs 1m;
+  init_worker_by_lua_block {
+    local jobs = ngx.shared.jobs
+    local function of_worker()
+      return session { session_timeout = 2 }
+    end
+
+    local function lead(guard)
+      jobs:set("leader", ngx.worker.pid() .. " " .. guard:token())
+      while guard:is_held() and not ngx.worker.exiting() do
+        ngx.sleep(0.01)
+      end
+    end
+    local function stop_at_exit(premature, election)
+      if premature then election:stop() end
+    end
+    ngx.timer.at(0, function()
+      local election = of_worker():election "%s"
+      ngx.timer.every(3600, stop_at_exit, election)
+      assert(election:run(lead))
+    end)
+
+    local function job()
+      ngx.update_time()
+      local began = ngx.now()
+      local stay = jobs:get "stay"
+      if stay then jobs:set("staying", ngx.worker.pid()) end
+      ngx.sleep(stay or 0.02)
+      ngx.update_time()
+      jobs:rpush("runs", began .. " " .. ngx.now() .. " " .. ngx.worker.pid())
+    end
+    ngx.timer.every(0.02, function(premature)
+      if premature then return end
+      local ran, message, code = of_worker():once("%s-once",
+        { per = 0.5, timeout = 0 }, job)
+      assert(ran ~= nil or code == "timeout", message)
+    end)
+  }
+]]
+
+local SERVER = [[
+  location = /leader { content_by_lua_block {
+    ngx.print(ngx.shared.jobs:get "leader" or "")
+  } }
+  location = /stay { content_by_lua_block {
+    ngx.shared.jobs:set("stay", tonumber(ngx.var.arg_seconds))
+  } }
+  location = /staying { content_by_lua_block {
+    ngx.print(ngx.shared.jobs:get "staying" or "")
+  } }
+  location = /runs { content_by_lua_block {
+    for _ = 1, ngx.shared.jobs:llen "runs" do
+      ngx.say(ngx.shared.jobs:lpop "runs")
+    end
+  } }
+]]
+
+local missing = nginx.missing()
+
+describe("jobs of nginx's timers", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local server, path
+
+  local function start(workers)
+    path = support.path()
+    server = nginx.start { http = JOBS:gsub("%%s", path), server = SERVER,
+      workers = workers }
+    support.wait_for_queue(path, workers)
+  end
+
+  -- Its process id, and the token: of one with a larger one than `than`.
+  local function await_leader(than)
+    local pid, token
+    support.wait_until(function()
+      -- (Whom the request went to may have been killed.)
+      pid, token = (server:get "/leader" or ""):match "(%d+) (%d+)"
+      return pid and token > (than or "")
+    end, 10, "a leader")
+    return tonumber(pid), token
+  end
+
+  local function has(list, wanted)
+    for _, item in ipairs(list) do
+      if item == wanted then return true end
+    end
+  end
+
+  it("pass leadership on when the workers are replaced, and keep none alive",
+    function()
+      start(3)
+      local leader, token = await_leader()
+      for _ = 1, 4 do
+        local old = server:workers()
+        assert.is_true(has(old, leader))
+        server:signal "HUP"
+        nginx.await_end(old)
+        support.wait_for_queue(path, 3)
+        leader, token = await_leader(token)
+        if has(old, leader) then -- an old one that led for a moment
+          leader, token = await_leader(token)
+        end
+      end
+      server:signal "QUIT"
+      nginx.await_end { server.master }
+      support.wait_for_queue(path, 0)
+      assert.are.equal("", server:complaints())
+    end)
+
+  it("pass leadership on when the leader is killed", function()
+    start(2)
+    server.may_complain = true -- nginx tells of it
+    local leader, token = await_leader()
+    server:signal("KILL", leader)
+    local heir = await_leader(token)
+    assert.are_not.equal(leader, heir)
+    support.wait_for_queue(path, 2)
+    assert.is_nil(server:complaints():find "%[error%]")
+  end)
+
+  -- Waits for `count` more of them, by `runs`, which has all.
+  local function await_runs(runs, count)
+    local enough = #runs + count
+    support.wait_until(function()
+      for began, ended, pid in (server:get "/runs" or "")
+          :gmatch "(%S+) (%S+) (%d+)\n" do
+        runs[#runs + 1] = { began = tonumber(began), ended = tonumber(ended),
+          pid = tonumber(pid) }
+      end
+      return #runs >= enough
+    end, 20, count .. " more runs")
+  end
+
+  it("run once in a period, though workers are replaced and killed",
+    function()
+      start(3)
+      server.may_complain = true
+      local runs = {}
+      await_runs(runs, 2)
+      local old = server:workers()
+      server:signal "HUP"
+      nginx.await_end(old)
+      await_runs(runs, 2)
+      server:must "/stay?seconds=60"
+      local busy
+      support.wait_until(function()
+        busy = tonumber((server:must "/staying"))
+        return busy
+      end, 10, "a run")
+      server:must "/stay"
+      await_runs(runs, 0)
+      server:signal("KILL", busy)
+      local count = #runs
+      await_runs(runs, 3)
+      for i = 2, #runs do
+        -- (Both say milliseconds.)
+        assert.is_true(runs[i].began - runs[i - 1].ended > 0.49)
+        assert.is_true(i <= count or runs[i].pid ~= busy)
+      end
+      assert.is_nil(server:complaints():find "%[error%]")
+    end)
+end)

@@ -81,12 +81,13 @@ function Barrier:wait_async(how, callback)
   check.callback(callback, "the callback of wait_async")
   local timeout = options.read_timeout(how, "wait options")
   local scope = open_engine(self).adapters:scope()
-  local wait, item = begin(self, timeout), { fn = callback, scope = false }
-  vigils.enter(wait, scope, function(...)
+  local ticket = setmetatable({ _wait = begin(self, timeout) }, Ticket)
+  local item = { fn = callback, scope = false }
+  vigils.enter(ticket._wait, scope, function(...)
     if not item.fn then return end
     self._engine.events:call(item, outcome(self, timeout, ...))
   end)
-  return setmetatable({ _wait = wait }, Ticket)
+  return ticket
 end
 
 --- Ends every wait that was begun through this object, with "cancelled".

@@ -123,7 +123,8 @@ return {
       turn = false,
       wait = false, -- for what is watched
     }
+    local ticket = setmetatable({ _observer = self }, Ticket)
     ask(self)
-    return setmetatable({ _observer = self }, Ticket)
+    return ticket
   end,
 }

@@ -31,16 +31,10 @@ end
 -- reason; once more, if it is interrupted.  `scope`: the request that it ends
 -- with, if there is one.
 function vigils.enter(wait, scope, callback)
-  wait.scope = scope or false
-  if scope then scope:add(scope.waits, wait) end
-  wait.callback = function()
-    if scope then scope:remove(scope.waits, wait) end
+  return waits.listen(wait, scope, function()
     if wait.code then return callback(nil, wait.code, wait.reason or nil) end
     callback(true)
-  end
-  wait.adapter = wait.engine.adapters:expect(wait)
-  waits.enter(wait)
-  return wait
+  end)
 end
 
 --- A wait for what becomes of `path`, to be suspended in or entered.  (Who does
@@ -49,6 +43,10 @@ function vigils.prepare(engine, what, path, seconds, known)
   local patient = seconds ~= 0
   if not patient then seconds = engine:patience() end
   return vigils.new(engine, engine.core.await, what, path, seconds, patient,
+    known, core.awaiting())
+end
+
+return vigils.new(engine, engine.core.await, what, path, seconds, patient,
     known, core.awaiting())
 end
 

@@ -677,9 +677,9 @@ describe("Our double barrier", function()
 
   it("goes whether the others do or not, if its time is over", function()
     for _, peer in ipairs { curator[1], kazoo[1] } do
-      local path, ledger, ours = support.path(), new_ledger(), nil
+      local path, ledger = support.path(), new_ledger()
+      local ours = start_waiting(path, 2)
       support.zk():make(path)
-      ours = start_waiting(path, 2)
       begin_to_enter(peer, path, 2, ledger, "theirs")
       ours:enter()
       assert.is_true(ours:outcome())

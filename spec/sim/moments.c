@@ -37,16 +37,14 @@ static int64_t peace_since(const struct world *w, const struct process *p) {
 
 /* The oldest view that counts: of one that proves what it sees, the state that was
  * committed when it began; of the others what their server had shown, for servers
- * may lag.  In a new session a server may have nothing of that: NOBODY. */
+ * may lag.  (A new session is a transaction, too, and its server has seen that.) */
 static int oldest_view(const struct wait *wait) {
-  if (wait->vigil.proves) return wait->since;
-  return wait->session == wait->process->library.session ? wait->seen : NOBODY;
+  return wait->vigil.proves ? wait->since : wait->seen;
 }
 
 /* Was it so, or not so, at any moment that counts? */
 static bool was_ever(struct world *w, const struct wait *wait, bool met) {
   int view = oldest_view(wait);
-  if (view == NOBODY) return true;
   for (; view <= w->zoo.history.log_count; view++)
     if (wait_is_met(w, wait, view) == met) return true;
   return false;
@@ -197,14 +195,32 @@ static bool is_complete(const struct world *w, const struct lock *lock,
   return false;
 }
 
+/* All who were counted are let in, however late they hear of it: `ready` stays while
+ * one of them is there.  (Unless somebody has other rules.) */
+static bool was_let_in(const struct world *w, const struct lock *lock,
+                       const struct znode *own) {
+  const struct history *h = &w->zoo.history;
+  int child = history_first_child(h, lock->directory);
+  for (; child != NO_NODE; child = h->nodes[child].sibling) {
+    const struct znode *ready = &h->nodes[child];
+    if (!is_ready(w, ready) || ready->made < own->made) continue;
+    if (node_is_there(ready) || h->log[ready->gone].request != NOBODY)
+      return true;
+  }
+  return false;
+}
+
 static void check_late(struct world *w, const struct acquisition *a, int own) {
   const struct history *h = &w->zoo.history;
   int64_t since = peace_since(w, a->process);
   if (since == NEVER || !node_is_there(&h->nodes[own])) return;
   since = later(since, h->log[h->nodes[own].made].at);
-  if (w->now > since + limit(w) &&
-      is_complete(w, lock_of(w, a), w->now - limit(w)))
+  if (w->now <= since + limit(w)) return;
+  if (is_complete(w, lock_of(w, a), w->now - limit(w)))
     violate(w, "(%d) has waited in vain, and enough are there",
+            number_of(w, a));
+  else if (was_let_in(w, lock_of(w, a), &h->nodes[own]))
+    violate(w, "(%d) has waited in vain, and others were let in",
             number_of(w, a));
 }
 

@@ -88,7 +88,6 @@ static struct wait *new_wait(struct world *w, struct process *p, int user,
   wait->path = path;
   wait->since = w->zoo.history.log_count;
   wait->seen = p->library.seen;
-  wait->session = p->library.session;
   wait->begun_at = w->now;
   wait->vigil = (struct vigil){.path = paths_text(&w->paths, path),
                                .kind = kind,

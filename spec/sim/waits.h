@@ -16,9 +16,8 @@ struct wait {
   struct process *process;
   int user; /* NOBODY: an onlooker */
   int path;
-  int since;   /* so much was committed when it began, */
-  int seen;    /* and of that its server had shown so much, */
-  int session; /* to this session */
+  int since; /* so much was committed when it began, */
+  int seen;  /* and of that its server had shown so much */
   int64_t begun_at;
   bool cancelled, ended;
 };

@@ -22,7 +22,7 @@ return function(hands)
     local dice = random(100)
     if dice <= 10 then return 0 end
     if dice <= 55 then return random() * 0.3 end
-    if dice <= 70 then return nil end
+    if dice <= 65 then return nil end
     return 0.3 + random() * 2
   end
 
@@ -52,9 +52,9 @@ return function(hands)
     local dice = random(100)
     if dice <= 5 then
       barrier.lock:is_set()
-    elseif dice <= 20 then
+    elseif dice <= 25 then
       order(barrier, owner, "lift")
-    elseif dice > 45 or order(barrier, owner, "set") and chance(50)
+    elseif dice > 55 or order(barrier, owner, "set") and chance(50)
       and session == hands.session() then
       wait(barrier, owner)
     end
@@ -63,11 +63,12 @@ return function(hands)
   -- Double barriers.
 
   local function enter(gate, owner)
-    local timeout = chance(5) and 0 or 0.02 + random() ^ 2 * 1.5
+    local timeout = chance(5) and 0 or 0.02 + random() ^ 2
     local number = begin(gate, owner, timeout)
     local options = { timeout = timeout,
       max_hold = chance(4) and 0.05 + random() * 0.2 or nil }
-    local apart, guard, code = chance(20), nil, nil
+    local apart = chance(20)
+    local guard, _, code
     if apart then
       guard, _, code = hands.by_ticket(gate, "enter_async", options)
     else
@@ -145,7 +146,7 @@ return function(hands)
 
   local function at_gate(owner)
     local session, n = hands.session(), random(2, 3)
-    local path = hands.root .. "/gate-" .. n
+    local path = ("%s/gate-%d-%d"):format(hands.root, n, random(PATHS))
     local gate = { paths = { path }, mode = "M" .. n, kind = "gate-" .. n,
       lock = session:double_barrier(path, n), session = session }
     local hold = enter(gate, owner)

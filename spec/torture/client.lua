@@ -245,8 +245,8 @@ end
 -- one may close the session; a closed one must not be used.)
 local function turn(owner)
   local dice = random(100)
-  if dice <= 12 then return barriers.at_barrier(owner) end
-  if dice <= 27 then return barriers.at_gate(owner) end
+  if dice <= 18 then return barriers.at_barrier(owner) end
+  if dice <= 36 then return barriers.at_gate(owner) end
   return at_lock(owner)
 end
 

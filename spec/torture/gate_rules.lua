@@ -111,10 +111,13 @@ local function most_seen(list, member)
   return most
 end
 
+local function last_heard(member)
+  return math.max(member.begun, member.ended or 0, member.last or 0)
+end
+
 local function judge_entering(self, witness, path, members)
   for _, member in ipairs(members) do
-    member.gone = member.gone
-      or self.calm_after(member.last or member.ended or member.begun)
+    member.gone = member.gone or self.calm_after(last_heard(member))
   end
   table.sort(members, function(a, b) return a.begun < b.begun end)
   local list = gatherings(members)

@@ -6,8 +6,8 @@
 --                                      CODES: refusals that may come of it
 --     refused N CODE
 --     granted N SESSION
---     passed N                         what is no acquisition (a barrier's set,
---                                      lift and wait, a leave) ends with true
+--     passed N                         what is no acquisition (kinds barrier,
+--                                      set, lift, leave) has ended with true
 --     hold N PATH MODE TOKEN TURN NODE
 --                                      W: alone, R: shared, P3: of 3 permits,
 --                                      M3: one of 3 members
@@ -18,7 +18,7 @@
 --     abandoned N                      nobody refers to it any more
 --     settled BEFORE                   the nodes of all that had ended before
 --                                      are gone
---     leader N PATH TOKEN              observer N is told who leads; "-": nobody
+--     leader N PATH TOKEN              observer N hears who leads; "-": nobody
 --     closed                           the session was closed with all it held
 --     event NAME                       as session:on tells it
 --     end                              the process has ended by itself

@@ -109,7 +109,9 @@ end
 function commands.lift(host) return remove_all_like(host, "/barrier%-%d$") end
 
 --- Of all double barriers what lets their members in.
-function commands.shut(host) return remove_all_like(host, "/gate%-%d/ready$") end
+function commands.shut(host)
+  return remove_all_like(host, "/gate%-%d%-%d/ready$")
+end
 
 function commands.write(host)
   return with_client(host, function(zk)

@@ -266,7 +266,8 @@ function facts:released(client, entry)
   if entry[2] == "lost" then
     self:count "losses told by release"
     hold.told = true
-  elseif entry[2] ~= "handed" and (hold.said_false or hold.lost) and not client.closed_since(hold) then
+  elseif entry[2] ~= "handed" and (hold.said_false or hold.lost)
+    and not client.closed_since(hold) then
     hold.told = true -- wrongly
     self:violation("loss", "%s: %s was released as if it had not been lost",
       client.name, entry[1])

@@ -46,21 +46,4 @@ function vigils.prepare(engine, what, path, seconds, known)
     known, core.awaiting())
 end
 
-return vigils.new(engine, engine.core.await, what, path, seconds, patient,
-    known, core.awaiting())
-end
-
---- Suspends the caller: true; or nil, a code and the reason, if there is one.
-function vigils.await(engine, what, path, seconds, known)
-  local adapter = engine.adapters:for_waiting()
-  return vigils.suspend(vigils.prepare(engine, what, path, seconds, known),
-    adapter)
-end
-
---- Returns at once, a wait: `callback` gets what await() would return.
-function vigils.begin(engine, what, path, seconds, known, callback, scope)
-  return vigils.enter(vigils.prepare(engine, what, path, seconds, known),
-    scope, callback)
-end
-
 return vigils

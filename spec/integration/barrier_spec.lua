@@ -173,7 +173,8 @@ describe("A barrier", function()
       .. path .. "/a: not authenticated", "auth" }, { ok, message, code })
     allow(31)
     -- Who may not read it does not pass.
-    zk:set_acl(path .. "/a", { { perms = 30, scheme = "world", id = "anyone" } })
+    zk:set_acl(path .. "/a",
+      { { perms = 30, scheme = "world", id = "anyone" } })
     assert.equal("timeout", select(3, barrier:wait(0)))
     assert.equal("timeout", select(3, barrier:wait(0.05)))
     assert.is_true(barrier:lift())
@@ -193,8 +194,8 @@ describe("A barrier", function()
   it("is one kind of use of its path in a session", function()
     local session, path = connect(), support.path()
     local barrier, mutex = session:barrier(path), session:mutex(path .. "/m")
-    assert.equal(path .. " is used as a barrier by this session, not as a mutex",
-      misuse(function() session:mutex(path) end))
+    assert.equal(path .. " is used as a barrier by this session, not as a "
+      .. "mutex", misuse(function() session:mutex(path) end))
     assert.equal(mutex.path .. " is used as a mutex by this session, not as a "
       .. "barrier", misuse(function() session:barrier(mutex.path) end))
     assert.is_true(session:barrier(path):wait(0))
@@ -357,8 +358,8 @@ describe("Who waits at a barrier", function()
     local session, path = connect(), support.path()
     local barrier = session:barrier(path)
     assert.is_true(barrier:set())
-    local message = "zklock: timed out after %s waiting for the barrier " .. path
-      .. " to be lifted"
+    local message = "zklock: timed out after %s waiting for the barrier "
+      .. path .. " to be lifted"
     for _, seconds in ipairs { 0.2, 0 } do
       for _, how in ipairs { seconds, { timeout = seconds } } do
         local begun = support.now()
@@ -520,8 +521,8 @@ describe("Who waits at a barrier", function()
 
   it("passes though it is set anew at once, and who comes later does not",
     function()
-      local setter, path = connect():barrier(support.path()), nil
-      path = setter.path
+      local path = support.path()
+      local setter = connect():barrier(path)
       local session = connect()
       local barrier = session:barrier(path)
       setter:set()

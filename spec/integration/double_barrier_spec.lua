@@ -252,18 +252,15 @@ describe("A double barrier", function()
     local path, zk = support.path(), support.zk()
     local one = enter(connect(), path, 3)
     kinds.wait_for_nodes(path, 1)
-    for _ = 1, 2 do
-      nobody(0.02, one)
-      zk:create(path .. "/" .. support.path():match "[^/]+$",
-        { ephemeral = true })
-    end
-    await(one)
-    assert.is_true(one.guard:is_held())
-    local leaving = leave(one)
+    local theirs = path .. "/another-client's"
+    zk:create(theirs, { ephemeral = true })
+    nobody(0.02, one)
+    local two = enter(connect(), path, 3)
+    await(one, two)
+    local leaving = leave(two)
+    assert.is_true(one.guard:release())
     nobody(0.05, leaving)
-    for _, name in ipairs(zk:children(path)) do
-      if name:find "^lock%-" then zk:delete(path .. "/" .. name) end
-    end
+    zk:delete(theirs)
     await(leaving)
     assert.is_true(leaving.guard)
   end)
@@ -392,23 +389,24 @@ describe("Who enters a double barrier", function()
   end)
 
   it("hears closed when the session is closed", function()
-    local path, scheduler = support.path(), new_scheduler()
+    local path, other = support.path(), support.path()
+    local scheduler = new_scheduler()
     local session = connect { loop = scheduler.adapter }
     local gate = session:double_barrier(path, 2)
     local told, code, message
     gate:enter_async(function(_, _, why) told = why end)
     scheduler:spawn(function()
       local _
-      _, message, code = session:double_barrier(path .. "/b", 2):enter(60)
+      _, message, code = session:double_barrier(other, 2):enter(60)
     end)
     scheduler:turn()
     kinds.wait_for_nodes(path, 1)
-    kinds.wait_for_nodes(path .. "/b", 1)
+    kinds.wait_for_nodes(other, 1)
     scheduler:spawn(function() session:close() end)
     assert.is_true(scheduler:run())
     assert.same({ "closed", "closed" }, { told, code })
-    assert.equal("zklock: the session was closed while waiting for " .. path
-      .. "/b", message)
+    assert.equal("zklock: the session was closed while waiting for " .. other,
+      message)
     kinds.wait_for_nodes(path, 0)
   end)
 
@@ -441,8 +439,8 @@ describe("Who leaves a double barrier", function()
       await(leaving)
       assert.is_nil(leaving.guard)
       assert.equal("timeout", leaving.code)
-      assert.equal(("zklock: timed out after %s s waiting for the other members "
-        .. "of %s to leave"):format(how, path), leaving.message)
+      assert.equal(("zklock: timed out after %s s waiting for the other "
+        .. "members of %s to leave"):format(how, path), leaving.message)
       assert.is_true(support.now() - begun >= how)
       assert.equal("released", one.guard:state())
       kinds.wait_for_nodes(path, 1)
@@ -462,8 +460,8 @@ describe("Who leaves a double barrier", function()
       local ok, message, code = gate:leave(how)
       assert.is_nil(ok)
       assert.equal("timeout", code)
-      assert.equal("zklock: timed out after 0.1 s waiting for the other members "
-        .. "of " .. path .. " to leave", message)
+      assert.equal("zklock: timed out after 0.1 s waiting for the other "
+        .. "members of " .. path .. " to leave", message)
     end
     assert.is_false(guard:is_held())
     assert.equal(path .. " was not entered by the calling task",

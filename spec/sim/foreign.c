@@ -120,8 +120,9 @@ static enum role role_of(struct world *w, const struct lock *lock) {
   }
 }
 
-/* The members of a double barrier: their nodes are no contenders.  (Curator looks
- * whether all have left, and takes `ready` away when that may be another's.) */
+/* The members of a double barrier: their nodes are no contenders.  (Curator takes
+ * `ready` away when it leaves: also if it waits for nobody, and also if it is
+ * another's by then.) */
 
 static int enter_barrier(struct world *w, const struct foreigner *f,
                          const struct lock *lock) {
@@ -147,6 +148,19 @@ static int members_of(struct world *w, const struct lock *lock) {
   return members_at(w, lock->directory, w->zoo.history.log_count);
 }
 
+static void shut(struct world *w, const struct lock *lock) {
+  int ready = ready_of(w, lock);
+  if (ready == NO_NODE) return;
+  trace(w, NOBODY, "a foreign client takes %s away", NAME_READY);
+  leader_forgets(w, ready);
+}
+
+/* It leaves at once, and does not wait for the others. */
+static void hurry(struct world *w, struct foreigner *f) {
+  shut(w, &w->profile.locks[f->lock]);
+  rest(w, f);
+}
+
 static void gather(struct world *w, struct foreigner *f) {
   const struct lock *lock = &w->profile.locks[f->lock];
   if (w->now >= f->patience || !is_there(w, f->node)) {
@@ -163,11 +177,11 @@ static void gather(struct world *w, struct foreigner *f) {
   count(w, SAW_FOREIGN);
   f->holds += w->now;
   f->state = FOREIGN_HOLDING;
+  if (random_chance(&w->random, 25)) hurry(w, f);
 }
 
 static void depart(struct world *w, struct foreigner *f) {
   const struct lock *lock = &w->profile.locks[f->lock];
-  int ready = ready_of(w, lock);
   if (f->state == FOREIGN_HOLDING) {
     if (w->now < f->holds && is_there(w, f->node)) return;
     leave(w, &f->node);
@@ -179,11 +193,7 @@ static void depart(struct world *w, struct foreigner *f) {
     else if (w->now >= f->patience)
       rest(w, f);
   } else {
-    if (ready != NO_NODE) {
-      trace(w, NOBODY, "a foreign client takes %s away", NAME_READY);
-      leader_forgets(w, ready);
-    }
-    rest(w, f);
+    hurry(w, f);
   }
 }
 

@@ -16,6 +16,9 @@ static void commit(struct world *w, enum transaction_kind kind, int node,
   t->server = server;
   t->rc = rc;
   t->at = w->now;
+  if (kind == DID_CREATE && is_ready(w, &zoo->history.nodes[node]))
+    invariants_invited(w,
+                       lock_of_directory(w, zoo->history.nodes[node].parent));
   for (int i = 0; i < zoo->server_count; i++)
     if (i != zoo->leader) server_deliver(w, i, DELIVER_TRANSACTION, number);
   server_applies(w, zoo->leader, number);

@@ -100,10 +100,11 @@ static void check_wait(struct world *w, const struct wait *wait) {
   int64_t peace = peace_since(w, p);
   if (wait->vigil.until <= p->now)
     violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
-  if (peace == NEVER || w->now <= later(peace, wait->begun_at) + limit(w))
-    return;
-  if (!wait->vigil.patient)
+  if (peace == NEVER) return;
+  if (!wait->vigil.patient &&
+      w->now > later(peace, wait->begun_at) + w->profile.timeout + SECOND)
     violate(w, "<%d> waits, and did not want to", wait_number(w, wait));
+  if (w->now <= later(peace, wait->begun_at) + limit(w)) return;
   int64_t since = met_since(w, wait);
   if (since != NEVER && w->now > later(peace, since) + limit(w))
     violate(w, "<%d> has not been told of what it waits for",
@@ -204,6 +205,7 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct znode *ready = &h->nodes[child];
     if (!is_ready(w, ready) || ready->made < own->made) continue;
+    if (h->log[ready->made].at > w->now - limit(w)) continue;
     if (node_is_there(ready) || h->log[ready->gone].request != NOBODY)
       return true;
   }
@@ -246,6 +248,35 @@ void invariants_not_gathered(struct world *w, const struct acquisition *a,
   if (own == NO_NODE) return;
   if (why == VERDICT_TIMEOUT && a->patient) check_late(w, a, own);
   if (why == VERDICT_BUSY) check_busy(w, a, own);
+}
+
+/* `ready` is made.  Whoever has a node then, and the watch of a `ready` that is not
+ * there, will be told in this connection, and is let in: even if it is gone again
+ * when he looks. */
+void invariants_invited(struct world *w, int lock) {
+  for (int i = w->first_alive; i < w->acquisition_count; i++) {
+    struct acquisition *a = &w->acquisitions[i];
+    const struct contender *c = a->contender;
+    if (a->lock != lock || a->kind != KIND_MEMBER || !c) continue;
+    if (!contender_is_waiting(c) || !contender_is_surely_ours(c) ||
+        !watch_is_of(&c->predecessor, 0))
+      continue;
+    a->invited_in = a->process->session.wire.connection;
+    a->invited_as = c->node.czxid;
+    a->invited_at = w->now;
+  }
+}
+
+static void check_invited(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  const struct contender *c = a->contender;
+  int64_t peace = peace_since(w, p);
+  if (!c || !a->invited_in || a->granted || a->refused) return;
+  if (a->invited_in != p->session.wire.connection ||
+      a->invited_as != c->node.czxid)
+    return;
+  if (peace != NEVER && w->now > later(peace, a->invited_at) + limit(w))
+    violate(w, "(%d) was told to come in, and is outside", number_of(w, a));
 }
 
 /* Departures. */
@@ -320,4 +351,7 @@ void invariants_moments(struct world *w, const struct process *p) {
   for (int i = 0; i < w->parting_count; i++)
     if (w->partings[i].process == p && !w->partings[i].ended)
       check_parting(w, &w->partings[i]);
+  for (int i = p->last_acquisition; i >= w->first_alive;
+       i = w->acquisitions[i].previous)
+    check_invited(w, &w->acquisitions[i]);
 }

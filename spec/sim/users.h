@@ -25,10 +25,12 @@ struct acquisition {
   bool patient, lose_on_suspend;
   bool granted, refused, lost, revoked, alone, removed, forgotten;
   bool released;
-  bool ended;    /* the user goes on to the next */
-  bool followed; /* it waited without a list */
-  bool departs;  /* a member: it has begun to leave with the others */
-  int node;      /* what it was granted for */
+  bool ended;          /* the user goes on to the next */
+  bool followed;       /* it waited without a list */
+  bool departs;        /* a member: it has begun to leave with the others */
+  unsigned invited_in; /* the connection that will tell it to come in, */
+  int64_t invited_at, invited_as; /* for this node of its; 0: none has to */
+  int node;                       /* what it was granted for */
   int64_t token;
   int64_t granted_at;
   unsigned begun_in;  /* the connection in which it was begun, */

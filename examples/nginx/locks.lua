@@ -5,10 +5,9 @@ local locks = {}
 local hosts = os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local shop = ngx.shared.shop
 
--- This worker's one session, opened by its first call.  What a worker that was
--- killed has held passes on after its timeout.
+-- This worker's one session, opened by its first call.
 local function session()
-  return assert(zklock.session(hosts, { session_timeout = 4 }))
+  return assert(zklock.session(hosts))
 end
 
 -- Answers 503 where the lock was not granted; fn did not run then.
@@ -109,16 +108,19 @@ local function tidy()
   shop:set("tidier", ngx.worker.pid())
   ngx.sleep(0.5)
   shop:delete "tidier"
-  local n = shop:incr("tidied", 1, 0)
-  shop:set("tidied " .. n, ("from %.3f to %.3f by worker %d"):format(began,
-    ngx.now(), ngx.worker.pid()))
+  return ("from %.3f to %.3f by worker %d"):format(began, ngx.now(),
+    ngx.worker.pid())
 end
 
 function locks.tidy(premature)
   if premature then return end
-  local ran, message, code = session():once("/example/tidy",
+  local ran, result, code = session():once("/example/tidy",
     { per = 1, timeout = 0 }, tidy)
-  if ran == nil and code ~= "timeout" then ngx.log(ngx.ERR, message) end
+  if ran then
+    shop:set("tidied " .. shop:incr("tidied", 1, 0), result)
+  elseif ran == nil and code ~= "timeout" then
+    ngx.log(ngx.ERR, result)
+  end
 end
 
 function locks.tidied()

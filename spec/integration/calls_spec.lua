@@ -11,9 +11,10 @@ local function public()
   local file = assert(io.open(root .. "/README.md"))
   local api = file:read "*a":match "\n## API\n(.-)\n## "
   file:close()
-  local methods = { session = {}, lock = {}, guard = {} }
+  local methods = { session = {}, lock = {}, guard = {}, election = {},
+    barrier = {}, double_barrier = {} }
   for row in api:gmatch "\n| (`[^|]+) |" do
-    local of = methods[row:match "^`(%l+):"]
+    local of = methods[row:match "^`([%l_]+):"]
     for name in row:gmatch ":([%l_]+)[%({]" do
       if of then of[#of + 1] = name end
     end
@@ -28,12 +29,23 @@ local full = {
     multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
     contenders = { "/a" }, on = { "closed", print }, stat = { "/a" },
     children = { "/a" }, stamp = { "/a", "" }, evict = { "/a", "holder" },
+    election = { "/a", {} }, barrier = { "/a" },
+    double_barrier = { "/a", 1, {} }, once = { "/a", {}, print },
   },
   lock = {
     acquire = { 5 }, try_acquire = { {} }, with_lock = { print, {} },
     acquire_async = { {}, print }, release = { {} },
   },
   guard = { release = { {} }, on_lost = { print }, on_revoke = { print } },
+  election = {
+    campaign = { 5 }, campaign_async = { {}, print }, run = { print, {} },
+    resign = { {} }, leader = { print },
+  },
+  barrier = { wait = { 5 }, wait_async = { {}, print } },
+  double_barrier = {
+    enter = { 5 }, enter_async = { {}, print }, leave = { 5 },
+    leave_async = { {}, print },
+  },
 }
 
 describe("What README calls a method", function()
@@ -51,6 +63,9 @@ describe("What README calls a method", function()
       { "session", session }, { "lock", mutex }, { "lock", multi },
       { "guard", assert(mutex:acquire(30)) },
       { "guard", assert(multi:acquire(30)) },
+      { "election", session:election(support.path()) },
+      { "barrier", session:barrier(support.path()) },
+      { "double_barrier", session:double_barrier(support.path(), 2) },
     }
     local methods, n = public(), 0
     for _, pair in ipairs(things) do

@@ -1,115 +1,13 @@
--- A hook may raise between any two instructions of ours.  Each test does the
--- same thing again and again; the first time the hook strikes at the first
--- instruction of the library's files, then at the second, until the call gets
--- through.  The collector stands still meanwhile.
+-- A hook may raise between any two instructions of ours: see strikes.lua.
+local strikes = require "support.strikes"
 local support = require "support"
 local waits = require "zklock.wait"
 local zklock = require "zklock"
 
--- (Under a hook, or a sanitizer, on a busy machine, a second is a short time.)
-local function connect(options)
-  options = options or {}
-  options.session_timeout = 60
-  return support.connect(options)
-end
-
-local here = debug.getinfo(require "zklock.errors".refusal, "S").source
-  :match "^(.*)errors%.lua$"
-
-local STRIKE = setmetatable({}, { __tostring = function() return "strike" end })
-
-local getinfo, sethook = debug.getinfo, debug.sethook
-
--- In one place the hook strikes at each instruction.  5.3 has nearly the same
--- ones; 5.1 and LuaJIT have some of their own, and are struck at each third.
-local STRIDE = support.in_full and 1
-  or (support.is_53 or support.is_54) and 7 or 3
-
--- What LuaJIT has compiled calls no hooks.
-if rawget(_G, "jit") then require "jit".off() end
-
--- Which functions are the library's.
-local is_ours = setmetatable({}, {
-  __mode = "k",
-  __index = function(known, fn)
-    known[fn] = getinfo(fn, "S").source:sub(1, #here) == here
-    return known[fn]
-  end,
-})
-
--- Calls `fn` with a hook that strikes at the `n`th instruction: true if it got
--- through, and its results.
-local function call(n, fn)
-  local function hook()
-    if not is_ours[getinfo(2, "f").func] then return end
-    n = n - 1
-    if n > 0 then return end
-    sethook()
-    error(STRIKE, 0)
-  end
-  local function through(ok, ...)
-    sethook()
-    if not ok and (...) ~= STRIKE then error((...), 0) end
-    return ok, ...
-  end
-  sethook(hook, "", 1)
-  return through(pcall(fn))
-end
-
--- Is the server looked at?
-local is_thorough = true
-
--- `before()` gives what `fn` and `after` get; `after(ok, …)` looks at it.
-local function at_each_instruction(before, fn, after)
-  collectgarbage()
-  collectgarbage "stop"
-  local ok, problem = pcall(function()
-    local n, got_through = 0
-    repeat
-      n = n + STRIDE
-      local subject = before()
-      got_through = call(n, function() return fn(subject) end)
-      is_thorough = got_through or n % 16 < STRIDE
-      local good, why = pcall(after, subject, got_through)
-      if not good then
-        error(("struck at the instruction %d: %s"):format(n, tostring(why)), 0)
-      end
-    until got_through
-    assert(n > 20, "the hook has struck in vain")
-  end)
-  collectgarbage "restart"
-  is_thorough = true
-  if not ok then error(problem, 0) end
-end
-
--- PUC 5.1 returns from a tail call by an instruction of its own, which is the
--- caller's as much as ours.
-local function forgive(lock, got_through)
-  if support.is_51 and not got_through then pcall(lock.release, lock) end
-end
-
--- Nobody holds or waits for the lock, and the session is as good as new.  What
--- is left at the server stays there: it is looked for at each sixteenth strike,
--- and behind the last.
-local function check_free(session, lock, path)
-  local ok = pcall(lock.release, lock)
-  assert(not ok, "the owner holds it")
-  if is_thorough then
-    lock:acquire(30):release { wait = true }
-    assert.equal(0, #support.zk():queue(path))
-  end
-  support.step_until(session, function()
-    local stats = session:stats()
-    local engine = session._engine
-    return stats.holding == 0 and stats.waiting == 0
-      and not waits.any(engine.waits.answers)
-      and not next(engine.waits.removals)
-      and not next(engine.events.due)
-  end, 5, "a session as good as new")
-  for _, served in pairs(session._engine.adapters.served) do
-    assert.is_nil(next(served.waiting))
-  end
-end
+local STRIKE, at_each_instruction, check_free, connect, forgive =
+  strikes.STRIKE, strikes.at_each_instruction, strikes.check_free,
+  strikes.connect, strikes.forgive
+local sethook = debug.sethook
 
 describe("A hook that raises", function()
   before_each(support.start)

@@ -295,6 +295,136 @@ case("what tools ask is answered", function(env)
   guard:release()
 end)
 
+-- What is built on it.
+
+case("an election is won, known, and resigned", function(env)
+  local session, path = env.connect(), env.path()
+  local election = session:election(path, { data = "me" })
+  same(nil, election:leader())
+  same(false, election:resign())
+  local guard = assert(election:campaign(30))
+  local leader = env.connect():election(path):leader()
+  same("me", leader.data)
+  same(guard:token(), leader.token)
+  same(session:id(), leader.session)
+  refused("timeout", env.connect():election(path):campaign(0.1))
+  same(true, election:resign { wait = true })
+  same(false, guard:is_held())
+  same(nil, election:leader())
+end)
+
+case("run leads again and again, until it is stopped", function(env)
+  local session, path = env.connect(), env.path()
+  local election, tokens = session:election(path), {}
+  same(true, election:run(function(guard)
+    same(true, guard:is_held())
+    env.sleep(0.01)
+    tokens[#tokens + 1] = guard:token()
+    if #tokens == 3 then election:stop() end
+  end))
+  same(true, tokens[1] < tokens[2] and tokens[2] < tokens[3])
+  same(false, election:is_stopping())
+  same(0, count(session, path))
+end)
+
+case("run pauses after a function that fails", function(env)
+  local election, problems = env.connect():election(env.path()), {}
+  local begun = env.now()
+  same(true, election:run(function()
+    if #problems == 2 then return election:stop() end
+    error("ouch", 0)
+  end, { backoff = 0.04, on_error = function(problem)
+    problems[#problems + 1] = problem
+  end }))
+  same(2, #problems)
+  same(true, tostring(problems[1]):find "^ouch" ~= nil)
+  same(true, env.now() - begun >= 0.06) -- (half of it is the least)
+end)
+
+case("leader(fn) hears who leads, and of each change", function(env)
+  local session, path = env.connect(), env.path()
+  local heard = {}
+  local ticket = session:election(path):leader(function(leader)
+    heard[#heard + 1] = leader and leader.data or "nobody"
+  end)
+  local function await(text)
+    env.until_true(function() return table.concat(heard, " ") == text end,
+      session)
+  end
+  await "nobody"
+  local election = env.connect():election(path, { data = "one" })
+  assert(election:campaign(30))
+  await "nobody one"
+  same(true, election:resign())
+  await "nobody one nobody"
+  ticket:cancel()
+  assert(election:campaign(30)):release { wait = true }
+  await "nobody one nobody"
+  env.until_true(function() return session:stats().watches == 0 end, session)
+end)
+
+case("a barrier holds back who waits, until it is lifted", function(env)
+  local session, path = env.connect(), env.path()
+  local barrier, other = session:barrier(path), env.connect():barrier(path)
+  same(true, barrier:wait()) -- nobody has set it
+  same(true, barrier:set())
+  same(true, other:is_set())
+  local begun = env.now()
+  refused("timeout", barrier:wait(0.1))
+  same(true, env.now() - begun >= 0.1)
+  refused("timeout", barrier:wait(0))
+  local passed, cancelled
+  barrier:wait_async(function(ok) passed = ok end)
+  barrier:wait_async(function(_, _, code) cancelled = code end):cancel()
+  env.until_true(function() return cancelled end, session)
+  same("cancelled", cancelled)
+  same(nil, passed)
+  same(true, other:lift())
+  env.until_true(function() return passed end, session)
+  same(true, passed)
+  same(true, barrier:wait())
+  same(false, barrier:is_set())
+end)
+
+case("a double barrier of one is entered and left", function(env)
+  local session, path = env.connect(), env.path()
+  local gate = session:double_barrier(path, 1)
+  for _ = 1, 3 do
+    local guard = assert(gate:enter(30))
+    same(true, guard:is_held())
+    same(true, gate:leave { guard = guard, timeout = 30 })
+    same("released", guard:state())
+  end
+  refused("timeout", session:double_barrier(path .. "-2", 2):enter(0.1))
+  local left
+  gate:enter_async(30, function(guard)
+    gate:leave_async({ guard = guard }, function(ok) left = ok end)
+  end)
+  env.until_true(function() return left end, session)
+  same(true, left)
+end)
+
+case("once does it in each period", function(env)
+  local session, path = env.connect(), env.path()
+  local runs = 0
+  local function work()
+    env.sleep(0.01)
+    runs = runs + 1
+    return "done", runs
+  end
+  local ok, a, b = session:once(path, { per = 3600 }, work)
+  same("true done 1", ("%s %s %s"):format(tostring(ok), a, b))
+  ok, a = env.connect():once(path, { per = 3600, timeout = 30 }, work)
+  same(false, ok)
+  same(true, a >= 0 and a < 3600)
+  same(true, session:once(path, { per = 0 }, work))
+  same(2, runs)
+  same(false, pcall(session.once, session, path, { per = 0 }, error))
+  rival(env, path)
+  refused("timeout", session:once(path, { per = 0, timeout = 0.05 }, work))
+  same(2, runs)
+end)
+
 -- Callbacks.
 
 case("acquire_async calls back with the guard", function(env)
@@ -532,6 +662,176 @@ case_with_tasks("one task at a time, among a hundred", function(env)
   end
   env.until_true(function() return finished == 100 end)
   env.until_true(function() return session:stats().holding == 0 end)
+end)
+
+case_with_tasks("run goes on while other tasks do, and stops", function(env)
+  local session, path = env.connect(), env.path()
+  local mine, other = session:election(path), env.connect():election(path)
+  local inside, led, running = 0, "", 2
+  for name, election in pairs { a = mine, b = other } do
+    env.spawn(function()
+      same(true, election:run(function(guard)
+        inside = inside + 1
+        same(1, inside)
+        env.sleep(0.005)
+        same(true, guard:is_held())
+        inside = inside - 1
+        led = led .. name
+      end))
+      running = running - 1
+    end)
+  end
+  local ticks = 0
+  env.until_true(function()
+    ticks = ticks + 1
+    return led:find "a" and led:find "b" and #led >= 4
+  end)
+  same(true, ticks >= 2)
+  mine:stop()
+  other:stop()
+  env.until_true(function() return running == 0 end)
+  same(0, count(session, path))
+end)
+
+case_with_tasks("stop ends a campaign and a pause at once", function(env)
+  local session, path = env.connect(), env.path()
+  local waiting, pausing = session:election(path), session:election(
+    path .. "-other")
+  rival(env, path)
+  local ended, failed = 0, false
+  env.spawn(function()
+    same(true, waiting:run(function() error "it leads" end))
+    ended = ended + 1
+  end)
+  env.spawn(function()
+    same(true, pausing:run(function()
+      failed = true
+      error("ouch", 0)
+    end, { backoff = 1000, max_backoff = 1000, on_error = function() end }))
+    ended = ended + 1
+  end)
+  env.until_true(function() return failed and count(session, path) == 2 end)
+  waiting:stop()
+  pausing:stop()
+  env.until_true(function() return ended == 2 end)
+  env.until_true(function() return count(session, path) == 1 end)
+end)
+
+case_with_tasks("resign gives back what another task leads", function(env)
+  local session, path = env.connect(), env.path()
+  local election, led = session:election(path), 0
+  local reasons, done = {}, false
+  env.spawn(function()
+    same(true, election:run(function(guard)
+      led = led + 1
+      if led == 2 then return election:stop() end
+      while guard:is_held() do env.sleep(0.002) end
+      reasons[1] = guard:state()
+    end))
+    done = true
+  end)
+  env.until_true(function() return led == 1 end)
+  same(true, election:resign { wait = true })
+  env.until_true(function() return done end)
+  same(2, led)
+  same("released", reasons[1])
+end)
+
+case_with_tasks("a barrier lets all tasks through at once", function(env)
+  local session, path = env.connect(), env.path()
+  local barrier, passed, arrived = session:barrier(path), 0, 0
+  same(true, barrier:set())
+  for _ = 1, 50 do
+    env.spawn(function()
+      arrived = arrived + 1
+      same(true, barrier:wait(30))
+      passed = passed + 1
+    end)
+  end
+  env.until_true(function()
+    local stats = session:stats()
+    return arrived == 50 and stats.watches == 1 and stats.in_flight == 0
+  end)
+  same(0, passed)
+  same(true, barrier:lift())
+  env.until_true(function() return passed == 50 end)
+  env.until_true(function() return session:stats().watches == 0 end)
+end)
+
+case_with_tasks("cancel and close end what waits at barriers", function(env)
+  local session, path = env.connect(), env.path()
+  local barrier = session:barrier(path)
+  local gate = session:double_barrier(path .. "-9", 9)
+  same(true, barrier:set())
+  local codes, begun = {}, 0
+  local function begin(object, wait)
+    env.spawn(function()
+      begun = begun + 1
+      local code = select(3, object[wait](object))
+      codes[#codes + 1] = code
+    end)
+  end
+  local function begin_all()
+    begun = 0
+    for _ = 1, 2 do
+      begin(barrier, "wait")
+      begin(gate, "enter")
+    end
+    env.until_true(function() return begun == 4 end)
+  end
+  local function await(text)
+    env.until_true(function() return table.concat(codes, " ") == text end)
+    codes = {}
+  end
+  begin_all()
+  barrier:cancel()
+  await "cancelled cancelled"
+  gate:cancel()
+  await "cancelled cancelled"
+  begin_all()
+  session:close()
+  await "closed closed closed closed"
+end)
+
+case_with_tasks("members enter and leave together, again and again",
+  function(env)
+    local path, n, rounds = env.path(), 3, 3
+    local phase, done = {}, 0
+    for i = 1, n do
+      phase[i] = 0
+      local session = i < n and env.kept.session or env.connect()
+      env.kept.session = session
+      env.spawn(function()
+        local gate = session:double_barrier(path, n)
+        for round = 1, rounds do
+          local guard = assert(gate:enter(60))
+          for k = 1, n do same(true, phase[k] >= 2 * round - 2) end
+          env.sleep(0.002 * i)
+          phase[i] = 2 * round - 1
+          same(true, gate:leave { guard = guard, timeout = 60 })
+          for k = 1, n do same(true, phase[k] >= 2 * round - 1) end
+          phase[i] = 2 * round
+        end
+        done = done + 1
+      end)
+    end
+    env.until_true(function() return done == n end)
+  end)
+
+case_with_tasks("of many tasks one does it once", function(env)
+  local path, runs, others, n = env.path(), 0, 0, 8
+  local session = env.connect()
+  for _ = 1, n do
+    env.spawn(function()
+      local ok, seconds = session:once(path, { per = 3600 }, function()
+        env.sleep(0.02)
+        runs = runs + 1
+      end)
+      if ok == false and seconds >= 0 then others = others + 1 end
+    end)
+  end
+  env.until_true(function() return runs + others == n end)
+  same(1, runs)
 end)
 
 case_with_tasks("local turns go from task to task", function(env)

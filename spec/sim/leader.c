@@ -278,7 +278,8 @@ static void make_directory(struct world *w, int server, int request) {
     return;
   }
   int above = history_find(h, &w->paths, parent, h->log_count);
-  if (above != NO_NODE) h->nodes[above].counter++;
+  if (above != NO_NODE && h->nodes[above].counter < INT32_MAX)
+    h->nodes[above].counter++;
   int node =
       history_create(h, &w->paths, r->path, parent, NOBODY, !r->persistent);
   commit(w, DID_CREATE, node, NOBODY, request, server, 0);

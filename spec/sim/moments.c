@@ -197,7 +197,7 @@ static bool is_complete(const struct world *w, const struct lock *lock,
 }
 
 /* All who were counted are let in, however late they hear of it: `ready` stays while
- * one of them is there.  (Unless somebody has other rules.) */
+ * one of them is there, or is made anew.  (Unless somebody has other rules.) */
 static bool was_let_in(const struct world *w, const struct lock *lock,
                        const struct znode *own) {
   const struct history *h = &w->zoo.history;
@@ -206,8 +206,7 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
     const struct znode *ready = &h->nodes[child];
     if (!is_ready(w, ready) || ready->made < own->made) continue;
     if (h->log[ready->made].at > w->now - limit(w)) continue;
-    if (node_is_there(ready) || h->log[ready->gone].request != NOBODY)
-      return true;
+    return node_is_there(ready) || h->log[ready->gone].request != NOBODY;
   }
   return false;
 }

@@ -63,7 +63,7 @@ return function(hands)
   -- Double barriers.
 
   local function enter(gate, owner)
-    local timeout = chance(5) and 0 or 0.02 + random() ^ 2
+    local timeout = chance(5) and 0 or 0.02 + random() ^ 2 * 2
     local number = begin(gate, owner, timeout)
     local options = { timeout = timeout,
       max_hold = chance(4) and 0.05 + random() * 0.2 or nil }
@@ -125,8 +125,7 @@ return function(hands)
     if session ~= hands.session() then return end
     local before = core.now()
     local answer = session:contenders(path)
-    if answer and session == hands.session()
-      and session:stats().pending_releases == 0 then
+    if answer and session == hands.session() and hands.is_settled(session) then
       journal:note("settled", ("%.9f"):format(before))
     end
   end

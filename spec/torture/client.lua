@@ -15,6 +15,7 @@ local now, random = core.now, math.random
 local settings, journal, session, scheduler
 local barriers, elections
 local number, busy, resting, leaving = 0, 0, false, false
+local expiries = 0 -- of the session, as far as we have been told
 
 -- Time passes, and callbacks run.
 local function pause(seconds)
@@ -38,7 +39,13 @@ local function breathe()
   socket.sleep(0.1)
 end
 
+local function note_event(event)
+  journal:note("event", event)
+  if event == "expired" then expiries = expiries + 1 end
+end
+
 local function connect()
+  expiries = 0
   -- (Longer than the director waits for servers: it has gone, then.)
   local deadline = now() + 150
   local opened
@@ -52,11 +59,16 @@ local function connect()
       auth = settings.credential
         and { scheme = "digest", credential = settings.credential },
       loop = scheduler and scheduler.adapter or "poll",
-      on_event = function(event) journal:note("event", event) end,
+      on_event = note_event,
     })
     opened = opened or false
   until opened or leaving
   session = opened or nil
+end
+
+-- Is nothing left of what has ended, but in sessions that we know are over?
+local function is_settled(of)
+  return of:stats().pending_releases == 0 and of:stats().expiries == expiries
 end
 
 -- Holding.
@@ -255,6 +267,7 @@ local function change_session()
   session = nil
   journal:note "closed"
   old:close()
+  if is_settled(old) then journal:note "gone" end
   connect()
 end
 
@@ -350,6 +363,7 @@ local function hands()
     session = function() return session end,
     spawn = function(fn) scheduler:spawn(fn) end,
     may_vanish = function() return scheduler ~= nil end,
+    is_settled = is_settled,
     begin = begin, by_ticket = by_ticket, note_hold = note_hold,
     sample = sample, stay = stay, release = release,
   }

@@ -28,10 +28,11 @@ end
 -- What a client does.
 
 --- A member begins to enter.  `client.members`: those of its session that may
--- have a node, by number.
+-- have a node, by number.  (The client hears first of a connection, and then of
+-- what comes of it: so who hears of none has no node.)
 function Gates:begin(client, number, wait)
   local member = { owner = wait.owner, path = wait.paths, begun = wait.begun,
-    n = tonumber(wait.kind:match "%d+$") }
+    n = tonumber(wait.kind:match "%d+$"), mute = not client.connected }
   client.members[number] = member
   add(self.members, wait.paths, member)
 end
@@ -40,10 +41,19 @@ function Gates.granted(_, client, number, at)
   client.members[number].granted = at
 end
 
+function Gates.connected(_, client)
+  for _, member in pairs(client.members) do member.mute = false end
+end
+
 --- It has been refused, or is not inside any more; its node may be there.
 function Gates.ended(_, client, number, at)
   local member = client.members[number]
-  if member then member.ended = at end
+  if not member then return end
+  member.ended = at
+  if member.mute then
+    member.gone = at
+    client.members[number] = nil
+  end
 end
 
 --- What had ended before is gone.
@@ -69,10 +79,19 @@ function Gates:expired(client, at)
   end
 end
 
---- Nothing more is heard of them.
+--- Nothing more is heard of them; but of those that had ended perhaps that they
+-- are gone.
 function Gates.over(_, client, at)
-  for _, member in pairs(client.members) do member.last = at end
+  client.closed_members = {}
+  for number, member in pairs(client.members) do
+    member.last = at
+    if member.ended then client.closed_members[number] = member end
+  end
   client.members = {}
+end
+
+function Gates.gone(_, client, at)
+  for _, member in pairs(client.closed_members) do member.gone = at end
 end
 
 function Gates:leave(wait)

@@ -20,6 +20,8 @@
 --                                      are gone
 --     leader N PATH TOKEN              observer N hears who leads; "-": nobody
 --     closed                           the session was closed with all it held
+--     gone                             and the nodes of all that had ended
+--                                      before are gone
 --     event NAME                       as session:on tells it
 --     end                              the process has ended by itself
 --

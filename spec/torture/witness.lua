@@ -284,6 +284,8 @@ function facts:settled(client, entry)
   self.gates:settled(client, tonumber(entry[1]), entry.at)
 end
 
+function facts:gone(client, entry) self.gates:gone(client, entry.at) end
+
 -- Who leads next came later.
 function facts:leader(client, entry)
   local token, last = entry[3]:match "^%d+$", client.leaders[entry[1]]
@@ -297,15 +299,20 @@ end
 
 function facts:closed(client, entry)
   client.closed_at = entry.at
+  client.connected = false
   self.gates:over(client, entry.at)
   self:count "sessions closed"
 end
 
 function facts:event(client, entry)
   self:count("event: " .. entry[1])
-  if entry[1] ~= "expired" then return end
-  client.expired_at = entry.at
-  self.gates:expired(client, entry.at)
+  if entry[1] == "expired" then
+    client.expired_at, client.connected = entry.at, false
+    self.gates:expired(client, entry.at)
+  elseif entry[1] == "connected" or entry[1] == "reconnected" then
+    client.connected = true
+    self.gates:connected(client)
+  end
 end
 
 facts["end"] = function(_, client) client.ended = true end
@@ -332,7 +339,7 @@ end
 --- `patience`: by how much a wait may outlive its deadline.
 function Witness:read_client(name, entries, session_timeout, patience)
   local client = { name = name, waits = {}, holds = {},
-    members = {}, leaders = {}, expired_at = 0,
+    members = {}, closed_members = {}, leaders = {}, expired_at = 0, connected = false,
     session_timeout = session_timeout or 0, patience = patience or 10 }
   function client.closed_since(hold)
     return client.closed_at and client.closed_at >= hold.begun

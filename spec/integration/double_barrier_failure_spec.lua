@@ -346,9 +346,17 @@ describe("A task that will never go on, at a double barrier,", function()
   after_each(support.finish)
 
   -- One task that waits and is ended there, of a session that goes on.
-  local function abandon(finish)
+  local function abandon(finish, after_wait)
     local path, scheduler = support.path(), new_scheduler()
-    local session = connect { loop = scheduler.adapter }
+    local session = connect { loop = { new = function(mine)
+      local adapter = scheduler.adapter.new(mine)
+      local wait = adapter.wait
+      adapter.wait = function(...)
+        wait(...)
+        if after_wait then after_wait() end
+      end
+      return adapter
+    end } }
     local task = scheduler:spawn(function()
       session:double_barrier(path, 2):enter()
     end)
@@ -364,15 +372,16 @@ describe("A task that will never go on, at a double barrier,", function()
     end)
   end
 
-  it("is out when something raises in enter", function()
-    abandon(function(task)
-      debug.sethook(task, function()
-        debug.sethook()
-        error "struck"
-      end, "", 1)
-      assert.is_false(coroutine.resume(task))
+  -- (On 5.1 there is nothing that ends a task's wait but what it waits for.)
+  if not support.is_51 then
+    it("is out when its loop raises in enter", function()
+      local raises = false
+      abandon(function(task)
+        raises = true
+        assert.is_false(coroutine.resume(task))
+      end, function() if raises then error "struck" end end)
     end)
-  end)
+  end
 
   if support.is_54 then
     it("is out when it is closed in enter", function()

@@ -210,6 +210,14 @@ describe("An election", function()
     assert.equal("busy", select(3, connect():mutex(path, { layout = "kazoo" })
       :try_acquire()))
     guard:release()
+    local latch = { layout = "latch" }
+    guard = assert(connect():election(path, latch):campaign(30))
+    assert.matches("^%w+%-latch%-%d+$", name_of(guard))
+    assert.equal("timeout",
+      select(3, connect():election(path, latch):campaign(0.1)))
+    assert(connect():mutex(path):try_acquire()):release() -- sees no latch
+    assert.equal("mutex", connect():contenders(path)[1].mode)
+    guard:release()
   end)
 
   it("is one kind of use of its path in a session", function()

@@ -86,6 +86,40 @@ describe("SIGINT", function()
     end)
   end
 
+  for name, fn in pairs {
+    ["campaign"] = "print",
+    ["pause"] = "function() say 'failed' error 'ouch' end",
+  } do
+    it("ends the run of an election in its " .. name .. ", for good", function()
+      local path = support.path()
+      local held = name == "campaign" and support.hold(path)
+      local child = start(([[
+        local session = assert(zklock.connect(hosts))
+        local election = session:election(path)
+        interrupted(function()
+          return election:run(%s, { backoff = 60, on_error = function() end })
+        end)
+        say(election:is_stopping(), election:resign(), session:state())
+        hear()
+        say(election:run(function() election:stop() end))
+      ]]):format(fn), path)
+      child:expect "begun"
+      if held then
+        support.wait_for_queue(path, 2)
+      else
+        child:expect "failed"
+      end
+      support.wait_until(function() return is_asleep(child) end, 10, "a wait")
+      child:signal "INT"
+      child:expect "false\tinterrupted!"
+      child:expect "false\tfalse\tconnected"
+      support.wait_for_queue(path, held and 1 or 0)
+      if held then held:release() end
+      child:say():expect "true"
+      assert.equal(0, child:wait())
+    end)
+  end
+
   it("ends a wait in a program that has long been running", function()
     local path = support.path()
     local child = start([[

@@ -585,17 +585,24 @@ function Waiting:outcome()
   return self.result
 end
 
--- A peer waits in `path`, and its node is none of the lowest: ours begin with
--- an underscore, Curator's with a digit or with a letter.
-local function enter_above_ours(peer, path, n, ledger)
+-- Two of ours are inside with a peer, and the lowest is one of ours.  (A
+-- session's nodes begin with the same letters: so it is another one each time.)
+local function enter_below(peer, path, ledger)
   while true do
-    begin_to_enter(peer, path, n, ledger, "above")
-    wait_for_members(path, 1)
-    if names_in(path)[1] > "a" then return end
-    support.zk():create(path .. "/ready")
+    local a, b = start_waiting(path, 3), start_waiting(path, 3)
+    begin_to_enter(peer, path, 3, ledger, "peer")
+    a:enter()
+    b:enter()
     peer:expect "in"
-    begin_to_leave(peer, ledger, "above")
+    assert.is_true(a:outcome())
+    assert.is_true(b:outcome())
+    if names_in(path)[1]:find("-member-", 1, true) then return a, b end
+    begin_to_leave(peer, ledger, "peer")
+    a:leave()
+    b:leave()
     peer:expect "out"
+    assert.is_true(a:outcome())
+    assert.is_true(b:outcome())
   end
 end
 
@@ -741,13 +748,7 @@ describe("Our double barrier", function()
   -- Curator's waits for whoever is there when it looks: for the next run, too.
   it("is not begun anew on a path that Curator's have not left", function()
     local path, ledger, peer = support.path(), new_ledger(), curator[1]
-    local a, b = start_waiting(path, 3), start_waiting(path, 3)
-    enter_above_ours(peer, path, 3, ledger)
-    a:enter()
-    b:enter()
-    peer:expect "in"
-    assert.is_true(a:outcome())
-    assert.is_true(b:outcome())
+    local a, b = enter_below(peer, path, ledger)
     begin_to_leave(peer, ledger, "slow")
     wait_for_members(path, 2) -- it waits for the lowest, which is ours
     stop(peer)

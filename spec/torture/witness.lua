@@ -339,7 +339,8 @@ end
 --- `patience`: by how much a wait may outlive its deadline.
 function Witness:read_client(name, entries, session_timeout, patience)
   local client = { name = name, waits = {}, holds = {},
-    members = {}, closed_members = {}, leaders = {}, expired_at = 0, connected = false,
+    members = {}, closed_members = {}, leaders = {}, expired_at = 0,
+    connected = false,
     session_timeout = session_timeout or 0, patience = patience or 10 }
   function client.closed_since(hold)
     return client.closed_at and client.closed_at >= hold.begun

@@ -374,8 +374,7 @@ describe("The witness", function()
   describe("at a double barrier", function()
     -- A member that begins to enter, is in, is not, and is known to be gone.
     local function member(begun, granted, ended, gone, n)
-      local lines = { "0 event connected",
-        ("%g wait 1 task 5 /g gate-%d"):format(begun, n or 2) }
+      local lines = { ("%g wait 1 task 5 /g gate-%d"):format(begun, n or 2) }
       if granted then
         lines[#lines + 1] = ("%g granted 1 0x1\n%g hold 1 /g M%d %019d 0 /g/%d")
           :format(granted, granted, n or 2, begun * 1000, begun * 1000)
@@ -446,15 +445,15 @@ describe("The witness", function()
     end)
 
     it("counts with the nodes of sessions that are no more", function()
-      local waiting, expired = "0.9 event connected\n1 wait 1 task 9 /g gate-2\n",
-        "2 event expired\n"
+      local waiting = "1 wait 1 task 9 /g gate-2\n"
+      local expired = "2 event expired\n"
       local inside = "5 granted 1 0x1\n5 hold 1 /g M2 2 0 /g/2\n"
         .. "6 released 1 true\n7 settled 6.5\n99 end"
       assert.equal("", verdict { a = waiting .. expired .. inside })
       assert.equal("gathering", verdict { a = expired .. waiting .. inside })
       -- one that has given up, and may still be there
-      local gone = "0 event connected\n1 wait 1 task 9 /g gate-2\n2 refused 1 timeout\n"
-        .. "%s\n3 settled 2.5\n99 end"
+      local gone = "1 wait 1 task 9 /g gate-2\n"
+        .. "2 refused 1 timeout\n%s\n3 settled 2.5\n99 end"
       assert.equal("gathering", enter(member(4, 5, 6, 7), gone:format ""))
       assert.equal("", enter(member(4, 5, 6, 7),
         gone:format "2.1 event expired"))
@@ -468,13 +467,11 @@ describe("The witness", function()
     it("knows that who has had no connection has had no node", function()
       local text = "%s\n1 wait 1 task 9 /g gate-2\n%s\n2 refused 1 timeout\n"
         .. "99 end"
-      assert.equal("gathering", enter(member(4, 5, 6, 7), text:format("", "")))
+      assert.equal("", enter(member(4, 5, 6, 7), text:format("", "")))
       assert.equal("gathering", enter(member(4, 5, 6, 7),
-        text:format("0 event connected\n0.1 closed", "")))
+        text:format("0.1 closed", "")))
       assert.equal("", enter(member(4, 5, 6, 7),
-        text:format("0 event connected", "")))
-      assert.equal("", enter(member(4, 5, 6, 7),
-        text:format("", "1.5 event connected")))
+        text:format("0.1 closed", "1.5 event connected")))
     end)
 
     -- A member that leaves from 10 to 11, beside one that is proven inside.

@@ -47,7 +47,8 @@ static struct opening *opening_of(struct queue *queue) {
                         .owner = queue,
                         .path = o->path,
                         .persistent = true};
-  return queue->opening = o;
+  queue->opening = o;
+  return o;
 }
 
 /* `ready`, as it was seen; 0: it is not there. */

@@ -164,7 +164,7 @@ static void hear(struct watcher *watcher, enum watch_news news,
   } else if (reply && v->stale) {
     v->stale = false;
     look(v);
-  } else if (news == WATCH_ARMED) {
+  } else if (news == WATCH_ARMED && reply) {
     see(v, reply);
   } else if (news == WATCH_GONE && (reply || v->seen)) {
     miss(v);

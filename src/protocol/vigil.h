@@ -31,7 +31,7 @@ typedef void vigil_handler(struct vigil *v, bool met);
 struct vigil {
   const char *path; /* alive until it ends */
   enum vigil_kind kind;
-  int known;   /* VIGIL_CROWD */
+  int known;   /* VIGIL_CROWD, which knows nothing of the next two */
   bool proves; /* what it sees is not older than its beginning, whoever leads */
   bool patient; /* false: an answer that it is not met yet is its end */
   int64_t until;

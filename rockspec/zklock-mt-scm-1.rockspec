@@ -125,6 +125,7 @@ build = {
     ["zklock.session"] = "lua/zklock/session.lua",
     ["zklock.settings"] = "lua/zklock/settings.lua",
     ["zklock.state"] = "lua/zklock/state.lua",
+    ["zklock.ticket"] = "lua/zklock/ticket.lua",
     ["zklock.under"] = "lua/zklock/under.lua",
     ["zklock.vigils"] = "lua/zklock/vigils.lua",
     ["zklock.wait"] = "lua/zklock/wait.lua",

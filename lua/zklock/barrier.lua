@@ -5,6 +5,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
+local ticket_of = require "zklock.ticket"
 local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
 
@@ -64,26 +65,18 @@ function Barrier:wait(how)
   return outcome(self, timeout, vigils.suspend(begin(self, timeout), adapter))
 end
 
-local Ticket = {}
-Ticket.__index = Ticket
-
---- Ends the wait; it hears "cancelled" unless the barrier was lifted before.
-function Ticket:cancel() waits.cancel(self._wait) end
-
-check.methods(Ticket, "ticket:cancel()")
+-- It hears "cancelled" unless the barrier was lifted before.
+local new_ticket = ticket_of(waits.cancel)
 
 --- Begins to wait and returns at once, with a ticket; `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function Barrier:wait_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of wait_async")
+  how, callback = check.async(how, callback, "wait_async")
   local timeout = options.read_timeout(how, "wait options")
   local scope = open_engine(self).adapters:scope()
-  local ticket = setmetatable({ _wait = begin(self, timeout) }, Ticket)
+  local ticket = new_ticket(begin(self, timeout))
   local item = { fn = callback, scope = false }
-  vigils.enter(ticket._wait, scope, function(...)
+  vigils.enter(ticket._it, scope, function(...)
     if not item.fn then return end
     self._engine.events:call(item, outcome(self, timeout, ...))
   end)

@@ -111,6 +111,14 @@ function check.callback(value, name)
   return value
 end
 
+--- What a method is given that does not wait, `([how,] callback)`: both.
+function check.async(how, callback, method)
+  if callback == nil and type(how) == "function" then
+    how, callback = nil, how
+  end
+  return how, check.callback(callback, "the callback of " .. method)
+end
+
 --- Text that a contender's node carries.
 function check.data(value, name)
   check.type(value, "string", name)

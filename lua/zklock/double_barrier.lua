@@ -8,6 +8,7 @@ local locks = require "zklock.lock"
 local options = require "zklock.options"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
+local ticket_of = require "zklock.ticket"
 local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
 
@@ -43,10 +44,7 @@ DoubleBarrier.enter = protect.method(Attempt, loop_of,
 --- Begins to wait and returns at once, with a ticket; `callback(guard, message,
 -- code)` runs in step().
 function DoubleBarrier:enter_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of enter_async")
+  how, callback = check.async(how, callback, "enter_async")
   return locks.begin(self._terms, read_enter(self, how), callback)
 end
 
@@ -104,32 +102,21 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
       vigils.suspend(begin(self, guard, timeout), adapter))
   end)
 
-local Ticket = {}
-Ticket.__index = Ticket
-
---- Waits for the others no more.
-function Ticket:cancel()
-  if self._wait then waits.cancel(self._wait) end
-end
-
-check.methods(Ticket, "ticket:cancel()")
+local new_ticket = ticket_of(waits.cancel) -- it waits for the others no more
 
 --- Begins to leave and returns at once, with a ticket; `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function DoubleBarrier:leave_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of leave_async")
+  how, callback = check.async(how, callback, "leave_async")
   local guard, timeout = find(self, how)
   local engine = self._terms.engine
-  local ticket = setmetatable({ _wait = false }, Ticket)
+  local ticket = new_ticket(false)
   if guards.find_loss(guard) then
     engine.events:later(function() callback(guard:release()) end)
     return ticket
   end
   local item = { fn = callback, scope = false }
-  ticket._wait = vigils.enter(begin(self, guard, timeout),
+  ticket._it = vigils.enter(begin(self, guard, timeout),
     engine.adapters:scope(), function(...)
       if not item.fn then return end
       engine.events:call(item, outcome(self, guard, timeout, ...))

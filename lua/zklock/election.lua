@@ -54,10 +54,7 @@ end)
 --- Begins to campaign and returns at once, with a ticket; `callback(guard,
 -- message, code)` runs in step().
 function Election:campaign_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of campaign_async")
+  how, callback = check.async(how, callback, "campaign_async")
   return locks.begin(self._terms, read_campaign(self, how), function(...)
     callback(note(self, ...))
   end)

@@ -6,6 +6,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local questions = require "zklock.questions"
+local ticket_of = require "zklock.ticket"
 local under = require "zklock.under"
 local waits = require "zklock.wait"
 
@@ -109,31 +110,21 @@ function Lock:release(how)
   return guard:release(how)
 end
 
-local Ticket = {}
-Ticket.__index = Ticket
-
-function Ticket:cancel()
-  if self._wait then waits.cancel(self._wait) end
-end
-
-check.methods(Ticket, "ticket:cancel()")
+local new_ticket = ticket_of(waits.cancel)
 
 --- Begins what is asked for and returns at once: a ticket.
 function locks.begin(terms, request, callback)
   terms.engine:check_open()
   request.scope = terms.engine.adapters:scope()
-  local ticket = setmetatable({ _wait = false }, Ticket)
-  ticket._wait = Attempt.begin(terms, request, callback)
+  local ticket = new_ticket(false)
+  ticket._it = Attempt.begin(terms, request, callback)
   return ticket
 end
 
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs
 -- in step().  Returns a ticket with `cancel()`.
 function Lock:acquire_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of acquire_async")
+  how, callback = check.async(how, callback, "acquire_async")
   local terms = self._terms
   return locks.begin(terms, options.read_request(terms, how), callback)
 end

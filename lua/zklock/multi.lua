@@ -11,6 +11,7 @@ local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
+local ticket_of = require "zklock.ticket"
 local under = require "zklock.under"
 local waits = require "zklock.wait"
 
@@ -238,13 +239,7 @@ function Multi:release(how)
   return guard:release(how)
 end
 
-local Ticket = {}
-Ticket.__index = Ticket
-
---- Ends the wait; it hears "cancelled" unless the last grant was first.
-function Ticket:cancel() cancel(self._taking) end
-
-check.methods(Ticket, "ticket:cancel()")
+local new_ticket = ticket_of(cancel)
 
 -- Asks for one part after the other, in callbacks.
 local function ask(taking, index, callback)
@@ -258,15 +253,12 @@ local function ask(taking, index, callback)
 end
 
 function Multi:acquire_async(how, callback)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
-  end
-  check.callback(callback, "the callback of acquire_async")
+  how, callback = check.async(how, callback, "acquire_async")
   local request, engine = read_request(how), self._engine
   engine:check_open()
   local taking = new_taking(self, request)
   taking.scope = engine.adapters:scope()
-  local ticket = setmetatable({ _taking = taking }, Ticket)
+  local ticket = new_ticket(taking)
   local top = request.owner ~= nil
     and self._owners:top("multi", request.owner)
   if top and top:state() == "lost" then

@@ -11,9 +11,9 @@
 -- Each is a turn, `self.turn`, which is false when all is over.  What ends a
 -- turn may be told twice, if a hook has raised meanwhile: the last thing that
 -- it does is to begin the next one.
-local check = require "zklock.check"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
+local ticket_of = require "zklock.ticket"
 local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
 
@@ -96,17 +96,11 @@ function asked(self, turn, wait)
   tell(self, turn) -- as far as that has not been done
 end
 
-local Ticket = {}
-Ticket.__index = Ticket
-
---- fn hears of nothing any more.
-function Ticket:cancel()
-  local observer = self._observer
-  observer.turn = false
-  if observer.wait then waits.cancel(observer.wait) end
-end
-
-check.methods(Ticket, "ticket:cancel()")
+-- fn hears of nothing any more.
+local new_ticket = ticket_of(function(self)
+  self.turn = false
+  if self.wait then waits.cancel(self.wait) end
+end)
 
 return {
   --- Begins, and returns at once: a ticket.  `fn(leader)`, or nil where nobody
@@ -123,7 +117,7 @@ return {
       turn = false,
       wait = false, -- for what is watched
     }
-    local ticket = setmetatable({ _observer = self }, Ticket)
+    local ticket = new_ticket(self)
     ask(self)
     return ticket
   end,

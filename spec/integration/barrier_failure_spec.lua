@@ -1,5 +1,6 @@
 -- Barriers and what may befall who sets, lifts or waits for one: connections,
 -- sessions, tasks, processes.
+local mishaps = require "support.mishaps"
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local spawn = require "support.child".spawn
@@ -7,6 +8,8 @@ local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect = support.connect
+local await_state = mishaps.await_state
+local connect_through = mishaps.connect_through
 
 -- A callback that keeps what it is called with.
 local function recorder()
@@ -17,19 +20,6 @@ end
 local function await_watches(path, n)
   support.wait_until(function() return support.count_watches(path) == n end, 5,
     ("%d watches of %s"):format(n, path))
-end
-
-local function await_state(session, state)
-  support.step_until(session, function() return session:state() == state end,
-    15, "the state " .. state)
-end
-
--- A session behind a wire.
-local function connect_through(proxy, options)
-  options = options or {}
-  options.hosts = proxy.hosts
-  options.session_timeout = options.session_timeout or 60
-  return connect(options)
 end
 
 -- Nothing is awaited, and nothing watched, by a session that goes on.

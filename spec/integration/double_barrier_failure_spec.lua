@@ -1,6 +1,8 @@
 -- Double barriers and what may befall their members: at the door, inside, and
 -- on their way out.
 local kinds = require "integration.family.kinds"
+local of_members = require "support.members"
+local mishaps = require "support.mishaps"
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local spawn = require "support.child".spawn
@@ -8,48 +10,11 @@ local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect = support.connect
+local await_state = mishaps.await_state
+local connect_through = mishaps.connect_through
 local await, nobody = kinds.await, kinds.nobody
-
--- Begins to enter: `{ session =, gate =, guard =, code =, message = }`.
-local function enter(session, path, n, how)
-  local member = { session = session, gate = session:double_barrier(path, n) }
-  member.ticket = member.gate:enter_async(how, function(guard, message, code)
-    member.guard, member.message, member.code = guard, message, code
-  end)
-  return member
-end
-
--- Begins to leave: `{ session =, guard = true, code =, message = }`.
-local function leave(member, how)
-  local leaving = { session = member.session }
-  how = how or {}
-  how.guard = member.guard
-  leaving.ticket = member.gate:leave_async(how, function(ok, message, code)
-    leaving.guard, leaving.message, leaving.code = ok, message, code
-  end)
-  return leaving
-end
-
-local function all_leave(...)
-  local leaving = {}
-  for i, member in ipairs { ... } do leaving[i] = leave(member) end
-  await((unpack or table.unpack)(leaving))
-  for _, one in ipairs(leaving) do assert(one.guard == true, one.message) end
-end
-
-local function ready(path) return support.zk():exists(path .. "/ready") end
-
-local function await_state(session, state)
-  support.step_until(session, function() return session:state() == state end,
-    15, "the state " .. state)
-end
-
-local function connect_through(proxy, options)
-  options = options or {}
-  options.hosts = proxy.hosts
-  options.session_timeout = options.session_timeout or 60
-  return connect(options)
-end
+local enter, leave = of_members.enter, of_members.leave
+local all_leave, ready = of_members.all_leave, of_members.ready
 
 -- Its session is closed by somebody else, and it goes on with another.
 local function expire(member, proxy)
@@ -98,7 +63,7 @@ describe("A member that is killed", function()
     nobody(0.05, one)
     local two = enter(connect(), path, 2)
     await(one, two)
-    all_leave(one, two)
+    all_leave { one, two }
   end)
 
   it("inside keeps the others no longer than its session lives", function()
@@ -153,7 +118,7 @@ describe("A member that is killed", function()
     local two, three = enter(connect(), path, 3), enter(connect(), path, 3)
     await(one, two, three)
     assert.is_true(ready(path).czxid > old.czxid)
-    all_leave(one, two, three)
+    all_leave { one, two, three }
     kinds.wait_for_nodes(path, 0)
     assert.is_false(ready(path))
   end)
@@ -211,7 +176,7 @@ describe("Without a connection a double barrier's member", function()
     await(one)
     assert.equal(node, one.guard.node)
     assert.is_true(one.guard:verify())
-    all_leave(one, two)
+    all_leave { one, two }
   end)
 
   it("at the door hears disconnected when its time is over", function()
@@ -242,7 +207,7 @@ describe("Without a connection a double barrier's member", function()
     nobody(0.05, one)
     local two = enter(connect(), path, 2)
     await(one, two)
-    all_leave(one, two)
+    all_leave { one, two }
   end)
 
   it("on its way out is out when the others are", function()
@@ -299,7 +264,7 @@ describe("Without a connection a double barrier's member", function()
     await(leaving)
     assert.equal("lost", leaving.code)
     assert.same({ "expired" }, heard)
-    all_leave(two)
+    all_leave { two }
     kinds.wait_for_nodes(path, 0)
   end)
 
@@ -322,7 +287,7 @@ describe("Without a connection a double barrier's member", function()
       assert.is_true(one.guard:is_held())
       expire(one, wired[1].proxy)
       nobody(0.05, two.code and two or leaving)
-      all_leave(two)
+      all_leave { two }
       await(leaving)
       assert.equal("lost", leaving.code)
     end)
@@ -337,7 +302,7 @@ describe("Without a connection a double barrier's member", function()
     local again = enter(one.session, path, 1)
     await(again)
     assert.is_true(again.guard:token() > one.guard:token())
-    all_leave(again)
+    all_leave { again }
   end)
 end)
 
@@ -410,7 +375,7 @@ describe("A task that will never go on, at a double barrier,", function()
       assert.is_true(coroutine.close(task))
       assert.equal("released", guard:state())
       kinds.wait_for_nodes(path, 1)
-      all_leave(other)
+      all_leave { other }
     end)
   end
 
@@ -461,7 +426,7 @@ describe("A task that will never go on, at a double barrier,", function()
       child:expect "false\tinterrupted!"
       assert.matches("not entered by the calling task", child:hear())
       kinds.wait_for_nodes(path, other and 1 or 0)
-      if other then all_leave(other) end
+      if other then all_leave { other } end
       child:say()
       assert.equal(0, child:wait())
     end)
@@ -486,7 +451,7 @@ describe("A double barrier", function()
     local one = enter(session, path, 2, { owner = 1 })
     local two = enter(session, path, 2, { owner = 2 })
     await(one, two)
-    all_leave(one, two)
+    all_leave { one, two }
   end)
 
   it("is emptied by an operator: who waits inside comes again", function()
@@ -505,7 +470,7 @@ describe("A double barrier", function()
     nobody(0.03, one)
     local two = enter(connect(), path, 2)
     await(one, two)
-    all_leave(one, two)
+    all_leave { one, two }
   end)
 
   it("is closed in the middle of anything, and leaves nothing", function()

@@ -1,33 +1,16 @@
 -- Double barriers: members begin together, and end together.  (Failures:
 -- double_barrier_failure_spec.lua.)
 local kinds = require "integration.family.kinds"
+local of_members = require "support.members"
 local new_scheduler = require "support.scheduler".new
 local spawn = require "support.child".spawn
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local await, nobody = kinds.await, kinds.nobody
+local enter, leave = of_members.enter, of_members.leave
+local all_leave, ready = of_members.all_leave, of_members.ready
 
 local function nothing() end
-
--- Begins to enter: `{ session =, gate =, guard =, code =, message = }`.
-local function enter(session, path, n, how)
-  local member = { session = session, gate = session:double_barrier(path, n) }
-  member.ticket = member.gate:enter_async(how, function(guard, message, code)
-    member.guard, member.message, member.code = guard, message, code
-  end)
-  return member
-end
-
--- Begins to leave: `{ session =, guard = true, code =, message = }`.
-local function leave(member, how)
-  local leaving = { session = member.session }
-  how = how or {}
-  how.guard = member.guard
-  leaving.ticket = member.gate:leave_async(how, function(ok, message, code)
-    leaving.guard, leaving.message, leaving.code = ok, message, code
-  end)
-  return leaving
-end
 
 local function members_of(n, path)
   local members = {}
@@ -36,15 +19,6 @@ local function members_of(n, path)
   for _, member in ipairs(members) do assert(member.guard, member.message) end
   return members
 end
-
-local function all_leave(members)
-  local leaving = {}
-  for i, member in ipairs(members) do leaving[i] = leave(member) end
-  await((unpack or table.unpack)(leaving))
-  for _, one in ipairs(leaving) do assert(one.guard == true, one.message) end
-end
-
-local function ready(path) return support.zk():exists(path .. "/ready") end
 
 describe("A double barrier", function()
   before_each(function() kinds.start() end)

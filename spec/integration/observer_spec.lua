@@ -1,8 +1,9 @@
 -- What may befall leader(fn), which is told who leads (leader_spec.lua).
 local new_scheduler = require "support.scheduler".new
+local observing = require "support.observing"
 local start_proxy = require "support.proxy".start
 local support = require "support"
-local connect = support.connect
+local await, connect = observing.await, support.connect
 
 local path
 
@@ -11,30 +12,11 @@ local function start()
   path = support.path()
 end
 
--- Whatever fn is told: `{ leader, message, code }`, in order.
 local function observe(session, options)
-  local told = {}
-  local election = session:election(path, options)
-  told.ticket = election:leader(function(leader, message, code)
-    told[#told + 1] = { leader or false, message, code }
-  end)
-  return told
+  return observing.observe(session, path, options)
 end
 
-local function await(session, told, n)
-  support.step_until(session, function() return #told >= n end, 10,
-    n .. " changes told")
-  assert.equal(n, #told)
-  return told[n][1], told[n][2], told[n][3]
-end
-
--- Another session leads: its guard.
-local function lead(data, options)
-  local session = connect()
-  local guard = assert(session:election(path, options):campaign { timeout = 30,
-    data = data })
-  return support.closing(guard, guard.release), session
-end
+local function lead(...) return observing.lead(path, ...) end
 
 describe("leader(fn)", function()
   before_each(start)

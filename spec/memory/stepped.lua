@@ -1,9 +1,14 @@
 -- A full collection after every few instructions, in every coroutine: what
 -- only luck keeps from the collector does not live long.
 --
---     lua5.4 spec/memory/stepped.lua PROGRAM [ARGUMENT...]
+--     LUA_INIT=@spec/memory/stepped.lua lua5.4 PROGRAM [ARGUMENT...]
+--
+-- The processes that the program starts inherit it.
 -- luacheck: globals coroutine
 local STEP = 25 -- instructions
+
+-- A hook does not see what a compiler of machine code has compiled.
+if jit then jit.off() end
 
 local create, wrap = coroutine.create, coroutine.wrap
 
@@ -22,6 +27,4 @@ end
 function coroutine.create(fn) return create(stepped(fn)) end
 function coroutine.wrap(fn) return wrap(stepped(fn)) end
 
-local program = table.remove(arg, 1)
 begin()
-dofile(program)

@@ -235,15 +235,32 @@ static int aimed_server(const struct world *w, int chosen) {
   return connection == NOBODY ? NOBODY : w->zoo.connections[connection].server;
 }
 
+/* Who hands on what sessions' lives depend on: the leader, and the observer's
+ * master if there is one. */
+static int some_middleman(struct world *w) {
+  const struct zoo *zoo = &w->zoo;
+  int master = zoo->servers[zoo->server_count - 1].master;
+  return master != NOBODY && random_chance(&w->random, 50) ? master
+                                                           : zoo->leader;
+}
+
+/* What an observer's master may be stopped for (lease.h). */
+static int64_t short_while(struct world *w) {
+  int64_t until = w->now + world_span(w, w->zoo.grants[GRANTS - 1] / 20);
+  return until < w->profile.active ? until : w->profile.active;
+}
+
 static void stop_server(struct world *w, int aim) {
-  bool leader = w->faults.about_time && random_chance(&w->random, 60);
-  int number = leader          ? w->zoo.leader
+  bool timed = w->faults.about_time || w->zoo.has_observer;
+  bool middle = timed && random_chance(&w->random, 60);
+  int number = middle          ? some_middleman(w)
                : aim != NOBODY ? aim
                                : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
   /* (A leader that is stopped again before it has done what is due: lease.h.) */
   if (w->now < server->stopped_until + w->zoo.grants[GRANTS - 1] / 24) return;
-  server->stopped_until = while_or_timeout(w);
+  server->stopped_until =
+      server->observer == NOBODY ? while_or_timeout(w) : short_while(w);
   trace(w, NOBODY, "! server %d stops until %.3f ms", number,
         (double)server->stopped_until / 1e6);
 }

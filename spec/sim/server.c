@@ -618,8 +618,9 @@ static void send_down(struct world *w, int server, enum delivery_kind kind,
   d->kind = kind;
   d->what = what;
   d->to = to;
-  /* Where nobody is connected nobody can tell when it is applied. */
-  if (s->connections > 0 || to != NOBODY)
+  /* Where nobody is connected nobody can tell when it is applied; but a master
+   * is asked for what its observer has heard. */
+  if (s->connections > 0 || to != NOBODY || kind == DELIVER_PING)
     schedule(w, server, later(d->at, s->cut_until));
 }
 

@@ -48,7 +48,7 @@ void write_trace(struct world *w, int process, const char *format, ...) {
 /* Making a world. */
 
 /* Two ticks are what a server grants at least; behind an observer's master
- * four are what a session needs (lease.h). */
+ * five are what a session needs (lease.h). */
 static void draw_grants(struct world *w) {
   struct zoo *zoo = &w->zoo;
   struct random *r = &w->random;
@@ -56,7 +56,7 @@ static void draw_grants(struct world *w) {
   int least = 2;
   if (fault_is(w, FAULT_OBSERVER) && zoo->server_count > 2) {
     zoo_make_observer(w);
-    least = 4;
+    least = 5;
     w->profile.tick_told *= 2;
   }
   zoo->grants[0] = w->profile.timeout;
@@ -84,7 +84,7 @@ static void draw_profile(struct world *w) {
   bool least = w->faults.about_time && random_chance(r, 60);
   f->timeout = tick * (least ? 2 : 2 + random_below(r, 4));
   if (observer || fault_is(w, FAULT_GRANT))
-    f->timeout = tick * (4 + random_below(r, 5));
+    f->timeout = tick * (5 + random_below(r, 5));
   if (random_chance(r, 50)) {
     f->tick_told = tick;
     if (!least) f->timeout *= 1 + random_below(r, 3);

@@ -89,11 +89,14 @@
  *   stopped.  (CLOCK_BOOTTIME does, but not the time for which a hypervisor
  *   has frozen the machine; no clock in it does.)
  *   No server grants less than L.
- *   Behind observerMasterPort T is at least four ticks, or the tick was said
+ *   Behind observerMasterPort T is at least five ticks, or the tick was said
  *   to be twice as long: there are two reports on the way then, an observer's
  *   to its master and the master's, each up to half a tick after the other,
  *   and both must fit into the gap.  (Whoever asks for ten seconds has five
- *   ticks of the default's two.) */
+ *   ticks of the default's two.)  What is left of the gap, and of the time
+ *   after P, is for a master that is stopped in between: T/20.  After a longer
+ *   stop it asks its observer, and is asked itself up to half a tick later,
+ *   while rounds are committed already. */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 

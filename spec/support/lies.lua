@@ -24,8 +24,9 @@
 --                           others come behind each contender
 --     undone = n            so many of the transactions are not done
 --     group = "deadly"      the client library does not live to tell
---     group = "negative"    it asks for less memory than none, at which a
---                           sanitizer ends the process
+--     group = "size"        it makes the client library ask for less memory
+--                           than none, at which a sanitizer ends the process,
+--                           or for gigabytes, for which it takes seconds
 --     keeps = true          whoever wants to be refused is not
 --     ahead = { name, … }   contenders of another session
 --     drip = seconds        between two bytes of whatever is said
@@ -433,10 +434,10 @@ once_and_always({ it = "a list that says it is ten million", on = "list",
   "granted" .. UNGRANTED)
 wrong_list("a list of less than nothing", function(names)
   return list(names, -1)
-end, "of no length", "negative")
+end, "of no length", "size")
 wrong_list("a list of much less than nothing", function(names)
   return list(names, -2147483648)
-end, "of no length", "negative")
+end, "of no length", "size")
 wrong_list("a name that is longer than its frame", function(names)
   return int(#names + 1) .. list(names):sub(5) .. int(100000) .. "short"
 end, "that ends too early")
@@ -507,10 +508,10 @@ local function waits(lie)
 end
 
 waits { it = "somebody ahead, and no lie", on = "nothing" }
-waits { it = "data of -2 bytes", on = "get", group = "negative",
+waits { it = "data of -2 bytes", on = "get", group = "size",
   logs = "data of no length",
   tell = says(int(-2) .. ("\1"):rep(68)) }
-waits { it = "data of -2147483648 bytes", on = "get", group = "negative",
+waits { it = "data of -2147483648 bytes", on = "get", group = "size",
   tell = says(int(-2147483648) .. ("\1"):rep(68)) }
 waits { it = "data of -1 bytes, which are none", on = "get",
   tell = function(h)
@@ -828,10 +829,10 @@ turns_out("nobody's", NONE)
 once_and_always { it = "a frame of no length", on = "list",
   tell = function() return int(0) end }
 once_and_always({ it = "a frame shorter than nothing", on = "list",
-  tell = function() return int(-1) end, group = "negative" },
+  tell = function() return int(-1) end, group = "size" },
   "granted|timeout")
 once_and_always({ it = "a frame of two gigabytes", on = "list",
-  tell = function() return int(2147483647) .. "begins" end },
+  tell = function() return int(2147483647) .. "begins" end, group = "size" },
   "granted|timeout")
 once_and_always { it = "half an answer, and the end", on = "list",
   tell = function(h) return reply(h):sub(1, 12), "close" end }

@@ -23,7 +23,8 @@ local PATIENCE = 4.5
 way("accepts and says nothing", { kind = "silent" }, PATIENCE)
 way("accepts nothing", { kind = "frozen" }, PATIENCE)
 way("closes at once", { kind = "close" }, SOON)
-way("answers nonsense", { kind = "nonsense" }, SOON)
+-- (Which the client library takes for the length of an answer, of gigabytes.)
+way("answers nonsense #stock", { kind = "nonsense" }, SOON)
 way("says that each session is over", { kind = "expire" }, SOON)
 way("grants sessions and drops them", { kind = "handshake", drop_after = 0 },
   SOON)

@@ -64,6 +64,86 @@ describe("Authentication", function()
     raw:close()
   end)
 
+  -- Servers that look at the ACL before they tell what became of a node (since
+  -- CVE-2024-23944) tell only who may read it.
+  describe("in a directory that is open, with nodes that are not,", function()
+    local path, first, second
+
+    before_each(function()
+      path = open_path()
+      support.zk():make(path)
+      local options = { session_timeout = 4, acl = "creator" }
+      options.auth = alice
+      first = connect(options)
+      options.auth = bob
+      second = connect(options)
+    end)
+
+    local function await(condition, what)
+      support.step_until(second, condition, 4, what)
+    end
+
+    -- The lock, when the other has given it back.
+    local function wait_for(guard)
+      local got
+      second:mutex(path):acquire_async(30, function(it) got = assert(it) end)
+      await(function() return second:stats().watches > 0 end, "a watch")
+      assert.is_true(guard:release { wait = true })
+      await(function() return got end, "the lock")
+      return got
+    end
+
+    it("who waits hears of a release", function()
+      for _ = 1, 3 do
+        local got = wait_for(assert(first:mutex(path):acquire(30)))
+        assert.is_true(got:release { wait = true })
+      end
+      await(function() return second:stats().watches == 0 end, "no watch")
+    end)
+
+    it("who waits hears of a death", function()
+      local guard = assert(first:mutex(path):acquire(30))
+      local got
+      second:mutex(path):acquire_async(30, function(it) got = assert(it) end)
+      await(function() return second:stats().watches > 0 end, "a watch")
+      first:close()
+      await(function() return got end, "the lock")
+      assert.is_false(guard:is_held())
+      assert.is_true(got:release { wait = true })
+    end)
+
+    it("who waits at a barrier hears that it is lifted", function()
+      local barrier, passed = path .. "/barrier"
+      assert.is_true(first:barrier(barrier):set())
+      second:barrier(barrier):wait_async(30, function(...) passed = { ... } end)
+      await(function() return second:stats().watches > 0 end, "a watch")
+      assert.is_true(first:barrier(barrier):lift())
+      await(function() return passed end, "the lift")
+      assert.same({ true }, passed)
+    end)
+
+    it("who asks who leads hears of the next one", function()
+      local seen = {}
+      local function lead(session)
+        return assert(session:election(path):campaign(30))
+      end
+      local function heard(n, what)
+        await(function() return #seen == n end, what)
+      end
+      local guard = lead(first)
+      local observer = second:election(path):leader(function(leader)
+        table.insert(seen, leader and leader.session or "nobody")
+      end)
+      heard(1, "the leader")
+      assert.is_true(guard:release { wait = true })
+      heard(2, "nobody")
+      lead(first)
+      heard(3, "the leader")
+      assert.same({ first:id(), "nobody", first:id() }, seen)
+      observer:cancel()
+    end)
+  end)
+
   it("tells each of two that are refused its own reason", function()
     local zk, session = support.zk(), connect {}
     local unreadable, childless = open_path(), open_path()

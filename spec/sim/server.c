@@ -456,8 +456,16 @@ void server_receives(struct world *w, int request) {
 
 /* Applying. */
 
-static void fire(struct world *w, int server, int path,
-                 enum watch_event event) {
+/* Servers since CVE-2024-23944 tell nobody what becomes of a node that he may
+ * not read, and forget the watch.  (They do tell what was missed.) */
+static bool may_hear(struct world *w, const struct connection *c,
+                     const struct znode *node) {
+  return !w->zoo.events_checked || !node || may_read(w, c, node);
+}
+
+/* `node`: the one at this path; NULL: a directory, which all may read. */
+static void fire(struct world *w, int server, int path, enum watch_event event,
+                 const struct znode *node) {
   struct zoo *zoo = &w->zoo;
   bool any =
       (event != WATCH_CHILDREN && path_set_has(&zoo->watched, path)) ||
@@ -475,7 +483,7 @@ static void fire(struct world *w, int server, int path,
       wanted |= path_set_has(&c->child_watches, path);
       path_set_remove(&c->child_watches, path);
     }
-    if (!wanted) continue;
+    if (!wanted || !may_hear(w, c, node)) continue;
     struct note note = note_to(w, c, NOTE_EVENT);
     note.event = event;
     note.path = path;
@@ -485,8 +493,8 @@ static void fire(struct world *w, int server, int path,
 
 static void fire_gone(struct world *w, int server, int node) {
   const struct znode *n = &w->zoo.history.nodes[node];
-  fire(w, server, n->path, WATCH_DELETED);
-  fire(w, server, n->parent, WATCH_CHILDREN);
+  fire(w, server, n->path, WATCH_DELETED, n);
+  fire(w, server, n->parent, WATCH_CHILDREN, NULL);
 }
 
 /* All ephemeral nodes go in one transaction, in the order of a hash table. */
@@ -523,11 +531,11 @@ void server_applies(struct world *w, int server, int transaction) {
   w->zoo.servers[server].view = transaction + 1;
   switch (t->kind) {
     case DID_CREATE:
-      fire(w, server, node->path, WATCH_CHANGED);
-      fire(w, server, node->parent, WATCH_CHILDREN);
+      fire(w, server, node->path, WATCH_CHANGED, node);
+      fire(w, server, node->parent, WATCH_CHILDREN, NULL);
       break;
     case DID_WRITE:
-      fire(w, server, node->path, WATCH_CHANGED);
+      fire(w, server, node->path, WATCH_CHANGED, node);
       break;
     case DID_REMOVE:
       fire_gone(w, server, t->node);

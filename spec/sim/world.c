@@ -115,6 +115,7 @@ static void draw_profile(struct world *w) {
   zoo_reset(w, 1 + random_below(r, random_chance(r, 20) ? SERVERS_MAX : 3),
             tick);
   w->zoo.no_containers = fault_is(w, FAULT_OLD);
+  w->zoo.events_checked = f->unreadable && random_chance(r, 50);
   draw_grants(w);
 }
 

@@ -25,7 +25,6 @@
 #define MINUTE (60 * SECOND)
 
 enum { PROCESSES_MAX = 4, EVENTS_MAX = 60000 };
-enum { REPLY_NO_WATCH = -121 };
 
 enum what {
   AT_SERVER, /* a request */

@@ -173,8 +173,9 @@ struct zoo {
   int server_count, leader;
   int64_t tick;
   bool no_containers;
-  bool has_observer; /* the last server */
-  int64_t pings_at;  /* the leader's next; NEVER: nobody can tell */
+  bool events_checked; /* nobody hears of a node that he may not read */
+  bool has_observer;   /* the last server */
+  int64_t pings_at;    /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
   int report_count;

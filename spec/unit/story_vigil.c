@@ -604,6 +604,7 @@ TEST("waits for contenders where the directory is missing") {
   answers(s, "exists /lock", REPLY_NO_NODE);
   HEARD(a, "");
   passes(s, 60000);
+  answers(s, "exists /lock", REPLY_NO_NODE);
   SENT(s, "");
   changed(s, "/lock"); /* it was made */
   SENT(s, "list and watch");

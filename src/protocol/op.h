@@ -52,6 +52,7 @@ enum reply_code {
   REPLY_INVALID_ACL = -114,
   REPLY_AUTH_FAILED = -115,
   REPLY_SESSION_MOVED = -118,
+  REPLY_NO_WATCH = -121,
   /* Ours: never a server's reply, but a reason for a refusal. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,

@@ -417,6 +417,10 @@ static void open_session(struct session *s) {
   s->wire.transport.open(s->wire.transport.self);
 }
 
+static void look_again(struct queue *queue) {
+  watches_look_again(&queue->directory.watches);
+}
+
 static void try_again(struct session *s) {
   if (wire_is_to_retry(&s->wire)) {
     queues_each(&s->queues, queue_drive);
@@ -425,6 +429,7 @@ static void try_again(struct session *s) {
     departures_drive(&s->departures);
   }
   if (wire_is_to_resume(&s->wire)) queues_each(&s->queues, queue_drive);
+  if (wire_is_to_look(&s->wire)) queues_each(&s->queues, look_again);
 }
 
 /* Who holds for long watches its own node; who does not pays nothing. */

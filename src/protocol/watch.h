@@ -141,6 +141,8 @@ int watch_data(const struct watches *watches, const char *name,
 /* The server's event. */
 void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event);
+/* Time to ask again for those of nodes that may not be read (watch.c). */
+void watches_look_again(struct watches *watches);
 /* After a disconnection: those that nobody wants go. */
 void watches_sweep(struct watches *watches);
 

@@ -46,7 +46,7 @@ void wire_init(struct wire *w, const struct transport *transport,
   chores_init(&w->batch);
   w->flight_end = &w->flight;
   w->held_end = &w->held;
-  w->retry_at = w->resume_at = NEVER;
+  w->retry_at = w->resume_at = w->look_at = NEVER;
   init_ops(w, chroot, random);
 }
 
@@ -288,7 +288,7 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
 
 void wire_disconnected(struct wire *w) {
   w->connected = false;
-  w->resume_at = NEVER;
+  w->resume_at = w->look_at = NEVER;
   suspect(w);
   lose_flight(w);
 }
@@ -301,7 +301,7 @@ void wire_expired(struct wire *w) {
 void wire_closed(struct wire *w) {
   w->connected = false;
   lose_flight(w);
-  w->retry_at = w->resume_at = NEVER;
+  w->retry_at = w->resume_at = w->look_at = NEVER;
 }
 
 /* The clock. */
@@ -323,6 +323,13 @@ bool wire_is_to_retry(struct wire *w) {
 bool wire_is_to_resume(struct wire *w) {
   return is_time(&w->resume_at, w->now);
 }
+
+/* (As often as who waits needs a proof anyway.) */
+void wire_look_later(struct wire *w) {
+  if (w->look_at == NEVER) w->look_at = w->now + w->lease.timeout / 6;
+}
+
+bool wire_is_to_look(struct wire *w) { return is_time(&w->look_at, w->now); }
 
 int64_t wire_not_before_retry(const struct wire *w, int64_t due) {
   return w->retry_at != NEVER && due < w->retry_at ? w->retry_at : due;
@@ -363,8 +370,8 @@ void wire_nudge(struct wire *w) {
 
 int64_t wire_due(const struct wire *w, enum need need) {
   int64_t due = beat_due(w, need);
-  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at};
-  for (int i = 0; i < 3; i++)
+  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at, w->look_at};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;
 }

@@ -86,6 +86,7 @@ struct wire {
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
   int64_t resume_at;  /* the same while a create waits for it; or NEVER */
+  int64_t look_at;    /* a watch is to be asked for anew (watch.h); or NEVER */
 };
 
 void wire_init(struct wire *wire, const struct transport *transport,
@@ -138,6 +139,9 @@ void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
 /* Is it time?  Each says so once. */
 bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
+/* Somebody watches what he may not read: true, once, after a while. */
+void wire_look_later(struct wire *wire);
+bool wire_is_to_look(struct wire *wire);
 /* Not before something is tried again that could not be sent. */
 int64_t wire_not_before_retry(const struct wire *wire, int64_t due);
 /* Rounds, as often as they are needed; and company for what is unanswered. */

@@ -294,7 +294,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
 }
 
 /* A server arms a watch by `exists` whoever asks; but those that are not open to
- * CVE-2024-23944 (3.7.3, 3.8.4, 3.9.2, and what distributions have mended) look
+ * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look
  * at the node's ACL when they are to tell, and tell nobody who may not read it.
  * The watch is gone then, and we would wait for ever.  So what is watched in this
  * way is asked for again and again.  What was missed in a disconnection all

@@ -103,7 +103,7 @@ describe("Without a server", function()
       assert.equal("lost", (select(3, guard:release())))
       proxy:heal()
       support.wait_for_queue(path, 0)
-      assert.is_true(session:mutex(path):acquire(30):release())
+      assert(session:mutex(path):acquire(30)):release()
     end)
 
   it("longer than its timeout a session expires, and a new one begins",

@@ -232,17 +232,19 @@ describe("A loop", function()
   each(it, "goes on after close in the middle of everything",
     function(runner)
       runner.run(function(env)
-        local done = 0
-        for _ = 1, 10 do
+        local done, begun = 0, 0
+        for i = 1, 10 do
           local session = connect()
           local lock = session:mutex(support.path())
           local guard = assert(lock:acquire(30))
           guard:on_lost(print)
           lock:acquire_async(nil, function() end)
           env.spawn(function()
+            begun = i
             lock:acquire { owner = {} }
             done = done + 1
           end)
+          env.until_true(function() return begun == i end)
           env.sleep(0.002)
           session:close()
         end

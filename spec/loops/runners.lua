@@ -34,6 +34,7 @@ local function environment(runner, sleep, begin)
   function env.until_true(condition, session)
     local deadline = zklock.now() + 80
     while not condition() do
+      if env.problem then error(env.problem, 0) end
       if zklock.now() > deadline then error("it does not come true", 2) end
       if not runner.tasks then session:step() end
       sleep(0.003)

@@ -294,24 +294,24 @@ static void was_read(struct watch *w, const struct reply *reply) {
 }
 
 /* A server arms a watch by `exists` whoever asks; but those that are not open to
- * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look
- * at the node's ACL when they are to tell, and tell nobody who may not read it.
+ * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
+ * node's ACL when they are to tell, and tell nobody who may not read it.
  * The watch is gone then, and we would wait for ever.  So what is watched in this
  * way is asked for again and again.  What was missed in a disconnection all
  * servers tell. */
 static bool may_be_silent(const struct watch *w) {
-  return (w->unreadable || w->awaited) && w->wanted > 0 && is_armed(w);
+  return w->unreadable || w->awaited;
 }
 
 /* The client library takes its half of a watch away only with the server's: it
  * needs another one, of the node that is not there any more. */
 static bool was_silent(const struct watch *w, const struct reply *reply) {
-  return w->unreadable && reply->rc == REPLY_NO_WATCH;
+  return may_be_silent(w) && reply->rc == REPLY_NO_WATCH;
 }
 
 void watches_look_again(struct watches *watches) {
   for (struct watch *w = watches->first; w; w = w->next) {
-    if (!may_be_silent(w)) continue;
+    if (!may_be_silent(w) || w->wanted == 0 || !is_armed(w)) continue;
     wire_look_later(watches->wire);
     read(w);
   }

@@ -35,6 +35,7 @@ local function make_guard(attempt, terms, wait)
   local guard = guards.new(hold, wait.share)
   attempt.guard = guard
   terms.owners:push(terms.kind, wait.owner, guard, wait.scope)
+  terms.engine.meters:grant(terms, wait.share)
   return guard
 end
 
@@ -89,17 +90,24 @@ local function begin(attempt, terms, request, writer)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
   wait.share, wait.owner, wait.scope = share, request.owner, request.scope
-  wait.waiters = terms.waiters
+  wait.waiters, wait.terms = terms.waiters, terms
   attempt.wait = wait
   terms.waiters[wait] = true
   if request.taking then request.taking.wait = wait end
+  engine.meters:begin(terms, share, request.timeout)
   return wait
+end
+
+local function refuse(terms, request, wait)
+  local _, message, code = reasons.of_wait(terms.path, request, wait)
+  terms.engine.meters:refuse(terms, wait.share, code)
+  return nil, message, code
 end
 
 -- The outcome of a wait that is over: a guard, or nil, message, code.
 local function finish(attempt, terms, request, wait)
   terms.waiters[wait] = nil
-  if wait.code then return reasons.of_wait(terms.path, request, wait) end
+  if wait.code then return refuse(terms, request, wait) end
   wait.taken = true
   return make_guard(attempt, terms, wait)
 end

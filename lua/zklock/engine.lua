@@ -5,6 +5,7 @@ local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
 local Events = require "zklock.events"
 local State = require "zklock.state"
+local Meters = require "zklock.meters"
 local loops = require "zklock.loop"
 local misuse = require "zklock.errors".misuse
 local protect = require "zklock.protect"
@@ -38,6 +39,7 @@ function Engine.new(session, handle, hosts, given)
   engine.callbacks = Callbacks.new(given.log, function()
     if not engine.state.is.left then handle:nudge() end
   end)
+  engine.meters = Meters.new(engine.callbacks)
   engine.adapters = Adapters.new(engine, given.loop)
   engine.events = Events.new(engine, given.on_event)
   return engine

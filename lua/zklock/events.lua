@@ -107,13 +107,16 @@ local function fail(self, code)
 end
 
 -- Everybody who is to hear that a hold is lost hears it once.
-local function tell_loss(self, hold, listeners)
+local function tell_loss(self, hold, listeners, share)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
   if untold then
     callbacks:report("warn", ("the hold of %s was lost%s"):format(
       hold.owners.path, errors.because(hold.lost)))
+    if share then
+      self.engine.meters:lose(hold.owners.path, share, hold.lost)
+    end
   end
   local code = errors.code_of_loss(hold.lost)
   for _, listener in ipairs(listeners) do
@@ -206,7 +209,8 @@ function handlers.lost(engine, number, reason)
   if not hold then return end
   engine.events.untold[hold] = nil
   hold.lost = hold.lost or reason
-  return hold.listeners and { tell_loss, hold, hold.listeners }
+  return hold.listeners
+    and { tell_loss, hold, hold.listeners, engine.shares[number] }
 end
 
 function handlers.revoked(engine, number)
@@ -296,8 +300,9 @@ end
 
 --- A call has found out that a hold is lost, and tells it before it returns;
 -- or, where a callback must not run, leaves that to the event that is on its
--- way.  A suspension that is known, and not yet told, comes before it.
-function Events:lose(hold, reason)
+-- way.  A suspension that is known, and not yet told, comes before it.  `share`:
+-- any of the hold's.
+function Events:lose(hold, share, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
   if not listeners then return end
@@ -309,13 +314,13 @@ function Events:lose(hold, reason)
   then
     do_now(self, state_item(engine, "suspended"))
   end
-  do_now(self, { tell_loss, hold, listeners })
+  do_now(self, { tell_loss, hold, listeners, share })
 end
 
 --- Tells of all losses that there are.
 function Events:tell_losses()
-  for _, hold in ipairs(Hold.find_losses(self.engine)) do
-    self:lose(hold, hold.lost)
+  for _, lost in ipairs(Hold.find_losses(self.engine)) do
+    self:lose(lost.hold, lost.share)
   end
 end
 

@@ -73,7 +73,7 @@ function guards.refuse(self)
   local hold = self._hold
   local reason = hold:find_loss(self._share)
   if not reason then return false end
-  hold.owners.engine.events:lose(hold, reason)
+  hold.owners.engine.events:lose(hold, self._share, reason)
   return true, lost(self)
 end
 
@@ -116,6 +116,9 @@ function guards.give_back(self, confirm)
   if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
+  if last and not reason then
+    hold.owners.engine.meters:release(hold.owners.path, self._share)
+  end
   if confirm and last and not reason then return expect_removal(self) end
   return answer(self)
 end
@@ -124,7 +127,7 @@ end
 function guards.tell_loss(self)
   local engine = self._hold.owners.engine
   if self._outcome == "lost" and not engine.state.is.closed then
-    engine.events:lose(self._hold)
+    engine.events:lose(self._hold, self._share)
   end
 end
 

@@ -39,20 +39,20 @@ function Hold:find_loss(share)
   return self.lost
 end
 
---- Of one session, all that are lost, and have not been given back.
+--- Of one session, all that are lost, and have not been given back: `{ hold =,
+-- share = }`, in the order in which they were asked for.
 function Hold.find_losses(engine)
-  local lost, numbers = {}, {}
+  local lost = {}
   for number, hold in pairs(engine.holds) do
     local share = engine.shares[number]
     if not hold.lost and share then
       hold.lost = share:find_loss() or false
     end
     if hold.lost then
-      lost[#lost + 1] = hold
-      numbers[hold] = number
+      lost[#lost + 1] = { hold = hold, share = share, number = number }
     end
   end
-  table.sort(lost, function(a, b) return numbers[a] < numbers[b] end)
+  table.sort(lost, function(a, b) return a.number < b.number end)
   return lost
 end
 

@@ -9,6 +9,7 @@ local Engine = require "zklock.engine"
 local errors = require "zklock.errors"
 local locks = require "zklock.lock"
 local loops = require "zklock.loop"
+local metrics = require "zklock.metrics"
 local multis = require "zklock.multi"
 local once = require "zklock.once"
 local options = require "zklock.options"
@@ -198,6 +199,22 @@ function Session:stats()
   return engine.state.last and engine.state.last.stats or engine.core:stats()
 end
 
+--- What has been counted, in Prometheus' text format (doc/metrics.md).
+-- `labels`: of each sample.
+function Session:metrics(labels)
+  local engine = self._engine
+  engine:check_process()
+  labels = metrics.check_labels(labels, "argument 1 of metrics")
+  return metrics.text { { labels = labels, snapshot = metrics.read(engine) } }
+end
+
+--- `fn(event)` at each begin and end of a wait and of a hold, from now on; nil
+-- ends it.
+function Session:on_trace(fn)
+  open_engine(self).meters:listen(fn)
+  return self
+end
+
 -- For loops.
 
 --- Runs the due callbacks; never blocks.  Call it when fd() is readable.
@@ -250,6 +267,8 @@ check.methods(Session, [[
   session:id()
   session:timeout()
   session:stats()
+  session:metrics(labels)
+  session:on_trace(fn)
   session:fd()
   session:step()
   session:close()

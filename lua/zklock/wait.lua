@@ -72,6 +72,7 @@ function waits.new(engine, among, number)
     -- Of an acquisition.
     share = false, -- what it may be granted
     owner = false,
+    terms = false, -- what it is asked for with
     waiters = false, -- those of the lock object, it among them
     taken = false, -- its share has become a guard's
     -- Its end.

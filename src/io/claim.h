@@ -58,6 +58,7 @@ struct claim {
   struct proof *proof;    /* (c) outlives us: the handle keeps it */
   uint64_t number;        /* (c) what events call it */
   int64_t asked;          /* (c) when */
+  int64_t taken;          /* (l) HELD: since when its user has had it */
   const char *path;       /* (c) */
   uint16_t prefix;        /* (c) length of the chroot in it */
   uint16_t length;        /* (c) of it without a semaphore's directory */

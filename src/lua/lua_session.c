@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/clock.h"
 #include "io/process.h"
 #include "lua_events.h"
 #include "lua_settings.h"
@@ -199,6 +200,15 @@ static int session_stats(lua_State *L) {
   return 1;
 }
 
+/* session:lease() → for how many seconds what is held could be proved without
+ * hearing from a server */
+static int session_lease_(lua_State *L) {
+  const struct core *core = binding_check_session(L);
+  int64_t lease = core->proof.lease_until - clock_now();
+  lua_pushnumber(L, lease > 0 ? (lua_Number)lease / NANOSECONDS : 0);
+  return 1;
+}
+
 static int session_nudge(lua_State *L) {
   core_nudge(binding_check_session(L));
   return 0;
@@ -247,6 +257,7 @@ void binding_register_session(lua_State *L) {
                                      {"timeout", session_timeout},
                                      {"error", session_error},
                                      {"stats", session_stats},
+                                     {"lease", session_lease_},
                                      {"close", session_close_},
                                      {"leave", session_leave},
                                      {"nudge", session_nudge},

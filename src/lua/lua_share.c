@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "io/clock.h"
 #include "io/process.h"
 
 static const struct object_type share_type = {"zklock.hold"};
@@ -215,6 +216,36 @@ static int share_number(lua_State *L) {
   return 1;
 }
 
+static int push_seconds(lua_State *L, int64_t duration) {
+  lua_pushnumber(L, (lua_Number)duration / NANOSECONDS);
+  return 1;
+}
+
+/* share:take() → for how long it was waited for: its user has it from now on */
+static int share_take(lua_State *L) {
+  struct claim *claim = granted_claim(L);
+  claim->taken = clock_now();
+  return push_seconds(L, claim->taken - claim->asked);
+}
+
+/* share:waited() → since when it has been asked for, in seconds from now */
+static int share_waited(lua_State *L) {
+  const struct share *share = binding_check_share(L, 1);
+  return push_seconds(L, clock_now() - share->claim->asked);
+}
+
+/* share:held() → since when its user has had it, in seconds from now; and what
+ * it is, as `contenders` says it */
+static int share_held(lua_State *L) {
+  /* (In the order of enum kind: rule.h.) */
+  static const char *const modes[] = {"mutex", "read",   "write",
+                                      "lease", "unfair", "member"};
+  const struct claim *claim = granted_claim(L);
+  push_seconds(L, clock_now() - claim->taken);
+  lua_pushstring(L, modes[claim->contender.options.kind]);
+  return 2;
+}
+
 /* share:watch(): hear soon of what is done to our node */
 static int share_watch(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
@@ -241,6 +272,9 @@ void binding_register_share(lua_State *L) {
                                      {"number", share_number},
                                      {"watch", share_watch},
                                      {"turn", share_turn},
+                                     {"take", share_take},
+                                     {"waited", share_waited},
+                                     {"held", share_held},
                                      {"reason", share_reason},
                                      {"find_loss", share_find_loss},
                                      {NULL, NULL}};

@@ -1,0 +1,132 @@
+--- Meters: what a session counts of its locks, by path and mode, and who hears
+-- of it at once (session:on_trace).
+--
+-- An acquisition is counted once, when its outcome reaches its user; a hold
+-- once, when it is released or its loss is told.  What is entered again by its
+-- owner is the same hold.  What is collected without a release is not counted.
+-- (What a hook interrupts may be missed here; nothing of the lock depends on it.)
+local check = require "zklock.check"
+local core = require "zklock.core"
+
+local Meters = {}
+Meters.__index = Meters
+
+--- So many paths and modes have a meter of their own; all others share one of
+-- each mode, as if they had this path.
+Meters.most, Meters.others = 100, "others"
+
+--- Upper bounds of the histograms' buckets, in seconds; there is one more, for
+-- what is longer.
+Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+  2.5, 5, 10, 30, 60, 300 }
+
+local bounds = Meters.bounds
+local LAST = #bounds + 1
+
+local function new_histogram()
+  local histogram = { sum = 0 }
+  for i = 1, LAST do histogram[i] = 0 end
+  return histogram
+end
+
+local function observe(histogram, seconds)
+  local i = 1
+  while i < LAST and seconds > bounds[i] do i = i + 1 end
+  histogram[i] = histogram[i] + 1
+  histogram.sum = histogram.sum + seconds
+end
+
+local function new_meter(path, mode)
+  return { path = path, mode = mode, waits = new_histogram(),
+    holds = new_histogram(), refusals = {}, losses = {} }
+end
+
+function Meters.new(callbacks)
+  return setmetatable({
+    callbacks = callbacks,
+    by_mode = {}, -- and by path
+    list = {}, -- in the order in which they came
+    trace = false, -- what on_trace was given
+  }, Meters)
+end
+
+local function add(self, path, mode)
+  local of_mode = self.by_mode[mode]
+  if not of_mode then
+    of_mode = {}
+    self.by_mode[mode] = of_mode
+  end
+  if #self.list >= Meters.most then path = Meters.others end
+  local meter = of_mode[path]
+  if not meter then
+    meter = new_meter(path, mode)
+    of_mode[path] = meter
+    self.list[#self.list + 1] = meter
+  end
+  return meter
+end
+
+--- That of a path and a mode, which is one of `contenders`.
+function Meters:of(path, mode)
+  local of_mode = self.by_mode[mode]
+  return of_mode and of_mode[path] or add(self, path, mode)
+end
+
+--- `fn(event)` at each event from now on; nil: nobody any more.
+function Meters:listen(fn)
+  if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
+  self.trace = fn or false
+end
+
+-- What it raises goes where the errors of callbacks go.
+local function tell(self, what, path, mode, share, event)
+  event.what, event.path, event.mode = what, path, mode
+  event.id, event.time = share:number(), core.now()
+  self.callbacks:call({ fn = self.trace }, event)
+end
+
+local function count(counters, word)
+  counters[word] = (counters[word] or 0) + 1
+end
+
+--- An acquisition has begun, which is not over yet.
+function Meters:begin(terms, share, timeout)
+  if not self.trace then return end
+  tell(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
+end
+
+--- Its user has it.
+function Meters:grant(terms, share)
+  local waited = share:take()
+  observe(self:of(terms.path, terms.mode).waits, waited)
+  if not self.trace then return end
+  tell(self, "grant", terms.path, terms.mode, share,
+    { waited = waited, token = share:token() })
+end
+
+--- It ended without, for this reason.
+function Meters:refuse(terms, share, code)
+  count(self:of(terms.path, terms.mode).refusals, code)
+  if not self.trace then return end
+  tell(self, "refuse", terms.path, terms.mode, share,
+    { waited = share:waited(), code = code })
+end
+
+-- A hold is over.
+local function finish(self, what, path, share, reason)
+  local held, mode = share:held()
+  local meter = self:of(path, mode)
+  observe(meter.holds, held)
+  if reason then count(meter.losses, reason) end
+  if not self.trace then return end
+  tell(self, what, path, mode, share,
+    { held = held, token = share:token(), reason = reason })
+end
+
+function Meters:release(path, share) finish(self, "release", path, share) end
+
+function Meters:lose(path, share, reason)
+  finish(self, "loss", path, share, reason)
+end
+
+return Meters

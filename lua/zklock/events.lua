@@ -300,8 +300,8 @@ end
 
 --- A call has found out that a hold is lost, and tells it before it returns;
 -- or, where a callback must not run, leaves that to the event that is on its
--- way.  A suspension that is known, and not yet told, comes before it.  `share`:
--- any of the hold's.
+-- way.  A suspension that is known, and not yet told, comes before it.
+-- `share`: any of the hold's.
 function Events:lose(hold, share, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason

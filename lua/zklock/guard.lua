@@ -93,6 +93,13 @@ local function expect_removal(self)
   return wait
 end
 
+-- Its hold has been given back with it.
+local function ended(self, confirm)
+  local owners = self._hold.owners
+  owners.engine.meters:release(owners.path, self._share)
+  return confirm and expect_removal(self) or answer(self)
+end
+
 --- Gives the lock back: what release() returns; or, with `confirm`, a wait that
 -- is to be awaited then.  A loss that it finds is left to tell.
 function guards.give_back(self, confirm)
@@ -116,10 +123,7 @@ function guards.give_back(self, confirm)
   if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if last and not reason then
-    hold.owners.engine.meters:release(hold.owners.path, self._share)
-  end
-  if confirm and last and not reason then return expect_removal(self) end
+  if last and not reason then return ended(self, confirm) end
   return answer(self)
 end
 

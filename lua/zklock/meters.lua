@@ -4,7 +4,7 @@
 -- An acquisition is counted once, when its outcome reaches its user; a hold
 -- once, when it is released or its loss is told.  What is entered again by its
 -- owner is the same hold.  What is collected without a release is not counted.
--- (What a hook interrupts may be missed here; nothing of the lock depends on it.)
+-- (What a hook interrupts may be missed: nothing of the lock depends on it.)
 local check = require "zklock.check"
 local core = require "zklock.core"
 

@@ -522,11 +522,13 @@ function public.session()
   if not session then return public.connect() end
   local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
     "on", "contenders", "revoke", "stat", "children", "stamp", "evict",
-    "with_lock", "once", "step" }
+    "with_lock", "once", "step", "metrics", "on_trace" }
   if closing and (name == "with_lock" or name == "once") then return end
   local given = {}
   if name == "on" then
     given = { pick { "connected", "closed", "x" }, callback() }
+  elseif name == "on_trace" and random(3) > 1 then
+    given = { callback() }
   elseif asks[name] then
     given = { path(), asks[name] ~= true and pick(asks[name]) or nil }
   elseif name == "with_lock" then
@@ -663,7 +665,8 @@ function of_core.awaiting()
 end
 
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
-  "timeout", "error", "stats", "verify", "contenders", "head", "set", "lift",
+  "timeout", "error", "stats", "lease", "verify", "contenders", "head", "set",
+  "lift",
   "revoke", "stat", "children", "stamp", "evict", "nudge", "open_socket",
   "accept_socket", "request", "requests", "next", "noted" }
 
@@ -698,7 +701,7 @@ end
 
 local share_methods = { "again", "release", "cancel", "is_held", "lease",
   "state", "token", "token_number", "node", "watch", "turn", "reason",
-  "find_loss" }
+  "find_loss", "take", "waited", "held" }
 
 local function other_than(one, names)
   local others = {}

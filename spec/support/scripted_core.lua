@@ -348,6 +348,7 @@ function Session.methods.fd(object) check_open(object) return 0 end
 function Session.methods.id(object) check_open(object) return "0x1" end
 function Session.methods.timeout(object) check_open(object) return 10 end
 function Session.methods.stats(object) check_open(object) return {} end
+function Session.methods.lease(object) check_open(object) return 5 end
 function Session.methods.error(object) check_open(object) return "" end
 
 function Session.methods.state(object)
@@ -535,6 +536,29 @@ end
 
 function Hold.methods.number(object)
   return Hold.check(object).claim.number
+end
+
+local function granted(object)
+  local claim = Hold.check(object).claim
+  insist(claim.granted)
+  return claim
+end
+
+function Hold.methods.take(object)
+  local claim = granted(object)
+  claim.taken = Hold.check(object).script.clock
+  return claim.taken - claim.asked
+end
+
+function Hold.methods.waited(object)
+  local self = Hold.check(object)
+  return self.script.clock - self.claim.asked
+end
+
+function Hold.methods.held(object)
+  local claim = granted(object)
+  return Hold.check(object).script.clock - claim.taken,
+    claim.kind == "permit" and "lease" or claim.kind
 end
 
 function Hold.methods.node(object)

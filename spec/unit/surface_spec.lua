@@ -35,8 +35,9 @@ describe("The methods of #layer", function()
 
   it("a session are public", function()
     assert.equal("barrier children close contenders double_barrier election "
-      .. "evict fd id multi mutex on once revoke rwlock semaphore stamp stat "
-      .. "state stats step timeout with_lock", methods_of(session))
+      .. "evict fd id metrics multi mutex on on_trace once revoke rwlock "
+      .. "semaphore stamp stat state stats step timeout with_lock",
+      methods_of(session))
   end)
 
   it("a lock, its guard and its ticket are public", function()

@@ -117,7 +117,7 @@ describe("A method of the core", function()
       local junk = { false, 1, "x", {}, print, io.stdout,
         coroutine.create(collect) }
       for _, name in ipairs { "fd", "next", "noted", "wait", "state", "id",
-          "timeout", "error", "stats", "close", "leave", "verify",
+          "timeout", "error", "stats", "lease", "close", "leave", "verify",
           "contenders", "revoke", "stat", "children", "stamp", "evict",
           "nudge", "acquire", "open_socket", "accept_socket", "request",
           "requests" } do
@@ -129,7 +129,7 @@ describe("A method of the core", function()
       end
       for _, name in ipairs { "again", "release", "cancel", "is_held", "lease",
           "state", "token", "token_number", "node", "watch", "turn", "reason",
-          "find_loss" } do
+          "find_loss", "take", "waited", "held" } do
         assert(not try(share[name]))
         for _, value in ipairs(junk) do assert(not try(share[name], value)) end
         assert(not try(share[name], session))

@@ -246,21 +246,14 @@ static int session_gc(lua_State *L) {
 }
 
 void binding_register_session(lua_State *L) {
-  static const luaL_Reg methods[] = {{"fd", session_fd},
-                                     {"next", session_next},
-                                     {"noted", session_noted},
-                                     {"turn", session_turn},
-                                     {"turned", session_turned},
-                                     {"wait", session_wait},
-                                     {"state", session_state},
-                                     {"id", session_id},
-                                     {"timeout", session_timeout},
-                                     {"error", session_error},
-                                     {"stats", session_stats},
-                                     {"lease", session_lease_},
-                                     {"close", session_close_},
-                                     {"leave", session_leave},
-                                     {"nudge", session_nudge},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"fd", session_fd},           {"next", session_next},
+      {"noted", session_noted},     {"turn", session_turn},
+      {"turned", session_turned},   {"wait", session_wait},
+      {"state", session_state},     {"id", session_id},
+      {"timeout", session_timeout}, {"error", session_error},
+      {"stats", session_stats},     {"lease", session_lease_},
+      {"close", session_close_},    {"leave", session_leave},
+      {"nudge", session_nudge},     {NULL, NULL}};
   binding_new_type(L, &session_type, methods, session_gc);
 }

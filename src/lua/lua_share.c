@@ -260,23 +260,15 @@ static int share_turn(lua_State *L) {
 }
 
 void binding_register_share(lua_State *L) {
-  static const luaL_Reg methods[] = {{"again", share_again},
-                                     {"release", share_release},
-                                     {"cancel", share_cancel},
-                                     {"is_held", share_is_held},
-                                     {"lease", share_lease},
-                                     {"state", share_state},
-                                     {"token", share_token},
-                                     {"token_number", share_token_number},
-                                     {"node", share_node},
-                                     {"number", share_number},
-                                     {"watch", share_watch},
-                                     {"turn", share_turn},
-                                     {"take", share_take},
-                                     {"waited", share_waited},
-                                     {"held", share_held},
-                                     {"reason", share_reason},
-                                     {"find_loss", share_find_loss},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"again", share_again},         {"release", share_release},
+      {"cancel", share_cancel},       {"is_held", share_is_held},
+      {"lease", share_lease},         {"state", share_state},
+      {"token", share_token},         {"token_number", share_token_number},
+      {"node", share_node},           {"number", share_number},
+      {"watch", share_watch},         {"turn", share_turn},
+      {"take", share_take},           {"waited", share_waited},
+      {"held", share_held},           {"reason", share_reason},
+      {"find_loss", share_find_loss}, {NULL, NULL}};
   binding_new_type(L, &share_type, methods, share_gc);
 }

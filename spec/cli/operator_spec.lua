@@ -223,7 +223,7 @@ describe("zklock check", function()
     assert.equal(0, support.count_contenders(path))
   end)
 
-  it("says in JSON what a session has, by the README's numbers", function()
+  it("says in JSON what a session has, by the documented numbers", function()
     local said = command.run { "check", "--json", "--session-timeout", "10",
       support.path() }
     assert.equal(0, said.code)

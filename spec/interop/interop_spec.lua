@@ -310,8 +310,8 @@ describe("A holder of kazoo's", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("with kazoo's own Lock does not see us in the usual layout: the README "
-    .. "warns of it", function()
+  it("with kazoo's own Lock does not see us in the usual layout: "
+    .. "doc/interoperation.md warns of it", function()
     local path = support.path()
     support.zk():make(path) -- it does not vanish under kazoo
     local guard = connect():mutex(path):acquire(30)

@@ -253,7 +253,7 @@ describe("A loop", function()
     end)
 end)
 
-describe("The README's game loop", function()
+describe("The game loop of doc/loops.md", function()
   it("is that of the example, and short", function()
     assert.is_truthy(frames.example:find(frames.source, 1, true))
     local _, lines = frames.source:gsub("\n", "")

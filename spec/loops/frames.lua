@@ -1,4 +1,4 @@
---- The game loop that the README shows, as a module: `{ adapter, spawn, sleep,
+--- The game loop that doc/loops.md shows, as a module: `{ adapter, spawn, sleep,
 -- run }`.
 local files = require "support.files"
 
@@ -8,9 +8,9 @@ end
 
 local frames = {}
 
---- The code as it stands in the README.
-frames.source = assert(read "README.md":match
-  "```lua\n(%-%- A game loop.-)```", "the README has no game loop")
+--- The code as it stands on that page.
+frames.source = assert(read "doc/loops.md":match
+  "```lua\n(%-%- A game loop.-)```", "doc/loops.md has no game loop")
 
 --- The example that has a game around it.
 frames.example = read "examples/game_loop.lua"
@@ -19,7 +19,7 @@ local code = frames.source .. [[
 return { adapter = adapter, spawn = spawn, sleep = sleep, frame = frame,
   is_idle = function() return #ready == 0 and not next(parked) end }
 ]]
-local loop = assert((loadstring or load)(code, "=README.md"))(...)
+local loop = assert((loadstring or load)(code, "=doc/loops.md"))(...)
 
 frames.adapter, frames.spawn, frames.sleep =
   loop.adapter, loop.spawn, loop.sleep

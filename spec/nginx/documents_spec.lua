@@ -1,4 +1,5 @@
--- What a newcomer tries first: README's snippet, as it is, and the example.
+-- What a newcomer tries first: the snippet of doc/loops.md, as it is, and the
+-- example.
 local nginx = require "nginx.server"
 local start_server = require "support.server".start
 local support = require "support"
@@ -13,7 +14,7 @@ describe("a newcomer to nginx", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("pastes README's snippet into a server", function()
+  it("pastes the page's snippet into a server", function()
     local prefix = support.path()
     local server = nginx.paste(support.hosts .. prefix)
     local guard, holder = support.hold(prefix .. "/locks/user-=7=")

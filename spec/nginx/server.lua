@@ -159,10 +159,10 @@ function nginx.start(given)
   error(problem, 0)
 end
 
---- README's snippet in a server of its own; only its ZooKeeper servers are
--- others.
+--- The snippet of doc/loops.md in a server of its own; only its ZooKeeper
+-- servers are others.
 function nginx.paste(hosts)
-  local snippet = read_file(root .. "/README.md")
+  local snippet = read_file(root .. "/doc/loops.md")
     :match "\n```nginx\n(.-)\n```\n"
   local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
   assert(snippet:find(own, 1, true))

@@ -1,5 +1,5 @@
---- The game loop that doc/loops.md shows, as a module: `{ adapter, spawn, sleep,
--- run }`.
+--- The game loop that doc/loops.md shows, as a module: `{ adapter, spawn,
+-- sleep, run }`.
 local files = require "support.files"
 
 local function read(name)

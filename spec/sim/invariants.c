@@ -501,9 +501,9 @@ static void check_ends(struct world *w, const struct acquisition *a) {
 }
 
 /* Who holds in peace has a lease as long as doc/reliability.md says.  As lease.h
- * counts, with rounds no further apart than i < T/10, wherever other requests fall between
- * them: until the next one, Q is less than i before P - gap, P less than i before
- * S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6 T. */
+ * counts, with rounds no further apart than i < T/10, wherever other requests
+ * fall between them: until the next one, Q is less than i before P - gap, P less
+ * than i before S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6 T. */
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released) return;

@@ -110,6 +110,14 @@ http {
 }
 ]]
 
+-- A page's whole configuration, with our modules, paths and port.
+local function frame_of(main)
+  if not main then return FRAME end
+  local ours = FRAME:match "http {\n(.-\n)  init_by_lua_block"
+  return FRAME:match "^(.-)events " .. main:gsub("\nhttp {\n", "%0" .. ours)
+    :gsub("(listen )[^;]+", "%1127.0.0.1:$port")
+end
+
 local Nginx = {}
 Nginx.__index = Nginx
 
@@ -124,9 +132,9 @@ local function await_workers(server, workers)
   end, 10, "nginx to listen")
 end
 
---- Starts nginx.  `given`: server, http, init: parts of its configuration;
--- files: modules by name; workers: 1; lasting: the caller closes it, not the
--- test; daemon = "on": only then does nginx obey USR2.
+--- Starts nginx.  `given`: server, http, init: parts of its configuration, or
+-- main: all of it; files: modules by name; workers: 1; lasting: the caller
+-- closes it, not the test; daemon = "on": only then does nginx obey USR2.
 function nginx.start(given)
   local dir = os.tmpname()
   os.remove(dir)
@@ -142,7 +150,7 @@ function nginx.start(given)
     init = given.init or "", http = given.http or "",
     server = given.server or "",
   }
-  local config = FRAME:gsub("%$(%l+)", words)
+  local config = frame_of(given.main):gsub("%$(%l+)", words)
   write_file(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
   for name, text in pairs(given.files or {}) do
     write_file(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))

@@ -5,7 +5,8 @@ local read = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."
 
--- All pages: the root's, and those of these folders and of what is in them.
+-- The pages of a folder and, but for the root, of what is in it.  (What is in a
+-- `make` becomes a page elsewhere.)
 local function pages_of(folder, found)
   local prefix = folder == "" and "" or folder .. "/"
   for name in lfs.dir(root .. "/" .. folder) do
@@ -13,7 +14,8 @@ local function pages_of(folder, found)
     local mode = lfs.attributes(root .. "/" .. path, "mode")
     if name:find "%.md$" then
       found[#found + 1] = path
-    elseif mode == "directory" and not name:find "^%." and folder ~= "" then
+    elseif mode == "directory" and not name:find "^%.+$" and name ~= "make"
+      and folder ~= "" then
       pages_of(path, found)
     end
   end

@@ -456,6 +456,12 @@ uninstall:  ## removes what `make install` has put there
 	for left in */lua/$(LUA_VERSION)/zklock; do [ ! -e "$$left" ] || \
 	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
 
+# ---- To document it ----------------------------------------------------------
+
+.PHONY: reference
+reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
+	@$(ANY_LUA) doc/make/api.lua $(if $(filter command line,$(origin CHECK)),--check)
+
 # ---- To keep it clean --------------------------------------------------------
 
 .PHONY: floors
@@ -464,7 +470,7 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua bin/zklock spec examples bench
+	luacheck -q lua bin/zklock spec examples bench doc/make
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

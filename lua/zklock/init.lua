@@ -33,7 +33,8 @@ local function release_on_signal(...)
   return true
 end
 
-return {
+---@type zklock.Module
+local zklock = {
   --- Opens a session: `zklock.connect(hosts [, options])`.
   connect = sessions.connect,
   --- `release_on_signal("TERM", "HUP")`: signals release everything first.
@@ -52,3 +53,5 @@ return {
   version = version,
   _VERSION = "zklock " .. version,
 }
+
+return zklock

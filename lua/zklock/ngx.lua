@@ -64,7 +64,8 @@ local function read(hosts, options)
   return copy
 end
 
--- What handlers make paths with.
+-- What handlers make paths with, to begin with.
+---@type zklock.ngx.Module
 local M = { key = keys.key, unkey = keys.unkey }
 
 -- What two do not have in common, by name: values may be secrets.

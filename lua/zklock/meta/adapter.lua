@@ -1,0 +1,58 @@
+---@meta _
+
+-- # Adapter of a loop
+--
+-- In a coroutine of a scheduler that zklock does not know, waiting raises rather than block all of it. An adapter says how a task is
+-- suspended and woken there. The option `loop` takes one for all sessions, or a maker of one for each. doc/loops.md has a whole game
+-- loop with one.
+--
+-- A wait `w` is a table. An adapter may keep what it likes in it under names of its own, and reads `w.done`, which says that there is
+-- nothing to wait for any more.
+
+-- ## Adapter
+--
+-- Its functions are called with a dot.
+
+--- How a task is suspended and woken.
+---@class zklock.Adapter
+---
+--- Suspends the running task until `wake(w)`, or for so many seconds (nil: without end). It may return early: who called it looks at
+--- `w.done`.
+---@field wait fun(w: table, timeout?: zklock.Seconds)
+---
+--- Makes the task of this wait runnable. It is called inside `session:step`, or inside another task's `session:close`. It must not
+--- yield, block or raise.
+---@field wake fun(w: table)
+---
+--- From now on somebody waits or expects a callback: let a task of its own call `session:step` when the descriptor is readable. Expected
+--- are an acquisition by `lock:acquire_async`, and `guard:on_lost` and `guard:on_revoke` of a hold that lasts. Default: nothing
+---@field arm? fun()
+---
+--- Nobody waits or expects a callback any more. Default: nothing
+---@field disarm? fun()
+---
+--- What the running task is called, where a coroutine is not one task. Default: the running coroutine
+---@field owner? fun(): any
+---
+--- What ends with the caller's request, where there are requests. Only nginx's own adapter has it. Default: nothing does
+---@field scope? fun(): table?
+---
+--- The running request ends, which the adapter cannot tell by itself. Only nginx's own adapter has it. Default: nothing
+---@field cleanup? fun()
+---
+--- The host reads the wake-up's bytes itself. Default: false
+---@field reads_fd? boolean
+---
+--- `wait` blocks the thread: it never yields. Default: false
+---@field blocks? boolean
+---
+--- Called always before the descriptor is closed; it may be called again. Default: nothing
+---@field close? fun()
+
+-- ## Maker of adapters
+
+--- Makes an adapter for each session.
+---@class zklock.AdapterMaker
+---
+--- The adapter of this session: it has `session:fd` and `session:step`.
+---@field new fun(session: zklock.Session): zklock.Adapter

@@ -1,0 +1,174 @@
+---@meta _
+
+-- # Rows and counters
+
+-- ## Contenders
+--
+-- The rows of `session:contenders` and `lock:holders`.
+
+--- One who holds or waits.
+---@class zklock.Contender
+---
+--- Its name, as `session:evict` takes it.
+---@field node string
+---
+--- What it is.
+---@field mode zklock.Mode
+---
+--- Does it hold the lock now?
+---@field holds boolean
+---
+--- Its place in the order of arrival: ZooKeeper's number. An unfair lock's node has none.
+---@field sequence? integer
+---
+--- The fencing token that it has or will have.
+---@field token string
+---
+--- What it says of itself: its option `data`. Absent if it is too large (doc/limits.md) or may not be read.
+---@field data? string
+---
+--- In place of `data` that are not there: how much it is.
+---@field size? zklock.Bytes
+---
+--- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: nobody's, and it holds nothing.
+---@field session string
+---
+--- When the node was made, by the servers' clock: since 1970.
+---@field created zklock.Seconds
+---
+--- Of a multi's `lock:holders` only: the path of the part.
+---@field path? string
+
+-- ## Stat
+--
+-- What `session:stat` returns.
+
+--- What is at a path.
+---@class zklock.Stat
+---
+--- `ephemeral`: it goes with its session. Servers show containers and TTL nodes as `persistent`, too.
+---@field kind "ephemeral"|"persistent"
+---
+--- The ZooKeeper session that owns an ephemeral node; `"0x0"` of a persistent one.
+---@field session string
+---
+--- When it was made, by the servers' clock: since 1970.
+---@field created zklock.Seconds
+---
+--- When its data were written last, by the servers' clock.
+---@field modified zklock.Seconds
+---
+--- How many nodes are below it.
+---@field children integer
+---
+--- How long its data are.
+---@field size zklock.Bytes
+---
+--- How many times its data were written anew.
+---@field version integer
+
+-- ## Leader
+--
+-- What `election:leader` returns or tells.
+
+--- Who leads.
+---@class zklock.Leader
+---
+--- The participant's id: its option `data`. Absent if it may not be read.
+---@field data? string
+---
+--- In place of `data` that are not there: how much it is.
+---@field size? zklock.Bytes
+---
+--- The leader's fencing token.
+---@field token string
+---
+--- The leader's ZooKeeper session.
+---@field session string
+---
+--- When its node was made, by the servers' clock: since 1970.
+---@field since zklock.Seconds
+
+-- ## Counters of a session
+--
+-- What `session:stats` returns. Those that say *now* go up and down; the others only grow. doc/metrics.md has what to alarm on.
+
+--- The counters of a session.
+---@class zklock.Stats
+---
+--- Requests sent to servers. What travels in one transaction counts once.
+---@field requests integer
+---
+--- Now: requests that no server has answered yet.
+---@field in_flight integer
+---
+--- Acquisitions that were granted, local turns among them. Re-entries are not counted.
+---@field grants integer
+---
+--- Grants by a watch event alone: the one before us went, and no request was needed.
+---@field handoffs integer
+---
+--- Turns that waiters of this session took on one node (option `handoffs`).
+---@field local_turns integer
+---
+--- Acquisitions refused with `timeout`.
+---@field timeouts integer
+---
+--- Holds that were lost.
+---@field lost integer
+---
+--- Connections that continued the same ZooKeeper session.
+---@field reconnects integer
+---
+--- ZooKeeper sessions of ours that ended while this one went on.
+---@field expiries integer
+---
+--- Small writes whose answers renew the lease while nothing else does.
+---@field heartbeats integer
+---
+--- Small requests that bring a server's late answer forward.
+---@field nudges integer
+---
+--- Lists of directories that were asked for.
+---@field lists integer
+---
+--- Nodes of ours that no acquisition knew of any more, after a lost reply: they are deleted.
+---@field strays integer
+---
+--- Now: nodes that are watched for a change.
+---@field watches integer
+---
+--- Changes that servers have told of.
+---@field events integer
+---
+--- Now: nodes of released, lost or given up acquisitions whose deletion no server has confirmed.
+---@field pending_releases integer
+---
+--- Now: acquisitions that wait.
+---@field waiting integer
+---
+--- Now: holds.
+---@field holding integer
+---
+--- How long grants were waited for: `wait_histogram[i]` counts those after less than 2^(i−1) microseconds, and not less than half of
+--- that. There are 28; the last one counts all that took longer.
+---@field wait_histogram integer[]
+
+-- ## Trace events
+--
+-- What `session:on_trace` tells.
+
+--- What has become of a lock.
+---@class zklock.TraceEvent
+---
+--- What has happened.
+---@field what "wait"|"grant"|"refuse"|"release"|"loss"
+---
+--- The lock's path.
+---@field path string
+---
+--- What kind of lock it is.
+---@field kind string
+---
+--- When, as `zklock.now`.
+---@field time zklock.Seconds

@@ -160,6 +160,9 @@ local function read_text(self, entry)
     elseif raises then
       entry.raises = raises
     elseif code then
+      if language ~= "lua" and language ~= "nginx" then
+        self:fail("not understood: ```%s", language)
+      end
       entry.example = { language = language, code = code }
     elseif entry.codes or entry.raises or entry.example then
       self:fail "prose stands before codes, errors and the example"

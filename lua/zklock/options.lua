@@ -212,10 +212,12 @@ function options.check_try(given)
   return given
 end
 
+local of_release = check.set "wait"
+
 --- Those of release: is a confirmation to be waited for?
 function options.read_release(given)
   if given == nil then return false end
-  check.options(given, { wait = true }, "release options")
+  check.options(given, of_release, "release options")
   return check.flag(given.wait, false, "option 'wait'")
 end
 

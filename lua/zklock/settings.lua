@@ -55,12 +55,13 @@ local function read_tick(tick, session_timeout)
   return tick
 end
 
+local of_tls = check.set "ca cert key"
+
 --- What is not supported is misspelt all the same.
 local function read_tls(tls)
   if tls == nil then return nil end
   check.type(tls, "table", "option 'tls'")
-  for name, value in pairs(check.options(tls, check.set "ca cert key",
-      "option 'tls'")) do
+  for name, value in pairs(check.options(tls, of_tls, "option 'tls'")) do
     check.type(value, "string", ("option 'tls'.%s"):format(name))
   end
   return tls

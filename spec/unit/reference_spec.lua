@@ -1,0 +1,443 @@
+-- The reference: all that there is is documented, and all that is documented is
+-- there.  What there is is asked of the library itself, or read in its source.
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+local files = require "support.files"
+local reference = require "support.reference"
+local scripted = require "support.scripted_core"
+
+local root = os.getenv "SPEC_ROOT" or "."
+local to_come = reference.to_come
+local all = reference.read()
+
+local function source(name) return files.read(root .. "/" .. name) end
+
+local function sorted(set)
+  local list = {}
+  for key in pairs(set) do list[#list + 1] = tostring(key) end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+local function set_of(words)
+  local set = {}
+  for word in words:gmatch "%S+" do set[word] = true end
+  return set
+end
+
+local function keys(map)
+  local set = {}
+  for key in pairs(map) do set[key] = true end
+  return set
+end
+
+local function fields(class) return keys(reference.fields(all, class)) end
+
+-- The library, and what it says of itself while it is loaded: the classes that
+-- have public methods, and the sets of words of each file.
+local classes, sets, usages = {}, {}, {}
+local loaded = reference.load(function(check)
+  local make_set, methods = check.set, check.methods
+  function check.set(words)
+    local file = debug.getinfo(2, "S").source:match "([%w_]+)%.lua$"
+    sets[file] = sets[file] or {}
+    table.insert(sets[file], words)
+    return make_set(words)
+  end
+  function check.methods(class, text)
+    local prefix = text:match "([%l_]+):"
+    classes[prefix] = classes[prefix] or {}
+    table.insert(classes[prefix], class)
+    for usage, arguments in text:gmatch "([%l_]+:[%l_]+)%(([^)]*)%)" do
+      usages[usage] = select(2, arguments:gsub("[^,]+", ""))
+    end
+    return methods(class, text)
+  end
+end, { "zklock", "zklock.ngx", "zklock.session", "zklock.settings",
+  "zklock.options" })
+
+local function documented_functions(prefix)
+  local set = {}
+  for _, entry in ipairs(reference.functions(all)) do
+    local name = reference.name(entry)
+    if name:sub(1, #prefix) == prefix and not to_come[name]
+        and not name:sub(#prefix + 1):find "[.:]" then
+      set[entry.name] = true
+    end
+  end
+  return set
+end
+
+describe("doc/api.md #once #layer", function()
+  it("is what the annotations say: make reference", function()
+    assert.is_true(reference.page(all) == source "doc/api.md",
+      "doc/api.md is not what `make reference` writes")
+  end)
+
+  it("has all files of annotations", function()
+    local pipe = io.popen(("ls '%s/lua/zklock/meta'"):format(root))
+    local names = {}
+    for name in pipe:lines() do names[name:match "^(.*)%.lua$"] = true end
+    pipe:close()
+    assert.equal(sorted(reference.texts()), sorted(names))
+  end)
+
+  it("has no pages of annotations that run", function()
+    for name, text in pairs(reference.texts()) do
+      assert.matches("^%-%-%-@meta _\n", text, name)
+    end
+  end)
+end)
+
+describe("The reference and the library #once #layer have the same", function()
+  it("methods of each class", function()
+    local seen = 0
+    for prefix, list in pairs(classes) do
+      local live = {}
+      for _, class in ipairs(list) do
+        for name, value in pairs(class) do
+          if type(value) == "function" and not name:find "^_" then
+            live[name] = true
+          end
+        end
+      end
+      for name in pairs(live) do
+        if to_come[prefix .. ":" .. name] then live[name] = nil end
+      end
+      assert.equal(sorted(documented_functions(prefix .. ":")), sorted(live),
+        prefix)
+      seen = seen + 1
+    end
+    assert.is_true(seen >= 7)
+  end)
+
+  it("classes", function()
+    local documented = {}
+    for _, entry in ipairs(reference.functions(all)) do
+      if entry.separator == ":" then documented[entry.variable] = true end
+    end
+    assert.equal(sorted(documented), sorted(keys(classes)))
+  end)
+
+  it("arguments of methods", function()
+    -- (multi has a second one to say that there is none.)
+    usages["session:multi"] = usages["session:multi"] - 1
+    for _, entry in ipairs(reference.functions(all)) do
+      local name = reference.name(entry)
+      if usages[name] and not to_come[name] then
+        assert.equal(usages[name], #entry.params, name)
+      end
+    end
+  end)
+
+  it("functions and fields of the modules", function()
+    for name, class in pairs { zklock = "zklock.Module",
+        ["zklock.ngx"] = "zklock.ngx.Module" } do
+      local documented = documented_functions(name .. ".")
+      for field in pairs(fields(class)) do documented[field] = true end
+      local live = keys(loaded[name])
+      for key in pairs(live) do
+        if to_come[name .. "." .. key] then live[key] = nil end
+      end
+      assert.equal(sorted(documented), sorted(live))
+    end
+  end)
+
+  -- Those that do not begin with an underscore.
+  it("fields of objects", function()
+    local script = scripted.new()
+    script.on_wait = function() script:enter "connected" end
+    local session = scripted.load().connect("host:1", { loop = "poll" })
+    script.on_wait = function()
+      script:grant(script.claims[#script.claims])
+    end
+    local mutex = session:mutex "/a"
+    local multi = session:multi { mutex, session:mutex "/b" }
+    local objects = {
+      ["zklock.Session"] = session,
+      ["zklock.Lock"] = mutex,
+      ["zklock.Multi"] = multi,
+      ["zklock.RWLock"] = session:rwlock "/c",
+      ["zklock.Guard"] = mutex:acquire(),
+      ["zklock.MultiGuard"] = multi:acquire(),
+      ["zklock.Election"] = session:election "/d",
+      ["zklock.Barrier"] = session:barrier "/e",
+      ["zklock.DoubleBarrier"] = session:double_barrier("/f", 2),
+      ["zklock.Ticket"] = session:mutex "/g":acquire_async(print),
+    }
+    for class, object in pairs(objects) do
+      for field in pairs(object) do
+        assert.is_true(field:find "^_" ~= nil or fields(class)[field],
+          ("%s.%s is not documented"):format(class, field))
+      end
+      for field in pairs(fields(class)) do
+        assert.is_truthy(object[field],
+          ("%s.%s is not there"):format(class, field))
+      end
+    end
+    -- A guard tells its own without having them.
+    local known = source "lua/zklock/guard.lua":match "local known = (%b{})"
+    for field in known:gmatch "\n  ([%l_]+) =" do
+      assert.is_true(fields "zklock.Guard"[field], field)
+    end
+  end)
+end)
+
+describe("The options #once #layer", function()
+  -- All classes of options, by what is in them.
+  local documented = {}
+  for name in pairs(all.classes) do
+    if name:find "Options$" or name == "zklock.Credential"
+        or name == "zklock.ACLEntry" or name == "zklock.TLSFiles" then
+      documented[sorted(fields(name))] = name
+    end
+  end
+
+  local live = {}
+  for _, file in ipairs { "options", "settings", "access" } do
+    for _, words in ipairs(sets[file]) do live[sorted(set_of(words))] = true end
+  end
+  -- try_acquire takes what acquire does, but for one of them.
+  local of_try = set_of "timeout data max_hold owner"
+  assert(live[sorted(of_try)])
+  of_try.timeout = nil
+  live[sorted(of_try)] = true
+
+  it("are documented", function()
+    for words in pairs(live) do
+      assert.is_truthy(documented[words], "not documented: " .. words)
+    end
+  end)
+
+  it("that are documented are there", function()
+    for words, name in pairs(documented) do
+      assert.is_true(live[words], ("%s has %s"):format(name, words))
+    end
+  end)
+
+  -- Else they could not be found here.
+  it("are checked against sets that have a name", function()
+    local pipe = io.popen(("grep -nE 'check\\.(acquire_)?options\\(' "
+      .. "'%s'/lua/zklock/*.lua"):format(root))
+    local n = 0
+    for line in pipe:lines() do
+      local known = line:match "options%([%l_]+, ([^,]+),?"
+      if not line:find "function check" then
+        assert.matches("^[%l_]+", known or "", line)
+        n = n + 1
+      end
+    end
+    pipe:close()
+    assert.is_true(n >= 8)
+  end)
+
+  it("have the defaults that are documented", function()
+    local settings, options = loaded["zklock.settings"],
+      loaded["zklock.options"]
+    local of_connect = settings.read("host:1", {})
+    local of_run = options.read_run {}
+    local of_mutex = options.read_lock({}, "mutex", "mutex", nil, "data")
+    local function default(class, field)
+      return (reference.fields(all, class)[field].default:gsub('[`"]', ""))
+    end
+    for field in pairs(set_of "session_timeout connect_timeout loop") do
+      assert.equal(default("zklock.ConnectOptions", field),
+        tostring(of_connect[field]), field)
+    end
+    for field in pairs(set_of "backoff max_backoff") do
+      assert.equal(default("zklock.RunOptions", field), tostring(of_run[field]))
+    end
+    for field in pairs(set_of "wait poll_interval handoffs layout") do
+      assert.equal(default("zklock.MutexOptions", field),
+        tostring(of_mutex.way[field]), field)
+    end
+    assert.equal(default("zklock.MutexOptions", "reentrant"),
+      tostring(of_mutex.reentrant))
+  end)
+end)
+
+describe("The words of #once #layer", function()
+  -- The words in the message by which `call` refuses another word.
+  local function offered(pattern, call, ...)
+    local ok, problem = pcall(call, ...)
+    if ok then return "" end
+    local text = problem:match " must be (.-) got " or ""
+    local words = {}
+    for word in text:gmatch(pattern) do words[word] = true end
+    return sorted(words)
+  end
+
+  local function literals(type)
+    local words = {}
+    for word in type:gmatch '"([^"]+)"' do words[word] = true end
+    return sorted(words)
+  end
+
+  it("options are those that are documented", function()
+    local options, settings = loaded["zklock.options"],
+      loaded["zklock.settings"]
+    local function of_lock(family)
+      return function(given)
+        return options.read_lock(given, family, "mutex", nil, "data")
+      end
+    end
+    local readers = {
+      ["zklock.MutexOptions"] = of_lock "mutex",
+      ["zklock.RWLockOptions"] = of_lock "rwlock",
+      ["zklock.ElectionOptions"] = of_lock "election",
+      ["zklock.HoldOptions"] = of_lock "semaphore",
+      ["zklock.ConnectOptions"] = function(given)
+        return settings.read("host:1", given)
+      end,
+    }
+    local n = 0
+    for class, read in pairs(readers) do
+      for name, field in pairs(reference.fields(all, class)) do
+        local words = offered('"(%w+)"', read, { [name] = "no such word" })
+        -- (Of `acl` the message does not go on to what it got.)
+        if name ~= "acl" then
+          assert.equal(literals(field.type), words, name)
+        end
+        if words ~= "" then n = n + 1 end
+      end
+    end
+    assert.is_true(n >= 7)
+    local _, problem = pcall(settings.read, "host:1", { acl = "x" })
+    assert.equal(literals(all.classes["zklock.ConnectOptions"].fields[6].type),
+      literals(problem))
+  end)
+
+  it("signals and events are those that are documented", function()
+    assert.equal(sorted(reference.words(all, "zklock.Signal")),
+      offered('"(%u+)"', loaded.zklock.release_on_signal, "SEGV"))
+    local script = scripted.new()
+    script.on_wait = function() script:enter "connected" end
+    local session = scripted.load().connect("host:1", { loop = "poll" })
+    local words = offered("%l+", function() session:on("nothing", print) end)
+    assert.equal(sorted(reference.words(all, "zklock.Event")),
+      (words:gsub("or ", "")))
+  end)
+
+  it("errors are those that are documented", function()
+    local codes = sorted(keys(errors.codes))
+    assert.equal(codes, sorted(reference.words(all, "zklock.Code")))
+    assert.equal(codes, sorted(fields "zklock.Errors"))
+  end)
+
+  it("losses are those that are documented", function()
+    assert.equal(sorted(keys(errors.losses)),
+      sorted(reference.words(all, "zklock.Reason")))
+  end)
+
+  it("a session's state are those that are documented", function()
+    local words = {}
+    for word in source "src/protocol/session.h"
+        :match "define SESSION_STATES.-\n\n":gmatch 'X%(%u+, "(%l+)"%)' do
+      words[word] = true
+    end
+    assert.equal(sorted(words),
+      sorted(reference.words(all, "zklock.SessionState")))
+  end)
+
+  it("a guard's state are those that are documented", function()
+    local function_text = source "src/lua/lua_share.c"
+      :match "\nstatic int share_state.-\n}\n"
+    local words = {}
+    for word in function_text:gmatch '"(%l+)"' do words[word] = true end
+    -- Nobody has a guard then.
+    words.waiting, words.refused = nil, nil
+    assert.equal(sorted(words),
+      sorted(reference.words(all, "zklock.GuardState")))
+  end)
+
+  it("modes are those that are documented", function()
+    local words = source "src/lua/lua_answers.c"
+      :match "binding_roles%[%] = (%b{})"
+    local modes = {}
+    for word in words:gmatch '"([%l-]+)"' do modes[word] = true end
+    -- These are told by another's name.
+    for word in pairs(set_of "kazoo-lock kazoo-read latch") do
+      assert.is_true(modes[word])
+      modes[word] = nil
+    end
+    assert.equal(sorted(modes), sorted(reference.words(all, "zklock.Mode")))
+  end)
+
+  it("the log's levels are those that are documented", function()
+    local pipe = io.popen(("cat '%s'/src/*/*.c '%s'/lua/zklock/*.lua")
+      :format(root, root))
+    local text, levels = pipe:read "*a", {}
+    for _, pattern in ipairs { 'log_say%([^;]-, "(%l+)",',
+        'log_notice%([^;]-, "(%l+)",', ':report%("(%l+)",' } do
+      for level in text:gmatch(pattern) do levels[level] = true end
+    end
+    pipe:close()
+    assert.equal(sorted(levels),
+      sorted(reference.words(all, "zklock.LogLevel")))
+  end)
+end)
+
+describe("The tables #once #layer", function()
+  it("of counters are those that are documented", function()
+    local session = assert(core.open { hosts = "127.0.0.1:1",
+      session_timeout = 4 })
+    local stats = session:stats()
+    session:leave()
+    assert.equal(sorted(fields "zklock.Stats"), sorted(keys(stats)))
+    assert.equal(28, #stats.wait_histogram)
+  end)
+
+  it("of adapters have the functions that are documented", function()
+    local used = {}
+    for _, name in ipairs { "adapters", "wait", "loop/init" } do
+      local text = source("lua/zklock/" .. name .. ".lua")
+      for word in text:gmatch "%f[%w_]adapter%.([%l_]+)" do
+        used[word] = true
+      end
+    end
+    used.here = nil -- of this library's own
+    assert.equal(sorted(fields "zklock.Adapter"), sorted(used))
+  end)
+end)
+
+describe("The reader of annotations #once #layer", function()
+  -- What it says of a definition that was edited.
+  local function said(name, old, new)
+    local texts = reference.texts()
+    local from, to = texts[name]:find(old, 1, true)
+    assert(from, old)
+    texts[name] = texts[name]:sub(1, from - 1) .. new
+      .. texts[name]:sub(to + 1)
+    local ok, problem = pcall(reference.new, texts)
+    return ok and "nothing" or problem
+  end
+
+  it("refuses what language servers may pass over", function()
+    local signature = "function guard:lease() end"
+    local cases = {
+      { "guard:lease(x) end", "is documented with %(%)" },
+      { "guard:lease() return 0 end", "not understood" },
+    }
+    for _, case in ipairs(cases) do
+      assert.matches("guard.lua:%d+: .*" .. case[2], said("guard", signature,
+        "function " .. case[1]))
+    end
+    assert.matches("nobody knows the type zklock.Second$",
+      said("guard", "@return zklock.Seconds lease", "@return zklock.Second l"))
+    assert.matches("not understood: @retrun", said("guard",
+      "---@return zklock.Seconds", "---@retrun zklock.Seconds"))
+    assert.matches("there is no error code timout", said("lock",
+      "Codes: timeout", "Codes: timout"))
+    assert.matches("verify: who returns a code says which", said("guard",
+      "Codes: lost, disconnected, closed, auth, invalid", ""))
+    assert.matches("not understood: ```text", said("multi_guard", "```lua",
+      "```text"))
+    assert.matches("field path is not explained", said("lock",
+      "--- The path that it was made for; of a multi those of its parts, with "
+      .. "commas between them.\n", ""))
+    assert.matches("tls has no default", said("options",
+      "doc/tls.md says how. Default: none", "doc/tls.md says how."))
+    assert.matches("what is this said of", said("words",
+      "\n-- ## Signals", "\n--- Signals\n\n-- ## Signals"))
+  end)
+end)

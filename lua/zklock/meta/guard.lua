@@ -33,7 +33,7 @@ local guard = {}
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
 --- assert(guard:release { wait = true })   -- from here on somebody else can have it
---- print(guard:release())                  --> true
+--- print((guard:release()))                --> true
 --- ```
 ---@param options? zklock.ReleaseOptions
 ---@return true? ok
@@ -124,7 +124,7 @@ function guard:state() end
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { max_hold = 0.05 }):acquire(5))
---- while guard:is_held() do session:step() end
+--- while guard:state() ~= "lost" do session:step() end
 --- print(guard:reason())   --> max_hold
 --- guard:release()
 --- ```

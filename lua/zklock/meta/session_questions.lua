@@ -47,8 +47,10 @@ function session:revoke(path) end
 --- Codes: disconnected, closed, auth, invalid
 ---
 --- ```lua
---- print(session:stat "/nothing")        --> false
---- print(assert(session:stat "/").kind)  --> persistent
+--- print(session:stat "/nothing")                 --> false
+--- local guard = assert(session:mutex "/locks/orders":acquire(5))
+--- print(assert(session:stat(guard.node)).kind)   --> ephemeral
+--- guard:release()
 --- ```
 ---@param path string any path
 ---@return zklock.Stat|false|nil stat
@@ -81,8 +83,10 @@ function session:children(path) end
 --- Raises: for a path at which no lock may be either.
 ---
 --- ```lua
---- assert(session:stamp "/last-run")
---- print(session:stat "/last-run".version)   --> 0
+--- assert(session:with_lock("/locks/report", function()
+---   assert(session:stamp "/locks/last-report")
+--- end))
+--- print(session:stat "/locks/last-report".version)   --> 0
 --- ```
 ---@param path string any path
 ---@param data? string at most 1 000 000 bytes. Default: `"host:pid"`

@@ -29,7 +29,7 @@ function session:state() end
 --- ZooKeeper's session id in hexadecimal, as its logs and rows of `session:contenders` have it; after `session:close` as well.
 ---
 --- ```lua
---- print(session:id():find "^0x%x+$")   --> 1	18
+--- print(session:id():sub(1, 2))   --> 0x
 --- ```
 ---@return string id `"0x0"` before the first connection
 function session:id() end

@@ -24,7 +24,7 @@ local zklock = {}
 --- Opens a session and waits until it is connected.
 ---
 --- `hosts` are the servers, comma-separated: `host`, `host:2181`, `[::1]:2181`. An optional *chroot* may follow, as in
---- `"zk1:2181,zk2:2181/app"`: all paths of the session are below it. It is made if it is missing.
+--- `"zk1:2181,zk2:2181/app"`: all paths of the session are below it. The first lock makes it if it is missing.
 ---
 --- Whoever is refused has no session: nothing is left open. In nginx requests use `zklock.ngx.session` instead.
 ---

@@ -1,0 +1,144 @@
+-- The reference: its examples run as they stand, and rows have the fields that
+-- it tells of.
+local reference = require "support.reference"
+local support = require "support"
+
+local all = reference.read()
+
+local OWN = "zk1:2181,zk2:2181,zk3:2181/app"
+
+-- An example, in the program that the reference says is around it.
+local function program(code, hosts)
+  return ([[
+    local zklock = require "zklock"
+    local session = assert(zklock.connect "%s")
+    %s
+    session:close()
+  ]]):format(OWN, code):gsub(OWN:gsub("%p", "%%%0"), hosts)
+end
+
+-- What it prints, and whether all went well.
+local function run(code)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write((program(code, support.hosts .. support.path())))
+  file:close()
+  local pipe = io.popen(("timeout 60 '%s' '%s' 2>&1 </dev/null; echo \"=$?\"")
+    :format(support.lua, name))
+  local output, status = pipe:read("*a"):match "^(.*)=(%d+)\n$"
+  pipe:close()
+  os.remove(name)
+  return output, status
+end
+
+-- Behind `-->` is what a line prints: in this order, and more may be between.
+local function find_lines(code, output)
+  local at = 1
+  for expected in code:gmatch "%-%->%s*([^\n]*)" do
+    local _, last = ("\n" .. output):find("\n" .. expected .. "\n", at, true)
+    assert.is_truthy(last, ("%q is not printed here, in\n%s\nbut\n%s")
+      :format(expected, code, output))
+    at = last
+  end
+end
+
+describe("The example of", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  for _, entry in ipairs(reference.functions(all)) do
+    local name = reference.name(entry)
+    if entry.example.language == "lua" and not reference.to_come[name] then
+      it(name .. " runs", function()
+        local output, status = run(entry.example.code)
+        assert.equal("0", status, output)
+        find_lines(entry.example.code, output)
+      end)
+    end
+  end
+end)
+
+describe("Rows have the documented fields", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  -- These, and no others; `absent` are those that are missing just here.
+  local function check(class, row, absent)
+    local documented, missing = reference.fields(all, class), {}
+    for word in (absent or ""):gmatch "%S+" do missing[word] = true end
+    for name in pairs(row) do
+      assert.is_truthy(documented[name], name .. " is not documented")
+    end
+    for name in pairs(documented) do
+      assert.equal(missing[name] == nil, row[name] ~= nil, name)
+    end
+  end
+
+  local digest = { scheme = "digest", credential = "ann:secret" }
+
+  it("of contenders", function()
+    local path, session = support.path(), support.connect()
+    local guard = assert(session:mutex(path):acquire(30))
+    check("zklock.Contender", session:contenders(path)[1], "size path")
+    guard:release { wait = true }
+    guard = assert(session:mutex(path .. "-u", { fair = false }):acquire(30))
+    check("zklock.Contender", session:contenders(path .. "-u")[1],
+      "size path sequence")
+    guard:release()
+  end)
+
+  it("of holders of a multi", function()
+    local path, session = support.path(), support.connect()
+    local multi = session:multi { session:mutex(path) }
+    local guard = assert(multi:acquire(30))
+    check("zklock.Contender", multi:holders()[1], "size")
+    guard:release()
+  end)
+
+  it("of a leader", function()
+    local path, session = support.path(), support.connect()
+    local election = session:election(path)
+    local guard = assert(election:campaign(30))
+    check("zklock.Leader", election:leader(), "size")
+    guard:release()
+  end)
+
+  it("of those whose data may not be read", function()
+    local path = support.path()
+    -- (Who lists must read the directory, which somebody else has made.)
+    assert(support.connect():mutex(path):with_lock(function() end))
+    local session = support.connect { auth = digest, acl = "creator" }
+    local guard = assert(session:election(path):campaign(30))
+    local other = support.connect()
+    check("zklock.Contender", other:contenders(path)[1], "data path")
+    check("zklock.Leader", other:election(path):leader(), "data")
+    guard:release()
+  end)
+
+  it("of stat", function()
+    check("zklock.Stat", support.connect():stat "/")
+  end)
+
+  it("of all modes", function()
+    local path, session = support.path(), support.connect()
+    local modes = {}
+    local function look(name)
+      for _, row in ipairs(assert(session:contenders(path .. name))) do
+        modes[row.mode] = true
+      end
+    end
+    assert(session:mutex(path .. "/m"):acquire(30))
+    look "/m"
+    assert(session:mutex(path .. "/u", { fair = false }):acquire(30))
+    look "/u"
+    assert(session:semaphore(path .. "/s", 2):acquire(30))
+    look "/s"
+    local both = session:rwlock(path .. "/rw")
+    assert(both.write:acquire(30))
+    assert(both.read:acquire(30))
+    look "/rw"
+    assert(session:double_barrier(path .. "/d", 1):enter(30))
+    look "/d"
+    assert.same(reference.words(all, "zklock.Mode"), modes)
+  end)
+end)

@@ -140,6 +140,11 @@ tags["return"] = function(self, rest)
   table.insert(self.results, { name = name, type = type, text = more })
 end
 
+-- How else a function may be called: for language servers alone.
+function tags.overload(self, rest)
+  table.insert(self.overloads, (split_type(rest)))
+end
+
 local function read_choice(self, rest)
   local value, text = rest:match '^%s*"([^"]+)" # (.+)$'
   if not value then self:fail('not understood: | "word" # text') end
@@ -174,7 +179,8 @@ end
 
 local function read_function(self, variable, separator, name, arguments)
   local entry = self:add { kind = "function", variable = variable, name = name,
-    separator = separator, params = self.params, results = self.results }
+    separator = separator, params = self.params, results = self.results,
+    overloads = self.overloads }
   read_text(self, entry)
   local expected = {}
   for _, param in ipairs(entry.params) do
@@ -188,7 +194,7 @@ end
 
 local function reset(self)
   self.text, self.function_text = {}, {}
-  self.params, self.results = {}, {}
+  self.params, self.results, self.overloads = {}, {}, {}
   self.class, self.alias = nil, nil
 end
 

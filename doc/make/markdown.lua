@@ -28,9 +28,16 @@ end
 
 local WIDTH = 130
 
+-- Links and code are not broken, if they are short.
+local function keep_together(text)
+  if #text > 60 then return nil end
+  return (text:gsub(" ", "\1"))
+end
+
 --- Text in lines; `indent` stands before all but the first.
 function markdown.wrap(text, indent)
   local lines, line = {}, nil
+  text = text:gsub("%b[]", keep_together):gsub("`[^`]+`", keep_together)
   for word in text:gmatch "%S+" do
     -- (What would be a list or a heading there does not begin a line.)
     if line and #line + #word >= WIDTH and not word:find "^[-*+#%d]" then
@@ -40,7 +47,7 @@ function markdown.wrap(text, indent)
     end
   end
   lines[#lines + 1] = line
-  return table.concat(lines, "\n")
+  return (table.concat(lines, "\n"):gsub("\1", " "))
 end
 
 -- Types.
@@ -101,6 +108,7 @@ end
 
 --- What a number of this type counts; empty if nothing.
 function markdown.unit(type)
+  type = type:gsub("^fun%b().*$", "")
   if type:find "zklock.Seconds" then return "s" end
   if type:find "zklock.Bytes" then return "bytes" end
   return ""

@@ -52,6 +52,9 @@ local function check_function(all, entry)
   for _, result in ipairs(entry.results) do
     check_type(all, entry, result.type)
   end
+  for _, overload in ipairs(entry.overloads) do
+    check_type(all, entry, overload)
+  end
   check_codes(all, entry)
 end
 

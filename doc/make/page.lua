@@ -93,12 +93,13 @@ local function refuses(entry)
 end
 
 local function describe_result(self, result)
-  local text = ("`%s`: %s"):format(result.name,
-    markdown.type(self.all, result.type))
+  -- (A second result is the message, too, which is said for all.)
+  local type = result.type:gsub("^boolean|string$", "boolean")
+  local text = ("`%s`: %s"):format(result.name, markdown.type(self.all, type))
   if result.name == "..." then text = "then" end
   if result.text == "" then return text end
   return text .. (result.name == "..." and " " or ", ")
-    .. self:prose(result.text)
+    .. self:prose((result.text:gsub("%?$", "")))
 end
 
 local function add_results(self, entry)
@@ -186,13 +187,7 @@ local function contents(self)
   local lines, line, variable = {}, nil, nil
   local function flush()
     if line then
-      local items = table.concat(line, " · ")
-      -- (A link is not broken.)
-      items = items:gsub("%b[]", function(text)
-        return (text:gsub(" ", "\1"))
-      end)
-      items = markdown.wrap("* " .. items, "  "):gsub("\1", " ")
-      lines[#lines + 1] = items
+      lines[#lines + 1] = markdown.wrap("* " .. table.concat(line, " · "), "  ")
     end
     variable = nil
   end

@@ -22,7 +22,7 @@ local barrier = {}
 --- print(barrier:set())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed it was not set before; or the message
+---@return boolean|string changed it was not set before
 ---@return zklock.Code? code
 function barrier:set() end
 
@@ -35,7 +35,7 @@ function barrier:set() end
 --- print(barrier:lift())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed it was set; or the message
+---@return boolean|string changed it was set
 ---@return zklock.Code? code
 function barrier:lift() end
 
@@ -82,6 +82,7 @@ function barrier:wait(options) end
 ---@param options? zklock.Seconds|zklock.WaitOptions may be left out. Default: wait for ever
 ---@param fn fun(ok?: true, message?: string, code?: zklock.Code) hears how it ends
 ---@return zklock.Ticket ticket ends the wait
+---@overload fun(self: zklock.Barrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function barrier:wait_async(options, fn) end
 
 --- Ends every wait that was begun through this object: each hears `cancelled`.

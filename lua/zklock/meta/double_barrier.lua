@@ -43,6 +43,7 @@ function double_barrier:enter(options) end
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
 ---@return zklock.Ticket ticket ends the wait
+---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:enter_async(options, fn) end
 
 --- Waits until all who were inside when it began have begun to leave, or are gone. Whatever it says, the caller is not inside any more;
@@ -77,6 +78,7 @@ function double_barrier:leave(options) end
 ---@param options? zklock.Seconds|zklock.LeaveOptions may be left out. Default: wait for ever
 ---@param fn fun(ok?: true, message?: string, code?: zklock.Code) hears how it ends
 ---@return zklock.Ticket ticket waits for the others no more
+---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
 --- Ends every wait that was begun through this object: each hears `cancelled`. Who enters does not; who leaves has left.

@@ -43,6 +43,7 @@ function election:campaign(options) end
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
 ---@return zklock.Ticket ticket ends the campaign
+---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function election:campaign_async(options, fn) end
 
 --- Ends all campaigns that were begun through this object, that of `election:run`, too: each hears `cancelled`.
@@ -64,7 +65,7 @@ function election:cancel() end
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, invalid, deadlock
 ---
---- Raises: if `run` is under way through this object, and where nothing can wait.
+--- Raises: if `run` is under way through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
 ---
 --- ```lua
 --- local election = session:election "/elections/primary"

@@ -60,7 +60,7 @@ local lock = {}
 function lock:acquire(options) end
 
 --- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session
---- knows it. It does wait for the servers' answer; without a connection as long as `connect_timeout` says.
+--- knows it. It does wait for the servers' answer; where the connection is lost it is `disconnected`.
 ---
 --- Codes: busy, cancelled, lost, disconnected, closed, auth, invalid, deadlock
 ---
@@ -123,6 +123,7 @@ function lock:with_lock(fn, options) end
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
 ---@return zklock.Ticket ticket ends the wait
+---@overload fun(self: zklock.Lock, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function lock:acquire_async(options, fn) end
 
 --- Ends every wait that was begun through this lock object: each hears `cancelled`, unless its grant came first.
@@ -181,6 +182,12 @@ function lock:holders() end
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
+---
+--- As `lock:acquire`; the guard is a multi's.
+---@field acquire fun(self: zklock.Multi, options?: zklock.Seconds|zklock.AcquireOptions): zklock.MultiGuard?, string?, zklock.Code?
+---
+--- As `lock:try_acquire`; the guard is a multi's.
+---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
 
 -- ## Ticket
 --

@@ -28,7 +28,8 @@
 --- silent. At most half of `session_timeout`; twice as much as the tick behind an `observerMasterPort`. Default: none
 ---@field tick_time? zklock.Seconds
 ---
---- How long `zklock.connect` waits, and calls that ask the servers something while there is no connection. Default: 10
+--- How long `zklock.connect` waits; and, on a session of `zklock.ngx.session` that is not connected yet, calls that have no timeout of
+--- their own. Default: 10
 ---@field connect_timeout? zklock.Seconds
 ---
 --- Who we say that we are. Default: nobody

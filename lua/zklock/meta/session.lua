@@ -165,7 +165,7 @@ function session:double_barrier(path, n, options) end
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, invalid
 ---
---- Raises: as `session:mutex`, if `per` is missing; and what `fn` raises, with the lock released.
+--- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, with the lock released.
 ---
 --- ```lua
 --- local ran = session:once("/jobs/report", { per = 3600 }, function() return true end)

@@ -6,7 +6,7 @@ local session = {}
 -- ## Looking and mending
 --
 -- What these tell is not older than the call, whichever server answers; while there is no leader to vouch for that they answer
--- `disconnected`. They wait for a connection as long as `connect_timeout` says. Paths may be anything of ZooKeeper's, not locks only.
+-- `disconnected`. Without a connection they are `disconnected`, too. Paths may be anything of ZooKeeper's, not locks only.
 
 --- The queue of a path, in order. Each row is a contender, who holds or waits. A node that no session owns (`session = "0x0"`) holds
 --- nothing. A directory of more than 50 000 children is `invalid`; doc/limits.md has the other bounds.
@@ -24,7 +24,7 @@ local session = {}
 --- ```
 ---@param path string any path
 ---@return zklock.Contender[]? rows
----@return boolean|string exists does the path exist? Or the message
+---@return boolean|string exists does the path exist?
 ---@return zklock.Code? code
 function session:contenders(path) end
 
@@ -69,7 +69,7 @@ function session:stat(path) end
 --- ```
 ---@param path string any path
 ---@return string[]? names
----@return boolean|string exists does the path exist? Or the message
+---@return boolean|string exists does the path exist?
 ---@return zklock.Code? code
 function session:children(path) end
 
@@ -96,7 +96,7 @@ function session:children(path) end
 function session:stamp(path, data) end
 
 --- Deletes a contender's node, whoever it is. Who holds loses the lock, with the reason `deleted`, but not at the same moment (SECURITY.md
---- says how late): `session:revoke` asks first. Who waits goes to the end of the queue.
+--- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.
 ---
 --- Codes: disconnected, closed, auth, invalid
 ---

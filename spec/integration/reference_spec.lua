@@ -119,6 +119,31 @@ describe("Rows have the documented fields", function()
     check("zklock.Stat", support.connect():stat "/")
   end)
 
+  it("of trace events", function()
+    local path, session = support.path(), support.connect()
+    local events = {}
+    session:on_trace(function(event) events[event.what] = event end)
+    local mutex = session:mutex(path)
+    local guard = assert(mutex:acquire(30))
+    assert.is_nil(support.connect():mutex(path):try_acquire())
+    guard:release { wait = true }
+    local holder = support.hold(path)
+    assert.is_nil(mutex:acquire(0.05))
+    holder:release()
+    guard = assert(session:mutex(path, { max_hold = 0.05 }):acquire(30))
+    support.step_until(session, function() return guard:state() == "lost" end)
+    guard:release()
+    support.step_until(session, function() return events.loss end)
+    check("zklock.TraceEvent", events.wait, "waited held token code reason")
+    check("zklock.TraceEvent", events.grant, "timeout held code reason")
+    check("zklock.TraceEvent", events.refuse, "timeout held token reason")
+    check("zklock.TraceEvent", events.release, "timeout waited code reason")
+    check("zklock.TraceEvent", events.loss, "timeout waited code")
+    local words = {}
+    for word in pairs(events) do words[word] = true end
+    assert.same(reference.words(all, "zklock.Trace"), words)
+  end)
+
   it("of all modes", function()
     local path, session = support.path(), support.connect()
     local modes = {}

@@ -7,8 +7,6 @@ local reference = {}
 
 --- What is documented before it is there.
 reference.to_come = {
-  ["session:metrics"] = true,
-  ["session:on_trace"] = true,
   ["zklock.ngx.status"] = true,
 }
 

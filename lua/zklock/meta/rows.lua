@@ -156,19 +156,50 @@
 
 -- ## Trace events
 --
--- What `session:on_trace` tells.
+-- What the function of `session:on_trace` gets: what an event has depends on its `what`.
+
+--- What happens to a lock.
+---@alias zklock.Trace
+---| "wait" # an acquisition has begun, and is not over yet
+---| "grant" # its user has the lock
+---| "refuse" # it ended without the lock
+---| "release" # a hold was released
+---| "loss" # a hold was lost
+
+-- ## Fields of trace events
 
 --- What has become of a lock.
 ---@class zklock.TraceEvent
 ---
 --- What has happened.
----@field what "wait"|"grant"|"refuse"|"release"|"loss"
+---@field what zklock.Trace
 ---
 --- The lock's path.
 ---@field path string
 ---
---- What kind of lock it is.
----@field kind string
+--- What kind of contender it is.
+---@field mode zklock.Mode
+---
+--- A number of the acquisition: of its wait, its grant or refusal, and the end of its hold it is the same.
+---@field id integer
 ---
 --- When, as `zklock.now`.
 ---@field time zklock.Seconds
+---
+--- Of `wait`: how long it may last; absent: for ever.
+---@field timeout? zklock.Seconds
+---
+--- Of `grant` and `refuse`: how long was waited.
+---@field waited? zklock.Seconds
+---
+--- Of `release` and `loss`: how long the lock was held.
+---@field held? zklock.Seconds
+---
+--- Of `grant`, `release` and `loss`: the fencing token.
+---@field token? string
+---
+--- Of `refuse`: why.
+---@field code? zklock.Code
+---
+--- Of `loss`: why.
+---@field reason? zklock.Reason

@@ -6,7 +6,7 @@
 -- begins a new ZooKeeper session when the old one has expired. A program needs one session for all its locks; after `fork` the
 -- child needs its own.
 --
--- After `session:close` every method raises, but `state`, `id`, `stats`, `step` and `close`. In a child of `fork` every
+-- After `session:close` every method raises, but `state`, `id`, `stats`, `metrics`, `step` and `close`. In a child of `fork` every
 -- method of the parent's session raises.
 --
 -- Which options go with which lock is shown by the tables of doc/options.md.

@@ -51,26 +51,38 @@ function session:timeout() end
 ---@return zklock.Stats stats
 function session:stats() end
 
---- The session's metrics in the text format of Prometheus, version 0.0.4. doc/metrics.md lists them, with what each means and which
---- alarms to set.
+--- What the session has counted, in the text format of Prometheus, version 0.0.4; after `session:close` what was known then. Of locks it
+--- counts by path and mode: the first 100 of these by themselves, all others together, with the path `others`. doc/metrics.md lists the
+--- metrics, with what each means and which alarms to set.
 ---
---- Raises: for labels that are no table of strings.
+--- Raises: for labels that are no table of strings, and for a label's name that is not made of letters, digits and underscores, begins
+--- with two underscores, or is one of ours (`path`, `mode`, `state`, `code`, `reason`, `le`).
 ---
 --- ```lua
---- io.write(session:metrics { service = "orders" })
+--- assert(session:with_lock("/locks/orders", function() end))
+--- local text = session:metrics { service = "orders" }
+--- print(text:match "zklock_session_up{[^\n]*")   --> zklock_session_up{service="orders"} 1
 --- ```
----@param labels? table<string, string> what each line is to have beside its own labels. Default: none
+---@param labels? table<string, string> what each sample is to have beside its own labels. Default: none
 ---@return string text
 function session:metrics(labels) end
 
---- From now on `fn` hears of what becomes of each lock of the session: for logs and tracing. It is called as other callbacks are.
+--- From now on `fn(event)` is called at each begin and end of a wait and of a hold: for logs and tracing. There is one such function: the
+--- next one takes its place, and nil ends it. It is called at once, by whatever call the event happens in, so let it be quick; what
+--- it raises goes to the option `log`, as with other callbacks. A re-entry is no event of its own.
 ---
 --- Raises: for what cannot be called.
 ---
 --- ```lua
---- session:on_trace(function(event) io.stderr:write(event.what, " ", event.path, "\n") end)
+--- session:on_trace(function(event) print(event.what, event.path) end)
+--- local guard = assert(session:mutex "/locks/orders":acquire(5))
+--- --> wait	/locks/orders
+--- --> grant	/locks/orders
+--- guard:release()
+--- --> release	/locks/orders
+--- session:on_trace(nil)
 --- ```
----@param fn fun(event: zklock.TraceEvent) hears of it
+---@param fn? fun(event: zklock.TraceEvent) hears of it. Default: nobody does any more
 ---@return zklock.Session session itself
 function session:on_trace(fn) end
 

@@ -204,8 +204,9 @@ end
 function Picture:resize(columns)
   if columns == self.columns then return end
   self.columns = columns
+  -- What was drawn is broken now; what stands above a first picture is not.
+  if self.height > 0 then io.write("\27[2J\27[H") end
   self.height = 0
-  io.write("\27[2J\27[H")
 end
 
 function Picture:say(text)

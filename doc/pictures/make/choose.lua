@@ -5,7 +5,7 @@ local WIDTH, ASK, GIVE = 520, 262, 190
 local LEFT, RIGHT = 14, 520 - 190 - 14
 
 local picture = Svg.new {
-  width = WIDTH, height = 1122,
+  width = WIDTH, height = 1154,
   title = "Which lock to take, and which event loop",
   desc = "Questions from the top; the first yes decides. One process is to "
     .. "lead for long: election. A job once in each period: once. Processes "
@@ -33,9 +33,9 @@ local function ask(question, answer)
   picture:box(RIGHT, y, GIVE, 50, "good", answer)
   picture:arrow { { LEFT + ASK, y + 25 }, { RIGHT, y + 25 } }
   picture:text((LEFT + ASK + RIGHT) / 2 - 3, y + 18, "small middle soft", "yes")
-  picture:arrow { { LEFT + 40, y + 50 }, { LEFT + 40, y + 66 } }
-  picture:text(LEFT + 54, y + 63, "small soft", "no")
-  y = y + 66
+  picture:arrow { { LEFT + 40, y + 50 }, { LEFT + 40, y + 70 } }
+  picture:text(LEFT + 54, y + 65, "small soft", "no")
+  y = y + 70
 end
 
 local function otherwise(words)

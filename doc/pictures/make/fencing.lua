@@ -10,7 +10,7 @@ local picture = Svg.new {
     .. "the storage accepts: the greatest token it has seen is 33. Then A is "
     .. "paused, for longer than its lease; its session ends, and process B is "
     .. "granted the lock with token 34. B writes with 34, which the storage "
-    .. "accepts. A wakes up and writes with 33, not knowing that it is late. "
+    .. "accepts. A goes on and writes with 33, not knowing that it is late. "
     .. "The storage has seen 34, and refuses.",
 }
 
@@ -20,7 +20,7 @@ local function lane(centre, name, last)
 end
 
 local function write(from, y, tone, words)
-  picture:arrow({ { from, y }, { STORE - 6, y } }, tone)
+  picture:arrow({ { from, y }, { STORE - 81, y } }, tone)
   picture:text(from + 10, y - 7, "small on-" .. tone, words)
 end
 
@@ -37,14 +37,14 @@ write(A + 6, 150, "good", "write, with 33")
 label(130, "good", { "33: accepted", "greatest: 33" })
 
 picture:box(A - 72, 196, 144, 170, "plain dashed",
-  { "paused", "(a stopped", "process, a", "swapping host)" })
+  { "is paused,", "for longer", "than its lease" })
 picture:box(B - 72, 206, 144, 82, "good",
   { "A's session ends;", "is granted", "*token 34" })
 write(B + 6, 330, "good", "with 34")
 label(310, "good", { "34: accepted", "greatest: 34" })
 
-picture:box(A - 72, 382, 144, 26, "wait", "wakes up")
-write(A + 6, 446, "bad", "write, with 33: too late")
+picture:box(A - 72, 382, 144, 26, "wait", "goes on")
+write(A + 6, 446, "bad", "write, with 33")
 label(424, "bad", { "*33 < 34: refused", "greatest: 34" })
 
 return picture

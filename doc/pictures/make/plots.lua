@@ -181,13 +181,9 @@ local function draw_panel(picture, top, words, list)
   picture:text(AREA.x + AREA.width / 2, top + AREA.y + AREA.height + 43,
     "small middle soft", words[3])
   axes(picture, top, list, xs, ys, low, high)
-  -- What this is about lies above the others.
-  for _, ours in ipairs { false, true } do
-    for _, series in ipairs(list) do
-      if ours == (series.name:find "^zklock" ~= nil) then
-        curve(picture, series, STYLES[series.name] or OTHERS, xs, ys)
-      end
-    end
+  -- What this is about comes first, and lies above the others.
+  for i = #list, 1, -1 do
+    curve(picture, list[i], STYLES[list[i].name] or OTHERS, xs, ys)
   end
 end
 

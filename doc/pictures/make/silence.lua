@@ -15,7 +15,7 @@ local BAR = 26
 local function x(seconds) return LEFT + seconds * SECOND end
 
 local picture = Svg.new {
-  width = 520, height = 462,
+  width = 520, height = 468,
   title = "A holder whose servers fall silent, with the default "
     .. "session_timeout of 10 seconds",
   desc = ("A time line in seconds from the last answer. The holder's "
@@ -47,47 +47,47 @@ local lost, ticked, passes = numbers.lost, numbers.lost_with_tick,
   numbers.passes
 local END = 13.9
 
--- Behind all: from when nobody believes to when somebody may.
-picture:rect(x(lost[2]), 70, x(passes[1]) - x(lost[2]), 302, "plain open dashed",
-  0)
-picture:text((x(lost[2]) + x(passes[1])) / 2, 64, "middle small soft",
-  "nobody holds")
-
 picture:text(LEFT, 30, "strong", "No server answers after 0 s")
 
-picture:text(LEFT, 92, "small", "The holder, by its own clock")
-bar(100, "good", lost)
-inside(100, "good", "is_held() = true")
-picture:rect(x(lost[2]), 100, x(END) - x(lost[2]), BAR, "bad", 0)
-inside(100, "bad", "lost: false; on_lost is called", lost[2])
-picture:text(x(lost[1]), 144, "small strong middle", range(lost))
+-- Behind the first three: from when nobody believes to when somebody may.
+picture:rect(x(lost[2]), 74, x(passes[1]) - x(lost[2]), 196, "plain dashed", 0)
+picture:text((x(lost[2]) + x(passes[1])) / 2, 67, "middle small soft",
+  "nobody holds it")
 
-picture:text(LEFT, 174, "small", "… with tick_time = 2")
-bar(182, "good", ticked)
-inside(182, "good", "is_held() = true")
-picture:rect(x(ticked[2]), 182, x(END) - x(ticked[2]), BAR, "bad", 0)
-inside(182, "bad", "lost", ticked[2])
-picture:text(x(ticked[1]), 226, "small strong middle", range(ticked))
+picture:text(LEFT, 67, "small", "The holder, by its clock")
+bar(75, "good", lost)
+inside(75, "good", "is_held() = true")
+picture:rect(x(lost[2]), 75, x(END) - x(lost[2]), BAR, "bad", 0)
+inside(75, "bad", "lost: false; on_lost is called", lost[2])
+picture:text(x(lost[2]) - 5, 119, "small strong end", range(lost))
 
-picture:text(LEFT, 256, "small", "The servers")
-bar(264, "note", passes)
-inside(264, "note", "the session, and its node, still count")
-inside(264, "note", "may end", passes[1])
-picture:text(x(passes[2]), 308, "small strong end", range(passes))
+picture:text(LEFT, 154, "small", "The servers")
+bar(162, "note", passes)
+inside(162, "note", "the session, and its node, still count")
+inside(162, "note", "may end", passes[1])
+picture:text(x(passes[2]), 206, "small strong end", range(passes))
 
-picture:text(LEFT, 338, "small", "The next in the queue")
-bar(346, "wait", passes)
-inside(346, "wait", "waits")
-picture:rect(x(passes[2]), 346, x(END) - x(passes[2]), BAR, "good", 0)
-inside(346, "wait", "is granted", passes[1])
+picture:text(LEFT, 236, "small", "The next in the queue")
+bar(244, "wait", passes)
+inside(244, "wait", "waits")
+picture:rect(x(passes[2]), 244, x(END) - x(passes[2]), BAR, "good", 0)
+inside(244, "wait", "is granted", passes[1])
 
-picture:line(x(0), 392, x(END), 392, "stroke")
+picture:line(x(0), 290, x(END), 290, "stroke")
 for _, second in ipairs { 0, 5, 10, 13 } do
-  picture:line(x(second), 388, x(second), 396, "stroke")
-  picture:text(x(second), 413, "small middle",
+  picture:line(x(second), 286, x(second), 294, "stroke")
+  picture:text(x(second), 311, "small middle",
     second == 0 and "0" or second .. " s")
 end
-picture:text(LEFT, 434, "small soft", {
+
+picture:text(LEFT, 352, "small", "The holder, with the option tick_time = 2")
+bar(360, "good", ticked)
+inside(360, "good", "is_held() = true")
+picture:rect(x(ticked[2]), 360, x(END) - x(ticked[2]), BAR, "bad", 0)
+inside(360, "bad", "lost", ticked[2])
+picture:text(x(ticked[2]), 404, "small strong end", range(ticked))
+
+picture:text(LEFT, 436, "small soft", {
   "Seconds from the last answer; session_timeout = 10, tickTime=2000;",
   "for who has held for 3.3 s by then. Dashed: it ends in that time." }, 18)
 

@@ -193,7 +193,8 @@ function Svg:source()
   local view = self.view
   local body = table.concat(self.parts, "\n")
   return ([[
-<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="t d">
+<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"
+ viewBox="0 0 %d %d" role="img" aria-labelledby="t d">
 <title id="t">%s</title>
 <desc id="d">%s</desc>
 <style>%s%s%s

@@ -52,6 +52,9 @@ needs_asan          = demo test sanitize
 needs_tsan          = demo test sanitize
 needs_fuzz          = demo test sanitize
 needs_tls           = demo test tls
+needs_recording     = demo test
+needs_site          = site
+needs_site-check    = site
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
 NEEDED := $(filter-out $(INSTALLED),\
@@ -366,6 +369,20 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
 	  $(call find_zk,st) -lm
 
+# ---- To read it ------------------------------------------------------------------
+
+.PHONY: pictures recording site site-check
+pictures:  ## draws doc/pictures and doc/bench, but for the recording
+	@$(ANY_LUA) doc/pictures/draw
+recording: all  ## records the demo anew: doc/pictures/demo.svg
+	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
+site:  ## all pages as HTML, into build/site
+	@$(ANY_LUA) doc/make/site '$(BUILD)/site'
+site-check: site  ## the site in a browser: SHOTS=yes keeps what it looks like
+	@python3 -B spec/site/broken.py
+	@python3 -B spec/site/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
+	  '$(BUILD)/site'
+
 # ---- To install it -----------------------------------------------------------
 
 LUA_DIR = $(abspath $(PREFIX))/share/lua/$(LUA_VERSION)
@@ -470,7 +487,8 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua bin/zklock spec examples bench doc/make
+	luacheck -q lua bin/zklock spec examples bench doc doc/pictures/draw \
+	  doc/pictures/record doc/make/site
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

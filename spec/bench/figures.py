@@ -2,13 +2,14 @@
 import io
 import os
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "bench"))
 
-from harness import report  # noqa: E402
+from harness import points, report  # noqa: E402
 from harness.cases import ALL  # noqa: E402
 from harness.measure import Stage  # noqa: E402
 from harness.results import Results, percentile  # noqa: E402
@@ -127,6 +128,31 @@ class Figures(unittest.TestCase):
         results = Results([sample(0, "W1", "raw", 100),
                            failed(0, "W1", "go", "missing: no go")])
         self.assertIn("missing: no go", report.table(results, "one", "W1"))
+
+
+class Points(unittest.TestCase):
+    def test_are_medians_and_spreads_of_what_was_measured(self):
+        results = Results(three_rounds("W1", "zklock", [200, 300, 100])
+                          + three_rounds("W1p-64", "./mine", [123456.7] * 3)
+                          + [failed(0, "W1", "go", "missing: no go")])
+        self.assertEqual(list(points.collect(results)), [
+            ("workers", "throughput", "zklock", 1, 200, 100, 300),
+            ("workers", "throughput", "./mine", 64, 123456.7, 123456.7,
+             123456.7)])
+        with tempfile.NamedTemporaryFile("r") as file:
+            points.write(results, file.name)
+            self.assertEqual(
+                file.read().splitlines()[2],
+                "\t".join(["workers", "throughput", "./mine", "64"]
+                          + ["123457"] * 3))
+
+    def test_have_the_ways_to_wait_where_these_were_compared(self):
+        results = Results(three_rounds("W2-10", "zklock", [1])
+                          + three_rounds("W2-10-poll", "zklock", [1])
+                          + three_rounds("W2-10-parent", "zklock", [1]))
+        series = [row[2] for row in points.collect(results)
+                  if row[:2] == ("herd", "requests")]
+        self.assertEqual(series, list(points.SCHEMES.values()))
 
 
 class Verdicts(unittest.TestCase):

@@ -77,8 +77,10 @@ function links.links(text)
       links[#links + 1] = { target = target, line = number }
     end
     line = without_code(line)
-    for target in line:gmatch "%]%(<?([^%s()>]+[^%s>]-)>?[%s)]" do
-      add((target:gsub("%)$", "")))
+    for inside in line:gmatch "%](%b())" do
+      local target = inside:match "^%(<?([^%s>]+)>?%s*%)$"
+        or inside:match '^%(<?([^%s>]+)>?%s+".*"%)$'
+      if target then add(target) end
     end
     for tag in line:gmatch "<%a[^>]*>" do
       for name, target in tag:gmatch '(%a+)="([^"]*)"' do

@@ -1,0 +1,114 @@
+-- Do the links of the pages lead somewhere: to files, and to headings of
+-- pages? (What is elsewhere in the world is not asked.)
+package.path = "./doc/make/?.lua;" .. package.path
+local links = require "links"
+
+local function read(path)
+  local file = io.open(path)
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text -- nil for a directory
+end
+
+local function exists(path)
+  local file = io.open(path == "" and "." or path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- Of what git would commit: not what was built, or installed.
+local function pages()
+  local list = {}
+  local pipe = io.popen("git ls-files -co --exclude-standard '*.md'"
+    .. " 2>/dev/null || find . -name '*.md' -not -path './build/*'")
+  for path in pipe:lines() do list[#list + 1] = (path:gsub("^%./", "")) end
+  pipe:close()
+  return list
+end
+
+-- What is wrong with a link of the page `from`, or nil.
+local function fault(from, target, reads)
+  if target:find "^%a[%w+.-]*:" then return nil end
+  local path, anchor = target:match "^([^#]*)#?(.*)$"
+  local file = path == "" and from or links.resolve(from, path)
+  if not file then return "leads out of the tree" end
+  if not exists(file) then return "is not there" end
+  if anchor == "" then return nil end
+  local text = reads(file)
+  if not file:find "%.md$" then
+    return not anchor:find "^L%d+" and "is a file without headings" or nil
+  end
+  return not links.anchors(text)[anchor] and "has no such heading" or nil
+end
+
+describe("The links of the pages #once #layer", function()
+  it("lead to what is there", function()
+    local problems, count = {}, 0
+    for _, page in ipairs(pages()) do
+      for _, link in ipairs(links.links(read(page) or "")) do
+        count = count + 1
+        local what = fault(page, link.target, read)
+        if what then
+          problems[#problems + 1] = ("%s:%d: %s %s"):format(page, link.line,
+            link.target, what)
+        end
+      end
+    end
+    assert.equal("", table.concat(problems, "\n"))
+    assert.is_true(count > 100, "there are fewer links than we know of")
+  end)
+
+  it("would be missed", function()
+    local function reads() return "# One\n\n## Two\n\n### Two\n" end
+    assert.is_nil(fault("doc/limits.md", "../README.md", reads))
+    assert.is_nil(fault("doc/limits.md", "../src/", reads))
+    assert.is_nil(fault("doc/limits.md", "#two-1", reads))
+    assert.is_nil(fault("README.md", "https://example.org/#none", reads))
+    assert.equal("is not there", fault("doc/limits.md", "README.txt", reads))
+    assert.equal("has no such heading", fault("README.md", "#two-2", reads))
+    assert.equal("has no such heading",
+      fault("README.md", "doc/limits.md#three", reads))
+    assert.equal("leads out of the tree", fault("README.md", "../x", reads))
+    assert.equal("is a file without headings",
+      fault("README.md", "Makefile#one", reads))
+  end)
+
+  it("are found where they are, and not in code", function()
+    local found = {}
+    for i, link in ipairs(links.links([=[
+[one](a.md) and ![two](b.svg "title") and [`three`](c(1).md#x-y)
+
+    list[1](code)
+```lua
+list[2](code)
+```
+`list[3](code)` <img alt="4" src="d.svg"> <a
+[five]: e.md
+* an item
+
+  [six](<f.md>)
+]=])) do found[i] = link.line .. " " .. link.target end
+    assert.same({ "1 a.md", "1 b.svg", "1 c(1).md#x-y", "7 d.svg", "8 e.md",
+      "11 f.md" }, found)
+  end)
+
+  it("know headings by the anchors that GitHub gives them", function()
+    local anchors = links.anchors([=[
+# What it guarantees
+## `session:fd()` & *others*: a list…
+## Elections, [barriers](x.md), once
+## snake_case – and Übung #
+## What it guarantees
+```
+# no heading
+```
+<a id="by-hand"></a>
+]=])
+    local names = {}
+    for name in pairs(anchors) do names[#names + 1] = name end
+    table.sort(names)
+    assert.same({ "by-hand", "elections-barriers-once",
+      "sessionfd--others-a-list", "snake_case--and-\195\156bung",
+      "what-it-guarantees", "what-it-guarantees-1" }, names)
+  end)
+end)

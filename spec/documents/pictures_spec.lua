@@ -1,0 +1,131 @@
+-- The pictures of the documents: are they what their scripts draw, do they say
+-- what the text says, is the recording one of today's demo?
+package.path = "./doc/pictures/make/?.lua;" .. package.path
+local pictures = require "pictures"
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function plain(svg_text)
+  return (svg_text:gsub("<[^>]*>", "")
+    :gsub("&(%a+);", { amp = "&", lt = "<", gt = ">", quot = '"' }))
+end
+
+-- What stands between the words of a source: "one " .. "two" is "one two".
+local function words_of(source)
+  return (source:gsub('"%s*%.%.%s*"', ""):gsub("%s+", " "))
+end
+
+describe("The pictures #once #layer", function()
+  it("are what `make pictures` draws", function()
+    local count = 0
+    for directory, drawn in pairs {
+      ["doc/pictures"] = pictures.drawn(),
+      ["doc/bench"] = pictures.plots "doc/bench/points.tsv",
+    } do
+      for name, source in pairs(drawn) do
+        count = count + 1
+        assert.equal(source, read(("%s/%s.svg"):format(directory, name)))
+      end
+    end
+    assert.equal(8, count)
+  end)
+
+  it("say what the tables say of servers that fall silent", function()
+    local _, numbers = dofile "doc/pictures/make/silence.lua"
+    local row
+    for _, page in ipairs { "README.md", "doc/losses.md",
+        "doc/reliability.md" } do
+      local file = io.open(page)
+      row = row or file and file:read "*a":match "\n(| %*%*10%*%*[^\n]+)"
+      if file then file:close() end
+    end
+    assert(row, "no page has the table any more")
+    local cells = {}
+    for low, high in row:gmatch "([%d.]+) to ([%d.]+)" do
+      cells[#cells + 1] = { tonumber(low), tonumber(high) }
+    end
+    assert.same({ numbers.lost, numbers.lost_with_tick, numbers.passes },
+      cells)
+  end)
+
+  it("of the benchmark show what the tables of doc/performance.md say",
+  function()
+    local plots = require "plots"
+    local all = plots.read(read "doc/bench/points.tsv")
+    local page = read "doc/performance.md"
+    local order = { "raw", "st", "zklock", "zklock-luajit", "curator", "go",
+      "node", "kazoo" }
+    local compared = 0
+    -- The first table has operations a second.
+    local cells = {}
+    for cell in page:match "\n| W1p%-64 +|([^\n]+)":gmatch "([%d.]+)%s+|" do
+      cells[#cells + 1] = tonumber(cell)
+    end
+    for i, name in ipairs(order) do
+      for _, series in ipairs(all.workers.throughput) do
+        for _, point in ipairs(series) do
+          if series.name == name and point.x == 64 then
+            assert.near(cells[i], point.median, 0.5)
+            compared = compared + 1
+          end
+        end
+      end
+    end
+    assert.equal(#order, compared)
+  end)
+
+  it("are XML with balanced tags", function()
+    local pipe = io.popen "ls doc/pictures/*.svg doc/bench/*.svg"
+    local count = 0
+    for path in pipe:lines() do
+      count = count + 1
+      local open = {}
+      for closing, name, rest in read(path):gmatch "<(/?)(%w+)([^>]*)>" do
+        if closing == "/" then
+          assert.equal(table.remove(open), name, path)
+        elseif not rest:find "/$" then
+          open[#open + 1] = name
+        end
+      end
+      assert.same({}, open, path)
+      assert.is_nil(read(path):find "&[^;]-[ <]", path)
+    end
+    pipe:close()
+    assert.equal(9, count)
+  end)
+
+  it("show a demo that says what today's demo says", function()
+    local sources = "$ make demo " .. words_of(read "examples/demo")
+    for _, part in ipairs { "director", "picture", "summary" } do
+      sources = sources .. words_of(read(("examples/demo_parts/%s.lua")
+        :format(part)))
+    end
+    local pieces = 0
+    for text in read "doc/pictures/demo.svg":gmatch "<text[^>]*>(.-)</text>" do
+      -- What is filled in are numbers and addresses.
+      for piece in plain(text):gmatch "[%a'()\",;:. -]+" do
+        piece = piece:gsub(",*zk:?$", ""):gsub("^ ms ", "  ")
+        for phrase in (piece .. "  "):gmatch "(.-)  +" do
+          phrase = phrase:match "^[%s().:,]*(.-)[%s():,]*$"
+          if phrase:find "%a%a%a" and phrase ~= "zk" then
+            pieces = pieces + 1
+            assert(sources:find(phrase, 1, true),
+              ("today's demo does not say %q: make recording"):format(phrase))
+          end
+        end
+      end
+    end
+    assert.is_true(pieces > 50)
+    -- … and nothing has come to what it says at its end.
+    local shown = plain(read "doc/pictures/demo.svg")
+    for line in read "examples/demo_parts/summary.lua"
+        :match "GOOD = %[%[\n(.-)%]%]":gmatch "[^\n]+" do
+      assert(shown:find(line, 1, true), line .. ": make recording")
+    end
+  end)
+end)

@@ -16,12 +16,16 @@ local function exists(path)
   return file ~= nil
 end
 
--- Of what git would commit: not what was built, or installed.
+-- Of what git would commit: not what was built, or installed. What stands in
+-- doc/make becomes a part of a page.
 local function pages()
   local list = {}
   local pipe = io.popen("git ls-files -co --exclude-standard '*.md'"
     .. " 2>/dev/null || find . -name '*.md' -not -path './build/*'")
-  for path in pipe:lines() do list[#list + 1] = (path:gsub("^%./", "")) end
+  for path in pipe:lines() do
+    path = path:gsub("^%./", "")
+    if not path:find "^doc/make/" then list[#list + 1] = path end
+  end
   pipe:close()
   return list
 end

@@ -136,7 +136,7 @@ local function main()
   show:close(not reason and zklock.now())
   if reason then os.exit(1) end
   check_queue()
-  os.exit(summary(ledger, hosts) and 0 or 1)
+  os.exit(summary(ledger, hosts, show.columns or 80) and 0 or 1)
 end
 
 -- Ctrl-C is no error.  Lua raises it once at least, at a call's end perhaps:

@@ -140,19 +140,19 @@ local function clip(text, columns)
   return #text <= columns and text or text:sub(1, columns - 3) .. "..."
 end
 
--- Words on lines of at most `columns`; always two lines, so that nothing
--- jumps.
+-- Words on lines of at most `columns`; always as many lines as the longest
+-- note needs, so that nothing jumps.
 local function wrap(text, columns)
-  local lines = { "" }
+  local lines = { "", "", columns < 80 and "" or nil }
+  local n = 1
   for word in text:gmatch("%S+") do
-    local line = lines[#lines]
-    if #line + 1 + #word > columns - 1 then
-      lines[#lines + 1] = " " .. word
-    else
-      lines[#lines] = line .. " " .. word
+    if #lines[n] + 1 + #word > columns - 1 then
+      n = n + 1
+      lines[n] = ""
     end
+    lines[n] = lines[n] .. " " .. word
   end
-  return lines[1], lines[2] or ""
+  return lines
 end
 
 local function places(ledger)
@@ -180,10 +180,10 @@ local function frame(self, now)
       timeline(self, n, now, moment, holder, width))
   end
   lines[#lines + 1] = holder_line(self, now, moment, holder, width)
-  local first, second = wrap(self.note, self.columns)
   lines[#lines + 1] = ""
-  lines[#lines + 1] = first
-  lines[#lines + 1] = second
+  for _, line in ipairs(wrap(self.note, self.columns)) do
+    lines[#lines + 1] = line
+  end
   return lines
 end
 
@@ -221,7 +221,8 @@ function Picture:close(now)
   if now then
     self.note = "All are through."
     draw(self, now)
-    io.write("\27[A") -- over the empty line of the note
+    -- over the empty lines of the note
+    io.write(self.columns < 80 and "\27[2A" or "\27[A")
   end
   io.write("\27[0m\27[?25h")
   io.flush()

@@ -71,34 +71,40 @@ local function findings(ledger)
 end
 
 local GOOD = [[
-
 At no moment did two processes hold the lock, also when one of them died with
 it. Each turn came with a larger token than the one before: whatever the lock
-protects can tell a late writer from the present one ("fencing").
-]]
+protects can tell a late writer from the present one ("fencing").]]
 
-local BAD = [[
+local BAD = "This should not have happened: see the lines marked with NO."
 
-This should not have happened: see the lines marked with NO.
-]]
+-- Words on lines of at most `columns`, which begin with so many spaces.
+local function wrap(text, columns, indent)
+  local column = indent
+  return (text:gsub("(%s*)(%S+)", function(space, word)
+    column = column + (space ~= "" and 1 or 0) + #word
+    if column < columns then return (space ~= "" and " " or "") .. word end
+    column = indent + #word
+    return "\n" .. (" "):rep(indent) .. word
+  end))
+end
 
-local function print_all(list)
+local function print_all(list, columns)
   local fine = true
   for _, finding in ipairs(list) do
     io.write(("  %-4s%-15s%s\n"):format(finding.fine and "ok" or "NO",
-      finding.name, finding.text))
+      finding.name, wrap(finding.text, columns, 21)))
     fine = fine and finding.fine
   end
-  io.write(fine and GOOD or BAD)
+  io.write("\n", wrap(fine and GOOD or BAD, columns, 0), "\n")
   return fine
 end
 
-return function(ledger, hosts)
+return function(ledger, hosts, columns)
   io.write("\nWhat was seen:\n\n")
-  local fine = print_all(findings(ledger))
+  local fine = print_all(findings(ledger), columns)
   if fine and os.getenv "ZKLOCK_DEMO_CENSUS" then
-    io.write("\nWith servers of your own:  ",
-      "ZKLOCK_HOSTS=zk1:2181,zk2:2181,zk3:2181 make demo\n")
+    io.write("\nWith servers of your own:\n",
+      "  ZKLOCK_HOSTS=zk1:2181,zk2:2181,zk3:2181 make demo\n")
   elseif fine then
     io.write("\nThe servers were yours: ", hosts, "\n")
   end

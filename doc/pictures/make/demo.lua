@@ -10,7 +10,7 @@ local Svg = require "svg"
 local demo = {}
 
 local CELL, LINE = 8.5, 18 -- of a character
-local MARGIN = 14
+local MARGIN = 10
 local PAUSE = 8            -- seconds for which the last frame stays
 local LONGEST = 1.2        -- no frame stays for longer, in the middle
 

@@ -70,7 +70,7 @@ function links.anchors(text)
 end
 
 --- The links and pictures of a page, in order: { target =, line = }.
-function links.links(text)
+function links.of(text)
   local links = {}
   each_line(text, function(line, number)
     local function add(target)

@@ -49,7 +49,7 @@ describe("The links of the pages #once #layer", function()
   it("lead to what is there", function()
     local problems, count = {}, 0
     for _, page in ipairs(pages()) do
-      for _, link in ipairs(links.links(read(page) or "")) do
+      for _, link in ipairs(links.of(read(page) or "")) do
         count = count + 1
         local what = fault(page, link.target, read)
         if what then
@@ -79,7 +79,7 @@ describe("The links of the pages #once #layer", function()
 
   it("are found where they are, and not in code", function()
     local found = {}
-    for i, link in ipairs(links.links([=[
+    for i, link in ipairs(links.of([=[
 [one](a.md) and ![two](b.svg "title") and [`three`](c(1).md#x-y)
 
     list[1](code)

@@ -71,10 +71,10 @@ end
 
 --- The links and pictures of a page, in order: { target =, line = }.
 function links.of(text)
-  local links = {}
+  local found = {}
   each_line(text, function(line, number)
     local function add(target)
-      links[#links + 1] = { target = target, line = number }
+      found[#found + 1] = { target = target, line = number }
     end
     line = without_code(line)
     for inside in line:gmatch "%](%b())" do
@@ -92,7 +92,7 @@ function links.of(text)
     local defined = line:match "^ ? ? ?%[[^%]]+%]:%s*(%S+)"
     if defined then add(defined) end
   end)
-  return links
+  return found
 end
 
 --- `path` as seen from the file `from`, both from the root; nil if it leads out

@@ -1,5 +1,5 @@
--- README is read by who has two minutes.  (Its links and blocks are looked at by
--- spec/documents.)
+-- README is read by who has two minutes.  (Its links and blocks are looked at
+-- by spec/documents.)
 local read = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."

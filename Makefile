@@ -30,8 +30,9 @@ PKG_CONFIG  ?= pkg-config
 # It is installed first, and then all of this file is read again: what is chosen
 # by what is installed is chosen after the installation, whatever it is.
 needs_demo          = demo
-needs_example       = $(if $(wildcard examples/$(NAME).lua),demo)
+needs_example       = $(if $(is_example),demo $(filter loop_%,$(NAME)))
 needs_example-nginx = nginx
+is_example          = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 needs_command       = build command
 needs_zookeeper     = demo
 needs_ensemble      = demo
@@ -198,7 +199,7 @@ demo: all  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
 .PHONY: example
-example: $(if $(wildcard examples/$(NAME).lua),all)  ## runs one: NAME=mutex
+example: $(if $(is_example),all)  ## runs one: NAME=mutex
 	@$(call RUN,$(ZK),$(LUA_VERSION)) \
 	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 

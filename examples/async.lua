@@ -1,52 +1,59 @@
---- Without waiting: acquire_async, and a loop of one's own that calls step().
+--- Without waiting: callbacks, in a loop that watches a file descriptor.
 --
---     lua5.4 examples/async.lua [hosts]
+-- For programs that have a loop already and no coroutines in it.
+-- Lock: mutex. Loop: one's own.
+-- Run: make example NAME=async
 local zklock = require "zklock"
-local has_socket, socket = pcall(require, "socket") -- LuaSocket, for select
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
+local session = need(zklock.connect(hosts))
+local has_socket, socket = pcall(require, "socket") -- LuaSocket, for select
 
--- Any loop that can watch a file descriptor will do: session:fd() is readable
--- when session:step() has something to do.
+-- session:fd() is readable when session:step() has something to do.
 local descriptor = { getfd = function() return session:fd() end }
 local function idle(seconds)
-  if has_socket then
-    socket.select({ descriptor }, nil, seconds)
-  else
-    os.execute("sleep " .. math.min(seconds, 0.05))
-  end
+  if has_socket then return socket.select({ descriptor }, nil, seconds) end
+  io.popen("sleep 0.01"):close() -- without it: look now and then
 end
 
-local finished = 0
+-- What is begun below; somebody else (as another process would be) has the pears.
+local left = 2
+local other = need(zklock.connect(hosts))
+local pears = need(other:mutex("/examples/async/pears"):acquire(5))
 
-local function job(name)
-  local mutex = session:mutex("/examples/async/" .. name)
-  mutex:acquire_async({ timeout = 5 }, function(guard, message)
-    -- Runs in step(), in this thread.  It must not take long.
-    if not guard then error(message) end
-    print(name .. " is held, token " .. guard:token())
+session:mutex("/examples/async/apples"):acquire_async({ timeout = 5 },
+  function(guard, message)
+    -- Runs in step(), in this thread. It must not take long.
+    need(guard, message)
+    print("granted: apples, token " .. guard:token())
     guard:release()
-    finished = finished + 1
+    left = left - 1
   end)
-end
-
-for _, name in ipairs { "apples", "pears", "plums" } do job(name) end
 
 -- A wait that is no longer wanted is cancelled; its callback hears of it.
-local holder = assert(session:mutex("/examples/async/figs"):acquire(5))
-local ticket = session:mutex("/examples/async/figs"):acquire_async(nil,
-  function(guard, _, code)
-    assert(not guard and code == zklock.errors.cancelled)
-    print("figs were cancelled")
-    finished = finished + 1
+local ticket = session:mutex("/examples/async/pears"):acquire_async(nil,
+  function(_, _, code)
+    print(code .. ": pears")
+    left = left - 1
   end)
-ticket:cancel()
 
-while finished < 4 do
+-- The loop.
+while left > 0 do
   idle(1)
   session:step() -- never blocks
+  if left == 1 then ticket:cancel() end
 end
 
-holder:release()
+pears:release()
+other:close()
 session:close()
+
+-- Prints:
+--   granted: apples, token 0000000000000000042
+--   cancelled: pears

@@ -1,47 +1,53 @@
---- Fencing: how a resource refuses a holder that is late.
+--- Fencing: a store refuses the write that comes too late.
 --
--- No lock can stop a process that was paused after it looked, and goes on
--- when its hold is over.  The resource can: it remembers the largest token
--- that it has seen, and refuses smaller ones.
---
---     lua5.4 examples/fencing.lua [hosts]
+-- For work that must not be done by two, not even by one that was paused between
+-- its look at the lock and its write: no lock can stop that, the store can.
+-- Lock: mutex. Loop: none.
+-- Run: make example NAME=fencing
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
 
-local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-
--- What the lock protects.  In SQL this would be: UPDATE … SET value = ?,
--- token = ? WHERE token <= ?
-local resource = { token = "", value = nil }
-
-function resource:write(token, value)
-  if token < self.token then return false end
-  self.token, self.value = token, value
-  return true
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
 end
 
-local slow = assert(zklock.connect(hosts))
-local quick = assert(zklock.connect(hosts))
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local other = need(zklock.connect(hosts)) -- as another process would be
 
--- The slow one takes the lock; then it is held up, here for longer than it
--- may have it.
-local guard = assert(slow:mutex("/examples/fencing"):acquire {
+-- The store remembers the largest token that it has seen. In SQL this would be:
+-- UPDATE … SET value = ?, token = ? WHERE id = ? AND token <= ?
+local store = { token = "", value = nil }
+
+function store:write(token, value)
+  local accepted = token >= self.token -- 19 digits: as texts, too
+  if accepted then self.token, self.value = token, value end
+  print(("%s writes with %s: %s"):format(value, token,
+    accepted and "accepted" or "REFUSED"))
+end
+
+-- Ann looks: she holds the lock. Then her machine stands still, for longer than
+-- she may have the lock.
+local guard = need(session:mutex("/examples/fencing"):acquire {
   timeout = 5, max_hold = 0.2,
 })
-local late_token = guard:token()
-print("slow has the lock, token  " .. late_token)
+local token = guard:token()
+print("is it ann's? " .. tostring(guard:is_held()))
 
--- Meanwhile the lock goes to the quick one, which writes.
-local ok = assert(quick:mutex("/examples/fencing"):with_lock(function(held)
-  print("quick has the lock, token " .. held:token())
-  assert(held:token() > late_token)
-  return assert(resource:write(held:token(), "quick was here"))
+need(other:mutex("/examples/fencing"):with_lock(function(theirs)
+  store:write(theirs:token(), "bob")
 end, { timeout = 5 }))
-assert(ok)
 
--- The slow one wakes up and, without a look at guard:is_held(), writes.
-local accepted = resource:write(late_token, "slow overwrites it")
-assert(not accepted and resource.value == "quick was here")
-print("slow is too late: the resource refused its token")
+-- Ann goes on where she was.
+store:write(token, "ann")
+print("the store has what " .. store.value .. " wrote")
 
-slow:close()
-quick:close()
+other:close()
+session:close()
+
+-- Prints:
+--   is it ann's? true
+--   bob writes with 0000000000000000043: accepted
+--   ann writes with 0000000000000000042: REFUSED
+--   the store has what bob wrote

@@ -1,73 +1,61 @@
---- A load test: its processes begin together, and end together.
+--- Processes begin together and end together: a load test.
 --
--- Processes take a while to start, each another one.  A double barrier holds
--- back who is early until all are there, so that the load is all there from the
--- first request to the last.
---
---     lua5.4 examples/load_test.lua [hosts [processes [seconds]]]
+-- For tests of load: all of it is there from the first request to the last.
+-- Lock: double_barrier. Loop: none.
+-- Run: make example NAME=load_test
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
 
-local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local count, seconds = tonumber(arg[2] or 4), tonumber(arg[3] or 0.5)
-
--- What is tested: here, locks that are taken and given back.
-local function request(session, number)
-  local mutex = session:mutex("/examples/load_test/lock-of-" .. number)
-  assert(mutex:acquire(10)):release()
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
 end
 
--- One of the processes.  (now() is the same clock in all of this machine.)
-local function load(number)
-  local session = assert(zklock.connect(hosts))
-  local gate = session:double_barrier("/examples/load_test/gate", count)
-  local came = zklock.now()
-  assert(gate:enter(10)) -- until all are there
-  local began, requests = zklock.now(), 0
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local names = { "1", "2", "3", "4" }
+
+-- A process is one of them. (now() is the same clock in all of this machine.)
+local function load(name)
+  local gate = session:double_barrier("/examples/load_test/gate", #names)
+  print("come", zklock.now())
+  need(gate:enter(30)) -- until all are there
+  print("begin", zklock.now())
+  local requests, mutex = 0, session:mutex("/examples/load_test/" .. name)
+  local stop = zklock.now() + 0.3
   repeat
-    request(session, number)
+    need(mutex:acquire(10)):release() -- what is tested
     requests = requests + 1
-  until zklock.now() > began + seconds
-  local done = zklock.now()
-  assert(gate:leave(10)) -- until all are done
-  print(came, began, requests, done, zklock.now())
+  until zklock.now() > stop
+  print("requests", requests)
+  print("finish", zklock.now())
+  need(gate:leave(30)) -- until all are done
+  print("leave", zklock.now())
   session:close()
 end
 
-if arg[4] then return load(arg[4]) end
+if arg[2] then return load(arg[2]) end
 
--- Starts them: this interpreter with this script.
-local lua = 0
-while arg[lua - 1] do lua = lua - 1 end
-local pipes = {}
-for i = 1, count do
-  pipes[i] = io.popen(('"%s" "%s" "%s" %d %g %d'):format(arg[lua], arg[0],
-    hosts, count, seconds, i))
+local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
+local first, last, requests = {}, {}, 0
+for line in processes.lines(hosts, names) do
+  local what, value = line:match "^(%a+)\t(.+)$"
+  value = tonumber(value)
+  first[what] = math.min(first[what] or value, value)
+  last[what] = math.max(last[what] or value, value)
+  if what == "requests" then requests = requests + value end
 end
 
-local total = 0
-local least, most = {}, {} -- of each column
-for i, pipe in ipairs(pipes) do
-  local row = { pipe:read("*n", "*n", "*n", "*n", "*n") }
-  pipe:close()
-  assert(#row == 5, "process " .. i .. " has failed")
-  for column, value in ipairs(row) do
-    least[column] = math.min(least[column] or value, value)
-    most[column] = math.max(most[column] or value, value)
-  end
-  total = total + row[3]
+local function tell(what, comparison)
+  print(("%s: %s"):format(what, comparison and "yes" or "no"))
 end
 
-local function tell(what, column)
-  print(("%s within %7.1f ms"):format(what,
-    1000 * (most[column] - least[column])))
-end
+tell("nobody began before the last one came", first.begin >= last.come)
+tell("nobody left before the last one finished", first.leave >= last.finish)
+print(("%d requests by %d processes"):format(requests, #names))
+session:close()
 
-tell("came  ", 1)
-tell("began ", 2)
-print(("         %d requests by %d processes, each for %g s"):format(total,
-  count, seconds))
-tell("done  ", 4)
-tell("left  ", 5)
-
--- Nobody began before all were there, nor left before all were done.
-assert(least[2] >= most[1] and least[5] >= most[4])
+-- Prints:
+--   nobody began before the last one came: yes
+--   nobody left before the last one finished: yes
+--   … requests by 4 processes

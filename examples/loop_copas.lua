@@ -1,19 +1,27 @@
---- copas, 2.0 and later: a thread waits, the others go on.
+--- copas: a thread waits, the others go on.
 --
---     lua5.4 examples/loop_copas.lua [hosts]
-local has_copas, copas = pcall(require, "copas")
-if not has_copas or not copas.wakeup then
-  return print "there is no copas here, or it is too old"
-end
+-- For programs with copas, 2.0 or later: nothing has to be said.
+-- Lock: mutex. Loop: copas.
+-- Run: make example NAME=loop_copas
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
+
+local has_copas, copas = pcall(require, "copas")
+need(has_copas and copas.wakeup,
+  "copas is needed, 2.0 or later: copas in luarocks")
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 
 local pause = copas.pause or copas.sleep
 local ticks, working = 0, 3
 
 local function work(name, session)
-  local guard = assert(session:mutex "/examples/copas":acquire(10))
-  print(("%s holds the lock after %d ticks"):format(name, ticks))
+  local guard = need(session:mutex "/examples/copas":acquire(10))
+  print(("%s has the lock, after %d ticks of the clock"):format(name, ticks))
   pause(0.03)
   guard:release()
   working = working - 1
@@ -21,13 +29,13 @@ end
 
 copas.addthread(function()
   pause(0) -- before copas 4.0 a thread begins before the loop does
-  local session = assert(zklock.connect(hosts))
+  local session = need(zklock.connect(hosts))
   for _, name in ipairs { "one", "two", "three" } do
     copas.addthread(work, name, session)
   end
 end)
 
-copas.addthread(function()
+copas.addthread(function() -- the rest of the program
   while working > 0 do
     pause(0.005)
     ticks = ticks + 1
@@ -35,3 +43,8 @@ copas.addthread(function()
 end)
 
 copas.loop() -- ends when nobody works or waits
+
+-- Prints, in any order:
+--   one has the lock, after … ticks of the clock
+--   two has the lock, after … ticks of the clock
+--   three has the lock, after … ticks of the clock

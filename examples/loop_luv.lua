@@ -1,13 +1,22 @@
 --- luv: any coroutine may wait; the loop goes on.
 --
---     lua5.4 examples/loop_luv.lua [hosts]
-local has_luv, uv = pcall(require, "luv")
-if not has_luv then return print "there is no luv here" end
+-- For programs with luv or luvit: nothing has to be said, it is found out.
+-- Lock: mutex. Loop: luv.
+-- Run: make example NAME=loop_luv
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
+
+local has_luv, uv = pcall(require, "luv")
+need(has_luv, "luv is needed: lua-luv in Debian, luv in luarocks")
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 
 local ticks, working = 0, 3
-local clock = uv.new_timer()
+local clock = uv.new_timer() -- the rest of the program
 clock:start(0, 5, function() ticks = ticks + 1 end)
 
 local function sleep(ms)
@@ -20,8 +29,8 @@ local function sleep(ms)
 end
 
 local function work(name, session)
-  local guard = assert(session:mutex "/examples/luv":acquire(10))
-  print(("%s holds the lock after %d ticks"):format(name, ticks))
+  local guard = need(session:mutex "/examples/luv":acquire(10))
+  print(("%s has the lock, after %d ticks of the clock"):format(name, ticks))
   sleep(30)
   guard:release()
   working = working - 1
@@ -29,9 +38,14 @@ local function work(name, session)
 end
 
 coroutine.wrap(function()
-  local session = assert(zklock.connect(hosts))
+  local session = need(zklock.connect(hosts))
   for _, name in ipairs { "one", "two", "three" } do
     coroutine.wrap(work)(name, session)
   end
 end)()
 uv.run()
+
+-- Prints:
+--   one has the lock, after … ticks of the clock
+--   two has the lock, after … ticks of the clock
+--   three has the lock, after … ticks of the clock

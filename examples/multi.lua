@@ -1,37 +1,58 @@
---- A multi: several locks as one, all or nothing.
+--- Something is moved between two accounts: both locks, or none of them.
 --
---     lua5.4 examples/multi.lua [hosts]
+-- For what needs several locks: nobody waits in a circle.
+-- Lock: multi, of mutexes. Loop: none.
+-- Run: make example NAME=multi
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
 
-local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
-local other = assert(zklock.connect(hosts)) -- another process would do the same
-
-local function account(of, name)
-  return of:mutex("/examples/multi/" .. name)
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
 end
 
--- In whatever order they are named: they are taken in one order, so two
--- transfers between the same accounts never wait for each other.
-local transfer = session:multi { account(session, "b"), account(session, "a") }
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local balance = { ann = 100, bob = 0 } -- stands for a database
 
-local ok, message = transfer:with_lock(function(guard)
-  for path, token in pairs(guard:tokens()) do
-    print("holds:    " .. path .. " with token " .. token)
-  end
-  -- The parts are ordinary mutexes to everybody else.
-  assert(not account(other, "a"):try_acquire())
-end, { timeout = 5 })
-assert(ok, message)
+local function lock_of(account, of)
+  return (of or session):mutex("/examples/multi/" .. zklock.key(account))
+end
 
--- One part is taken: nothing is kept, and the one deadline is for all.
-local taken = assert(account(other, "b"):acquire(5))
-local _, why, code = transfer:acquire(0.2)
-assert(code == zklock.errors.timeout)
-print("refused:  " .. why)
-assert(assert(account(other, "a"):acquire(5)):release())
-print("kept:     nothing")
+-- The locks are taken in one order, however they are named: a transfer from
+-- bob to ann at the same time cannot wait for this one while this one waits for
+-- it. The timeout is for both of them.
+local function transfer(from, to, amount)
+  local both = session:multi { lock_of(from), lock_of(to) }
+  local ok, message = both:with_lock(function()
+    if balance[from] < amount then return from .. " has not so much" end
+    balance[from] = balance[from] - amount
+    balance[to] = balance[to] + amount
+    return "done"
+  end, { timeout = 0.5 })
+  print(("%s to %s, %d: %s"):format(from, to, amount, message))
+  return ok
+end
 
-taken:release()
+transfer("ann", "bob", 70)
+transfer("bob", "ann", 20)
+transfer("ann", "bob", 80)
+
+-- Somebody else has bob's account: then ann's is not kept, either.
+local other = need(zklock.connect(hosts)) -- as another process would be
+local guard = need(lock_of("bob", other):acquire(5))
+transfer("ann", "bob", 10)
+guard:release()
+transfer("ann", "bob", 10)
+print(("ann has %d, bob has %d"):format(balance.ann, balance.bob))
+
 other:close()
 session:close()
+
+-- Prints:
+--   ann to bob, 70: done
+--   bob to ann, 20: done
+--   ann to bob, 80: ann has not so much
+--   ann to bob, 10: zklock: timed out after 0.5 s waiting for /examples/multi/=bob= (1 ahead of us; held by "web1:4711")
+--   ann to bob, 10: done
+--   ann has 40, bob has 60

@@ -1,39 +1,45 @@
---- A mutex: acquire, work, release.
+--- A lock with a timeout: what to do when it is granted, and when it is not.
 --
---     lua5.4 examples/mutex.lua [hosts]
+-- For programs that must not do something at the same time as each other.
+-- Lock: mutex. Loop: none.
+-- Run: make example NAME=mutex
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
 
-local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
-local mutex = session:mutex "/examples/mutex"
-
--- Waits up to 5 s.  What the world refuses comes back as nil, message, code;
--- only misuse is raised.
-local guard, message, code = mutex:acquire(5)
-if not guard then
-  if code == zklock.errors.timeout then
-    print("others took too long: " .. message)
-    os.exit(1)
-  end
-  error(message)
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
 end
 
-print("held:     " .. guard.node)
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local mutex = session:mutex "/examples/mutex"
 
--- While it is held, the same task gets it again: another guard of one hold.
-local again = assert(mutex:acquire())
-assert(again:token() == guard:token())
-again:release()
+-- Waits for 5 s at most. What the world refuses comes back as nil, a sentence,
+-- and a code for programs; only mistakes in the program are raised.
+local guard = need(mutex:acquire(5))
+print("we have it, with the token " .. guard:token())
 
--- Somebody else does not.  A session in another process would hear the same.
-local other = assert(zklock.connect(hosts))
-local nothing, why, busy = other:mutex("/examples/mutex"):try_acquire()
-assert(nothing == nil and busy == zklock.errors.busy)
-print("refused:  " .. why)
+-- Somebody else (as another process would be) has something better to do than
+-- to wait for longer than this.
+local other = need(zklock.connect(hosts))
+local none, message, code = other:mutex("/examples/mutex"):acquire(0.2)
+if not none and code == zklock.errors.timeout then
+  print("they go on without: " .. message)
+end
 
--- Returns at once; the deletion of the node is repeated until it is confirmed.
+-- Returns at once, and is done in the background until the servers confirm it.
 guard:release()
-print("released: " .. tostring(not guard:is_held()))
+print "we have given it back"
+
+need(other:mutex("/examples/mutex"):acquire(5)):release()
+print "they got it at last"
 
 other:close()
 session:close()
+
+-- Prints:
+--   we have it, with the token 0000000000000000042
+--   they go on without: zklock: timed out after 0.2 s waiting for /examples/mutex (1 ahead of us; held by "web1:4711")
+--   we have given it back
+--   they got it at last

@@ -1,31 +1,48 @@
---- Revocation: to ask a holder to let go.
+--- A holder is asked to let go, and hands over at its next safe point.
 --
---     lua5.4 examples/revoke.lua [hosts]
+-- For long jobs that make room: a deployment, somebody more important.
+-- Lock: mutex. Loop: none.
+-- Run: make example NAME=revoke
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
-local other = assert(zklock.connect(hosts)) -- another process would do the same
+local session = need(zklock.connect(hosts))
+local guard = need(session:mutex("/examples/revoke"):acquire(5))
 
-local guard = assert(session:mutex("/examples/revoke"):acquire(5))
-
--- The holder decides: it stops at the next safe point, and releases.
+-- The holder decides when; it hears of it in step(), or in a call that waits.
 local asked = false
 guard:on_revoke(function() asked = true end)
 
-assert(other:revoke("/examples/revoke") == 1)
-print("asked:    one holder")
-
-local items = 0
-while not asked do
-  items = items + 1 -- one piece of a long piece of work
-  session:mutex("/examples/revoke/tick"):with_lock(function() end)
+-- Somebody else (as another process would be) asks, and waits for its turn.
+local other = need(zklock.connect(hosts))
+local function ask()
+  local holders = need(other:revoke "/examples/revoke")
+  print("asked:     " .. holders .. " holder")
 end
-print("stopped:  after item " .. items)
+
+local parts = 0
+while parts < 100 and not asked and guard:is_held() do
+  io.popen("sleep 0.05"):close() -- a part of the work
+  parts = parts + 1
+  if parts == 3 then ask() end
+  session:step()
+end
+print("stopped:   " .. (asked and "it was asked to" or "nobody has asked"))
 guard:release()
 
-assert(assert(other:mutex("/examples/revoke"):acquire(5)):release())
-print("got it:   the one who asked")
+need(other:mutex("/examples/revoke"):acquire(5)):release()
+print "handed on: to who has asked"
 
 other:close()
 session:close()
+
+-- Prints:
+--   asked:     1 holder
+--   stopped:   it was asked to
+--   handed on: to who has asked

@@ -1,40 +1,63 @@
---- A rwlock: many readers or one writer; a writer may become a reader.
+--- A file that many read and one rewrites: readers together, a writer alone.
 --
---     lua5.4 examples/rwlock.lua [hosts]
+-- For what is read often and written in more than one step.
+-- Lock: rwlock. Loop: none.
+-- Run: make example NAME=rwlock
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
-local other = assert(zklock.connect(hosts)) -- another process would do the same
+local session = need(zklock.connect(hosts))
+local other = need(zklock.connect(hosts)) -- as another process would be
 
-local cache = session:rwlock "/examples/rwlock"
-local theirs = other:rwlock "/examples/rwlock"
+local name = os.tmpname()
+local path = "/examples/rwlock/" .. zklock.key(name) -- a lock for each file
+local ours, theirs = session:rwlock(path), other:rwlock(path)
 
--- Readers share it.
-local mine = assert(cache.read:acquire(5))
-local yours = assert(theirs.read:acquire(5))
-print("readers:    two at once")
-yours:release()
-mine:release()
+local function write(...)
+  local file = assert(io.open(name, "w"))
+  for _, part in ipairs { ... } do file:write(part) file:flush() end
+  file:close()
+end
 
--- A writer is alone.
-local writer = assert(cache.write:acquire(5))
-local nothing, why = theirs.read:try_acquire()
-assert(not nothing)
-print("refused:    " .. why)
+local function read()
+  local file = assert(io.open(name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
 
--- Who has written may go on reading what it wrote, without letting another
--- writer in between: take the read lock, then release the write lock.
-local reader = assert(cache.read:acquire(5))
+-- A writer is alone: nobody reads half of it.
+local writer = need(ours.write:acquire(5))
+write("apples 1, ", "pears 1")
+local _, message = theirs.read:try_acquire()
+print("they may not read yet: " .. message)
+
+-- Who has written may go on reading, without another writer in between: it takes
+-- the read lock and then releases the write lock. (The other way round would
+-- wait for itself, and is refused at once.)
+local reader = need(ours.read:acquire(5))
 writer:release()
-assert(not theirs.write:try_acquire())
-print("downgraded: " .. tostring(reader:is_held()))
+print("we read:   " .. read())
 
--- The other way round would wait for itself, and says so at once.
-local _, message, code = cache.write:acquire(5)
-assert(code == zklock.errors.deadlock)
-print("deadlock:   " .. message)
+-- Readers share it; a writer waits for all of them.
+need(theirs.read:with_lock(function() print("they read: " .. read()) end,
+  { timeout = 5 }))
+_, message = theirs.write:acquire(0.2)
+print("they may not write yet: " .. message)
 
 reader:release()
+os.remove(name)
 other:close()
 session:close()
+
+-- Prints:
+--   they may not read yet: zklock: /examples/rwlock/=…= is taken
+--   we read:   apples 1, pears 1
+--   they read: apples 1, pears 1
+--   they may not write yet: zklock: timed out after 0.2 s waiting for /examples/rwlock/=…= (1 ahead of us; held by "web1:4711")

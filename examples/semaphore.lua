@@ -1,32 +1,53 @@
---- A semaphore: so many holders, and no more.
+--- So many jobs at a time and no more, on all machines together.
 --
---     lua5.4 examples/semaphore.lua [hosts]
+-- For what is heavy, or rented: reports, licences, connections to a partner.
+-- Lock: semaphore. Loop: none.
+-- Run: make example NAME=semaphore
 local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
 
-local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
-local session = assert(zklock.connect(hosts))
-local other = assert(zklock.connect(hosts)) -- another process would do the same
-
--- At most two reports are made at a time, whoever makes them.
-local reports = session:semaphore("/examples/semaphore", 2)
-local theirs = other:semaphore("/examples/semaphore", 2)
-
-local first = assert(reports:acquire(5))
-local second = assert(theirs:acquire(5))
-
-local _, why, code = reports:try_acquire()
-assert(code == zklock.errors.busy)
-print("third:     " .. why)
-
-for _, contender in ipairs(assert(session:contenders "/examples/semaphore")) do
-  print("holds:     " .. contender.node .. " by " .. contender.data)
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
 end
 
-second:release { wait = true }
-local third = assert(reports:acquire(5))
-print("then:      " .. third.node)
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+-- A process is one of the jobs.
+local function job(name)
+  io.stdout:setvbuf "line"
+  local permits = session:semaphore("/examples/semaphore", 2) -- two at a time
+  need(permits:with_lock(function()
+    print("begins: " .. name)
+    io.popen("sleep 0.3"):close() -- the work
+    print("ends:   " .. name)
+  end, { timeout = 30 }))
+  session:close()
+end
 
-third:release()
-first:release()
-other:close()
+if arg[2] then return job(arg[2]) end
+
+-- Five of them are started at once.
+local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
+local running, most = 0, 0
+local names = { "job 1", "job 2", "job 3", "job 4", "job 5" }
+for line in processes.lines(hosts, names) do
+  running = running + (line:find "begins" and 1 or -1)
+  most = math.max(most, running)
+  print(line)
+end
+print(("at most %d of %d ran at a time"):format(most, #names))
 session:close()
+
+-- Prints, in any order:
+--   begins: job 1
+--   begins: job 2
+--   begins: job 3
+--   begins: job 4
+--   begins: job 5
+--   ends:   job 1
+--   ends:   job 2
+--   ends:   job 3
+--   ends:   job 4
+--   ends:   job 5
+--   at most 2 of 5 ran at a time

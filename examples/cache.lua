@@ -1,0 +1,61 @@
+--- A cache is stale and all want it: one refreshes it, the others wait for that.
+--
+-- For what is dear to compute: no thundering herd.
+-- Lock: mutex. Loop: none.
+-- Run: make example NAME=cache
+local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
+
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local function read(name)
+  local file = io.open(name)
+  local text = file and file:read "*a" or ""
+  if file then file:close() end
+  return text ~= "" and text
+end
+
+local function compute(name)
+  io.popen("sleep 0.3"):close() -- the work
+  local file = assert(io.open(name, "w"))
+  file:write "the answer"
+  file:close()
+  return "the answer"
+end
+
+-- A process is one of those who want it. They look, and look again when they
+-- have the lock: what they waited for was, for most of them, the answer.
+local function ask(who, name)
+  local answer, how = read(name), "finds"
+  if not answer then
+    local lock = session:mutex("/examples/cache/" .. zklock.key(name))
+    need(lock:with_lock(function()
+      answer = read(name)
+      if not answer then answer, how = compute(name), "computes" end
+    end, { timeout = 30 }))
+  end
+  print(who .. " " .. how .. " " .. answer)
+  session:close()
+end
+
+if arg[2] then return ask(arg[2], arg[3]) end
+
+-- Four of them, with an empty file as the cache.
+local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
+local name = os.tmpname()
+for line in processes.lines(hosts, { "anna", "bert", "carl", "dora" }, name) do
+  print(line)
+end
+os.remove(name)
+session:close()
+
+-- Prints, in any order:
+--   … computes the answer
+--   … finds the answer
+--   … finds the answer
+--   … finds the answer

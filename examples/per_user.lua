@@ -1,0 +1,45 @@
+--- A lock for each user or object, whose names are chosen by strangers.
+--
+-- For servers: nobody can stop another one's lock by a clever name.
+-- Lock: mutex. Loop: none.
+-- Run: make example NAME=per_user
+local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
+
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+-- key() makes one component of a path of any text, another one for each text.
+local function lock_of(user)
+  return session:mutex("/examples/per_user/user-" .. zklock.key(user))
+end
+
+-- The fourth is a clever one: without key() he would stand in ann's queue.
+local users = { "ann", "José", "../root", "ann/x-lock-0000000000", "" }
+for _, user in ipairs(users) do
+  need(lock_of(user):with_lock(function(guard)
+    print(('"%s" has %s'):format(user, guard.path))
+  end, { timeout = 5 }))
+end
+
+-- One user's lock is no other's; and a key is turned into its text again.
+need(lock_of("ann"):with_lock(function()
+  need(lock_of("bob"):with_lock(function(guard)
+    local name = zklock.unkey(guard.path:match "user%-(.*)$")
+    print("beside ann's we have that of " .. name)
+  end, { timeout = 5 }))
+end, { timeout = 5 }))
+
+session:close()
+
+-- Prints:
+--   "ann" has /examples/per_user/user-=ann=
+--   "José" has /examples/per_user/user-=Jos%C3%A9=
+--   "../root" has /examples/per_user/user-=..%2Froot=
+--   "ann/x-lock-0000000000" has /examples/per_user/user-=ann%2Fx%2Dlock%2D0000000000=
+--   "" has /examples/per_user/user-==
+--   beside ann's we have that of bob

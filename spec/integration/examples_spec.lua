@@ -1,0 +1,139 @@
+-- The examples, as their readers run them: what each prints is what its last
+-- lines say, and what befalls it is told in a sentence.  #layer #stock
+local examples = require "support.examples"
+local files = require "support.files"
+local support = require "support"
+
+local all = examples.all()
+
+-- Runs commands of the shell, all at the same time: what each has written to
+-- its output, and to its errors, and its exit code.
+local function run(commands)
+  local results, script = {}, {}
+  for i, command in ipairs(commands) do
+    local name = os.tmpname()
+    results[i] = { name = name }
+    script[i] = ("($limit %s >%s.out 2>%s.err </dev/null; echo $? >%s) &")
+      :format(command, name, name, name)
+  end
+  os.execute("limit=$(command -v timeout) && limit=\"$limit 120\"\n"
+    .. table.concat(script, "\n") .. "\nwait")
+  for _, result in ipairs(results) do
+    local name = result.name
+    result.out, result.err = files.read(name .. ".out"),
+      files.read(name .. ".err")
+    result.code = tonumber(files.read(name))
+    os.remove(name)
+    os.remove(name .. ".out")
+    os.remove(name .. ".err")
+  end
+  return results
+end
+
+local function told(result)
+  return ("%s%sexit code %s"):format(result.out, result.err, result.code)
+end
+
+describe("An example #layer #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  for _, example in ipairs(all) do
+    if examples.is_there(example) then
+      it("prints what it says: " .. example.name, function()
+        local result = run { examples.command(example,
+          support.hosts .. support.path()) }[1]
+        assert.are.equal("", result.err)
+        assert.are.equal(0, result.code)
+        assert.is_true(examples.prints(example, result.out), result.out)
+      end)
+    else
+      it("says which library it needs: " .. example.name, function()
+        local result = run { examples.command(example, support.hosts) }[1]
+        assert.are.equal(1, result.code)
+        assert.matches("^" .. example.library .. "[^\n]* is needed[^\n]*\n$",
+          result.err)
+      end)
+    end
+  end
+end)
+
+describe("Examples #once #layer #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("run beside themselves", function()
+    local hosts, commands = support.hosts .. support.path(), {}
+    for _, example in ipairs(all) do
+      if examples.is_there(example) then
+        for _ = 1, 2 do
+          commands[#commands + 1] = examples.command(example, hosts)
+        end
+      end
+    end
+    for _, result in ipairs(run(commands)) do
+      assert.are.equal("", result.err)
+      assert.are.equal(0, result.code, told(result))
+    end
+  end)
+
+  it("say in a sentence that there is no server", function()
+    local dead, commands = "127.0.0.1:1", {}
+    for _, example in ipairs(all) do
+      if examples.is_there(example) then
+        commands[#commands + 1] = examples.command(example, dead)
+      end
+    end
+    local sentence = "^zklock: no server of 127%.0%.0%.1:1 answered within "
+      .. "[^\n]+\n"
+    for _, result in ipairs(run(commands)) do
+      assert.are.equal(1, result.code, told(result))
+      assert.matches(sentence, result.err)
+      assert.is_nil(result.err:find("traceback", 1, true), result.err)
+    end
+  end)
+
+  it("give back what they hold, and say nothing, on Ctrl-C", function()
+    local path = support.path()
+    local guard, holder = support.hold(path .. "/examples/mutex")
+    local name = os.tmpname()
+    local pipe = io.popen(("%s >%s 2>&1 & echo $!; wait $!; echo $?"):format(
+      examples.command({ name = "mutex" }, support.hosts .. path), name))
+    local pid = pipe:read()
+    local queue = support.wait_for_queue(path .. "/examples/mutex", 2)
+    os.execute("kill -INT " .. pid)
+    assert.are.equal("130", pipe:read())
+    pipe:close()
+    assert.are.equal("", files.read(name))
+    os.remove(name)
+    support.wait_until(function()
+      return #assert(holder:contenders(path .. "/examples/mutex")) == 1
+    end, 2, "the example's node to go")
+    guard:release()
+    return queue
+  end)
+end)
+
+describe("The list of examples #once #layer #stock", function()
+  local readme = examples.read "README.md"
+
+  for _, example in ipairs(all) do
+    it("has " .. example.name .. " as its head says", function()
+      local row = ("| [%s](%s.lua) | %s | %s | %s |"):format(example.name,
+        example.name, example.title:gsub("%.$", ""), example.lock,
+        example.loop)
+      assert.is_truthy(readme:find("\n" .. row .. "\n", 1, true), row)
+      assert.are.equal("make example NAME=" .. example.name, example.run)
+    end)
+  end
+
+  it("leaves out nothing, and has nothing that is not there", function()
+    local linked = { -- and what needs no link
+      ["README.md"] = true, run = true, support = true, demo_parts = true,
+    }
+    for entry in readme:gmatch "%]%(([^):/]+)/?%)" do linked[entry] = true end
+    local there = {}
+    for _, entry in ipairs(examples.entries()) do there[entry] = true end
+    assert.are.same(there, linked)
+  end)
+end)

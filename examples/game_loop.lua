@@ -71,7 +71,8 @@ local has_socket, socket = pcall(require, "socket")
 while players > 0 do
   frame()
   frames = frames + 1
-  if has_socket then socket.sleep(1 / 60) else io.popen("sleep 0.02"):close() end
+  if has_socket then socket.sleep(1 / 60)
+  else io.popen("sleep 0.02"):close() end
 end
 print(("the game went on for %d frames"):format(frames))
 

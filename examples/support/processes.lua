@@ -37,9 +37,17 @@ end
 local Process = {}
 Process.__index = Process
 
+-- Whatever becomes of us, nothing is left: somebody looks whether we are there.
+local GUARDED = [[
+sh -c 'echo $$; exec "$@"' sh %s & child=$!
+(while kill -0 $PPID && kill -0 $child; do sleep 0.5; done
+kill -9 $child) >/dev/null 2>&1 &
+wait $child 2>/dev/null
+]]
+
 --- Starts one.
 function processes.start(hosts, name)
-  local pipe = io.popen("echo $$; exec " .. command(hosts, name))
+  local pipe = io.popen(GUARDED:format(command(hosts, name)))
   return setmetatable({ pipe = pipe, pid = pipe:read() }, Process)
 end
 

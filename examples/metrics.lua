@@ -1,0 +1,52 @@
+--- What a program's locks do: a trace of each, and numbers for Prometheus.
+--
+-- For who runs it: how long are the waits, who refuses, what is lost?
+-- Lock: mutex, or any other. Loop: none.
+-- Run: make example NAME=metrics
+local zklock = require "zklock"
+zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+
+local function need(result, message) -- or the program ends, and says why
+  if not result then io.stderr:write(message, "\n") os.exit(1) end
+  return result
+end
+
+local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
+local session = need(zklock.connect(hosts))
+local mutex = session:mutex "/examples/metrics"
+
+-- Each begin and end of a wait and of a hold, as it happens: for a log. ("Trace
+-- events" in doc/api.md has what else stands in an event.)
+session:on_trace(function(event)
+  print(("trace: %-7s %s"):format(event.what, event.code or event.token
+    or event.path))
+end)
+
+need(mutex:with_lock(function() end, { timeout = 5 }))
+
+local other = need(zklock.connect(hosts)) -- as another process would be
+local guard = need(other:mutex("/examples/metrics"):acquire(5))
+mutex:acquire(0.2) -- in vain
+guard:release()
+other:close()
+
+-- For Prometheus: what your program answers at /metrics. Here, a part of it.
+for line in session:metrics({ service = "shop" }):gmatch "[^\n]+" do
+  if line:find "^zklock_lock_grants_total"
+    or line:find "^zklock_lock_refusals_total"
+    or line:find "^zklock_session_up" then
+    print(line)
+  end
+end
+
+session:close()
+
+-- Prints:
+--   trace: wait    /examples/metrics
+--   trace: grant   0000000000000000042
+--   trace: release 0000000000000000042
+--   trace: wait    /examples/metrics
+--   trace: refuse  timeout
+--   zklock_session_up{service="shop"} 1
+--   zklock_lock_grants_total{mode="mutex",path="/examples/metrics",service="shop"} 1
+--   zklock_lock_refusals_total{code="timeout",mode="mutex",path="/examples/metrics",service="shop"} 1

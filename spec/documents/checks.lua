@@ -1,0 +1,137 @@
+--- What is looked at where a block cannot be run: its syntax, and that the
+-- commands of ours in it are there.
+local quote = require "support.command".quote
+local read = require "support.files".read
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+local checks = {}
+
+local function write(name, text)
+  local file = assert(io.open(name, "wb"))
+  file:write(text)
+  file:close()
+end
+
+-- Runs a command on the text, whose file is `$1`.
+local function pass(text, command)
+  local name = os.tmpname()
+  write(name, text)
+  local pipe = io.popen(("set -- %s; (%s) 2>&1; echo \"status $?\"")
+    :format(quote(name), command))
+  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
+  pipe:close()
+  os.remove(name)
+  if status ~= "0" then error(output, 0) end
+end
+
+local function has(program)
+  local found = os.execute("command -v " .. program .. " >/dev/null 2>&1")
+  return found == true or found == 0
+end
+
+local function compile(text)
+  return (loadstring or load)(text, "=block")
+end
+
+function checks.lua(text) assert(compile(text)) end
+
+function checks.json(text)
+  local value, _, problem = require "dkjson".decode(text)
+  assert(value ~= nil, problem)
+end
+
+local PYTHON = "python3 -c 'import sys, ast, configparser\n"
+  .. "try:\n import yaml\nexcept ImportError: yaml = None\n"
+  .. "text = open(sys.argv[1]).read()\n%s' \"$1\""
+local function python(code)
+  return function(text) pass(text, PYTHON:format(code)) end
+end
+
+checks.python = python "ast.parse(text)"
+checks.yaml = python "list(yaml.safe_load_all(text)) if yaml else None"
+local is_ini = python("if not text.lstrip().startswith(\"[\"): text = "
+  .. "\"[all]\\n\" + text\n"
+  .. "configparser.RawConfigParser(strict=False, allow_no_value=True, "
+  .. "delimiters=(\"=\",)).read_string(text)")
+
+function checks.ini(text) is_ini(text) end
+
+function checks.properties(text)
+  for line in text:gmatch "[^\n]+" do
+    assert(line:find "^%s*#" or line:find "^[%w._-]+%s*=", line)
+  end
+end
+
+function checks.c(text)
+  pass(text, "cc -x c -std=c11 -fsyntax-only \"$1\"")
+end
+
+function checks.sql(text)
+  local quotes = select(2, text:gsub("'", ""))
+  assert(quotes % 2 == 0 and text:find ";%s*$", "no whole statements")
+end
+
+-- Braces, for languages whose compilers need not be here.
+local function balanced(text)
+  local plain = text:gsub("/%*.-%*/", ""):gsub('"[^"\n]*"', "")
+    :gsub("'[^'\n]*'", ""):gsub("//[^\n]*", "")
+  local stack, pairs_of = {}, { [")"] = "(", ["]"] = "[", ["}"] = "{" }
+  for mark in plain:gmatch "[%[%](){}]" do
+    if not pairs_of[mark] then
+      stack[#stack + 1] = mark
+    elseif table.remove(stack) ~= pairs_of[mark] then
+      error("this does not close: " .. mark, 0)
+    end
+  end
+  assert(#stack == 0, "something is not closed")
+end
+
+checks.java, checks.go, checks.promql = balanced, balanced, balanced
+
+function checks.javascript(text)
+  balanced(text)
+  if has "node" then
+    pass(text, "cp \"$1\" \"$1.mjs\" && node --check \"$1.mjs\"; s=$?; "
+      .. "rm -f \"$1.mjs\"; exit $s")
+  end
+end
+
+-- What the tree has: targets of make, purposes of .ci/install, our commands.
+local function known(file, pattern)
+  return read(root .. "/" .. file):find(pattern)
+end
+
+local function check_words(line)
+  for target in line:gmatch "%f[%w]make%s+([%l][%w/-]*)" do
+    assert(target:find "^build/" or known("Makefile", "\n[%w%s-]*%f[%w-]"
+      .. target:gsub("%-", "%%-") .. "%f[^%w-][%w%s-]*:"),
+      "no target of make: " .. target)
+  end
+  for purposes in line:gmatch "%.ci/install([%l%s]+)" do
+    for purpose in purposes:gmatch "%l+" do
+      assert(known(".ci/install", "%f[%l]" .. purpose .. "%f[%L]"), purpose)
+    end
+  end
+  for command in line:gmatch "%f[%w]zklock%s+([%l]+)" do
+    assert(known("lua/zklock/cli/manual.lua", '"' .. command .. '"'),
+      "no command of zklock: " .. command)
+  end
+end
+
+--- Commands that are not run.
+function checks.sh(text)
+  pass(text, "bash -n \"$1\"")
+  for line in text:gmatch "[^\n]+" do
+    if not line:find "^%s*#" then check_words(line) end
+  end
+end
+
+--- A drawing, a schema, pseudo code: whatever is a program is no sketch.
+function checks.sketch(text)
+  assert(not text:find "%f[^\n\0]%s*%$ ", "a command is no sketch")
+  assert(not text:find('require "zklock', 1, true), "a program is no sketch")
+  assert(not compile(text), "this compiles: it is no sketch")
+end
+
+return checks

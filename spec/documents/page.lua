@@ -1,0 +1,196 @@
+--- Runs the blocks of a page, in order: each language as CONTRIBUTING.md says.
+local checks = require "documents.checks"
+local lfs = require "lfs"
+local nginx = require "nginx.server"
+local quote = require "support.command".quote
+local reader = require "documents.reader"
+local same = require "documents.same"
+local support = require "support"
+local Terminal = require "documents.terminal"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+local Page = {}
+Page.__index = Page
+
+local function write(name, text)
+  local file = assert(io.open(name, "wb"))
+  file:write(text)
+  file:close()
+end
+
+-- What fragments may take as given: `<!-- needs: mutex -->`.
+local given = {
+  { "session", 'local zklock = require "zklock" local session = '
+    .. 'assert(zklock.connect(os.getenv "ZKLOCK_HOSTS")) ' },
+  { "mutex", 'local mutex = session:mutex "/locks/orders" ' },
+  { "guard", "local guard = assert(mutex:acquire(5)) " },
+}
+
+local function prologue(need)
+  local text = ""
+  for _, one in ipairs(given) do
+    text = text .. one[2]
+    if one[1] == need then return text end
+  end
+  error("nothing is known of this need: " .. need, 0)
+end
+
+-- The servers of the examples are ours, in a chroot of the page's own.
+function Page:with_servers(text)
+  local hosts = self.hosts
+  return (text:gsub("zk1:2181,zk2:2181,zk3:2181/%l+", hosts)
+    :gsub("zk1:2181,zk2:2181,zk3:2181", hosts)
+    :gsub("zk1:2181,zk2:2181", hosts)
+    :gsub("zk1:2181", hosts):gsub("localhost:2181", hosts)
+    :gsub("127%.0%.0%.1:2181", hosts))
+end
+
+function Page:terminal(name)
+  name = name or "1"
+  local terminal = self.terminals[name]
+  if not terminal then
+    terminal = support.closing(Terminal.start(self.dir, name, {
+      ZKLOCK_HOSTS = self.hosts, XDG_CONFIG_HOME = "/nonexistent",
+      PATH = self.dir .. "/.bin:" .. os.getenv "PATH" .. ":/usr/sbin",
+    }))
+    self.terminals[name] = terminal
+  end
+  return terminal
+end
+
+function Page:run(commands, notes)
+  local terminal = self:terminal(notes.terminal)
+  terminal:send(self:with_servers(commands))
+  self.last = terminal
+  if notes["goes on"] then return end
+  local status = terminal:wait(60)
+  local wanted = tonumber(notes.exits or 0)
+  if status ~= wanted then
+    error(("it ended with %d, not %d:\n%s"):format(status, wanted,
+      terminal:output()), 0)
+  end
+end
+
+local kinds = {}
+
+function kinds.lua(self, block)
+  local notes = block.notes
+  local text = (notes.needs and prologue(notes.needs) or "")
+    .. (notes.lua and notes.lua:gsub("\n", " ") .. " " or "") .. block.text
+    .. (notes.after or "")
+  checks.lua(text)
+  if notes["only compiles"] then return end
+  self.programs = self.programs + 1
+  local name = notes.file or ("block%d.lua"):format(self.programs)
+  write(self.dir .. "/" .. name, self:with_servers(text))
+  if notes.file then
+    self.files[name] = block.line
+  else
+    self:run(("%s %s"):format(support.lua, name), notes)
+  end
+end
+
+function kinds.sh(self, block)
+  if block.notes["not run here"] then return checks.sh(block.text) end
+  if block.notes.file then
+    checks.sh(block.text)
+    write(self.dir .. "/" .. block.notes.file, self:with_servers(block.text))
+    self.files[block.notes.file] = block.line
+  else
+    for name in pairs(self.files) do
+      if block.text:find(name, 1, true) then self.files[name] = nil end
+    end
+    self:run(block.text, block.notes)
+  end
+end
+
+local function compare(shown, terminal)
+  local patience = terminal:status() and 1 or 30
+  local ok = pcall(support.wait_until, function()
+    return same.fits(shown, terminal:output())
+  end, patience)
+  if not ok then
+    error(("what came out is not what the page shows:\n%s"):format(
+      terminal:output()), 0)
+  end
+end
+
+function kinds.text(self, block)
+  if block.notes.sketch then return checks.sketch(block.text) end
+  local terminal = block.notes.terminal and self:terminal(block.notes.terminal)
+    or self.last
+  if not terminal then error("this is the output of nothing", 0) end
+  compare(block.text, terminal)
+end
+
+-- `$ command`, and what it prints, several times.
+function kinds.console(self, block)
+  local text = "\n" .. block.text
+  for command, output in (text:gsub("\n%$ ", "\0") .. "\0"):gmatch
+    "%f[%z]%z([^\n]*)\n([^%z]*)" do
+    self:run(command, block.notes)
+    if output:find "%S" then compare(output, self.last) end
+  end
+end
+
+-- `get` is a list of lines `PATH STATUS`.
+function kinds.nginx(self, block)
+  if nginx.missing() then return end
+  local notes = block.notes
+  local part = self:with_servers(block.text)
+  local server = nginx.start { [notes.context or "server"] = part }
+  server.may_complain = notes.get
+  for path, status in (notes.get or ""):gmatch "(/%S*)%s+(%d+)" do
+    local body, got = server:get(path)
+    if got ~= tonumber(status) then
+      error(("%s: %s %s\n%s"):format(path, tostring(got), tostring(body),
+        server:log()), 0)
+    end
+    self.last = { output = function() return body end,
+      status = function() return 0 end }
+  end
+end
+
+function Page:step(block)
+  local notes = block.notes
+  if notes.before then self:run(notes.before, { terminal = "before" }) end
+  if notes.keys then
+    local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
+    self:terminal(name):key(key == "C" and "INT" or "TSTP")
+    if notes.exits then self:terminal(name):wait(30) end
+  end
+  if not block.lang then return end
+  local kind = kinds[block.lang] or checks[block.lang]
+  if not kind or block.lang == "sketch" then
+    error("nothing looks at blocks of " .. block.lang, 0)
+  end
+  if kinds[block.lang] then kind(self, block) else kind(block.text) end
+end
+
+--- Runs all blocks of a file; an error names the block.  `name` is the page's.
+function Page.run_all(file, name)
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(lfs.mkdir(dir) and lfs.mkdir(dir .. "/.bin"))
+  support.closing(dir, function() os.execute("rm -rf " .. quote(dir)) end)
+  lfs.link(root, dir .. "/zklock", true)
+  write(dir .. "/.bin/zklock", ("#!/bin/sh\nexec %s %s \"$@\"\n"):format(
+    support.lua, quote(root .. "/bin/zklock")))
+  os.execute("chmod 755 " .. quote(dir .. "/.bin/zklock"))
+  local self = setmetatable({ dir = dir, hosts = support.hosts
+    .. support.path(), terminals = {}, files = {}, programs = 0 }, Page)
+  local blocks = reader.read(file, name)
+  for _, block in ipairs(blocks) do
+    local ok, problem = pcall(self.step, self, block)
+    if not ok then
+      error(("%s:%d: %s"):format(name, block.line, tostring(problem)), 0)
+    end
+  end
+  for left, line in pairs(self.files) do
+    error(("%s:%d: nothing runs %s"):format(name, line, left), 0)
+  end
+  return #blocks
+end
+
+return Page

@@ -1,0 +1,109 @@
+-- Every block of every page is run, or checked where it cannot be:
+-- CONTRIBUTING.md says how a page says which.  $PAGES names other pages than
+-- all, for a quick look.
+local lfs = require "lfs"
+local page = require "documents.page"
+local reader = require "documents.reader"
+local same = require "documents.same"
+local checks = require "documents.checks"
+local support = require "support"
+
+local root = os.getenv "SPEC_ROOT" or "."
+
+-- Those that take long have a spec of their own, beside which this one runs.
+local apart = {}
+
+local function all_pages()
+  local pages = { "README.md", "SECURITY.md", "CONTRIBUTING.md" }
+  for _, folder in ipairs { "doc", "examples" } do
+    for name in lfs.dir(root .. "/" .. folder) do
+      local path = folder .. "/" .. name
+      if name:find "%.md$" and not apart[path] then pages[#pages + 1] = path end
+    end
+  end
+  table.sort(pages)
+  return pages
+end
+
+local function chosen_pages()
+  local named, pages = os.getenv "PAGES", {}
+  if not named then return all_pages() end
+  for name in named:gmatch "%S+" do pages[#pages + 1] = name end
+  return pages
+end
+
+describe("The blocks of the pages #once #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  for _, name in ipairs(chosen_pages()) do
+    it("do what they say: " .. name, function()
+      page.run_all(name:find "^/" and name or root .. "/" .. name, name)
+    end)
+  end
+end)
+
+-- (What finds nothing wrong could be blind.)
+describe("Whoever runs the blocks of the pages #once #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function refuses(text, why)
+    local name = os.tmpname()
+    local file = assert(io.open(name, "w"))
+    file:write((text:gsub("~~~", "```")))
+    file:close()
+    local ok, problem = pcall(page.run_all, name, "page")
+    os.remove(name)
+    assert.is_false(ok, text)
+    assert.truthy(tostring(problem):find(why, 1, true), problem)
+  end
+
+  it("takes no block that does not say what it is", function()
+    refuses("~~~\nprint(1)\n~~~\n", "page:1: a block that does not say")
+    refuses("Text:\n\n    make\n", "page:3: an indented block")
+    refuses("~~~cobol\nSTOP RUN.\n~~~\n", "nothing looks at blocks of cobol")
+    refuses("~~~lua\nprint(1)\n", "this block does not end")
+  end)
+
+  it("sees a program that fails, and the first command that does", function()
+    refuses("\n~~~lua\nerror 'no'\n~~~\n", "page:2: it ended with 1")
+    refuses("~~~lua\nprint(\n~~~\n", "page:1: ")
+    refuses("~~~sh\nfalse\ntrue\n~~~\n", "it ended with 1")
+    refuses("<!-- exits: 1 -->\n~~~sh\ntrue\n~~~\n", "it ended with 0, not 1")
+  end)
+
+  it("sees other output", function()
+    refuses("~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n", "what came out is not")
+    refuses("~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n", "two")
+    refuses("~~~text\none\n~~~\n", "this is the output of nothing")
+    assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
+      "a 0000000000000000012  b\nx\ny\nc\n"))
+    assert.is_false(same.fits("a\n…\nc", "a\nb\n"))
+    assert.is_false(same.fits("part 1", "part 2"))
+  end)
+
+  it("sees a file that nothing runs", function()
+    refuses("<!-- file: a.lua -->\n~~~lua\nprint(1)\n~~~\n",
+      "nothing runs a.lua")
+  end)
+
+  it("sees what is no sketch, and commands that are not there", function()
+    refuses("<!-- sketch -->\n~~~text\nprint(1)\n~~~\n", "it is no sketch")
+    refuses("<!-- not run here: no -->\n~~~sh\nmake nothing\n~~~\n",
+      "no target of make: nothing")
+    refuses("<!-- not run here: no -->\n~~~sh\nzklock fly /x\n~~~\n",
+      "no command of zklock: fly")
+    for lang, text in pairs { json = '{"a":}', python = "def f(:",
+        yaml = "a: [", ini = "[a\nb", properties = "what",
+        java = "class A {", sql = "SELECT 1", javascript = "let let" } do
+      assert.is_false(pcall(checks[lang], text), lang)
+    end
+  end)
+
+  it("gives fragments what they need, and knows no other need", function()
+    refuses("<!-- needs: everything -->\n~~~lua\nprint(1)\n~~~\n", "this need")
+    assert.equal("session", reader.parse("page",
+      "<!-- needs: session -->\n```lua\nprint(1)\n```\n")[1].notes.needs)
+  end)
+end)

@@ -36,9 +36,13 @@ local function prologue(need)
   error("nothing is known of this need: " .. need, 0)
 end
 
--- The servers of the examples are ours, in a chroot of the page's own.
+-- The servers of the examples are ours, in a chroot of the page's own.  (20123
+-- is the port of the server that the page itself has started.)
 function Page:with_servers(text)
-  local hosts = self.hosts
+  local hosts, server = self.hosts, self.terminals.server
+  local own = server and server:output():match "hosts=(%S+)"
+  if own then text = text:gsub("127%.0%.0%.1:20123", own) end
+  if self.web then text = text:gsub("localhost:8080", self.web) end
   return (text:gsub("zk1:2181,zk2:2181,zk3:2181/%l+", hosts)
     :gsub("zk1:2181,zk2:2181,zk3:2181", hosts)
     :gsub("zk1:2181,zk2:2181", hosts)
@@ -53,14 +57,22 @@ function Page:terminal(name)
     terminal = support.closing(Terminal.start(self.dir, name, {
       ZKLOCK_HOSTS = self.hosts, XDG_CONFIG_HOME = "/nonexistent",
       PATH = self.dir .. "/.bin:" .. os.getenv "PATH" .. ":/usr/sbin",
+      -- Debian has some libraries for 5.3 only, which are the same for 5.4.
+      LUA_PATH = os.getenv "LUA_PATH" .. ";/usr/share/lua/5.3/?.lua",
     }))
     self.terminals[name] = terminal
   end
   return terminal
 end
 
+-- (In several terminals, one after the other: `<!-- terminal: 1 2 3 -->`.)
 function Page:run(commands, notes)
-  local terminal = self:terminal(notes.terminal)
+  for name in (notes.terminal or "1"):gmatch "%S+" do
+    self:run_in(self:terminal(name), commands, notes)
+  end
+end
+
+function Page:run_in(terminal, commands, notes)
   terminal:send(self:with_servers(commands))
   self.last = terminal
   if notes["goes on"] then return end
@@ -134,12 +146,15 @@ function kinds.console(self, block)
   end
 end
 
--- `get` is a list of lines `PATH STATUS`.
+-- `get` is a list of lines `PATH STATUS`.  In the context `http` stands a whole
+-- server, at port 8080, which later commands may ask.
 function kinds.nginx(self, block)
   if nginx.missing() then return end
-  local notes = block.notes
+  local notes, port = block.notes, support.free_port()
   local part = self:with_servers(block.text)
-  local server = nginx.start { [notes.context or "server"] = part }
+    :gsub("listen 8080;", ("listen 127.0.0.1:%d;"):format(port))
+  local server = nginx.start { [notes.context or "server"] = part, workers = 2 }
+  self.web = "127.0.0.1:" .. port
   server.may_complain = notes.get
   for path, status in (notes.get or ""):gmatch "(/%S*)%s+(%d+)" do
     local body, got = server:get(path)
@@ -154,7 +169,9 @@ end
 
 function Page:step(block)
   local notes = block.notes
-  if notes.before then self:run(notes.before, { terminal = "before" }) end
+  if notes.before then
+    self:run(notes.before, { terminal = notes.terminal })
+  end
   if notes.keys then
     local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
     self:terminal(name):key(key == "C" and "INT" or "TSTP")

@@ -119,6 +119,16 @@ local function check_words(line)
   end
 end
 
+--- Lines of cron: five fields and a command.
+function checks.crontab(text)
+  for line in text:gmatch "[^\n]+" do
+    if not line:find "^%s*#" and not line:find "^%u+=" then
+      local fields = ("[%d*][%d*/,-]*%s+"):rep(5)
+      checks.sh(assert(line:match("^" .. fields .. "(%S.*)$"), line) .. "\n")
+    end
+  end
+end
+
 --- Commands that are not run.
 function checks.sh(text)
   pass(text, "bash -n \"$1\"")

@@ -5,6 +5,7 @@ local nginx = require "nginx.server"
 local quote = require "support.command".quote
 local reader = require "documents.reader"
 local same = require "documents.same"
+local stores = require "documents.stores"
 local support = require "support"
 local Terminal = require "documents.terminal"
 
@@ -42,6 +43,7 @@ function Page:with_servers(text)
   local hosts, server = self.hosts, self.terminals.server
   local own = server and server:output():match "hosts=(%S+)"
   if own then text = text:gsub("127%.0%.0%.1:20123", own) end
+  if self.redis then text = text:gsub("6379", self.redis) end
   if self.web then text = text:gsub("localhost:8080", self.web) end
   return (text:gsub("zk1:2181,zk2:2181,zk3:2181/%l+", hosts)
     :gsub("zk1:2181,zk2:2181,zk3:2181", hosts)
@@ -54,19 +56,22 @@ function Page:terminal(name)
   name = name or "1"
   local terminal = self.terminals[name]
   if not terminal then
-    terminal = support.closing(Terminal.start(self.dir, name, {
-      ZKLOCK_HOSTS = self.hosts, XDG_CONFIG_HOME = "/nonexistent",
-      PATH = self.dir .. "/.bin:" .. os.getenv "PATH" .. ":/usr/sbin",
-      -- Debian has some libraries for 5.3 only, which are the same for 5.4.
-      LUA_PATH = os.getenv "LUA_PATH" .. ";/usr/share/lua/5.3/?.lua",
-    }))
+    terminal = support.closing(Terminal.start(self.dir, name, self.env))
     self.terminals[name] = terminal
   end
   return terminal
 end
 
+-- The files that these commands name are not forgotten ones.
+function Page:strike_off(commands)
+  for name in pairs(self.files) do
+    if commands:find(name, 1, true) then self.files[name] = nil end
+  end
+end
+
 -- (In several terminals, one after the other: `<!-- terminal: 1 2 3 -->`.)
 function Page:run(commands, notes)
+  self:strike_off(commands)
   for name in (notes.terminal or "1"):gmatch "%S+" do
     self:run_in(self:terminal(name), commands, notes)
   end
@@ -110,9 +115,6 @@ function kinds.sh(self, block)
     write(self.dir .. "/" .. block.notes.file, self:with_servers(block.text))
     self.files[block.notes.file] = block.line
   else
-    for name in pairs(self.files) do
-      if block.text:find(name, 1, true) then self.files[name] = nil end
-    end
     self:run(block.text, block.notes)
   end
 end
@@ -169,6 +171,13 @@ end
 
 function Page:step(block)
   local notes = block.notes
+  if notes.with and not self.stores[notes.with] then
+    self.stores[notes.with] = stores[notes.with](self) and "here" or "missing"
+  end
+  if self.stores[notes.with] == "missing" then
+    self:strike_off(block.text)
+    return block.lang == "sh" and checks.sh(block.text)
+  end
   if notes.before then
     self:run(notes.before, { terminal = notes.terminal })
   end
@@ -196,7 +205,14 @@ function Page.run_all(file, name)
     support.lua, quote(root .. "/bin/zklock")))
   os.execute("chmod 755 " .. quote(dir .. "/.bin/zklock"))
   local self = setmetatable({ dir = dir, hosts = support.hosts
-    .. support.path(), terminals = {}, files = {}, programs = 0 }, Page)
+    .. support.path(), terminals = {}, files = {}, programs = 0,
+    stores = {} }, Page)
+  self.env = {
+    ZKLOCK_HOSTS = self.hosts, XDG_CONFIG_HOME = "/nonexistent",
+    PATH = dir .. "/.bin:" .. os.getenv "PATH" .. ":/usr/sbin",
+    -- Debian has some libraries for 5.3 only, which are the same for 5.4.
+    LUA_PATH = os.getenv "LUA_PATH" .. ";/usr/share/lua/5.3/?.lua",
+  }
   local blocks = reader.read(file, name)
   for _, block in ipairs(blocks) do
     local ok, problem = pcall(self.step, self, block)

@@ -10,8 +10,8 @@ local read = require "support.files".read
 local reader = {}
 
 local notes_known = {}
-for name in ("needs|lua|after|file|terminal|goes on|exits|before|keys|"
-    .. "not run here|only compiles|sketch|get|context|line"):gmatch "[^|]+" do
+for name in ("needs|lua|after|file|terminal|goes on|exits|before|keys|with|"
+    .. "not run here|only compiles|sketch|get|context"):gmatch "[^|]+" do
   notes_known[name] = true
 end
 

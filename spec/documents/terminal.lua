@@ -34,8 +34,9 @@ function Terminal.start(dir, name, env)
   -- (Whoever starts something in the background has it ignore SIGINT.  Whatever
   -- writes to a terminal writes line by line.)
   self.pipe = assert(io.popen(("cd %s && exec setsid env --default-signal="
-    .. "INT,QUIT,PIPE %s stdbuf -oL bash --norc >%s 2>&1 3>%s"):format(quote(dir),
-    table.concat(words, " "), quote(self.out), quote(self.marks)), "w"))
+    .. "INT,QUIT,PIPE %s stdbuf -oL bash --norc >%s 2>&1 3>%s"):format(
+    quote(dir), table.concat(words, " "), quote(self.out), quote(self.marks)),
+    "w"))
   self.pipe:write("set -m\ntrap 'zklock_status=$?' ERR\necho $$ >&3\n")
   self.pipe:flush()
   self.pid = support.wait_until(function()

@@ -1,0 +1,91 @@
+--- Databases of a page's own, on loopback: `<!-- with: redis -->` starts one,
+-- and the page's commands find it where a database of that kind always is.
+local lfs = require "lfs"
+local quote = require "support.command".quote
+local support = require "support"
+
+local stores = {}
+
+local function run(command)
+  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
+  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
+  pipe:close()
+  return status == "0", output
+end
+
+local function must(command)
+  local ok, output = run(command)
+  if not ok then error(command .. ":\n" .. output, 0) end
+  return output
+end
+
+local function write(name, text)
+  local file = assert(io.open(name, "w"))
+  file:write(text)
+  file:close()
+  must("chmod 755 " .. quote(name))
+end
+
+--- Redis, at the port `page.redis`.  Its client is told where it is.
+function stores.redis(page)
+  local port = support.free_port()
+  local dir = page.dir .. "/.redis"
+  assert(lfs.mkdir(dir))
+  must(("cd %s && redis-server --port %d --bind 127.0.0.1 --save '' "
+    .. "--daemonize yes --pidfile %s/pid --logfile log"):format(quote(dir),
+    port, dir))
+  support.closing(dir, function()
+    run(("kill $(cat %s/pid)"):format(quote(dir)))
+  end)
+  local client = must "command -v redis-cli":match "%S+"
+  write(page.dir .. "/.bin/redis-cli",
+    ("#!/bin/sh\nexec %s -p %d \"$@\"\n"):format(client, port))
+  support.wait_until(function()
+    return run(quote(page.dir .. "/.bin/redis-cli") .. " ping | grep -q PONG")
+  end, 10, "redis")
+  page.redis = tostring(port)
+  return true
+end
+
+-- Debian keeps the server's programs out of $PATH.
+local function postgres_programs()
+  local _, found = run("ls -d /usr/lib/postgresql/*/bin; "
+    .. "dirname $(command -v initdb)")
+  for place in found:gmatch "/%S+" do
+    if lfs.attributes(place .. "/initdb") then return place end
+  end
+end
+
+function stores.has_postgresql()
+  return postgres_programs() and run "command -v psql"
+end
+
+--- PostgreSQL, which `psql` finds; false where there is none.
+-- (Root may not run it: Debian's package has made a user for it.)
+function stores.postgresql(page)
+  if not stores.has_postgresql() then return false end
+  local bin = postgres_programs()
+  local port, as = support.free_port(), ""
+  local dir = os.tmpname()
+  os.remove(dir)
+  must("mkdir -m 700 " .. quote(dir))
+  if run "test $(id -u) = 0" then
+    must("chown postgres " .. quote(dir))
+    as = "setpriv --reuid=postgres --regid=postgres --clear-groups "
+  end
+  local start = ("cd %s && %s%s/pg_ctl -w -D data -l log"):format(quote(dir),
+    as, bin)
+  support.closing(dir, function()
+    run(start .. " -m immediate stop")
+    must("rm -rf " .. quote(dir))
+  end)
+  must(("cd %s && %s%s/initdb -D data -A trust -U postgres -N"):format(
+    quote(dir), as, bin))
+  must(("%s -o '-p %d -k %s -h 127.0.0.1 -F' start"):format(start, port, dir))
+  write(page.dir .. "/.bin/psql", ("#!/bin/sh\nexport PGHOST=127.0.0.1 "
+    .. "PGPORT=%d PGUSER=postgres PGDATABASE=postgres\nexec %s \"$@\"\n")
+    :format(port, (must "command -v psql":match "%S+")))
+  return true
+end
+
+return stores

@@ -140,12 +140,25 @@ end
 
 -- `$ command`, and what it prints, several times.
 function kinds.console(self, block)
-  local text = "\n" .. block.text
-  for command, output in (text:gsub("\n%$ ", "\0") .. "\0"):gmatch
-    "%f[%z]%z([^\n]*)\n([^%z]*)" do
+  local command, output = nil, {}
+  local function run()
+    if not command then return end
     self:run(command, block.notes)
-    if output:find "%S" then compare(output, self.last) end
+    local text = table.concat(output, "\n") .. "\n"
+    if text:find "%S" then compare(text, self.last) end
   end
+  for line in block.text:gmatch "([^\n]*)\n" do
+    local next_command = line:match "^%$ (.*)"
+    if next_command then
+      run()
+      command, output = next_command, {}
+    elseif not command then
+      error("a console's block begins with a command, $ …", 0)
+    else
+      output[#output + 1] = line
+    end
+  end
+  run()
 end
 
 -- `get` is a list of lines `PATH STATUS`.  In the context `http` stands a whole

@@ -10,8 +10,11 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
--- Those that take long have a spec of their own, beside which this one runs.
-local apart = { ["doc/tutorial.md"] = true, ["doc/cookbook.md"] = true }
+-- Those that take long have a spec of their own, beside which this one runs. What
+-- is in the reference comes from annotations, whose examples are run by
+-- integration/reference_spec.
+local apart = { ["doc/tutorial.md"] = true, ["doc/cookbook.md"] = true,
+  ["doc/api.md"] = true }
 
 local function all_pages()
   local pages = { "README.md", "SECURITY.md", "CONTRIBUTING.md" }
@@ -76,6 +79,8 @@ describe("Whoever runs the blocks of the pages #once #stock", function()
   it("sees other output", function()
     refuses("~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n", "what came out is not")
     refuses("~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n", "two")
+    refuses("~~~console\n$ echo one\ntwo\n~~~\n", "one")
+    refuses("~~~console\none\n~~~\n", "begins with a command")
     refuses("~~~text\none\n~~~\n", "this is the output of nothing")
     assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
       "a 0000000000000000012  b\nx\ny\nc\n"))

@@ -34,6 +34,7 @@ needs_example       = $(if $(is_example),demo $(filter loop_%,$(NAME)))
 needs_example-nginx = nginx
 is_example          = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 needs_command       = build command
+needs_rockspecs     = build
 needs_zookeeper     = demo
 needs_ensemble      = demo
 needs_check         = demo test
@@ -56,6 +57,7 @@ needs_tls           = demo test tls
 needs_recording     = demo test
 needs_site          = site
 needs_site-check    = site
+needs_deb           = build package
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
 NEEDED := $(filter-out $(INSTALLED),\
@@ -114,8 +116,8 @@ finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
 INSTALL = 'LUA_VERSION=$(LUA_VERSION) ZK=$(ZK) sh .ci/install build' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
-CHECK = $(if $(filter 5.1 5.2 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
-  LUA_VERSION is 5.1, 5.2, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
+CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
+  LUA_VERSION is 5.1, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
   $(if $(filter st mt,$(ZK)),,$(error ZK is st or mt, not '$(ZK)')) \
   $(CHECK_CC) \
@@ -411,7 +413,8 @@ ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.3 lua5.1 lua; 
 .PHONY: man
 man: $(MAN)/zklock.1  ## the command's manual pages, into build/man
 	@:
-$(MAN)/zklock.1: $(addprefix lua/zklock/cli/,manual.lua outline.lua manpages.lua)
+$(MAN)/zklock.1: $(addprefix lua/zklock/,version.lua cli/manual.lua \
+  cli/outline.lua cli/manpages.lua)
 	$(if $(ANY_LUA),,$(error There is no Lua to write the manual pages with: \
 	  $(INSTALL)))
 	@rm -rf $(MAN) && mkdir -p $(MAN)
@@ -424,8 +427,9 @@ COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
   share/zsh/site-functions/_zklock share/man/man1/zklock*.1
 is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/?.lua' "$(1)"
 
-.PHONY: install install-command uninstall
-install: all install-command  ## into PREFIX, for LUA_VERSION
+.PHONY: install install-library install-command uninstall
+install: install-library install-command  ## into PREFIX, for LUA_VERSION
+install-library: all
 	@for f in $(LUA_FILES); do \
 	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
 	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
@@ -479,6 +483,39 @@ uninstall:  ## removes what `make install` has put there
 .PHONY: reference
 reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
 	@$(ANY_LUA) doc/make/api.lua $(if $(filter command line,$(origin CHECK)),--check)
+# ---- To pack it ----------------------------------------------------------------
+
+# The version stands in one file, and everything that is packed has it from there.
+VERSION := $(shell sed -n 's/^return "\(.*\)"$$/\1/p' lua/zklock/version.lua)
+PACKED = zklock-$(VERSION)
+
+.PHONY: version rockspecs
+version:  ## print it
+	@echo $(VERSION)
+
+ROCKSPECS ?= rockspec
+rockspecs:  ## write the rockspecs anew, from the files that there are
+	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
+	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES)
+
+# What is committed, always in the same bytes.
+.PHONY: dist deb opm
+DIST = $(BUILD)/dist
+dist:  ## the source as an archive, of HEAD, into build/dist
+	@git rev-parse --verify -q HEAD >/dev/null 2>&1 || { echo "make dist takes a \
+	clone, with git: what is packed is its HEAD." >&2; exit 1; }
+	@mkdir -p $(DIST)
+	@git archive --format=tar --prefix=$(PACKED)/ HEAD | gzip -9n \
+	  >$(DIST)/$(PACKED).tar.gz.new && \
+	mv $(DIST)/$(PACKED).tar.gz.new $(DIST)/$(PACKED).tar.gz
+	@echo $(DIST)/$(PACKED).tar.gz
+
+deb:  ## Debian's packages, of this tree, into build/deb
+	@BUILD=$(BUILD) VERSION=$(VERSION) bash package/deb
+
+opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
+	@BUILD=$(BUILD) VERSION=$(VERSION) LUA_FILES='$(LUA_FILES)' \
+	  sh package/opm/make
 
 # ---- To keep it clean --------------------------------------------------------
 
@@ -490,6 +527,7 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua bin/zklock spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
+	luacheck -q lua bin/zklock spec examples bench rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

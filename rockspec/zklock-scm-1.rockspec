@@ -1,3 +1,4 @@
+-- Made by `make rockspecs` from rockspec/template: change that one.
 rockspec_format = "3.0"
 package = "zklock"
 version = "scm-1"
@@ -9,23 +10,26 @@ source = {
 description = {
   summary = "Distributed locks for Lua, on ZooKeeper",
   detailed = [[
-A mutex that separate processes on separate machines share: fair, reentrant,
-with fencing tokens and an honest is_held().  Nodes are laid out as Apache
-Curator lays them out, so that Lua and Java programs can share a lock.]],
+Mutexes, readers-writer locks, semaphores, elections and barriers that separate
+processes on separate machines share: fair, with fencing tokens and an honest
+is_held().  Nodes are laid out as Apache Curator lays them out, so that Lua and
+Java programs can share a lock.  With it comes the command zklock, which runs
+commands under such locks.]],
   homepage = "https://github.com/zklock/zklock",
   issues_url = "https://github.com/zklock/zklock/issues",
   maintainer = "The authors of zklock",
   license = "MIT",
-  labels = { "zookeeper", "lock", "distributed" },
+  labels = { "zookeeper", "lock", "distributed", "concurrency", "openresty" },
 }
 
-dependencies = { "lua >= 5.1, < 5.5" }
+-- Not 5.2: the module does not build for it. LuaJIT takes the rock for 5.1.
+dependencies = { "lua >= 5.1, < 5.5, ~= 5.2" }
 
 -- `luarocks test` runs the unit specs; `make test` runs everything.
 test = { type = "command", command = "bash spec/run spec/unit" }
 
--- The C client of ZooKeeper, the single-threaded library.  Where only the
--- multi-threaded one is installed: zklock-mt-scm-1.rockspec.
+-- The C client of ZooKeeper, the single-threaded library. Where only the
+-- multi-threaded one is installed there is the rock zklock-mt.
 external_dependencies = {
   ZOOKEEPER = { header = "zookeeper/zookeeper.h", library = "zookeeper_st" },
   platforms = {
@@ -129,6 +133,7 @@ build = {
     ["zklock.state"] = "lua/zklock/state.lua",
     ["zklock.ticket"] = "lua/zklock/ticket.lua",
     ["zklock.under"] = "lua/zklock/under.lua",
+    ["zklock.version"] = "lua/zklock/version.lua",
     ["zklock.vigils"] = "lua/zklock/vigils.lua",
     ["zklock.wait"] = "lua/zklock/wait.lua",
     ["zklock.core"] = {

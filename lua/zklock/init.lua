@@ -3,8 +3,7 @@ local core = require "zklock.loader"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
 local sessions = require "zklock.session"
-
-local version = "scm"
+local version = require "zklock.version"
 
 local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
 
@@ -49,7 +48,7 @@ local zklock = {
   errors = errors.codes,
   --- The ZooKeeper client library in use: "st" or "mt".
   backend = core.backend,
-  --- The version: "scm" is what has not been released.
+  --- The version, such as "0.1.0".
   version = version,
   _VERSION = "zklock " .. version,
 }

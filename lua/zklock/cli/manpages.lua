@@ -1,6 +1,7 @@
 --- Writes the manual pages: `make man`.
 local manual = require "zklock.cli.manual"
 local outline = require "zklock.cli.outline"
+local version = require "zklock.version"
 
 local manpages = {}
 
@@ -20,8 +21,8 @@ Page.__index = Page
 
 local function new_page(name, summary)
   local self = setmetatable({ lines = {} }, Page)
-  self:macro("TH", ('%s 1 "" "%s" "User Commands"'):format(
-    escape(name:upper()), manual.name))
+  self:macro("TH", ('%s 1 "" "%s %s" "User Commands"'):format(
+    escape(name:upper()), manual.name, escape(version)))
   self:heading "NAME"
   self:text(name .. " - " .. summary)
   return self

@@ -1,0 +1,205 @@
+-- Made by `make rockspecs` from rockspec/template: change that one.
+rockspec_format = "3.0"
+package = "zklock"
+version = "0.1.0-1"
+
+source = {
+  url = "git+https://github.com/zklock/zklock.git",
+  tag = "v0.1.0",
+}
+
+description = {
+  summary = "Distributed locks for Lua, on ZooKeeper",
+  detailed = [[
+Mutexes, readers-writer locks, semaphores, elections and barriers that separate
+processes on separate machines share: fair, with fencing tokens and an honest
+is_held().  Nodes are laid out as Apache Curator lays them out, so that Lua and
+Java programs can share a lock.  With it comes the command zklock, which runs
+commands under such locks.]],
+  homepage = "https://github.com/zklock/zklock",
+  issues_url = "https://github.com/zklock/zklock/issues",
+  maintainer = "The authors of zklock",
+  license = "MIT",
+  labels = { "zookeeper", "lock", "distributed", "concurrency", "openresty" },
+}
+
+-- Not 5.2: the module does not build for it. LuaJIT takes the rock for 5.1.
+dependencies = { "lua >= 5.1, < 5.5, ~= 5.2" }
+
+-- `luarocks test` runs the unit specs; `make test` runs everything.
+test = { type = "command", command = "bash spec/run spec/unit" }
+
+-- The C client of ZooKeeper, the single-threaded library. Where only the
+-- multi-threaded one is installed there is the rock zklock-mt.
+external_dependencies = {
+  ZOOKEEPER = { header = "zookeeper/zookeeper.h", library = "zookeeper_st" },
+  platforms = {
+    linux = { MD = { header = "sha2.h", library = "md" } }, -- SHA-256
+  },
+}
+
+build = {
+  type = "builtin",
+  modules = {
+    ["zklock"] = "lua/zklock/init.lua",
+    ["zklock.access"] = "lua/zklock/access.lua",
+    ["zklock.adapters"] = "lua/zklock/adapters.lua",
+    ["zklock.attempt"] = "lua/zklock/attempt.lua",
+    ["zklock.barrier"] = "lua/zklock/barrier.lua",
+    ["zklock.callbacks"] = "lua/zklock/callbacks.lua",
+    ["zklock.check"] = "lua/zklock/check.lua",
+    ["zklock.cli"] = "lua/zklock/cli/init.lua",
+    ["zklock.cli.arguments"] = "lua/zklock/cli/arguments.lua",
+    ["zklock.cli.await"] = "lua/zklock/cli/await.lua",
+    ["zklock.cli.bash_words"] = "lua/zklock/cli/bash_words.lua",
+    ["zklock.cli.changes"] = "lua/zklock/cli/changes.lua",
+    ["zklock.cli.check"] = "lua/zklock/cli/check.lua",
+    ["zklock.cli.complete"] = "lua/zklock/cli/complete.lua",
+    ["zklock.cli.completion"] = "lua/zklock/cli/completion.lua",
+    ["zklock.cli.config"] = "lua/zklock/cli/config.lua",
+    ["zklock.cli.connect"] = "lua/zklock/cli/connect.lua",
+    ["zklock.cli.convert"] = "lua/zklock/cli/convert.lua",
+    ["zklock.cli.credentials"] = "lua/zklock/cli/credentials.lua",
+    ["zklock.cli.evict"] = "lua/zklock/cli/evict.lua",
+    ["zklock.cli.exit"] = "lua/zklock/cli/exit.lua",
+    ["zklock.cli.help"] = "lua/zklock/cli/help.lua",
+    ["zklock.cli.keeper"] = "lua/zklock/cli/keeper.lua",
+    ["zklock.cli.leaving"] = "lua/zklock/cli/leaving.lua",
+    ["zklock.cli.load"] = "lua/zklock/cli/load.lua",
+    ["zklock.cli.ls"] = "lua/zklock/cli/ls.lua",
+    ["zklock.cli.manpages"] = "lua/zklock/cli/manpages.lua",
+    ["zklock.cli.manual"] = "lua/zklock/cli/manual.lua",
+    ["zklock.cli.once"] = "lua/zklock/cli/once.lua",
+    ["zklock.cli.outline"] = "lua/zklock/cli/outline.lua",
+    ["zklock.cli.output"] = "lua/zklock/cli/output.lua",
+    ["zklock.cli.report"] = "lua/zklock/cli/report.lua",
+    ["zklock.cli.revoke"] = "lua/zklock/cli/revoke.lua",
+    ["zklock.cli.rows"] = "lua/zklock/cli/rows.lua",
+    ["zklock.cli.run"] = "lua/zklock/cli/run.lua",
+    ["zklock.cli.servers"] = "lua/zklock/cli/servers.lua",
+    ["zklock.cli.settings_file"] = "lua/zklock/cli/settings_file.lua",
+    ["zklock.cli.signals"] = "lua/zklock/cli/signals.lua",
+    ["zklock.cli.table"] = "lua/zklock/cli/table.lua",
+    ["zklock.cli.talk"] = "lua/zklock/cli/talk.lua",
+    ["zklock.cli.terminal"] = "lua/zklock/cli/terminal.lua",
+    ["zklock.cli.terms"] = "lua/zklock/cli/terms.lua",
+    ["zklock.cli.text"] = "lua/zklock/cli/text.lua",
+    ["zklock.cli.times"] = "lua/zklock/cli/times.lua",
+    ["zklock.cli.trial"] = "lua/zklock/cli/trial.lua",
+    ["zklock.cli.verdict"] = "lua/zklock/cli/verdict.lua",
+    ["zklock.cli.visit"] = "lua/zklock/cli/visit.lua",
+    ["zklock.cli.waiting"] = "lua/zklock/cli/waiting.lua",
+    ["zklock.cli.walk"] = "lua/zklock/cli/walk.lua",
+    ["zklock.cli.watch"] = "lua/zklock/cli/watch.lua",
+    ["zklock.cli.window"] = "lua/zklock/cli/window.lua",
+    ["zklock.double_barrier"] = "lua/zklock/double_barrier.lua",
+    ["zklock.election"] = "lua/zklock/election.lua",
+    ["zklock.engine"] = "lua/zklock/engine.lua",
+    ["zklock.errors"] = "lua/zklock/errors.lua",
+    ["zklock.events"] = "lua/zklock/events.lua",
+    ["zklock.guard"] = "lua/zklock/guard.lua",
+    ["zklock.hold"] = "lua/zklock/hold.lua",
+    ["zklock.key"] = "lua/zklock/key.lua",
+    ["zklock.loader"] = "lua/zklock/loader.lua",
+    ["zklock.lock"] = "lua/zklock/lock.lua",
+    ["zklock.loop"] = "lua/zklock/loop/init.lua",
+    ["zklock.loop.copas"] = "lua/zklock/loop/copas.lua",
+    ["zklock.loop.cqueues"] = "lua/zklock/loop/cqueues.lua",
+    ["zklock.loop.here"] = "lua/zklock/loop/here.lua",
+    ["zklock.loop.luv"] = "lua/zklock/loop/luv.lua",
+    ["zklock.loop.ngx"] = "lua/zklock/loop/ngx.lua",
+    ["zklock.loop.poll"] = "lua/zklock/loop/poll.lua",
+    ["zklock.loop.skynet"] = "lua/zklock/loop/skynet.lua",
+    ["zklock.multi"] = "lua/zklock/multi.lua",
+    ["zklock.multi_guard"] = "lua/zklock/multi_guard.lua",
+    ["zklock.ngx"] = "lua/zklock/ngx.lua",
+    ["zklock.ngx.advice"] = "lua/zklock/ngx/advice.lua",
+    ["zklock.ngx.reader"] = "lua/zklock/ngx/reader.lua",
+    ["zklock.ngx.scope"] = "lua/zklock/ngx/scope.lua",
+    ["zklock.observer"] = "lua/zklock/observer.lua",
+    ["zklock.once"] = "lua/zklock/once.lua",
+    ["zklock.options"] = "lua/zklock/options.lua",
+    ["zklock.owner"] = "lua/zklock/owner.lua",
+    ["zklock.pause"] = "lua/zklock/pause.lua",
+    ["zklock.plain"] = "lua/zklock/plain.lua",
+    ["zklock.protect"] = "lua/zklock/protect.lua",
+    ["zklock.questions"] = "lua/zklock/questions.lua",
+    ["zklock.quote"] = "lua/zklock/quote.lua",
+    ["zklock.reasons"] = "lua/zklock/reasons.lua",
+    ["zklock.running"] = "lua/zklock/running.lua",
+    ["zklock.session"] = "lua/zklock/session.lua",
+    ["zklock.settings"] = "lua/zklock/settings.lua",
+    ["zklock.state"] = "lua/zklock/state.lua",
+    ["zklock.ticket"] = "lua/zklock/ticket.lua",
+    ["zklock.under"] = "lua/zklock/under.lua",
+    ["zklock.version"] = "lua/zklock/version.lua",
+    ["zklock.vigils"] = "lua/zklock/vigils.lua",
+    ["zklock.wait"] = "lua/zklock/wait.lua",
+    ["zklock.core"] = {
+      sources = {
+        "src/io/addresses.c", "src/io/await.c", "src/io/barrier.c",
+        "src/io/channel.c", "src/io/claim.c", "src/io/client.c",
+        "src/io/clock.c", "src/io/core.c", "src/io/descriptors.c",
+        "src/io/digest.c", "src/io/ending.c", "src/io/entropy.c",
+        "src/io/eviction.c", "src/io/fork.c", "src/io/hosts.c",
+        "src/io/imports.c", "src/io/inspection.c", "src/io/last_error.c",
+        "src/io/library.c", "src/io/library_answers.c",
+        "src/io/library_codes.c", "src/io/library_exchange.c",
+        "src/io/library_handle.c", "src/io/library_inbox.c",
+        "src/io/library_rehearsal.c", "src/io/library_requests.c",
+        "src/io/library_st.c", "src/io/log.c", "src/io/lookup.c",
+        "src/io/lua_thread.c", "src/io/nginx_request.c",
+        "src/io/nginx_socket.c", "src/io/notice.c", "src/io/path.c",
+        "src/io/process.c", "src/io/query.c", "src/io/reason.c",
+        "src/io/registry.c", "src/io/resolver.c", "src/io/revocation.c",
+        "src/io/settings.c", "src/io/stamp.c", "src/io/stream.c",
+        "src/io/survey.c", "src/io/turns.c", "src/io/wakeup.c",
+        "src/io/whereabouts.c", "src/io/window.c", "src/lua/lua_acquire.c",
+        "src/lua/lua_answers.c", "src/lua/lua_await.c", "src/lua/lua_binding.c",
+        "src/lua/lua_core.c", "src/lua/lua_events.c", "src/lua/lua_nginx.c",
+        "src/lua/lua_protect.c", "src/lua/lua_questions.c",
+        "src/lua/lua_session.c", "src/lua/lua_settings.c",
+        "src/lua/lua_share.c", "src/lua/lua_survey.c",
+        "src/protocol/bystander.c", "src/protocol/chore.c",
+        "src/protocol/contender.c", "src/protocol/departure.c",
+        "src/protocol/directory.c", "src/protocol/follow.c",
+        "src/protocol/gathering.c", "src/protocol/hindrance.c",
+        "src/protocol/lease.c", "src/protocol/life.c",
+        "src/protocol/life_leaving.c", "src/protocol/name.c",
+        "src/protocol/place.c", "src/protocol/queue.c", "src/protocol/queued.c",
+        "src/protocol/queues.c", "src/protocol/quota.c", "src/protocol/rival.c",
+        "src/protocol/rule.c", "src/protocol/semaphore.c",
+        "src/protocol/session.c", "src/protocol/strays.c",
+        "src/protocol/suspicion.c", "src/protocol/tail.c",
+        "src/protocol/timer.c", "src/protocol/unfair.c", "src/protocol/vigil.c",
+        "src/protocol/watch.c", "src/protocol/wire.c",
+      },
+      defines = { "_GNU_SOURCE" },
+      incdirs = { "src", "$(ZOOKEEPER_INCDIR)" },
+      libdirs = { "$(ZOOKEEPER_LIBDIR)" },
+      libraries = { "zookeeper_st", "pthread", "dl" },
+    },
+    ["zklock.guardian"] = {
+      sources = {
+        "src/guardian/command.c", "src/guardian/descendants.c",
+        "src/guardian/guardian.c", "src/guardian/lua_guardian.c",
+        "src/guardian/terminal.c", "src/io/clock.c",
+      },
+      defines = { "_GNU_SOURCE" },
+      incdirs = { "src" },
+    },
+  },
+  platforms = {
+    linux = {
+      modules = {
+        ["zklock.core"] = {
+          incdirs = { "src", "$(ZOOKEEPER_INCDIR)", "$(MD_INCDIR)" },
+          libdirs = { "$(ZOOKEEPER_LIBDIR)", "$(MD_LIBDIR)" },
+          libraries = { "zookeeper_st", "pthread", "dl", "md" },
+        },
+      },
+    },
+  },
+  install = { bin = { zklock = "bin/zklock" } },
+  copy_directories = { "doc", "examples", "completion" },
+}

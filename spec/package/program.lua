@@ -1,0 +1,15 @@
+-- What is installed takes a lock: program.lua HOSTS BACKEND
+local zklock = require "zklock"
+local session = assert(zklock.connect(arg[1]))
+local mutex = session:mutex "/packaging"
+local last = ""
+for _ = 1, 3 do
+  local ok, token = assert(mutex:with_lock(function(guard)
+    assert(guard:is_held() and guard:verify())
+    return guard:token()
+  end, { timeout = 10 }))
+  assert(ok and token > last)
+  last = token
+end
+session:close()
+assert(zklock.backend == arg[2], "the backend is " .. zklock.backend)

@@ -48,7 +48,7 @@ local zklock = {
   errors = errors.codes,
   --- The ZooKeeper client library in use: "st" or "mt".
   backend = core.backend,
-  --- The version, such as "0.1.0".
+  --- The version, such as "1.2.3".
   version = version,
   _VERSION = "zklock " .. version,
 }

@@ -14,7 +14,7 @@
 --- Which ZooKeeper client library the module was built with: the single-threaded one or the multi-threaded one.
 ---@field backend "st"|"mt"
 ---
---- The version, such as `"0.1.0"`; `"scm"` is what has not been released.
+--- The version, such as `"1.2.3"`.
 ---@field version string
 ---
 --- The same by the custom of Lua modules: `"zklock "` and the version.

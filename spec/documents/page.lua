@@ -182,6 +182,12 @@ function kinds.nginx(self, block)
   end
 end
 
+function Page:press(notes)
+  local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
+  self:terminal(name):key(key == "C" and "INT" or "TSTP")
+  if notes.exits then self:terminal(name):wait(30) end
+end
+
 function Page:step(block)
   local notes = block.notes
   if notes.with and not self.stores[notes.with] then
@@ -195,9 +201,7 @@ function Page:step(block)
     self:run(notes.before, { terminal = notes.terminal })
   end
   if notes.keys then
-    local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
-    self:terminal(name):key(key == "C" and "INT" or "TSTP")
-    if notes.exits then self:terminal(name):wait(30) end
+    self:press(notes)
   end
   if not block.lang then return end
   local kind = kinds[block.lang] or checks[block.lang]

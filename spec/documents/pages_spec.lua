@@ -10,8 +10,8 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
--- Those that take long have a spec of their own, beside which this one runs. What
--- is in the reference comes from annotations, whose examples are run by
+-- Those that take long have a spec of their own, beside which this one runs.
+-- What is in the reference comes from annotations, whose examples are run by
 -- integration/reference_spec.
 local apart = { ["doc/tutorial.md"] = true, ["doc/cookbook.md"] = true,
   ["doc/api.md"] = true }

@@ -164,7 +164,7 @@ end
 -- `get` is a list of lines `PATH STATUS`.  In the context `http` stands a whole
 -- server, at port 8080, which later commands may ask.
 function kinds.nginx(self, block)
-  if nginx.missing() then return end
+  if nginx.missing() then error(nginx.missing(), 0) end
   local notes, port = block.notes, support.free_port()
   local part = self:with_servers(block.text)
     :gsub("listen 8080;", ("listen 127.0.0.1:%d;"):format(port))

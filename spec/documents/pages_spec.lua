@@ -81,6 +81,7 @@ describe("Whoever runs the blocks of the pages #once #stock", function()
     refuses("~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n", "two")
     refuses("~~~console\n$ echo one\ntwo\n~~~\n", "one")
     refuses("~~~console\none\n~~~\n", "begins with a command")
+    refuses("~~~console\n$ false\n$ true\n~~~\n", "it ended with 1")
     refuses("~~~text\none\n~~~\n", "this is the output of nothing")
     assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
       "a 0000000000000000012  b\nx\ny\nc\n"))

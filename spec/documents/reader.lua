@@ -114,12 +114,16 @@ function reader.read(file, name)
   return reader.parse(name or file, read(file))
 end
 
---- The first block of a file in this language.
-function reader.first(file, lang)
+--- The text of a file's `n`th block in this language; of the first.
+function reader.block(file, lang, n)
+  n = n or 1
   for _, block in ipairs(reader.read(file)) do
-    if block.lang == lang then return block.text end
+    if block.lang == lang then
+      n = n - 1
+      if n == 0 then return block.text end
+    end
   end
-  error(("%s has no block of %s"):format(file, lang), 0)
+  error(("%s has no such block of %s"):format(file, lang), 0)
 end
 
 return reader

@@ -1,5 +1,6 @@
 -- What a beginner copies: README's first program, as it stands there.
 local child = require "support.child"
+local reader = require "documents.reader"
 local support = require "support"
 local zklock = require "zklock"
 
@@ -7,9 +8,7 @@ local root = os.getenv "SPEC_ROOT" or "."
 
 -- Only the servers are others.
 local function program(hosts)
-  local file = assert(io.open(root .. "/README.md"))
-  local text = file:read "*a":match "\n```lua\n(.-)\n```\n"
-  file:close()
+  local text = reader.block(root .. "/README.md", "lua")
   local own = "zk1:2181,zk2:2181,zk3:2181/app"
   assert.truthy(text:find(own, 1, true))
   return (text:gsub(own:gsub("%p", "%%%0"), hosts))

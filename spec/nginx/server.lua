@@ -1,6 +1,7 @@
 --- A real nginx with the handlers of a spec.  Not a spec itself:
 -- `require "nginx.server"`.
 local lfs = require "lfs"
+local reader = require "documents.reader"
 local socket = require "socket"
 local support = require "support"
 
@@ -170,8 +171,7 @@ end
 --- The snippet of doc/loops.md in a server of its own; only its ZooKeeper
 -- servers are others.
 function nginx.paste(hosts)
-  local snippet = read_file(root .. "/doc/loops.md")
-    :match "\n```nginx\n(.-)\n```\n"
+  local snippet = reader.block(root .. "/doc/loops.md", "nginx")
   local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
   assert(snippet:find(own, 1, true))
   return nginx.start {

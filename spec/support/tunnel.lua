@@ -3,6 +3,7 @@ local lfs = require "lfs"
 local socket = require "socket"
 local support = require "support"
 local read_file = require "support.files".read
+local reader = require "documents.reader"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
@@ -32,12 +33,7 @@ end
 
 --- The page's `n`th block of this language (the first).
 function tunnel.block(language, n)
-  local page = read_file(root .. "/doc/tls.md")
-  for block in page:gmatch("\n```" .. language .. "\n(.-)\n```\n") do
-    n = (n or 1) - 1
-    if n == 0 then return block end
-  end
-  error("no such block: " .. language)
+  return reader.block(root .. "/doc/tls.md", language, n)
 end
 
 --- A new directory with the page's certificates; with those that `ca`, such a

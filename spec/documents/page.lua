@@ -182,33 +182,36 @@ function kinds.nginx(self, block)
   end
 end
 
-function Page:press(notes)
-  local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
-  self:terminal(name):key(key == "C" and "INT" or "TSTP")
-  if notes.exits then self:terminal(name):wait(30) end
-end
-
-function Page:step(block)
-  local notes = block.notes
-  if notes.with and not self.stores[notes.with] then
-    self.stores[notes.with] = stores[notes.with](self) and "here" or "missing"
+-- What a note asks for before the block; false where its store is not here.
+function Page:prepare(notes)
+  local store = notes.with
+  if store and self.stores[store] == nil then
+    self.stores[store] = stores[store](self)
   end
-  if self.stores[notes.with] == "missing" then
-    self:strike_off(block.text)
-    return block.lang == "sh" and checks.sh(block.text)
-  end
+  if store and not self.stores[store] then return false end
   if notes.before then
     self:run(notes.before, { terminal = notes.terminal })
   end
   if notes.keys then
-    self:press(notes)
+    local name, key = notes.keys:match "^(%S+) Ctrl%-(%u)$"
+    self:terminal(name):key(key == "C" and "INT" or "TSTP")
+    if notes.exits then self:terminal(name):wait(30) end
+  end
+  return true
+end
+
+function Page:step(block)
+  if not self:prepare(block.notes) then
+    self:strike_off(block.text)
+    return block.lang == "sh" and checks.sh(block.text)
   end
   if not block.lang then return end
-  local kind = kinds[block.lang] or checks[block.lang]
-  if not kind or block.lang == "sketch" then
+  if kinds[block.lang] then return kinds[block.lang](self, block) end
+  local check = block.lang ~= "sketch" and checks[block.lang]
+  if not check then
     error("nothing looks at blocks of " .. block.lang, 0)
   end
-  if kinds[block.lang] then kind(self, block) else kind(block.text) end
+  check(block.text)
 end
 
 --- Runs all blocks of a file; an error names the block.  `name` is the page's.

@@ -6,6 +6,7 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("The blocks of the pages #once #stock", function()
+  teardown(page.uninstall)
   before_each(support.start)
   after_each(support.finish)
 

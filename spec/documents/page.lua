@@ -214,6 +214,9 @@ function Page:step(block)
   check(block.text)
 end
 
+--- After the last page: what nginx needed.
+Page.uninstall = nginx.uninstall
+
 --- Runs all blocks of a file; an error names the block.  `name` is the page's.
 function Page.run_all(file, name)
   local dir = os.tmpname()

@@ -36,6 +36,7 @@ local function chosen_pages()
 end
 
 describe("The blocks of the pages #once #stock", function()
+  teardown(page.uninstall)
   before_each(support.start)
   after_each(support.finish)
 

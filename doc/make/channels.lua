@@ -1,0 +1,266 @@
+--- Channels: by which calls a user is told something, what is no message, and
+-- how doc/messages.md is arranged.  Read by messages.lua.
+local channels = {}
+
+-- Which argument of a channel's call is the message.
+channels.of_lua = { misuse = 1, refusal = 2, report = 2, fail = 2, say = 1,
+  describe = 1 }
+channels.of_c = { log_notice = 3, log_say = 3, luaL_error = 2, reason_say = 3,
+  handle_tell_error = 3, say_error = 2, life_deny = 2, wire_trouble = 2,
+  watch_say = 2 }
+
+-- How such calls are written; others of these names are no channels.
+channels.forms = { describe = "^errors%.", fail = "^exit%.",
+  report = "callbacks:", say = "^talk%.", refusal = "^[^.]*$" }
+
+-- What is given to a channel by a name: file, source of the argument, and where
+-- its words are seen.
+channels.elsewhere = {
+  { "loop/init%.lua$", '^"%%s"$', "IN_CALLBACK, UNKNOWN, beside it" },
+  { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_share.c" },
+  { "settings%.lua$", '^"%%s', "src/io/hosts.c" },
+  { "check%.lua$", "^holders_view$", "under.lua" },
+  -- The command: a library's sentence, or what fills one of its own.
+  { "cli/arguments%.lua$", '^"%%s"$', "argparse's own words" },
+  { "cli/exit%.lua$", '^"%%s"$', "the library's refusals" },
+  { "cli/init%.lua$", "^failure%.message$", "what exit.fail was given" },
+  { "cli/config%.lua$", '^"%$%%s: %%s"$', "cli/convert.lua" },
+  { "cli/config%.lua$", '^"%%s: "%.%.message$', "calls of blame, above it" },
+  { "cli/connect%.lua$", '^"%%s = %%s %(%%s%)"$', "a setting, where it is" },
+  { "cli/connect%.lua$", '^"%%s: %%s"$', "the library's log" },
+  { "cli/evict%.lua$", "^holders_view$", "a local of it" },
+  { "cli/run%.lua$", "^endings%[why%]$", "endings, above it" },
+  { "cli/run%.lua$", '^"%%s: %%s"$', "src/guardian/guardian.c" },
+  { "cli/run%.lua$", '^"%%s"$', "the library's refusal" },
+  { "cli/settings_file%.lua$", '^"%%s"$', "the system's words" },
+  { "cli/settings_file%.lua$", '^"%%s: %%s"$', "the system's words" },
+  { "cli/settings_file%.lua$", '^"%%s: %%s: %%s"$', "cli/convert.lua" },
+  -- C: texts that the same function has written.
+  { "io/client%.c$", "^error$", "src/io/resolver.c" },
+  { "io/core%.c$", "^text$", "snprintf above each" },
+  { "io/core%.c$", "^message$", "calls of wire_trouble and watch_say" },
+  { "io/library%.c$", "^text$", "snprintf above it" },
+  { "io/library%.c$", "^code_errno_words", "the system's words" },
+  { "io/library_[ms]t%.c$", "^code_failure_words", "src/io/library_codes.c" },
+  { "io/log%.c$", "^since>0", "snprintf above it" },
+  { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny" },
+  { "lua/lua_share%.c$", "^text$", "snprintf above it" },
+  { "lua/lua_settings%.c$", '^"%%s"$', "src/io/hosts.c" },
+  { "protocol/directory%.c$", "^message$", "calls of refuse_renewal" },
+  { "protocol/gathering%.c$", "^what$", "CANNOT_OPEN, CANNOT_CLOSE" },
+  { "protocol/life%.c$", "^what$", "directory.c" },
+  { "protocol/queue%.c$", "^what$", "directory.c" },
+  { "protocol/watch%.c$", "^message$", "calls of say and watch_say" },
+}
+
+-- What is prose and no message: file, text, and why.  Without a text: the whole
+-- file.
+channels.no_messages = {
+  { "cli/manual%.lua$", nil, "the manual: zklock --help has it" },
+  { "cli/manpages%.lua$", nil, "the manual" },
+  { "cli/help%.lua$", nil, "the manual" },
+  { "cli/outline%.lua$", nil, "the manual" },
+  { "cli/completion%.lua$", nil, "scripts for shells" },
+  { "cli/bash_words%.lua$", nil, "scripts for shells" },
+  { "cli/complete%.lua$", nil, "what completion asks" },
+  { "cli/keeper%.lua$", nil, "lines to the guardian" },
+  { "guardian/guardian%.c$", "^%l+ <[^>]*>%s*$", "lines of the guardian" },
+  { "guardian/guardian%.c$", "<problem>", "the system's words" },
+  { "", "^%s*[%a%p]+%s*$", "one word, or none" },
+  { "", "^< ", "one word and its places" },
+  { "", "^<[^>]*> <[^>]*>$", "nothing but places" },
+  { "", "^zklock: <format>$", "what stands before each" },
+  { "", "^%%[-%d]*s ", "a column" },
+  { "", "^ *<[^>]*> [a-z]+$", "a number and its unit" },
+  { "loader%.lua$", "^the C module$", "stands for a file" },
+  { "loader%.lua$", "^zklock: <sentence>", "what goes before each" },
+  { "cli/waiting%.lua$", "^<ahead>", "in the line itself" },
+  { "cli/waiting%.lua$", "^, held", "in the line itself" },
+  { "cli/waiting%.lua$", "^no server", "in the line itself" },
+  { "cli/run%.lua$", "^<uv>", "the holder's data" },
+  { "ngx%.lua$", "^option '<name>'$", "a name" },
+  { "ngx%.lua$", "^object ", "a key of a table" },
+  { "multi%.lua$", "^multi of ", "a name of a set" },
+  { "multi%.lua$", "^<path> <kind>$", "a name in it" },
+  { "check%.lua$", "^, a", "a list of parameters" },
+  { "here%.lua$", "^rewrite ", "names of phases" },
+  { "options%.lua$", "^[%l_]+ [%l_ ]+$", "sets of words" },
+  { "lock%.lua$", "double barrier$", "a kind" },
+  { "barrier%.lua$", "^double barrier$", "a kind" },
+  { "errors%.lua$", "^timeout busy", "the codes" },
+  { "leaving%.lua$", "^HUP", "signals" },
+  { "run%.lua$", "^TERM", "signals" },
+  { "", "^zklock%.[%w_.]+%(", "a usage; check.lua says what is wrong" },
+  { "%.[ch]$", "^as it has$", "an assertion at build time" },
+  { "%.[ch]$", "^as many as there", "an assertion at build time" },
+  { "%.[ch]$", "^a code of ZooKeeper's$", "an assertion at build time" },
+  { "library_requests%.c$", "^no path$", "never shown" },
+}
+
+-- Their arguments are patterns, names or code.
+channels.patterns = { find = true, match = true, gmatch = true, gsub = true,
+  require = true, set = true, methods = true, pcall = true, strstr = true,
+  sscanf = true, strncmp = true, popen = true, lock_methods = true }
+
+-- The first that fits says where a user meets it.  `word`: which argument is its
+-- code, level or exit code; `says`: what that is.
+channels.rules = {
+  { call = "misuse", group = "misuse" },
+  { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
+  { file = "loop/copas%.lua$", group = "names" },
+  { call = "refusal", word = 1, group = "refused" },
+  { file = "key%.lua$", text = "^zklock:", says = "invalid", group = "refused" },
+  { call = "report", word = 1, group = "log" },
+  { file = "callbacks%.lua$", says = "error", group = "log" },
+  { file = "ngx/", group = "nginx" },
+  { call = "describe", group = "described" },
+  { file = "session%.lua$", text = "^of process", group = "described" },
+  { file = "init%.lua$", text = "^zklock <version>", group = "described" },
+  { file = "lock%.lua$", text = "layout$", group = "described" },
+  { file = "lock%.lua$", text = "^ of ", group = "described" },
+  { file = "loader%.lua$", group = "loader" },
+  { file = "zklock/errors%.lua$", group = "losses" },
+  { file = "reasons%.lua$", group = "behind" },
+  { file = "zklock/questions%.lua$", text = "credentials", group = "reasons" },
+  { file = "zklock/session%.lua$", text = "library", group = "behind" },
+  -- The command.
+  { file = "cli/credentials", text = "^credentials:", says = "configuration",
+    group = "fails" },
+  { file = "cli/credentials", group = "credentials" },
+  { file = "cli/evict", call = "fail", text = "^nothing was", says = "gone",
+    group = "fails" },
+  { file = "cli/evict", call = "fail", text = "has no contender", says = "gone",
+    group = "fails" },
+  { file = "cli/", call = "fail", word = 1, group = "fails" },
+  { file = "cli/config", text = "^by default", group = "prints" },
+  { file = "cli/config", says = "configuration", group = "fails" },
+  { file = "cli/convert", group = "values" },
+  { file = "cli/exit", says = "internal", group = "fails" },
+  { file = "cli/init", says = "internal", group = "fails" },
+  { file = "cli/run", text = "^its guardian", says = "internal", group = "fails" },
+  { file = "guardian/guardian%.c$", text = "^failed", says = "lost",
+    group = "fails" },
+  { file = "cli/", call = "say", group = "says" },
+  { file = "cli/run", text = "^%l+ %l+$", group = "names" },
+  { file = "cli/run", group = "says" },
+  { file = "cli/waiting", group = "says" },
+  { file = "cli/evict", text = "^Delete", group = "says" },
+  { file = "cli/evict", group = "prints" },
+  { file = "cli/", call = "problem", says = "wrong", group = "check" },
+  { file = "cli/", call = "remark", says = "to be known", group = "check" },
+  { file = "cli/servers", group = "check" },
+  { file = "cli/", group = "prints" },
+  -- C.
+  { file = "io/core%.c$", text = "^; it is", says = "error", group = "log" },
+  { file = "io/core%.c$", call = "log_notice", word = 2, group = "log" },
+  { file = "io/core%.c$", call = "reason_say", says = "error", group = "did" },
+  { file = "io/core%.c$", says = "warn", group = "log" },
+  { file = "io/log%.c$", group = "log" },
+  { file = "lua_share%.c$", text = "^a guard", says = "warn", group = "log" },
+  { file = "lua_events%.c$", text = "^a request", group = "reasons" },
+  { file = "lua_events%.c$", group = "did" },
+  { file = "lua_core%.c$", text = "^contains", group = "faults" },
+  { file = "src/lua/", group = "core" },
+  { file = "lua_guardian%.c$", group = "core" },
+  { file = "io/hosts%.c$", group = "faults" },
+  { file = "io/path%.c$", group = "faults" },
+  { file = "io/reason%.c$", group = "reasons" },
+  { file = "io/lua_thread%.c$", group = "reasons" },
+  { file = "src/io/", group = "connection" },
+  { file = "src/protocol/", group = "did" },
+  { file = "", group = "names" },
+}
+
+local any_code = { ["*"] = "the code of what ended it" }
+
+local exit_codes = { gone = "exit code 1", usage = "exit code 64",
+  unavailable = "exit code 69", internal = "exit code 70",
+  unwritable = "exit code 74", not_granted = "exit code 75",
+  lost = "exit code 76", refused = "exit code 77",
+  configuration = "exit code 78" }
+
+channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
+  "connection", "log", "nginx", "faults", "names", "described", "core", "loader",
+  "fails", "credentials", "values", "says", "prints", "check", "install" }
+
+channels.groups = {
+  misuse = { title = "Raised: misuse", prefix = "zklock: ", text = [[
+The call is wrong, whatever the world does: it raises, and blames the line of your code that called.]] },
+  refused = { title = "Returned: `nil, message, code`", prefix = "zklock: ",
+    words = any_code, text = [[
+What the world does. The code is behind the sentence.]] },
+  behind = { title = "Parts of these", text = [[
+What such a sentence may have in it, or at its end.]] },
+  losses = { title = "Why a hold was lost", text = [[
+Behind `the hold of <path> was lost: `; each belongs to a word of `guard:reason()`.]] },
+  reasons = { title = "Why it was refused", text = [[
+Behind the last colon. What is not here is the ZooKeeper client library's own word for a server's answer: `not authenticated`, `no node`, `node exists`,
+`bad arguments`, `invalid acl`, `session expired` … or the system's (`not enough memory`).]] },
+  did = { title = "What could not be done", text = [[
+Before a path in parentheses and a reason: `cannot list (/app/locks/orders): not authenticated`; in messages with `auth` or `invalid`, and in the log
+(`warn`). The path is as the servers know it, with the chroot.]] },
+  connection = { title = "Why there is no connection", text = [[
+Behind `no connection to <server>: ` in the log (`warn`), and in `(last error: …)`. What is not here are the system's words (`Connection refused`).]] },
+  log = { title = "The log", text = [[
+What the function of the option `log` is called with; the level is behind the sentence.]] },
+  nginx = { title = "nginx's error log", text = [[
+What `zklock.ngx` writes by itself. Without an option `log` all of the log comes there, too, behind `zklock: `.]] },
+  faults = { title = "What is wrong with hosts and paths", text = [[
+Behind the name of an argument: `argument 1 of mutex (path) must not end with '/', got "/locks/"`.]] },
+  names = { title = "Names of arguments and questions", text = [[
+What stands for `<name>` and `<what>` above.]] },
+  described = { title = "Objects in words", text = "What `tostring` says." },
+  core = { title = "The core", text = [[
+What `zklock.core`, the C module, says of arguments. The Lua layer never passes such: who sees one has called the core, or an object after its session's end.]] },
+  loader = { title = "`require \"zklock\"`", prefix = "zklock: ", text = [[
+Where the C module cannot be loaded; the loader's own words are behind it.]] },
+  fails = { title = "The command: it ends", prefix = "zklock: ",
+    words = exit_codes, text = [[
+On standard error, with the exit code behind the sentence. The library's refusals and misuse come in the same way.]] },
+  credentials = { title = "The command: what is wrong with a file of credentials",
+    text = "Behind `zklock: credentials: FILE `; the exit code is 78." },
+  values = { title = "The command: what is wrong with a value", text = [[
+Behind the name of an option (exit code 64), or of a variable or a line of a file (exit code 78).]] },
+  says = { title = "The command: on standard error", prefix = "zklock: ",
+    text = "What it says, and goes on." },
+  prints = { title = "The command: on standard output", text = [[
+What `ls`, `watch`, `revoke`, `evict` and `check` print for people.]] },
+  check = { title = "`zklock check`: what is wrong, what is to be known",
+    words = { wrong = "exit code 1" }, text = "Under `wrong` (exit code 1), `to be known` and `servers`." },
+  install = { title = "Building and installing", text = [[
+What `make`, `make install` and `.ci/install` say.]] },
+}
+
+channels.head = [[
+# Every sentence
+
+What zklock can say, by where you meet it: generated from the sources (`make messages`), so that a search finds it. `<path>` is a place that is
+filled in; `<a|b>` is one of these words. [troubleshooting.md](troubleshooting.md) says what to do.
+]]
+
+-- What stands for an expression that would read badly: by its source, by a
+-- function in it (`f(`), or by its last name.
+channels.places = {
+  ["seconds("] = "<time>", ["describe_queue("] = "<queue>",
+  ["describe_missing("] = "<queue>", ["because("] = "<why>",
+  ["last_error("] = "<last error>", ["type("] = "<type>",
+  ["with_article("] = "<kind>", ["alternatives("] = "<alternatives>",
+  ["timeout>0and\" within \"..errors.seconds(timeout)or\"\""] = "< within …>",
+  within = "< within …>", last = "<last error>", where = "<where>",
+  ["server?\" to \":\"\""] = " to ", ["server?server:\"\""] = "<server>",
+  ["wait.engine.chroot"] = "", ["wait.found"] = "<n>", ["holders"] = "<n>",
+  ["tostring(problem):match\"[^\\n]*\""] = "<problem>",
+  ["usage:match\":([%l_]+)\""] = "<method>", ["tostring(names[i])"] = "<value>",
+  ["has_tls("] = "<why>", ["has_sasl("] = "<why>", ["node("] = "<node>",
+  ["data("] = "<data>", ["holders_of("] = "<n> holders of <path>",
+  ["modes.leader"] = "<n>", ["modes.standalone"] = "<n>", ["#alone"] = "<n>",
+  ["last_name"] = "<name>", ["#shown"] = "<n>",
+  data_max = "1000000", SHORTEST = "0.1", LONGEST = "64", MOST = "32",
+  LARGEST_CREDENTIAL = "65536", LARGEST_ACL = "16384",
+  ["core_bytes"] = "<n>", ["#value"] = "<n>", ["#list"] = "<n>", value = "<value>",
+  ["(int)(claim->length-claim->prefix)"] = "<path>",
+  ["claim->path+claim->prefix"] = "<path>", prefix = "<path>",
+  ["missing==1and\" is\"or\"s are\""] = "<s are| is>",
+}
+
+return channels

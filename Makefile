@@ -519,6 +519,14 @@ opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
 
 # ---- To keep it clean --------------------------------------------------------
 
+.PHONY: messages
+messages:  ## doc/messages.md: every sentence that zklock can say
+	$(if $(ANY_LUA),,$(error There is no Lua to list the messages with: \
+	  $(INSTALL)))
+	@$(ANY_LUA) doc/make/messages.lua > doc/messages.new || \
+	  { rm -f doc/messages.new; exit 1; }
+	@mv doc/messages.new doc/messages.md
+
 .PHONY: floors
 floors:  ## who calls whom, in src and lua: downward only, and in no circle
 	@LUA=lua$(LUA_VERSION) bash spec/floors

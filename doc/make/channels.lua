@@ -53,8 +53,7 @@ channels.elsewhere = {
   { "protocol/watch%.c$", "^message$", "calls of say and watch_say" },
 }
 
--- What is prose and no message: file, text, and why.  Without a text: the whole
--- file.
+-- What is prose and no message: file, text, why.  Without a text: the file.
 channels.no_messages = {
   { "cli/manual%.lua$", nil, "the manual: zklock --help has it" },
   { "cli/manpages%.lua$", nil, "the manual" },
@@ -84,7 +83,11 @@ channels.no_messages = {
   { "multi%.lua$", "^<path> <kind>$", "a name in it" },
   { "check%.lua$", "^, a", "a list of parameters" },
   { "here%.lua$", "^rewrite ", "names of phases" },
-  { "options%.lua$", "^[%l_]+ [%l_ ]+$", "sets of words" },
+  { "options%.lua$", "^predecessor parent", "a set of words" },
+  { "options%.lua$", "^keep lose$", "a set of words" },
+  { "options%.lua$", "^curator ", "a set of words" },
+  { "options%.lua$", "^reentrant data ", "a set of words" },
+  { "options%.lua$", "^double barrier$", "a kind" },
   { "lock%.lua$", "double barrier$", "a kind" },
   { "barrier%.lua$", "^double barrier$", "a kind" },
   { "errors%.lua$", "^timeout busy", "the codes" },
@@ -102,14 +105,16 @@ channels.patterns = { find = true, match = true, gmatch = true, gsub = true,
   require = true, set = true, methods = true, pcall = true, strstr = true,
   sscanf = true, strncmp = true, popen = true, lock_methods = true }
 
--- The first that fits says where a user meets it.  `word`: which argument is its
--- code, level or exit code; `says`: what that is.
+-- The first that fits says where a user meets it.  `word`: which argument is
+-- its code, level or exit code; `says`: what that is; `before`: what it is told
+-- with.
 channels.rules = {
   { call = "misuse", group = "misuse" },
   { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
   { file = "loop/copas%.lua$", group = "names" },
   { call = "refusal", word = 1, group = "refused" },
-  { file = "key%.lua$", text = "^zklock:", says = "invalid", group = "refused" },
+  { file = "key%.lua$", text = "^zklock:", says = "invalid",
+    group = "refused" },
   { call = "report", word = 1, group = "log" },
   { file = "callbacks%.lua$", says = "error", group = "log" },
   { file = "ngx/", group = "nginx" },
@@ -133,11 +138,13 @@ channels.rules = {
     group = "fails" },
   { file = "cli/", call = "fail", word = 1, group = "fails" },
   { file = "cli/config", text = "^by default", group = "prints" },
-  { file = "cli/config", says = "configuration", group = "fails" },
+  { file = "cli/config", says = "configuration", before = "<where>: ",
+    group = "fails" },
   { file = "cli/convert", group = "values" },
   { file = "cli/exit", says = "internal", group = "fails" },
   { file = "cli/init", says = "internal", group = "fails" },
-  { file = "cli/run", text = "^its guardian", says = "internal", group = "fails" },
+  { file = "cli/run", text = "^its guardian", says = "internal",
+    before = "<command>: ", group = "fails" },
   { file = "guardian/guardian%.c$", text = "^failed", says = "lost",
     group = "fails" },
   { file = "cli/", call = "say", group = "says" },
@@ -180,63 +187,77 @@ local exit_codes = { gone = "exit code 1", usage = "exit code 64",
   configuration = "exit code 78" }
 
 channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
-  "connection", "log", "nginx", "faults", "names", "described", "core", "loader",
-  "fails", "credentials", "values", "says", "prints", "check", "install" }
+  "connection", "log", "nginx", "faults", "names", "described", "core",
+  "loader", "fails", "credentials", "values", "says", "prints", "check",
+  "install" }
 
 channels.groups = {
   misuse = { title = "Raised: misuse", prefix = "zklock: ", text = [[
-The call is wrong, whatever the world does: it raises, and blames the line of your code that called.]] },
+The call is wrong, whatever the world does: it raises, and blames the line of
+your code that called.]] },
   refused = { title = "Returned: `nil, message, code`", prefix = "zklock: ",
     words = any_code, text = [[
 What the world does. The code is behind the sentence.]] },
   behind = { title = "Parts of these", text = [[
 What such a sentence may have in it, or at its end.]] },
   losses = { title = "Why a hold was lost", text = [[
-Behind `the hold of <path> was lost: `; each belongs to a word of `guard:reason()`.]] },
+Behind `the hold of <path> was lost: `; each belongs to a word of
+`guard:reason()`.]] },
   reasons = { title = "Why it was refused", text = [[
-Behind the last colon. What is not here is the ZooKeeper client library's own word for a server's answer: `not authenticated`, `no node`, `node exists`,
-`bad arguments`, `invalid acl`, `session expired` … or the system's (`not enough memory`).]] },
+Behind the last colon. What is not here is the ZooKeeper client library's own
+word for a server's answer: `not authenticated`, `no node`, `node exists`,
+`bad arguments`, `invalid acl`, `session expired` … or the system's (`not
+enough memory`).]] },
   did = { title = "What could not be done", text = [[
-Before a path in parentheses and a reason: `cannot list (/app/locks/orders): not authenticated`; in messages with `auth` or `invalid`, and in the log
+Before a path in parentheses and a reason: `cannot list (/app/locks/orders):
+not authenticated`; in messages with `auth` or `invalid`, and in the log
 (`warn`). The path is as the servers know it, with the chroot.]] },
   connection = { title = "Why there is no connection", text = [[
-Behind `no connection to <server>: ` in the log (`warn`), and in `(last error: …)`. What is not here are the system's words (`Connection refused`).]] },
+Behind `no connection to <server>: ` in the log (`warn`), and in `(last error:
+…)`. What is not here are the system's words (`Connection refused`).]] },
   log = { title = "The log", text = [[
-What the function of the option `log` is called with; the level is behind the sentence.]] },
+What the function of the option `log` is called with; the level is behind the
+sentence.]] },
   nginx = { title = "nginx's error log", text = [[
-What `zklock.ngx` writes by itself. Without an option `log` all of the log comes there, too, behind `zklock: `.]] },
+What `zklock.ngx` writes by itself. Without an option `log` all of the log
+comes there, too, behind `zklock: `.]] },
   faults = { title = "What is wrong with hosts and paths", text = [[
-Behind the name of an argument: `argument 1 of mutex (path) must not end with '/', got "/locks/"`.]] },
+Behind the name of an argument: `argument 1 of mutex (path) must not end with
+'/', got "/locks/"`.]] },
   names = { title = "Names of arguments and questions", text = [[
 What stands for `<name>` and `<what>` above.]] },
   described = { title = "Objects in words", text = "What `tostring` says." },
   core = { title = "The core", text = [[
-What `zklock.core`, the C module, says of arguments. The Lua layer never passes such: who sees one has called the core, or an object after its session's end.]] },
+What `zklock.core`, the C module, says of arguments. The Lua layer never
+passes such: who sees one has called the core, or an object after its
+session's end.]] },
   loader = { title = "`require \"zklock\"`", prefix = "zklock: ", text = [[
 Where the C module cannot be loaded; the loader's own words are behind it.]] },
   fails = { title = "The command: it ends", prefix = "zklock: ",
     words = exit_codes, text = [[
-On standard error, with the exit code behind the sentence. The library's refusals and misuse come in the same way.]] },
-  credentials = { title = "The command: what is wrong with a file of credentials",
+On standard error, with the exit code behind the sentence. The library's
+refusals and misuse come in the same way.]] },
+  credentials = { title = "The command: what is wrong with credentials",
     text = "Behind `zklock: credentials: FILE `; the exit code is 78." },
   values = { title = "The command: what is wrong with a value", text = [[
-Behind the name of an option (exit code 64), or of a variable or a line of a file (exit code 78).]] },
+Behind the name of an option (exit code 64), or of a variable or a line of a
+file (exit code 78).]] },
   says = { title = "The command: on standard error", prefix = "zklock: ",
     text = "What it says, and goes on." },
   prints = { title = "The command: on standard output", text = [[
 What `ls`, `watch`, `revoke`, `evict` and `check` print for people.]] },
-  check = { title = "`zklock check`: what is wrong, what is to be known",
-    words = { wrong = "exit code 1" }, text = "Under `wrong` (exit code 1), `to be known` and `servers`." },
+  check = { title = "The command: what `zklock check` finds",
+    words = { wrong = "exit code 1" },
+    text = "Under `wrong` (exit code 1), `to be known` and `servers`." },
   install = { title = "Building and installing", text = [[
 What `make`, `make install` and `.ci/install` say.]] },
 }
 
 channels.head = [[
-# Every sentence
-
-What zklock can say, by where you meet it: generated from the sources (`make messages`), so that a search finds it. `<path>` is a place that is
-filled in; `<a|b>` is one of these words. [troubleshooting.md](troubleshooting.md) says what to do.
-]]
+What zklock can say, by where you meet it: generated from the
+sources (`make messages`), so that a search finds it. `<path>` is a place that
+is filled in; `<a|b>` is one of these words.
+[troubleshooting.md](troubleshooting.md) says what to do.]]
 
 -- What stands for an expression that would read badly: by its source, by a
 -- function in it (`f(`), or by its last name.
@@ -254,10 +275,10 @@ channels.places = {
   ["has_tls("] = "<why>", ["has_sasl("] = "<why>", ["node("] = "<node>",
   ["data("] = "<data>", ["holders_of("] = "<n> holders of <path>",
   ["modes.leader"] = "<n>", ["modes.standalone"] = "<n>", ["#alone"] = "<n>",
-  ["last_name"] = "<name>", ["#shown"] = "<n>",
+  ["#shown"] = "<n>",
   data_max = "1000000", SHORTEST = "0.1", LONGEST = "64", MOST = "32",
   LARGEST_CREDENTIAL = "65536", LARGEST_ACL = "16384",
-  ["core_bytes"] = "<n>", ["#value"] = "<n>", ["#list"] = "<n>", value = "<value>",
+  ["#value"] = "<n>", ["#list"] = "<n>",
   ["(int)(claim->length-claim->prefix)"] = "<path>",
   ["claim->path+claim->prefix"] = "<path>", prefix = "<path>",
   ["missing==1and\" is\"or\"s are\""] = "<s are| is>",

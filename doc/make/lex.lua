@@ -1,6 +1,6 @@
---- Tokens of Lua and of C, as far as sentences in them need: names, strings,
--- numbers, and signs.  `{ kind =, text =, value =, line = }`; a string's value is
--- what the program sees.
+--- Tokens of Lua and of C, as far as it takes to find sentences: names,
+-- strings, numbers, signs.  `{ kind =, text =, value =, line = }`; the value of
+-- a string is what the program sees.
 local lex = {}
 
 local escapes = { n = "\n", t = "\t", r = "\r", a = "\a", b = "\b", f = "\f",
@@ -31,9 +31,8 @@ local function close_of(text, at)
   end
 end
 
--- One reader: what all languages here have in common.  `skip(text, at)`: the end
--- of a comment or of what is to be left out; `long(text, at)`: a long string's
--- end and value.
+-- What both languages have in common.  `skip(text, at)`: the end of a comment,
+-- or of what is left out; `long(text, at)`: a long string's end and value.
 local function read(text, skip, long, signs)
   local tokens, at, line = {}, 1, 1
   local function advance(to)

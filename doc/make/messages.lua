@@ -1,13 +1,14 @@
 --- Writes doc/messages.md: every sentence that the library, the command and the
 -- build can say, read from the sources.
 --
---     lua doc/make/messages.lua > doc/messages.md      (make messages)
+--     lua doc/make/messages.lua > doc/messages.md       (make messages)
 --
--- A literal that reads as prose is listed, unless doc/make/channels.lua says why
--- it is none; and what is handed to a channel (errors.misuse, log_notice, …)
--- must be a literal, unless that file says where its words come from.  Anything
--- else is an error here.
-local here = arg and arg[0] and arg[0]:match "^(.*)messages%.lua$" or "doc/make/"
+-- A literal that reads as prose is listed, unless doc/make/channels.lua says
+-- why it is no message; and what is handed to a channel (errors.misuse,
+-- log_notice, …) must be a literal, unless that file says where its words come
+-- from.  Anything else is an error here.
+local here = arg and arg[0] and arg[0]:match "^(.*)messages%.lua$"
+  or "doc/make/"
 package.path = here .. "?.lua;" .. package.path
 local channels = require "channels"
 local lex = require "lex"
@@ -15,15 +16,18 @@ local sentences = require "sentences"
 
 local messages = {}
 
+local root = "." -- of the project
+
 local function read_file(name)
-  local file = assert(io.open(name, "rb"))
+  local file = assert(io.open(root .. "/" .. name, "rb"))
   local text = file:read "*a"
   file:close()
   return text
 end
 
 local function lines_of(command)
-  local pipe, list = assert(io.popen(command)), {}
+  local pipe = assert(io.popen(("cd '%s' && %s"):format(root, command)))
+  local list = {}
   for line in pipe:lines() do list[#list + 1] = line end
   pipe:close()
   table.sort(list)
@@ -71,7 +75,7 @@ local function place(file, sentence, is_said)
     if file:find(rule.file or "") and (not rule.call or call == rule.call)
         and (not rule.text or sentence.text:find(rule.text)) then
       local word = rule.word and (sentence.leading[rule.word] or "*")
-      return rule.group, word or rule.says
+      return rule.group, word or rule.says, rule.before
     end
   end
   error(("%s:%d: no rule of doc/make/channels.lua has a group for %q"):format(
@@ -85,8 +89,8 @@ local function is_the_message(file, sentence)
   return call ~= nil and (names[call] or sentence.index) == sentence.index
 end
 
-local function add(entries, file, line, text, group, code)
-  local prefix = channels.groups[group].prefix or ""
+local function add(entries, file, line, text, group, code, before)
+  local prefix = (channels.groups[group].prefix or "") .. (before or "")
   text = text:gsub("\n", " "):gsub("  +", " ")
   if text:sub(1, #prefix) ~= prefix then text = prefix .. text end
   entries[#entries + 1] = { file = file, line = line, text = text,
@@ -121,8 +125,7 @@ function messages.read_source(file, text, defines, entries, complaints)
       and not excused(channels.no_messages, file, one.text)
     if is_said then
       local is_it = is_the_message(file, one)
-      local group, code = place(file, one, is_it)
-      add(entries, file, one.line, one.text, group, code)
+      add(entries, file, one.line, one.text, place(file, one, is_it))
       if is_it and one.open then said[one.open] = true end
     end
   end
@@ -154,14 +157,14 @@ local function expand(text, variables)
   text = text:gsub("%$%(([%u_]+)%)", "<%1>"):gsub("%$%$(%w+)", "<%1>")
   text = text:gsub("%$%(filter [^()]*%)", "x")
   text = text:gsub("%$%(or [^,()]*,([^()]*)%)", "%1")
-  text = text:gsub("%$%(if [^,()]*,([^,()]*),?[^()]*%)", "%1")
+  text = text:gsub("%$%(if [^,()]*,([^,()]*),([^()]+)%)", "<%1|%2>")
+  text = text:gsub("%$%(if [^,()]*,([^()]*)%)", "%1")
   return (text:gsub("%s+", " "))
 end
 
 local function read_make(file, text, entries)
   text = text:gsub("\\\n%s*", "")
-  local variables = { INSTALL = text:match "\nINSTALL = ([^\n]*)" or "<install>" }
-  for said in text:gmatch "%$%(error (%b())" do error("unexpected " .. said) end
+  local variables = { INSTALL = text:match "\nINSTALL = ([^\n]*)" }
   for at in text:gmatch "%$%(error ()" do
     local whole = text:match("^%b()", at - 7)
     add(entries, file, at, expand(whole:sub(8, -2), variables), "install",
@@ -175,9 +178,11 @@ local function read_make(file, text, entries)
   end
 end
 
---- All entries, of the project whose root is the working directory.
-function messages.collect()
-  local files = lines_of "find lua src bin -name '*.lua' -o -name '*.[ch]' -o -name zklock -type f"
+--- All entries, of the project in this directory, and what is wrong.
+function messages.collect(directory)
+  root = directory or root
+  local files = lines_of("find lua src bin -name '*.lua' -o -name '*.[ch]' "
+    .. "-o -name zklock -type f")
   local entries, complaints = {}, {}
   local c_files = {}
   for _, file in ipairs(files) do
@@ -195,7 +200,22 @@ function messages.collect()
 end
 
 local function quoted(text)
-  return text:find("`", 1, true) and "`` " .. text .. " ``" or "`" .. text .. "`"
+  local has_tick = text:find("`", 1, true)
+  return has_tick and "`` " .. text .. " ``" or "`" .. text .. "`"
+end
+
+-- A paragraph, in lines that are not too long.
+local function wrap(text)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > 140 then
+      lines[#lines + 1] = line
+      line = ""
+    end
+    line = line .. (line == "" and "" or " ") .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
 end
 
 -- The same sentence of several files is one.
@@ -228,7 +248,7 @@ end
 function messages.write(entries)
   local out, list = {}, merged(entries)
   local function line(text) out[#out + 1] = text end
-  line(channels.head)
+  line("# Every sentence\n\n" .. wrap(channels.head) .. "\n")
   for _, group in ipairs(channels.order) do
     local rows, about = {}, channels.groups[group]
     for _, one in ipairs(list) do
@@ -240,7 +260,7 @@ function messages.write(entries)
       end
     end
     table.sort(rows)
-    line("## " .. about.title .. "\n\n" .. about.text .. "\n")
+    line("## " .. about.title .. "\n\n" .. wrap(about.text) .. "\n")
     for _, row in ipairs(rows) do line(row) end
     line ""
   end

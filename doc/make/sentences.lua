@@ -1,6 +1,5 @@
---- Sentences: what a source can say.  Each string literal that reads as prose,
--- with what is joined to it, what fills its places, and the call that it is an
--- argument of.
+--- Sentences: what a source can say.  Each string literal, with what is joined
+-- to it, what fills its places, and the call that it is an argument of.
 local sentences = {}
 
 -- Expressions.
@@ -24,8 +23,8 @@ local function operand_end(tokens, at)
   local depth, i = 0, at
   while tokens[i] do
     local text = tokens[i].kind ~= "string" and tokens[i].text or ""
-    if depth == 0 and i > at and (ends[text] or text == ".." or closers[text])
-    then
+    if depth == 0 and i > at
+        and (ends[text] or text == ".." or closers[text]) then
       return i
     end
     -- Two names or values beside each other: the next statement.
@@ -87,36 +86,43 @@ local function source_of(part)
   return table.concat(words)
 end
 
+local chooses = { ["and"] = true, ["or"] = true, ["?"] = true, [":"] = true }
+
+-- How deep the token behind this one is, if this one is at `depth`.
+local function deeper(depth, token)
+  if token.kind == "string" then return depth end
+  return depth + (openers[token.text] and 1 or 0)
+    - (closers[token.text] and 1 or 0)
+end
+
 -- The words between which an expression chooses: `cond and "a" or "b"`, `? :`.
 -- (And the last name of it; of several, of the first.)
 local function choices_of(part)
   local choices, depth, name, settled = {}, 0, nil, false
   for i, token in ipairs(part) do
-    local text = token.kind ~= "string" and token.text or ""
-    if openers[text] then depth = depth + 1 end
-    if closers[text] then depth = depth - 1 end
+    depth = deeper(depth, token)
     local before = part[i - 1] and part[i - 1].text
-    if depth == 0 and text == "or" and name then settled = true end
-    if token.kind == "string" and depth == 0
-        and (before == "and" or before == "or" or before == "?"
-          or before == ":") then
-      choices[#choices + 1] = token.value
-    elseif token.kind == "name" and not settled and not ends[text] then
-      if not is_sign(part[i + 1], "(") or not name then name = token.text end
+    if token.kind == "string" then
+      if depth == 0 and chooses[before] then choices[#choices + 1] = token.value
+      end
+    elseif depth == 0 and token.text == "or" then
+      settled = name ~= nil
+    elseif token.kind == "name" and not settled and not ends[token.text]
+        and (not name or not is_sign(part[i + 1], "(")) then
+      name = token.text
     end
   end
   return choices, name
 end
 
--- What stands for an expression: what `known` has for its source, for a function
--- that it calls (`"f("`) or for its last name; else its alternatives; else that
--- name.
+-- What stands for an expression: what `known` has for its source, for a
+-- function that it calls (`"f("`) or for its last name; else its alternatives;
+-- else that name.
 local function place_of(part, known)
   local source = source_of(part)
   if known[source] then return known[source] end
   for i, token in ipairs(part) do
-    local called = token.kind == "name" and is_sign(part[i + 1], "(")
-      and known[token.text .. "("]
+    local called = is_sign(part[i + 1], "(") and known[token.text .. "("]
     if called then return called end
   end
   if #part == 1 and part[1].kind == "string" then return part[1].value end
@@ -147,10 +153,11 @@ end
 local function chain_at(tokens, at, is_c, defines)
   local first, last, texts, others = at, at, {}, {}
   if is_c then
-    while tokens[last + 1] and (tokens[last + 1].kind == "string"
-        or tokens[last + 1].kind == "name" and defines[tokens[last + 1].text]) do
-      last = last + 1
+    local function goes_on(token)
+      return token and (token.kind == "string"
+        or token.kind == "name" and defines[token.text])
     end
+    while goes_on(tokens[last + 1]) do last = last + 1 end
     for i = first, last do
       texts[#texts + 1] = tokens[i].value or defines[tokens[i].text]
     end
@@ -176,41 +183,44 @@ local function chain_at(tokens, at, is_c, defines)
   return first, last, table.concat(texts), others
 end
 
+-- The name that ends at `at`, with what stands before its dots and colons.
+local function name_to(tokens, at)
+  local from = at
+  while tokens[from - 2] and tokens[from - 1].text:find "^[.:]$"
+    and tokens[from - 2].kind == "name" do from = from - 2 end
+  return source_of(slice(tokens, from, at)), from
+end
+
+local function may_be_called(token)
+  return token ~= nil and token.kind == "name" and not ends[token.text]
+end
+
+local borders = { [";"] = true, ["function"] = true, ["return"] = true,
+  ["then"] = true, ["do"] = true, ["{"] = true }
+
 -- The call that the expression from `first` on is an argument of: its name as
 -- it is written, the arguments before it, and where those begin.  Parentheses
 -- that only group are gone through.
 local function call_around(tokens, first)
   local depth, i = 0, first - 1
   while tokens[i] do
-    local token = tokens[i]
-    local text = token.kind ~= "string" and token.text or ""
-    if closers[text] then depth = depth + 1 end
-    if openers[text] then
-      local named = text == "(" and tokens[i - 1] and tokens[i - 1].kind == "name"
-      if depth == 0 and named and not ends[tokens[i - 1].text] then
-        local from = i - 1
-        while tokens[from - 2] and tokens[from - 1].text:find "^[.:]$"
-          and tokens[from - 2].kind == "name" do from = from - 2 end
-        return source_of(slice(tokens, from, i - 1)), i
-      end
-      if depth == 0 and text == "{" then return nil end
-      if depth > 0 then depth = depth - 1 end
-    elseif depth == 0 and (text == ";" or text == "function"
-        or text == "return" or text == "then" or text == "do") then
+    local text = tokens[i].kind ~= "string" and tokens[i].text or ""
+    if depth == 0 and text == "(" and may_be_called(tokens[i - 1]) then
+      return (name_to(tokens, i - 1)), i
+    elseif depth == 0 and borders[text] then
       return nil
     end
+    -- (A parenthesis that only groups leaves the depth as it is.)
+    depth = math.max(0, depth + (closers[text] and 1 or 0)
+      - (openers[text] and 1 or 0))
     i = i - 1
   end
 end
 
 -- `f "text"`: the name of what is called without parentheses.
 local function bare_call(tokens, first)
-  local before = tokens[first - 1]
-  if not before or before.kind ~= "name" or ends[before.text] then return nil end
-  local from = first - 1
-  while tokens[from - 2] and tokens[from - 1].text:find "^[.:]$"
-    and tokens[from - 2].kind == "name" do from = from - 2 end
-  return source_of(slice(tokens, from, first - 1))
+  if not may_be_called(tokens[first - 1]) then return nil end
+  return (name_to(tokens, first - 1))
 end
 
 local function index_of(list, token)
@@ -233,8 +243,8 @@ local function given_to(tokens, last, list, index)
 end
 
 --- Every literal of a source, joined: `{ text =, line =, call =, open =,
--- index =, leading = }`.  `open`: where the arguments of that call begin; `index`:
--- which of them it is in; `leading`: those before it, where they are literals.
+-- index =, leading = }`.  `open`: where the arguments of that call begin;
+-- `index`: which of them it is in; `leading`: what is before, if literals.
 function sentences.read(tokens, is_c, defines, known)
   local found, at = {}, 1
   while tokens[at] do
@@ -262,25 +272,25 @@ function sentences.read(tokens, is_c, defines, known)
   return found
 end
 
+-- Is the name at `at` called there, rather than defined or declared?
+local function is_called(tokens, at)
+  if not is_sign(tokens[at + 1], "(") then return false end
+  local before = tokens[select(2, name_to(tokens, at)) - 1]
+  return before == nil or before.text ~= "function"
+    and (before.kind ~= "name" or ends[before.text] == true)
+end
+
 --- Every call of a function of these names (`{ name → which argument is the
--- message }`): `{ call =, line =, message =, open = }`; the message as tokens.
+-- message }`): `{ call =, whole =, line =, open =, message = }`; the message as
+-- tokens, `whole` with what stands before dots.
 function sentences.calls(tokens, names)
   local found = {}
   for i, token in ipairs(tokens) do
-    if token.kind == "name" and names[token.text]
-        and is_sign(tokens[i + 1], "(") and tokens[i - 1]
-        and tokens[i - 1].text ~= "function"
-        and not (tokens[i - 1].kind == "name"
-          and tokens[i - 1].text ~= "return") then
-      local from = i
-      while tokens[from - 2] and tokens[from - 1].text:find "^[.:]$"
-        and tokens[from - 2].kind == "name" do from = from - 2 end
-      if not tokens[from - 1] or tokens[from - 1].text ~= "function" then
-        local list = sentences.arguments(tokens, i + 1)
-        found[#found + 1] = { call = token.text, line = token.line, open = i + 1,
-          whole = source_of(slice(tokens, from, i)),
-          message = list[names[token.text]] or {} }
-      end
+    local index = token.kind == "name" and names[token.text]
+    if index and is_called(tokens, i) then
+      found[#found + 1] = { call = token.text, line = token.line, open = i + 1,
+        whole = (name_to(tokens, i)),
+        message = sentences.arguments(tokens, i + 1)[index] or {} }
     end
   end
   return found

@@ -205,10 +205,10 @@ function Guard:verify()
   local done, _, message, word = guards.refuse(self)
   if done then return nil, message, word end
   if code == "disconnected" then
-    return errors.refusal(code, "no server could be asked about the hold of %s",
-      self.path)
+    return errors.refusal("disconnected", "no server could be asked about the "
+      .. "hold of %s%s", self.path, reasons.last_error(wait.engine))
   elseif code == "closed" then
-    return errors.refusal(code, "the session of the hold of %s was closed",
+    return errors.refusal("closed", "the session of the hold of %s was closed",
       self.path)
   elseif code == "auth" or code == "invalid" then
     return reasons.of_question(wait, "whether we hold", self.path)

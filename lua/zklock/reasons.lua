@@ -86,22 +86,25 @@ function reasons.of_wait(path, request, wait)
 end
 
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
+reasons.last_error = last_error
 
 --- Why a vigil ended without being met: `what` was waited for, of a path that
 -- this names, too.
 function reasons.of_vigil(engine, code, reason, what, timeout)
   timeout = timeout or 0
   if code == "timeout" then
-    return refusal(code, "timed out after %s waiting for %s",
+    return refusal("timeout", "timed out after %s waiting for %s",
       errors.seconds(timeout), what)
   elseif code == "cancelled" then
-    return refusal(code, "the wait for %s was cancelled", what)
+    return refusal("cancelled", "the wait for %s was cancelled", what)
   elseif code == "closed" then
-    return refusal(code, "the session was closed while waiting for %s", what)
+    return refusal("closed", "the session was closed while waiting for %s",
+      what)
   elseif code == "disconnected" then
-    return refusal(code, "no server of %s answered%s, waiting for %s%s",
-      engine.hosts, timeout > 0 and " within " .. errors.seconds(timeout) or "",
-      what, last_error(engine))
+    return refusal("disconnected", "no server of %s answered%s, waiting for "
+      .. "%s%s", engine.hosts,
+      timeout > 0 and " within " .. errors.seconds(timeout) or "", what,
+      last_error(engine))
   end
   return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s",
     what, reason or code)
@@ -121,7 +124,8 @@ end
 -- told with its full path, as the servers know it.
 function reasons.of_question(wait, what, path)
   if wait.code == "disconnected" then
-    return refusal("disconnected", "no server could be asked %s %s", what, path)
+    return refusal("disconnected", "no server could be asked %s %s%s", what,
+      path, last_error(wait.engine))
   elseif wait.code == "closed" then
     return refusal("closed", "the session was closed while it asked %s %s",
       what, path)
@@ -137,7 +141,7 @@ function reasons.of_request(wait, who, path)
       .. "let go", who, path)
   elseif wait.code == "disconnected" then
     return refusal("disconnected", "no server could be asked to tell %s %s to "
-      .. "let go", who, path)
+      .. "let go%s", who, path, last_error(wait.engine))
   end
   return refusal(wait.code, "ZooKeeper refused to ask %s %s%s to let go: %s",
     who, wait.engine.chroot, path, wait.reason or wait.code)
@@ -150,7 +154,8 @@ function reasons.of_order(wait, what, path)
     return refusal("closed", "the session was closed before a server "
       .. "confirmed %s %s", what, path)
   elseif wait.code == "disconnected" then
-    return refusal("disconnected", "no server has confirmed %s %s", what, path)
+    return refusal("disconnected", "no server has confirmed %s %s, though it "
+      .. "may have been done%s", what, path, last_error(wait.engine))
   end
   return refusal(wait.code, "ZooKeeper refused %s %s%s: %s", what,
     wait.engine.chroot, path, wait.reason or wait.code)
@@ -162,13 +167,14 @@ function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   return function()
     if code == "auth" then
-      return refusal("auth", "ZooKeeper at %s refused our authentication: our "
-        .. "credentials are not accepted", hosts)
-    elseif code == "disconnected" then
-      return refusal(code, "no host of %s has an address%s", hosts, last)
-    elseif code == "closed" then
-      return refusal(code, "the session was closed while it connected to %s",
+      return refusal("auth", "ZooKeeper at %s does not accept our credentials",
         hosts)
+    elseif code == "disconnected" then
+      return refusal("disconnected", "no host of %s has an address%s", hosts,
+        last)
+    elseif code == "closed" then
+      return refusal("closed", "the session was closed while it connected to "
+        .. "%s", hosts)
     end
     return refusal("disconnected", "no server of %s answered within %s%s",
       hosts, errors.seconds(timeout), last)

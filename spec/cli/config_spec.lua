@@ -115,7 +115,7 @@ describe("The command's settings #layer", function()
     ["hosts"] = ":2: this is no line 'key = value'",
     ["= 1"] = ":2: there is no setting \"\"",
     ["hosts ="] = ":2: hosts has no value",
-    ["hosts = a:b"] = ":2: hosts: it has a bad port",
+    ["hosts = a:b"] = ":2: hosts: it has a port that is no number",
     ["chroot = app"] = ":2: chroot: \"app\" must be absolute",
     ["session_timeout = soon"] = ":2: session_timeout: \"soon\" is no time",
     ["connect_timeout = -1"] = ":2: connect_timeout: \"%-1\" is no time",
@@ -143,7 +143,7 @@ describe("The command's settings #layer", function()
   end)
 
   it("are misuse where an option is mistaken", function()
-    refuses(64, "%-%-hosts: it has a bad port", { "-H", "a:b" })
+    refuses(64, "%-%-hosts: it has a port that is no number", { "-H", "a:b" })
     refuses(64, "%-%-session%-timeout: \"x\"", { "--session-timeout", "x" })
     refuses(64, "%-%-acl: \"x\" is none", { "--acl", "x" })
     refuses(64, "%-%-chroot: the hosts have a chroot already, /a %(%-%-hosts%)",

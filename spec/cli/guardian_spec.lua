@@ -51,7 +51,7 @@ describe("A command whose lock is lost", function()
     delete_node(path)
     assert.equal(76, it:wait())
     assert.is_false(processes.is_alive(pid))
-    assert.truthy(it:err():find "it did not end in time: it is killed")
+    assert.truthy(it:err():find "the command did not end in time: it is killed")
   end)
 
   for _, grace in ipairs { "60", "1000000d" } do

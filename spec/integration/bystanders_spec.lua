@@ -116,8 +116,8 @@ describe("A node that no session owns #once", function()
       assert.equal("timeout", code)
       assert.truthy(message:find("(1 ahead of us", 1, true), message)
     end
-    assert.same({ ("warn: passes over (%s/x-lock-0000000000): no session owns "
-      .. "it, so it is no contender"):format(path) }, lines)
+    assert.same({ ("warn: a node is passed over (%s/x-lock-0000000000): no "
+      .. "session owns it, so it is no contender"):format(path) }, lines)
     local list = session:contenders(path)
     assert.equal("0x0", list[1].session)
     assert.is_false(list[1].holds)
@@ -195,8 +195,8 @@ describe("A node that no session owns #once", function()
       }
       local mutex = session:mutex(path, { fair = false })
       assert.equal("timeout", select(3, mutex:acquire(0.3)))
-      assert.same({ ("warn: cannot have (%s/holder): no session owns it, so it "
-        .. "stays until somebody deletes it"):format(path) }, lines)
+      assert.same({ ("warn: cannot take the lock (%s/holder): no session owns "
+        .. "it, so it stays until somebody deletes it"):format(path) }, lines)
       support.zk():delete(path .. "/holder")
       assert(mutex:acquire(30)):release { wait = true }
     end)

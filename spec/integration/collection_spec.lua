@@ -26,7 +26,8 @@ describe("The collector", function()
     support.wait_for_queue(path, 0)
     session:step()
     assert.same({ "warn: a guard of " .. path
-      .. " was collected without release; it is released" }, lines)
+      .. " was collected without release, which ends its hold: keep the guard, "
+      .. "and release it" }, lines)
   end)
 
   it("is not needed for a coroutine that dies of an error in with_lock",

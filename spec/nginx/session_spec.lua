@@ -359,7 +359,7 @@ describe("zklock.ngx.session", function()
     assert.are.equal("fine", server:must("/ids?path=" .. path))
     assert.are.equal("held", server:must("/callback?path=" .. path))
     assert.truthy(server:complaints():find(
-      "zklock: no wake-up, but a look every 50 ms: on purpose", 1, true))
+      "so it looks for events every 50 ms: on purpose", 1, true))
     local old = server:workers()
     server:signal "HUP"
     nginx.await_end(old)

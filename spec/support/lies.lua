@@ -382,7 +382,7 @@ end, ends = "timeout|disconnected|invalid" }
 
 local function wrong_list(what, change, words, group)
   once_and_always { it = what, on = "list", tell = lists(change),
-    logs = "told what cannot be: a list " .. words, group = group }
+    logs = "that cannot be true: a list " .. words, group = group }
 end
 
 add { it = "an empty list, once", on = "list", times = 1, ends = "granted",
@@ -456,11 +456,11 @@ for _, field in ipairs { "children", "bytes" } do -- (the list has an order)
   local at = field == "children" and CHILDREN or LENGTH
   lies_to_tools { it = "less than no " .. field, on = "exists", lock = "look",
     tell = counts(at, int(-1)), ends = "disconnected", again = "disconnected",
-    logs = "told what cannot be: a node of less than nothing" }
+    logs = "that cannot be true: a node of less than nothing" }
   lies_to_tools { it = "less than no " .. field .. " of what is stamped",
     on = "set", lock = "change", tell = counts(at, int(-1)),
     ends = "disconnected", again = "disconnected|granted", -- or it is back
-    logs = "told what cannot be: a node of less than nothing" }
+    logs = "that cannot be true: a node of less than nothing" }
 end
 lies_to_tools { it = "two billion children", on = "exists", lock = "look",
   tell = counts(CHILDREN, int(0x7fffffff)), ends = "granted",
@@ -473,7 +473,7 @@ lies_to_tools { it = "more children than were counted", on = "list",
 for _, name in ipairs { "", "a/b", "x-lock-0000000001" } do
   lies_to_tools { it = ('a child called "%s" that is none'):format(name),
     on = "list", lock = "look", ends = "granted", again = "disconnected",
-    logs = "told what cannot be: a list with a name "
+    logs = "that cannot be true: a list with a name "
       .. (name:find "lock" and "twice" or "that is none"),
     tell = lists(function(names) names[#names + 1] = name end) }
 end
@@ -661,7 +661,7 @@ again_and_again { it = "an exchange, and no lie", tell = function(h)
   return reply(h)
 end }
 
-local NEITHER = "told what cannot be: an exchange that is neither done nor "
+local NEITHER = "that cannot be true: an exchange that is neither done nor "
   .. "refused"
 
 local function half_done(what, body)

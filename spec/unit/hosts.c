@@ -52,11 +52,18 @@ TEST("are refused with the element and the fault") {
   static const char *const rows[][2] = {
       {"", "has an empty element (element 1 of '')"},
       {"a,,b", "has an empty element (element 2 of 'a,,b')"},
-      {"a:", "has a bad port (element 1 of 'a:')"},
-      {"a:0", "has a bad port (element 1 of 'a:0')"},
-      {"a:65536", "has a bad port (element 1 of 'a:65536')"},
-      {"a:000081", "has a bad port (element 1 of 'a:000081')"},
-      {"b,[::1]:x", "has a bad port (element 2 of 'b,[::1]:x')"},
+      {"a:",
+       "has a port that is no number from 1 to 65535 (element 1 of 'a:')"},
+      {"a:0",
+       "has a port that is no number from 1 to 65535 (element 1 of 'a:0')"},
+      {"a:65536",
+       "has a port that is no number from 1 to 65535 (element 1 of 'a:65536')"},
+      {"a:000081",
+       "has a port that is no number from 1 to 65535 (element 1 of "
+       "'a:000081')"},
+      {"b,[::1]:x",
+       "has a port that is no number from 1 to 65535 (element 2 of "
+       "'b,[::1]:x')"},
       {"[::1", "has a '[' without ']' (element 1 of '[::1')"},
       {"::1", "has an IPv6 address that is not in '[…]' (element 1 of '::1')"},
       {"a b",

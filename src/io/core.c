@@ -46,9 +46,10 @@ static void client_error(void *self, const char *server, const char *error) {
 }
 
 static void notify_state(struct core *core, enum session_state state) {
-  char text[80];
+  char text[120];
   if (state == SESSION_EXPIRED) {
-    snprintf(text, sizeof text, "the session 0x%llx has expired",
+    snprintf(text, sizeof text,
+             "the session 0x%llx has expired: what it held is lost",
              (unsigned long long)core->session_id);
     log_notice(&core->log, "warn", text);
   } else if (state == SESSION_CONNECTED &&

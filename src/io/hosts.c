@@ -27,6 +27,8 @@ static bool may_be_in_name(unsigned char c) {
   return c > ' ' && c < 0x7f && c != '[' && c != ']';
 }
 
+#define BAD_PORT "a port that is no number from 1 to 65535"
+
 /* `host`, `host:port`, `[v6]`, `[v6]:port`; what is wrong, or NULL. */
 static const char *parse_host(struct host *host, const char *from,
                               const char *to) {
@@ -43,7 +45,7 @@ static const char *parse_host(struct host *host, const char *from,
     from++;
     to = port ? to : close;
     if (port) {
-      if (!parse_port(host, port, to)) return "a bad port";
+      if (!parse_port(host, port, to)) return BAD_PORT;
       to = close;
     }
   } else {
@@ -51,7 +53,7 @@ static const char *parse_host(struct host *host, const char *from,
     if (colon) {
       if (memchr(colon + 1, ':', (size_t)(to - colon - 1)))
         return "an IPv6 address that is not in '[…]'";
-      if (!parse_port(host, colon + 1, to)) return "a bad port";
+      if (!parse_port(host, colon + 1, to)) return BAD_PORT;
       port = colon + 1;
       to = colon;
     }

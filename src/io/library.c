@@ -147,7 +147,8 @@ static void tell_doubt(struct library *l, const char *doubt) {
   pthread_mutex_lock(&l->inbox.lock);
   memcpy(address, l->inbox.greeting.address, sizeof address);
   pthread_mutex_unlock(&l->inbox.lock);
-  snprintf(text, sizeof text, "it has told what cannot be: %s", doubt);
+  snprintf(text, sizeof text, "it has sent an answer that cannot be true: %s",
+           doubt);
   handle_tell_error(l, address, text);
 }
 

@@ -107,9 +107,10 @@ static int share_gc(lua_State *L) {
     give_back(share, false);
     if (core_has_turns(share->core)) core_nudge(share->core);
     if (held && claim->shares == 0 && !share->core->closed) {
-      char text[PATH_MAX_BYTES + 80];
+      char text[PATH_MAX_BYTES + 120];
       snprintf(text, sizeof text,
-               "a guard of %.*s was collected without release; it is released",
+               "a guard of %.*s was collected without release, which ends its "
+               "hold: keep the guard, and release it",
                (int)(claim->length - claim->prefix),
                claim->path + claim->prefix);
       log_say(&share->core->log, "warn", text);

@@ -58,7 +58,7 @@ static bool add(struct bystanders *all, struct watches *watches,
   watch_want(&b->watcher, watches, name); /* (there is such a watch) */
   b->next = all->first;
   all->first = b;
-  watch_say(&b->watcher, "passes over", REASON_UNOWNED);
+  watch_say(&b->watcher, "a node is passed over", REASON_UNOWNED);
   return true;
 }
 

@@ -85,7 +85,8 @@ static void seen_while_leaving(struct contender *c, bool ours,
 static void tell_of_nobody(const struct contender *c,
                            const struct reply *reply) {
   if (reply->owner == 0)
-    wire_trouble(contender_wire(c), "cannot have", c->path, REASON_STAYS);
+    wire_trouble(contender_wire(c), "cannot take the lock", c->path,
+                 REASON_STAYS);
 }
 
 static void seen_while_queued(struct contender *c, bool ours,

@@ -13,7 +13,7 @@ function convert.seconds(text)
   local digits, unit = text:match "^(%d*%.?%d*)([smhd]?)$"
   local number = digits and tonumber(digits)
   if not number then
-    return nil, quote(text) .. " is no time: 30, 1.5, 10m, 1h, 2d"
+    return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
   return number * units[unit]
 end

@@ -11,7 +11,9 @@ local once = {}
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
   if is_due ~= nil then return is_due, age end
-  if code == "lost" then exit.fail("lost", "%s was lost", guard.path) end
+  if code == "lost" then
+    exit.fail("lost", "the hold of %s was lost", guard.path)
+  end
   exit.refuse(age, code)
 end
 
@@ -19,7 +21,8 @@ end
 function once.note(session, guard, data)
   local ok, message = books.note(session, guard, data)
   if not ok then
-    talk.say("the run could not be noted: %s", talk.bare(message))
+    talk.say("the run could not be noted, so the next one is not spared: %s",
+      talk.bare(message))
   end
 end
 

@@ -79,7 +79,7 @@ function on.ending(self, why)
 end
 
 function on.killing(self)
-  talk.say("it did not end in time: it is killed")
+  talk.say("the command did not end in time: it is killed")
 end
 
 function on.exited(self, code)
@@ -214,7 +214,8 @@ function Run:is_due(guard)
   local is_due, age = once.is_due(self.session, guard, period)
   if is_due then return true end
   if self.request.verbose then
-    talk.say("not due: the last successful run ended %.0f s before", age)
+    talk.say("not due: the last successful run ended %.0f s before we asked "
+      .. "for the lock", age)
   end
   self:conclude { code = exit.codes.ok }
   return false

@@ -61,7 +61,8 @@ local function judge_session(session, problem, remark)
   end
   if session.round_trip.median > session.timeout / 40 then
     problem("an answer takes %g s, more than a fortieth of the session "
-      .. "timeout: leases are shorter than they might be",
+      .. "timeout: leases are shorter than they might be, and a longer session "
+      .. "timeout helps",
       session.round_trip.median)
   end
 end

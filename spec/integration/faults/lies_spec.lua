@@ -83,7 +83,7 @@ local function ask(session)
   session:close()
 end
 local function log(_, message)
-  if message:find "what cannot be" then say("log", message) end
+  if message:find "that cannot be true" then say("log", message) end
 end
 local session, _, code = zklock.connect("127.0.0.1:" .. port, {
   log = log, session_timeout = tonumber(timeout),

@@ -1,0 +1,67 @@
+--- Sayings: the entries of doc/messages.md, and whether one of them is what a
+-- text is, or begins with.  A place, `<path>`, may be any text.
+local proofs = require "support.proofs"
+
+local sayings = {}
+
+local function escape(text) return (text:gsub("%p", "%%%0")) end
+
+-- So many letters must be the sentence's own, or places could be anything.
+local ENOUGH = 8
+
+local function letters(text) return #text:gsub("^zklock", ""):gsub("%A", "") end
+
+-- Patterns of the sentence, and of all that it may be cut to behind a word.
+local function patterns_of(said)
+  local pattern, own, list = "^", "", {}
+  for literal, place in (said .. "<>"):gmatch "([^<]*)(<?[^>]*>?)" do
+    for word in literal:gmatch "%s*[^%s]*" do
+      if letters(own .. word) >= ENOUGH then
+        list[#list + 1] = pattern .. escape(word:gsub("%p$", "")) .. "%p?%s*$"
+      end
+      pattern, own = pattern .. escape(word), own .. word
+    end
+    if place ~= "" and place ~= "<>" then
+      -- (A text that ends in a place has not much of it.)
+      if letters(own) >= ENOUGH then
+        list[#list + 1] = pattern .. "%S*%s?%S*%s*$"
+      end
+      pattern = pattern .. ".-"
+    end
+  end
+  return { whole = pattern .. "$", cut = list }
+end
+
+--- `{ { text =, about =, whole =, cut = }, … }`: a sentence, what is said of
+-- it, and its patterns.
+function sayings.read(text)
+  local list = {}
+  for line in text:gmatch "[^\n]+" do
+    local said, about = line:match "^%- `` (.-) ``(.*)$"
+    if not said then said, about = line:match "^%- `(.-)`(.*)$" end
+    if said then
+      local entry = patterns_of(said)
+      entry.text, entry.about = said, about
+      list[#list + 1] = entry
+    end
+  end
+  return list
+end
+
+function sayings.all()
+  return sayings.read(assert(proofs.read "doc/messages.md"))
+end
+
+--- The first entry that this text is; or, of a part of one, that it begins.
+function sayings.find(list, text, is_part)
+  for _, entry in ipairs(list) do
+    if text:find(entry.whole) then return entry end
+  end
+  for _, entry in ipairs(is_part and list or {}) do
+    for _, pattern in ipairs(entry.cut) do
+      if text:find(pattern) then return entry end
+    end
+  end
+end
+
+return sayings

@@ -1,0 +1,134 @@
+-- doc/messages.md has every sentence: is it what the sources say now, and does
+-- it have what the tests expect of the library?
+local proofs = require "support.proofs"
+local sayings = require "support.sayings"
+
+local root = os.getenv "SPEC_ROOT" or "."
+local DIRECTORY = root .. "/doc/make/"
+
+local saved = package.path
+package.path = DIRECTORY .. "?.lua;" .. saved
+local lex = require "lex"
+local messages = require "messages"
+local sentences = require "sentences"
+package.path = saved
+
+-- What a made-up source says, and what is wrong with it.
+local function read(file, text)
+  local entries, complaints = {}, {}
+  messages.read_source(file, text, {}, entries, complaints)
+  return entries, complaints
+end
+
+local function files()
+  local list = {}
+  local pipe = assert(io.popen(("find '%s/spec' -name '*.lua'"):format(root)))
+  for name in pipe:lines() do list[#list + 1] = name end
+  pipe:close()
+  table.sort(list)
+  return list
+end
+
+-- What a test expects, of a pattern as well: with an X for what may be there.
+local function plain(text)
+  return (text:gsub("^%^", ""):gsub("%$$", ""):gsub("<[^>]*>", "X")
+    :gsub("%[^?[^%]]*%]", "X"):gsub("[.%%][%wS]?[*+-]", "X")
+    :gsub("%%(%p)", "%1"))
+end
+
+-- Every sentence in the specs that begins with the library's name.
+local function expected()
+  local list = {}
+  for _, name in ipairs(files()) do
+    local file = assert(io.open(name, "rb"))
+    local tokens = lex.lua(file:read "*a")
+    file:close()
+    for _, one in ipairs(sentences.read(tokens, false, {}, {})) do
+      if one.text:find "^%^?zklock: %S+ %S+ %S"
+          and not name:find "messages_spec" then
+        list[#list + 1] = { where = name .. ":" .. one.line,
+          text = plain(one.text) }
+      end
+    end
+  end
+  return list
+end
+
+-- What the system says, and what stands behind a name as its own entry.
+local function is_known(list, text)
+  return text:find "No such file or directory" ~= nil
+    or sayings.find(list, text, true) ~= nil
+    or sayings.find(list, text:gsub("^zklock: %S+ ", ""), true) ~= nil
+end
+
+describe("The list of messages #once #layer", function()
+  it("is what the sources say", function()
+    local entries, complaints = messages.collect(root)
+    assert.equal("", table.concat(complaints, "\n"))
+    assert.is_true(messages.write(entries) == proofs.read "doc/messages.md",
+      "doc/messages.md is not what the sources say: make messages")
+  end)
+
+  it("has what the other specs expect", function()
+    local list, missing, texts = sayings.all(), {}, expected()
+    for _, one in ipairs(texts) do
+      if not is_known(list, one.text) then
+        missing[#missing + 1] = one.where .. ": " .. one.text
+      end
+    end
+    assert.is_true(#texts > 80, #texts)
+    assert.equal("", table.concat(missing, "\n"))
+  end)
+
+  it("would miss a sentence that is not there", function()
+    local text = proofs.read "doc/messages.md"
+    local known = "zklock: the wait for /locks/x was cancelled"
+    assert.truthy(sayings.find(sayings.all(), known))
+    local without = sayings.read((text:gsub("[^\n]*cancelled`[^\n]*\n", "")))
+    assert.is_nil(sayings.find(without, known, true))
+    for _, wrong in ipairs { "zklock: the wait for /locks/x was canceled",
+      "zklock: it rains", "zklock: no server could be found" } do
+      assert.is_false(is_known(sayings.all(), wrong), wrong)
+    end
+  end)
+
+  it("joins what is one sentence, and shows what fills its places", function()
+    local entries = read("lua/zklock/x.lua", [==[
+      if x then misuse("%s is no " .. "good %s, got %q", name, what, text) end
+      return nil, refusal("timeout", ("too " .. kind .. " late: %g s")
+        :format(errors.seconds(s)))
+    ]==])
+    assert.equal("zklock: <name> is no good <what>, got \"<text>\"",
+      entries[1].text)
+    assert.equal("misuse", entries[1].group)
+    assert.equal("zklock: too <kind> late: <time> s", entries[2].text)
+    assert.equal("timeout", entries[2].code)
+    entries = read("src/io/x.c", [==[
+      snprintf(text, sizeof text, "it is %s of %lld " /* both */
+               "bytes", word, (long long)size);
+    ]==])
+    assert.equal("it is <word> of <size> bytes", entries[1].text)
+  end)
+
+  it("refuses what it cannot see", function()
+    local function complains(file, text)
+      local _, complaints = read(file, text)
+      return #complaints == 1 and complaints[1]
+    end
+    assert.matches("x.lua:1: misuse is given text",
+      complains("lua/zklock/x.lua", "misuse(text)"))
+    assert.matches("refusal is given why%(%)",
+      complains("lua/zklock/x.lua", "return refusal('busy', why(), x)"))
+    assert.matches("fail is given \"%%s\"",
+      complains("lua/zklock/cli/x.lua", 'exit.fail("lost", "%s", it)'))
+    assert.matches("log_notice is given text",
+      complains("src/io/x.c", 'void f(void) { log_notice(l, "warn", text); }'))
+    assert.is_false(complains("lua/zklock/x.lua", "misuse 'it is not so'"))
+    assert.is_false(complains("src/io/x.c", 'f(log_say(l, "warn", "is so"));'))
+    -- A definition is no call.
+    assert.is_false(complains("src/io/x.c",
+      "void log_say(struct log *log, const char *level, const char *text) {}"))
+    assert.is_false(complains("lua/zklock/x.lua",
+      "function errors.misuse(format, ...) end"))
+  end)
+end)

@@ -77,6 +77,21 @@ describe("The links of the pages #once #layer", function()
       fault("README.md", "Makefile#one", reads))
   end)
 
+  it("lead from doc/README.md to every page of doc/", function()
+    local index, listed, missing = "doc/README.md", {}, {}
+    for _, link in ipairs(links.of(assert(read(index)))) do
+      local path = link.target:match "^[^#]*"
+      listed[links.resolve(index, path) or ""] = true
+    end
+    for _, page in ipairs(pages()) do
+      if page:find "^doc/[^/]+%.md$" and page ~= index and not listed[page] then
+        missing[#missing + 1] = page
+      end
+    end
+    assert.equal("", table.concat(missing, "\n"))
+    assert.is_true(listed["doc/api.md"])
+  end)
+
   it("are found where they are, and not in code", function()
     local found = {}
     for i, link in ipairs(links.of([=[

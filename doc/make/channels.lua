@@ -62,6 +62,12 @@ channels.no_messages = {
   { "cli/completion%.lua$", nil, "scripts for shells" },
   { "cli/bash_words%.lua$", nil, "scripts for shells" },
   { "cli/complete%.lua$", nil, "what completion asks" },
+  { "ngx/page%.lua$", nil, "the page for operators" },
+  { "ngx/html%.lua$", nil, "the page for operators" },
+  { "ngx/board%.lua$", nil, "the page for operators" },
+  { "zklock/metrics%.lua$", "^#", "the format of metrics" },
+  { "zklock/metrics%.lua$", "^<name>", "the format of metrics" },
+  { "zklock/metrics%.lua$", "^connecting connected", "a set of words" },
   { "cli/keeper%.lua$", nil, "lines to the guardian" },
   { "guardian/guardian%.c$", "^%l+ <[^>]*>%s*$", "lines of the guardian" },
   { "guardian/guardian%.c$", "<problem>", "the system's words" },
@@ -118,6 +124,8 @@ channels.rules = {
   { call = "report", word = 1, group = "log" },
   { file = "callbacks%.lua$", says = "error", group = "log" },
   { file = "ngx/", group = "nginx" },
+  { file = "zklock/metrics%.lua$", text = "^%u", group = "metrics" },
+  { file = "zklock/metrics%.lua$", text = "%.$", group = "metrics" },
   { call = "describe", group = "described" },
   { file = "session%.lua$", text = "^of process", group = "described" },
   { file = "init%.lua$", text = "^zklock <version>", group = "described" },
@@ -187,9 +195,9 @@ local exit_codes = { gone = "exit code 1", usage = "exit code 64",
   configuration = "exit code 78" }
 
 channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
-  "connection", "log", "nginx", "faults", "names", "described", "core",
-  "loader", "fails", "credentials", "values", "says", "prints", "check",
-  "install" }
+  "connection", "log", "nginx", "faults", "names", "described",
+  "metrics", "core", "loader", "fails", "credentials", "values",
+  "says", "prints", "check", "install" }
 
 channels.groups = {
   misuse = { title = "Raised: misuse", prefix = "zklock: ", text = [[
@@ -227,6 +235,8 @@ Behind the name of an argument: `argument 1 of mutex (path) must not end with
   names = { title = "Names of arguments and questions", text = [[
 What stands for `<name>` and `<what>` above.]] },
   described = { title = "Objects in words", text = "What `tostring` says." },
+  metrics = { title = "Metrics", text = [[
+What `session:metrics()` says of each metric.]] },
   core = { title = "The core", text = [[
 What `zklock.core`, the C module, says of arguments. The Lua layer never
 passes such: who sees one has called the core, or an object after its

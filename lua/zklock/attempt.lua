@@ -16,7 +16,11 @@ local Attempt = protect.class()
 function Attempt:finish()
   if self.fine then return end
   local wait = self.wait
-  if wait and wait.suspended then wait:finish() end
+  if wait and wait.suspended then
+    wait:finish()
+  elseif wait then
+    waits.leave(wait)
+  end
   if self.guard then
     guards.give_back(self.guard)
     guards.tell_loss(self.guard)
@@ -94,8 +98,16 @@ local function begin(attempt, terms, request, writer)
   attempt.wait = wait
   terms.waiters[wait] = true
   if request.taking then request.taking.wait = wait end
-  engine.meters:begin(terms, share, request.timeout)
   return wait
+end
+
+-- Who hears of it may turn the session, or close it: so events must find the
+-- wait by then.
+local function announce(terms, request, wait)
+  local meters = terms.engine.meters
+  if not meters.trace then return end
+  waits.enter(wait)
+  meters:begin(terms, wait.share, request.timeout)
 end
 
 local function refuse(terms, request, wait)
@@ -126,7 +138,8 @@ function Attempt.acquire(attempt, terms, request)
   if done == "lost" then return select(2, guards.refuse(guard)) end
   if done then return guard, message, code end
   local wait = begin(attempt, terms, request, guard)
-  waits.suspend_within(wait, adapter)
+  announce(terms, request, wait)
+  if not wait.done then waits.suspend_within(wait, adapter) end
   return finish(attempt, terms, request, wait)
 end
 
@@ -149,6 +162,7 @@ local function begin_alone(attempt, terms, request, callback, writer)
   wait.callback = function() deliver(attempt, terms, request, item) end
   wait.adapter = terms.engine.adapters:expect(wait)
   waits.enter(wait)
+  announce(terms, request, wait)
   return wait
 end
 

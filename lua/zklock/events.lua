@@ -335,6 +335,7 @@ end
 -- of this for the last time.  What it does twice it does once.
 function Events:tell_closed()
   self:tell_losses() -- of what was lost until the core was closed
+  self.engine.meters:release_all(Hold.take_all(self.engine))
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)
   end_all(self, self.engine.waits.pauses)

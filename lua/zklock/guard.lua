@@ -93,11 +93,12 @@ local function expect_removal(self)
   return wait
 end
 
--- Its hold has been given back with it.
-local function ended(self, confirm)
+-- Its hold is over, too, and was kept.
+local function finish_hold(self, confirm)
   local owners = self._hold.owners
+  local removal = confirm and expect_removal(self)
   owners.engine.meters:release(owners.path, self._share)
-  return confirm and expect_removal(self) or answer(self)
+  return removal or true
 end
 
 --- Gives the lock back: what release() returns; or, with `confirm`, a wait that
@@ -113,7 +114,8 @@ function guards.give_back(self, confirm)
   -- A hold past its lease is lost, even if nobody has told us yet.
   local kept, last, turn = self._share:release(confirm, true)
   local reason = hold.lost or not kept and self._share:reason()
-  Owners.forget(self)
+  local stack = Owners.forget(self)
+  if stack then hold:stand_on(stack) end
   if reason then
     hold.lost = hold.lost or reason
   else
@@ -123,7 +125,7 @@ function guards.give_back(self, confirm)
   if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if last and not reason then return ended(self, confirm) end
+  if last and not reason then return finish_hold(self, confirm) end
   return answer(self)
 end
 

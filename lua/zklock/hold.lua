@@ -39,6 +39,8 @@ function Hold:find_loss(share)
   return self.lost
 end
 
+local function by_number(a, b) return a.number < b.number end
+
 --- Of one session, all that are lost, and have not been given back: `{ hold =,
 -- share = }`, in the order in which they were asked for.
 function Hold.find_losses(engine)
@@ -52,8 +54,34 @@ function Hold.find_losses(engine)
       lost[#lost + 1] = { hold = hold, share = share, number = number }
     end
   end
-  table.sort(lost, function(a, b) return a.number < b.number end)
+  table.sort(lost, by_number)
   return lost
+end
+
+--- The same of all that were not lost, when the session is closed: so they are
+-- over, and no event finds them any more.
+function Hold.take_all(engine)
+  local taken = {}
+  for number, hold in pairs(engine.holds) do
+    local share = engine.shares[number]
+    if not hold.lost and share then
+      taken[#taken + 1] = { hold = hold, share = share, number = number }
+    end
+  end
+  for _, one in ipairs(taken) do engine.holds[one.number] = nil end
+  table.sort(taken, by_number)
+  return taken
+end
+
+--- One of its guards was released before those that came later: from now on it
+-- is known by the share of the first that its owner has left in this stack.
+function Hold:stand_on(stack)
+  for _, guard in ipairs(stack) do
+    if guard._hold == self then
+      self.owners.engine.shares[guard._share:number()] = guard._share
+      return
+    end
+  end
 end
 
 --- It was released by its last share, `share`: no event finds it any more.

@@ -2,9 +2,10 @@
 -- of it at once (session:on_trace).
 --
 -- An acquisition is counted once, when its outcome reaches its user; a hold
--- once, when it is released or its loss is told.  What is entered again by its
--- owner is the same hold.  What is collected without a release is not counted.
--- (What a hook interrupts may be missed: nothing of the lock depends on it.)
+-- once, when it is released, or its loss is told, or the session is closed.
+-- What is entered again by its owner is the same hold.  What is collected
+-- without a release is not counted.
+-- (What a hook interrupts may be missed here; no lock depends on it.)
 local check = require "zklock.check"
 local core = require "zklock.core"
 
@@ -20,18 +21,19 @@ Meters.most, Meters.others = 100, "others"
 Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
   2.5, 5, 10, 30, 60, 300 }
 
-local bounds = Meters.bounds
-local LAST = #bounds + 1
+local limits = { math.huge }
+for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
 
 local function new_histogram()
   local histogram = { sum = 0 }
-  for i = 1, LAST do histogram[i] = 0 end
+  for i = 1, #limits do histogram[i] = 0 end
   return histogram
 end
 
+-- (Each grant and each release comes through here: it is to stay cheap.)
 local function observe(histogram, seconds)
   local i = 1
-  while i < LAST and seconds > bounds[i] do i = i + 1 end
+  while seconds > limits[i] do i = i + 1 end
   histogram[i] = histogram[i] + 1
   histogram.sum = histogram.sum + seconds
 end
@@ -66,8 +68,8 @@ local function add(self, path, mode)
   return meter
 end
 
---- That of a path and a mode, which is one of `contenders`.
-function Meters:of(path, mode)
+-- That of a path and a mode, which is one of `contenders`.
+local function meter_of(self, path, mode)
   local of_mode = self.by_mode[mode]
   return of_mode and of_mode[path] or add(self, path, mode)
 end
@@ -89,16 +91,15 @@ local function count(counters, word)
   counters[word] = (counters[word] or 0) + 1
 end
 
---- An acquisition has begun, which is not over yet.
+--- An acquisition has begun, which is not over yet: for who listens.
 function Meters:begin(terms, share, timeout)
-  if not self.trace then return end
   tell(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
 end
 
 --- Its user has it.
 function Meters:grant(terms, share)
   local waited = share:take()
-  observe(self:of(terms.path, terms.mode).waits, waited)
+  observe(meter_of(self, terms.path, terms.mode).waits, waited)
   if not self.trace then return end
   tell(self, "grant", terms.path, terms.mode, share,
     { waited = waited, token = share:token() })
@@ -106,27 +107,37 @@ end
 
 --- It ended without, for this reason.
 function Meters:refuse(terms, share, code)
-  count(self:of(terms.path, terms.mode).refusals, code)
+  count(meter_of(self, terms.path, terms.mode).refusals, code)
   if not self.trace then return end
   tell(self, "refuse", terms.path, terms.mode, share,
     { waited = share:waited(), code = code })
 end
 
--- A hold is over.
-local function finish(self, what, path, share, reason)
+--- It is over: released, by the last of its guards.
+function Meters:release(path, share)
   local held, mode = share:held()
-  local meter = self:of(path, mode)
-  observe(meter.holds, held)
-  if reason then count(meter.losses, reason) end
+  observe(meter_of(self, path, mode).holds, held)
   if not self.trace then return end
-  tell(self, what, path, mode, share,
-    { held = held, token = share:token(), reason = reason })
+  tell(self, "release", path, mode, share,
+    { held = held, token = share:token() })
 end
 
-function Meters:release(path, share) finish(self, "release", path, share) end
+--- Of a session that is closed: holds as Hold.take_all gives them.
+function Meters:release_all(taken)
+  for _, one in ipairs(taken) do
+    self:release(one.hold.owners.path, one.share)
+  end
+end
 
+--- It is over: lost, for this reason.
 function Meters:lose(path, share, reason)
-  finish(self, "loss", path, share, reason)
+  local held, mode = share:held()
+  local meter = meter_of(self, path, mode)
+  observe(meter.holds, held)
+  count(meter.losses, reason)
+  if not self.trace then return end
+  tell(self, "loss", path, mode, share,
+    { held = held, token = share:token(), reason = reason })
 end
 
 return Meters

@@ -42,6 +42,30 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
+-- How many rows there are of each path and mode, of those that have a meter
+-- also none: `{ path =, mode =, n = }`.  However many paths there are, so many
+-- are told apart; the rest of a mode is one.
+local function count_rows(rows, locks)
+  local counts, found = {}, {}
+  local function at(path, mode)
+    local key = mode .. path
+    if not found[key] and #counts >= Meters.most then
+      path, key = Meters.others, mode .. Meters.others
+    end
+    if not found[key] then
+      found[key] = { path = path, mode = mode, n = 0 }
+      counts[#counts + 1] = found[key]
+    end
+    return found[key]
+  end
+  for _, lock in ipairs(locks) do at(lock.path, lock.mode) end
+  for _, row in ipairs(rows) do
+    local count = at(row.path, row.mode)
+    count.n = count.n + 1
+  end
+  return counts
+end
+
 local function copy(from)
   local to = {}
   for key, value in pairs(from) do to[key] = value end
@@ -65,6 +89,7 @@ function metrics.read(engine)
   local waiting = is_closed and {} or read_waits(engine)
   table.sort(holds, by_id)
   table.sort(waiting, by_id)
+  local known = read_locks(engine)
   return {
     hosts = engine.hosts,
     state = is_closed and "closed" or engine.core:state(),
@@ -72,9 +97,11 @@ function metrics.read(engine)
     timeout = is_closed and 0 or engine.core:timeout(),
     lease = is_closed and 0 or engine.core:lease(),
     counters = last and last.stats or engine.core:stats(),
-    locks = read_locks(engine),
+    locks = known,
     holds = holds,
     waits = waiting,
+    holding = count_rows(holds, known),
+    waiting = count_rows(waiting, known),
   }
 end
 
@@ -166,27 +193,12 @@ local function count_of(histogram)
   for i = 1, #Meters.bounds + 1 do n = n + histogram[i] end
   return n
 end
+metrics.count = count_of
 
--- How many of the rows there are of each path and mode that has a meter, also
--- none; of others together.
-local function each_row(field)
+local function each_count(field)
   return function(family, labels, snapshot)
-    local known, counts = {}, {}
-    for _, lock in ipairs(snapshot.locks) do
-      known[lock.mode .. lock.path] = true
-      counts[lock.mode .. lock.path] = { row = lock, n = 0 }
-    end
     for _, row in ipairs(snapshot[field]) do
-      local key = row.mode .. row.path
-      if not known[key] and #snapshot.locks >= Meters.most then
-        row = { mode = row.mode, path = Meters.others }
-        key = row.mode .. row.path
-      end
-      counts[key] = counts[key] or { row = row, n = 0 }
-      counts[key].n = counts[key].n + 1
-    end
-    for _, count in pairs(counts) do
-      family:add(with(labels, of_path(count.row)), count.n)
+      family:add(with(labels, of_path(row)), row.n)
     end
   end
 end
@@ -252,9 +264,9 @@ local families = {
   { "zklock_lock_losses_total", "counter",
     "Holds that were lost, by the reason.", each_word("losses", "reason") },
   { "zklock_lock_waiting", "gauge", "Who waits for the lock now.",
-    each_row "waits" },
+    each_count "waiting" },
   { "zklock_lock_holding", "gauge", "Who holds the lock now.",
-    each_row "holds" },
+    each_count "holding" },
 }
 
 -- Samples in an order that does not change, but for buckets.

@@ -1,18 +1,32 @@
 --- nginx and OpenResty: one session for each worker.
 require "zklock" -- first: it explains what cannot be loaded
+local Board = require "zklock.ngx.board"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
+local status = require "zklock.ngx.status"
 
 -- Each has a thread and a connection.  Who needs more than these gives other
 -- ones in each request, by mistake.
 local MOST = 32
 
--- By what they were asked for with: `{ session =, hosts =, options = }`.
+-- By what they were asked for with: `{ session =, hosts =, options =,
+-- index = }`.
 local known = {}
 local last -- of them that was opened
+
+local function by_index(a, b) return a.index < b.index end
+
+local board = Board.new(function()
+  local list = {}
+  for _, one in pairs(known) do
+    if one.session:state() ~= "closed" then list[#list + 1] = one end
+  end
+  table.sort(list, by_index)
+  return list
+end)
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -102,12 +116,23 @@ local function check_room(hosts, options)
     differences(last, { hosts = hosts, options = options }))
 end
 
+-- The least that none has: it is the same again after a reload, where handlers
+-- ask in the same order.
+local function new_index()
+  local taken, index = {}, 1
+  for _, one in pairs(known) do taken[one.index] = true end
+  while taken[index] do index = index + 1 end
+  return index
+end
+
 local function open(key, hosts, options)
   local given = read(hosts, options)
   check_room(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end
-  last = { session = session, hosts = hosts, options = {} }
+  known[key] = nil -- one that was closed
+  last = { session = session, hosts = hosts, options = {},
+    index = new_index() }
   for name, value in pairs(options or {}) do last.options[name] = value end
   known[key] = last
   local adapter = session._engine.adapters:for_waiting()
@@ -124,8 +149,14 @@ function M.session(hosts, options, ...)
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options, 0)
   local one = known[key]
+  board:start()
   if one and one.session:state() ~= "closed" then return one.session end
   return open(key, hosts, options)
+end
+
+--- A content handler: the operators' page (doc/metrics.md).
+function M.status(options)
+  return status.answer(board, options)
 end
 
 --- For log_by_lua, where nginx cannot tell the end of a request by itself

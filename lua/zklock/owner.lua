@@ -95,15 +95,17 @@ function Owners:push(kind, owner, guard, scope)
   end
 end
 
---- A guard that is released is nobody's.  Twice does no harm.
+--- A guard that is released is nobody's.  Twice does no harm.  If it was not
+-- the innermost one, its stack is returned.
 function Owners.forget(guard)
   local scope, stack = guard._scope, guard._stack
   if scope then scope:remove(scope.guards, guard) end
-  if not stack then return end
-  for i = #stack, 1, -1 do
+  if not stack then return nil end
+  local n = #stack
+  for i = n, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
-      break
+      return i < n and stack or nil
     end
   end
 end

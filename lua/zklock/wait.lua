@@ -108,6 +108,7 @@ end
 local function leave(wait)
   wait.among[wait.number] = nil
 end
+waits.leave = leave
 
 --- It is over: whoever waits is woken, or called.  Twice does no harm.
 function waits.finish(wait)

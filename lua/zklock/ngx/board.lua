@@ -1,0 +1,188 @@
+--- Board: what the workers of one nginx tell each other of their sessions, so
+-- that a page that one of them answers tells of all.
+--
+-- Each that has a session writes what it knows into a shared dictionary, each
+-- second, under its process id; what is not written again is gone after LIFE.
+-- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
+-- sessions = }`, each of these what metrics.read has read, and its `index`.
+local core = require "zklock.core"
+local metrics = require "zklock.metrics"
+local plain = require "zklock.plain"
+local scopes = require "zklock.ngx.scope"
+local waits = require "zklock.wait"
+
+local Board = {}
+Board.__index = Board
+
+local DICTIONARY, PREFIX = "zklock", "worker "
+local PERIOD, LIFE = 1, 4 -- seconds
+-- So many holds and waits of a session are told one by one: the oldest.
+local ROWS = 50
+
+-- The process that has loaded this: a worker that did not has a Lua state that
+-- lasts as long as itself.
+local loaded_by = core.pid()
+
+--- `list()`: this worker's open sessions, `{ index =, session = }` each.
+function Board.new(list)
+  return setmetatable({
+    list = list,
+    running = false, -- the timer is
+    complained = false,
+  }, Board)
+end
+
+-- Writing.  A report becomes a Lua table's text: no library is needed for that.
+
+local writers = {}
+
+local function write(value) return writers[type(value)](value) end
+
+function writers.string(value) return ("%q"):format(value) end
+function writers.boolean(value) return tostring(value) end
+
+function writers.number(value)
+  if value ~= value or value == math.huge or value == -math.huge then
+    return "1e999" -- (nothing that we tell is not a number, or below all)
+  end
+  return ("%.17g"):format(value)
+end
+
+function writers.table(value)
+  local parts = {}
+  for key, item in pairs(value) do
+    parts[#parts + 1] = ("[%s]=%s"):format(write(key), write(item))
+  end
+  return ("{%s}"):format(table.concat(parts, ","))
+end
+
+-- It was written by one of us, and sees nothing but itself.
+local function read(text)
+  local chunk = loadstring("return " .. text, "=zklock.board")
+  return chunk and setfenv(chunk, {})()
+end
+
+-- Reports.
+
+local function first_of(rows)
+  return { unpack(rows, 1, ROWS) }
+end
+
+local function report(self)
+  local sessions = {}
+  for i, one in ipairs(self.list()) do
+    local snapshot = metrics.read(one.session._engine)
+    snapshot.index = one.index
+    snapshot.holds = first_of(snapshot.holds)
+    snapshot.waits = first_of(snapshot.waits)
+    sessions[i] = snapshot
+  end
+  return { worker = tostring(ngx.worker.id() or "-"), pid = ngx.worker.pid(),
+    time = ngx.now(), leaving = ngx.worker.exiting(), too_large = false,
+    sessions = sessions }
+end
+
+local function complain(self, problem)
+  if self.complained then return end
+  self.complained = true
+  ngx.log(ngx.WARN, ("zklock: lua_shared_dict %s has no room for what this "
+    .. "worker has to tell of its sessions (%s): make it larger"):format(
+    DICTIONARY, plain.text(problem)))
+end
+
+-- What has no room pushes nobody out.
+local function put(self, dict, mine)
+  local key = PREFIX .. mine.pid
+  local ok, problem = dict:safe_set(key, write(mine), LIFE)
+  if ok then return end
+  complain(self, problem)
+  local less = { worker = mine.worker, pid = mine.pid, time = mine.time,
+    leaving = mine.leaving, too_large = true, sessions = {} }
+  if not dict:safe_set(key, write(less), LIFE) then dict:delete(key) end
+end
+
+-- The timer.
+
+-- May the Lua state be one request's own (lua_code_cache off)?  Then it lasts
+-- as long as something is under way in it, and not for our sake.
+local function lasts(self)
+  if scopes.lasts or core.pid() ~= loaded_by then return true end
+  for _, one in ipairs(self.list()) do
+    local engine = one.session._engine
+    if next(engine.holds) or waits.exist(engine.waits) then return true end
+  end
+  return false
+end
+
+-- A worker that is to exit goes on telling as long as requests of nginx or
+-- waits keep it.
+local function is_kept(self)
+  for _, one in ipairs(self.list()) do
+    local engine = one.session._engine
+    if engine.core:requests(true) > 0 or waits.exist(engine.waits) then
+      return true
+    end
+  end
+  return false
+end
+
+local function take_leave(self, dict)
+  while is_kept(self) do
+    put(self, dict, report(self))
+    ngx.sleep(0.1)
+  end
+  dict:delete(PREFIX .. ngx.worker.pid())
+end
+
+local function tick(premature, self)
+  local dict = ngx.shared[DICTIONARY]
+  if premature then return take_leave(self, dict) end
+  self.running = false
+  put(self, dict, report(self))
+  if lasts(self) then self:start(PERIOD) end
+end
+
+--- From now on the others hear of this worker, if there is a dictionary.
+function Board:start(delay)
+  if self.running or not ngx.shared[DICTIONARY] or ngx.worker.exiting() then
+    return
+  end
+  self.running = ngx.timer.at(delay or 0, tick, self) or false
+end
+
+-- Reading.
+
+-- Of two with the same number the one that told last is alive: a worker that
+-- has taken another's place.  Who leaves has a place of its own.
+local function add(places, one)
+  local place = one.leaving and "leaving " .. one.pid or one.worker
+  local other = places[place]
+  if not other or other.time < one.time then places[place] = one end
+end
+
+local function by_place(a, b)
+  if a.leaving ~= b.leaving then return b.leaving end
+  local i, j = tonumber(a.worker) or -1, tonumber(b.worker) or -1
+  if i ~= j then return i < j end
+  return a.pid < b.pid
+end
+
+--- The reports of all workers, this one's as of now; and is there a dictionary?
+-- Whichever answers next knows of this one at least as much: no counter is ever
+-- seen to fall.
+function Board:read()
+  local mine, dict = report(self), ngx.shared[DICTIONARY]
+  local places, reports = {}, {}
+  if dict and mine.sessions[1] then put(self, dict, mine) end
+  for _, key in ipairs(dict and dict:get_keys(0) or {}) do
+    local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
+    local one = text and read(text)
+    if one and one.pid ~= mine.pid then add(places, one) end
+  end
+  add(places, mine)
+  for _, one in pairs(places) do reports[#reports + 1] = one end
+  table.sort(reports, by_place)
+  return reports, dict ~= nil
+end
+
+return Board

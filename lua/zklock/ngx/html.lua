@@ -1,0 +1,175 @@
+--- HTML: how the operators' page writes texts, times, tables and histograms.
+-- Whatever is not ours goes through html.text.
+local Meters = require "zklock.meters"
+local metrics = require "zklock.metrics"
+local plain = require "zklock.plain"
+local sums = require "zklock.ngx.sums"
+
+local html = {}
+
+local marks = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
+  ['"'] = "&quot;", ["'"] = "&#39;" }
+
+--- A text of anybody's, as text.
+function html.text(text)
+  return (plain.text(tostring(text)):gsub("[&<>\"']", marks))
+end
+
+--- 0.0123 → "12 ms", 75 → "1 min 15 s"
+function html.seconds(seconds)
+  if seconds == math.huge then return "no limit" end
+  if seconds < 0.9995 then
+    return ("%.3g ms"):format(math.max(0, seconds) * 1000)
+  end
+  if seconds < 59.95 then return ("%.3g s"):format(seconds) end
+  local whole = math.floor(seconds + 0.5)
+  if whole < 3600 then
+    return ("%d min %d s"):format(math.floor(whole / 60), whole % 60)
+  end
+  return ("%d h %d min"):format(math.floor(whole / 3600),
+    math.floor(whole % 3600 / 60))
+end
+
+function html.code(value) return "<code>" .. html.text(value) .. "</code>" end
+
+function html.number(n) return ("%d"):format(n) end
+
+--- What is HTML already, in a colour: "good", "warn", "bad", "faint".
+function html.mark(class, value)
+  return ('<span class="%s">%s</span>'):format(class, value)
+end
+
+--- A number that is better zero.
+function html.bad_if_any(n, class)
+  return n > 0 and html.mark(class or "bad", html.number(n)) or html.number(n)
+end
+
+--- `{ deleted = 2, silence = 1 }` → "deleted 2, silence 1"
+function html.words(counts)
+  local parts = {}
+  for word, n in pairs(counts) do
+    parts[#parts + 1] = ("%s&nbsp;%d"):format(html.text(word), n)
+  end
+  table.sort(parts)
+  return parts[1] and table.concat(parts, ", ") or "0"
+end
+
+--- A table that is moved inside itself where it is too wide.  `heads`: texts;
+-- `rows`: lists of HTML, one for each; `name`: what it is, for who hears it.
+function html.table(name, heads, rows)
+  local parts = { ('<div class="scroll" tabindex="0" role="region" '
+    .. 'aria-label="%s"><table><thead><tr>'):format(html.text(name)) }
+  for _, head in ipairs(heads) do
+    parts[#parts + 1] = ('<th scope="col">%s</th>'):format(html.text(head))
+  end
+  parts[#parts + 1] = "</tr></thead><tbody>"
+  for _, row in ipairs(rows) do
+    parts[#parts + 1] = "<tr><td>" .. table.concat(row, "</td><td>")
+      .. "</td></tr>"
+  end
+  parts[#parts + 1] = "</tbody></table></div>"
+  return table.concat(parts, "\n")
+end
+
+-- Histograms.
+
+local WIDE, GAP, HIGH = 7, 2, 30
+
+local function name_of(i)
+  local bound = Meters.bounds[i]
+  return bound and "up to " .. html.seconds(bound)
+    or "more than " .. html.seconds(Meters.bounds[i - 1])
+end
+
+-- What there is of a bucket is seen, however little.
+local function bar(i, n, most)
+  local high = n > 0 and math.max(2, n / most * HIGH) or 0.7
+  return ('<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"><title>'
+    .. "%s: %d</title></rect>"):format(n > 0 and "bar" or "none",
+    (i - 1) * (WIDE + GAP), HIGH - high, WIDE, high, name_of(i), n)
+end
+
+local function quantile(histogram, share)
+  local bound = sums.quantile(histogram, share)
+  if bound == math.huge then
+    return "&gt; " .. html.seconds(Meters.bounds[#Meters.bounds])
+  end
+  return "&le; " .. html.seconds(bound)
+end
+
+--- Bars, and what they say in numbers.
+function html.histogram(histogram)
+  local count, most, bars = metrics.count(histogram), 0, {}
+  if count == 0 then return '<span class="faint">none yet</span>' end
+  for i = 1, #Meters.bounds + 1 do most = math.max(most, histogram[i]) end
+  for i = 1, #Meters.bounds + 1 do bars[i] = bar(i, histogram[i], most) end
+  return ('<svg width="%d" height="%d" aria-hidden="true">%s</svg><div '
+    .. 'class="numbers">half %s, 99&nbsp;%% %s, mean %s</div>'):format(
+    #bars * (WIDE + GAP), HIGH, table.concat(bars), quantile(histogram, 0.5),
+    quantile(histogram, 0.99), html.seconds(histogram.sum / count))
+end
+
+--- A table of buckets: how many waits and holds are in each.
+function html.buckets(waits, holds)
+  local rows = {}
+  for i = 1, #Meters.bounds + 1 do
+    if waits[i] + holds[i] > 0 then
+      rows[#rows + 1] = { name_of(i), ("%d"):format(waits[i]),
+        ("%d"):format(holds[i]) }
+    end
+  end
+  return html.table("buckets", { "time", "waits", "holds" }, rows)
+end
+
+html.style = [[
+:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--ink:#1c2127;
+--faint:#59636e;--line:#d5dae0;--head:#eceff2;--good:#0f6a33;--bad:#b3201a;
+--warn:#8a4a00;--bar:#2f75c0;--link:#0b5cad}
+@media(prefers-color-scheme:dark){:root{--ground:#0f1318;--card:#171c23;
+--ink:#e5e9ee;--faint:#9ba6b2;--line:#2d353f;--head:#1e252d;--good:#63d592;
+--bad:#ff8f86;--warn:#f2bb66;--bar:#5ca3e6;--link:#83bdf5}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--ink);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:1240px;margin:0 auto;padding:16px}
+header{display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline}
+h1{font-size:20px;margin:0}
+h2{font-size:16px;margin:28px 0 8px}
+p{margin:6px 0}
+a{color:var(--link)}
+code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;
+overflow-wrap:anywhere}
+pre{overflow-x:auto;margin:6px 0}
+.faint,.numbers{color:var(--faint)}
+.verdict{margin:14px 0;padding:12px 16px;background:var(--card);
+border:1px solid var(--line);border-left:6px solid var(--good);
+border-radius:6px}
+.verdict.bad{border-left-color:var(--bad)}
+.verdict.warn{border-left-color:var(--warn)}
+.verdict strong{font-size:17px}
+.verdict ul{margin:6px 0 0;padding-left:20px}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));
+gap:8px;margin:0}
+.facts div{background:var(--card);border:1px solid var(--line);
+border-radius:6px;padding:8px 12px}
+.facts dt{color:var(--faint);font-size:13px}
+.facts dd{margin:0;font-size:22px;font-variant-numeric:tabular-nums}
+.good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}
+.good,.bad,.warn{font-weight:600}
+.verdict{color:inherit!important;font-weight:400!important}
+.scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);
+border-radius:6px}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{text-align:left;vertical-align:top;padding:7px 12px;
+border-top:1px solid var(--line)}
+thead th{border-top:0;background:var(--head);font-size:13px;font-weight:600;
+color:var(--faint);white-space:nowrap}
+td code{display:inline-block;min-width:110px;max-width:420px}
+.numbers{font-size:13px;min-width:150px}
+svg{display:block}.bar{fill:var(--bar)}.none{fill:var(--line)}
+details summary{cursor:pointer;color:var(--link);font-size:13px}
+details .scroll{margin-top:6px}
+footer{margin:28px 0 8px;color:var(--faint);font-size:13px}
+]]
+
+return html

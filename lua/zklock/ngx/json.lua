@@ -1,0 +1,96 @@
+--- JSON: what the operators' page says, for programs.
+-- The library that writes it is the one that is there: OpenResty brings cjson,
+-- Debian has it as lua-cjson, and dkjson as lua-dkjson.
+local metrics = require "zklock.metrics"
+local Meters = require "zklock.meters"
+local plain = require "zklock.plain"
+
+local json = {}
+
+-- A list may be empty, which cjson would take for an object: then it has this
+-- in it, which no text of ours can be.
+local NOTHING = "\0"
+
+local function list_of(from, make)
+  local list = {}
+  for i, item in ipairs(from) do list[i] = make(item) end
+  if not list[1] then list[1] = NOTHING end
+  return list
+end
+
+local function object(fields)
+  return setmetatable(fields, { __jsontype = "object" }) -- dkjson's
+end
+
+-- Texts are plain, numbers finite.
+local function scalars(from)
+  local to = {}
+  for key, value in pairs(from) do
+    if type(value) == "string" then
+      to[key] = plain.text(value)
+    elseif type(value) == "boolean"
+        or type(value) == "number" and value - value == 0 then
+      to[key] = value
+    end
+  end
+  return object(to)
+end
+
+local function histogram(of)
+  return { count = metrics.count(of), sum = of.sum,
+    buckets = { unpack(of, 1, #Meters.bounds + 1) } }
+end
+
+local function of_lock(lock)
+  return { path = plain.text(lock.path), mode = lock.mode,
+    waits = histogram(lock.waits), holds = histogram(lock.holds),
+    refusals = scalars(lock.refusals), losses = scalars(lock.losses) }
+end
+
+local function of_session(session)
+  local to = scalars(session)
+  to.counters = scalars(session.counters)
+  to.locks = list_of(session.locks, of_lock)
+  for _, name in ipairs { "holds", "waits", "holding", "waiting" } do
+    to[name] = list_of(session[name], scalars)
+  end
+  return to
+end
+
+local function of_worker(report)
+  local to = scalars(report)
+  to.sessions = list_of(report.sessions, of_session)
+  return to
+end
+
+local function of_queue(queue)
+  local to = scalars(queue)
+  to.contenders = list_of(queue.contenders, scalars)
+  return to
+end
+
+local function encoder()
+  for _, name in ipairs { "cjson", "dkjson" } do
+    local ok, library = pcall(require, name)
+    if ok then return library.encode end
+  end
+end
+
+--- `all`: what page.text gets.  Nil and why not, where no library is there.
+function json.text(all)
+  local encode = encoder()
+  if not encode then
+    return nil, "there is no library for JSON: install lua-cjson (OpenResty "
+      .. "brings it) or lua-dkjson"
+  end
+  local text = encode {
+    time = all.time,
+    complete = all.is_shared,
+    bounds = { unpack(Meters.bounds) },
+    workers = list_of(all.reports, of_worker),
+    queues = all.queues and list_of(all.queues.list, of_queue) or nil,
+  }
+  return (text:gsub('"\\u0000"', ""))
+end
+
+return json

@@ -1,0 +1,190 @@
+--- Page: what an operator sees.  Plain HTML: no script, nothing from elsewhere.
+--
+-- First what is wrong, in sentences; then who is connected, who holds, who
+-- waits and for whom; then how it has been, path by path.
+local html = require "zklock.ngx.html"
+local metrics = require "zklock.metrics"
+local sums = require "zklock.ngx.sums"
+local verdict = require "zklock.ngx.verdict"
+
+local text, seconds, code, mark = html.text, html.seconds, html.code, html.mark
+local number, bad_if_any = html.number, html.bad_if_any
+
+local page = {}
+
+local function faint(value) return mark("faint", value) end
+
+-- Tables.
+
+local classes = { connected = "good", held = "good", suspended = "bad",
+  expired = "bad", lost = "bad", connecting = "warn" }
+
+local function state(word) return mark(classes[word] or "faint", text(word)) end
+
+local function place(report)
+  if not report.leaving then return text(report.worker) end
+  return ("%s %s"):format(text(report.worker), mark("warn", "leaving"))
+end
+
+local function tell_sessions(all)
+  local rows = {}
+  sums.each_session(all.reports, function(session, report)
+    local counters = session.counters
+    rows[#rows + 1] = { place(report), number(session.index),
+      code(session.hosts), state(session.state), code(session.id),
+      seconds(session.timeout), seconds(session.lease),
+      number(counters.reconnects), bad_if_any(counters.expiries),
+      bad_if_any(counters.pending_releases, "warn"),
+      number(counters.requests), faint(number(report.pid)) }
+  end)
+  return rows, { "worker", "session", "servers", "state", "id", "timeout",
+    "lease left", "reconnects", "expiries", "releases pending", "requests",
+    "process" }
+end
+
+local function each_row(all, field, make)
+  local rows, more = {}, 0
+  sums.each_session(all.reports, function(session, report)
+    for _, row in ipairs(session[field]) do
+      rows[#rows + 1] = { row = row, report = report, session = session }
+    end
+    local n = 0
+    for _, count in ipairs(session[field == "holds" and "holding" or "waiting"])
+    do
+      n = n + count.n
+    end
+    more = more + n - #session[field]
+  end)
+  table.sort(rows, function(a, b) return a.row.seconds > b.row.seconds end)
+  for i, one in ipairs(rows) do
+    rows[i] = make(one.row, one.report, one.session)
+  end
+  return rows, more
+end
+
+local function tell_holds(all)
+  local rows, more = each_row(all, "holds", function(row, report, session)
+    return { code(row.path), text(row.mode), state(row.state),
+      seconds(row.seconds), seconds(row.lease), code(row.token),
+      code(row.node:match "[^/]*$"), place(report), number(session.index) }
+  end)
+  return rows, { "path", "mode", "state", "held for", "lease left", "token",
+    "node", "worker", "session" }, more
+end
+
+local function tell_waits(all)
+  local rows, more = each_row(all, "waits", function(row, report, session)
+    local wait = seconds(row.seconds)
+    return { code(row.path), text(row.mode),
+      row.seconds >= 60 and mark("warn", wait) or wait, place(report),
+      number(session.index) }
+  end)
+  return rows, { "path", "mode", "has waited", "worker", "session" }, more
+end
+
+local function tell_paths(all)
+  local rows = {}
+  for i, one in ipairs(sums.paths(all.reports)) do
+    rows[i] = { code(one.path) .. "<br>" .. faint(text(one.mode)),
+      number(one.holding), one.waiting > 0 and mark("warn", one.waiting) or "0",
+      number(metrics.count(one.waits)), html.words(one.refusals),
+      next(one.losses) and mark("bad", html.words(one.losses)) or "0",
+      html.histogram(one.waits), html.histogram(one.holds)
+        .. "<details><summary>all numbers</summary>"
+        .. html.buckets(one.waits, one.holds) .. "</details>" }
+  end
+  return rows, { "path", "held", "waiting", "granted", "refused", "lost",
+    "waits, 1 ms to 5 min", "holds, 1 ms to 5 min" }
+end
+
+local function section(title, nothing, rows, heads, more)
+  return ("<h2>%s</h2>%s%s"):format(title,
+    rows[1] and html.table(title, heads, rows)
+      or '<p class="faint">' .. nothing .. "</p>",
+    (more or 0) > 0 and ('<p class="faint">… and %d more.</p>'):format(more)
+      or "")
+end
+
+-- Who is ahead.
+
+local function age(all, created)
+  return created and seconds(math.max(0, all.time - created / 1000)) or "–"
+end
+
+local function tell_queue(all, queue)
+  local rows = {}
+  for i, one in ipairs(queue.contenders) do
+    rows[i] = { number(i), one.holds and mark("good", "holds") or "waits",
+      text(one.mode), one.data and code(one.data)
+        or faint(one.size and number(one.size) .. " bytes, not read" or "–"),
+      age(all, one.created), code(one.session), code(one.node) }
+  end
+  return ("<h3>%s</h3>%s"):format(code(queue.path), queue.problem
+    and "<p>" .. mark("warn", text(queue.problem)) .. "</p>"
+    or section("", "Nobody contends for it any more.", rows, { "place", "",
+      "mode", "who it is", "age", "session", "node" },
+      queue.count - #queue.contenders):gsub("^<h2></h2>", ""))
+end
+
+local function tell_queues(all, totals)
+  if totals.waiting == 0 then return "" end
+  if not all.queues then
+    return ('<p><a href="%s?queues=1">Who is ahead of them?</a> <span '
+      .. 'class="faint">(asks the servers)</span></p>'):format(
+      text(all.location))
+  end
+  local parts = { "<h2>Who is ahead, as the servers say</h2>" }
+  for _, queue in ipairs(all.queues.list) do
+    parts[#parts + 1] = tell_queue(all, queue)
+  end
+  if all.queues.more > 0 then
+    parts[#parts + 1] = ('<p class="faint">… and %d more paths.</p>'):format(
+      all.queues.more)
+  end
+  return table.concat(parts, "\n")
+end
+
+-- The whole.
+
+local FRAME = [[
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">REFRESH
+<title>zklock: TITLE</title>
+<style>STYLE</style></head>
+<body><main>
+BODY
+</main></body></html>
+]]
+
+--- `all`: `{ time =, reports =, is_shared =, workers =, location =, refresh =,
+-- queues = }`.
+function page.text(all)
+  local totals = sums.totals(all.reports)
+  local here = text(all.location)
+  local words = {
+    REFRESH = all.refresh and ('<meta http-equiv="refresh" content="%d">')
+      :format(all.refresh) or "",
+    TITLE = ("%d of %d up, %d held, %d waiting"):format(totals.up,
+      totals.sessions, totals.held, totals.waiting),
+    STYLE = html.style,
+  }
+  words.BODY = table.concat({
+    ("<header><h1>zklock</h1><span class=\"faint\">%s</span></header>"):format(
+      os.date("!%Y-%m-%d %H:%M:%S UTC", all.time)),
+    verdict.tell(all, totals), verdict.facts(totals), verdict.share(all),
+    section("Sessions", "None is open.", tell_sessions(all)),
+    section("Held now", "Nothing.", tell_holds(all)),
+    section("Waited for now", "Nobody waits.", tell_waits(all)),
+    tell_queues(all, totals),
+    section("Paths, since these workers began", "None yet.", tell_paths(all)),
+    ('<footer><a href="%s?refresh=5">Load anew each 5 seconds</a> · <a '
+      .. 'href="%s?format=json">JSON</a> · <a href="%s/metrics">metrics</a> · '
+      .. "what the words mean: doc/metrics.md, what to do: "
+      .. "doc/troubleshooting.md</footer>"):format(here, here, here),
+  }, "\n")
+  return (FRAME:gsub("%u%u%u+", words))
+end
+
+return page

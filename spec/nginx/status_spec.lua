@@ -1,0 +1,540 @@
+-- The operators' page: a real nginx with several workers, real locks.
+local dkjson = require "dkjson"
+local nginx = require "nginx.server"
+local prometheus = require "support.prometheus"
+local proxy = require "support.proxy"
+local socket = require "socket"
+local support = require "support"
+
+local SERVER = [[
+  location /zklock {
+    allow 127.0.0.1; deny all;
+    content_by_lua_block { require("zklock.ngx").status() }
+  }
+  location /admin/locks {
+    content_by_lua_block {
+      require("zklock.ngx").status { location = "/admin/locks" }
+    }
+  }
+  location = /wrong {
+    content_by_lua_block { require("zklock.ngx").status { colour = "red" } }
+  }
+  location = /hold { content_by_lua_block {
+    local guard = assert(lock():acquire { timeout = 20,
+      data = ngx.unescape_uri(ngx.var.arg_data or "") })
+    local seconds = tonumber(ngx.var.arg_seconds or 0)
+    if seconds > 0 then ngx.sleep(seconds) end
+    guard:release()
+    ngx.print(ngx.worker.pid())
+  } }
+  location = /open { content_by_lua_block {
+    session()
+    ngx.print(ngx.worker.pid())
+  } }
+  location = /many { content_by_lua_block {
+    for i = 1, 120 do
+      local path = ngx.var.arg_path .. ("/%s-%d"):format(("x"):rep(300), i)
+      assert(session():mutex(path):acquire(20)):release()
+    end
+    ngx.print "done"
+  } }
+  location = /waits { content_by_lua_block {
+    local n, session = 0, session()
+    for i = 1, 30 do
+      ngx.thread.spawn(function()
+        session:mutex(ngx.var.arg_path .. "/" .. i):acquire(30)
+      end)
+    end
+    ngx.print "done"
+  } }
+]]
+
+local SHARED = "lua_shared_dict zklock 1m;"
+
+-- An answer's status, headers by their names in small letters, and body.
+local function ask(server, path, method)
+  local client = assert(socket.connect("127.0.0.1", server.port))
+  assert(client:send(("%s %s HTTP/1.0\r\nHost: spec\r\n\r\n"):format(
+    method or "GET", path)))
+  local text, problem, part = support.receive(client, "*a", 15)
+  client:close()
+  text = text or part
+  local head, body = text:match "^(.-)\r\n\r\n(.*)$"
+  if not head then error(("%s: %s"):format(path, tostring(problem)), 2) end
+  local headers = {}
+  for name, value in head:gmatch "\r\n([^:]+): ([^\r]*)" do
+    headers[name:lower()] = value
+  end
+  return { status = tonumber(head:match "^HTTP/%S+ (%d+)"), headers = headers,
+    body = body }
+end
+
+local function read_json(server, path)
+  local answer = ask(server, path or "/zklock?format=json")
+  assert.are.equal(200, answer.status, answer.body)
+  local all, _, problem = dkjson.decode(answer.body, 1, dkjson.null)
+  assert.is_nil(problem)
+  return all
+end
+
+local function read_metrics(server)
+  local answer = ask(server, "/zklock/metrics")
+  assert.are.equal(200, answer.status, answer.body)
+  return prometheus.read(answer.body)
+end
+
+-- By their numbers, the workers that are told; those that leave by their pids.
+local function workers_of(all)
+  local workers = {}
+  for _, one in ipairs(all.workers) do
+    local key = one.leaving and "leaving " .. one.pid or one.worker
+    assert.is_nil(workers[key], "a worker twice")
+    workers[key] = one
+  end
+  return workers
+end
+
+local function url(text)
+  return (text:gsub("[^%w/]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end))
+end
+
+local missing = nginx.missing()
+
+describe("The operators' page", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function start(workers, more)
+    more = more or {}
+    more.server, more.workers = SERVER .. (more.server or ""), workers
+    more.http = more.http or SHARED
+    return nginx.start(more)
+  end
+
+  -- Each worker has a session, and has told of it.
+  local function open_all(server, n)
+    local seen, count = {}, 0
+    support.wait_until(function()
+      local pid = server:must "/open"
+      if not seen[pid] then count = count + 1 end
+      seen[pid] = true
+      return count == n
+    end, 10, "each worker to open a session")
+    support.wait_until(function()
+      local told = 0
+      for _, one in ipairs(read_json(server).workers) do
+        local session = one.sessions[1]
+        if session and session.state == "connected" then told = told + 1 end
+      end
+      return told == n
+    end, 10, "each worker to tell")
+    return seen
+  end
+
+  it("is plain HTML that nothing can be put into, and nobody keeps", function()
+    local server = start(1)
+    open_all(server, 1)
+    for _, path in ipairs { "/zklock", "/zklock/", "/zklock?refresh=5",
+      "/zklock?format=json", "/zklock/metrics", "/zklock/nothing",
+      "/zklock?format=xml" } do
+      local answer = ask(server, path)
+      assert.are.equal("no-store", answer.headers["cache-control"], path)
+      assert.are.equal("nosniff", answer.headers["x-content-type-options"])
+      assert.are.equal("no-referrer", answer.headers["referrer-policy"])
+      assert.truthy(answer.headers["content-security-policy"]
+        :find("default-src 'none'; style-src 'unsafe-inline'", 1, true))
+      assert.are.equal(#answer.body, tonumber(answer.headers["content-length"]))
+    end
+    local page = ask(server, "/zklock")
+    assert.are.equal("text/html; charset=utf-8", page.headers["content-type"])
+    assert.is_nil(page.body:find "<script")
+    assert.is_nil(page.body:find "http%-equiv")
+    assert.truthy(ask(server, "/zklock?refresh=5").body
+      :find('<meta http-equiv="refresh" content="5">', 1, true))
+    assert.are.equal("text/plain; version=0.0.4; charset=utf-8",
+      ask(server, "/zklock/metrics").headers["content-type"])
+    assert.are.equal("application/json",
+      ask(server, "/zklock?format=json").headers["content-type"])
+  end)
+
+  it("says in a sentence what it does not take", function()
+    local server = start(1)
+    for path, expected in pairs {
+      ["/zklock?format=xml"] = "400 zklock: format is html or json\n",
+      ["/zklock?format=html&format=json"] = "400 zklock: format is html or "
+        .. "json\n",
+      ["/zklock?refresh=0"] = "400 zklock: refresh is a number of seconds, 1 "
+        .. "to 3600\n",
+      ["/zklock?refresh=5%22%3E%3Cscript%3E"] = "400 zklock: refresh is a "
+        .. "number of seconds, 1 to 3600\n",
+      ["/zklock?refresh"] = "400 zklock: refresh is a number of seconds, 1 to "
+        .. "3600\n",
+      ["/zklock?queues=yes"] = "400 zklock: queues is 1 or 0\n",
+      ["/zklock/nothing"] = "404 zklock: there is nothing here; the page is at "
+        .. "/zklock, what Prometheus reads at /zklock/metrics\n",
+      ["/zklock/metrics/"] = "404 zklock: there is nothing here; the page is "
+        .. "at /zklock, what Prometheus reads at /zklock/metrics\n",
+      ["/zklockx"] = "404 zklock: the page is at /zklock: if its location in "
+        .. "nginx is another one, say so: status { location = \"/…\" }\n",
+    } do
+      local answer = ask(server, path)
+      assert.are.equal(expected, answer.status .. " " .. answer.body, path)
+      assert.are.equal("text/plain; charset=utf-8",
+        answer.headers["content-type"])
+    end
+    for _, method in ipairs { "POST", "PUT", "DELETE", "OPTIONS" } do
+      local answer = ask(server, "/zklock", method)
+      assert.are.equal(405, answer.status, method)
+      assert.are.equal("GET, HEAD", answer.headers.allow)
+    end
+    local head, get = ask(server, "/zklock", "HEAD"), ask(server, "/zklock")
+    assert.are.equal(200, head.status)
+    assert.are.equal("", head.body)
+    assert.are.equal(get.headers["content-type"], head.headers["content-type"])
+    assert.are.equal(200, ask(server, "/admin/locks").status)
+    assert.are.equal(200, ask(server, "/admin/locks/metrics").status)
+    assert.are.equal(404, ask(server, "/admin/locks/x").status)
+    assert.are.equal("", server:complaints())
+    server.may_complain = true
+    assert.are.equal(500, ask(server, "/wrong").status)
+    assert.truthy(server:complaints():find('unknown option "colour" in status '
+      .. "options", 1, true))
+  end)
+
+  it("tells of all workers, whichever answers", function()
+    local server, path = start(3), support.path()
+    open_all(server, 3)
+    local guard = support.hold(path)
+    local waiting = server:begin("/hold?path=" .. path)
+    support.wait_for_queue(path, 2)
+    local holding = server:begin("/hold?seconds=3&path=" .. path .. "-held")
+    support.wait_for_queue(path .. "-held", 1)
+    -- (Who answers is not known: ask often.)
+    local function all_tell()
+      for _ = 1, 12 do
+        local families = read_metrics(server)
+        if prometheus.sum(families, "zklock_lock_waiting", { path = path })
+            ~= 1 or prometheus.sum(families, "zklock_lock_holding",
+              { path = path .. "-held" }) ~= 1 then
+          return false
+        end
+        assert.are.equal(3, prometheus.sum(families, "zklock_session_up"))
+      end
+      return true
+    end
+    support.wait_until(all_tell, 10, "all workers to tell the same")
+    local page = ask(server, "/zklock").body
+    assert.truthy(page:find("3 of nginx's 3 workers have a session", 1, true))
+    assert.truthy(page:find("<code>" .. path .. "</code>", 1, true))
+    local all = read_json(server)
+    assert.is_true(all.complete)
+    local held, waited
+    for _, worker in ipairs(all.workers) do
+      assert.are.equal(1, #worker.sessions)
+      for _, hold in ipairs(worker.sessions[1].holds) do held = hold end
+      for _, wait in ipairs(worker.sessions[1].waits) do waited = wait end
+    end
+    assert.are.equal(path .. "-held", held.path)
+    assert.are.equal("mutex", held.mode)
+    assert.are.equal("held", held.state)
+    assert.are.equal(19, #held.token)
+    assert.are.equal(path, waited.path)
+    assert.is_true(waited.seconds > 0)
+    guard:release()
+    waiting:answer()
+    holding:answer()
+  end)
+
+  it("counts so that no counter jumps between two answers", function()
+    local server, path = start(3), support.path()
+    open_all(server, 3)
+    local before = {}
+    for i = 1, 40 do
+      server:must("/hold?path=" .. path .. i % 3)
+      local families = read_metrics(server)
+      for name, family in pairs(families) do
+        for _, sample in ipairs(family.samples) do
+          local labels = sample.labels
+          assert.truthy(labels.worker and labels.session and labels.hosts)
+          local key = table.concat({ sample.name, labels.worker, labels.session,
+            labels.path or "", labels.mode or "", labels.code or "",
+            labels.le or "", labels.state or "" }, " ")
+          assert.is_true(family.type == "gauge"
+            or sample.value >= (before[key] or 0), name)
+          before[key] = sample.value
+        end
+      end
+    end
+    support.wait_until(function()
+      return prometheus.sum(read_metrics(server), "zklock_lock_grants_total")
+        == 40
+    end, 5, "all grants to be told")
+    local said = prometheus.ask_promtool(ask(server, "/zklock/metrics").body)
+    if said then assert.are.equal("0\n", said) end
+  end)
+
+  it("shows what strangers write as text", function()
+    local server = start(1)
+    open_all(server, 1)
+    local hostile = "<script>alert(1)</script>\"'&\n\226\128\174x\27\255"
+    local path = support.path() .. "/<img src=x onerror=alert(1)>\"'&\195\169"
+    local holder = support.connect()
+    local guard = assert(holder:mutex(path):acquire {
+      timeout = 10, data = hostile })
+    local other = assert(holder:mutex(path .. "2"):acquire {
+      timeout = 10, data = hostile })
+    local waits = { server:begin("/hold?path=" .. url(path)),
+      server:begin("/hold?path=" .. url(path .. "2")) }
+    support.wait_until(function()
+      return #read_json(server).workers[1].sessions[1].waits == 2
+    end, 10, "two to wait")
+    for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
+      "/metrics" } do
+      local body = ask(server, "/zklock" .. query).body
+      local is_html = query == "" or query == "?queues=1"
+      if is_html then
+        assert.is_nil(body:find("<script", 1, true), query)
+        assert.is_nil(body:find("<img", 1, true), query)
+        assert.truthy(body:find("&lt;img src=x onerror=alert(1)&gt;", 1, true))
+      end
+      assert.is_nil(body:find("\226\128\174", 1, true), query)
+      assert.is_nil(body:find("\27", 1, true), query)
+      assert.is_nil(body:find("\255", 1, true), query)
+    end
+    local page = ask(server, "/zklock?queues=1").body
+    assert.truthy(page:find("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;"
+      .. "&amp;\\x0a\\xe2\\x80\\xaex\\x1b\\xff", 1, true))
+    local queues = read_json(server, "/zklock?format=json&queues=1").queues
+    assert.are.equal(2, #queues)
+    for _, queue in ipairs(queues) do
+      assert.are.equal(2, queue.count)
+      assert.is_true(queue.contenders[1].holds)
+      assert.is_false(queue.contenders[2].holds)
+    end
+    read_metrics(server)
+    guard:release()
+    other:release()
+    for _, wait in ipairs(waits) do wait:answer() end
+  end)
+
+  it("has no secret in it", function()
+    local server = start(1, { server = [[
+      location = /secret { content_by_lua_block {
+        session { session_timeout = 20, auth = { { scheme = "digest",
+          credential = "user:hunter2" } } }
+        assert(session { session_timeout = 20, auth = { { scheme = "digest",
+          credential = "user:hunter2" } } }:contenders "/x")
+        ngx.print "done"
+      } }
+    ]] })
+    server:must "/secret"
+    for _, path in ipairs { "/zklock", "/zklock?format=json",
+      "/zklock/metrics" } do
+      assert.is_nil(ask(server, path).body:find "hunter2")
+    end
+  end)
+
+  it("says without a shared dictionary that it tells of one worker",
+  function()
+    local server = start(2, { http = "" })
+    server:must "/open"
+    local page = ask(server, "/zklock").body
+    assert.truthy(page:find("This tells only of the worker that has answered",
+      1, true))
+    assert.truthy(page:find("<code>lua_shared_dict zklock 1m;</code>", 1, true))
+    local all = read_json(server)
+    assert.is_false(all.complete)
+    assert.are.equal(1, #all.workers)
+    read_metrics(server)
+  end)
+
+  it("says that the dictionary is too small, and logs it once", function()
+    local server, path = start(2, { http = "lua_shared_dict zklock 48k;" }),
+      support.path()
+    open_all(server, 2)
+    server:must("/many?path=" .. path, 60)
+    local function count()
+      return select(2, server:log():gsub("lua_shared_dict zklock has no room "
+        .. "for what this worker has to tell of its sessions %(no memory%): "
+        .. "make it larger", ""))
+    end
+    support.wait_until(function() return count() == 1 end, 10, "a complaint")
+    -- Who answers tells of itself in any case: the other one has to say it.
+    support.wait_until(function()
+      return ask(server, "/zklock").body:find("has more to tell than the "
+        .. "shared dictionary has room for", 1, true)
+    end, 10, "the page to say so")
+    support.sleep(2.5) -- (it goes on trying)
+    assert.are.equal(1, count())
+    server.may_complain = true
+  end)
+
+  it("mixes no old worker with the new one in its place", function()
+    local server, path = start(2), support.path()
+    local old = open_all(server, 2)
+    local holding = server:begin("/hold?seconds=4&path=" .. path)
+    support.wait_for_queue(path, 1)
+    server:signal "HUP"
+    local holder -- of the old ones, it serves a request
+    support.wait_until(function()
+      for key, worker in pairs(workers_of(read_json(server))) do
+        if key:find "^leaving" then
+          assert.truthy(old[tostring(worker.pid)])
+          if worker.sessions[1].holds[1] then holder = worker end
+        end
+      end
+      return holder
+    end, 10, "the worker that leaves to be told")
+    assert.are.equal(path, holder.sessions[1].holds[1].path)
+    local new = open_all(server, 2)
+    for pid in pairs(new) do assert.is_nil(old[pid]) end
+    local all = workers_of(read_json(server))
+    for _, number in ipairs { "0", "1" } do
+      assert.is_nil(old[tostring(all[number].pid)])
+    end
+    -- What it holds is seen, what it has counted is not the new one's.
+    assert.truthy(ask(server, "/zklock").body:find ">leaving<")
+    local families = read_metrics(server)
+    assert.are.equal(2, #prometheus.find(families, "zklock_session_up"))
+    assert.are.equal(0, #prometheus.find(families, "zklock_lock_grants_total",
+      { path = path }))
+    assert.are.equal(holder.pid, tonumber((holding:answer())))
+    support.wait_until(function()
+      for key in pairs(workers_of(read_json(server))) do
+        if key:find "^leaving" then return false end
+      end
+      return true
+    end, 5, "the old worker to be told no more")
+  end)
+
+  it("does not keep a worker that is to leave", function()
+    local server = start(2)
+    open_all(server, 2)
+    local old, begun = server:workers(), support.now()
+    server:signal "HUP"
+    nginx.await_end(old)
+    assert.is_true(support.now() - begun < 1 + support.slack)
+  end)
+
+  it("forgets a worker that was killed, and tells of its successor", function()
+    local server, path = start(2), support.path()
+    open_all(server, 2)
+    local holding = server:begin("/hold?seconds=20&path=" .. path)
+    support.wait_for_queue(path, 1)
+    local victim
+    support.wait_until(function()
+      for _, worker in ipairs(read_json(server).workers) do
+        if worker.sessions[1].holds[1] then victim = worker.pid end
+      end
+      return victim
+    end, 10, "a holder to be told")
+    server.may_complain = true -- nginx tells of the signal
+    server:signal("KILL", victim)
+    support.wait_until(function()
+      for _, worker in ipairs(read_json(server).workers) do
+        if worker.pid == victim then return false end
+      end
+      return true
+    end, 10, "the dead worker to be forgotten")
+    open_all(server, 2)
+    assert.is_nil(holding:answer())
+    local all = workers_of(read_json(server))
+    assert.truthy(all["0"] and all["1"])
+    support.wait_until(function() -- (its ZooKeeper session has 30 s)
+      return #support.zk():queue(path) == 0
+    end, 60, "the dead worker's lock to go")
+  end)
+
+  it("answers at once when ZooKeeper is away", function()
+    local wire = proxy.start()
+    local server, path = start(1, { hosts = wire.hosts }), support.path()
+    open_all(server, 1)
+    local guard = support.hold(path)
+    local waiting = server:begin("/hold?path=" .. path)
+    support.wait_for_queue(path, 2)
+    server.may_complain = true
+    wire:refuse()
+    for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
+      "/metrics" } do
+      local begun = support.now()
+      local answer = ask(server, "/zklock" .. query)
+      assert.are.equal(200, answer.status)
+      assert.is_true(support.now() - begun < 1.5 + support.slack, query)
+    end
+    support.wait_until(function()
+      return read_json(server).workers[1].sessions[1].state == "suspended"
+    end, 20, "the session to be suspended")
+    local page = ask(server, "/zklock?queues=1").body
+    assert.truthy(page:find("Trouble.", 1, true))
+    assert.truthy(page:find("has no connection, or no server answers", 1, true))
+    assert.truthy(page:find("this worker has no connection to these servers", 1,
+      true))
+    assert.are.equal(0, prometheus.sum(read_metrics(server),
+      "zklock_session_up"))
+    wire:heal()
+    guard:release()
+    waiting:answer(30)
+  end)
+
+  it("does not wait for servers that are silent", function()
+    local wire = proxy.start()
+    local server, path = start(1, { hosts = wire.hosts }), support.path()
+    open_all(server, 1)
+    local guard = support.hold(path)
+    local waiting = server:begin("/hold?path=" .. path)
+    support.wait_for_queue(path, 2)
+    server.may_complain = true
+    wire:freeze()
+    local begun = support.now()
+    local page = ask(server, "/zklock?queues=1").body
+    assert.is_true(support.now() - begun < 2 + support.slack)
+    assert.truthy(page:find("no answer yet", 1, true))
+    wire:heal()
+    guard:release()
+    waiting:answer(60)
+  end)
+
+  it("asks for 20 paths at most", function()
+    local server, path = start(1), support.path()
+    open_all(server, 1)
+    local session, guards = support.connect(), {}
+    for i = 1, 30 do
+      guards[i] = assert(session:mutex(path .. "/" .. i):acquire(10))
+    end
+    local request = server:begin("/waits?path=" .. path)
+    support.wait_until(function()
+      return #read_json(server).workers[1].sessions[1].waits == 30
+    end, 10, "30 to wait")
+    assert.are.equal(20, #read_json(server,
+      "/zklock?format=json&queues=1").queues)
+    assert.truthy(ask(server, "/zklock?queues=1").body
+      :find("and 10 more paths", 1, true))
+    for i = 1, 30 do guards[i]:release() end
+    request:answer()
+  end)
+
+  it("works with lua_code_cache off, and leaves nothing running", function()
+    local server, path = start(1, { http = SHARED .. "lua_code_cache off;" }),
+      support.path()
+    server.may_complain = true -- nginx warns of it
+    for _ = 1, 5 do server:must("/hold?path=" .. path) end
+    for _, query in ipairs { "", "?format=json", "?queues=1", "/metrics" } do
+      assert.are.equal(200, ask(server, "/zklock" .. query).status)
+    end
+    local pid = server:workers()[1]
+    support.wait_until(function()
+      local n = 0
+      for name in require "lfs".dir(("/proc/%d/task"):format(pid)) do
+        n = n + (name:find "^%d" and 1 or 0)
+      end
+      return n == 1
+    end, 15, "all sessions to go")
+    server:signal "HUP"
+    nginx.await_end { pid }
+    assert.is_nil(server:log():find "%[error%]")
+  end)
+end)

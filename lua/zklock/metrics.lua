@@ -232,7 +232,7 @@ local families = {
   { "zklock_session_timeout_seconds", "gauge",
     "The session timeout that the servers have granted.", field "timeout" },
   { "zklock_session_lease_seconds", "gauge",
-    "For how long holds could be proved without hearing from a server.",
+    "For how long what is held can be proved without hearing from a server.",
     field "lease" },
   { "zklock_session_reconnects_total", "counter",
     "Connections after the first one.", counter "reconnects" },

@@ -229,7 +229,7 @@ describe("The operators' page", function()
     support.wait_until(all_tell, 10, "all workers to tell the same")
     local page = ask(server, "/zklock").body
     assert.truthy(page:find("3 of nginx's 3 workers have a session", 1, true))
-    assert.truthy(page:find("<code>" .. path .. "</code>", 1, true))
+    assert.truthy(page:find(">" .. path .. "</code>", 1, true))
     local all = read_json(server)
     assert.is_true(all.complete)
     local held, waited

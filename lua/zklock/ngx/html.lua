@@ -30,7 +30,12 @@ function html.seconds(seconds)
     math.floor(whole % 3600 / 60))
 end
 
+--- A name: on one line in a table; of several, if it may be long.
 function html.code(value) return "<code>" .. html.text(value) .. "</code>" end
+
+function html.wide_code(value)
+  return '<code class="wide">' .. html.text(value) .. "</code>"
+end
 
 function html.number(n) return ("%d"):format(n) end
 
@@ -92,9 +97,9 @@ end
 local function quantile(histogram, share)
   local bound = sums.quantile(histogram, share)
   if bound == math.huge then
-    return "&gt; " .. html.seconds(Meters.bounds[#Meters.bounds])
+    return "over " .. html.seconds(Meters.bounds[#Meters.bounds])
   end
-  return "&le; " .. html.seconds(bound)
+  return "within " .. html.seconds(bound)
 end
 
 --- Bars, and what they say in numbers.
@@ -104,9 +109,9 @@ function html.histogram(histogram)
   for i = 1, #Meters.bounds + 1 do most = math.max(most, histogram[i]) end
   for i = 1, #Meters.bounds + 1 do bars[i] = bar(i, histogram[i], most) end
   return ('<svg width="%d" height="%d" aria-hidden="true">%s</svg><div '
-    .. 'class="numbers">half %s, 99&nbsp;%% %s, mean %s</div>'):format(
+    .. 'class="numbers">half %s, mean %s<br>99 %% %s</div>'):format(
     #bars * (WIDE + GAP), HIGH, table.concat(bars), quantile(histogram, 0.5),
-    quantile(histogram, 0.99), html.seconds(histogram.sum / count))
+    html.seconds(histogram.sum / count), quantile(histogram, 0.99))
 end
 
 --- A table of buckets: how many waits and holds are in each.
@@ -164,8 +169,10 @@ th,td{text-align:left;vertical-align:top;padding:7px 12px;
 border-top:1px solid var(--line)}
 thead th{border-top:0;background:var(--head);font-size:13px;font-weight:600;
 color:var(--faint);white-space:nowrap}
-td code{display:inline-block;min-width:110px;max-width:420px}
-.numbers{font-size:13px;min-width:150px}
+td code{white-space:nowrap}
+td code.wide{display:inline-block;min-width:170px;max-width:420px;
+white-space:normal}
+.numbers{font-size:13px;white-space:nowrap}
 svg{display:block}.bar{fill:var(--bar)}.none{fill:var(--line)}
 details summary{cursor:pointer;color:var(--link);font-size:13px}
 details .scroll{margin-top:6px}

@@ -8,7 +8,7 @@ local sums = require "zklock.ngx.sums"
 local verdict = require "zklock.ngx.verdict"
 
 local text, seconds, code, mark = html.text, html.seconds, html.code, html.mark
-local number, bad_if_any = html.number, html.bad_if_any
+local number, bad_if_any, wide = html.number, html.bad_if_any, html.wide_code
 
 local page = {}
 
@@ -30,16 +30,16 @@ local function tell_sessions(all)
   local rows = {}
   sums.each_session(all.reports, function(session, report)
     local counters = session.counters
+    local lease = session.holds[1] and seconds(session.lease) or "–"
     rows[#rows + 1] = { place(report), number(session.index),
-      code(session.hosts), state(session.state), code(session.id),
-      seconds(session.timeout), seconds(session.lease),
+      state(session.state), wide(session.hosts), code(session.id),
+      seconds(session.timeout), lease,
       number(counters.reconnects), bad_if_any(counters.expiries),
       bad_if_any(counters.pending_releases, "warn"),
-      number(counters.requests), faint(number(report.pid)) }
+      number(counters.requests) }
   end)
-  return rows, { "worker", "session", "servers", "state", "id", "timeout",
-    "lease left", "reconnects", "expiries", "releases pending", "requests",
-    "process" }
+  return rows, { "worker", "session", "state", "servers", "id", "timeout",
+    "lease left", "reconnects", "expiries", "releases pending", "requests" }
 end
 
 local function each_row(all, field, make)
@@ -64,7 +64,7 @@ end
 
 local function tell_holds(all)
   local rows, more = each_row(all, "holds", function(row, report, session)
-    return { code(row.path), text(row.mode), state(row.state),
+    return { wide(row.path), text(row.mode), state(row.state),
       seconds(row.seconds), seconds(row.lease), code(row.token),
       code(row.node:match "[^/]*$"), place(report), number(session.index) }
   end)
@@ -75,7 +75,7 @@ end
 local function tell_waits(all)
   local rows, more = each_row(all, "waits", function(row, report, session)
     local wait = seconds(row.seconds)
-    return { code(row.path), text(row.mode),
+    return { wide(row.path), text(row.mode),
       row.seconds >= 60 and mark("warn", wait) or wait, place(report),
       number(session.index) }
   end)
@@ -85,7 +85,7 @@ end
 local function tell_paths(all)
   local rows = {}
   for i, one in ipairs(sums.paths(all.reports)) do
-    rows[i] = { code(one.path) .. "<br>" .. faint(text(one.mode)),
+    rows[i] = { wide(one.path) .. "<br>" .. faint(text(one.mode)),
       number(one.holding), one.waiting > 0 and mark("warn", one.waiting) or "0",
       number(metrics.count(one.waits)), html.words(one.refusals),
       next(one.losses) and mark("bad", html.words(one.losses)) or "0",
@@ -115,7 +115,7 @@ local function tell_queue(all, queue)
   local rows = {}
   for i, one in ipairs(queue.contenders) do
     rows[i] = { number(i), one.holds and mark("good", "holds") or "waits",
-      text(one.mode), one.data and code(one.data)
+      text(one.mode), one.data and wide(one.data)
         or faint(one.size and number(one.size) .. " bytes, not read" or "–"),
       age(all, one.created), code(one.session), code(one.node) }
   end
@@ -151,6 +151,7 @@ local FRAME = [[
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">REFRESH
+<link rel="icon" href="data:,">
 <title>zklock: TITLE</title>
 <style>STYLE</style></head>
 <body><main>

@@ -32,8 +32,8 @@ end
 local safe = {
   ["Cache-Control"] = "no-store",
   ["Content-Security-Policy"] = "default-src 'none'; "
-    .. "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-    .. "frame-ancestors 'none'",
+    .. "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    .. "form-action 'none'; frame-ancestors 'none'",
   ["X-Content-Type-Options"] = "nosniff",
   ["Referrer-Policy"] = "no-referrer",
 }

@@ -56,7 +56,7 @@ needs_fuzz          = demo test sanitize
 needs_tls           = demo test tls
 needs_recording     = demo test
 needs_site          = site
-needs_site-check    = site
+needs_site-check    = site demo test nginx
 needs_deb           = build package
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
@@ -385,6 +385,8 @@ site-check: site  ## the site in a browser: SHOTS=yes keeps what it looks like
 	@python3 -B spec/site/broken.py
 	@python3 -B spec/site/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
 	  '$(BUILD)/site'
+	@BUILD='$(BUILD)' $(if $(SHOTS),SPEC_SHOTS='$(abspath $(BUILD))/site-shots') \
+	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/site
 
 # ---- To install it -----------------------------------------------------------
 

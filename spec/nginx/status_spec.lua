@@ -308,6 +308,9 @@ describe("The operators' page", function()
     local page = ask(server, "/zklock?queues=1").body
     assert.truthy(page:find("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;"
       .. "&amp;\\x0a\\xe2\\x80\\xaex\\x1b\\xff", 1, true))
+    -- They have contended for moments, and for no hours.
+    assert.truthy(page:find("<td>%d[%d.]* m?s</td><td><code>0x"))
+    assert.is_nil(page:find "%d h %d")
     local queues = read_json(server, "/zklock?format=json&queues=1").queues
     assert.are.equal(2, #queues)
     for _, queue in ipairs(queues) do

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Looks at the site in a browser: check.py [--shots DIRECTORY] SITE.
+"""Looks at the site in a browser: check.py [--shots DIRECTORY] SITE; or at pages
+that are served, which are to have no script: … --served NAME=URL …
 
 Each page, wide and narrow, light and dark: nothing is wider than the page,
 pictures are there, text stands out from its ground, links lead somewhere, the
@@ -19,6 +20,14 @@ LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 WIDTHS = (1200, 390)
 SCHEMES = ("light", "dark")
 MOMENTS_MS = (0, 4000, 10000, 16000, 22000)
+
+OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
+# (Whoever got something to run has set `ran`.)
+FIND_ALIVE = """
+  return [...document.querySelectorAll("script, img, iframe, object, form")]
+    .map(one => `it has a ${one.localName}`)
+    .concat(window.ran === undefined ? [] : [`a script has run: ${window.ran}`]);
+"""
 
 
 class Check:
@@ -54,6 +63,18 @@ class Check:
                 self.browser.go(path.as_uri())
                 name = f"{path.relative_to(site)}-{width}-{scheme}"
                 self.pages[path] = self._look(path, name)
+
+    def served(self, name, url):
+        """A page that shows what strangers write, in all views, with all that
+        can be opened in it open: nothing of theirs has become a part of it."""
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                self.browser.show(width, 900, scheme)
+                self.browser.go(url)
+                self.browser.run(OPEN_ALL)
+                at = f"{name}-{width}-{scheme}"
+                self._look(url, at)
+                self.find(at, self.browser.run(FIND_ALIVE))
 
     def picture(self, path):
         """A picture by itself, so large that all of it is seen."""
@@ -98,23 +119,45 @@ def check_site(check, site):
     check.links(site)
 
 
+def look_at_site(check, site):
+    """The site, and the pictures of the tree."""
+    pictures = sorted([*ROOT.glob("doc/pictures/*.svg"),
+                       *ROOT.glob("doc/bench/*.svg")])
+    if not pictures:
+        check.find("doc", ["there is no picture"])
+    check_site(check, site)
+    for path in pictures:
+        check.picture(path)
+    return f"{len(check.pages)} pages and {len(pictures)} pictures"
+
+
+def look_at_served(check, pages):
+    """Pages that somebody serves, NAME=URL each."""
+    for page in pages:
+        name, url = page.split("=", 1)
+        check.served(name, url)
+    return f"{len(pages)} pages"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Looks at the site.")
     parser.add_argument("--shots", help="where pictures of it all are kept")
-    parser.add_argument("site")
+    parser.add_argument("--served", nargs="+", metavar="NAME=URL",
+                        help="look at these pages, and at nothing else")
+    parser.add_argument("site", nargs="?")
     options = parser.parse_args()
-    pictures = sorted([*ROOT.glob("doc/pictures/*.svg"),
-                       *ROOT.glob("doc/bench/*.svg")])
+    if not options.site and not options.served:
+        parser.error("say which site")
     with Browser() as browser:
         check = Check(browser, options.shots)
-        check_site(check, Path(options.site).resolve())
-        for path in pictures:
-            check.picture(path)
+        if options.served:
+            looked_at = look_at_served(check, options.served)
+        else:
+            looked_at = look_at_site(check, Path(options.site).resolve())
     for problem in check.problems:
         print("FAILED ", problem)
-    print(f"{len(check.pages)} pages and {len(pictures)} pictures in "
-          f"{check.looks} views, {len(check.problems)} problems")
-    return 1 if check.problems or not pictures else 0
+    print(f"{looked_at} in {check.looks} views, {len(check.problems)} problems")
+    return 1 if check.problems else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,5 @@
--- The operators' page in a real browser: narrow and wide, light and dark.
---
---   SAVE=DIRECTORY bash spec/run --lua luajit spec/site/status_spec.lua
---
--- saves pictures of it.
-local browser = require "support.browser"
+-- The operators' page of a real nginx in a real browser, which check.py asks:
+-- wide and narrow, light and dark.  A part of `make site-check`.
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -18,59 +14,17 @@ local SERVER = [[
   } }
   location = /hold { content_by_lua_block {
     local guard, why = lock():acquire(tonumber(ngx.var.arg_timeout or 30))
-    if guard then ngx.sleep(tonumber(ngx.var.arg_seconds or 0)) end
-    if guard then guard:release() end
+    if guard then
+      guard:on_revoke(function() end) -- it watches its node from now on
+      ngx.sleep(tonumber(ngx.var.arg_seconds or 0))
+      guard:release()
+    end
     ngx.print(why or "held")
   } }
 ]]
 
--- What stands somewhere, with less contrast than 4.5 to 1 between itself and
--- what is behind it (WCAG 2.1, 1.4.3).
-local FIND_PALE = [[
-  const parts = c => c.match(/[\d.]+/g).map(Number);
-  const light = c => {
-    const [r, g, b] = parts(c).map(v => v / 255)
-      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = e => {
-    for (; e; e = e.parentElement) {
-      const c = getComputedStyle(e).backgroundColor;
-      const p = parts(c);
-      if (p.length < 4 || p[3] > 0) return c;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  const pale = [];
-  let looked = 0;
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const e = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || !e.getClientRects().length) continue;
-    if (e.namespaceURI.endsWith('svg')) continue;
-    const a = light(getComputedStyle(e).color), b = light(behind(e));
-    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    looked++;
-    if (contrast < 4.5)
-      pale.push(walk.currentNode.data.trim() + ': ' + contrast.toFixed(2));
-  }
-  return [looked, pale.join('\n')];
-]]
-
--- What reaches beyond the window, and is not in a box that moves its content.
-local FIND_WIDE = [[
-  const wide = [];
-  for (const e of document.querySelectorAll('body *')) {
-    if (e.parentElement.closest('.scroll, pre')) continue;
-    if (e.getBoundingClientRect().right > innerWidth + 0.5)
-      wide.push(e.tagName + ': ' + e.textContent.trim().slice(0, 40));
-  }
-  if (document.documentElement.scrollWidth > innerWidth) wide.push('the page');
-  return wide.join('\n');
-]]
-
-local missing = nginx.missing() or browser.missing()
-local save = os.getenv "SAVE"
+local missing = nginx.missing()
+local root, shots = os.getenv "SPEC_ROOT" or ".", os.getenv "SPEC_SHOTS"
 
 describe("The operators' page in a browser", function()
   if missing then return pending(missing) end
@@ -81,8 +35,8 @@ describe("The operators' page in a browser", function()
   local HOSTILE = "<script>window.ran=1</script>"
     .. "<img src=x onerror=window.ran=2>"
 
-  -- Two workers, or one; one path with a long name that a stranger holds and we wait
-  -- for, one that we hold, some that we have held, and refusals.
+  -- Two workers, or one; one path with a long name that a stranger holds and we
+  -- wait for, one that we hold, some that we have held, and refusals.
   local function set_stage(is_alone)
     local server = nginx.start { server = SERVER, workers = is_alone and 1 or 2,
       http = is_alone and "" or "lua_shared_dict zklock 1m;" }
@@ -114,41 +68,25 @@ describe("The operators' page in a browser", function()
     return server, path, guards, requests
   end
 
-  local function look(page, server, path, name)
-    page:run "window.ran = 0"
-    for _, width in ipairs { 390, 1200 } do
-      for _, scheme in ipairs { "light", "dark" } do
-        local where = ("%s, %d px, %s"):format(path, width, scheme)
-        page:look(width, scheme)
-        page:open(("http://127.0.0.1:%d%s"):format(server.port, path))
-        assert.are.equal(width, page:run "return innerWidth")
-        assert.are.equal(scheme == "dark", page:run(
-          "return matchMedia('(prefers-color-scheme: dark)').matches"))
-        assert.are.equal("", page:run(FIND_WIDE), where)
-        page:run "document.querySelectorAll('details').forEach(d => d.open = 1)"
-        assert.are.equal("", page:run(FIND_WIDE), where)
-        local pale = page:run(FIND_PALE)
-        assert.is_true(pale[1] > 20, "nothing was looked at: " .. where)
-        assert.are.equal("", pale[2], where)
-        assert.are.equal("undefined", page:run "return typeof window.ran")
-        assert.are.equal(0, page:run "return document.scripts.length")
-        assert.are.equal(0, page:run "return document.images.length")
-        local said = {}
-        for i, line in ipairs(page:console()) do said[i] = line.message end
-        assert.are.equal("", table.concat(said, "\n"), where)
-        if save then
-          page:open(("http://127.0.0.1:%d%s"):format(server.port, path))
-          page:save(("%s/%s-%d-%s.png"):format(save, name, width, scheme))
-        end
-      end
+  -- Pages by their names: `{ name, path, … }`.
+  local function look(server, pages)
+    local command = ("python3 -B '%s/spec/site/check.py'"):format(root)
+    if shots then command = ("%s --shots '%s'"):format(command, shots) end
+    command = command .. " --served"
+    for i = 1, #pages, 2 do
+      command = ("%s '%s=http://127.0.0.1:%d%s'"):format(command, pages[i],
+        server.port, pages[i + 1])
     end
+    local pipe = io.popen(command .. " 2>&1")
+    local said = pipe:read "*a"
+    pipe:close()
+    assert.are.equal(("%d pages in %d views, 0 problems\n"):format(#pages / 2,
+      #pages * 2), said)
   end
 
   it("is readable, and runs nothing", function()
     local server, _, guards, requests = set_stage()
-    local page = browser.start()
-    look(page, server, "/zklock", "page")
-    look(page, server, "/zklock?queues=1", "queues")
+    look(server, { "status", "/zklock", "status-queues", "/zklock?queues=1" })
     for i, guard in ipairs(guards) do
       assert(guard:release())
       assert.are.equal("held", (requests[i + 1]:answer()))
@@ -157,29 +95,13 @@ describe("The operators' page in a browser", function()
 
   it("is readable when something is wrong", function()
     local server, path, guards = set_stage(true)
-    local page = browser.start()
     -- An operator deletes what a worker holds, which hears of it.
     local zk = support.zk()
     zk:delete(path .. "/reports/" .. zk:queue(path .. "/reports")[1])
     support.wait_until(function()
       return server:must "/zklock":find "hold was lost"
     end, 40, "the loss to be told")
-    look(page, server, "/zklock", "loss")
+    look(server, { "status-loss", "/zklock" })
     for _, guard in ipairs(guards) do guard:release() end
-  end)
-
-  it("loads itself anew only where it was asked to", function()
-    local server = nginx.start { server = SERVER,
-      http = "lua_shared_dict zklock 1m;" }
-    local page = browser.start()
-    local url = ("http://127.0.0.1:%d/zklock"):format(server.port)
-    local function stays(path)
-      page:open(url .. path)
-      page:run "document.title = 'old'"
-      support.sleep(2)
-      return page:run "return document.title" == "old"
-    end
-    assert.is_true(stays "")
-    assert.is_false(stays "?refresh=1")
   end)
 end)

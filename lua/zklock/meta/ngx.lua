@@ -57,8 +57,12 @@ function ngx.session(hosts, options) end
 --- ```
 function ngx.cleanup() end
 
---- The content handler of an operators' page: the worker's sessions, their locks and queues, in HTML. With `?format=json` it is JSON;
---- `/metrics` below its location is Prometheus's text. Let only operators reach it.
+--- The content handler of an operators' page: what the sessions of nginx's workers hold and wait for, and how it has been, in HTML without
+--- scripts. With `?format=json` it is JSON; `/metrics` below its location is Prometheus's text. It tells of all workers where the block
+--- `http` has the line `lua_shared_dict zklock 1m;`, else of the one that answers. It shows paths and the data of whoever holds: let only
+--- operators reach it. doc/metrics.md shows it, and how to secure it.
+---
+--- Raises: for an option that there is not, and for a location that is no string.
 ---
 --- ```nginx
 --- location /zklock {
@@ -67,4 +71,13 @@ function ngx.cleanup() end
 ---   content_by_lua_block { require("zklock.ngx").status() }
 --- }
 --- ```
-function ngx.status() end
+---@param options? zklock.ngx.Status
+function ngx.status(options) end
+
+-- ## The operators' page
+
+--- What `zklock.ngx.status` takes.
+---@class zklock.ngx.Status
+---
+--- Where in nginx the page is. Default: `/zklock`
+---@field location? string

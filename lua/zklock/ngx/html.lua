@@ -165,7 +165,7 @@ border-radius:6px;padding:8px 12px}
 .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);
 border-radius:6px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{text-align:left;vertical-align:top;padding:7px 12px;
+th,td{text-align:left;vertical-align:top;padding:7px 10px;
 border-top:1px solid var(--line)}
 thead th{border-top:0;background:var(--head);font-size:13px;font-weight:600;
 color:var(--faint);white-space:nowrap}
@@ -176,6 +176,7 @@ white-space:normal}
 svg{display:block}.bar{fill:var(--bar)}.none{fill:var(--line)}
 details summary{cursor:pointer;color:var(--link);font-size:13px}
 details .scroll{margin-top:6px}
+details td{white-space:nowrap}
 footer{margin:28px 0 8px;color:var(--faint);font-size:13px}
 ]]
 

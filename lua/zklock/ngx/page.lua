@@ -39,7 +39,7 @@ local function tell_sessions(all)
       number(counters.requests) }
   end)
   return rows, { "worker", "session", "state", "servers", "id", "timeout",
-    "lease left", "reconnects", "expiries", "releases pending", "requests" }
+    "lease left", "reconnects", "expiries", "pending", "requests" }
 end
 
 local function each_row(all, field, make)
@@ -82,6 +82,12 @@ local function tell_waits(all)
   return rows, { "path", "mode", "has waited", "worker", "session" }, more
 end
 
+local function tell_numbers(one)
+  if metrics.count(one.waits) + metrics.count(one.holds) == 0 then return "" end
+  return "<details><summary>all numbers</summary>"
+    .. html.buckets(one.waits, one.holds) .. "</details>"
+end
+
 local function tell_paths(all)
   local rows = {}
   for i, one in ipairs(sums.paths(all.reports)) do
@@ -90,8 +96,7 @@ local function tell_paths(all)
       number(metrics.count(one.waits)), html.words(one.refusals),
       next(one.losses) and mark("bad", html.words(one.losses)) or "0",
       html.histogram(one.waits), html.histogram(one.holds)
-        .. "<details><summary>all numbers</summary>"
-        .. html.buckets(one.waits, one.holds) .. "</details>" }
+        .. tell_numbers(one) }
   end
   return rows, { "path", "held", "waiting", "granted", "refused", "lost",
     "waits, 1 ms to 5 min", "holds, 1 ms to 5 min" }
@@ -108,7 +113,7 @@ end
 -- Who is ahead.
 
 local function age(all, created)
-  return created and seconds(math.max(0, all.time - created / 1000)) or "–"
+  return created and seconds(math.max(0, all.time - created)) or "–"
 end
 
 local function tell_queue(all, queue)

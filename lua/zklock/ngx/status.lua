@@ -13,7 +13,6 @@ local json = require "zklock.ngx.json"
 local metrics = require "zklock.metrics"
 local page = require "zklock.ngx.page"
 local plain = require "zklock.plain"
-local semaphore = require "ngx.semaphore"
 
 local status = {}
 
@@ -117,7 +116,8 @@ end
 --- All at once, and no longer than PATIENCE.
 local function read_queues(board, reports)
   local list, more = waited_for(reports)
-  local sessions, done, asked = asking(board), semaphore.new(), 0
+  local sessions, asked = asking(board), 0
+  local done = require("ngx.semaphore").new()
   for _, queue in ipairs(list) do
     local session = sessions[queue.hosts]
     queue.contenders = {}

@@ -1,5 +1,5 @@
--- What is said of the metrics elsewhere: on their page, on the dashboard, in the
--- alerts.
+-- What is said of the metrics elsewhere: on their page, on the dashboard, and in
+-- the alerts.
 local dkjson = require "dkjson"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"

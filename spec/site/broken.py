@@ -41,6 +41,17 @@ PAGES = {
     "complaint": '<p>x</p><script>console.error("complaint")</script>',
 }
 
+# Pages that show what strangers write.
+SERVED = {
+    "": "<p>&lt;script&gt; is only shown</p>",
+    "it has a script": "<p>x</p><script></script>",
+    "a script has run: 7": "<p>x</p><script>window.ran = 7</script>",
+    "it has a img": '<p>x</p><img src="data:," alt="x">',
+    # … also where it has to be opened
+    '"pale" has a contrast of':
+        '<details><summary>x</summary><p style="color: #999">pale</p></details>',
+}
+
 PICTURES = {
     "": '<text x="10" y="50">fine</text>',
     "is cut off by the picture's edge": '<text x="380" y="50">cut</text>',
@@ -81,6 +92,15 @@ class Broken(unittest.TestCase):
                 (site / "index.html").write_text(PAGE % body, encoding="utf-8")
                 check = Check(self.browser)
                 check_site(check, site)
+                self.expect(wanted, check.problems)
+
+    def test_served_pages(self):
+        for wanted, body in SERVED.items():
+            with self.subTest(wanted), tempfile.TemporaryDirectory() as site:
+                page = Path(site).resolve() / "index.html"
+                page.write_text(PAGE % body, encoding="utf-8")
+                check = Check(self.browser)
+                check.served("page", page.as_uri())
                 self.expect(wanted, check.problems)
 
     def test_a_site_without_pages(self):

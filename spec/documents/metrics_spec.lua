@@ -1,4 +1,4 @@
--- What is said of the metrics elsewhere: on their page, on the dashboard, and in
+-- What is said of the metrics elsewhere: on their page, on the dashboard, in
 -- the alerts.
 local dkjson = require "dkjson"
 local metrics = require "zklock.metrics"

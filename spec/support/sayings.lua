@@ -6,8 +6,9 @@ local sayings = {}
 
 local function escape(text) return (text:gsub("%p", "%%%0")) end
 
--- So many letters must be the sentence's own, or places could be anything.
-local ENOUGH = 8
+-- So many letters must be the sentence's own, or places could be anything: of a
+-- whole one, and of the beginning of one.
+local SOME, ENOUGH = 6, 8
 
 local function letters(text) return #text:gsub("^zklock", ""):gsub("%A", "") end
 
@@ -29,7 +30,9 @@ local function patterns_of(said)
       pattern = pattern .. ".-"
     end
   end
-  return { whole = pattern .. "$", cut = list }
+  -- (Of little but places nothing can be told by the text.)
+  local is_told = letters(own) >= SOME or not said:find "<"
+  return { whole = is_told and pattern .. "$" or "^$", cut = list }
 end
 
 --- `{ { text =, about =, whole =, cut = }, … }`: a sentence, what is said of

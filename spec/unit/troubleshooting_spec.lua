@@ -1,0 +1,124 @@
+-- doc/troubleshooting.md: is every code, reason and exit code there, and can
+-- zklock say what it quotes?
+local proofs = require "support.proofs"
+local sayings = require "support.sayings"
+
+local PAGE = "doc/troubleshooting.md"
+
+-- The lines of a section, by its heading.
+local function section(text, heading)
+  local marks = heading:match "^#+"
+  local from = assert(select(2, ("\n" .. text):find("\n" .. heading .. "\n", 1,
+    true)), heading)
+  local to = text:find("\n" .. ("#"):rep(2, "") .. "#? [^\n]", from)
+  if #marks == 2 then to = text:find("\n## ", from, true) end
+  return text:sub(from, to or #text)
+end
+
+-- The rows of a page's tables: their cells.
+local function rows(text)
+  local list = {}
+  for line in text:gmatch "[^\n]+" do
+    if line:find "^| " and not line:find "^|%-" then
+      local cells = {}
+      for cell in line:gmatch "|%s*([^|]*)" do cells[#cells + 1] = cell end
+      list[#list + 1] = cells
+    end
+  end
+  return list
+end
+
+-- What is quoted in the column `message` or `sentence` of the tables.
+local function quoted(text)
+  local list, column = {}, nil
+  for _, cells in ipairs(rows(text)) do
+    local head
+    for i, cell in ipairs(cells) do
+      if cell:find "^message" or cell:find "^sentence" then head = i end
+    end
+    if head then
+      column = head
+    elseif cells[1]:find "^exit code" then
+      column = nil
+    elseif column then
+      for said in cells[column]:gmatch "`([^`]+)`" do list[#list + 1] = said end
+    end
+  end
+  return list
+end
+
+-- Beside messages: names of things, and words of the system.
+local others = { ["held by"] = true, on_lost = true, expired = true,
+  make = true, ["make install"] = true, ["Name or service not known"] = true }
+
+-- Is it a sentence that can be said, or how one begins, or, behind a colon or
+-- in parentheses, what another one ends with?
+local function can_be_said(list, said)
+  local text = said:gsub("<[^>]*>", "X")
+  if sayings.find(list, text, true) then return true end
+  local last = text:match "^%(last error: (.*)%)$"
+  if last then
+    return last == "Connection refused" or sayings.find(list, last, true) ~= nil
+  end
+  -- `cannot list (/app): not authenticated`
+  local deed = text:match "^([%l ]+) %("
+  return deed ~= nil and sayings.find(list, deed, true) ~= nil
+end
+
+describe("The page of troubles #once #layer", function()
+  local text = assert(proofs.read(PAGE))
+
+  it("has an entry for each code", function()
+    local found = {}
+    for word in section(text, "## Codes"):gmatch "\n### (%l+)\n" do
+      found[word] = true
+      assert.is_true(#rows(section(text, "### " .. word)) > 1, word)
+    end
+    local codes = {}
+    for word in pairs(require "zklock.errors".codes) do codes[word] = true end
+    assert.same(codes, found)
+  end)
+
+  it("has an entry for each reason of a loss, and its sentence", function()
+    local found = {}
+    for _, cells in ipairs(rows(section(text, "## Why a hold was lost"))) do
+      local word = cells[1]:match "^`([%l_]+)`"
+      if word then found[word] = cells[2]:match "^`([^`]+)`" end
+    end
+    assert.same(require "zklock.errors".losses, found)
+  end)
+
+  it("has an entry for each exit code", function()
+    local found = {}
+    for _, cells in ipairs(rows(section(text, "## The command"))) do
+      local number = cells[1]:match "^(%d+)%s*$"
+      if number then found[tonumber(number)] = true end
+    end
+    local codes = {}
+    local source = proofs.read "lua/zklock/cli/exit.lua"
+    for number in source:match "exit.codes = (%b{})":gmatch "= (%d+)," do
+      codes[tonumber(number)] = true
+    end
+    assert.same(codes, found)
+  end)
+
+  it("quotes what zklock can say", function()
+    local list, wrong, said = sayings.all(), {}, quoted(text)
+    for _, one in ipairs(said) do
+      if not others[one] and not can_be_said(list, one) then
+        wrong[#wrong + 1] = one
+      end
+    end
+    assert.is_true(#said > 90, #said)
+    assert.equal("", table.concat(wrong, "\n"))
+  end)
+
+  it("would notice what it cannot say", function()
+    local list = sayings.all()
+    for _, wrong in ipairs { "zklock: <path> is busy", "its node is gone",
+      "(last error: it sleeps)", "cannot see (/app): not authenticated",
+      "zklock: the lock was lost", "no connection with <server>" } do
+      assert.is_false(can_be_said(list, wrong), wrong)
+    end
+  end)
+end)

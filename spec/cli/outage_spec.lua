@@ -107,8 +107,8 @@ describe("zklock run", function()
     local said = command.run { "run", "--once-per", "0.001", path, "--", "echo",
       "ran" }
     assert.equal("ran\n", said.out)
-    assert.matches("^zklock: the run could not be noted, so the next one is not "
-      .. "spared: ", said.err)
+    assert.matches("^zklock: the run could not be noted, so the next one is "
+      .. "not spared: ", said.err)
     assert.equal(0, said.code)
   end)
 end)

@@ -183,6 +183,7 @@ describe("A signal while the command runs", function()
     it:signal "TERM"
     assert.equal(143, it:wait())
     assert.is_false(processes.is_alive(child))
-    assert.equal("zklock: the command did not end in time: it is killed\n", it:err())
+    assert.equal("zklock: the command did not end in time: it is killed\n",
+      it:err())
   end)
 end)

@@ -13,7 +13,8 @@ const char *reason_words(int rc) {
     case REASON_NO_MEMORY:
       return "not enough memory";
     case REASON_NO_ROOM:
-      return "this session has too many locks and waits at once: use a second one";
+      return "this session has too many locks and waits at once: use a second "
+             "one";
     case REASON_CREDENTIALS:
       return "our credentials are not accepted";
     case REASON_ACL:

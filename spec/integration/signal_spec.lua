@@ -178,3 +178,33 @@ describe("Misuse of release_on_signal", function()
       misuse(function() zklock.release_on_signal("TERM", nil) end))
   end)
 end)
+
+-- There a signal's default action is ignored.
+describe("The first process of a container #once", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("releases and ends", function()
+    if not os.execute "unshare -pf true 2>/dev/null" then
+      return pending "this system lets us make no container"
+    end
+    local name, path = os.tmpname(), support.path()
+    local file = assert(io.open(name, "w"))
+    file:write(([[
+      local zklock = require "zklock"
+      assert(zklock.release_on_signal())
+      local session = assert(zklock.connect(%q, { session_timeout = 30 }))
+      assert(session:mutex(%q):acquire(10))
+      os.execute "kill -TERM 1"
+      while true do end
+    ]]):format(support.hosts, path))
+    file:close()
+    local pipe = io.popen(("timeout -s KILL 30 unshare -pf %s %s; echo $?")
+      :format(support.lua, name))
+    local status = pipe:read "*a"
+    pipe:close()
+    os.remove(name)
+    assert.equal("143\n", status)
+    assert(support.connect():mutex(path):acquire(5)):release()
+  end)
+end)

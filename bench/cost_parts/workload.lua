@@ -217,9 +217,11 @@ function workloads.handover()
   end)
 end
 
--- A lock goes from one task of a session to another.
-function workloads.turn()
+-- A lock goes from one task of a session to another, and `listener`, if there
+-- is one, hears of it.
+local function turn(listener)
   local session, waiters = connect(), {}
+  if listener then session:on_trace(listener) end
   local lock = session:mutex(new_path(), { handoffs = 100 })
   for i = 0, 100 do waiters[i] = wait_for(lock) end
   run_until({ session }, function() return waiters[0].guard end)
@@ -232,6 +234,10 @@ function workloads.turn()
     pause()
   end)
 end
+
+workloads.turn = turn
+
+function workloads.traced() turn(function() end) end
 
 -- What a second costs.
 local function pass_time()

@@ -341,6 +341,24 @@ describe("The operators' page", function()
     end
   end)
 
+  it("says what to install where nothing writes JSON", function()
+    local server = start(1, { init = [[
+      for _, name in ipairs { "cjson", "dkjson" } do
+        package.preload[name] = function() error "is not there" end
+      end
+    ]] })
+    server:must "/open"
+    support.wait_until(function()
+      return ask(server, "/zklock").body:find ">connected<"
+    end, 10, "a session to connect")
+    local answer = ask(server, "/zklock?format=json")
+    assert.are.equal("501 zklock: there is no library for JSON: install "
+      .. "lua-cjson (OpenResty brings it) or lua-dkjson\n",
+      answer.status .. " " .. answer.body)
+    assert.are.equal(1, prometheus.sum(read_metrics(server),
+      "zklock_session_up"))
+  end)
+
   it("says without a shared dictionary that it tells of one worker",
   function()
     local server = start(2, { http = "" })

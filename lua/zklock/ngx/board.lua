@@ -48,12 +48,22 @@ function writers.number(value)
   return ("%.17g"):format(value)
 end
 
+-- (Lists of numbers are those of histograms, the most of all that is written:
+-- they are counts.  Names are ours, or codes.)
 function writers.table(value)
+  local n = #value
   local parts = {}
-  for key, item in pairs(value) do
-    parts[#parts + 1] = ("[%s]=%s"):format(write(key), write(item))
+  if type(value[1]) == "number" then
+    parts[1] = table.concat(value, ",")
+  else
+    for i = 1, n do parts[i] = write(value[i]) end
   end
-  return ("{%s}"):format(table.concat(parts, ","))
+  for key, item in pairs(value) do
+    if type(key) == "string" then
+      parts[#parts + 1] = '["' .. key .. '"]=' .. write(item)
+    end
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
 end
 
 -- It was written by one of us, and sees nothing but itself.

@@ -98,7 +98,7 @@ end
 
 --- Which of the workers are told.
 function verdict.share(all)
-  if not all.is_shared then
+  if not all.is_shared and all.workers > 1 then
     return ("<p>This tells only of the worker that has answered (%s, of %d). "
       .. "For all of them add this line to the block <code>http</code> of "
       .. "nginx's configuration:</p>"

@@ -90,11 +90,19 @@ describe("The metrics #once #layer", function()
     for name in read(root .. "/" .. RULES):gmatch "alert: (%w+)" do
       assert.is_truthy(page:find("| `" .. name .. "` |", 1, true), name)
     end
+    local alerts, steps = 0, 0
+    for _ in read(root .. "/" .. RULES):gmatch "alert: " do
+      alerts = alerts + 1
+    end
+    for _ in read(root .. "/" .. RULES):gmatch "do: doc/troubleshooting%.md" do
+      steps = steps + 1
+    end
+    assert.are.equal(alerts, steps)
   end)
 
   it("have alerts and a dashboard that Prometheus understands", function()
     if not has_promtool then return pending "promtool is not installed" end
-    assert.matches("SUCCESS: 8 rules found.*\n0\n$",
+    assert.matches("SUCCESS: 9 rules found.*\n0\n$",
       run("promtool check rules " .. quote(root .. "/" .. RULES)))
     assert.matches("SUCCESS\n\n0\n$",
       run("promtool test rules " .. quote(root .. "/" .. TESTS)))

@@ -25,11 +25,6 @@ local function pass(text, command)
   if status ~= "0" then error(output, 0) end
 end
 
-local function has(program)
-  local found = os.execute("command -v " .. program .. " >/dev/null 2>&1")
-  return found == true or found == 0
-end
-
 local function compile(text)
   return (loadstring or load)(text, "=block")
 end
@@ -88,14 +83,6 @@ local function balanced(text)
 end
 
 checks.java, checks.go, checks.promql = balanced, balanced, balanced
-
-function checks.javascript(text)
-  balanced(text)
-  if has "node" then
-    pass(text, "cp \"$1\" \"$1.mjs\" && node --check \"$1.mjs\"; s=$?; "
-      .. "rm -f \"$1.mjs\"; exit $s")
-  end
-end
 
 -- What the tree has: targets of make, purposes of .ci/install, our commands.
 local function known(file, pattern)

@@ -105,14 +105,16 @@ describe("Rows have the documented fields", function()
 
   it("of those whose data may not be read", function()
     local path = support.path()
-    -- (Who lists must read the directory, which somebody else has made.)
-    assert(support.connect():mutex(path):with_lock(function() end))
+    -- (Who lists must read the directory, which somebody else has made, and
+    -- which stays while something is in it.)
+    local inside = support.hold(path .. "/inside")
     local session = support.connect { auth = digest, acl = "creator" }
     local guard = assert(session:election(path):campaign(30))
     local other = support.connect()
     check("zklock.Contender", other:contenders(path)[1], "data path")
     check("zklock.Leader", other:election(path):leader(), "data")
     guard:release()
+    inside:release()
   end)
 
   it("of stat", function()

@@ -2,22 +2,12 @@
 -- and the page's commands find it where a database of that kind always is.
 local lfs = require "lfs"
 local quote = require "support.command".quote
+local shell = require "support.shell"
 local support = require "support"
 
+local run, must = shell.run, shell.must
+
 local stores = {}
-
-local function run(command)
-  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
-  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
-  pipe:close()
-  return status == "0", output
-end
-
-local function must(command)
-  local ok, output = run(command)
-  if not ok then error(command .. ":\n" .. output, 0) end
-  return output
-end
 
 local function write(name, text)
   local file = assert(io.open(name, "w"))

@@ -3,22 +3,11 @@
 local lfs = require "lfs"
 local reader = require "documents.reader"
 local socket = require "socket"
+local shell = require "support.shell"
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
-
-local function run(command)
-  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
-  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
-  pipe:close()
-  return status == "0", output
-end
-
-local function must(command)
-  local ok, output = run(command)
-  if not ok then error(command .. ":\n" .. output, 0) end
-  return output
-end
+local run, must = shell.run, shell.must
 
 local function read_file(name)
   local file = io.open(name)

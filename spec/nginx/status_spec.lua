@@ -470,7 +470,8 @@ describe("The operators' page", function()
     end, 60, "the dead worker's lock to go")
   end)
 
-  it("answers at once when ZooKeeper is away", function()
+  -- One worker, which reaches the servers by a wire, and waits for a lock.
+  local function start_behind_wire()
     local wire = proxy.start()
     local server, path = start(1, { hosts = wire.hosts }), support.path()
     open_all(server, 1)
@@ -478,6 +479,11 @@ describe("The operators' page", function()
     local waiting = server:begin("/hold?path=" .. path)
     support.wait_for_queue(path, 2)
     server.may_complain = true
+    return wire, server, guard, waiting
+  end
+
+  it("answers at once when ZooKeeper is away", function()
+    local wire, server, guard, waiting = start_behind_wire()
     wire:refuse()
     for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
       "/metrics" } do
@@ -502,13 +508,7 @@ describe("The operators' page", function()
   end)
 
   it("does not wait for servers that are silent", function()
-    local wire = proxy.start()
-    local server, path = start(1, { hosts = wire.hosts }), support.path()
-    open_all(server, 1)
-    local guard = support.hold(path)
-    local waiting = server:begin("/hold?path=" .. path)
-    support.wait_for_queue(path, 2)
-    server.may_complain = true
+    local wire, server, guard, waiting = start_behind_wire()
     wire:freeze()
     local begun = support.now()
     local page = ask(server, "/zklock?queues=1").body

@@ -1,5 +1,6 @@
 --- What is looked at where a block cannot be run: its syntax, and that the
 -- commands of ours in it are there.
+local python = require "support.python"
 local quote = require "support.command".quote
 local read = require "support.files".read
 
@@ -36,21 +37,20 @@ function checks.json(text)
   assert(value ~= nil, problem)
 end
 
-local PYTHON = "python3 -c 'import sys, ast, configparser\n"
-  .. "try:\n import yaml\nexcept ImportError: yaml = None\n"
-  .. "text = open(sys.argv[1]).read()\n%s' \"$1\""
-local function python(code)
-  return function(text) pass(text, PYTHON:format(code)) end
+-- A check by Python code that uses a module and finds the text in `text`.
+local function by_python(module, code)
+  return function(text)
+    pass(text, ("%s -c 'import sys, %s\ntext = open(sys.argv[1]).read()\n%s' "
+      .. '"$1"'):format(python(module), module, code))
+  end
 end
 
-checks.python = python "ast.parse(text)"
-checks.yaml = python "list(yaml.safe_load_all(text)) if yaml else None"
-local is_ini = python("if not text.lstrip().startswith(\"[\"): text = "
-  .. "\"[all]\\n\" + text\n"
+checks.python = by_python("ast", "ast.parse(text)")
+checks.yaml = by_python("yaml", "list(yaml.safe_load_all(text))")
+checks.ini = by_python("configparser",
+  'if not text.lstrip().startswith("["): text = "[all]\\n" + text\n'
   .. "configparser.RawConfigParser(strict=False, allow_no_value=True, "
-  .. "delimiters=(\"=\",)).read_string(text)")
-
-function checks.ini(text) is_ini(text) end
+  .. 'delimiters=("=",)).read_string(text)')
 
 function checks.properties(text)
   for line in text:gmatch "[^\n]+" do

@@ -1,5 +1,6 @@
 --- Processes with the locks of other libraries: Curator (Java), kazoo (Python).
 -- Not a spec itself: `require "interop.peers"`.
+local python = require "support.python"
 local socket = require "socket"
 local support = require "support"
 
@@ -140,18 +141,10 @@ function peers.curator(count, directory)
   return peers.java(count, "Contender", directory)
 end
 
--- The first python3 may be one that does not look where Debian installs.
-local function python()
-  for _, name in ipairs { "python3", "/usr/bin/python3" } do
-    if run(name .. " -c 'import kazoo.recipe.lock'") then return name end
-  end
-  error("no python3 has kazoo", 0)
-end
-
 --- Starts a Python program `count` times.
 function peers.python(count, name, session_s)
   return start(count, ("%s -B '%s/kazoo/%s.py' '%s'")
-    :format(python(), here, name, support.hosts), session_s)
+    :format(python "kazoo.recipe.lock", here, name, support.hosts), session_s)
 end
 
 --- Starts contender.py `count` times.

@@ -17,10 +17,10 @@ local apart = { ["doc/tutorial.md"] = true, ["doc/cookbook.md"] = true,
   ["doc/api.md"] = true }
 
 local function all_pages()
-  local pages = { "README.md", "SECURITY.md", "CONTRIBUTING.md" }
-  for _, folder in ipairs { "doc", "examples" } do
+  local pages = {}
+  for _, folder in ipairs { "", "bench/", "doc/", "examples/" } do
     for name in lfs.dir(root .. "/" .. folder) do
-      local path = folder .. "/" .. name
+      local path = folder .. name
       if name:find "%.md$" and not apart[path] then pages[#pages + 1] = path end
     end
   end

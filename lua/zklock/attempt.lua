@@ -23,7 +23,7 @@ function Attempt:finish()
   end
   if self.guard then
     guards.give_back(self.guard)
-    guards.tell_loss(self.guard)
+    guards.tell_end(self.guard)
   end
   if self.share then self.share:release() end
   if wait then wait.waiters[wait] = nil end
@@ -31,7 +31,7 @@ end
 
 function Attempt.new()
   return setmetatable({ share = false, guard = false, wait = false,
-    fine = false }, Attempt)
+    fine = false, refused = false }, Attempt)
 end
 
 local function make_guard(attempt, terms, wait)
@@ -101,27 +101,42 @@ local function begin(attempt, terms, request, writer)
   return wait
 end
 
--- Who hears of it may turn the session, or close it: so events must find the
--- wait by then.
-local function announce(terms, request, wait)
+-- Who hears of it may turn the session, or close it, or wait: so by then events
+-- must find the wait, and its request's end, too.
+local function announce(terms, request, wait, adapter)
   local meters = terms.engine.meters
   if not meters.trace then return end
+  if adapter then waits.prepare(wait, adapter) end
   waits.enter(wait)
   meters:begin(terms, wait.share, request.timeout)
 end
 
-local function refuse(terms, request, wait)
+-- (Who hears of it may turn the session, which then is here again.)
+local function refuse(attempt, terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
-  terms.engine.meters:refuse(terms, wait.share, code)
+  if not attempt.refused then
+    attempt.refused = true
+    terms.engine.meters:refuse(terms, wait.share, code)
+  end
   return nil, message, code
 end
 
 -- The outcome of a wait that is over: a guard, or nil, message, code.
 local function finish(attempt, terms, request, wait)
   terms.waiters[wait] = nil
-  if wait.code then return refuse(terms, request, wait) end
+  if wait.code then return refuse(attempt, terms, request, wait) end
   wait.taken = true
   return make_guard(attempt, terms, wait)
+end
+
+-- What reenter() has said is done.
+local function answer(terms, done, guard, message, code)
+  if done == "lost" then
+    terms.engine.meters:deny(terms, "lost")
+    return select(2, guards.refuse(guard))
+  end
+  if not guard then terms.engine.meters:deny(terms, code) end
+  return guard, message, code
 end
 
 --- Suspends the caller, who is protected by this attempt: a guard, or nil,
@@ -135,11 +150,10 @@ function Attempt.acquire(attempt, terms, request)
   request.scope = adapters:scope(adapter)
   local done, guard, message, code =
     reenter(attempt, terms, request.owner, request.scope)
-  if done == "lost" then return select(2, guards.refuse(guard)) end
-  if done then return guard, message, code end
+  if done then return answer(terms, done, guard, message, code) end
   local wait = begin(attempt, terms, request, guard)
-  announce(terms, request, wait)
-  if not wait.done then waits.suspend_within(wait, adapter) end
+  announce(terms, request, wait, adapter)
+  waits.suspend_within(wait, adapter)
   return finish(attempt, terms, request, wait)
 end
 
@@ -180,10 +194,7 @@ function Attempt.begin(terms, request, callback)
     return begin_alone(attempt, terms, request, callback, guard)
   end
   terms.engine.events:later(function()
-    if done == "lost" then
-      return callback(select(2, guards.refuse(guard)))
-    end
-    callback(guard, message, code)
+    callback(answer(terms, done, guard, message, code))
   end, request.scope)
   return false
 end

@@ -28,6 +28,9 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
+-- So many problems wait for a step(); of those beyond only the number is told.
+local MOST = 100
+
 --- Calls `item.fn(...)`, as it is said above.
 Callbacks.try = call
 
@@ -38,6 +41,7 @@ function Callbacks.new(log, want_step)
     log = log or false,
     want_step = want_step,
     problems = {}, -- what callbacks have raised, where there is no log
+    beyond = 0, -- so many more than are kept
     spawn = false, -- where a callback needs a task of its own, to wait in
   }, Callbacks)
 end
@@ -59,7 +63,11 @@ local function run(self, item, ...)
   if self.log then
     self:report("error", "an error in a callback: " .. plain.problem(problem))
   else
-    table.insert(self.problems, { problem })
+    if #self.problems < MOST then
+      table.insert(self.problems, { problem })
+    else
+      self.beyond = self.beyond + 1
+    end
     self.want_step()
   end
 end
@@ -71,14 +79,19 @@ function Callbacks:call(item, ...)
   if spawn then spawn(run, self, item, ...) else run(self, item, ...) end
 end
 
-function Callbacks:has_problems() return self.problems[1] ~= nil end
+function Callbacks:has_problems()
+  return self.problems[1] ~= nil or self.beyond > 0
+end
 
 --- What a callback has raised: `{ problem }`, each once; and are there more?
 function Callbacks:take_problem()
-  local problems = self.problems
-  if not problems[1] then return nil, false end
-  local problem = table.remove(problems, 1)
-  return problem, problems[1] ~= nil
+  local problem = table.remove(self.problems, 1)
+  if not problem and self.beyond > 0 then
+    problem = { ("%d more errors in callbacks, which nobody took by step() "
+      .. "in time: option 'log' hears of each at once"):format(self.beyond) }
+    self.beyond = 0
+  end
+  return problem, self:has_problems()
 end
 
 return Callbacks

@@ -83,7 +83,7 @@ end
 -- What leave() returns: a loss comes first.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
-  guards.tell_loss(guard)
+  guards.tell_end(guard)
   if not kept then return nil, message, word end
   if all then return true end
   return reasons.of_vigil(self._terms.engine, code, reason,

@@ -22,7 +22,7 @@ function Events.new(engine, on_event)
     on_event = on_event,
     listeners = {}, -- by the event's name
     due = {},
-    untold = {}, -- holds whose loss the next step() is to tell
+    untold = {}, -- shares of holds whose loss the next step() is to tell
     farewell = false, -- who is to hear of the close
   }, Events)
 end
@@ -111,6 +111,7 @@ local function tell_loss(self, hold, listeners, share)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
+  self.untold[hold] = nil
   if untold then
     callbacks:report("warn", ("the hold of %s was lost%s"):format(
       hold.owners.path, errors.because(hold.lost)))
@@ -207,10 +208,9 @@ end
 function handlers.lost(engine, number, reason)
   local hold = listening_hold(engine, number)
   if not hold then return end
-  engine.events.untold[hold] = nil
   hold.lost = hold.lost or reason
-  return hold.listeners
-    and { tell_loss, hold, hold.listeners, engine.shares[number] }
+  local share = engine.events.untold[hold] or engine.shares[number]
+  return hold.listeners and { tell_loss, hold, hold.listeners, share }
 end
 
 function handlers.revoked(engine, number)
@@ -267,6 +267,7 @@ local TURNS = 64
 
 --- Runs what is due; raises nothing but what a hook has raised.
 function Events:step()
+  self.engine.meters:tell()
   run_due(self)
   local engine, turns = self.engine, TURNS
   local state, handle = engine.state, engine.core
@@ -307,7 +308,7 @@ function Events:lose(hold, share, reason)
   hold.lost = hold.lost or reason
   if not listeners then return end
   if not may_call(self) then
-    self.untold[hold] = true
+    self.untold[hold] = share
     return
   end
   if engine.state.is.name == "connected" and engine.core:state() == "suspended"

@@ -122,16 +122,19 @@ function guards.give_back(self, confirm)
     if last then hold:finish(self._share) end
     hold:forget_listeners(self)
   end
+  local removal = last and not reason and finish_hold(self, confirm)
   if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if last and not reason then return finish_hold(self, confirm) end
+  if removal then return removal end
   return answer(self)
 end
 
---- Tells who listens that it was lost when it was given back, if it was.
-function guards.tell_loss(self)
+--- Tells who listens what has come of giving it back: once that is done, and
+-- nothing need be protected any more.
+function guards.tell_end(self)
   local engine = self._hold.owners.engine
+  engine.meters:tell()
   if self._outcome == "lost" and not engine.state.is.closed then
     engine.events:lose(self._hold, self._share)
   end
@@ -162,7 +165,7 @@ function Guard:release(how)
     fine = false }, Releasing)
   local done, message, code =
     core.protect(releasing, guards.give_back, self, confirm)
-  guards.tell_loss(self)
+  guards.tell_end(self)
   if done and done ~= true then return guards.await_removal(done) end
   return done, message, code
 end

@@ -1,10 +1,10 @@
 --- Meters: what a session counts of its locks, by path and mode, and who hears
 -- of it at once (session:on_trace).
 --
--- An acquisition is counted once, when its outcome reaches its user; a hold
--- once, when it is released, or its loss is told, or the session is closed.
--- What is entered again by its owner is the same hold.  What is collected
--- without a release is not counted.
+-- An acquisition is counted once, when its outcome reaches its user, or when
+-- it is certain that none will; a hold once, when it is released, or its loss
+-- is told, or the session is closed.  What is entered again by its owner is the
+-- same hold.  What is collected without a release is not counted.
 -- (What a hook interrupts may be missed here; no lock depends on it.)
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -50,6 +50,7 @@ function Meters.new(callbacks)
     by_mode = {}, -- and by path
     list = {}, -- in the order in which they came
     trace = false, -- what on_trace was given
+    untold = {}, -- events that it has yet to hear of
   }, Meters)
 end
 
@@ -81,11 +82,23 @@ function Meters:listen(fn)
   self.trace = fn or false
 end
 
--- What it raises goes where the errors of callbacks go.
-local function tell(self, what, path, mode, share, event)
+-- What happens is noted when it happens.  It is told outside of what protects a
+-- release, which nothing can wait in, and each once, in order: who hears of it
+-- may wait, and turn the session, or close it.
+local function note(self, what, path, mode, share, event)
   event.what, event.path, event.mode = what, path, mode
-  event.id, event.time = share:number(), core.now()
-  self.callbacks:call({ fn = self.trace }, event)
+  event.id, event.time = share and share:number(), core.now()
+  table.insert(self.untold, event)
+end
+
+--- Tells what was noted.  What is raised there goes where the errors of
+-- callbacks go.
+function Meters:tell()
+  local untold = self.untold
+  while untold[1] do
+    local event = table.remove(untold, 1)
+    self.callbacks:call({ fn = self.trace }, event)
+  end
 end
 
 local function count(counters, word)
@@ -94,7 +107,8 @@ end
 
 --- An acquisition has begun, which is not over yet: for who listens.
 function Meters:begin(terms, share, timeout)
-  tell(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
+  note(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
+  self:tell()
 end
 
 --- Its user has it.
@@ -102,24 +116,35 @@ function Meters:grant(terms, share)
   local waited = share:take()
   observe(meter_of(self, terms.path, terms.mode).waits, waited)
   if not self.trace then return end
-  tell(self, "grant", terms.path, terms.mode, share,
+  note(self, "grant", terms.path, terms.mode, share,
     { waited = waited, token = share:token() })
+  self:tell()
 end
 
 --- It ended without, for this reason.
 function Meters:refuse(terms, share, code)
   count(meter_of(self, terms.path, terms.mode).refusals, code)
   if not self.trace then return end
-  tell(self, "refuse", terms.path, terms.mode, share,
+  note(self, "refuse", terms.path, terms.mode, share,
     { waited = share:waited(), code = code })
+  self:tell()
 end
 
---- It is over: released, by the last of its guards.
+--- One that its session refuses at once, and that has never begun.
+function Meters:deny(terms, code)
+  count(meter_of(self, terms.path, terms.mode).refusals, code)
+  if not self.trace then return end
+  note(self, "refuse", terms.path, terms.mode, nil,
+    { waited = 0, code = code })
+  self:tell()
+end
+
+--- It is over: released, by the last of its guards.  Tell this later.
 function Meters:release(path, share)
   local held, mode = share:held()
   observe(meter_of(self, path, mode).holds, held)
   if not self.trace then return end
-  tell(self, "release", path, mode, share,
+  note(self, "release", path, mode, share,
     { held = held, token = share:token() })
 end
 
@@ -128,6 +153,7 @@ function Meters:release_all(taken)
   for _, one in ipairs(taken) do
     self:release(one.hold.owners.path, one.share)
   end
+  self:tell()
 end
 
 --- It is over: lost, for this reason.
@@ -137,8 +163,9 @@ function Meters:lose(path, share, reason)
   observe(meter.holds, held)
   count(meter.losses, reason)
   if not self.trace then return end
-  tell(self, "loss", path, mode, share,
+  note(self, "loss", path, mode, share,
     { held = held, token = share:token(), reason = reason })
+  self:tell()
 end
 
 return Meters

@@ -45,8 +45,9 @@ local function tell(events, self)
   self._listeners = {}
 end
 
--- Tells who listens, once, if it was lost.
-local function tell_loss(self)
+-- Tells who listens what has come of its end: once, if it was lost.
+local function tell_end(self)
+  self._engine.meters:tell()
   if self._outcome == "lost" then self._engine.events:do_now(tell, self) end
 end
 
@@ -57,7 +58,7 @@ local function lose(self, path, reason)
   give_back(self)
   local wait = self._taking and self._taking.wait
   if wait then waits.cancel(wait) end -- what it waits for is of no use
-  tell_loss(self)
+  tell_end(self)
 end
 
 --- One more part is granted.
@@ -140,7 +141,7 @@ function multi_guards.undo(self)
   -- Who has heard of the end is told no more by the next acquisition.
   Owners.forget(self)
   if not self._outcome then release_all(self) end
-  tell_loss(self)
+  tell_end(self)
 end
 
 local Releasing = protect.class()
@@ -158,7 +159,7 @@ function MultiGuard:release(how)
   if self._outcome then return true end
   local releasing = setmetatable({ guard = self, confirm = confirm }, Releasing)
   local removals = core.protect(releasing, release_all, self, confirm)
-  tell_loss(self)
+  tell_end(self)
   if self._outcome == "lost" then return lost(self) end
   for _, removal in ipairs(removals) do
     local ok, message, code = guards.await_removal(removal)

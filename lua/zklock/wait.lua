@@ -132,9 +132,14 @@ function waits.cancel(wait)
   end
 end
 
+-- Nobody will hear of its outcome.
 local function abandon(wait)
   leave(wait)
-  if wait.share and not wait.taken then wait.share:release() end
+  if not wait.share or wait.taken then return end
+  wait.share:release()
+  local terms = wait.terms
+  wait.terms = false
+  if terms then wait.engine.meters:refuse(terms, wait.share, "cancelled") end
 end
 
 -- Its task goes on, or never will.
@@ -156,7 +161,9 @@ local function turn(wait, adapter)
   end
 end
 
-local function prepare(wait, adapter)
+--- From now on it is the running task's, which is to be suspended, and ends
+-- with its request: for who runs code of the user's before that.
+function waits.prepare(wait, adapter)
   wait.scope = wait.scope or wait.engine.adapters:scope(adapter)
   wait.adapter = adapter
   wait.suspended = true -- from now on it is to be finished
@@ -165,15 +172,15 @@ end
 
 --- Suspends the running task until `wait.done`, or until its own timeout.
 function waits.suspend(wait, adapter)
-  prepare(wait, adapter)
+  waits.prepare(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
 --- The same for who is protected already, and calls wait:finish() if the wait
 -- is `suspended` and this does not get through.
 function waits.suspend_within(wait, adapter)
-  prepare(wait, adapter)
-  turn(wait, adapter)
+  if not wait.suspended then waits.prepare(wait, adapter) end
+  if not wait.done then turn(wait, adapter) end
   wait.fine = true
   wait:finish()
 end

@@ -267,9 +267,9 @@ local TURNS = 64
 
 --- Runs what is due; raises nothing but what a hook has raised.
 function Events:step()
-  self.engine.meters:tell()
-  run_due(self)
   local engine, turns = self.engine, TURNS
+  engine.meters:tell() -- what an interrupted release has left
+  run_due(self)
   local state, handle = engine.state, engine.core
   while not state.is.left do
     local kind = dispatch(self,

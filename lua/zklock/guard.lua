@@ -101,6 +101,18 @@ local function finish_hold(self, confirm)
   return removal or true
 end
 
+-- Its hold goes on without it, or ends with it.
+local function leave(self, last, reason)
+  local hold, stack = self._hold, Owners.forget(self)
+  if stack then hold:stand_on(stack) end
+  if reason then
+    hold.lost = hold.lost or reason
+    return
+  end
+  if last then hold:finish(self._share) end
+  hold:forget_listeners(self)
+end
+
 --- Gives the lock back: what release() returns; or, with `confirm`, a wait that
 -- is to be awaited then.  A loss that it finds is left to tell.
 function guards.give_back(self, confirm)
@@ -114,14 +126,7 @@ function guards.give_back(self, confirm)
   -- A hold past its lease is lost, even if nobody has told us yet.
   local kept, last, turn = self._share:release(confirm, true)
   local reason = hold.lost or not kept and self._share:reason()
-  local stack = Owners.forget(self)
-  if stack then hold:stand_on(stack) end
-  if reason then
-    hold.lost = hold.lost or reason
-  else
-    if last then hold:finish(self._share) end
-    hold:forget_listeners(self)
-  end
+  leave(self, last, reason)
   local removal = last and not reason and finish_hold(self, confirm)
   if turn then hold.owners.engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
@@ -134,7 +139,7 @@ end
 -- nothing need be protected any more.
 function guards.tell_end(self)
   local engine = self._hold.owners.engine
-  engine.meters:tell()
+  if engine.meters.untold[1] then engine.meters:tell() end
   if self._outcome == "lost" and not engine.state.is.closed then
     engine.events:lose(self._hold, self._share)
   end

@@ -73,7 +73,9 @@ describe("on_trace", function()
       (select(3, lock:acquire { timeout = 30, owner = session })))
     assert.equal("deadlock", (select(3, lock:try_acquire { owner = session })))
     local code
-    lock:acquire_async({ owner = session }, function(_, _, word) code = word end)
+    lock:acquire_async({ owner = session }, function(_, _, word)
+      code = word
+    end)
     support.step_until(session, function() return code end)
     assert.equal("deadlock", code)
     assert.equal(3, refusals(session, path, "deadlock"))

@@ -1,6 +1,7 @@
 -- What suspends a call that must wait: decided at each call.
 local runners = require "loops.runners"
 local frames = require "loops.frames"
+local spawn = require "support.child".spawn
 local support = require "support"
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
@@ -108,6 +109,32 @@ describe("The loop auto", function()
       assert.same({ "first", "second" }, order)
       guard:release()
     end)
+
+    -- luv 1.44 crashes where a handle has not been closed altogether.
+    for title, ending in pairs {
+      ["with its session closed"] = "session:close()",
+      ["with its session open"] = "",
+      ["with a hold that is listened to"] = [[
+        local guard = assert(session:mutex(path):acquire(30))
+        guard:on_lost(print)
+        session:close()
+      ]],
+      ["with a wait under way"] = [[
+        local guard = assert(session:mutex(path):acquire(30))
+        coroutine.wrap(function() session:mutex(path):acquire(30) end)()
+        session:close()
+      ]],
+    } do
+      it("luv, by name, lets a program end " .. title, function()
+        local child = spawn([[
+          local hosts, path = ...
+          require "luv"
+          local session = assert(zklock.connect(hosts, { loop = "luv" }))
+          assert(session:mutex(path):acquire(30)):release { wait = true }
+        ]] .. ending, support.hosts, support.path())
+        assert.equal(0, child:wait(), child:output())
+      end)
+    end
 
     it("luv, by name, serves a program of callbacks only", function()
       local uv = require "luv"

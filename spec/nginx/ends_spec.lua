@@ -93,6 +93,15 @@ local WAITING = {
     ngx.sleep(0.3)
     error "on purpose"
   } ]],
+  ["a client that has gone while it hears of the wait"] = [[
+    content_by_lua_block {
+      local path = ngx.var.arg_path
+      session():on_trace(function(event)
+        if event.path == path and event.what == "wait" then ngx.sleep(60) end
+      end)
+      assert(lock():acquire(60))
+      ngx.print "granted"
+    } ]],
   ["its end while a callback is awaited"] = [[ content_by_lua_block {
     lock():acquire_async(function() said = "called" end)
     ngx.sleep(0.3)
@@ -224,6 +233,23 @@ describe("a request of nginx ends", function()
     session:revoke(path)
     ending:answer()
     support.wait_for_queue(path, 0)
+  end)
+
+  it("after each event was heard, though that takes a while", function()
+    local server, path = start [[
+      location = /trace { content_by_lua_block {
+        local path, told = ngx.var.arg_path, {}
+        session():on_trace(function(event)
+          ngx.sleep(0.01)
+          told[#told + 1] = event.what
+        end)
+        assert(lock():acquire(30)):release()
+        assert(lock():with_lock(function() end, 30))
+        session():on_trace(nil)
+        ngx.print(table.concat(told, " "))
+      } } ]], support.path()
+    assert.are.equal("wait grant release wait grant release",
+      server:must("/trace?path=" .. path))
   end)
 
   it("while a killed thread's wait goes on to its grant", function()

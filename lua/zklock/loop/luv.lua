@@ -3,6 +3,13 @@
 local loops = require "zklock.loop"
 local uv = require "luv"
 
+-- At the program's end luv 1.44 crashes where a handle is yet to be closed:
+-- that takes a turn of the loop, which is made here where it does not run.
+local function close(handle)
+  handle:close()
+  if not uv.loop_mode() then uv.run "nowait" end
+end
+
 local function after(seconds, fn)
   local timer = uv.new_timer()
   local function call() timer:close() fn() end
@@ -45,14 +52,18 @@ return { new = function(session)
       coroutine.yield()
       w.task = nil
     end
-    if timer and not expired then timer:close() end
+    if timer and not expired then close(timer) end
   end
 
   function A.wake(w) if w.task then resume_later(w) end end
 
   function A.arm() poll = uv.new_poll(session:fd()) poll:start("r", read) end
 
-  function A.disarm() poll = poll and poll:close() and nil end
+  function A.disarm()
+    local armed = poll
+    poll = nil
+    if armed then close(armed) end
+  end
 
   A.close = A.disarm
   return A

@@ -180,8 +180,9 @@
 --- What kind of contender it is.
 ---@field mode zklock.Mode
 ---
---- A number of the acquisition: of its wait, its grant or refusal, and the end of its hold it is the same.
----@field id integer
+--- A number of the acquisition: of its wait, its grant or refusal, and the end of its hold it is the same. Absent: it was refused
+--- at once.
+---@field id? integer
 ---
 --- When, as `zklock.now`.
 ---@field time zklock.Seconds

@@ -120,7 +120,8 @@ function guard:token_number() end
 ---@return zklock.GuardState state
 function guard:state() end
 
---- Why the hold was lost; nil if it was not.
+--- Why the hold was lost; nil if it was not, or if that has not been told or found out yet: after an `is_held()` that is false
+--- `guard:release` and `guard:verify` find it out.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { max_hold = 0.05 }):acquire(5))

@@ -37,9 +37,10 @@ local lock = {}
 
 --- Waits until the lock is granted. In an event loop only the calling task waits.
 ---
---- A timeout of 0 takes what is free at once, and waits for nobody. The message of `timeout` says how many are ahead, and who holds
---- the lock if that is known without a request. `lost` is told to an owner that holds already, if that hold was lost and its guard has
---- not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the wait could never end.
+--- A timeout of 0 takes what is free, and waits for nobody but a server that is to answer. The message of `timeout` says how many are
+--- ahead, and who holds the lock if that is known without a request. `lost` is told to an owner that holds already, if that hold was
+--- lost and its guard has not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the
+--- wait could never end.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid, deadlock
 ---

@@ -102,8 +102,9 @@ describe("A holder that is stopped beyond its session timeout", function()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
       local guard = assert(session:mutex((...)):acquire(30))
-      local calls = 0
-      guard:on_lost(function() calls = calls + 1 end)
+      local calls, why = 0, nil
+      guard:on_lost(function(_, _, reason) calls, why = calls + 1, reason end)
+      guard:on_revoke(function() end) -- so that it hears of its node's end
       say "held"
       hear()
       local before = calls
@@ -113,7 +114,7 @@ describe("A holder that is stopped beyond its session timeout", function()
       end
       say("calls", before, calls, guard:state())
       local _, _, code = guard:release()
-      say(code)
+      say(code, why)
       session:close()
     ]], path)
     child:expect "held"
@@ -122,7 +123,7 @@ describe("A holder that is stopped beyond its session timeout", function()
     child:say "go"
     child:signal "CONT"
     child:expect "calls\t0\t1\tlost"
-    child:expect "lost"
+    child:expect "lost\tsilence"
     assert.equal(0, child:wait())
   end)
 

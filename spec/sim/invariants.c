@@ -189,7 +189,7 @@ static bool is_true(const struct world *w, const struct acquisition *a,
     case LOSS_MAX_HOLD:
       return p->now >= a->hold_until;
     case LOSS_DELETED:
-      return !node_is_there(node);
+      return !node_is_there(node) && p->now < p->session.wire.lease.until;
     case LOSS_SILENCE:
       return p->now >= p->session.wire.lease.until &&
              p->shown != SESSION_CONNECTED;

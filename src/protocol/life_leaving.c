@@ -115,10 +115,26 @@ void life_lose(struct contender *c, enum loss why) {
   life_leave(c);
 }
 
+/* The lease is over.  Whichever was over first, that or its own time, is why. */
+static enum loss overdue(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD;
+  wire->owner.silent(wire->owner.self);
+  return LOSS_SILENCE;
+}
+
+void life_lose_overdue(struct contender *c) {
+  if (c->state == CONTENDER_HELD) life_lose(c, overdue(c));
+}
+
+enum loss life_loss_of_node(struct contender *c) {
+  return wire_lease_stands(contender_wire(c)) ? LOSS_DELETED : overdue(c);
+}
+
 void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
+  life_tell_loss(c, life_loss_of_node(c), VERDICT_LOST);
   c->node.known = NODE_NONE;
   life_leave(c);
 }

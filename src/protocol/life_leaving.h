@@ -20,8 +20,13 @@ void life_refuse(struct contender *c, enum verdict why, int reason);
 void life_deny(struct contender *c, const char *what, size_t length, int rc);
 void life_release(struct contender *c);
 void life_lose(struct contender *c, enum loss why);
+/* The same, when the lease is over. */
+void life_lose_overdue(struct contender *c);
 /* The same, when the node is known to be gone. */
 void life_lose_node(struct contender *c);
+/* Why it is lost then.  Who has stood still may read of its node's end, which
+ * went with its session, before it looks at its clock: the lease was over first. */
+enum loss life_loss_of_node(struct contender *c);
 
 /* ---- For life.c ---------------------------------------------------------- */
 

@@ -78,7 +78,8 @@ static void change_state(struct session *s, enum session_state state) {
   if (!told) s->listener.session(s->listener.self, state);
 }
 
-static void fall_silent(struct session *s) {
+static void fall_silent(void *self) {
+  struct session *s = self;
   if (!session_is_connected(s) || s->silent) return;
   s->silent = true;
   s->listener.session(s->listener.self, SESSION_SUSPENDED);
@@ -111,7 +112,7 @@ static void proved(void *self) {
 void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now) {
-  struct wire_owner owner = {s, proved, trouble};
+  struct wire_owner owner = {s, proved, fall_silent, trouble};
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
@@ -188,6 +189,8 @@ void session_cancel(struct session *s, int64_t now, struct contender *c) {
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why) {
   begin(s, now);
+  if (c->state == CONTENDER_HELD && why == LOSS_DELETED)
+    why = life_loss_of_node(c);
   life_lose(c, why);
   end(s);
 }
@@ -389,18 +392,10 @@ static enum need need_of(const struct session *s) {
                              : NEED_IDLE;
 }
 
-/* The lease is over.  Whichever was over first, that or its own time, is why. */
-static void end_hold(struct session *s, struct contender *c) {
-  if (c->state != CONTENDER_HELD) return;
-  bool silence = c->timer.due > s->wire.lease.until;
-  if (silence) fall_silent(s);
-  life_lose(c, silence ? LOSS_SILENCE : LOSS_MAX_HOLD);
-}
-
 static void end_holds(struct session *s) {
   if (s->all.holders == 0 || wire_lease_stands(&s->wire)) return;
   for (struct queue *q = s->queues.newest; q; q = q->older)
-    for (struct contender *c = q->first; c; c = c->next) end_hold(s, c);
+    for (struct contender *c = q->first; c; c = c->next) life_lose_overdue(c);
 }
 
 static void run_timers(struct session *s) {

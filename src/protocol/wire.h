@@ -45,6 +45,8 @@ struct wire_owner {
   void *self;
   /* A round was answered: the lease is longer. */
   void (*proved)(void *self);
+  /* A hold ends with the lease: the servers are too silent. */
+  void (*silent)(void *self);
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
 

@@ -130,7 +130,8 @@ machines that start the same job at the same time one runs it; the others are
 granted the lock after it, see that it is done, and exit with 0. PERIOD counts
 from the end of the last successful run to the moment in which the next one
 began to wait, by the servers' clock: let it be less than the interval in which
-the job is started. To have the job run again, delete PATH.once.]],
+the job is started, by more than the job takes. To have the job run again,
+delete PATH.once.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {
       { names = "-x --exclusive", only = "kind",

@@ -59,7 +59,7 @@
 -- ## Loss reasons
 --
 -- What `guard:reason` says, and what `guard:on_lost` callbacks get. The message and one line of the log say it in words. A reason is what
--- was known first: who was stopped for long hears `silence`, or `deleted` (its node went with the session), though that has expired.
+-- was known first: who was stopped for long hears `silence`, though the session has expired, and its node is gone, too.
 
 --- Why a hold was lost.
 ---@alias zklock.Reason

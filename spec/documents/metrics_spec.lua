@@ -62,7 +62,7 @@ describe("The metrics #once #layer", function()
       assert.are.equal(family.type, row:match "^%a+", name)
       n = n + 1
     end
-    assert.are.equal(16, n)
+    assert.are.equal(22, n)
     assert.is_true(check_names(page) > n)
   end)
 

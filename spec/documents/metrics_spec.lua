@@ -1,12 +1,26 @@
--- What the metrics' page says of them.
+-- What the pages say of the metrics.
 local expressions = require "support.expressions"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"
+local promtool = require "support.promtool"
 local read = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."
 local page = read(root .. "/doc/metrics.md")
 local families = prometheus.read(metrics.text {})
+
+-- All queries of the pages: one in a block, or one in a line of it.
+local function queries()
+  local found = {}
+  for block in page:gmatch "\n```promql\n(.-)\n```" do
+    found[#found + 1] = block
+  end
+  for block in read(root .. "/doc/production.md")
+      :gmatch "\n```promql\n(.-)\n```" do
+    for line in block:gmatch "[^\n]+" do found[#found + 1] = line end
+  end
+  return found
+end
 
 describe("The metrics #once #layer", function()
   it("are all on their page, with their types, units and meanings", function()
@@ -32,5 +46,21 @@ describe("The metrics #once #layer", function()
       assert.matches("^zklock_session_%l[%l_]*$", name:gsub("_lock_",
         "_session_"))
     end
+  end)
+
+  it("are asked for by queries that Prometheus understands", function()
+    local rules = {}
+    for i, query in ipairs(queries()) do
+      assert.same({}, expressions.unknown_names(query))
+      assert.same({}, expressions.unknown_labels(query), query)
+      rules[i] = ("  - {record: 'a%d', expr: %s}\n"):format(i,
+        promtool.quote(query))
+    end
+    assert.is_true(#rules >= 9)
+    local missing = promtool.missing()
+    if missing then return pending(missing) end
+    assert.matches(("SUCCESS: %d rules found.*\n0\n$"):format(#rules),
+      promtool.ask("check rules", "groups:\n- name: a\n  rules:\n"
+        .. table.concat(rules)))
   end)
 end)

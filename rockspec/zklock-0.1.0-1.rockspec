@@ -154,6 +154,7 @@ build = {
     ["zklock.session"] = "lua/zklock/session.lua",
     ["zklock.settings"] = "lua/zklock/settings.lua",
     ["zklock.state"] = "lua/zklock/state.lua",
+    ["zklock.tally"] = "lua/zklock/tally.lua",
     ["zklock.ticket"] = "lua/zklock/ticket.lua",
     ["zklock.under"] = "lua/zklock/under.lua",
     ["zklock.version"] = "lua/zklock/version.lua",

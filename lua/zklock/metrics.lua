@@ -7,6 +7,7 @@ local check = require "zklock.check"
 local errors = require "zklock.errors"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
+local tally = require "zklock.tally"
 
 local metrics = {}
 
@@ -42,30 +43,6 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
--- How many rows there are of each path and mode, of those that have a meter
--- also none: `{ path =, mode =, n = }`.  However many paths there are, so many
--- are told apart; the rest of a mode is one.
-local function count_rows(rows, locks)
-  local counts, found = {}, {}
-  local function at(path, mode)
-    local key = mode .. path
-    if not found[key] and #counts >= Meters.most then
-      path, key = Meters.others, mode .. Meters.others
-    end
-    if not found[key] then
-      found[key] = { path = path, mode = mode, n = 0 }
-      counts[#counts + 1] = found[key]
-    end
-    return found[key]
-  end
-  for _, lock in ipairs(locks) do at(lock.path, lock.mode) end
-  for _, row in ipairs(rows) do
-    local count = at(row.path, row.mode)
-    count.n = count.n + 1
-  end
-  return counts
-end
-
 local function copy(from)
   local to = {}
   for key, value in pairs(from) do to[key] = value end
@@ -100,8 +77,8 @@ function metrics.read(engine)
     locks = known,
     holds = holds,
     waits = waiting,
-    holding = count_rows(holds, known),
-    waiting = count_rows(waiting, known),
+    holding = tally.rows(holds, known),
+    waiting = tally.rows(waiting, known),
   }
 end
 
@@ -109,12 +86,18 @@ end
 
 local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
+-- (What looks like a byte that plain.text has written is told apart from one:
+-- two paths must not become one sample twice.)
+local function write_value(value)
+  value = value:gsub("\\(x%x%x)", "\\x5c%1")
+  return (plain.text(value):gsub('[\\"\n]', marks))
+end
+
 -- `{ name = value, … }` as `name="value",…`, in order.
 local function write_labels(labels)
   local parts = {}
   for name, value in pairs(labels) do
-    parts[#parts + 1] = ('%s="%s"'):format(name,
-      (plain.text(value):gsub('[\\"\n]', marks)))
+    parts[#parts + 1] = ('%s="%s"'):format(name, write_value(value))
   end
   table.sort(parts)
   return table.concat(parts, ",")
@@ -126,30 +109,35 @@ local function write_number(value)
   if value == math.floor(value) and math.abs(value) < 2 ^ 53 then
     return ("%.0f"):format(value)
   end
-  return ("%.9g"):format(value)
+  -- (The program's locale may write a comma, which no reader takes.)
+  return (("%.9g"):format(value):gsub(",", "."))
 end
+
+local limits = { (table.unpack or unpack)(Meters.bounds) }
+limits[#limits + 1] = math.huge
 
 -- A family collects its samples over all sessions: a format's rule.
 local Family = {}
 Family.__index = Family
 
-function Family:add(labels, value, suffix, more)
-  local all = write_labels(labels)
-  if more then all = all == "" and more or all .. "," .. more end
+-- `all`: what write_labels has written.
+function Family:write(all, value, suffix)
   self[#self + 1] = ("%s%s%s %s"):format(self.name, suffix or "",
     all == "" and "" or "{" .. all .. "}", write_number(value))
 end
 
+function Family:add(labels, value) self:write(write_labels(labels), value) end
+
+-- (These are most of all lines: their labels are written once.)
 function Family:add_histogram(labels, histogram)
-  local sum = 0
-  for i, bound in ipairs(Meters.bounds) do
+  local all, sum = write_labels(labels), 0
+  local first = all == "" and "" or all .. ","
+  for i, bound in ipairs(limits) do
     sum = sum + histogram[i]
-    self:add(labels, sum, "_bucket", ('le="%s"'):format(write_number(bound)))
+    self:write(('%sle="%s"'):format(first, write_number(bound)), sum, "_bucket")
   end
-  sum = sum + histogram[#Meters.bounds + 1]
-  self:add(labels, sum, "_bucket", 'le="+Inf"')
-  self:add(labels, histogram.sum, "_sum")
-  self:add(labels, sum, "_count")
+  self:write(all, histogram.sum, "_sum")
+  self:write(all, sum, "_count")
 end
 
 -- Labels, and one more, or some.
@@ -188,24 +176,28 @@ local function each_histogram(field)
   end
 end
 
-local function count_of(histogram)
-  local n = 0
-  for i = 1, #Meters.bounds + 1 do n = n + histogram[i] end
-  return n
-end
-metrics.count = count_of
+metrics.count = tally.count
 
-local function each_count(field)
+-- (A worker of an older version, which is about to leave, tells no oldest.)
+local function each_row(field, what)
   return function(family, labels, snapshot)
     for _, row in ipairs(snapshot[field]) do
-      family:add(with(labels, of_path(row)), row.n)
+      family:add(with(labels, of_path(row)), row[what] or 0)
+    end
+  end
+end
+
+local function each_sum(field, label)
+  return function(family, labels, snapshot)
+    for word, n in pairs(snapshot[field]) do
+      family:add(with(labels, { [label] = word }), n)
     end
   end
 end
 
 local function counter(name)
   return function(family, labels, snapshot)
-    family:add(labels, snapshot.counters[name])
+    family:add(labels, snapshot.counters[name] or 0)
   end
 end
 
@@ -246,6 +238,17 @@ local families = {
   { "zklock_session_pending_releases", "gauge",
     "Nodes that are to be deleted, and are still there.",
     counter "pending_releases" },
+  { "zklock_session_refused_releases", "gauge",
+    "Of these, nodes that a server has refused to delete.",
+    counter "refused_releases" },
+  { "zklock_session_grants_total", "counter",
+    "Acquisitions that were granted, at all paths.", field "grants" },
+  { "zklock_session_refusals_total", "counter",
+    "Acquisitions that ended without the lock, at all paths, by their code.",
+    each_sum("refusals", "code") },
+  { "zklock_session_losses_total", "counter",
+    "Holds that were lost, at all paths, by the reason.",
+    each_sum("losses", "reason") },
   { "zklock_lock_wait_seconds", "histogram",
     "How long those waited who were granted the lock.",
     each_histogram "waits" },
@@ -255,7 +258,7 @@ local families = {
   { "zklock_lock_grants_total", "counter", "Acquisitions that were granted.",
     function(family, labels, snapshot)
       for _, lock in ipairs(snapshot.locks) do
-        family:add(with(labels, of_path(lock)), count_of(lock.waits))
+        family:add(with(labels, of_path(lock)), tally.count(lock.waits))
       end
     end },
   { "zklock_lock_refusals_total", "counter",
@@ -264,9 +267,15 @@ local families = {
   { "zklock_lock_losses_total", "counter",
     "Holds that were lost, by the reason.", each_word("losses", "reason") },
   { "zklock_lock_waiting", "gauge", "Who waits for the lock now.",
-    each_count "waiting" },
+    each_row("waiting", "n") },
   { "zklock_lock_holding", "gauge", "Who holds the lock now.",
-    each_count "holding" },
+    each_row("holding", "n") },
+  { "zklock_lock_oldest_wait_seconds", "gauge",
+    "How long who waits now has waited, at the most; 0 where nobody does.",
+    each_row("waiting", "oldest") },
+  { "zklock_lock_oldest_hold_seconds", "gauge",
+    "How long who holds now has held, at the most; 0 where nobody does.",
+    each_row("holding", "oldest") },
 }
 
 -- Samples in an order that does not change, but for buckets.
@@ -276,12 +285,13 @@ end
 
 --- The text of many sessions: `{ labels =, snapshot = }` of each.
 function metrics.text(sources)
-  local lines = {}
+  local lines, full = {}, {}
+  for i, source in ipairs(sources) do full[i] = tally.fill(source.snapshot) end
   for _, description in ipairs(families) do
     local name, kind, help, tell = (table.unpack or unpack)(description)
     local family = setmetatable({ name = name, type = kind }, Family)
-    for _, source in ipairs(sources) do
-      tell(family, source.labels, source.snapshot)
+    for i, source in ipairs(sources) do
+      tell(family, source.labels, full[i])
     end
     sort_samples(family)
     lines[#lines + 1] = ("# HELP %s %s"):format(name, help)

@@ -56,6 +56,7 @@ describe("A node that we may not delete #once", function()
     support.wait_until(function()
       return session:stats().pending_releases == 0
     end, 10, "the node to go")
+    assert.equal(0, session:stats().refused_releases)
   end
 
   for kind, case in pairs(kinds) do
@@ -76,6 +77,7 @@ describe("A node that we may not delete #once", function()
       assert.is_true(guard:release { wait = true }) -- as ever: the second time
       await_line(guard.node)
       assert.equal(1, session:stats().pending_releases)
+      assert.equal(1, session:stats().refused_releases)
       if case[3] then -- somebody else has to wait for it
         assert.equal("busy",
           (select(3, case[2](connect(), path):try_acquire())))

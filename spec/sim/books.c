@@ -10,7 +10,7 @@
 
 struct counts {
   int entered, impatient, sharing, active, holders, watches;
-  uint64_t waiting, leaving;
+  uint64_t waiting, leaving, kept;
   size_t taken, promised;
 };
 
@@ -26,6 +26,7 @@ static void count_contender(struct counts *n, const struct contender *c) {
   n->holders += c->state == CONTENDER_HELD;
   n->waiting += c->state < CONTENDER_HELD;
   n->leaving += c->state == CONTENDER_LEAVING;
+  n->kept += c->kept != 0;
   n->watches += c->watches_children;
   if (entered) n->taken += node;
   if (c->state == CONTENDER_ENTERING || c->state == CONTENDER_FINDING)
@@ -50,6 +51,7 @@ static void count_queue(struct world *w, struct counts *all,
   all->holders += n.holders;
   all->waiting += n.waiting;
   all->leaving += n.leaving;
+  all->kept += n.kept;
   all->taken += n.taken;
   all->promised += n.promised;
   if (n.watches > 0)
@@ -65,11 +67,13 @@ static void check_counts(struct world *w, const struct process *p) {
   for (const struct queue *q = p->session.queues.newest; q; q = q->older)
     count_queue(w, &n, &p->session.vigils, q);
   if (n.active != all->active || n.holders != all->holders ||
-      n.waiting != c->waiting || n.leaving != c->pending_releases)
+      n.waiting != c->waiting || n.leaving != c->pending_releases ||
+      n.kept != c->refused_releases)
     violate(w,
-            "process %d counts active %d, holding %d, waiting %d, leaving %d",
+            "process %d counts active %d, holding %d, waiting %d, leaving %d, "
+            "refused %d",
             p->number, all->active, all->holders, (int)c->waiting,
-            (int)c->pending_releases);
+            (int)c->pending_releases, (int)c->refused_releases);
   if (n.taken != all->quota.taken || n.promised != all->quota.promised)
     violate(w, "process %d counts %zu bytes taken, %zu promised", p->number,
             all->quota.taken, all->quota.promised);

@@ -19,10 +19,12 @@ TEST("says so once, and tries again, less and less often") {
   }
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
+  CHECK_INT(1, counted(s, "refused_releases"));
   passes(s, 6400);
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
+  CHECK_INT(0, counted(s, "refused_releases"));
   END(s);
 }
 

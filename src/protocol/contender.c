@@ -221,7 +221,7 @@ static void count_in_session(const struct contender *c,
 
 static void count_kept(struct contender *c, int more) {
   c->queue->kept += more;
-  c->queue->all->kept += more;
+  counter_add(&c->queue->all->wire->counters.refused_releases, more);
 }
 
 void contender_keep(struct contender *c, int rc) {

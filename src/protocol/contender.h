@@ -317,7 +317,6 @@ struct contenders {
   uint64_t next_id;
   int active;       /* not GONE */
   int holders;      /* of them, HELD */
-  int kept;         /* of all queues */
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
   struct hindrances hindrances;
@@ -438,7 +437,8 @@ static inline bool contender_has_entered(const struct contender *c) {
 
 /* Is anybody on its way out, and will be gone soon? */
 static inline bool contenders_are_leaving(const struct contenders *all) {
-  return all->wire->counters.pending_releases > (uint64_t)all->kept;
+  const struct counters *counters = &all->wire->counters;
+  return counters->pending_releases > counters->refused_releases;
 }
 
 /* Is there anything left for its node? */

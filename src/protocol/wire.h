@@ -31,6 +31,7 @@
   X(watches)                \
   X(events)                 \
   X(pending_releases)       \
+  X(refused_releases)       \
   X(waiting)
 
 /* Written by the protocol's thread alone, read by any. */

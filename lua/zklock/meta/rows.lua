@@ -144,6 +144,9 @@
 --- Now: nodes of released, lost or given up acquisitions whose deletion no server has confirmed.
 ---@field pending_releases integer
 ---
+--- Now: of these, the nodes that a server has refused to delete. They are tried again, until the session ends.
+---@field refused_releases integer
+---
 --- Now: acquisitions that wait.
 ---@field waiting integer
 ---

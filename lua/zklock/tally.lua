@@ -14,9 +14,9 @@ local Meters = require "zklock.meters"
 
 local tally = {}
 
---- With what an acquisition can end that has waited, and why a hold can.
+--- With what an acquisition can end without the lock, and why a hold can end.
 tally.codes = { "timeout", "busy", "cancelled", "closed", "lost",
-  "disconnected", "auth", "invalid" }
+  "disconnected", "auth", "invalid", "deadlock" }
 tally.reasons = {}
 for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 

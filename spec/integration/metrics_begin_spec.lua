@@ -25,9 +25,10 @@ local function zeros(words)
   return all
 end
 
--- The codes for which reasons.lua has a sentence: what a wait can end with.
-local function codes_of_waits()
-  local codes = {}
+-- The codes for which reasons.lua has a sentence: what a wait can end with; and
+-- the one with which an acquisition is refused at once.
+local function codes_of_acquisitions()
+  local codes = { deadlock = true }
   for code in read_file(root .. "/lua/zklock/reasons.lua")
       :gmatch "function of_wait%.(%w+)" do
     codes[code] = true
@@ -41,7 +42,7 @@ describe("Metrics begin", function()
 
   it("at zero, for each code and reason of a session", function()
     local families = read(support.connect())
-    assert.same(zeros(codes_of_waits()),
+    assert.same(zeros(codes_of_acquisitions()),
       by(families, "zklock_session_refusals_total", "code"))
     assert.same(zeros(errors.losses),
       by(families, "zklock_session_losses_total", "reason"))

@@ -4,9 +4,10 @@
 -- Each that has a session writes what it knows into a shared dictionary, each
 -- second, under its process id; what is not written again is gone after LIFE.
 -- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
--- sessions = }`, each of these what metrics.read has read, and its `index`.
+-- sessions = }`, each of these what census.read has read, and its `index`.
+local census = require "zklock.census"
 local core = require "zklock.core"
-local metrics = require "zklock.metrics"
+local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
 local waits = require "zklock.wait"
@@ -45,7 +46,7 @@ function writers.number(value)
   if value ~= value or value == math.huge or value == -math.huge then
     return "1e999" -- (nothing that we tell is not a number, or below all)
   end
-  return ("%.17g"):format(value)
+  return decimal.format("%.17g", value)
 end
 
 -- (Lists of numbers are those of histograms, the most of all that is written:
@@ -81,7 +82,7 @@ end
 local function report(self)
   local sessions = {}
   for i, one in ipairs(self.list()) do
-    local snapshot = metrics.read(one.session._engine)
+    local snapshot = census.read(one.session._engine)
     snapshot.index = one.index
     snapshot.holds = first_of(snapshot.holds)
     snapshot.waits = first_of(snapshot.waits)

@@ -83,4 +83,20 @@ describe("Where numbers have a comma", function()
     ]], "de_DE"):expect "12.3 ms\t2.5 s\t1 min 15 s":expect 'height="15.0"'
       :wait()
   end)
+
+  -- (cjson notes the mark when it is loaded, and for each new instance.)
+  for _, library in ipairs { "cjson", "dkjson" } do
+    it("so has the operators' page as JSON, by " .. library, function()
+      start([[
+        unpack = unpack or table.unpack
+        if arg[2] == "dkjson" then
+          package.preload.cjson = function() error "is not there" end
+        end
+        require(arg[2])
+        change(arg[1])
+        show(require "zklock.ngx.json".text { time = 0.5, is_shared = true,
+          reports = {} }:match '"time":[^,}]*')
+      ]], "de_DE", library):expect '"time":0.5':wait()
+    end)
+  end
 end)

@@ -180,8 +180,8 @@ end
 
 --- The reports of all workers, this one's as of now; and is there a dictionary?
 -- Whichever answers next knows of this one at least as much: no counter is ever
--- seen to fall.
-function Board:read()
+-- seen to fall.  `pause()` is called now and then.
+function Board:read(pause)
   local mine, dict = report(self), ngx.shared[DICTIONARY]
   local places, reports = {}, {}
   if dict and mine.sessions[1] then put(self, dict, mine) end
@@ -189,6 +189,7 @@ function Board:read()
     local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
     local one = text and read(text)
     if one and one.pid ~= mine.pid then add(places, one) end
+    if one then pause() end
   end
   add(places, mine)
   for _, one in pairs(places) do reports[#reports + 1] = one end

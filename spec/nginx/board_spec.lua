@@ -51,6 +51,42 @@ local SERVER = [[
   location /zklock {
     content_by_lua_block { require("zklock.ngx").status() }
   }
+  location = /open { content_by_lua_block {
+    kept.session = session()
+    ngx.print "done"
+  } }
+  # It does not ask for the session anew.
+  location = /turn { content_by_lua_block {
+    local path = ngx.unescape_uri(ngx.var.arg_path)
+    assert(kept.session:mutex(path):acquire(20)):release()
+    ngx.print "done"
+  } }
+  # When the worker has told of itself.
+  location = /told { content_by_lua_block {
+    local text = ngx.shared.zklock:get("worker " .. ngx.worker.pid())
+    ngx.print(text and text:match '%["time"%]=([%d.]+)' or "never")
+  } }
+  # Timers that run until this is asked for again, which waits for their end.
+  location = /occupy { content_by_lua_block {
+    kept.turn = kept.turn + 1
+    local mine = kept.turn
+    while kept.running > 0 do ngx.sleep(0.01) end
+    for _ = 1, tonumber(ngx.var.arg_timers) do
+      assert(ngx.timer.at(0, function()
+        kept.running = kept.running + 1
+        while kept.turn == mine do ngx.sleep(0.01) end
+        kept.running = kept.running - 1
+      end))
+    end
+    ngx.print "done"
+  } }
+  location = /break { content_by_lua_block {
+    local census = require "zklock.census"
+    kept.read = kept.read or census.read
+    census.read = ngx.var.arg_mend and kept.read
+      or function() error "broken" end
+    ngx.print "done"
+  } }
   location = /encode { content_by_lua_block { ngx.print(encode()) } }
   location = /report { content_by_lua_block {
     require "reports"(tonumber(ngx.var.arg_workers),
@@ -83,10 +119,51 @@ describe("What workers tell each other", function()
 
   local function start(more, init)
     return nginx.start { server = SERVER,
-      init = init,
+      init = "kept = { turn = 0, running = 0 }" .. (init or ""),
       files = { ["reports.lua"] = REPORTS },
       http = "lua_shared_dict zklock 8m;" .. (more or "") }
   end
+
+  -- The worker does so by itself.
+  local function await_telling(server, what)
+    local first
+    support.wait_until(function()
+      local now = server:must "/told"
+      first = first or now
+      return now ~= first and now ~= "never"
+    end, 5, what)
+  end
+
+  it("goes on after nginx has dropped a timer", function()
+    local server, path = start "lua_max_running_timers 3;", support.path()
+    server.may_complain = true -- nginx says which limit it was
+    server:must "/open"
+    await_telling(server, "the worker to tell of itself")
+    for _, asks in ipairs { "/zklock/metrics", "/open", "/turn?path=" .. path }
+    do
+      server:must "/occupy?timers=3"
+      support.wait_until(function()
+        return server:must "/told" == "never"
+      end, 15, "the worker to be forgotten")
+      server:must "/occupy?timers=0"
+      server:must(asks)
+      await_telling(server, "the worker to tell of itself after " .. asks)
+    end
+    assert.truthy(server:log():find "lua_max_running_timers are not enough")
+  end)
+
+  it("goes on after a turn has failed", function()
+    local server = start()
+    server.may_complain = true
+    server:must "/open"
+    await_telling(server, "the worker to tell of itself")
+    server:must "/break"
+    support.wait_until(function()
+      return server:log():find "broken"
+    end, 5, "a turn to fail")
+    server:must "/break?mend=1"
+    await_telling(server, "the worker to tell of itself again")
+  end)
 
   it("is answered in pieces, between which the worker does other things",
   function()

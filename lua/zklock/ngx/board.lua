@@ -17,6 +17,8 @@ Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds
+-- A timer that is so late is none any more.
+local LATE = 1
 -- So many holds and waits of a session are told one by one: the oldest.
 local ROWS = 50
 
@@ -28,7 +30,8 @@ local loaded_by = core.pid()
 function Board.new(list)
   return setmetatable({
     list = list,
-    running = false, -- the timer is
+    turn = 0, -- of the timer that was started last
+    due = 0, -- when there must be another turn; zero: there is no timer
     complained = false,
   }, Board)
 end
@@ -145,20 +148,34 @@ local function take_leave(self, dict)
   dict:delete(PREFIX .. ngx.worker.pid())
 end
 
-local function tick(premature, self)
+local start
+
+-- The next turn is arranged first: what is done in this one may raise.
+local function tick(premature, self, turn)
+  if turn ~= self.turn then return end -- it was given up, and came after all
   local dict = ngx.shared[DICTIONARY]
   if premature then return take_leave(self, dict) end
-  self.running = false
+  self.due = 0
+  if lasts(self) then start(self, PERIOD) end
   put(self, dict, report(self))
-  if lasts(self) then self:start(PERIOD) end
 end
 
---- From now on the others hear of this worker, if there is a dictionary.
-function Board:start(delay)
-  if self.running or not ngx.shared[DICTIONARY] or ngx.worker.exiting() then
+function start(self, delay)
+  if not ngx.timer.at(delay, tick, self, self.turn + 1) then return end
+  self.turn = self.turn + 1
+  self.due = core.now() + delay + LATE
+end
+
+--- From now on the others hear of this worker, if there is a dictionary.  To be
+-- called whenever something happens here: nginx refuses a timer while too many
+-- are pending, and drops one without a word to us when too many run
+-- (lua_max_pending_timers, lua_max_running_timers).  Then this begins anew.
+function Board:watch()
+  if core.now() < self.due or not ngx.shared[DICTIONARY]
+      or ngx.worker.exiting() then
     return
   end
-  self.running = ngx.timer.at(delay or 0, tick, self) or false
+  start(self, 0)
 end
 
 -- Reading.
@@ -184,7 +201,10 @@ end
 function Board:read(pause)
   local mine, dict = report(self), ngx.shared[DICTIONARY]
   local places, reports = {}, {}
-  if dict and mine.sessions[1] then put(self, dict, mine) end
+  if dict and mine.sessions[1] then
+    put(self, dict, mine)
+    self:watch()
+  end
   for _, key in ipairs(dict and dict:get_keys(0) or {}) do
     local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
     local one = text and read(text)

@@ -169,7 +169,7 @@ describe("What workers tell each other", function()
   function()
     local server = start()
     server:must "/report?workers=8&paths=100"
-    for of, least in pairs { ["/zklock/metrics"] = 60, ["/zklock"] = 20,
+    for of, least in pairs { ["/zklock/metrics"] = 20, ["/zklock"] = 20,
       ["/zklock?format=json"] = 15 } do
       local status, turns = server:must("/turns?of="
         .. of:gsub("[?=]", { ["?"] = "%3F", ["="] = "%3D" }))

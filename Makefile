@@ -500,14 +500,16 @@ rockspecs:  ## write the rockspecs anew, from the files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
 	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES)
 
-# What is committed, always in the same bytes.
+# What is committed, always in the same bytes. (A clone that this directory only lies
+# in, as an archive that was unpacked there, is somebody else's.)
 .PHONY: dist deb opm
+GIT = git --git-dir=.git
 DIST = $(BUILD)/dist
 dist:  ## the source as an archive, of HEAD, into build/dist
-	@git rev-parse --verify -q HEAD >/dev/null 2>&1 || { echo "make dist takes a \
+	@$(GIT) rev-parse --verify -q HEAD >/dev/null 2>&1 || { echo "make dist takes a \
 	clone, with git: what is packed is its HEAD." >&2; exit 1; }
 	@mkdir -p $(DIST)
-	@git archive --format=tar --prefix=$(PACKED)/ HEAD | gzip -9n \
+	@$(GIT) archive --format=tar --prefix=$(PACKED)/ HEAD | gzip -9n \
 	  >$(DIST)/$(PACKED).tar.gz.new && \
 	mv $(DIST)/$(PACKED).tar.gz.new $(DIST)/$(PACKED).tar.gz
 	@echo $(DIST)/$(PACKED).tar.gz

@@ -1,9 +1,7 @@
---- Metrics: what is known of a session at a moment, and how it is told in
--- Prometheus' text format, version 0.0.4.
---
--- A snapshot is plain: tables, strings, numbers.  So it can be sent to another
--- process, which tells it together with its own (zklock.ngx.status).
+--- Metrics: how snapshots (census.lua) are told in Prometheus' text format,
+-- version 0.0.4.
 local check = require "zklock.check"
+local decimal = require "zklock.decimal"
 local errors = require "zklock.errors"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
@@ -11,97 +9,7 @@ local tally = require "zklock.tally"
 
 local metrics = {}
 
--- Reading.
-
--- Acquisitions under way: those of a wait that has terms.
-local function read_waits(engine)
-  local found = {}
-  for _, place in ipairs(engine.waits.answers) do
-    for _, wait in pairs(place) do
-      if wait.terms and not wait.done then
-        found[#found + 1] = { path = wait.terms.path, mode = wait.terms.mode,
-          seconds = wait.share:waited(), id = wait.number }
-      end
-    end
-  end
-  return found
-end
-
-local function read_holds(engine)
-  local found = {}
-  for number, hold in pairs(engine.holds) do
-    local share = engine.shares[number]
-    if share and not hold.lost then
-      local seconds, mode = share:held()
-      found[#found + 1] = { path = hold.owners.path, mode = mode,
-        seconds = seconds, id = number, token = share:token(),
-        node = share:node(), lease = share:lease(), state = share:state() }
-    end
-  end
-  return found
-end
-
-local function by_id(a, b) return a.id < b.id end
-
-local function copy(from)
-  local to = {}
-  for key, value in pairs(from) do to[key] = value end
-  return to
-end
-
-local function read_locks(engine)
-  local found = {}
-  for i, meter in ipairs(engine.meters.list) do
-    found[i] = { path = meter.path, mode = meter.mode,
-      waits = copy(meter.waits), holds = copy(meter.holds),
-      refusals = copy(meter.refusals), losses = copy(meter.losses) }
-  end
-  return found
-end
-
---- What is known of a session now; of a closed one, what was known then.
-function metrics.read(engine)
-  local is_closed, last = engine.state.is.closed, engine.state.last
-  local holds = is_closed and {} or read_holds(engine)
-  local waiting = is_closed and {} or read_waits(engine)
-  table.sort(holds, by_id)
-  table.sort(waiting, by_id)
-  local known = read_locks(engine)
-  return {
-    hosts = engine.hosts,
-    state = is_closed and "closed" or engine.core:state(),
-    id = last and last.id or engine.core:id(),
-    timeout = is_closed and 0 or engine.core:timeout(),
-    lease = is_closed and 0 or engine.core:lease(),
-    counters = last and last.stats or engine.core:stats(),
-    locks = known,
-    holds = holds,
-    waits = waiting,
-    holding = tally.rows(holds, known),
-    waiting = tally.rows(waiting, known),
-  }
-end
-
--- Telling.
-
-local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
-
--- (What looks like a byte that plain.text has written is told apart from one:
--- two paths must not become one sample twice.)
-local function write_value(value)
-  value = value:gsub("\\(x%x%x)", "\\x5c%1")
-  return (plain.text(value):gsub('[\\"\n]', marks))
-end
-
--- `{ name = value, … }` as `name="value",…`, in order.
-local function write_labels(labels)
-  local parts = {}
-  for name, value in pairs(labels) do
-    parts[#parts + 1] = ('%s="%s"'):format(name, write_value(value))
-  end
-  table.sort(parts)
-  return table.concat(parts, ",")
-end
+-- Numbers and labels.
 
 local function write_number(value)
   if value ~= value then return "NaN" end
@@ -109,118 +17,199 @@ local function write_number(value)
   if value == math.floor(value) and math.abs(value) < 2 ^ 53 then
     return ("%.0f"):format(value)
   end
-  -- (The program's locale may write a comma, which no reader takes.)
-  return (("%.9g"):format(value):gsub(",", "."))
+  return decimal.format("%.9g", value)
 end
 
-local limits = { (table.unpack or unpack)(Meters.bounds) }
-limits[#limits + 1] = math.huge
+local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
--- A family collects its samples over all sessions: a format's rule.
-local Family = {}
-Family.__index = Family
-
--- `all`: what write_labels has written.
-function Family:write(all, value, suffix)
-  self[#self + 1] = ("%s%s%s %s"):format(self.name, suffix or "",
-    all == "" and "" or "{" .. all .. "}", write_number(value))
+-- (What looks like a byte that plain.text has written is told apart from one:
+-- two paths must not become one sample twice.)
+local function write_label(name, value)
+  value = plain.text((value:gsub("\\(x%x%x)", "\\x5c%1")))
+  return ('%s="%s"'):format(name, (value:gsub('[\\"\n]', marks)))
 end
 
-function Family:add(labels, value) self:write(write_labels(labels), value) end
-
--- (These are most of all lines: their labels are written once.)
-function Family:add_histogram(labels, histogram)
-  local all, sum = write_labels(labels), 0
-  local first = all == "" and "" or all .. ","
-  for i, bound in ipairs(limits) do
-    sum = sum + histogram[i]
-    self:write(('%sle="%s"'):format(first, write_number(bound)), sum, "_bucket")
+-- `{ name = value, … }` as `name="value",…`, in order.
+local function write_labels(labels)
+  local parts = {}
+  for name, value in pairs(labels) do
+    parts[#parts + 1] = write_label(name, value)
   end
-  self:write(all, histogram.sum, "_sum")
-  self:write(all, sum, "_count")
+  table.sort(parts)
+  return table.concat(parts, ",")
 end
 
--- Labels, and one more, or some.
-local function with(labels, more)
-  local all = copy(labels)
-  for name, value in pairs(more) do all[name] = value end
-  return all
+-- Sources.  What they and their paths are called is written once, however many
+-- samples there are of it: of each path there are some fifty.
+local Source = {}
+Source.__index = Source
+
+local function new_source(given)
+  return setmetatable({ snapshot = tally.fill(given.snapshot), known = {},
+    words = write_labels(given.labels) }, Source)
 end
+
+function Source:words_of(row)
+  local of_mode = self.known[row.mode] or {}
+  self.known[row.mode] = of_mode
+  local words = of_mode[row.path]
+  if not words then
+    words = write_label("mode", row.mode) .. ","
+      .. write_label("path", row.path)
+      .. (self.words == "" and "" or "," .. self.words)
+    of_mode[row.path] = words
+  end
+  return words
+end
+
+-- Families, one after the other.  Each collects its samples over all sources,
+-- and they stand in the order of these: the format wants the one, who compares
+-- two texts the other.
+local Writer = {}
+Writer.__index = Writer
+
+local function new_writer(pause)
+  return setmetatable({
+    name = false, -- of the family that is written
+    parts = {}, -- of the piece that is written
+    n = 0, -- so many
+    pieces = {},
+    pause = pause,
+  }, Writer)
+end
+
+-- So many lines are written without a pause, in a millisecond.
+local PIECE = 2000
+
+-- (No line is a string of its own: there would be hundreds of thousands.)
+function Writer:write(head, middle, tail)
+  local n, parts = self.n, self.parts
+  parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = head, middle, tail,
+    "\n"
+  self.n = n + 4
+  if self.n < PIECE * 4 then return end
+  self:flush()
+  self.pause()
+end
+
+function Writer:flush()
+  self.pieces[#self.pieces + 1] = table.concat(self.parts, "", 1, self.n)
+  self.n = 0
+end
+
+function Writer:add(words, value, suffix)
+  self:write(self.name .. (suffix or ""),
+    words == "" and " " or "{" .. words .. "} ", write_number(value))
+end
+
+function Writer:add_word(words, label, word, value)
+  self:add((words == "" and "" or words .. ",") .. write_label(label, word),
+    value)
+end
+
+local ends = {} -- of a bucket's labels
+for i, bound in ipairs(Meters.bounds) do
+  ends[i] = write_label("le", write_number(bound)) .. "} "
+end
+ends[#ends + 1] = 'le="+Inf"} '
+
+function Writer:add_histogram(words, histogram)
+  local sum, head = 0, ("%s_bucket{%s,"):format(self.name, words)
+  for i = 1, #ends do
+    sum = sum + histogram[i]
+    self:write(head, ends[i], write_number(sum))
+  end
+  self:add(words, histogram.sum, "_sum")
+  self:add(words, sum, "_count")
+end
+
+-- What a family's samples are.
 
 local function one_of(words)
-  return function(family, labels, value)
-    for word in words:gmatch("%a+") do
-      family:add(with(labels, { state = word }), value == word and 1 or 0)
+  return function(writer, source)
+    for word in words:gmatch "%a+" do
+      writer:add_word(source.words, "state", word,
+        source.snapshot.state == word and 1 or 0)
     end
   end
 end
 
-local function of_path(row) return { path = row.path, mode = row.mode } end
+local none = {}
+
+local function sorted(counts)
+  if not next(counts) then return none end -- (as a rule)
+  local words = {}
+  for word in pairs(counts) do words[#words + 1] = word end
+  table.sort(words)
+  return words
+end
 
 local function each_word(field, label)
-  return function(family, labels, snapshot)
-    for _, lock in ipairs(snapshot.locks) do
-      for word, count in pairs(lock[field]) do
-        family:add(with(labels, { path = lock.path, mode = lock.mode,
-          [label] = word }), count)
+  return function(writer, source)
+    for _, lock in ipairs(source.snapshot.locks) do
+      for _, word in ipairs(sorted(lock[field])) do
+        writer:add_word(source:words_of(lock), label, word, lock[field][word])
       end
     end
   end
 end
 
 local function each_histogram(field)
-  return function(family, labels, snapshot)
-    for _, lock in ipairs(snapshot.locks) do
-      family:add_histogram(with(labels, of_path(lock)), lock[field])
+  return function(writer, source)
+    for _, lock in ipairs(source.snapshot.locks) do
+      writer:add_histogram(source:words_of(lock), lock[field])
     end
   end
 end
 
-metrics.count = tally.count
+local function each_grant(writer, source)
+  for _, lock in ipairs(source.snapshot.locks) do
+    writer:add(source:words_of(lock), tally.count(lock.waits))
+  end
+end
 
 -- (A worker of an older version, which is about to leave, tells no oldest.)
 local function each_row(field, what)
-  return function(family, labels, snapshot)
-    for _, row in ipairs(snapshot[field]) do
-      family:add(with(labels, of_path(row)), row[what] or 0)
+  return function(writer, source)
+    for _, row in ipairs(source.snapshot[field]) do
+      writer:add(source:words_of(row), row[what] or 0)
     end
   end
 end
 
 local function each_sum(field, label)
-  return function(family, labels, snapshot)
-    for word, n in pairs(snapshot[field]) do
-      family:add(with(labels, { [label] = word }), n)
+  return function(writer, source)
+    local counts = source.snapshot[field]
+    for _, word in ipairs(sorted(counts)) do
+      writer:add_word(source.words, label, word, counts[word])
     end
   end
 end
 
 local function counter(name)
-  return function(family, labels, snapshot)
-    family:add(labels, snapshot.counters[name] or 0)
+  return function(writer, source)
+    writer:add(source.words, source.snapshot.counters[name] or 0)
   end
 end
 
 local function field(name)
-  return function(family, labels, snapshot)
-    family:add(labels, snapshot[name])
+  return function(writer, source)
+    writer:add(source.words, source.snapshot[name])
   end
 end
 
-local tell_state = one_of "connecting connected suspended expired closed"
+local function up(writer, source)
+  writer:add(source.words, source.snapshot.state == "connected" and 1 or 0)
+end
 
 -- Name, type, what it is, and what its samples are.
 local families = {
   { "zklock_session_up", "gauge",
     "1 if the session has a connection, and what it holds can be proved.",
-    function(family, labels, snapshot)
-      family:add(labels, snapshot.state == "connected" and 1 or 0)
-    end },
+    up },
   { "zklock_session_state", "gauge",
     "1 for the state that the session is in, 0 for the others.",
-    function(family, labels, snapshot)
-      tell_state(family, labels, snapshot.state)
-    end },
+    one_of "connecting connected suspended expired closed" },
   { "zklock_session_timeout_seconds", "gauge",
     "The session timeout that the servers have granted.", field "timeout" },
   { "zklock_session_lease_seconds", "gauge",
@@ -256,11 +245,7 @@ local families = {
     "How long the lock was held, until it was released or lost.",
     each_histogram "holds" },
   { "zklock_lock_grants_total", "counter", "Acquisitions that were granted.",
-    function(family, labels, snapshot)
-      for _, lock in ipairs(snapshot.locks) do
-        family:add(with(labels, of_path(lock)), tally.count(lock.waits))
-      end
-    end },
+    each_grant },
   { "zklock_lock_refusals_total", "counter",
     "Acquisitions that ended without the lock, by their code.",
     each_word("refusals", "code") },
@@ -278,27 +263,25 @@ local families = {
     each_row("holding", "oldest") },
 }
 
--- Samples in an order that does not change, but for buckets.
-local function sort_samples(family)
-  if family.type ~= "histogram" then table.sort(family) end
-end
-
---- The text of many sessions: `{ labels =, snapshot = }` of each.
-function metrics.text(sources)
-  local lines, full = {}, {}
-  for i, source in ipairs(sources) do full[i] = tally.fill(source.snapshot) end
+--- The text of many sessions, `{ labels =, snapshot = }` of each, in pieces.
+-- `pause()` is called now and then: there may be much to write.
+function metrics.pieces(given, pause)
+  local sources, writer = {}, new_writer(pause)
+  for i, one in ipairs(given) do sources[i] = new_source(one) end
   for _, description in ipairs(families) do
     local name, kind, help, tell = (table.unpack or unpack)(description)
-    local family = setmetatable({ name = name, type = kind }, Family)
-    for i, source in ipairs(sources) do
-      tell(family, source.labels, full[i])
-    end
-    sort_samples(family)
-    lines[#lines + 1] = ("# HELP %s %s"):format(name, help)
-    lines[#lines + 1] = ("# TYPE %s %s"):format(name, kind)
-    for _, line in ipairs(family) do lines[#lines + 1] = line end
+    writer.name = name
+    writer:write("# HELP ", name .. " ", help)
+    writer:write("# TYPE ", name .. " ", kind)
+    for _, source in ipairs(sources) do tell(writer, source) end
   end
-  return table.concat(lines, "\n") .. "\n"
+  writer:flush()
+  return writer.pieces
+end
+
+--- The same as one text.
+function metrics.text(given)
+  return table.concat(metrics.pieces(given, function() end))
 end
 
 --- Names and texts that are added to each sample: a copy of what was given.
@@ -315,7 +298,9 @@ function metrics.check_labels(labels, what)
     end
     check.type(value, "string", ("label '%s' of %s"):format(name, what))
   end
-  return copy(labels)
+  local copy = {}
+  for name, value in pairs(labels) do copy[name] = value end
+  return copy
 end
 
 return metrics

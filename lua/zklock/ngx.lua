@@ -4,6 +4,7 @@ local Board = require "zklock.ngx.board"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
+local reader = require "zklock.ngx.reader"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
@@ -27,6 +28,8 @@ local board = Board.new(function()
   table.sort(list, by_index)
   return list
 end)
+
+reader.after_turn = function() board:watch() end
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -149,9 +152,13 @@ function M.session(hosts, options, ...)
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options, 0)
   local one = known[key]
-  board:start()
-  if one and one.session:state() ~= "closed" then return one.session end
-  return open(key, hosts, options)
+  if one and one.session:state() ~= "closed" then
+    board:watch()
+    return one.session
+  end
+  local session, message, code = open(key, hosts, options)
+  if session then board:watch() end
+  return session, message, code
 end
 
 --- A content handler: the operators' page (doc/metrics.md).

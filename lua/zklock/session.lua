@@ -1,6 +1,7 @@
 --- Session: what users have of a ZooKeeper session.
 local advise = require "zklock.ngx.advice"
 local barriers = require "zklock.barrier"
+local census = require "zklock.census"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local double_barriers = require "zklock.double_barrier"
@@ -205,7 +206,7 @@ function Session:metrics(labels)
   local engine = self._engine
   engine:check_process()
   labels = metrics.check_labels(labels, "argument 1 of metrics")
-  return metrics.text { { labels = labels, snapshot = metrics.read(engine) } }
+  return metrics.text { { labels = labels, snapshot = census.read(engine) } }
 end
 
 --- `fn(event)` at each begin and end of a wait and of a hold, from now on; nil

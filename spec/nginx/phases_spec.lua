@@ -261,6 +261,7 @@ describe("a handler of nginx", function()
 
   it("may have zklock required, but not opened, in init_by_lua", function()
     local server = nginx.start {
+      http = "lua_shared_dict zklock 1m;", -- (nothing tells of it yet, either)
       init = [[ opened, problem = pcall(session) ]],
       server = [[ location = /problem { content_by_lua_block {
         ngx.print(tostring(opened), problem)

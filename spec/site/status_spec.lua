@@ -12,6 +12,14 @@ local SERVER = [[
     session()
     ngx.print(ngx.worker.pid())
   } }
+  location = /many { content_by_lua_block {
+    for i = 1, 110 do
+      local path = ("%s/one-of-many-%d"):format(
+        ngx.unescape_uri(ngx.var.arg_path), i)
+      assert(session():mutex(path):acquire(20)):release()
+    end
+    ngx.print "done"
+  } }
   location = /hold { content_by_lua_block {
     local guard, why = lock():acquire(tonumber(ngx.var.arg_timeout or 30))
     if guard then
@@ -84,8 +92,13 @@ describe("The operators' page in a browser", function()
       #pages * 2), said)
   end
 
+  -- More paths than are shown one by one.
   it("is readable, and runs nothing", function()
-    local server, _, guards, requests = set_stage()
+    local server, path, guards, requests = set_stage()
+    server:must("/many?path=" .. path)
+    support.wait_until(function()
+      return server:must "/zklock":find "more paths?; the rest in"
+    end, 10, "the worker with many paths to tell of them")
     look(server, { "status", "/zklock", "status-queues", "/zklock?queues=1" })
     for i, guard in ipairs(guards) do
       assert(guard:release())

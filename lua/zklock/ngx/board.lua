@@ -4,9 +4,10 @@
 -- Each that has a session writes what it knows into a shared dictionary, each
 -- second, under its process id; what is not written again is gone after LIFE.
 -- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
--- sessions = }`, each of these what metrics.read has read, and its `index`.
+-- sessions = }`, each of these what census.read has read, and its `index`.
+local census = require "zklock.census"
 local core = require "zklock.core"
-local metrics = require "zklock.metrics"
+local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
 local waits = require "zklock.wait"
@@ -16,6 +17,8 @@ Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds
+-- A timer that is so late is none any more.
+local LATE = 1
 -- So many holds and waits of a session are told one by one: the oldest.
 local ROWS = 50
 
@@ -27,7 +30,8 @@ local loaded_by = core.pid()
 function Board.new(list)
   return setmetatable({
     list = list,
-    running = false, -- the timer is
+    turn = 0, -- of the timer that was started last
+    due = 0, -- when there must be another turn; zero: there is no timer
     complained = false,
   }, Board)
 end
@@ -45,7 +49,7 @@ function writers.number(value)
   if value ~= value or value == math.huge or value == -math.huge then
     return "1e999" -- (nothing that we tell is not a number, or below all)
   end
-  return ("%.17g"):format(value)
+  return decimal.format("%.17g", value)
 end
 
 -- (Lists of numbers are those of histograms, the most of all that is written:
@@ -81,7 +85,7 @@ end
 local function report(self)
   local sessions = {}
   for i, one in ipairs(self.list()) do
-    local snapshot = metrics.read(one.session._engine)
+    local snapshot = census.read(one.session._engine)
     snapshot.index = one.index
     snapshot.holds = first_of(snapshot.holds)
     snapshot.waits = first_of(snapshot.waits)
@@ -144,20 +148,34 @@ local function take_leave(self, dict)
   dict:delete(PREFIX .. ngx.worker.pid())
 end
 
-local function tick(premature, self)
+local start
+
+-- The next turn is arranged first: what is done in this one may raise.
+local function tick(premature, self, turn)
+  if turn ~= self.turn then return end -- it was given up, and came after all
   local dict = ngx.shared[DICTIONARY]
   if premature then return take_leave(self, dict) end
-  self.running = false
+  self.due = 0
+  if lasts(self) then start(self, PERIOD) end
   put(self, dict, report(self))
-  if lasts(self) then self:start(PERIOD) end
 end
 
---- From now on the others hear of this worker, if there is a dictionary.
-function Board:start(delay)
-  if self.running or not ngx.shared[DICTIONARY] or ngx.worker.exiting() then
+function start(self, delay)
+  if not ngx.timer.at(delay, tick, self, self.turn + 1) then return end
+  self.turn = self.turn + 1
+  self.due = core.now() + delay + LATE
+end
+
+--- From now on the others hear of this worker, if there is a dictionary.  To be
+-- called whenever something happens here: nginx refuses a timer while too many
+-- are pending, and drops one without a word to us when too many run
+-- (lua_max_pending_timers, lua_max_running_timers).  Then this begins anew.
+function Board:watch()
+  if core.now() < self.due or not ngx.shared[DICTIONARY]
+      or ngx.worker.exiting() then
     return
   end
-  self.running = ngx.timer.at(delay or 0, tick, self) or false
+  start(self, 0)
 end
 
 -- Reading.
@@ -179,15 +197,19 @@ end
 
 --- The reports of all workers, this one's as of now; and is there a dictionary?
 -- Whichever answers next knows of this one at least as much: no counter is ever
--- seen to fall.
-function Board:read()
+-- seen to fall.  `pause()` is called now and then.
+function Board:read(pause)
   local mine, dict = report(self), ngx.shared[DICTIONARY]
   local places, reports = {}, {}
-  if dict and mine.sessions[1] then put(self, dict, mine) end
+  if dict and mine.sessions[1] then
+    put(self, dict, mine)
+    self:watch()
+  end
   for _, key in ipairs(dict and dict:get_keys(0) or {}) do
     local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
     local one = text and read(text)
     if one and one.pid ~= mine.pid then add(places, one) end
+    if one then pause() end
   end
   add(places, mine)
   for _, one in pairs(places) do reports[#reports + 1] = one end

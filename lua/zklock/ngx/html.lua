@@ -1,9 +1,10 @@
 --- HTML: how the operators' page writes texts, times, tables and histograms.
 -- Whatever is not ours goes through html.text.
+local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
-local metrics = require "zklock.metrics"
 local plain = require "zklock.plain"
 local sums = require "zklock.ngx.sums"
+local tally = require "zklock.tally"
 
 local html = {}
 
@@ -19,9 +20,9 @@ end
 function html.seconds(seconds)
   if seconds == math.huge then return "no limit" end
   if seconds < 0.9995 then
-    return ("%.3g ms"):format(math.max(0, seconds) * 1000)
+    return decimal.format("%.3g ms", math.max(0, seconds) * 1000)
   end
-  if seconds < 59.95 then return ("%.3g s"):format(seconds) end
+  if seconds < 59.95 then return decimal.format("%.3g s", seconds) end
   local whole = math.floor(seconds + 0.5)
   if whole < 3600 then
     return ("%d min %d s"):format(math.floor(whole / 60), whole % 60)
@@ -89,9 +90,10 @@ end
 -- What there is of a bucket is seen, however little.
 local function bar(i, n, most)
   local high = n > 0 and math.max(2, n / most * HIGH) or 0.7
-  return ('<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"><title>'
+  return ('<rect class="%s" x="%d" y="%s" width="%d" height="%s"><title>'
     .. "%s: %d</title></rect>"):format(n > 0 and "bar" or "none",
-    (i - 1) * (WIDE + GAP), HIGH - high, WIDE, high, name_of(i), n)
+    (i - 1) * (WIDE + GAP), decimal.format("%.1f", HIGH - high), WIDE,
+    decimal.format("%.1f", high), name_of(i), n)
 end
 
 local function quantile(histogram, share)
@@ -104,7 +106,7 @@ end
 
 --- Bars, and what they say in numbers.
 function html.histogram(histogram)
-  local count, most, bars = metrics.count(histogram), 0, {}
+  local count, most, bars = tally.count(histogram), 0, {}
   if count == 0 then return '<span class="faint">none yet</span>' end
   for i = 1, #Meters.bounds + 1 do most = math.max(most, histogram[i]) end
   for i = 1, #Meters.bounds + 1 do bars[i] = bar(i, histogram[i], most) end

@@ -1,9 +1,9 @@
 --- JSON: what the operators' page says, for programs.
 -- The library that writes it is the one that is there: OpenResty brings cjson,
 -- Debian has it as lua-cjson, and dkjson as lua-dkjson.
-local metrics = require "zklock.metrics"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
+local tally = require "zklock.tally"
 
 local json = {}
 
@@ -37,7 +37,7 @@ local function scalars(from)
 end
 
 local function histogram(of)
-  return { count = metrics.count(of), sum = of.sum,
+  return { count = tally.count(of), sum = of.sum,
     buckets = { unpack(of, 1, #Meters.bounds + 1) } }
 end
 
@@ -57,10 +57,26 @@ local function of_session(session)
   return to
 end
 
-local function of_worker(report)
-  local to = scalars(report)
-  to.sessions = list_of(report.sessions, of_session)
-  return to
+-- Lists that are long are written item by item: this stands for them
+-- meanwhile, which no text of ours can be either.
+local LIST = "\1"
+
+-- `texts`: the list's items.
+local function encode_with(encode, fields, texts)
+  local text = encode(fields)
+  local first, last = text:find('"\\u0001"', 1, true)
+  return text:sub(1, first - 1) .. "[" .. table.concat(texts, ",") .. "]"
+    .. text:sub(last + 1)
+end
+
+local function encode_worker(encode, report, pause)
+  local to, texts = scalars(report), {}
+  for i, session in ipairs(report.sessions) do
+    texts[i] = encode(of_session(session))
+    pause()
+  end
+  to.sessions = LIST
+  return encode_with(encode, to, texts)
 end
 
 local function of_queue(queue)
@@ -69,10 +85,13 @@ local function of_queue(queue)
   return to
 end
 
+-- Of cjson an instance of our own, each time: how the user's is set (sparse
+-- lists, digits of numbers) is for the user's texts, and a new one looks which
+-- mark the process's locale has in numbers.
 local function encoder()
   for _, name in ipairs { "cjson", "dkjson" } do
     local ok, library = pcall(require, name)
-    if ok then return library.encode end
+    if ok then return (library.new and library.new() or library).encode end
   end
 end
 
@@ -83,13 +102,17 @@ function json.text(all)
     return nil, "there is no library for JSON: install lua-cjson (OpenResty "
       .. "brings it) or lua-dkjson"
   end
-  local text = encode {
+  local workers = {}
+  for i, report in ipairs(all.reports) do
+    workers[i] = encode_worker(encode, report, all.pause)
+  end
+  local text = encode_with(encode, {
     time = all.time,
     complete = all.is_shared,
     bounds = { unpack(Meters.bounds) },
-    workers = list_of(all.reports, of_worker),
+    workers = LIST,
     queues = all.queues and list_of(all.queues.list, of_queue) or nil,
-  }
+  }, workers)
   return (text:gsub('"\\u0000"', ""))
 end
 

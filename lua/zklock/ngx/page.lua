@@ -3,8 +3,8 @@
 -- First what is wrong, in sentences; then who is connected, who holds, who
 -- waits and for whom; then how it has been, path by path.
 local html = require "zklock.ngx.html"
-local metrics = require "zklock.metrics"
 local sums = require "zklock.ngx.sums"
+local tally = require "zklock.tally"
 local verdict = require "zklock.ngx.verdict"
 
 local text, seconds, code, mark = html.text, html.seconds, html.code, html.mark
@@ -83,20 +83,33 @@ local function tell_waits(all)
 end
 
 local function tell_numbers(one)
-  if metrics.count(one.waits) + metrics.count(one.holds) == 0 then return "" end
+  if tally.count(one.waits) + tally.count(one.holds) == 0 then return "" end
   return "<details><summary>all numbers</summary>"
     .. html.buckets(one.waits, one.holds) .. "</details>"
 end
 
+-- So many are shown.  Whoever makes a path for each user has far more.
+local PATHS = 100
+
+local function path_row(name, one)
+  return { name, number(one.holding),
+    one.waiting > 0 and mark("warn", one.waiting) or "0",
+    number(tally.count(one.waits)), html.words(one.refusals),
+    next(one.losses) and mark("bad", html.words(one.losses)) or "0",
+    html.histogram(one.waits), html.histogram(one.holds) .. tell_numbers(one) }
+end
+
 local function tell_paths(all)
   local rows = {}
-  for i, one in ipairs(sums.paths(all.reports)) do
-    rows[i] = { wide(one.path) .. "<br>" .. faint(text(one.mode)),
-      number(one.holding), one.waiting > 0 and mark("warn", one.waiting) or "0",
-      number(metrics.count(one.waits)), html.words(one.refusals),
-      next(one.losses) and mark("bad", html.words(one.losses)) or "0",
-      html.histogram(one.waits), html.histogram(one.holds)
-        .. tell_numbers(one) }
+  local list, rest = sums.paths(all.reports, PATHS, all.pause)
+  for i, one in ipairs(list) do
+    rows[i] = path_row(wide(one.path) .. "<br>" .. faint(text(one.mode)), one)
+    if i % 10 == 0 then all.pause() end
+  end
+  if rest then
+    rows[#rows + 1] = path_row(('%d more %s; the rest in <a '
+      .. 'href="%s?format=json">?format=json</a>'):format(rest.n,
+      rest.n == 1 and "path" or "paths", text(all.location)), rest)
   end
   return rows, { "path", "held", "waiting", "granted", "refused", "lost",
     "waits, 1 ms to 5 min", "holds, 1 ms to 5 min" }
@@ -165,7 +178,7 @@ BODY
 ]]
 
 --- `all`: `{ time =, reports =, is_shared =, workers =, location =, refresh =,
--- queues = }`.
+-- queues =, pause = }`: the last is called now and then.
 function page.text(all)
   local totals = sums.totals(all.reports)
   local here = text(all.location)

@@ -20,6 +20,11 @@ local function spawner()
   end
 end
 
+local reader = {
+  -- Called after each turn of a session: the board's, if there is one.
+  after_turn = function() end,
+}
+
 -- Errors of callbacks go to nginx's log.  False: the reader is to leave, so
 -- that the worker can exit, or a Lua state that is one request's own can go.
 local function turn(weak, spawn)
@@ -30,6 +35,7 @@ local function turn(weak, spawn)
   local ok, problem = pcall(session.step, session)
   callbacks.spawn = false
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
+  reader.after_turn()
   if engine.state.is.left then return false end
   local may_leave = not scopes.lasts or ngx.worker.exiting()
   local requests = engine.core:requests(may_leave)
@@ -74,8 +80,6 @@ local function read(_, me, weak)
   scopes.internal[address] = nil
   if socket then socket:close() end
 end
-
-local reader = {}
 
 -- With its first timer a worker gets a connection that watches over them.  If
 -- that comes after the worker has begun to exit nobody closes it, and nginx

@@ -37,13 +37,26 @@ local safe = {
   ["Referrer-Policy"] = "no-referrer",
 }
 
-local function answer(code, kind, text)
+-- With many paths there is much to write, and the worker has other requests.
+-- (For no time at all: nginx itself, without OpenResty's patches, warns of it.)
+local function pause() ngx.sleep(0.001) end
+
+local function answer_pieces(code, kind, pieces)
+  local length = 0
+  for _, piece in ipairs(pieces) do length = length + #piece end
   ngx.status = code
   for name, value in pairs(safe) do ngx.header[name] = value end
   ngx.header.content_type = kind
-  ngx.header.content_length = #text
-  ngx.print(text)
+  ngx.header.content_length = length
+  for i, piece in ipairs(pieces) do
+    if not ngx.print(piece) then break end -- (the client has gone)
+    if i % 10 == 0 then pause() end -- (to copy it takes no time)
+  end
   return ngx.exit(ngx.HTTP_OK) -- and threads that still wait for a server
+end
+
+local function answer(code, kind, text)
+  return answer_pieces(code, kind, { text })
 end
 
 local function refuse(code, sentence, ...)
@@ -139,7 +152,7 @@ end
 
 local function tell_metrics(board)
   local sources = {}
-  for _, report in ipairs(board:read()) do
+  for _, report in ipairs(board:read(pause)) do
     -- (A worker that leaves has counted for its place until now.)
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
@@ -147,8 +160,8 @@ local function tell_metrics(board)
         hosts = session.hosts } }
     end
   end
-  return answer(200, "text/plain; version=0.0.4; charset=utf-8",
-    metrics.text(sources))
+  return answer_pieces(200, "text/plain; version=0.0.4; charset=utf-8",
+    metrics.pieces(sources, pause))
 end
 
 local function tell_json(all)
@@ -160,10 +173,10 @@ end
 local function tell_page(board, location)
   local query, problem = read_query()
   if not query then return refuse(400, "%s", problem) end
-  local reports, is_shared = board:read()
+  local reports, is_shared = board:read(pause)
   local all = { time = ngx.now(), reports = reports, is_shared = is_shared,
     workers = ngx.worker.count(), pid = ngx.worker.pid(),
-    location = location, refresh = query.refresh,
+    location = location, refresh = query.refresh, pause = pause,
     queues = query.queues and read_queues(board, reports) or nil }
   if query.format == "json" then return tell_json(all) end
   return answer(200, "text/html; charset=utf-8", page.text(all))

@@ -1,7 +1,7 @@
 --- Sums: what the reports of all workers (board.lua) amount to, for who looks
 -- at the page in a hurry.
 local Meters = require "zklock.meters"
-local metrics = require "zklock.metrics"
+local tally = require "zklock.tally"
 
 local sums = {}
 
@@ -27,40 +27,69 @@ local function total(words)
   return n
 end
 
+local function new_row(hosts, path, mode)
+  local row = { hosts = hosts, path = path, mode = mode, waiting = 0,
+    holding = 0, waits = { sum = 0 }, holds = { sum = 0 }, refusals = {},
+    losses = {} }
+  for i = 1, #Meters.bounds + 1 do row.waits[i], row.holds[i] = 0, 0 end
+  return row
+end
+
+local function add_counts(to, from)
+  add_histogram(to.waits, from.waits)
+  add_histogram(to.holds, from.holds)
+  add_words(to.refusals, from.refusals)
+  add_words(to.losses, from.losses)
+end
+
 -- What needs a look comes first.
 local function by_urgency(a, b)
   if a.waiting ~= b.waiting then return a.waiting > b.waiting end
-  local i, j = total(a.losses), total(b.losses)
-  if i ~= j then return i > j end
-  i, j = metrics.count(a.waits), metrics.count(b.waits)
-  if i ~= j then return i > j end
-  return a.path < b.path
+  if a.lost ~= b.lost then return a.lost > b.lost end
+  if a.holding ~= b.holding then return a.holding > b.holding end
+  if a.granted ~= b.granted then return a.granted > b.granted end
+  if a.path ~= b.path then return a.path < b.path end
+  return a.mode < b.mode
+end
+
+local function sort(list)
+  for _, row in ipairs(list) do
+    row.lost, row.granted = total(row.losses), tally.count(row.waits)
+  end
+  table.sort(list, by_urgency)
+end
+
+-- All that come after the first `most`, as one; nil if there are none.
+local function cut(list, most)
+  if #list <= most then return nil end
+  local rest = new_row()
+  rest.n = #list - most
+  for _ = 1, rest.n do
+    local row = table.remove(list)
+    add_counts(rest, row)
+    rest.waiting = rest.waiting + row.waiting
+    rest.holding = rest.holding + row.holding
+  end
+  return rest
 end
 
 --- Of all workers, by servers, path and mode: `{ hosts =, path =, mode =,
--- waiting =, holding =, waits =, holds =, refusals =, losses = }`.
-function sums.paths(reports)
+-- waiting =, holding =, waits =, holds =, refusals =, losses = }`, those first
+-- that need a look; and of all that are more than `most` the sums, with their
+-- number `n`.  `pause()` is called now and then.
+function sums.paths(reports, most, pause)
   local list, found = {}, {}
   local function at(session, row)
     local key = session.hosts .. " " .. row.mode .. row.path
     if not found[key] then
-      found[key] = { hosts = session.hosts, path = row.path, mode = row.mode,
-        waiting = 0, holding = 0, waits = { sum = 0 }, holds = { sum = 0 },
-        refusals = {}, losses = {} }
-      for i = 1, #Meters.bounds + 1 do
-        found[key].waits[i], found[key].holds[i] = 0, 0
-      end
+      found[key] = new_row(session.hosts, row.path, row.mode)
       list[#list + 1] = found[key]
     end
     return found[key]
   end
   sums.each_session(reports, function(session)
     for _, lock in ipairs(session.locks) do
-      local one = at(session, lock)
-      add_histogram(one.waits, lock.waits)
-      add_histogram(one.holds, lock.holds)
-      add_words(one.refusals, lock.refusals)
-      add_words(one.losses, lock.losses)
+      add_counts(at(session, lock), lock)
     end
     for _, field in ipairs { "waiting", "holding" } do
       for _, row in ipairs(session[field]) do
@@ -68,9 +97,11 @@ function sums.paths(reports)
         one[field] = one[field] + row.n
       end
     end
+    pause()
   end)
-  table.sort(list, by_urgency)
-  return list
+  sort(list)
+  local rest = cut(list, most)
+  return list, rest
 end
 
 --- `{ sessions =, up =, held =, waiting =, losses =, expiries =,
@@ -101,7 +132,7 @@ end
 --- The bound below which so much of a histogram is, 0 to 1; math.huge above the
 -- last; nil if there is nothing in it.
 function sums.quantile(histogram, share)
-  local wanted, n = metrics.count(histogram) * share, 0
+  local wanted, n = tally.count(histogram) * share, 0
   if wanted == 0 then return nil end
   for i, bound in ipairs(Meters.bounds) do
     n = n + histogram[i]

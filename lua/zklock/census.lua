@@ -1,0 +1,79 @@
+--- Census: what is known of a session at a moment: how it is, what it has
+-- counted of its locks (meters.lua), who holds and who waits.
+--
+-- A snapshot is plain: tables, strings, numbers.  So it can be sent to another
+-- process, which tells it together with its own (zklock.ngx.status).
+local tally = require "zklock.tally"
+
+local census = {}
+
+-- Acquisitions under way: those of a wait that has terms.
+local function read_waits(engine)
+  local found = {}
+  for _, place in ipairs(engine.waits.answers) do
+    for _, wait in pairs(place) do
+      if wait.terms and not wait.done then
+        found[#found + 1] = { path = wait.terms.path, mode = wait.terms.mode,
+          seconds = wait.share:waited(), id = wait.number }
+      end
+    end
+  end
+  return found
+end
+
+local function read_holds(engine)
+  local found = {}
+  for number, hold in pairs(engine.holds) do
+    local share = engine.shares[number]
+    if share and not hold.lost then
+      local seconds, mode = share:held()
+      found[#found + 1] = { path = hold.owners.path, mode = mode,
+        seconds = seconds, id = number, token = share:token(),
+        node = share:node(), lease = share:lease(), state = share:state() }
+    end
+  end
+  return found
+end
+
+local function by_id(a, b) return a.id < b.id end
+
+local function copy(from)
+  local to = {}
+  for key, value in pairs(from) do to[key] = value end
+  return to
+end
+
+local function read_locks(engine)
+  local found = {}
+  for i, meter in ipairs(engine.meters.list) do
+    found[i] = { path = meter.path, mode = meter.mode,
+      waits = copy(meter.waits), holds = copy(meter.holds),
+      refusals = copy(meter.refusals), losses = copy(meter.losses) }
+  end
+  return found
+end
+
+--- What is known of a session now; of a closed one, what was known then.
+function census.read(engine)
+  local is_closed, last = engine.state.is.closed, engine.state.last
+  local holds = is_closed and {} or read_holds(engine)
+  local waiting = is_closed and {} or read_waits(engine)
+  table.sort(holds, by_id)
+  table.sort(waiting, by_id)
+  local known = read_locks(engine)
+  return {
+    hosts = engine.hosts,
+    state = is_closed and "closed" or engine.core:state(),
+    id = last and last.id or engine.core:id(),
+    timeout = is_closed and 0 or engine.core:timeout(),
+    lease = is_closed and 0 or engine.core:lease(),
+    counters = last and last.stats or engine.core:stats(),
+    locks = known,
+    holds = holds,
+    waits = waiting,
+    holding = tally.rows(holds, known),
+    waiting = tally.rows(waiting, known),
+  }
+end
+
+return census

@@ -1,0 +1,255 @@
+-- What the workers of one nginx tell each other of their sessions, and how the
+-- page bears much of it.
+local dkjson = require "dkjson"
+local nginx = require "nginx.server"
+local prometheus = require "support.prometheus"
+local support = require "support"
+
+-- Reports as workers write them: of so many, each with a session that has used
+-- paths of its own.
+local REPORTS = [[
+local function write(value)
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for i, item in ipairs(value) do parts[i] = write(item) end
+  for key, item in pairs(value) do
+    if type(key) == "string" then
+      parts[#parts + 1] = ("[%q]=%s"):format(key, write(item))
+    end
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function histogram()
+  return { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum = 0.00025 }
+end
+
+return function(workers, paths)
+  for w = 1, workers do
+    local session = { hosts = "zk1:2181", state = "connected", index = 1,
+      id = "0x1", timeout = 10, lease = 5.25, counters = { reconnects = 0,
+        expiries = 0, heartbeats = 1, requests = 7, pending_releases = 0 },
+      locks = {}, holds = {}, waits = {}, holding = {}, waiting = {} }
+    for i = 1, paths do
+      local path, is_last = ("/path-%d-%d"):format(w, i), w == workers
+      session.locks[i] = { path = path, mode = "mutex", waits = histogram(),
+        holds = histogram(), refusals = { timeout = 2 }, losses = {} }
+      session.waiting[i] = { path = path, mode = "mutex",
+        n = is_last and i == paths and 3 or 0 }
+      session.holding[i] = { path = path, mode = "mutex",
+        n = is_last and i == paths - 1 and 1 or 0 }
+    end
+    assert(ngx.shared.zklock:set("worker " .. -w, write { pid = -w,
+      worker = tostring(w), time = ngx.now(), leaving = false,
+      too_large = false, sessions = { session } }))
+  end
+end
+]]
+
+local SERVER = [[
+  location /zklock {
+    content_by_lua_block { require("zklock.ngx").status() }
+  }
+  location = /open { content_by_lua_block {
+    kept.session = session()
+    ngx.print "done"
+  } }
+  # It does not ask for the session anew.
+  location = /turn { content_by_lua_block {
+    local path = ngx.unescape_uri(ngx.var.arg_path)
+    assert(kept.session:mutex(path):acquire(20)):release()
+    ngx.print "done"
+  } }
+  # When the worker has told of itself.
+  location = /told { content_by_lua_block {
+    local text = ngx.shared.zklock:get("worker " .. ngx.worker.pid())
+    ngx.print(text and text:match '%["time"%]=([%d.]+)' or "never")
+  } }
+  # Timers that run until this is asked for again, which waits for their end.
+  location = /occupy { content_by_lua_block {
+    kept.turn = kept.turn + 1
+    local mine = kept.turn
+    while kept.running > 0 do ngx.sleep(0.01) end
+    for _ = 1, tonumber(ngx.var.arg_timers) do
+      assert(ngx.timer.at(0, function()
+        kept.running = kept.running + 1
+        while kept.turn == mine do ngx.sleep(0.01) end
+        kept.running = kept.running - 1
+      end))
+    end
+    ngx.print "done"
+  } }
+  location = /break { content_by_lua_block {
+    local census = require "zklock.census"
+    kept.read = kept.read or census.read
+    census.read = ngx.var.arg_mend and kept.read
+      or function() error "broken" end
+    ngx.print "done"
+  } }
+  location = /encode { content_by_lua_block { ngx.print(encode()) } }
+  location = /report { content_by_lua_block {
+    require "reports"(tonumber(ngx.var.arg_workers),
+      tonumber(ngx.var.arg_paths))
+    ngx.print "done"
+  } }
+  # How often the worker could do something else meanwhile.
+  location = /turns { content_by_lua_block {
+    local n, is_over = 0, false
+    local counter = ngx.thread.spawn(function()
+      repeat
+        ngx.sleep(0.001)
+        n = n + 1
+      until is_over
+    end)
+    local answer = ngx.location.capture(ngx.unescape_uri(ngx.var.arg_of))
+    is_over = true
+    ngx.thread.wait(counter)
+    ngx.print(answer.status, " ", n)
+  } }
+]]
+
+local missing = nginx.missing()
+
+describe("What workers tell each other", function()
+  if missing then return pending(missing) end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function start(more, init)
+    return nginx.start { server = SERVER,
+      init = "kept = { turn = 0, running = 0 }" .. (init or ""),
+      files = { ["reports.lua"] = REPORTS },
+      http = "lua_shared_dict zklock 8m;" .. (more or "") }
+  end
+
+  -- The worker does so by itself.
+  local function await_telling(server, what)
+    local first
+    support.wait_until(function()
+      local now = server:must "/told"
+      first = first or now
+      return now ~= first and now ~= "never"
+    end, 5, what)
+  end
+
+  it("goes on after nginx has dropped a timer", function()
+    local server, path = start "lua_max_running_timers 3;", support.path()
+    server.may_complain = true -- nginx says which limit it was
+    server:must "/open"
+    await_telling(server, "the worker to tell of itself")
+    for _, asks in ipairs { "/zklock/metrics", "/open", "/turn?path=" .. path }
+    do
+      server:must "/occupy?timers=3"
+      support.wait_until(function()
+        return server:must "/told" == "never"
+      end, 15, "the worker to be forgotten")
+      server:must "/occupy?timers=0"
+      server:must(asks)
+      await_telling(server, "the worker to tell of itself after " .. asks)
+    end
+    assert.truthy(server:log():find "lua_max_running_timers are not enough")
+  end)
+
+  it("goes on after a turn has failed", function()
+    local server = start()
+    server.may_complain = true
+    server:must "/open"
+    await_telling(server, "the worker to tell of itself")
+    server:must "/break"
+    support.wait_until(function()
+      return server:log():find "broken"
+    end, 5, "a turn to fail")
+    server:must "/break?mend=1"
+    await_telling(server, "the worker to tell of itself again")
+  end)
+
+  it("is answered in pieces, between which the worker does other things",
+  function()
+    local server = start()
+    server:must "/report?workers=8&paths=100"
+    for of, least in pairs { ["/zklock/metrics"] = 20, ["/zklock"] = 20,
+      ["/zklock?format=json"] = 15 } do
+      local status, turns = server:must("/turns?of="
+        .. of:gsub("[?=]", { ["?"] = "%3F", ["="] = "%3D" }))
+        :match "^(%d+) (%d+)$"
+      assert.are.equal("200", status, of)
+      assert.is_true(tonumber(turns) >= least, ("%s: %s"):format(of, turns))
+    end
+  end)
+
+  it("is shown of 100 paths, the others in one row", function()
+    local server = start()
+    server:must "/report?workers=2&paths=100"
+    local page = server:must "/zklock"
+    local paths = page:match "<h2>Paths.*$"
+    local _, rows = paths:gsub("<tr><td><code class=\"wide\">/path", "")
+    assert.are.equal(100, rows)
+    -- Who waits and what is held comes first.
+    local first, second = paths:match "/(path[-%d]+).-/(path[-%d]+)"
+    assert.are.equal("path-2-100", first)
+    assert.are.equal("path-2-99", second)
+    assert.truthy(paths:find('<td>100 more paths; the rest in <a '
+      .. 'href="/zklock?format=json">?format=json</a></td><td>0</td>'
+      .. "<td>0</td><td>100</td><td>timeout&nbsp;200</td>", 1, true))
+    -- Nothing is left out for programs.
+    local known = {}
+    for _, worker in ipairs(dkjson.decode(server:must "/zklock?format=json")
+      .workers) do
+      for _, session in ipairs(worker.sessions) do
+        for _, lock in ipairs(session.locks) do known[lock.path] = true end
+      end
+    end
+    local families = prometheus.read(server:must "/zklock/metrics")
+    for w = 1, 2 do
+      for i = 1, 100 do
+        local path = ("/path-%d-%d"):format(w, i)
+        assert.is_true(known[path])
+        assert.are.equal(1, prometheus.sum(families, "zklock_lock_grants_total",
+          { path = path }))
+      end
+    end
+  end)
+
+  -- What /zklock?format=json tells of the reports, by one library for JSON.
+  local function read_json(init)
+    local server = start("", init)
+    server:must "/report?workers=2&paths=3"
+    local text = server:must "/zklock?format=json"
+    local told = {}
+    for _, worker in ipairs(dkjson.decode(text).workers) do
+      if worker.pid < 0 then told[-worker.pid] = worker.sessions end
+    end
+    return told, text, server
+  end
+
+  it("is the same JSON, whichever library writes it", function()
+    local told = read_json()
+    assert.are.equal("/path-2-3", told[2][1].locks[3].path)
+    assert.are.same(told, (read_json [[
+      package.preload.cjson = function() error "is not there" end
+    ]]))
+  end)
+
+  it("is JSON with settings of its own, and leaves the user's alone", function()
+    local told, text, server = read_json [[
+      local cjson = require "cjson"
+      cjson.encode_number_precision(1)
+      cjson.encode_max_depth(3)
+      function encode() return cjson.encode { 0.00025 } end
+    ]]
+    assert.are.same((read_json()), told)
+    assert.truthy(text:find('"sum":0.00025', 1, true))
+    assert.are.equal("[0.0003]", server:must "/encode")
+  end)
+
+  it("has one path too many for the page in a row of its own, too", function()
+    local server = start()
+    server:must "/report?workers=1&paths=101"
+    assert.truthy(server:must "/zklock":find("<td>1 more path; the rest in", 1,
+      true))
+    server:must "/report?workers=1&paths=100"
+    assert.is_nil(server:must "/zklock":find "the rest in")
+  end)
+end)

@@ -49,4 +49,4 @@ session:close()
 --   trace: refuse  timeout
 --   zklock_session_up{service="shop"} 1
 --   zklock_lock_grants_total{mode="mutex",path="/examples/metrics",service="shop"} 1
---   zklock_lock_refusals_total{code="timeout",mode="mutex",path="/examples/metrics",service="shop"} 1
+--   zklock_lock_refusals_total{mode="mutex",path="/examples/metrics",service="shop",code="timeout"} 1

@@ -124,6 +124,7 @@ end
 -- The outcome of a wait that is over: a guard, or nil, message, code.
 local function finish(attempt, terms, request, wait)
   terms.waiters[wait] = nil
+  if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
   if wait.code then return refuse(attempt, terms, request, wait) end
   wait.taken = true
   return make_guard(attempt, terms, wait)

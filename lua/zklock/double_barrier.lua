@@ -54,7 +54,9 @@ end
 local Leaving = protect.class()
 
 function Leaving:finish()
-  if self.guard then guards.give_back(self.guard) end
+  if self.fine or not self.guard then return end
+  guards.give_back(self.guard)
+  guards.tell_end(self.guard)
 end
 
 local function find(self, how)

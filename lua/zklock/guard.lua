@@ -93,23 +93,18 @@ local function expect_removal(self)
   return wait
 end
 
--- Its hold is over, too, and was kept.
-local function finish_hold(self, confirm)
-  local owners = self._hold.owners
-  local removal = confirm and expect_removal(self)
-  owners.engine.meters:release(owners.path, self._share)
-  return removal or true
-end
-
 -- Its hold goes on without it, or ends with it.
 local function leave(self, last, reason)
   local hold, stack = self._hold, Owners.forget(self)
+  local owners = hold.owners
   if stack then hold:stand_on(stack) end
   if reason then
     hold.lost = hold.lost or reason
     return
   end
-  if last then hold:finish(self._share) end
+  if last and hold:finish(self._share) then
+    owners.engine.meters:release(owners.path, self._share)
+  end
   hold:forget_listeners(self)
 end
 
@@ -117,8 +112,9 @@ end
 -- is to be awaited then.  A loss that it finds is left to tell.
 function guards.give_back(self, confirm)
   local hold = self._hold
+  local engine = hold.owners.engine
   if self._outcome then return answer(self) end
-  if hold.owners.engine.state.is.closed then
+  if engine.state.is.closed then
     Owners.forget(self)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
@@ -127,11 +123,13 @@ function guards.give_back(self, confirm)
   local kept, last, turn = self._share:release(confirm, true)
   local reason = hold.lost or not kept and self._share:reason()
   leave(self, last, reason)
-  local removal = last and not reason and finish_hold(self, confirm)
-  if turn then hold.owners.engine.events:tell_turns(turn) end
+  if turn then engine.events:tell_turns(turn) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
-  if removal then return removal end
+  -- (Who was passed the lock may have closed the session.)
+  if confirm and last and not reason and not engine.state.is.closed then
+    return expect_removal(self)
+  end
   return answer(self)
 end
 

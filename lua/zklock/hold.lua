@@ -84,9 +84,13 @@ function Hold:stand_on(stack)
   end
 end
 
---- It was released by its last share, `share`: no event finds it any more.
+--- It was released by its last share, `share`: no event finds it any more.  Did
+-- any until now?
 function Hold:finish(share)
-  self.owners.engine.holds[share:number()] = nil
+  local holds, number = self.owners.engine.holds, share:number()
+  local was_known = holds[number] ~= nil
+  holds[number] = nil
+  return was_known
 end
 
 -- Of those of `guard` none is left; is none at all?

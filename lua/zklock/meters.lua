@@ -121,22 +121,27 @@ function Meters:grant(terms, share)
   self:tell()
 end
 
---- It ended without, for this reason.
-function Meters:refuse(terms, share, code)
+local function refuse(self, terms, share, code)
   count(meter_of(self, terms.path, terms.mode).refusals, code)
   if not self.trace then return end
   note(self, "refuse", terms.path, terms.mode, share,
-    { waited = share:waited(), code = code })
+    { waited = share and share:waited() or 0, code = code })
+end
+
+--- It ended without, for this reason.
+function Meters:refuse(terms, share, code)
+  refuse(self, terms, share, code)
   self:tell()
+end
+
+--- It has no user any more.  Tell this later.
+function Meters:abandon(terms, share)
+  refuse(self, terms, share, "cancelled")
 end
 
 --- One that its session refuses at once, and that has never begun.
 function Meters:deny(terms, code)
-  count(meter_of(self, terms.path, terms.mode).refusals, code)
-  if not self.trace then return end
-  note(self, "refuse", terms.path, terms.mode, nil,
-    { waited = 0, code = code })
-  self:tell()
+  self:refuse(terms, nil, code)
 end
 
 --- It is over: released, by the last of its guards.  Tell this later.

@@ -32,8 +32,20 @@ function multi_guards.new(taking, path)
   }, MultiGuard)
 end
 
+-- Without a word: who hears of one may never come back to the next.
+local function give_all(self)
+  for i = #self._parts, 1, -1 do guards.give_back(self._parts[i]) end
+end
+
+local Giving = protect.class()
+
+function Giving:finish()
+  if not self.fine then give_all(self.guard) end
+end
+
 local function give_back(self)
-  for i = #self._parts, 1, -1 do self._parts[i]:release() end
+  core.protect(setmetatable({ guard = self }, Giving), give_all, self)
+  for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
 end
 
 local function tell(events, self)

@@ -137,9 +137,12 @@ local function abandon(wait)
   leave(wait)
   if not wait.share or wait.taken then return end
   wait.share:release()
-  local terms = wait.terms
+  local engine, terms = wait.engine, wait.terms
   wait.terms = false
-  if terms then wait.engine.meters:refuse(terms, wait.share, "cancelled") end
+  if not terms or engine.state.is.left then return end
+  -- (Whoever ends it may be in the middle of something: step() tells of it.)
+  engine.meters:abandon(terms, wait.share)
+  if engine.meters.trace then engine.core:nudge() end
 end
 
 -- Its task goes on, or never will.

@@ -1,6 +1,7 @@
 --- What session:on_trace hears where things go wrong: of each end once, in the
 -- order in which they happened, and whatever it does meanwhile.
 local new_scheduler = require "support.scheduler".new
+local strikes = require "support.strikes"
 local support = require "support"
 
 local function listen(session, more)
@@ -163,14 +164,120 @@ describe("on_trace", function()
       support.wait_for_queue(path, 2)
       scheduler.sleeping[task] = nil
       assert.is_true(coroutine.close(task))
-      assert.same({ "wait -", "refuse cancelled" }, told)
       assert.equal(1, refusals(session, path, "cancelled"))
+      assert.same({ "wait -" }, told) -- it may be in the middle of something
+      session:step()
+      assert.same({ "wait -", "refuse cancelled" }, told)
       support.wait_for_queue(path, 1)
       session:step()
       assert.equal(2, #told)
       guard:release()
     end)
+
+    it("hears of the release of a member that was killed as it left",
+      function()
+        local path, scheduler = support.path(), new_scheduler()
+        local session = support.connect { loop = scheduler.adapter }
+        local gate = session:double_barrier(path, 2)
+        local guards = {}
+        local function enter(i)
+          return scheduler:spawn(function()
+            guards[i] = assert(gate:enter(30))
+            if i == 1 then gate:leave(60) end
+          end)
+        end
+        local task = enter(1)
+        enter(2)
+        support.wait_until(function()
+          scheduler:turn(0)
+          return guards[1] and guards[2] and session:stats().in_flight == 0
+        end)
+        local told = listen(session)
+        scheduler.sleeping[task] = nil
+        assert.is_true(coroutine.close(task))
+        assert.same({ "release -" }, told)
+        guards[2]:release()
+      end)
+
+    it("may be killed while it hears how a lost multi's parts are given back",
+      function()
+        local path, scheduler = support.path(), new_scheduler()
+        local session = support.connect { loop = scheduler.adapter }
+        local parts, guard, heard = {}, nil, false
+        for i = 1, 4 do parts[i] = session:mutex(path .. "-" .. i) end
+        local multi = session:multi(parts)
+        session:on_trace(function(event)
+          if event.what ~= "release" then return end
+          heard = true
+          scheduler:sleep(60)
+        end)
+        local task = scheduler:spawn(function()
+          guard = assert(multi:acquire(30))
+          local zk = support.zk()
+          zk:delete(path .. "-1/" .. zk:queue(path .. "-1")[1])
+          guard._parts[1]:on_revoke(function() end) -- it hears of that
+          while guard._parts[1]:is_held() do support.sleep(0.01) end
+          multi:acquire(1)
+        end)
+        support.wait_until(function()
+          scheduler:turn(0)
+          return heard
+        end)
+        scheduler.sleeping[task] = nil
+        coroutine.close(task)
+        assert.equal("lost", guard:state())
+        for i = 1, 4 do support.wait_for_queue(path .. "-" .. i, 0) end
+      end)
   end
+end)
+
+describe("A session that is closed", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("gives no lock to who was granted it, and has not gone on", function()
+    if support.is_51 then return end -- pcall
+    local path, scheduler = support.path(), new_scheduler()
+    local session = support.connect { loop = scheduler.adapter }
+    local told, outcome = listen(session), nil
+    scheduler:spawn(function()
+      outcome = { select(3, session:mutex(path):acquire(30)) }
+    end)
+    scheduler:turn(0)
+    support.wait_until(function() return session:stats().grants == 1 end)
+    session:step() -- its task is woken
+    session:close()
+    support.wait_until(function()
+      scheduler:turn(0)
+      return outcome
+    end)
+    assert.same({ "closed" }, outcome)
+    assert.same({ "wait -", "refuse closed" }, told)
+  end)
+end)
+
+describe("A release", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is told at most once, whatever raises meanwhile", function()
+    local session, path = strikes.connect(), support.path()
+    local lock, releases = session:mutex(path), {}
+    session:on_trace(function(event)
+      if event.what == "release" then releases[#releases + 1] = event.id end
+    end)
+    strikes.at_each_instruction(function()
+      releases = {}
+      return assert(lock:acquire(30))
+    end, function(guard)
+      guard:release()
+    end, function(guard, through)
+      guard:release()
+      session:step()
+      assert(#releases <= 1, "it was told twice")
+      assert(#releases == 1 or not through, "it was not told")
+    end)
+  end)
 end)
 
 describe("Callbacks that raise where nobody takes it", function()

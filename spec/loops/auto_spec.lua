@@ -136,6 +136,34 @@ describe("The loop auto", function()
       end)
     end
 
+    it("luv, by name, is not turned in the middle of a release", function()
+      local uv = require "luv"
+      local session = connect { loop = "luv" }
+      local lock, called = session:mutex(support.path()), false
+      local guard = assert(lock:acquire(30))
+      guard:on_lost(function() end)
+      local timer = uv.new_timer()
+      timer:start(0, 0, function()
+        timer:close()
+        called = true
+      end)
+      guard:release()
+      assert.is_false(called)
+      uv.run()
+      assert.is_true(called)
+    end)
+
+    it("luv, by name, forgets a session that nobody has any more", function()
+      local weak = setmetatable({}, { __mode = "v" })
+      do
+        local session = zklock.connect(support.hosts, { loop = "luv" })
+        assert(session:mutex(support.path()):acquire(30)):release()
+        weak[1] = session
+      end
+      support.collect()
+      assert.is_nil(weak[1])
+    end)
+
     it("luv, by name, serves a program of callbacks only", function()
       local uv = require "luv"
       local session = connect { loop = "luv" }

@@ -274,6 +274,46 @@ describe("a request of nginx ends", function()
     request:abort()
   end)
 
+  it("and passes its lock on to nobody, whose thread was killed", function()
+    -- (What a killed request leaves of its local variables is not for others.)
+    local server, path = start([[
+      location = /hold { content_by_lua_block {
+        session():on_trace(trace)
+        keep(assert(session():mutex(ngx.var.arg_path, { handoffs = 5 })
+          :acquire(30)))
+        ngx.sleep(60)
+      } }
+      location = /kill { content_by_lua_block {
+        local path = ngx.var.arg_path
+        local thread = ngx.thread.spawn(function()
+          session():mutex(path, { handoffs = 5 }):acquire(60)
+        end)
+        ngx.sleep(0.2)
+        ngx.thread.kill(thread)
+        trace { what = "killed" }
+        ngx.sleep(60)
+      } }
+      location = /told { content_by_lua_block {
+        ngx.print(table.concat(told, " "))
+      } } ]], { init = [[
+        told = {}
+        function trace(event) told[#told + 1] = event.what end
+      ]] }), support.path()
+    local function await_told(words)
+      support.wait_until(function()
+        return server:must "/told" == words
+      end, 5, words)
+    end
+    local holding = server:begin("/hold?path=" .. path)
+    support.wait_for_queue(path, 1)
+    local other = server:begin("/kill?path=" .. path)
+    await_told "wait grant wait killed"
+    holding:abort()
+    support.wait_for_queue(path, 0)
+    await_told "wait grant wait killed release refuse"
+    other:abort()
+  end)
+
   it("and its threads were owners of their own", function()
     local server, path = start [[
       location = /threads { content_by_lua_block {

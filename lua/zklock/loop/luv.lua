@@ -4,7 +4,8 @@ local loops = require "zklock.loop"
 local uv = require "luv"
 
 -- At the program's end luv 1.44 crashes where a handle is yet to be closed:
--- that takes a turn of the loop, which is made here where it does not run.
+-- that takes a turn of the loop, which is made here where it does not run.  So
+-- whoever is called here must be ready for what callbacks do.
 local function close(handle)
   handle:close()
   if not uv.loop_mode() then uv.run "nowait" end
@@ -36,10 +37,11 @@ local function resume_later(w)
 end
 
 return { new = function(session)
-  local A, poll = {}, nil
+  local A, poll, armed = {}, nil, nil
 
-  -- In a coroutine, so that a callback may wait.
-  local function read() resume(coroutine.create(session.step), session) end
+  -- In a coroutine, so that a callback may wait.  (A handle that has stopped
+  -- keeps this, and must not keep the session.)
+  local function read() resume(coroutine.create(armed.step), armed) end
 
   function A.wait(w, timeout)
     local expired = false
@@ -57,14 +59,24 @@ return { new = function(session)
 
   function A.wake(w) if w.task then resume_later(w) end end
 
-  function A.arm() poll = uv.new_poll(session:fd()) poll:start("r", read) end
-
-  function A.disarm()
-    local armed = poll
-    poll = nil
-    if armed then close(armed) end
+  function A.arm()
+    armed, poll = session, poll or uv.new_poll(session:fd())
+    poll:start("r", read)
   end
 
-  A.close = A.disarm
+  -- In the middle of a release: no turn may be made here.
+  function A.disarm()
+    if not poll then return end
+    poll:stop()
+    armed = nil
+    if uv.loop_mode() then poll = poll:close() and nil end
+  end
+
+  function A.close()
+    A.disarm()
+    if poll then close(poll) end
+    poll = nil
+  end
+
   return A
 end }

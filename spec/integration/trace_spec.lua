@@ -256,6 +256,23 @@ describe("A session that is closed", function()
   end)
 end)
 
+describe("A multi", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("hears closed where the session is closed as a part is granted",
+    function()
+      local session, path = support.connect(), support.path()
+      local multi = session:multi { session:mutex(path .. "-1"),
+        session:mutex(path .. "-2") }
+      local told = listen(session, function(event)
+        if event.what == "grant" then session:close() end
+      end)
+      assert.equal("closed", (select(3, multi:acquire(30))))
+      assert.same({ "wait -", "grant -", "release -" }, told)
+    end)
+end)
+
 describe("A release", function()
   before_each(support.start)
   after_each(support.finish)

@@ -246,8 +246,6 @@ local breakages = { multi = {
     "multi_guards.count(guard) >= 1" },
   { "keeps the rest when its task is killed",
     "function Ending:finish()\n", "function Ending:unused()\n" },
-  { "does not see that the session is closed",
-    "if taking.engine.state.is.closed then", "if nil then" },
   { "cannot be cancelled between two parts",
     "taking.cancelled and not is_complete", "nil" },
   { "cannot be cancelled while it waits",

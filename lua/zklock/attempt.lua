@@ -13,6 +13,8 @@ local waits = require "zklock.wait"
 
 local Attempt = protect.class()
 
+Attempt.refused = false -- its refusal has been counted
+
 function Attempt:finish()
   if self.fine then return end
   local wait = self.wait
@@ -31,7 +33,7 @@ end
 
 function Attempt.new()
   return setmetatable({ share = false, guard = false, wait = false,
-    fine = false, refused = false }, Attempt)
+    fine = false }, Attempt)
 end
 
 local function make_guard(attempt, terms, wait)

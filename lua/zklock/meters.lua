@@ -88,16 +88,19 @@ end
 local function note(self, what, path, mode, share, event)
   event.what, event.path, event.mode = what, path, mode
   event.id, event.time = share and share:number(), core.now()
-  table.insert(self.untold, event)
+  local untold = self.untold
+  untold[#untold + 1] = event
 end
 
 --- Tells what was noted.  What is raised there goes where the errors of
 -- callbacks go.
 function Meters:tell()
   local untold = self.untold
-  while untold[1] do
-    local event = table.remove(untold, 1)
+  local event = untold[1]
+  while event do
+    if untold[2] then table.remove(untold, 1) else untold[1] = nil end
     self.callbacks:call({ fn = self.trace }, event)
+    event = untold[1]
   end
 end
 

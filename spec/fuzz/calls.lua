@@ -89,6 +89,12 @@ local function inside()
   depth = depth - 1
 end
 
+-- (A table of ours may have any field.)
+local function is_guard(thing)
+  local class = debug.getmetatable(thing)
+  return class and type(rawget(class, "release")) == "function"
+end
+
 local function callback()
   local kind = random(4)
   return function(...)
@@ -96,7 +102,8 @@ local function callback()
     if kind > 2 then inside() end
     for i = 1, math.min(select("#", ...), 1) do
       local thing = select(i, ...)
-      if type(thing) == "table" and rawget(thing, "node") then
+      if type(thing) == "table" and rawget(thing, "node") and is_guard(thing)
+      then
         keep("guard", thing)
       end
     end

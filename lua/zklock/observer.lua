@@ -11,6 +11,7 @@
 -- Each is a turn, `self.turn`, which is false when all is over.  What ends a
 -- turn may be told twice, if a hook has raised meanwhile: the last thing that
 -- it does is to begin the next one.
+local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local ticket_of = require "zklock.ticket"
@@ -23,7 +24,7 @@ local ANY = -1
 local asked, watched
 
 local function ask(self)
-  local turn = { item = false, call = false }
+  local turn = { item = false, call = false, telling = false }
   self.wait = false -- a question is not cancelled
   questions.begin_leader(self.engine, self.scope, self.path, self.modes,
     function(wait) asked(self, turn, wait) end)
@@ -66,9 +67,23 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
-local function tell(self, turn)
-  self.token = turn.leader and turn.leader.token
+-- While fn waits, another step() may come here.
+local Telling = protect.class()
+
+function Telling:finish() self.turn.telling = false end
+
+local function call(self, turn)
+  turn.telling = true
   self.engine.callbacks:call(turn.call, turn.leader or nil)
+end
+
+local nothing_waits = not rawget(_G, "jit") and _VERSION == "Lua 5.1"
+
+local function tell(self, turn)
+  if turn.telling then return end
+  self.token = turn.leader and turn.leader.token
+  protect.call(nothing_waits, setmetatable({ turn = turn }, Telling), call,
+    self, turn)
   watch(self, turn)
 end
 

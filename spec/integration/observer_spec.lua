@@ -152,6 +152,13 @@ describe("leader(fn)", function()
     local second = lead "second"
     second:release { wait = true }
     lead "third"
+    -- (As long as it waits nothing more is asked, however often one steps.)
+    local steps = 0
+    turn_until(function()
+      steps = steps + 1
+      return steps == 20
+    end)
+    assert.same({ 1, {} }, { inside, told })
     go_on = true
     turn_until(function() return #told == 2 end)
     assert.same({ "first", "third" }, told)

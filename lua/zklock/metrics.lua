@@ -144,12 +144,16 @@ local function sorted(counts)
   return words
 end
 
+local function add_words(writer, words, label, counts)
+  for _, word in ipairs(sorted(counts)) do
+    writer:add_word(words, label, word, counts[word])
+  end
+end
+
 local function each_word(field, label)
   return function(writer, source)
     for _, lock in ipairs(source.snapshot.locks) do
-      for _, word in ipairs(sorted(lock[field])) do
-        writer:add_word(source:words_of(lock), label, word, lock[field][word])
-      end
+      add_words(writer, source:words_of(lock), label, lock[field])
     end
   end
 end
@@ -179,10 +183,7 @@ end
 
 local function each_sum(field, label)
   return function(writer, source)
-    local counts = source.snapshot[field]
-    for _, word in ipairs(sorted(counts)) do
-      writer:add_word(source.words, label, word, counts[word])
-    end
+    add_words(writer, source.words, label, source.snapshot[field])
   end
 end
 

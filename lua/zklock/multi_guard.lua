@@ -32,9 +32,17 @@ function multi_guards.new(taking, path)
   }, MultiGuard)
 end
 
--- Without a word: who hears of one may never come back to the next.
-local function give_all(self)
-  for i = #self._parts, 1, -1 do guards.give_back(self._parts[i]) end
+-- All of them, without a word: who hears of one, or awaits it, may never come
+-- back to the next.  What is to be awaited, and a part that was lost.
+local function give_all(self, confirm)
+  local removals, lost_part = {}, nil
+  for i = #self._parts, 1, -1 do
+    local part = self._parts[i]
+    local done = guards.give_back(part, confirm)
+    if not done then lost_part = lost_part or part end
+    if done and done ~= true then removals[#removals + 1] = done end
+  end
+  return removals, lost_part
 end
 
 local Giving = protect.class()
@@ -130,16 +138,9 @@ end
 
 local lost = multi_guards.refuse
 
--- All of them first: while one is awaited this task may be killed.  Once more,
--- if it was interrupted, it does the rest.
+-- Once more, if it was interrupted, it does the rest.
 local function release_all(self, confirm)
-  local removals, lost_part = {}, nil
-  for i = #self._parts, 1, -1 do
-    local part = self._parts[i]
-    local done = guards.give_back(part, confirm)
-    if not done then lost_part = lost_part or part end
-    if done and done ~= true then removals[#removals + 1] = done end
-  end
+  local removals, lost_part = give_all(self, confirm)
   if lost_part then
     self._reason, self._lost_path = lost_part:reason(), lost_part.path
   end

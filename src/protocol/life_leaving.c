@@ -100,7 +100,19 @@ void life_release(struct contender *c) {
   life_leave(c);
 }
 
+/* The lease is over.  Whichever was over first, that or its own time, is why. */
+static enum loss overdue(struct contender *c) {
+  struct wire *wire = contender_wire(c);
+  if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD;
+  wire->owner.silent(wire->owner.self);
+  return LOSS_SILENCE;
+}
+
+/* Who has stood still may read of its node's end, which went with its session,
+ * before it looks at its clock: the lease was over first. */
 void life_tell_loss(struct contender *c, enum loss why, enum verdict as) {
+  if (why == LOSS_DELETED && !wire_lease_stands(contender_wire(c)))
+    why = overdue(c);
   contender_decide(c, DECISION_LOST);
   c->verdict = as;
   c->loss = why;
@@ -115,26 +127,14 @@ void life_lose(struct contender *c, enum loss why) {
   life_leave(c);
 }
 
-/* The lease is over.  Whichever was over first, that or its own time, is why. */
-static enum loss overdue(struct contender *c) {
-  struct wire *wire = contender_wire(c);
-  if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD;
-  wire->owner.silent(wire->owner.self);
-  return LOSS_SILENCE;
-}
-
 void life_lose_overdue(struct contender *c) {
   if (c->state == CONTENDER_HELD) life_lose(c, overdue(c));
-}
-
-enum loss life_loss_of_node(struct contender *c) {
-  return wire_lease_stands(contender_wire(c)) ? LOSS_DELETED : overdue(c);
 }
 
 void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  life_tell_loss(c, life_loss_of_node(c), VERDICT_LOST);
+  life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
   c->node.known = NODE_NONE;
   life_leave(c);
 }

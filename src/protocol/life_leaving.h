@@ -24,9 +24,6 @@ void life_lose(struct contender *c, enum loss why);
 void life_lose_overdue(struct contender *c);
 /* The same, when the node is known to be gone. */
 void life_lose_node(struct contender *c);
-/* Why it is lost then.  Who has stood still may read of its node's end, which
- * went with its session, before it looks at its clock: the lease was over first. */
-enum loss life_loss_of_node(struct contender *c);
 
 /* ---- For life.c ---------------------------------------------------------- */
 

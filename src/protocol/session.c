@@ -189,8 +189,6 @@ void session_cancel(struct session *s, int64_t now, struct contender *c) {
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why) {
   begin(s, now);
-  if (c->state == CONTENDER_HELD && why == LOSS_DELETED)
-    why = life_loss_of_node(c);
   life_lose(c, why);
   end(s);
 }

@@ -152,9 +152,8 @@ describe("The collector", function()
       end)
       scheduler:turn()
       support.wait_for_queue(path, 2)
-      scheduler.sleeping[task] = nil
       collectgarbage "stop"
-      assert.is_true(coroutine.close(task))
+      assert.is_true(scheduler:kill(task))
       support.wait_for_queue(path, 1)
       collectgarbage "restart"
     end)

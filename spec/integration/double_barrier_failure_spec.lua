@@ -371,8 +371,7 @@ describe("A task that will never go on, at a double barrier,", function()
       -- (It waits in leave, as nobody else does.)
       for _ = 1, 20 do scheduler:turn() end
       assert.equal("suspended", coroutine.status(task))
-      scheduler.sleeping[task] = nil
-      assert.is_true(coroutine.close(task))
+      assert.is_true(scheduler:kill(task))
       assert.equal("released", guard:state())
       kinds.wait_for_nodes(path, 1)
       all_leave { other }

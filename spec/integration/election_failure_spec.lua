@@ -234,8 +234,7 @@ describe("What interrupts run", function()
           scheduler:turn(0)
           return there or holder and #support.zk():queue(path) == 2
         end)
-        assert.is_true(coroutine.close(task))
-        scheduler.sleeping[task] = nil
+        assert.is_true(scheduler:kill(task))
         support.wait_for_queue(path, holder and 1 or 0)
         if holder then holder:release() end
         scheduler:spawn(function()

@@ -162,8 +162,7 @@ describe("on_trace", function()
       end)
       scheduler:turn()
       support.wait_for_queue(path, 2)
-      scheduler.sleeping[task] = nil
-      assert.is_true(coroutine.close(task))
+      assert.is_true(scheduler:kill(task))
       assert.equal(1, refusals(session, path, "cancelled"))
       assert.same({ "wait -" }, told) -- it may be in the middle of something
       session:step()
@@ -193,8 +192,7 @@ describe("on_trace", function()
           return guards[1] and guards[2] and session:stats().in_flight == 0
         end)
         local told = listen(session)
-        scheduler.sleeping[task] = nil
-        assert.is_true(coroutine.close(task))
+        assert.is_true(scheduler:kill(task))
         assert.same({ "release -" }, told)
         guards[2]:release()
       end)
@@ -223,8 +221,7 @@ describe("on_trace", function()
           scheduler:turn(0)
           return heard
         end)
-        scheduler.sleeping[task] = nil
-        coroutine.close(task)
+        scheduler:kill(task)
         assert.equal("lost", guard:state())
         for i = 1, 4 do support.wait_for_queue(path .. "-" .. i, 0) end
       end)

@@ -56,6 +56,13 @@ function Scheduler:spawn(fn, ...)
   return task
 end
 
+--- Ends a task where it waits, for good: on 5.4.  True; or false and what its
+-- closing has raised.
+function Scheduler:kill(task)
+  self.sleeping[task] = nil
+  return coroutine.close(task)
+end
+
 --- Watches the session's fd from now on.
 function Scheduler:watch(session)
   self.sessions[session] = { getfd = function() return session:fd() end }

@@ -690,7 +690,8 @@ case_with_tasks("run goes on while other tasks do, and stops", function(env)
   mine:stop()
   other:stop()
   env.until_true(function() return running == 0 end)
-  same(0, count(session, path))
+  -- The other session gives its campaign up by itself.
+  env.until_true(function() return count(session, path) == 0 end)
 end)
 
 case_with_tasks("stop ends a campaign and a pause at once", function(env)

@@ -404,6 +404,7 @@ describe("A session's barrier", function()
       end
       require "posix.sys.wait".wait()
       hear()
+      repeat session:step() until session:stats().watches == 1
       say(session:stats().watches, barrier:lift())
       session:close()
     ]], support.path())

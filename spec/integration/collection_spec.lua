@@ -135,10 +135,11 @@ describe("The collector", function()
       scheduler.sleeping[task] = nil
     end
     holder:release { wait = true }
-    support.sleep(0.05)
-    session:step()
-    collect()
-    support.wait_for_queue(path, 0)
+    support.wait_until(function()
+      session:step()
+      collect()
+      return #support.zk():queue(path) == 0
+    end, 5, "the abandoned node's end")
   end)
 
   if support.is_54 then

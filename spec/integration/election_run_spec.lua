@@ -80,9 +80,12 @@ describe("run", function()
         leading = leading + 1
         assert(leading == 1)
         led = led .. name
-        if #led == 1 then support.wait_for_queue(path, 2) end
+        if #led < 9 then
+          support.wait_for_queue(path, 2) -- the other one, too
+        else
+          on:stop()
+        end
         leading = leading - 1
-        if #led >= 9 then on:stop() end
       end)
     end
     turn_until(function() return runs.a.done and runs.b.done end)

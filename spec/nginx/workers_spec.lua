@@ -210,13 +210,17 @@ describe("workers of nginx", function()
         local guard = assert(session:mutex(ngx.var.arg_path):acquire(30))
         local told = "not told"
         guard:on_lost(function() told = "told" end)
+        ngx.log(ngx.WARN, "it holds the lock")
         while guard:is_held() or told == "not told" do ngx.sleep(0.01) end
         ngx.print(told, " ", select(3, guard:release()))
         assert(session:mutex(ngx.var.arg_path):acquire(10)):release()
       } } ]] }), support.path()
     server.may_complain = true -- the client library does
     local losing = server:begin("/lose?path=" .. path)
-    support.wait_for_queue(path, 1)
+    -- (Who is stopped before it knows takes another turn, and keeps that.)
+    support.wait_until(function()
+      return server:log():find "it holds the lock"
+    end, 10, "a request that holds the lock")
     local pid = server:workers()[1]
     server:signal("STOP", pid)
     assert(support.connect():mutex(path):acquire(8 + support.slack)):release()

@@ -10,9 +10,24 @@ local unpack = unpack or table.unpack
 -- No heartbeat comes in between.
 local function quiet() return connect { session_timeout = 60 } end
 
+-- Until the sessions ask for nothing any more: what belongs to a connection
+-- (`mt`: probes), the looks of those who wait.
+local function rest(sessions)
+  local before
+  support.wait_until(function()
+    local asked, told = kinds.traffics(sessions)
+    local now = table.concat(asked, " ") .. "/" .. table.concat(told, " ")
+    local rested = now == before
+    before = now
+    if not rested then support.sleep(0.1) end
+    return rested
+  end, 10, "sessions that ask for nothing")
+end
+
 -- What the server has received from and told `session` while fn ran:
 -- requests, events.
 local function cost(session, fn)
+  rest { session }
   local received, sent = kinds.traffic(session)
   fn()
   local received_now, sent_now = kinds.traffic(session)
@@ -115,6 +130,12 @@ describe("A refused try_acquire costs", function()
   end
 end)
 
+local function sessions_of(waiters)
+  local sessions = {}
+  for i, waiter in ipairs(waiters) do sessions[i] = waiter.session end
+  return sessions
+end
+
 -- `n` waiters in sessions of their own, in the queue of `path`.
 local function waiters_of(kind, path, n)
   local waiters = {}
@@ -122,15 +143,14 @@ local function waiters_of(kind, path, n)
     local session = quiet()
     waiters[i] = kinds.queue_in(kind.make(session, path), path)
   end
-  support.sleep(0.1) -- their watches are armed
+  rest(sessions_of(waiters)) -- their watches are armed
   return waiters
 end
 
 -- For each: what the server has received from it, and told it.
 local function traffic_of(waiters)
   local list = {}
-  for i, waiter in ipairs(waiters) do list[i] = waiter.session end
-  local asked, told = kinds.traffics(list)
+  local asked, told = kinds.traffics(sessions_of(waiters))
   for i in ipairs(waiters) do list[i] = { asked[i], told[i] } end
   return list
 end
@@ -196,7 +216,7 @@ describe("Fifty who wait", function()
     local before = traffic_of(waiters)
     holder:release { wait = true }
     await(waiters[1])
-    support.sleep(0.1)
+    rest(sessions_of(waiters))
     assert.equal(1, granted(waiters))
     local list, requests, events = since(before, waiters)
     assert.equal(1, list[1].events)
@@ -232,7 +252,7 @@ describe("Fifty who wait", function()
     local before = traffic_of(waiters)
     holder:release { wait = true }
     await(waiters[1])
-    support.sleep(0.1)
+    rest(sessions_of(waiters))
     assert.equal(1, granted(waiters))
     local _, requests, events = since(before, waiters)
     assert.is_true(events <= 2, events .. " events")
@@ -249,7 +269,7 @@ describe("Fifty who wait", function()
     local before = traffic_of(waiters)
     holder:release { wait = true }
     await(waiters[1])
-    support.sleep(0.15)
+    rest(sessions_of(waiters))
     assert.equal(1, granted(waiters))
     local _, requests, events = since(before, waiters)
     -- the next goes inside, makes its lease and counts
@@ -265,7 +285,6 @@ describe("Fifty who wait", function()
       local lock, waiters = session:rwlock(path).read, {}
       for i = 1, 50 do waiters[i] = wait_in(lock) end
       kinds.wait_for_nodes(path, 51)
-      support.sleep(0.1)
       local asked, told = cost(session, function()
         writer:release { wait = true }
         await(unpack(waiters))
@@ -290,7 +309,7 @@ describe("A wait in the queue costs", function()
         waiters[#waiters + 1] = wait_in(kind.make(session, path .. "/" .. i))
       end
     end
-    support.sleep(0.3)
+    rest(sessions_of(waiters))
     local before = traffic_of(waiters)
     support.sleep(0.7)
     local _, requests, events = since(before, waiters)
@@ -307,7 +326,7 @@ describe("A wait in the queue costs", function()
     local lock, waiter = session:mutex(path), nil
     local asked = cost(session, function()
       waiter = kinds.queue_in(lock, path)
-      support.sleep(0.1)
+      rest { session }
     end)
     -- create, list, and the reads that watch: P, Q, its own
     assert.equal(5, asked)

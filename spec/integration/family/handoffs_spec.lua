@@ -280,14 +280,14 @@ describe("Local turns", function()
   end)
 
   it("each have a max_hold of their own", function()
-    local lock = mutex(nil, 10, { max_hold = 0.8 })
+    local lock = mutex(nil, 10, { max_hold = 2 })
     local guard = lock:acquire(30)
     local one = wait_in(lock)
     local two = wait_in(lock, { max_hold = 50 })
-    support.sleep(0.5)
+    support.sleep(1.2)
     guard:release()
     local held = await(one)
-    support.sleep(0.4) -- past the first one's
+    support.sleep(0.9) -- past the first one's
     assert.is_true(held:is_held())
     -- and after its end the next one has a node of its own
     await(two)

@@ -240,6 +240,10 @@ test:  ## everything that CI tests: each Lua, both backends
 busy:  ## the same on a machine that is busy, and stalls; as root
 	@spec/busy bash spec/run
 
+.PHONY: late
+late:  ## the same where any thread is late, and the others are not
+	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+
 .PHONY: sim
 SEEDS ?= 1000000
 sim: $(BUILD)/sim $(BUILD)/turns  ## against a simulated ZooKeeper: SEEDS=, SEED=

@@ -71,6 +71,7 @@ describe("In a terminal zklock run", function()
     terminal:press "C-z"
     terminal:expect "Stopped[^\n]+exec cat'\ninner> $"
     terminal:type "fg"
+    terminal:expect "fg\nsh [^\n]*exec cat'%s" -- the shell reads no more
     terminal:type "still here"
     terminal:expect "\nstill here\nstill here%s"
     terminal:press "C-c"

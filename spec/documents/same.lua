@@ -12,6 +12,7 @@ local function normal(line)
     :gsub("[%w.-]+:%d%d+", "HOST:#")
     :gsub("%d+%.%d+", "#.#")
     :gsub("%d+m%d+s", "#s"):gsub("%d+m?s%f[^%w]", "#s")
+    :gsub("%f[%d]%d+ s ago", "# s ago")
     :gsub("%d%d%d+", "#")
     :gsub("%s+", " "):gsub("^ ", ""):gsub(" $", ""))
 end

@@ -111,10 +111,12 @@ describe("A node that no session owns #once", function()
       log = function(level, text) lines[#lines + 1] = level .. ": " .. text end,
     }
     for _ = 1, 2 do
-      local guard, message, code = session:mutex(path):acquire(0.3)
-      assert.is_nil(guard)
-      assert.equal("timeout", code)
-      assert.truthy(message:find("(1 ahead of us", 1, true), message)
+      support.wait_until(function() -- it has looked by then
+        local guard, message, code = session:mutex(path):acquire(0.3)
+        assert.is_nil(guard)
+        assert.equal("timeout", code)
+        return message:find("(1 ahead of us", 1, true)
+      end, 10, "a message that counts one")
     end
     assert.same({ ("warn: a node is passed over (%s/x-lock-0000000000): no "
       .. "session owns it, so it is no contender"):format(path) }, lines)
@@ -194,7 +196,10 @@ describe("A node that no session owns #once", function()
         end,
       }
       local mutex = session:mutex(path, { fair = false })
-      assert.equal("timeout", select(3, mutex:acquire(0.3)))
+      support.wait_until(function()
+        assert.equal("timeout", select(3, mutex:acquire(0.3)))
+        return lines[1]
+      end, 10, "a line of the log")
       assert.same({ ("warn: cannot take the lock (%s/holder): no session owns "
         .. "it, so it stays until somebody deletes it"):format(path) }, lines)
       support.zk():delete(path .. "/holder")

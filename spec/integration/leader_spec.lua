@@ -229,6 +229,9 @@ describe("leader(fn)", function()
       local told = observe(session)
       await(session, told, 1)
       for i = 1, 5 do
+        support.step_until(session, function()
+          return session:stats().watches == 1
+        end, 5, "one watch")
         is_quiet(session, told)
         assert.equal(1, session:stats().watches)
         support.step_until(sessions[i], function() return guards[i] end)

@@ -41,12 +41,14 @@ describe("A reply that is lost", function()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
     proxy:lose_reply "create"
-    local result = wait_in(session, path, 0.3)
+    local result = wait_in(session, path, 5)
     proxy:await_loss()
     support.wait_for_queue(path, 1)
     support.step_until(session, function() return result.done end)
     assert.equal("disconnected", result.code)
-    assert.equal(1, session:stats().pending_releases)
+    support.wait_until(function()
+      return session:stats().pending_releases == 1
+    end)
     proxy:heal()
     support.wait_for_queue(path, 0)
     support.wait_until(function()

@@ -265,19 +265,21 @@ describe("metrics", function()
 
   it("give reasons of losses", function()
     local path = support.path()
-    local session = support.connect { session_timeout = 4 }
+    local session = support.connect { session_timeout = 30 }
     local short = assert(session:mutex(path .. "-a"):acquire {
       timeout = 20, max_hold = 0.05 })
     support.wait_until(function() return not short:is_held() end)
-    session:step()
+    assert.are.equal("lost", (select(3, short:release())))
     local guard = assert(session:mutex(path .. "-b"):acquire(20))
     seize(support.hosts, session:id())
     support.step_until(session, function()
       return guard:state() == "lost"
     end, 20)
     for part, reason in pairs { ["-a"] = "max_hold", ["-b"] = "closed" } do
-      assert.are.equal(1, value_of(session, "zklock_lock_losses_total",
-        { path = path .. part, reason = reason }))
+      support.step_until(session, function()
+        return value_of(session, "zklock_lock_losses_total",
+          { path = path .. part, reason = reason }) == 1
+      end, 5, "a loss by " .. reason)
     end
     support.wait_until(function()
       session:step()

@@ -36,7 +36,7 @@ local HOLDING = {
     lua_check_client_abort off;
     content_by_lua_block {
       keep(assert(lock():acquire(30)))
-      ngx.sleep(0.2)
+      while not go do ngx.sleep(0.01) end
       ngx.say "nobody hears this"
     } ]],
   ["a timer's end"] = [[ content_by_lua_block {
@@ -78,19 +78,19 @@ local WAITING = {
   ["ngx.exit beside it"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    ngx.sleep(0.3)
+    while not go do ngx.sleep(0.01) end
     ngx.exit(204)
   } ]],
   ["ngx.exec beside it"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    ngx.sleep(0.3)
+    while not go do ngx.sleep(0.01) end
     ngx.exec "/pid"
   } ]],
   ["an error beside it"] = [[ content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    ngx.sleep(0.3)
+    while not go do ngx.sleep(0.01) end
     error "on purpose"
   } ]],
   ["a client that has gone while it hears of the wait"] = [[
@@ -104,13 +104,14 @@ local WAITING = {
     } ]],
   ["its end while a callback is awaited"] = [[ content_by_lua_block {
     lock():acquire_async(function() said = "called" end)
-    ngx.sleep(0.3)
+    while not go do ngx.sleep(0.01) end
   } ]],
 }
 
 -- Guards stay reachable: only the end of the request can end their holds.
 local INIT = [[
   kept = false
+  go = false -- who waits for that may end
   said = "nothing"
   local all = {}
   function keep(guard)
@@ -140,7 +141,8 @@ describe("a request of nginx ends", function()
       }
       location = /state { content_by_lua_block {
         ngx.print(last() and last():state() or "none", " ", said)
-      } } ]]
+      } }
+      location = /go { content_by_lua_block { go = true } } ]]
     more.init = INIT .. (more.init or "")
     return nginx.start(more)
   end
@@ -156,6 +158,7 @@ describe("a request of nginx ends", function()
           return server:must "/state" == "held nothing"
         end)
         request:abort()
+        server:must "/go"
       else
         request:answer()
       end
@@ -176,6 +179,7 @@ describe("a request of nginx ends", function()
       local guard = support.hold(path)
       local request = server:begin("/1?path=" .. path)
       support.wait_for_queue(path, 2)
+      server:must "/go"
       if name:find "client" then request:abort() else request:answer() end
       support.wait_for_queue(path, 1)
       guard:release()
@@ -209,11 +213,11 @@ describe("a request of nginx ends", function()
         guard:on_lost(function() said = "lost" end)
         guard:on_revoke(function() said = "revoked" end)
         keep(guard)
-        ngx.sleep(tonumber(ngx.var.arg_seconds))
+        while not go do ngx.sleep(0.01) end
       } } ]], support.path()
     local session = support.connect()
     -- While it lives they are.
-    local request = server:begin("/listen?seconds=30&path=" .. path)
+    local request = server:begin("/listen?path=" .. path)
     support.wait_for_queue(path, 1)
     assert.are.equal(1, session:revoke(path))
     support.wait_until(function()
@@ -228,9 +232,12 @@ describe("a request of nginx ends", function()
     request:abort()
     -- One whose hold is lost, and asked for, as it ends.
     server:must "/state"
-    local ending = server:begin("/listen?seconds=0.05&path=" .. path)
-    support.wait_for_queue(path, 1)
+    local ending = server:begin("/listen?path=" .. path)
+    support.wait_until(function()
+      return server:must "/state":find "^held"
+    end)
     session:revoke(path)
+    server:must "/go"
     ending:answer()
     support.wait_for_queue(path, 0)
   end)
@@ -261,12 +268,15 @@ describe("a request of nginx ends", function()
         end)
         ngx.sleep(0.2)
         ngx.thread.kill(thread)
-        ngx.sleep(20)
+        said = "killed"
+        ngx.sleep(60)
       } } ]], support.path()
     local guard, holder = support.hold(path)
     local request = server:begin("/kill?path=" .. path)
     support.wait_for_queue(path, 2)
-    support.sleep(0.4)
+    support.wait_until(function()
+      return server:must "/state" == "none killed"
+    end)
     guard:release()
     -- Granted to nobody, it is given back while the request goes on.
     assert(assert(holder:mutex(path):acquire(30)):release())
@@ -305,7 +315,7 @@ describe("a request of nginx ends", function()
       end, 5, words)
     end
     local holding = server:begin("/hold?path=" .. path)
-    support.wait_for_queue(path, 1)
+    await_told "wait grant"
     local other = server:begin("/kill?path=" .. path)
     await_told "wait grant wait killed"
     holding:abort()

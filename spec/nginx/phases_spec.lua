@@ -76,7 +76,7 @@ local SERVER = [[
   }
   location = /lost {
     content_by_lua_block {
-      local lock = session():mutex(ngx.var.arg_path, { max_hold = 0.01 })
+      local lock = session():mutex(ngx.var.arg_path, { max_hold = 1 })
       local guard, called = assert(lock:acquire(30)), {}
       guard:on_lost(function(_, _, reason)
         called[#called + 1] = reason .. " in " .. ngx.get_phase()

@@ -18,26 +18,27 @@ describe("max_hold", function()
     it("is enforced while Lua " .. name, function()
       local child = spawn([[
         local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
-        local mutex = session:mutex((...), { max_hold = 0.3 })
+        local mutex = session:mutex((...), { max_hold = 1 })
+        local taken = zklock.now()
         local guard = assert(mutex:acquire(30))
         local lost = 0
         guard:on_lost(function() lost = lost + 1 end)
-        say "held"
-        local held_for
+        say("held", taken)
         local begun = zklock.now()
-        local function stop() return zklock.now() - begun > 1 end
+        local function stop() return zklock.now() - begun > 2.2 end
         ]] .. stuck .. [[
         say(guard:is_held(), guard:lease(), guard:state(), lost)
         for _ = 1, 10 do session:step() end
         say(lost, (select(3, guard:release())))
         session:close()
       ]], path)
-      child:expect "held"
+      local taken = tonumber(child:hear():match "^held\t(.+)")
       local begun = support.now()
       local waiter = wait_in(connect():mutex(path))
       local guard = await(waiter)
-      local took = waiter.at - begun
-      assert.is_true(took > 0.15 and took < 0.95 + support.slack, took)
+      assert.is_true(waiter.at - taken >= 1, waiter.at - taken)
+      assert.is_true(waiter.at - begun < 1.65 + support.slack,
+        waiter.at - begun)
       assert.is_true(guard:verify())
       child:expect "false\t0\tlost\t0"
       child:expect "1\tlost"
@@ -48,9 +49,9 @@ describe("max_hold", function()
   end
 
   is_enforced_while("spins", "while not stop() do end")
-  is_enforced_while("sleeps in C", "os.execute 'sleep 1.1'")
+  is_enforced_while("sleeps in C", "os.execute 'sleep 2.4'")
   is_enforced_while("sleeps in its own process",
-    "socket.sleep(1.1)")
+    "socket.sleep(2.4)")
   is_enforced_while("collects garbage", [[
     local all = {}
     while not stop() do
@@ -64,7 +65,7 @@ describe("max_hold", function()
       local guard = connect():mutex(path):acquire { max_hold = 0.2,
         timeout = 5 }
       local begun = support.now()
-      local last
+      local last = begun
       repeat
         local now = support.now()
         local held = guard:is_held()
@@ -127,11 +128,11 @@ describe("max_hold", function()
   it("holds while no server is in reach; then the node goes", function()
     local proxy = start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
-    local guard = session:mutex(path):acquire { max_hold = 0.3, timeout = 5 }
+    local guard = session:mutex(path):acquire { max_hold = 2, timeout = 5 }
     local lost
     guard:on_lost(function() lost = true end)
     proxy:refuse()
-    support.step_until(session, function() return lost end, 1)
+    support.step_until(session, function() return lost end, 3)
     assert.is_false(guard:is_held())
     assert.equal(1, #kinds.nodes(path))
     proxy:heal()
@@ -169,7 +170,8 @@ describe("on_suspend", function()
     assert.equal("suspended", guard:state())
     assert.is_true(guard:is_held())
     support.step_until(session, function() return lost end, 6)
-    assert.is_true(lost - begun > 0.3 and lost - begun < 4, lost - begun)
+    assert.is_true(lost - begun > 0.3
+      and lost - begun < 4 + support.slack, lost - begun)
     assert.is_false(guard:is_held())
     proxy:heal()
     guard:release()
@@ -181,11 +183,8 @@ describe("on_suspend", function()
       proxy:cut()
       support.sleep(0.05)
     end
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end)
+    support.step_until(session, function() return guard:verify() end)
     assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
     assert.equal("held", guard:state())
     guard:release()
   end)

@@ -30,7 +30,7 @@ end
 -- Ann looks: she holds the lock. Then her machine stands still, for longer than
 -- she may have the lock.
 local guard = need(session:mutex("/examples/fencing"):acquire {
-  timeout = 5, max_hold = 0.2,
+  timeout = 5, max_hold = 2,
 })
 local token = guard:token()
 print("is it ann's? " .. tostring(guard:is_held()))

@@ -29,7 +29,7 @@ local function transfer(from, to, amount)
     balance[from] = balance[from] - amount
     balance[to] = balance[to] + amount
     return "done"
-  end, { timeout = 0.5 })
+  end, { timeout = 2 })
   print(("%s to %s, %d: %s"):format(from, to, amount, message))
   return ok
 end
@@ -53,6 +53,6 @@ session:close()
 --   ann to bob, 70: done
 --   bob to ann, 20: done
 --   ann to bob, 80: ann has not so much
---   ann to bob, 10: zklock: timed out after 0.5 s waiting for /examples/multi/=bob= (1 ahead of us; held by "web1:4711")
+--   ann to bob, 10: zklock: timed out after 2 s waiting for /examples/multi/=bob= (1 ahead of us; held by "web1:4711")
 --   ann to bob, 10: done
 --   ann has 40, bob has 60

@@ -23,7 +23,7 @@ print("we have it, with the token " .. guard:token())
 -- Somebody else (as another process would be) has something better to do than
 -- to wait for longer than this.
 local other = need(zklock.connect(hosts))
-local none, message, code = other:mutex("/examples/mutex"):acquire(0.2)
+local none, message, code = other:mutex("/examples/mutex"):acquire(2)
 if not none and code == zklock.errors.timeout then
   print("they go on without: " .. message)
 end
@@ -40,6 +40,6 @@ session:close()
 
 -- Prints:
 --   we have it, with the token 0000000000000000042
---   they go on without: zklock: timed out after 0.2 s waiting for /examples/mutex (1 ahead of us; held by "web1:4711")
+--   they go on without: zklock: timed out after 2 s waiting for /examples/mutex (1 ahead of us; held by "web1:4711")
 --   we have given it back
 --   they got it at last

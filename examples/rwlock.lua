@@ -48,7 +48,7 @@ print("we read:   " .. read())
 -- Readers share it; a writer waits for all of them.
 need(theirs.read:with_lock(function() print("they read: " .. read()) end,
   { timeout = 5 }))
-_, message = theirs.write:acquire(0.2)
+_, message = theirs.write:acquire(2)
 print("they may not write yet: " .. message)
 
 reader:release()
@@ -60,4 +60,4 @@ session:close()
 --   they may not read yet: zklock: /examples/rwlock/=…= is taken
 --   we read:   apples 1, pears 1
 --   they read: apples 1, pears 1
---   they may not write yet: zklock: timed out after 0.2 s waiting for /examples/rwlock/=…= (1 ahead of us; held by "web1:4711")
+--   they may not write yet: zklock: timed out after 2 s waiting for /examples/rwlock/=…= (1 ahead of us; held by "web1:4711")

@@ -25,7 +25,7 @@ print("1. it ran:      " .. sum)
 local other = need(zklock.connect(hosts))
 other:mutex("/examples/with_lock"):with_lock(function()
   local _, message = mutex:with_lock(function() error "never called" end,
-    { timeout = 0.2 })
+    { timeout = 2 })
   print("2. not granted: " .. message)
 end)
 other:close()
@@ -50,6 +50,6 @@ session:close()
 
 -- Prints:
 --   1. it ran:      42
---   2. not granted: zklock: timed out after 0.2 s waiting for /examples/with_lock (1 ahead of us; held by "web1:4711")
+--   2. not granted: zklock: timed out after 2 s waiting for /examples/with_lock (1 ahead of us; held by "web1:4711")
 --   3. it raised:   out of cheese
 --   4. lost:        zklock: the hold of /examples/with_lock was lost while it was used: it was held for as long as max_hold allows; half done

@@ -120,7 +120,7 @@ describe("A command whose lock is lost", function()
   it("has run for as long as --max-hold allows", function()
     local path = support.path()
     local it = start(path, STUBBORN .. forever,
-      { "--max-hold", "0.5", "--grace", "0.3" })
+      { "--max-hold", "4", "--grace", "0.3" })
     local pid = pid_of(it)
     assert.equal(76, it:wait())
     assert.is_false(processes.is_alive(pid))

@@ -163,7 +163,7 @@ describe("The owner", function()
       assert.equal("busy", busy)
     end)
     guard:release()
-    in_task(function() assert.is_true(mutex:acquire(1):release()) end)
+    in_task(function() assert.is_true(mutex:acquire(30):release()) end)
   end)
 
   it("is the coroutine: each has its own re-entry", function()
@@ -180,7 +180,7 @@ describe("The owner", function()
     local mutex = connect { loop = "poll" }:mutex(support.path())
     local owners = { "name", 7, {}, print, true }
     for _, owner in ipairs(owners) do
-      local a = mutex:acquire { owner = owner, timeout = 1 }
+      local a = mutex:acquire { owner = owner, timeout = 30 }
       in_task(function()
         local b = mutex:acquire { owner = owner, timeout = 1 }
         assert.is_table(b)

@@ -29,7 +29,7 @@ local states = {
     mutex:with_lock(function() say "held" socket.sleep(60) end)
   ]],
   ["waits for another program"] = [[
-    mutex:with_lock(function() say "held" os.execute "exec sleep 3" end)
+    mutex:with_lock(function() say "held" os.execute "exec sleep 30" end)
   ]],
   ["waits for another lock"] = [[
     mutex:with_lock(function()

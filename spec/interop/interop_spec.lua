@@ -216,7 +216,7 @@ describe("A holder of Curator's", function()
     assert.equal("released", curator[1]:ask "release")
     await(waiter)
     -- Curator waits for such a node, in vain; we for Curator.
-    curator[2]:begin("acquire", path, 1000)
+    curator[2]:begin("acquire", path, 10000)
     support.wait_for_queue(path, 3)
     local behind = kinds.queue_in(connect():mutex(path), path)
     waiter.guard:release()

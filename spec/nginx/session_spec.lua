@@ -122,7 +122,7 @@ local SERVER = [[
       ngx.shared.said:set("state", guard:state())
       error "on purpose"
     end)
-    ngx.sleep(0.5)
+    while not ngx.shared.said:get "state" do ngx.sleep(0.01) end
     ngx.print(ngx.shared.said:get "state")
   } }
   location = /forgotten { content_by_lua_block {
@@ -193,6 +193,9 @@ describe("zklock.ngx.session", function()
       return server:must(("/first?hosts=%s&call=%s&wait=0.4"):format(
         hosts or "127.0.0.1:1", call))
     end
+    support.wait_until(function() -- an attempt has been made by then
+      return ask "acquire":find("Connection refused", 1, true)
+    end, 10, "a refused connection")
     for call, seconds in pairs { acquire = "0.4", with_lock = "0.3" } do
       local text = ("disconnected zklock: no server of 127.0.0.1:1 answered "
         .. "within %s s, waiting for /first (last error: Connection refused)")

@@ -176,7 +176,7 @@ describe("Six processes", function()
       for i = 1, PROCESSES do
         assert.is_true(names["p" .. i] >= ROUNDS, "p" .. i)
       end
-      assert.same({}, kinds.nodes(path, HOSTS))
+      kinds.wait_for_nodes(path, 0, nil, HOSTS)
     end)
   end
 

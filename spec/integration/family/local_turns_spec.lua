@@ -230,7 +230,7 @@ describe("Turns on the Lua thread", function()
     local lock = mutex(session)
     local guard, third = nil, nil
     scheduler:spawn(function() guard = lock:acquire(30) end)
-    scheduler:run(0.3)
+    assert.is_true(scheduler:run(30))
     do
       local dead = coroutine.create(function() lock:acquire(30) end)
       coroutine.resume(dead) -- and nobody will ever resume it

@@ -132,8 +132,15 @@ for _, layout in ipairs { "curator", "kazoo" } do
         return rounds > 10
       end)
       local writer = sides()
+      local waiter = wait_in(writer.write, 30)
+      support.wait_until(function()
+        for i = 1, 3 do reading[i]._session:step() end
+        for _, node in ipairs(kinds.nodes(path)) do
+          if node:find "__WRIT__" or node:find "__lock__" then return true end
+        end
+        return waiter.guard
+      end, 5, "a writer's node")
       local seen = rounds
-      local waiter = wait_in(writer.write, 10)
       support.wait_until(function()
         for i = 1, 3 do reading[i]._session:step() end
         waiter.session:step()

@@ -120,7 +120,7 @@ function kinds.sh(self, block)
 end
 
 local function compare(shown, terminal)
-  local patience = terminal:status() and 1 or 30
+  local patience = terminal:status() and 5 or 30
   local ok = pcall(support.wait_until, function()
     return same.fits(shown, terminal:output())
   end, patience)

@@ -60,7 +60,7 @@ describe("session:close", function()
   end)
 
   it("lets a hold that was lost before stay lost", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local guard = session:mutex(support.path()):acquire()
     support.zk():delete(guard.node)
     support.wait_until(function() return not guard:is_held() end)
@@ -71,7 +71,7 @@ describe("session:close", function()
   end)
 
   it("lets a hold that was lost before stay lost, told or not", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local guard = session:mutex(support.path()):acquire()
     support.zk():delete(guard.node)
     support.wait_until(function() return guard:state() == "lost" end)

@@ -44,10 +44,7 @@ describe("The collector", function()
   it("logs nothing about guards that were released, lost or closed",
     function()
       local lines = {}
-      local session = connect {
-        session_timeout = 1,
-        log = log_to(lines),
-      }
+      local session = connect { log = log_to(lines) }
       do
         session:mutex(support.path()):acquire():release()
         local guard = session:mutex(support.path()):acquire()
@@ -94,7 +91,7 @@ describe("The collector", function()
   end)
 
   it("does not make a multi forget that its hold was lost", function()
-    local session = connect { session_timeout = 2 }
+    local session = connect()
     local path = support.path()
     local function multi() return session:multi { session:mutex(path) } end
     local guard = assert(multi():acquire(30))

@@ -107,7 +107,7 @@ describe("A guard", function()
 
   it("says lost when it is released after its loss", function()
     local path = support.path()
-    local guard = lost_guard(connect { session_timeout = 1 }, path)
+    local guard = lost_guard(connect(), path)
     for _ = 1, 3 do
       local ok, message, code = guard:release()
       assert.is_nil(ok)
@@ -296,7 +296,7 @@ describe("on_lost", function()
   after_each(support.finish)
 
   it("calls once, from step(), with the guard and a code", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local guard = session:mutex(support.path()):acquire()
     local calls = {}
     guard:on_lost(function(...) calls[#calls + 1] = { ... } end)
@@ -328,7 +328,7 @@ describe("on_lost", function()
   end)
 
   it("calls every listener, of every guard of the hold", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local mutex = session:mutex(support.path())
     local a, b = mutex:acquire(), mutex:acquire()
     local calls = {}
@@ -344,7 +344,7 @@ describe("on_lost", function()
   end)
 
   it("calls at once if the hold is lost already", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local guard = lost_guard(session, support.path())
     session:step()
     local seen
@@ -356,7 +356,7 @@ describe("on_lost", function()
   end)
 
   it("calls at once, and once, even before step() has told", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local guard = lost_guard(session, support.path())
     local calls = 0
     guard:on_lost(function() calls = calls + 1 end)
@@ -369,7 +369,7 @@ describe("on_lost", function()
   end)
 
   it("is not called after a release", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local path = support.path()
     local guard = session:mutex(path):acquire()
     local called = false
@@ -386,7 +386,7 @@ describe("on_lost", function()
   end)
 
   it("may release, and acquire again, in the callback (T34)", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local mutex = session:mutex(support.path())
     local guard = mutex:acquire()
     local code, fresh
@@ -434,7 +434,7 @@ describe("verify", function()
   end)
 
   it("says lost after a release, a loss and re-entry's end", function()
-    local session = connect { session_timeout = 1 }
+    local session = connect()
     local mutex = session:mutex(support.path())
     local a, b = mutex:acquire(), mutex:acquire()
     b:release()

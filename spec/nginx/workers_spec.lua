@@ -75,7 +75,7 @@ describe("workers of nginx", function()
     server:must "/id"
     local old = server:workers()
     local waiting = server:begin("/hold?path=" .. path)
-    local holding = server:begin("/hold?seconds=0.5&path=" .. path .. "-held")
+    local holding = server:begin("/hold?seconds=3&path=" .. path .. "-held")
     local leaving = server:begin("/leave?path=" .. path)
     support.wait_for_queue(path .. "-held", 1)
     support.wait_for_queue(path, 3)

@@ -336,7 +336,7 @@ describe("Turns on the Lua thread", function()
       round = round + 1
       if round % 3 == 0 then
         for _, node in ipairs(kinds.nodes(path)) do
-          operator:delete(path .. "/" .. node)
+          operator:delete(node)
         end
       elseif round % 3 == 1 then
         other:revoke(path)

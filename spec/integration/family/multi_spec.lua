@@ -201,7 +201,7 @@ describe("A multi", function()
 
   it("gives back the rest when one part is lost, and says so once",
     function()
-      session = connect { session_timeout = 2 }
+      session = connect { session_timeout = 10 }
       local guard = multi "a b c":acquire(30)
       local calls = 0
       guard:on_lost(function(mine, code)
@@ -211,7 +211,7 @@ describe("A multi", function()
       end)
       local nodes = kinds.nodes(path)
       support.zk():delete(nodes[2])
-      support.step_until(session, function() return calls > 0 end, 1)
+      support.step_until(session, function() return calls > 0 end, 5)
       assert.is_false(guard:is_held())
       assert.equal(0, guard:lease())
       assert.equal("lost", guard:state())
@@ -229,12 +229,12 @@ describe("A multi", function()
     end)
 
   it("says lost once when all parts are", function()
-    session = connect { session_timeout = 2 }
+    session = connect { session_timeout = 10 }
     local guard = multi "a b c":acquire(30)
     local calls = 0
     guard:on_lost(function() calls = calls + 1 end)
     for _, node in ipairs(kinds.nodes(path)) do support.zk():delete(node) end
-    support.step_until(session, function() return calls > 0 end, 1)
+    support.step_until(session, function() return calls > 0 end, 5)
     support.sleep(0.1)
     for _ = 1, 5 do session:step() end
     assert.equal(1, calls)
@@ -242,10 +242,10 @@ describe("A multi", function()
   end)
 
   it("tells with_lock that a part was lost", function()
-    session = connect { session_timeout = 2 }
+    session = connect { session_timeout = 10 }
     local ok, _, code, result = multi "a b":with_lock(function(guard)
       support.zk():delete(kinds.nodes(path)[1])
-      support.wait_until(function() return not guard:is_held() end, 1)
+      support.wait_until(function() return not guard:is_held() end, 5)
       return "result"
     end)
     assert.is_nil(ok)
@@ -255,13 +255,13 @@ describe("A multi", function()
 
   it("is not granted if a part is lost while the rest is waited for",
     function()
-      session = connect { session_timeout = 2 }
+      session = connect { session_timeout = 6 }
       local holder = holds "b"
       local waiter = wait_in(multi "a b")
       step_to_queue("b", 2)
       local first = kinds.nodes(path .. "/a")[1]
       support.zk():delete(first)
-      support.sleep(0.5) -- a heartbeat, which tells
+      support.sleep(1.5) -- a heartbeat, which tells
       holder:release()
       await(waiter)
       if waiter.guard then -- it may also begin again

@@ -348,7 +348,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
     end)
 
     it("is lost on both sides when the downgrade's holder is", function()
-      local side = sides { session_timeout = 2 }
+      local side = sides { session_timeout = 10 }
       local session = side.read._session
       local write = assert(side.write:acquire(30))
       local read = assert(side.read:acquire(30))
@@ -356,7 +356,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
       support.zk():delete(read.node)
       support.step_until(session, function()
         return not write:is_held() and not read:is_held()
-      end, 1)
+      end, 5)
       assert.equal("lost", select(3, side.read:acquire(30)))
       assert.equal("lost", select(3, side.write:acquire(30)))
       assert.equal("lost", select(3, read:release()))
@@ -365,11 +365,11 @@ for _, layout in ipairs { "curator", "kazoo" } do
     end)
 
     it("answers lost to a reader whose write hold was lost", function()
-      local side = sides { session_timeout = 2 }
+      local side = sides { session_timeout = 10 }
       local session = side.read._session
       local write = assert(side.write:acquire(30))
       support.zk():delete(write.node)
-      support.step_until(session, function() return not write:is_held() end, 1)
+      support.step_until(session, function() return not write:is_held() end, 5)
       assert.equal("lost", select(3, side.read:acquire(30)))
       assert.equal("lost", select(3, side.read:try_acquire()))
       assert.equal("lost", select(3, side.write:try_acquire()))

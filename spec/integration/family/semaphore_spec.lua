@@ -282,7 +282,7 @@ describe("A semaphore", function()
 
   it("survives the deletion of its directories", function()
     local path = support.path()
-    local session = connect { session_timeout = 2 }
+    local session = connect()
     local holder = session:semaphore(path, 1):acquire(30)
     local one, two = wait_in(connect():semaphore(path, 1)),
       wait_in(connect():semaphore(path, 1))
@@ -299,7 +299,7 @@ describe("A semaphore", function()
       winner.guard:release()
       one, two = winner == one and two or one, winner == one and two or one
     end
-    support.wait_until(function() return not holder:is_held() end, 1)
+    support.wait_until(function() return not holder:is_held() end, 5)
   end)
 
   it("counts a lease that somebody else has made", function()

@@ -1,7 +1,7 @@
 -- A chroot of any length, with a slash wherever it may be.
 local support = require "support"
 
-local TIMEOUT = 4 -- seconds
+local TIMEOUT = 8 -- seconds
 
 describe("A hold in a chroot of more than 100 bytes #once", function()
   before_each(support.start)

@@ -44,7 +44,7 @@ end
 
 --- `/` is none.
 function convert.chroot(text)
-  local fault = text ~= "/" and core.check_path(text)
+  local fault = core.check_chroot(text)
   if fault then return nil, quote(text) .. " " .. fault end
   return text
 end

@@ -71,6 +71,7 @@ end
 -- What is found out while it is held.
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
+  report.token = guard:token()
   report.clock_ahead = clock_ahead(session, path, guard, asked.before,
     await.time_of_day())
   if has_credentials(options) then
@@ -79,7 +80,7 @@ local function look_around(report, session, guard, asked)
 end
 
 --- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- open_to_strangers=, clock_ahead=, refusal= }`
+-- token=, open_to_strangers=, clock_ahead=, refusal= }`
 function trial.lock(session, path, hosts, options)
   local lock = session:mutex(path)
   local report = { path = path, granted = false }

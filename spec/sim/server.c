@@ -21,6 +21,7 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->leader = 0;
   zoo->tick = tick;
   zoo->has_observer = false;
+  zoo->emptied = 0;
   memset(&zoo->watched, 0, sizeof zoo->watched);
   memset(&zoo->child_watched, 0, sizeof zoo->child_watched);
   zoo->pings_at = NEVER;
@@ -344,6 +345,12 @@ static void meet(struct world *w, struct connection *c, int request) {
       continue;
     let_go(w, old);
     old->up_cut = old->replaced = true;
+  }
+  /* (They have seen a zxid that is larger than all that there are now.) */
+  if (c->seen > 0 && c->seen < zoo->emptied) {
+    count(w, SAW_REFUSED_BY_EMPTIED);
+    server_drop(w, c);
+    return;
   }
   if (c->seen > s->view) {
     count(w, SAW_REFUSED_BY_LAGGING);
@@ -722,6 +729,17 @@ static void leave_leader(struct world *w, int server) {
   struct server *s = server_of(w, server);
   s->up_first = s->up_last;
   drop_all(w, server);
+}
+
+void server_begins(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  leave_leader(w, server);
+  s->view = w->zoo.history.log_count;
+  s->first = s->arrived = s->last = 0;
+  s->cut_until = 0;
+  s->deposed = s->asleep = false;
+  w->zoo.pings_at = s->pings_at = NEVER; /* until there is a sign to tell of */
+  memset(&s->report, 0, sizeof s->report);
 }
 
 /* It is restarted with another configuration. */

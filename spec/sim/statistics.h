@@ -10,6 +10,9 @@
   X(RECONNECTED, "reconnections of a live session")                          \
   X(MOVED_SERVER, "of them to another server")                               \
   X(REFUSED_BY_LAGGING, "connections refused by a lagging server")           \
+  X(EMPTIED_EARLY, "times the servers came back empty, at once")             \
+  X(EMPTIED_LATE, "times they did so as the runbook says")                   \
+  X(REFUSED_BY_EMPTIED, "connections refused by servers that are emptied")   \
   X(ATTEMPT_TIMED_OUT, "connection attempts given up")                       \
   X(SILENT_DISCONNECT, "disconnections found by the clock")                  \
   X(SESSION_EXPIRED, "sessions expired by silence")                          \

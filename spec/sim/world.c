@@ -172,6 +172,7 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
     process_reset(w, &w->processes[i], i);
   users_rehearse(w);
   faults_plan(w);
+  emptied_plan(w);
   w->bound += w->profile.active + 20 * w->profile.timeout;
   if (w->profile.slow_users) w->bound += 4 * w->profile.think;
   agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
@@ -271,6 +272,12 @@ static void happen(struct world *w, const struct happening *h) {
       break;
     case CONNECTION_FLAPS:
       fault_flaps(w, p, h->which);
+      break;
+    case SERVERS_END:
+      emptied_servers_end(w, h->which);
+      break;
+    case SERVERS_BEGIN_EMPTY:
+      emptied_servers_begin(w, h->which);
       break;
     case CALM_BEGINS:
       calm(w);

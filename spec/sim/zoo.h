@@ -175,6 +175,7 @@ struct zoo {
   bool no_containers;
   bool events_checked; /* nobody hears of a node that he may not read */
   bool has_observer;   /* the last server */
+  int emptied;         /* clients that saw an earlier view are refused */
   int64_t pings_at;    /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
@@ -219,6 +220,8 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
                     int what);
 void server_catch_up(struct world *w, int server);
 void server_drop(struct world *w, struct connection *connection);
+/* It has applied the whole log, and knows of nothing that is on its way. */
+void server_begins(struct world *w, int server);
 void server_hears(struct world *w, int server, const struct report *report);
 /* Passes on to the leader what an observer has asked its master for. */
 void server_forward(struct world *w, int server, int request);

@@ -84,8 +84,8 @@ function guard:lease() end
 function guard:verify() end
 
 --- The fencing token: 19 digits, so `<` on strings is right everywhere. It grows with every new hold of the path: across processes,
---- restarts, and a path that is deleted and made again, as long as the servers keep their data. (A reader that a writer has become keeps the writer's.) A re-entry has the
---- token of the hold. A multi's is the largest of its parts.
+--- restarts, and a path that is deleted and made again, as long as the servers keep their data. (A reader that a writer has become
+--- keeps the writer's.) A re-entry has the token of the hold. A multi's is the largest of its parts.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"

@@ -45,6 +45,12 @@ for _, number in ipairs { 1, 3 } do
     local function start_all()
       for i = 1, number - 1 do servers:begin_restart(i) end
       servers:restart(number)
+      for i = 1, number do
+        support.wait_until(function()
+          local ok, text = pcall(servers.word, servers, i, "srvr")
+          return ok and text and text:find "Mode: "
+        end, 60)
+      end
     end
 
     local function lose_data()
@@ -133,3 +139,49 @@ for _, number in ipairs { 1, 3 } do
     end)
   end)
 end
+
+-- One that lags and one that is empty are a majority, and neither knows what
+-- the third has acknowledged.
+describe("A server that has lost its data #once #slow", function()
+  local servers
+
+  before_each(function()
+    support.start()
+    servers = start_server(3)
+  end)
+  after_each(function()
+    support.finish()
+    servers:stop()
+  end)
+
+  local function log_of(i)
+    return read(("%s/servers/%d/log"):format(servers.dir, i))
+  end
+
+  it("has no vote where db.autocreate is false", function()
+    local lagging = servers:leader() % 3 + 1
+    local emptied, whole = lagging % 3 + 1, (lagging + 1) % 3 + 1
+    local function with_client(fn)
+      local zk = raw.connect(servers:host(whole))
+      local found = fn(zk)
+      zk:close()
+      return found
+    end
+
+    servers:configure("db.autocreate", "false")
+    servers:kill(lagging)
+    assert(with_client(function(zk) return zk:create "/kept" end))
+    servers:kill(emptied)
+    servers:kill(whole)
+    assert(os.execute(("rm -r '%s/servers/%d/data/version-2'")
+      :format(servers.dir, emptied)))
+
+    servers:begin_restart(lagging)
+    servers:begin_restart(emptied)
+    support.wait_until(function()
+      return log_of(emptied):find("setting zxid to -1", 1, true)
+    end, 60)
+    servers:restart(whole)
+    assert(with_client(function(zk) return zk:exists "/kept" end))
+  end)
+end)

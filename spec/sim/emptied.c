@@ -7,7 +7,7 @@
  *
  * Early: the servers serve again at once, and with smaller numbers.  A holder
  * can believe beside the next one, and tokens go back.  The other promises
- * hold: everybody comes back, each loss is told, and nothing stays behind. */
+ * hold: every client comes back, each loss is told, and no node stays behind. */
 #include "world.h"
 
 enum { EPOCH = 1000 };

@@ -61,10 +61,10 @@ void faults_draw(struct world *w, uint64_t allowed) {
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
-  /* (A session alone in its world is not much of a test.) */
-  if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (What breaks beside a late request accuses it of its size.) */
+  if (f->classes & FAULT_BIT(BUFFER)) f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
-  if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
+  if (f->classes & FAULT_BIT(COUNTER))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
   f->strike_count = 0;
   f->traps = 0;

@@ -62,7 +62,7 @@ int history_create(struct history *history, struct paths *paths, int path,
   node->children = 0;
   node->container = container;
   node->size = 0;
-  node->by_force = node->straggled = node->shown = false;
+  node->by_force = node->straggled = false;
   int directory = history_find(history, paths, parent, history->log_count);
   if (directory != NO_NODE) history->nodes[directory].children++;
   return number;

@@ -46,9 +46,9 @@ struct znode {
   int32_t sequence;
   int order; /* and when it came: a transaction */
   bool container;
-  int size;              /* of its data */
-  bool by_force;         /* gone by no fault of its owner */
-  bool straggled, shown; /* made behind its owner's back; which has seen it */
+  int size;       /* of its data */
+  bool by_force;  /* gone by no fault of its owner */
+  bool straggled; /* made behind its owner's back */
 };
 
 struct history {

@@ -318,7 +318,6 @@ static struct listing *listing_of(struct world *w, int path, int view,
   int child = history_first_child(h, path);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     if (!node_seen(&h->nodes[child], view)) continue;
-    w->zoo.history.nodes[child].shown |= w->calm;
     const char *text = paths_text(&w->paths, h->nodes[child].path);
     names[name_count++] = strrchr(text, '/') + 1;
   }

@@ -280,6 +280,7 @@ void contender_prove(struct contender *c, const struct reply *reply) {
   if (c->node.known == NODE_MADE) /* (a name alone proves nothing) */
     wire_found(contender_wire(c), c->node.bytes);
   c->node.told_in = contender_wire(c)->connection;
+  c->node.in_doubt = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
   c->node.known = NODE_OURS;

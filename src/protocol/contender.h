@@ -10,6 +10,7 @@
 #define ZKLOCK_CONTENDER_H
 
 #include "directory.h"
+#include "doubts.h"
 #include "hindrance.h"
 #include "rule.h"
 #include "tail.h"
@@ -137,13 +138,14 @@ enum knowledge {
 
 struct node {
   enum knowledge known : 8;
-  bool refuted;        /* MAYBE: the one of this name is not ours, nor is any
+  bool refuted;       /* MAYBE: the one of this name is not ours, nor is any
                              before it that has our base and this id */
-  bool beside_writer;  /* downgrade: a list has shown both nodes */
-  bool has_left;       /* others of ours know that it is not ahead any more */
-  bool let_in;         /* a double barrier's: `ready` was made after it */
-  int bytes;           /* of its create */
-  uint64_t id;         /* the one in its name */
+  bool beside_writer; /* downgrade: a list has shown both nodes */
+  bool has_left;      /* others of ours know that it is not ahead any more */
+  bool in_doubt; /* its create's answer was lost, and no server has shown it */
+  bool let_in;   /* a double barrier's: `ready` was made after it */
+  int bytes;     /* of its create */
+  uint64_t id;   /* the one in its name */
   uint64_t serial;     /* of its create: a later list shows it */
   int turn;            /* how many local turns it has had before */
   unsigned granted_in; /* the connection in which its first turn began */
@@ -305,6 +307,10 @@ struct queue {
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */
+  bool
+      in_doubt; /* a create of this ZooKeeper session may yet be applied here */
+  unsigned listed_in; /* in_doubt: the last round of lists (doubts.h) */
+
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;
 };
@@ -320,6 +326,7 @@ struct contenders {
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
   struct hindrances hindrances;
+  struct doubts doubts;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
   struct queues *queues; /* where that looks */

@@ -181,6 +181,7 @@ void life_take_over(struct contender *c, struct contender *from) {
  * cannot be mistaken for what happens to this one.  But where the name is always
  * the same, a doubt stays one. */
 static void take_new_name(struct contender *c) {
+  doubts_note(c);
   bool doubt = c->node.known == NODE_MAYBE && c->way->exclusive;
   char name[NAME_MAX_OWN];
   c->node = (struct node){.known = doubt ? NODE_MAYBE : NODE_NONE,
@@ -204,6 +205,7 @@ void life_start_over(struct contender *c) {
   contender_unwatch(c);
   tail_forget(c->queue->tail);
   if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
+    doubts_note(c);
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);
     return;
@@ -390,6 +392,7 @@ static void made(struct contender *c, const struct reply *reply) {
 
 static void may_be_made(struct contender *c) {
   c->node.known = NODE_MAYBE;
+  c->node.in_doubt = true;
   if (c->state != CONTENDER_ENTERING) return;
   contender_enter(c, CONTENDER_FINDING);
   life_drive(c);

@@ -33,6 +33,7 @@ void life_try_to_leave(struct contender *c) {
 
 void life_finish(struct contender *c) {
   contender_unwatch(c);
+  doubts_note(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
     contender_enter(c, CONTENDER_PARKED); /* but it is not over */

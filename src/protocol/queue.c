@@ -414,7 +414,7 @@ static bool queue_is_opening(const struct queue *queue) {
 
 bool queue_is_idle(const struct queue *queue) {
   return !queue->first && !queue->onlookers && !queue_is_opening(queue) &&
-         directory_is_idle(&queue->directory);
+         !queue->in_doubt && directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {

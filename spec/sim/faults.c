@@ -63,6 +63,9 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
   /* (What breaks beside a late request accuses it of its size.) */
   if (f->classes & FAULT_BIT(BUFFER)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (Names that are alike, and numbers that repeat: a late delete hits any.) */
+  if ((f->classes & FAULT_BIT(EQUAL)) && (f->classes & FAULT_BIT(COUNTER)))
+    f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & FAULT_BIT(COUNTER))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));

@@ -25,6 +25,7 @@ int history_append(struct history *history, enum transaction_kind kind,
   struct transaction *t = &history->log[number];
   t->kind = kind;
   t->node = node;
+  t->beside = NO_NODE;
   t->session = session;
   t->request = NOBODY;
   t->server = NOBODY;

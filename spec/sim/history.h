@@ -24,7 +24,7 @@ enum transaction_kind {
 
 struct transaction {
   enum transaction_kind kind;
-  int node;
+  int node, beside; /* of an unfair lock: its node, and the one beside it */
   int session;
   int request; /* which is answered by it; NOBODY: none */
   int server;  /* that answers it */

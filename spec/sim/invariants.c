@@ -722,6 +722,13 @@ static void check_counters(struct world *w, const struct process *p) {
             p->number, (int)c->waiting, holders, (int)c->pending_releases);
 }
 
+/* An operator has deleted the node beside it. */
+static bool is_bereft(const struct world *w, const struct znode *node) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[node->made].beside;
+  return beside != NO_NODE && h->nodes[beside].by_force;
+}
+
 /* A node of a live session that has forgotten it would block for ever.  (One that
  * was given up may live on for a while, by an attempt that a server has heard.) */
 static void check_orphans(struct world *w) {
@@ -729,6 +736,7 @@ static void check_orphans(struct world *w) {
   for (int i = 0; i < h->node_count; i++) {
     const struct znode *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
+    if (is_bereft(w, node)) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
     if (s->client >= PROCESSES_MAX || s->given_up) continue;

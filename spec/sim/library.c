@@ -1,5 +1,6 @@
 /* The ZooKeeper client library beneath one session: its connection, its
  * watches, its own pings and its own idea of when a server is dead. */
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -260,6 +261,13 @@ static void closed(struct world *w, struct process *p) {
 
 /* Requests. */
 
+static int beside_of(struct world *w, const struct op *op) {
+  char path[128];
+  size_t length = (size_t)(strrchr(op->path, '/') - op->path);
+  snprintf(path, sizeof path, "%.*s/%s", (int)length, op->path, op->beside);
+  return paths_number(&w->paths, path, strlen(path));
+}
+
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
@@ -278,6 +286,7 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->bytes = op->bytes;
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
+  if (op->beside) r->beside = beside_of(w, op);
   if (before) {
     r->with_serial = before->serial;
     r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
@@ -335,6 +344,14 @@ static void describe_node(const struct world *w, const struct note *note,
   reply->owner = node->session == NOBODY ? 0 : zoo_session_id(node->session);
   reply->size = node->size;
   reply->revoked = node->revoked < note->view;
+}
+
+/* A multi tells the path and nothing else. */
+static void describe_both(const struct world *w, const struct note *note,
+                          struct reply *reply) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[h->nodes[note->node].made].beside;
+  *reply = (struct reply){.path = paths_text(&w->paths, h->nodes[beside].path)};
 }
 
 static const char *const op_names[] = {
@@ -409,6 +426,8 @@ static void answered(struct world *w, struct process *p,
   struct reply reply = {.rc = note->rc};
   if (note->node != NO_NODE && note->rc == REPLY_OK)
     describe_node(w, note, &reply);
+  if (r->op == OP_CREATE && r->beside != NOBODY && reply.path)
+    describe_both(w, note, &reply);
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
       random_chance(&w->random, 30)) {
     count(w, SAW_GARBLED);

@@ -87,6 +87,7 @@ int zoo_request(struct world *w, enum ask ask, int connection) {
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->connection = connection;
+  r->beside = NOBODY;
   r->asked_at = w->now;
   return number;
 }
@@ -571,11 +572,12 @@ void server_applies(struct world *w, int server, int transaction) {
     case DID_CREATE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       fire(w, server, node->parent, WATCH_CHILDREN, NULL);
-      break;
+      break; /* (nobody watches what is beside it before it is there) */
     case DID_WRITE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       break;
     case DID_REMOVE:
+      if (t->beside != NO_NODE) fire_gone(w, server, t->beside);
       fire_gone(w, server, t->node);
       break;
     case DID_CLOSE_SESSION:

@@ -313,6 +313,13 @@ static void check_bounds(struct world *w) {
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }
 
+static bool any_in_doubt(const struct world *w) {
+  for (int i = 0; i < w->process_count; i++)
+    if (w->processes[i].open && w->processes[i].session.all.doubts.queues > 0)
+      return true;
+  return false;
+}
+
 /* What is on its way when everybody has finished must do no harm; and an
  * idle session must not die. */
 static void settle(struct world *w) {
@@ -322,7 +329,7 @@ static void settle(struct world *w) {
   trace(w, NOBODY, "everybody has finished");
   w->ends_at = w->now + 20 * w->profile.latency;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
-  if (!fault_is(w, FAULT_STRAGGLE)) return;
+  if (!fault_is(w, FAULT_STRAGGLE) && !any_in_doubt(w)) return;
   /* (A node that was made late is found and deleted by then.) */
   if (w->ends_at < w->profile.active) w->ends_at = w->profile.active;
   w->ends_at += 4 * w->profile.timeout;

@@ -55,6 +55,7 @@ struct request {
    * the two was refused. */
   uint64_t with_serial; /* 0: alone */
   int with_path;
+  int beside; /* the path of another node, made or deleted with it; or NOBODY */
   enum op_kind refused;
   int64_t asked_at;
   int seen; /* the newest view that its process had been told of */

@@ -70,9 +70,7 @@ void contender_check(const struct contender *c) {
       assert(!decided && node->known == NODE_NONE);
       break;
     case CONTENDER_ENTERING:
-      /* Nobody's node but an exclusive one's is in doubt here. */
-      assert(!decided);
-      assert(node->known != NODE_MAYBE || c->way->exclusive);
+      assert(!decided && node->known != NODE_MAYBE);
       break;
     case CONTENDER_FINDING:
       assert(!decided && node->known >= NODE_MAYBE);
@@ -301,13 +299,15 @@ void contender_refute(struct contender *c) {
 
 void contender_prepare(struct contender *c, enum op_kind kind) {
   bool creates = kind == OP_CREATE;
+  bool both = creates || (kind == OP_REMOVE && !c->undone);
   c->op = (struct op){.kind = kind,
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
+                      .beside = both ? c->way->beside : NULL,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
-                      .exact = c->options.downgrade || c->way->exclusive};
+                      .exact = c->options.downgrade};
 }
 
 /* Its watches. */

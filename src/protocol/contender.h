@@ -193,8 +193,10 @@ enum gate_state {
 
 /* A way of waiting.  The kinds share them: who waits for whom is the rule's. */
 struct way {
-  /* Of a session one at a time has a node: its name is the same for all. */
+  /* Of a session one at a time has a node. */
   bool exclusive;
+  /* Made and deleted with each node, and watched in its place; NULL: none. */
+  const char *beside;
   /* The last part of a new node's path, as it is asked for. */
   void (*name)(const struct contender *c, char *name, size_t size);
   /* PARKED, and has a place: life_enter, now or later. */
@@ -248,7 +250,9 @@ struct contender {
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
-  bool undone : 1;  /* LEAVING: it has tried so with another's create */
+  bool undone : 1;  /* LEAVING: its node is to be deleted by itself, ... */
+                    /* without another's create, or the node beside it */
+  bool bereft : 1;  /* LEAVING: its node is gone; is the one beside it there? */
   uint8_t attempts; /* failed tries to leave */
   int reason;       /* with REFUSED: ZooKeeper's code, or ours; or 0 */
   int kept;         /* LEAVING: why a server does not delete its node; or 0 */
@@ -309,7 +313,9 @@ struct queue {
   struct queue *older, *newer; /* queues of the session */
   bool
       in_doubt; /* a create of this ZooKeeper session may yet be applied here */
-  unsigned listed_in; /* in_doubt: the last round of lists (doubts.h) */
+  bool
+      beside_in_doubt; /* ... or an unfair lock's node, without ours beside it */
+  unsigned listed_in;  /* in_doubt: the last round of lists (doubts.h) */
 
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;
@@ -426,6 +432,11 @@ static inline bool contender_sees(const struct contender *c) {
 /* Its create is under way. */
 static inline bool contender_is_creating(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_CREATE;
+}
+
+/* What is watched to know whether its node is there. */
+static inline const char *contender_watch_name(const struct contender *c) {
+  return c->way->beside ? c->way->beside : c->node.name;
 }
 
 /* Its own node is watched: that very node, whoever else has asked for it. */

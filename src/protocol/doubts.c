@@ -11,6 +11,7 @@ void doubts_note(struct contender *c) {
   struct doubts *doubts = &queue->all->doubts;
   bool doubt = c->node.in_doubt;
   c->node.in_doubt = false;
+  if (doubt && c->way->beside) queue->beside_in_doubt = true;
   if (!doubt || queue->in_doubt) return;
   queue->in_doubt = true;
   queue->listed_in = doubts->round;
@@ -20,6 +21,7 @@ void doubts_note(struct contender *c) {
 
 void doubts_end(struct queue *queue) {
   struct doubts *doubts = &queue->all->doubts;
+  queue->beside_in_doubt = false;
   if (!queue->in_doubt) return;
   queue->in_doubt = false;
   if (--doubts->queues == 0) doubts->due = NEVER;

@@ -7,6 +7,7 @@
 
 #include "library_backend.h"
 #include "library_exchange.h"
+#include "library_pair.h"
 #include "library_rehearsal.h"
 #include "protocol/name.h"
 
@@ -160,9 +161,10 @@ bool requests_submit(struct library *l, const struct op *op,
   if (!zh || l->parting) return false;
   switch (op->kind) {
     case OP_CREATE:
-      if (!answers_expect(&l->answers, op, before)) return false;
-      rc = before ? exchange_submit(l, op, before)
-                  : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+      if (!answers_expect(&l->answers, op, before || op->beside)) return false;
+      rc = before       ? exchange_submit(l, op, before)
+           : op->beside ? pair_submit(l, op)
+                        : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
                                  op->exact ? ZOO_EPHEMERAL
                                            : ZOO_EPHEMERAL_SEQUENTIAL,
                                  on_created, data);
@@ -202,7 +204,8 @@ bool requests_submit(struct library *l, const struct op *op,
       break;
     case OP_REMOVE:
     case OP_HEARTBEAT:
-      rc = zoo_adelete(zh, op->path, -1, on_void, data);
+      rc = op->beside ? pair_submit(l, op)
+                      : zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:
       rc = zoo_async(zh, op->path, on_string, data);

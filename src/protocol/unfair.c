@@ -153,9 +153,10 @@ static void heard(struct watcher *watcher, enum watch_news news,
 
 /* The rest of the way. */
 
+/* (A client that does not wait is refused without another request.) */
 static void sent(struct contender *c) {
   watch_drop(&c->predecessor);
-  look_by(c, &c->own);
+  if (c->options.patient) look_by(c, &c->own);
 }
 
 /* (A look that was under way before the create may have been answered before it.) */

@@ -303,16 +303,25 @@ static void make_directory(struct world *w, int server, int request) {
   }
   int parent = paths_parent(&w->paths, r->path);
   int rc = REPLY_OK;
-  if (parent != 0 &&
-      history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+  int old = r->anew ? find_node(w, r->path) : NO_NODE;
+  if (r->provided != NOBODY && find_node(w, r->provided) == NO_NODE)
+    rc = REPLY_UNDONE;
+  else if (r->anew && old == NO_NODE)
+    rc = REPLY_NO_NODE;
+  else if (parent != 0 &&
+           history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
     rc = REPLY_NO_NODE;
   else if (in_forbidden(w, parent))
     rc = REPLY_NO_AUTH;
-  else if (history_find(h, &w->paths, r->path, h->log_count) != NO_NODE)
+  else if (!r->anew && find_node(w, r->path) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
     return;
+  }
+  if (old != NO_NODE) { /* (two transactions here, where it is one) */
+    history_remove(h, old, false);
+    commit(w, DID_REMOVE, old, NOBODY, NOBODY, server, 0);
   }
   int above = history_find(h, &w->paths, parent, h->log_count);
   if (above != NO_NODE && h->nodes[above].counter < INT32_MAX)

@@ -287,6 +287,9 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
   if (op->beside) r->beside = beside_of(w, op);
+  r->anew = op->anew;
+  if (op->provided)
+    r->provided = paths_number(&w->paths, op->provided, strlen(op->provided));
   if (before) {
     r->with_serial = before->serial;
     r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
@@ -428,6 +431,7 @@ static void answered(struct world *w, struct process *p,
     describe_node(w, note, &reply);
   if (r->op == OP_CREATE && r->beside != NOBODY && reply.path)
     describe_both(w, note, &reply);
+  if (r->provided != NOBODY) reply.owner = reply.czxid = 0;
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
       random_chance(&w->random, 30)) {
     count(w, SAW_GARBLED);

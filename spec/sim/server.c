@@ -87,7 +87,7 @@ int zoo_request(struct world *w, enum ask ask, int connection) {
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->connection = connection;
-  r->beside = NOBODY;
+  r->beside = r->provided = NOBODY;
   r->asked_at = w->now;
   return number;
 }

@@ -25,8 +25,8 @@ enum {
   SERVERS_MAX = 5,
   SESSIONS_MAX = 64, /* so that a set of them is one word */
   CONNECTIONS_MAX = 512,
-  REQUESTS_MAX = 8192,
-  NOTES_MAX = 16384,
+  REQUESTS_MAX = 16384,
+  NOTES_MAX = 32768,
   DELIVERIES_MAX = 16384,
   FORWARDS_MAX = 1024,
   REPORTS_MAX = 2048,
@@ -56,6 +56,8 @@ struct request {
   uint64_t with_serial; /* 0: alone */
   int with_path;
   int beside; /* the path of another node, made or deleted with it; or NOBODY */
+  int provided; /* OP_MKDIR: the path of a node that must be there; or NOBODY */
+  bool anew;
   enum op_kind refused;
   int64_t asked_at;
   int seen; /* the newest view that its process had been told of */

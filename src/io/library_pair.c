@@ -41,15 +41,14 @@ static int outcome(const struct pair *p, int rc) {
   int own = p->results[OWN].err, beside = p->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
   if (is_refused(own)) return answers_code(own);
-  return beside == ZNONODE && !p->creates ? REPLY_UNDONE
-                                          : answers_code(beside);
+  return beside == ZNONODE && !p->creates ? REPLY_UNDONE : answers_code(beside);
 }
 
 static void on_answered(int rc, const void *data) {
   struct pair *p = (struct pair *)data;
   assert(!p->slate.is_done); /* (acquires what was released below) */
-  struct incident *incident = incident_new(INCIDENT_REPLY, outcome(p, rc),
-                                           p->path, strlen(p->path));
+  struct incident *incident =
+      incident_new(INCIDENT_REPLY, outcome(p, rc), p->path, strlen(p->path));
   if (incident) {
     incident->serial = p->serial;
     incident->doubt = doubt(p, rc);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "library_backend.h"
+#include "library_condition.h"
 #include "library_exchange.h"
 #include "library_pair.h"
 #include "library_rehearsal.h"
@@ -162,18 +163,21 @@ bool requests_submit(struct library *l, const struct op *op,
   switch (op->kind) {
     case OP_CREATE:
       if (!answers_expect(&l->answers, op, before || op->beside)) return false;
-      rc = before       ? exchange_submit(l, op, before)
-           : op->beside ? pair_submit(l, op)
-                        : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
-                                 op->exact ? ZOO_EPHEMERAL
-                                           : ZOO_EPHEMERAL_SEQUENTIAL,
-                                 on_created, data);
+      rc = before ? exchange_submit(l, op, before)
+           : op->beside
+               ? pair_submit(l, op)
+               : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+                              op->exact ? ZOO_EPHEMERAL
+                                        : ZOO_EPHEMERAL_SEQUENTIAL,
+                              on_created, data);
       if (rc != ZOK) answers_expect_not(&l->answers);
       break;
     case OP_MKDIR:
-      rc = zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
-                        op->above ? &l->acl_above : &l->acl, mode, on_created,
-                        data);
+      rc = op->provided
+               ? condition_submit(l, op)
+               : zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
+                              op->above ? &l->acl_above : &l->acl, mode,
+                              on_created, data);
       break;
     case OP_REHEARSE:
       rc = rehearsal_submit(l, op);

@@ -304,7 +304,9 @@ void contender_prepare(struct contender *c, enum op_kind kind) {
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
-                      .beside = both ? c->way->beside : NULL,
+                      .beside = !both      ? NULL
+                                : c->shuts ? NAME_READY
+                                           : c->way->beside,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
                       .exact = c->options.downgrade};

@@ -250,6 +250,7 @@ struct contender {
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
+  bool shuts : 1;   /* LEAVING: the last member, which takes `ready` away */
   bool undone : 1;  /* LEAVING: its node is to be deleted by itself, ... */
                     /* without another's create, or the node beside it */
   bool bereft : 1;  /* LEAVING: its node is gone; is the one beside it there? */
@@ -282,7 +283,9 @@ struct onlooker {
 
 /* A double barrier's `ready` is being made (gathering.c). */
 struct opening {
-  struct op remove, make;
+  struct op make;
+  bool in_doubt; /* its answer was lost */
+  char *own;     /* the path of the node of the member that asks for it */
   char path[];
 };
 

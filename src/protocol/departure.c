@@ -1,7 +1,10 @@
 /* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
  * comes later belongs to another run, and may wait for us.)  If it is the lowest of
  * them, by the bytes of the names, it waits for the highest to go, and looks again;
- * when it is alone it takes `ready` away and goes.  Everybody else gives its node
+ * when it is alone it takes `ready` away with its own node, in one transaction: one
+ * that a server applies late finds no such node, and leaves the next run's `ready`
+ * alone.  (Without a node of its own it leaves `ready` where it is: members that come
+ * later make it anew.)  Everybody else gives its node
  * back at once and waits for the lowest to go, and looks again until none of its list
  * is left.
  *
@@ -40,10 +43,11 @@ static void settle(struct chore *chore) {
   d->owner.forgotten(d->owner.self);
 }
 
-static void release(struct departure *d) {
+/* `last`: with `ready`. */
+static void release(struct departure *d, bool last) {
   if (!d->inside) return;
   d->inside = false;
-  d->owner.release(d->owner.self);
+  d->owner.release(d->owner.self, last);
 }
 
 static void finish(struct departure *d, bool all) {
@@ -51,7 +55,7 @@ static void finish(struct departure *d, bool all) {
   if (d->next) d->next->link = d->link;
   timer_set(&d->of->vigils->timers, &d->deadline.timer, NEVER);
   d->state = DEPARTURE_OVER;
-  release(d);
+  release(d, false);
   d->owner.ended(d->owner.self, all);
   chore_add(&wire_of(d)->step, &d->end);
 }
@@ -106,13 +110,6 @@ static bool aim(struct departure *d, const char *name) {
   d->spot[length] = '/';
   strcpy(d->spot + length + 1, name);
   return true;
-}
-
-static void shut(struct departure *d) {
-  if (!aim(d, NAME_READY)) return;
-  d->state = DEPARTURE_SHUTS;
-  submit(d, OP_REMOVE, d->spot);
-  release(d); /* behind it */
 }
 
 static void on_gone(struct vigil *v, bool met) {
@@ -182,10 +179,8 @@ static bool note_others(struct departure *d, const struct listing *listing) {
 static void be_last(struct departure *d, const struct listing *listing) {
   bool ready = is_in(listing, NAME_READY);
   bool own = is_in(listing, d->own);
-  if (ready && listing->count == 1 + own)
-    shut(d);
-  else
-    finish(d, true);
+  if (ready && listing->count == 1 + own) release(d, true);
+  finish(d, true);
 }
 
 static void listed(struct departure *d, const struct listing *listing) {
@@ -205,7 +200,7 @@ static void listed(struct departure *d, const struct listing *listing) {
     wait_for(d, highest);
     return;
   }
-  release(d);
+  release(d, false);
   wait_for(d, lowest);
 }
 
@@ -223,10 +218,6 @@ static void on_answer(struct op *op, const struct reply *reply) {
     chore_add(&wire_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
     d->state = DEPARTURE_LISTS; /* in the next connection */
-  } else if (op->kind == OP_REMOVE) {
-    if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-      wire_trouble(wire_of(d), "cannot delete", op->path, rc);
-    finish(d, true);
   } else if (!d->others && !d->proved) {
     wire_retry(wire_of(d)); /* its round was not committed */
   } else if (rc == REPLY_NO_NODE) {
@@ -272,7 +263,6 @@ void departures_drive(struct departures *all) {
   for (struct departure *d = all->first; d; d = next) {
     next = d->next;
     if (d->state == DEPARTURE_LISTS) list(d);
-    if (d->state == DEPARTURE_SHUTS && !d->op.in_flight) list(d);
   }
 }
 

@@ -190,7 +190,7 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   int rc = reply->rc;
   if (asked_for == OP_PING) {
     asked(c, reply);
-  } else if (rc == REPLY_NO_NODE && c->op.beside) {
+  } else if (rc == REPLY_NO_NODE && c->op.beside && c->way->beside) {
     c->bereft = true;
     life_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {

@@ -427,7 +427,7 @@ struct queue *queue_new(struct contenders *all, const char *path,
 
 static bool queue_is_opening(const struct queue *queue) {
   const struct opening *o = queue->opening;
-  return o && (o->remove.in_flight || o->make.in_flight);
+  return o && o->make.in_flight;
 }
 
 bool queue_is_idle(const struct queue *queue) {

@@ -3,8 +3,9 @@
  * them, by the bytes of the names, it waits for the highest to go, and looks again;
  * when it is alone it takes `ready` away with its own node, in one transaction: one
  * that a server applies late finds no such node, and leaves the next run's `ready`
- * alone.  (Without a node of its own it leaves `ready` where it is: members that come
- * later make it anew.)  Everybody else gives its node
+ * alone.  A member that is alone because the lowest has died has no node any more: it
+ * deletes `ready` by its name.  If that comes late, a member of the next run that had
+ * no connection misses its `ready`, and waits until its deadline.  Everybody else gives its node
  * back at once and waits for the lowest to go, and looks again until none of its list
  * is left.
  *
@@ -112,6 +113,13 @@ static bool aim(struct departure *d, const char *name) {
   return true;
 }
 
+/* Our node is gone already. */
+static void shut(struct departure *d) {
+  if (!aim(d, NAME_READY)) return;
+  d->state = DEPARTURE_SHUTS;
+  submit(d, OP_REMOVE, d->spot);
+}
+
 static void on_gone(struct vigil *v, bool met) {
   struct departure *d = v->owner;
   if (d->state != DEPARTURE_WAITS) return;
@@ -179,7 +187,12 @@ static bool note_others(struct departure *d, const struct listing *listing) {
 static void be_last(struct departure *d, const struct listing *listing) {
   bool ready = is_in(listing, NAME_READY);
   bool own = is_in(listing, d->own);
-  if (ready && listing->count == 1 + own) release(d, true);
+  bool shuts = ready && listing->count == 1 + own;
+  if (shuts && !d->inside) {
+    shut(d);
+    return;
+  }
+  if (shuts) release(d, true);
   finish(d, true);
 }
 
@@ -218,6 +231,10 @@ static void on_answer(struct op *op, const struct reply *reply) {
     chore_add(&wire_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
     d->state = DEPARTURE_LISTS; /* in the next connection */
+  } else if (op->kind == OP_REMOVE) {
+    if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+      wire_trouble(wire_of(d), "cannot delete", op->path, rc);
+    finish(d, true);
   } else if (!d->others && !d->proved) {
     wire_retry(wire_of(d)); /* its round was not committed */
   } else if (rc == REPLY_NO_NODE) {
@@ -263,6 +280,7 @@ void departures_drive(struct departures *all) {
   for (struct departure *d = all->first; d; d = next) {
     next = d->next;
     if (d->state == DEPARTURE_LISTS) list(d);
+    if (d->state == DEPARTURE_SHUTS && !d->op.in_flight) list(d);
   }
 }
 

@@ -25,6 +25,7 @@ struct departure_owner {
 enum departure_state {
   DEPARTURE_LISTS, /* who is there? */
   DEPARTURE_WAITS, /* one of them must go first */
+  DEPARTURE_SHUTS, /* nobody else is left: `ready` goes */
   DEPARTURE_OVER,
 };
 
@@ -49,7 +50,7 @@ struct departure {
   bool proved;     /* ... and that is what it was */
   struct vigil vigil;
   struct listing *others; /* whom it waits for; NULL: not known yet */
-  char *spot;             /* the path of the one */
+  char *spot;             /* the path of the one, or of `ready` */
 };
 
 /* Those of a session. */

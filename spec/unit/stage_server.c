@@ -341,6 +341,10 @@ void stage_shows(struct stage *s, const char *children) {
 void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, OP_LIST, children, 1, 0);
 }
+void looks_for_late_nodes(struct stage *s) {
+  if (s->oldest && s->oldest->kind == OP_LIST) stage_shows(s, "");
+}
+
 void stage_names(struct stage *s, const char *children) {
   show(s, OP_NAMES, children, 0, 0);
 }

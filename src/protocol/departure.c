@@ -188,7 +188,7 @@ static void be_last(struct departure *d, const struct listing *listing) {
   bool ready = is_in(listing, NAME_READY);
   bool own = is_in(listing, d->own);
   bool shuts = ready && listing->count == 1 + own;
-  if (shuts && !d->inside) {
+  if (shuts && !(own && d->inside)) {
     shut(d);
     return;
   }

@@ -196,7 +196,8 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     if (rc == REPLY_OK && c->way->left) c->way->left(c);
     life_finish(c);
-  } else if (rc == REPLY_UNDONE) {
+  } else if (rc == REPLY_UNDONE ||
+             (c->op.beside && !c->way->beside && !reply_is_unknown(rc))) {
     c->undone = true;
     life_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {

@@ -62,10 +62,13 @@ void faults_draw(struct world *w, uint64_t allowed) {
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
-  /* (A session alone in its world is not much of a test.) */
-  if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (What breaks beside a late request accuses it of its size.) */
+  if (f->classes & FAULT_BIT(BUFFER)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (Names that are alike, and numbers that repeat: a late delete hits any.) */
+  if ((f->classes & FAULT_BIT(EQUAL)) && (f->classes & FAULT_BIT(COUNTER)))
+    f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
-  if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
+  if (f->classes & FAULT_BIT(COUNTER))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
   /* (Clients that are not ours would have to bear it, too.) */
   if (f->classes & FAULT_BIT(EMPTIED))

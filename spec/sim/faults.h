@@ -31,14 +31,14 @@ struct process;
 
 /* These are how the world of a schedule is made. */
 #define QUIRKS(X)                                                             \
-  X(SLOW, "slow")             /* the network is */                            \
-  X(GRANT, "grant")           /* each server grants another timeout */        \
-  X(OBSERVER, "observer")     /* a server is one, behind a follower */        \
-  X(STRAGGLE, "straggle")     /* creates through a connection that was */     \
-  X(LAG, "lag")               /* servers apply late */                        \
-  X(LATE, "late")             /* answers that come after all was lost */      \
-  X(STALL, "stall")           /* pauses between reading clock and acting */   \
-  X(MEMORY, "memory")         /* there is sometimes none */                   \
+  X(SLOW, "slow")         /* the network is */                                \
+  X(GRANT, "grant")       /* each server grants another timeout */            \
+  X(OBSERVER, "observer") /* a server is one, behind a follower */            \
+  X(STRAGGLE, "straggle") /* requests come when their connection is over */   \
+  X(LAG, "lag")           /* servers apply late */                            \
+  X(LATE, "late")         /* answers that come after all was lost */          \
+  X(STALL, "stall")       /* pauses between reading clock and acting */       \
+  X(MEMORY, "memory")     /* there is sometimes none */                       \
   X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */           \
   X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */    \
   X(OLD, "old")               /* a server without containers */               \

@@ -161,7 +161,7 @@ static bool is_of(const struct world *w, const struct contender *c,
 }
 
 /* Gone is gone, unless the session is, or has been given up: then the server
- * sees to it. */
+ * sees to it.  And unless the create comes late: check_orphans. */
 static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct session *s = &a->process->session;
@@ -171,7 +171,8 @@ static void check_removed(struct world *w, const struct acquisition *a) {
     const struct znode *node = &h->nodes[child];
     if (node_is_there(node) && node->session != NOBODY &&
         is_of(w, a->contender, s, node) &&
-        !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a))
+        !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a) &&
+        (a->granted || !node->straggled))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
   }
 }
@@ -723,6 +724,13 @@ static void check_counters(struct world *w, const struct process *p) {
             p->number, (int)c->waiting, holders, (int)c->pending_releases);
 }
 
+/* An operator has deleted the node beside it. */
+static bool is_bereft(const struct world *w, const struct znode *node) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[node->made].beside;
+  return beside != NO_NODE && h->nodes[beside].by_force;
+}
+
 /* A node of a live session that has forgotten it would block for ever.  (One that
  * was given up may live on for a while, by an attempt that a server has heard.) */
 static void check_orphans(struct world *w) {
@@ -730,7 +738,7 @@ static void check_orphans(struct world *w) {
   for (int i = 0; i < h->node_count; i++) {
     const struct znode *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
-    if (node->straggled && !node->shown) continue;
+    if (is_bereft(w, node)) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
     if (s->client >= PROCESSES_MAX || s->given_up) continue;

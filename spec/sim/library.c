@@ -1,5 +1,6 @@
 /* The ZooKeeper client library beneath one session: its connection, its
  * watches, its own pings and its own idea of when a server is dead. */
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -260,6 +261,13 @@ static void closed(struct world *w, struct process *p) {
 
 /* Requests. */
 
+static int beside_of(struct world *w, const struct op *op) {
+  char path[128];
+  size_t length = (size_t)(strrchr(op->path, '/') - op->path);
+  snprintf(path, sizeof path, "%.*s/%s", (int)length, op->path, op->beside);
+  return paths_number(&w->paths, path, strlen(path));
+}
+
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
@@ -278,6 +286,10 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->bytes = op->bytes;
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
+  if (op->beside) r->beside = beside_of(w, op);
+  r->anew = op->anew;
+  if (op->provided)
+    r->provided = paths_number(&w->paths, op->provided, strlen(op->provided));
   if (before) {
     r->with_serial = before->serial;
     r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
@@ -318,7 +330,6 @@ static struct listing *listing_of(struct world *w, int path, int view,
   int child = history_first_child(h, path);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     if (!node_seen(&h->nodes[child], view)) continue;
-    w->zoo.history.nodes[child].shown |= w->calm;
     const char *text = paths_text(&w->paths, h->nodes[child].path);
     names[name_count++] = strrchr(text, '/') + 1;
   }
@@ -336,6 +347,14 @@ static void describe_node(const struct world *w, const struct note *note,
   reply->owner = node->session == NOBODY ? 0 : zoo_session_id(node->session);
   reply->size = node->size;
   reply->revoked = node->revoked < note->view;
+}
+
+/* A multi tells the path and nothing else. */
+static void describe_both(const struct world *w, const struct note *note,
+                          struct reply *reply) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[h->nodes[note->node].made].beside;
+  *reply = (struct reply){.path = paths_text(&w->paths, h->nodes[beside].path)};
 }
 
 static const char *const op_names[] = {
@@ -410,6 +429,9 @@ static void answered(struct world *w, struct process *p,
   struct reply reply = {.rc = note->rc};
   if (note->node != NO_NODE && note->rc == REPLY_OK)
     describe_node(w, note, &reply);
+  if (r->op == OP_CREATE && r->beside != NOBODY && reply.path)
+    describe_both(w, note, &reply);
+  if (r->provided != NOBODY) reply.owner = reply.czxid = 0;
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
       random_chance(&w->random, 30)) {
     count(w, SAW_GARBLED);

@@ -72,6 +72,7 @@ int zoo_connect(struct world *w, int client, int server, int session, int grant,
   c->session = session;
   c->grant = grant;
   c->seen = seen;
+  c->stuck = NOBODY;
   c->client_has_it = true;
   return number;
 }
@@ -87,6 +88,7 @@ int zoo_request(struct world *w, enum ask ask, int connection) {
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->connection = connection;
+  r->beside = r->provided = NOBODY;
   r->asked_at = w->now;
   return number;
 }
@@ -419,13 +421,46 @@ static void refuse_to_read(struct world *w, struct connection *c, int request) {
   c->down_cut = random_chance(&w->random, 30);
 }
 
-/* Another thread of the server had read it before the connection went, and
- * hands it on only now.  To the leader it comes from where the session is. */
-static bool straggles(struct world *w, const struct connection *c,
-                      const struct request *r) {
-  return c->replaced && !c->was_too_large && fault_is(w, FAULT_STRAGGLE) &&
-         r->ask == ASK_OP && r->op == OP_CREATE && !r->exact &&
-         !is_too_large(w, c, r) && random_chance(&w->random, 50);
+static bool is_write(const struct request *r) {
+  return r->ask == ASK_OP && (r->op == OP_CREATE || r->op == OP_MKDIR ||
+                              r->op == OP_REMOVE || r->op == OP_HEARTBEAT);
+}
+
+/* The server's thread for this connection has read the request, and stands still
+ * before it hands the request on.  The client sees silence, or a connection that
+ * breaks. */
+static bool gets_stuck(struct world *w, struct connection *c, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  bool chosen = fault_is(w, FAULT_STRAGGLE) && !w->calm && is_write(r) &&
+                c->server_has_it && r->bytes < SUSPICION_LEAST &&
+                random_chance(&w->random, 12);
+  if (!chosen) return false;
+  c->stuck = request;
+  c->stuck_until = fault_while(w);
+  agenda_add(&w->agenda, c->stuck_until, AT_SERVER, 0, request);
+  if (c->client < PROCESSES_MAX && random_chance(&w->random, 80))
+    agenda_add(&w->agenda, w->now + world_span(w, w->profile.timeout / 8),
+               CONNECTION_FLAPS, c->client, number_of(w, c));
+  trace(w, c->client, "server %d stands still with #%llu until %.3f ms",
+        c->server, (unsigned long long)r->serial, (double)c->stuck_until / 1e6);
+  return true;
+}
+
+static void touch(struct world *w, int server, int session, int grant);
+
+/* The thread goes on.  The connection may have been replaced meanwhile: the
+ * session lives, and to the leader the request comes from where the session is,
+ * if the new connection is one to the same server. */
+static bool comes_late(struct world *w, struct connection *c, int request) {
+  if (c->stuck != request || w->now < c->stuck_until) return false;
+  c->stuck = NOBODY;
+  if (c->server_has_it && !c->up_cut) return false;
+  count(w, SAW_LATE_REQUEST);
+  trace(w, c->client, "server %d hands on #%llu, of an old connection",
+        c->server, (unsigned long long)w->zoo.requests[request].serial);
+  if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
+  server_forward(w, c->server, request);
+  return true;
 }
 
 void server_receives(struct world *w, int request) {
@@ -436,8 +471,11 @@ void server_receives(struct world *w, int request) {
     agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
     return;
   }
-  if (straggles(w, c, r)) server_forward(w, c->server, request);
-  if (c->up_cut) return;
+  if (comes_late(w, c, request) || c->up_cut) return;
+  if (c->stuck != NOBODY) {
+    agenda_add(&w->agenda, c->stuck_until, AT_SERVER, 0, request);
+    return;
+  }
   if (r->ask == ASK_CONNECT) {
     meet(w, c, request);
     wake(w, c->server);
@@ -448,6 +486,7 @@ void server_receives(struct world *w, int request) {
     refuse_to_read(w, c, request);
     return;
   }
+  if (gets_stuck(w, c, request)) return;
   if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
   if (c->last - c->first == WAITING_MAX) {
     w->zoo.overflowed = "requests that wait at a server";
@@ -540,11 +579,12 @@ void server_applies(struct world *w, int server, int transaction) {
     case DID_CREATE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       fire(w, server, node->parent, WATCH_CHILDREN, NULL);
-      break;
+      break; /* (nobody watches what is beside it before it is there) */
     case DID_WRITE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       break;
     case DID_REMOVE:
+      if (t->beside != NO_NODE) fire_gone(w, server, t->beside);
       fire_gone(w, server, t->node);
       break;
     case DID_CLOSE_SESSION:

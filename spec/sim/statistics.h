@@ -22,6 +22,7 @@
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
+  X(LATE_REQUEST, "requests handed on behind their connection's end")        \
   X(STRAGGLER, "nodes made behind their owner's back")                       \
   X(UNSENT, "requests kept for the next connection")                         \
   X(JOINED, "deletes and creates in one transaction")                        \

@@ -166,8 +166,6 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   keepers_reset(w);
   bool few = w->faults.about_time || w->profile.slow_users;
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
-  /* (Until it lists again nobody else would get past the straggler.) */
-  if (fault_is(w, FAULT_STRAGGLE)) w->process_count = 1;
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
   users_rehearse(w);
@@ -322,6 +320,13 @@ static void check_bounds(struct world *w) {
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }
 
+static bool any_in_doubt(const struct world *w) {
+  for (int i = 0; i < w->process_count; i++)
+    if (w->processes[i].open && w->processes[i].session.all.doubts.queues > 0)
+      return true;
+  return false;
+}
+
 /* What is on its way when everybody has finished must do no harm; and an
  * idle session must not die. */
 static void settle(struct world *w) {
@@ -331,6 +336,10 @@ static void settle(struct world *w) {
   trace(w, NOBODY, "everybody has finished");
   w->ends_at = w->now + 20 * w->profile.latency;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
+  if (!fault_is(w, FAULT_STRAGGLE) && !any_in_doubt(w)) return;
+  /* (A node that was made late is found and deleted by then.) */
+  if (w->ends_at < w->profile.active) w->ends_at = w->profile.active;
+  w->ends_at += 4 * w->profile.timeout;
 }
 
 static void finish(struct world *w) {

@@ -25,8 +25,8 @@ enum {
   SERVERS_MAX = 5,
   SESSIONS_MAX = 64, /* so that a set of them is one word */
   CONNECTIONS_MAX = 512,
-  REQUESTS_MAX = 8192,
-  NOTES_MAX = 16384,
+  REQUESTS_MAX = 16384,
+  NOTES_MAX = 32768,
   DELIVERIES_MAX = 16384,
   FORWARDS_MAX = 1024,
   REPORTS_MAX = 2048,
@@ -55,6 +55,9 @@ struct request {
    * the two was refused. */
   uint64_t with_serial; /* 0: alone */
   int with_path;
+  int beside; /* the path of another node, made or deleted with it; or NOBODY */
+  int provided; /* OP_MKDIR: the path of a node that must be there; or NOBODY */
+  bool anew;
   enum op_kind refused;
   int64_t asked_at;
   int seen; /* the newest view that its process had been told of */
@@ -113,7 +116,9 @@ struct connection {
   bool up_closed; /* what is sent now gets lost */
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
-  bool was_too_large;           /* the server has cut it at a large request */
+  bool was_too_large; /* the server has cut it at a large request */
+  int stuck; /* a server's thread has read this request, and stands still */
+  int64_t stuck_until;
   int64_t up_until, down_until; /* when the last message of a line arrives */
   int grant;                    /* as the client wants it; then: as it is */
   int seen; /* the view that the client had when it connected */

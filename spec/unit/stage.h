@@ -155,6 +155,9 @@ void made_oddly(struct stage *s, bool elsewhere, const char *more);
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
 void stage_shows(struct stage *s, const char *children); /* to a list */
+/* A create's answer was lost, and its node was not found: if it is time to list the
+ * directory again, the list is empty. */
+void looks_for_late_nodes(struct stage *s);
 /* To one of all names. */
 #define names(s, ...) (HERE, stage_names(s, __VA_ARGS__))
 void stage_names(struct stage *s, const char *children);

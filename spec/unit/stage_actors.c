@@ -162,7 +162,10 @@ struct actor *holder(struct stage *s, struct wish wish, int number) {
   struct actor *a = acquire(s, wish);
   stage_made(s, number);
   sprintf(own, "%d", number);
-  if (wish.lock != UNFAIR) stage_shows(s, own);
+  if (wish.lock == UNFAIR)
+    stage_confirms(s, "get holder");
+  else
+    stage_shows(s, own);
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;

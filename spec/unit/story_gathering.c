@@ -154,12 +154,11 @@ TEST("makes an older `ready` anew where there are enough") {
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
-  SENT(s, "get 2, remove /lock/ready, mkdir /lock/ready for good");
+  SENT(s, "get 2, remake /lock/ready for good");
   confirms(s, "get 2");
   deleted(s, "ready");
-  confirms(s, "remove /lock/ready");
   HEARD(a, "");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  confirms(s, "remake /lock/ready for good");
   HEARD(a, "granted");
   reads(s, "exists /lock/ready", false, 1003);
   confirms(s, "unwatch /lock/ready");
@@ -174,8 +173,10 @@ TEST("does not mind who has deleted an older `ready` before") {
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
   deleted(s, "ready");
-  answers(s, "remove /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good", false, 1004);
+  answers(s, "remake /lock/ready for good", REPLY_NO_NODE);
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  shows(s, "1m 2");
+  confirms(s, "mkdir /lock/ready for good");
   HEARD(a, "granted");
   END(s);
 }
@@ -193,26 +194,23 @@ TEST("is not let in by a `ready` that its session has made before its node") {
   shows(s, "1m 2m 4m ready"); /* two of them are of the run before */
   HEARD(b, "");
   reads(s, "exists /lock/ready", false, 1003);
-  SENT(s, "get 4, remove /lock/ready, mkdir /lock/ready for good");
-  confirms(s, "get 4, remove /lock/ready");
-  reads(s, "mkdir /lock/ready for good", false, 1005);
+  SENT(s, "get 4, remake /lock/ready for good");
+  confirms(s, "get 4, remake /lock/ready for good");
   HEARD(b, "granted");
   END(s);
 }
 
-TEST("makes `ready` once more for whoever is younger than the last one") {
+TEST(
+    "makes `ready` once more where it was there, and its watch tells nothing") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good", false, 1001); /* (that cannot be) */
-  HEARD(a, "");
-  SENT(s, "mkdir /lock/ready for good");
   answers(s, "mkdir /lock/ready for good", REPLY_NODE_EXISTS);
   HEARD(a, "");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  confirms(s, "mkdir /lock/ready for good");
   HEARD(a, "granted");
   END(s);
 }
@@ -337,17 +335,20 @@ TEST("is let in though others have left before it had a connection again") {
   END(s);
 }
 
-TEST("makes `ready` again where the answer was lost and it was not made") {
+TEST("makes another node before it makes `ready` whose answer was lost") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
   reconnects(s);
   HEARD(a, "");
   shows(s, "1m 2");
   confirms(s, "get 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "mkdir /lock/ready for good");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
-  HEARD(a, "granted");
+  answers(s, "exists /lock/ready", REPLY_NO_NODE); /* it may be made late */
+  SENT(s, "remove 2, unwatch /lock/ready");
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  confirms(s, "unwatch /lock/ready");
+  SENT(s, "create member, list, exists /lock/ready");
+  HEARD(a, "");
   END(s);
 }
 
@@ -403,7 +404,7 @@ TEST("asks again a little later where it could not open") {
   cannot_send(s, false);
   SENT(s, "");
   passes(s, 100);
-  SENT(s, "get 2, remove /lock/ready, mkdir /lock/ready for good");
+  SENT(s, "get 2, remake /lock/ready for good");
   HEARD(a, "");
   END(s);
 }
@@ -608,11 +609,10 @@ TEST("is refused where an older `ready` may not be deleted") {
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
-  answers(s, "remove /lock/ready", REPLY_NO_AUTH);
-  answers(s, "mkdir /lock/ready for good", REPLY_NODE_EXISTS);
+  answers(s, "remake /lock/ready for good", REPLY_NO_AUTH);
   HEARD(a, "refused: auth");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
-  CHECK_TEXT("cannot delete ready in /lock", denial_of(a));
+  CHECK_TEXT("cannot create ready in /lock", denial_of(a));
   deleted(s, "2");
   confirms(s, "unwatch /lock/ready, remove 2");
   SENT(s, "");

@@ -157,13 +157,12 @@ TEST("is told the same of a node that has one name") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   release(a);
-  confirms(s, "get holder");
-  answers(s, "remove holder", REPLY_NO_AUTH);
+  answers(s, "remove holder with 1", REPLY_NO_AUTH);
   HEARD(a, "kept");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   HEARD(b, "refused: auth, removed, forgotten");
   passes(s, 200);
-  confirms(s, "remove holder");
+  confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }

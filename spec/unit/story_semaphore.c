@@ -124,6 +124,7 @@ TEST("refuses a permit for what its gate is refused for") {
     connects(s);
     shows(s, "");
     passes(s, 1000);
+    looks_for_late_nodes(s);
     disconnects(s);
   }
   connects(s);

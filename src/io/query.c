@@ -205,7 +205,8 @@ static void verify(struct query *query) {
     query->gone = true;
     return;
   }
-  const char *path = claim->contender.path;
+  char *path = query_join(claim->path, "/", claim_node(claim));
+  query->places[0].path = path;
   query_sync(query, path);
   query_send(query, &query->places[0].request, OP_READ, on_verified, path);
 }

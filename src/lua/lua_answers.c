@@ -34,7 +34,7 @@ static const char *name_of(const struct query *query, const struct item *item) {
 const char *const binding_roles[] = {"unfair",     "mutex", "read",
                                      "write",      "lease", "kazoo-lock",
                                      "kazoo-read", "latch", "member",
-                                     NULL};
+                                     "hold",       NULL};
 
 /* A contender as a table; the Lua layer says what it means. */
 static void push_item(lua_State *L, const struct query *query,

@@ -70,9 +70,7 @@ void contender_check(const struct contender *c) {
       assert(!decided && node->known == NODE_NONE);
       break;
     case CONTENDER_ENTERING:
-      /* Nobody's node but an exclusive one's is in doubt here. */
-      assert(!decided);
-      assert(node->known != NODE_MAYBE || c->way->exclusive);
+      assert(!decided && node->known != NODE_MAYBE);
       break;
     case CONTENDER_FINDING:
       assert(!decided && node->known >= NODE_MAYBE);
@@ -280,6 +278,7 @@ void contender_prove(struct contender *c, const struct reply *reply) {
   if (c->node.known == NODE_MADE) /* (a name alone proves nothing) */
     wire_found(contender_wire(c), c->node.bytes);
   c->node.told_in = contender_wire(c)->connection;
+  c->node.in_doubt = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
   c->node.known = NODE_OURS;
@@ -300,13 +299,17 @@ void contender_refute(struct contender *c) {
 
 void contender_prepare(struct contender *c, enum op_kind kind) {
   bool creates = kind == OP_CREATE;
+  bool both = creates || (kind == OP_REMOVE && !c->undone);
   c->op = (struct op){.kind = kind,
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
+                      .beside = !both      ? NULL
+                                : c->shuts ? NAME_READY
+                                           : c->way->beside,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
-                      .exact = c->options.downgrade || c->way->exclusive};
+                      .exact = c->options.downgrade};
 }
 
 /* Its watches. */

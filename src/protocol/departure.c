@@ -1,7 +1,11 @@
 /* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
  * comes later belongs to another run, and may wait for us.)  If it is the lowest of
  * them, by the bytes of the names, it waits for the highest to go, and looks again;
- * when it is alone it takes `ready` away and goes.  Everybody else gives its node
+ * when it is alone it takes `ready` away with its own node, in one transaction: one
+ * that a server applies late finds no such node, and leaves the next run's `ready`
+ * alone.  A member that is alone because the lowest has died has no node any more: it
+ * deletes `ready` by its name.  If that comes late, a member of the next run that had
+ * no connection misses its `ready`, and waits until its deadline.  Everybody else gives its node
  * back at once and waits for the lowest to go, and looks again until none of its list
  * is left.
  *
@@ -40,10 +44,11 @@ static void settle(struct chore *chore) {
   d->owner.forgotten(d->owner.self);
 }
 
-static void release(struct departure *d) {
+/* `last`: with `ready`. */
+static void release(struct departure *d, bool last) {
   if (!d->inside) return;
   d->inside = false;
-  d->owner.release(d->owner.self);
+  d->owner.release(d->owner.self, last);
 }
 
 static void finish(struct departure *d, bool all) {
@@ -51,7 +56,7 @@ static void finish(struct departure *d, bool all) {
   if (d->next) d->next->link = d->link;
   timer_set(&d->of->vigils->timers, &d->deadline.timer, NEVER);
   d->state = DEPARTURE_OVER;
-  release(d);
+  release(d, false);
   d->owner.ended(d->owner.self, all);
   chore_add(&wire_of(d)->step, &d->end);
 }
@@ -108,11 +113,11 @@ static bool aim(struct departure *d, const char *name) {
   return true;
 }
 
+/* Our node is gone already. */
 static void shut(struct departure *d) {
   if (!aim(d, NAME_READY)) return;
   d->state = DEPARTURE_SHUTS;
   submit(d, OP_REMOVE, d->spot);
-  release(d); /* behind it */
 }
 
 static void on_gone(struct vigil *v, bool met) {
@@ -182,10 +187,13 @@ static bool note_others(struct departure *d, const struct listing *listing) {
 static void be_last(struct departure *d, const struct listing *listing) {
   bool ready = is_in(listing, NAME_READY);
   bool own = is_in(listing, d->own);
-  if (ready && listing->count == 1 + own)
+  bool shuts = ready && listing->count == 1 + own;
+  if (shuts && !(own && d->inside)) {
     shut(d);
-  else
-    finish(d, true);
+    return;
+  }
+  if (shuts) release(d, true);
+  finish(d, true);
 }
 
 static void listed(struct departure *d, const struct listing *listing) {
@@ -205,7 +213,7 @@ static void listed(struct departure *d, const struct listing *listing) {
     wait_for(d, highest);
     return;
   }
-  release(d);
+  release(d, false);
   wait_for(d, lowest);
 }
 

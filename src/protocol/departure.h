@@ -12,8 +12,9 @@ struct departure;
 
 struct departure_owner {
   void *self;
-  /* Our node is not needed any more: the hold that stands on it ends now. */
-  void (*release)(void *self);
+  /* Our node is not needed any more: the hold that stands on it ends now.  `last`:
+   * session_release_last. */
+  void (*release)(void *self, bool last);
   /* All have left; or `d->verdict` and `d->reason` say why nobody waits for the
    * rest.  By then our node was released. */
   void (*ended)(void *self, bool all);
@@ -24,7 +25,7 @@ struct departure_owner {
 enum departure_state {
   DEPARTURE_LISTS, /* who is there? */
   DEPARTURE_WAITS, /* one of them must go first */
-  DEPARTURE_SHUTS, /* we are the last: `ready` goes */
+  DEPARTURE_SHUTS, /* nobody else is left: `ready` goes */
   DEPARTURE_OVER,
 };
 

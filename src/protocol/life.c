@@ -114,7 +114,9 @@ void life_begin(struct contender *c, struct queue *queue,
 void life_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  if (!watch_want(&c->own, &c->queue->directory.watches, c->node.name)) return;
+  if (!watch_want(&c->own, &c->queue->directory.watches,
+                  contender_watch_name(c)))
+    return;
   if (contender_watches_own(c))
     life_hear_revocation(c); /* (another of ours has read it) */
   else
@@ -178,13 +180,12 @@ void life_take_over(struct contender *c, struct contender *from) {
 /* The node. */
 
 /* A name that no node of ours has had: whatever happened to earlier ones
- * cannot be mistaken for what happens to this one.  But where the name is always
- * the same, a doubt stays one. */
+ * cannot be mistaken for what happens to this one. */
 static void take_new_name(struct contender *c) {
-  bool doubt = c->node.known == NODE_MAYBE && c->way->exclusive;
+  doubts_note(c);
   char name[NAME_MAX_OWN];
-  c->node = (struct node){.known = doubt ? NODE_MAYBE : NODE_NONE,
-                          .id = c->queue->all->next_id++};
+  c->node = (struct node){.id = c->queue->all->next_id++};
+  c->undone = c->bereft = false;
   c->view = (struct view){0};
   c->revocation = REVOCATION_NONE;
   c->way->name(c, name, sizeof name);
@@ -204,6 +205,7 @@ void life_start_over(struct contender *c) {
   contender_unwatch(c);
   tail_forget(c->queue->tail);
   if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
+    doubts_note(c);
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);
     return;
@@ -390,6 +392,7 @@ static void made(struct contender *c, const struct reply *reply) {
 
 static void may_be_made(struct contender *c) {
   c->node.known = NODE_MAYBE;
+  c->node.in_doubt = true;
   if (c->state != CONTENDER_ENTERING) return;
   contender_enter(c, CONTENDER_FINDING);
   life_drive(c);

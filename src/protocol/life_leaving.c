@@ -11,10 +11,9 @@
  * another connection than the one that has told whose the node is, it may have
  * become another's: a delete whose answer was lost was applied perhaps, the
  * directory gone since, and made again.  So whose it is, is asked first; what
- * the delete that follows may hit is argued beside the strays (strays.c).
- * (An exclusive way has seen to it by itself.) */
+ * the delete that follows may hit is argued beside the strays (strays.c). */
 static bool is_to_be_asked(const struct contender *c) {
-  return !c->way->exclusive && !contender_is_surely_ours(c);
+  return !contender_is_surely_ours(c);
 }
 
 void life_try_to_leave(struct contender *c) {
@@ -33,6 +32,7 @@ void life_try_to_leave(struct contender *c) {
 
 void life_finish(struct contender *c) {
   contender_unwatch(c);
+  doubts_note(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
     contender_enter(c, CONTENDER_PARKED); /* but it is not over */
@@ -135,7 +135,7 @@ void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
   life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
-  c->node.known = NODE_NONE;
+  if (!c->way->beside) c->node.known = NODE_NONE;
   life_leave(c);
 }
 
@@ -190,17 +190,17 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   int rc = reply->rc;
   if (asked_for == OP_PING) {
     asked(c, reply);
+  } else if (rc == REPLY_NO_NODE && c->op.beside && c->way->beside) {
+    c->bereft = true;
+    life_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     if (rc == REPLY_OK && c->way->left) c->way->left(c);
     life_finish(c);
-  } else if (rc == REPLY_UNDONE) {
+  } else if (rc == REPLY_UNDONE ||
+             (c->op.beside && !c->way->beside && !reply_is_unknown(rc))) {
     c->undone = true;
     life_try_to_leave(c);
-  } else if (reply_is_unknown(rc)) {
-    /* The connection is about to go; then again.  But a name that is not ours
-     * alone may be somebody else's by then: look first. */
-    if (c->way->exclusive) c->node.known = NODE_MAYBE;
-  } else {
+  } else if (!reply_is_unknown(rc)) {
     not_removed(c, rc);
-  }
+  } /* else the connection is about to go; then again */
 }

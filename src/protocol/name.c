@@ -14,6 +14,7 @@ static const struct {
     {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_PERMIT},
     {"__lock__", ROLE_KAZOO_LOCK}, {"__rlock__", ROLE_KAZOO_READ},
     {"-latch-", ROLE_LATCH},       {"-member-", ROLE_MEMBER},
+    {"-hold-", ROLE_HOLD},
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
@@ -260,6 +261,16 @@ const struct entry *listing_find(const struct listing *listing,
       high = middle;
   }
   return NULL;
+}
+
+bool listing_has_own(const struct listing *listing,
+                     const struct name_base *base, enum role role) {
+  uint64_t id;
+  for (int i = 0; i < listing->count; i++)
+    if (listing->entries[i].role == role &&
+        name_id(listing->entries[i].name, base, &id))
+      return true;
+  return false;
 }
 
 void listing_disown(struct listing *listing, const char *name) {

@@ -47,7 +47,7 @@ enum {
 /* From this number on, the last 65 536, numbers do not tell who is ahead. */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
-/* The one node of an unfair lock. */
+/* The node of an unfair lock that all make, one at a time. */
 #define NAME_UNFAIR "holder"
 
 /* What lets the members of a double barrier in, a child of its directory. */
@@ -68,6 +68,7 @@ enum role {
   ROLE_KAZOO_READ,
   ROLE_LATCH,  /* Curator's LeaderLatch */
   ROLE_MEMBER, /* of a double barrier */
+  ROLE_HOLD,   /* beside an unfair lock's node: no contender by itself */
 };
 
 struct entry {
@@ -137,6 +138,9 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
+/* Any of this role that a session of this base may have made? */
+bool listing_has_own(const struct listing *listing,
+                     const struct name_base *base, enum role role);
 /* It is known that no session owns this one. */
 void listing_disown(struct listing *listing, const char *name);
 /* The first of this role that may be the node numbered `id`, behind the place of

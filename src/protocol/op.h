@@ -19,14 +19,15 @@
 struct listing;
 
 enum op_kind {
-  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
+  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact`; or,
+                   with `beside`, a multi, and a path is all that it tells */
   OP_MKDIR,     /* create: a container, or a persistent node, with its data */
   OP_REHEARSE,  /* multi: would that be of use to us?  Nothing is made. */
   OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
   OP_NAMES,     /* getChildren without a watch: all of them */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
-  OP_REMOVE,    /* delete */
+  OP_REMOVE,    /* delete; with `beside` a multi */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
   OP_WRITE,     /* setData, if the version is still `version`; -1: any */
@@ -67,7 +68,7 @@ enum reply_code {
   REASON_NO_PARENT = -1012,
   REASON_OWNED = -1013,
   /* The other one of the two that are one transaction was refused, and so
-   * neither was done. */
+   * neither was done.  (Of a delete with `beside`: that node is not there.) */
   REPLY_UNDONE = -1011,
 };
 
@@ -118,6 +119,13 @@ struct op {
   op_handler *handler; /* called once for each op that was submitted */
   void *owner;
   const char *path;
+  /* OP_CREATE, OP_REMOVE: the name of another node of the same directory, made, as
+   * an ephemeral node with the data, or deleted in the same transaction. */
+  const char *beside;
+  /* OP_MKDIR: the path of a node that must be there, or nothing is done, and the
+   * reply is REPLY_UNDONE.  With it the reply tells nothing of the new node. */
+  const char *provided;
+  bool anew;        /* with `provided`: what has the name is deleted first */
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */

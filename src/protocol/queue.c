@@ -303,14 +303,32 @@ static bool is_stray(const struct queue *queue, const struct entry *e,
   return !c || (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
+/* An unfair lock's node, which has one name for all. */
+static bool claims_beside(const struct queue *queue) {
+  for (const struct contender *c = queue->first; c; c = c->next)
+    if (c->way->beside && c->node.known != NODE_NONE) return true;
+  return false;
+}
+
 static bool claims(struct directory *d, const char *name) {
+  if (strcmp(name, NAME_UNFAIR) == 0) return claims_beside(of(d));
   const struct entry e = {.name = name};
   struct contender *last = NULL;
   return !is_stray(of(d), &e, &last);
 }
 
+/* (Else it goes with the node beside it.) */
+static bool may_be_bereft(const struct queue *queue,
+                          const struct listing *listing) {
+  return queue->beside_in_doubt && !claims_beside(queue) &&
+         !listing_has_own(listing, &queue->all->wire->base, ROLE_HOLD);
+}
+
 static void remove_strays(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
+  if (may_be_bereft(queue, listing) &&
+      directory_takes_strays(&queue->directory))
+    directory_remove_stray(&queue->directory, NAME_UNFAIR);
   for (int i = 0; i < listing->count; i++) {
     if (!is_stray(queue, &listing->entries[i], &last)) continue;
     if (!directory_takes_strays(&queue->directory)) return;
@@ -409,12 +427,12 @@ struct queue *queue_new(struct contenders *all, const char *path,
 
 static bool queue_is_opening(const struct queue *queue) {
   const struct opening *o = queue->opening;
-  return o && (o->remove.in_flight || o->make.in_flight);
+  return o && o->make.in_flight;
 }
 
 bool queue_is_idle(const struct queue *queue) {
   return !queue->first && !queue->onlookers && !queue_is_opening(queue) &&
-         directory_is_idle(&queue->directory);
+         !queue->in_doubt && directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {

@@ -126,6 +126,7 @@ void session_init(struct session *s, const struct session_options *options,
   queues_init(&s->queues, &s->all);
   vigils_init(&s->vigils, &s->all);
   departures_init(&s->departures, &s->vigils);
+  doubts_init(&s->all.doubts);
   s->wire.doubts_acl = options->doubts_acl;
 }
 
@@ -178,6 +179,11 @@ void session_release(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
   queue_release(c);
   end(s);
+}
+
+void session_release_last(struct session *s, int64_t now, struct contender *c) {
+  c->shuts = true;
+  session_release(s, now, c);
 }
 
 void session_cancel(struct session *s, int64_t now, struct contender *c) {
@@ -252,6 +258,7 @@ static void sweep(struct queue *queue) {
 }
 
 static void close_queue(struct queue *queue) {
+  doubts_end(queue);
   directory_closed(&queue->directory);
 }
 
@@ -338,6 +345,7 @@ void session_expired(struct session *s, int64_t now) {
   wire_expired(&s->wire);
   /* Before the new session has a lease, nobody of the old one may hold. */
   queues_each_contender(&s->queues, life_session_ended);
+  queues_each(&s->queues, doubts_end);
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->wire.lease);
   counter_add(&s->wire.counters.expiries, 1);
@@ -438,6 +446,14 @@ static void watch_holds(struct session *s) {
   queues_each_contender(&s->queues, life_watch_own);
 }
 
+static void look_for_late_nodes(struct session *s) {
+  struct doubts *doubts = &s->all.doubts;
+  if (doubts_due(doubts, &s->wire) > s->wire.now) return;
+  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
+  doubts_begin_turn(doubts, &s->wire, s->jitter);
+  queues_each(&s->queues, doubts_list);
+}
+
 static void keep_alive(struct session *s) {
   wire_beat(&s->wire, need_of(s));
   watch_holds(s);
@@ -454,6 +470,7 @@ void session_run(struct session *s, int64_t now) {
   chores_run(&s->wire.step);
   open_session(s);
   try_again(s);
+  look_for_late_nodes(s);
   queues_flush(&s->queues);
   keep_alive(s);
   queues_flush(&s->queues);
@@ -466,8 +483,11 @@ void session_flush(struct session *s) { wire_flush(&s->wire); }
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->all.timers);
-  int64_t others[] = {wire_due(&s->wire, need_of(s)), watch_due(s), s->renew_at,
+  int64_t others[] = {wire_due(&s->wire, need_of(s)),
+                      watch_due(s),
+                      s->renew_at,
                       vigils_due(&s->vigils),
+                      doubts_due(&s->all.doubts, &s->wire),
                       s->all.holders > 0 ? s->wire.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -579,10 +579,11 @@ static void count_state(struct world *w, struct acquisition *a) {
     count(w, SAW_OWN_NODE_GONE);
 }
 
-/* Who has little data waits for nobody. */
+/* Who has little data waits for nobody, once the connection has begun. */
 static void check_alone(struct world *w, const struct session *s) {
   const struct op *waits = s->wire.alone ? s->wire.alone : s->wire.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
+  if (s->wire.begun != s->wire.connection) return;
   if (waits && waits->bytes < SUSPICION_LEAST)
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
 }

@@ -7,6 +7,7 @@
 
 #include "library_backend.h"
 #include "library_exchange.h"
+#include "library_heartbeat.h"
 #include "library_rehearsal.h"
 #include "protocol/name.h"
 
@@ -200,8 +201,10 @@ bool requests_submit(struct library *l, const struct op *op,
     case OP_PING:
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
       break;
-    case OP_REMOVE:
     case OP_HEARTBEAT:
+      rc = heartbeat_submit(l, op);
+      break;
+    case OP_REMOVE:
       rc = zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:

@@ -16,6 +16,7 @@
   X(GIVEN_UP, "sessions given up by their owners")                           \
   X(EXPIRY_TOLD, "expiries told to a client")                                \
   X(SESSION_MOVED, "requests refused: session moved")                        \
+  X(REFUSED_ALONE, "requests that a server refuses by itself")               \
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \

@@ -9,6 +9,7 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
+#include "backoff.h"
 #include "directory.h"
 #include "hindrance.h"
 #include "rule.h"
@@ -237,6 +238,8 @@ struct contender {
   void *owner;        /* ... and what that one wants kept */
   struct contender_options options;
   struct timer timer; /* deadline, max_hold, the next poll or try to leave */
+  struct backoff backoff; /* ENTERING: of creates that led nowhere ... */
+  unsigned backoff_in;    /* ... in this connection */
   struct chore chore; /* at the end of the step: is it over? */
 
   enum contender_state state : 8;

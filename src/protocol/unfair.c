@@ -99,6 +99,7 @@ static void seen_while_queued(struct contender *c, bool ours,
     life_start_over(c);
   } else {
     c->node.known = NODE_NONE;
+    backoff_end(&c->backoff);
     tell_of_nobody(c, reply);
     if (!c->options.patient) life_refuse(c, VERDICT_BUSY, 0);
   }

@@ -186,7 +186,7 @@ build = {
         "src/lua/lua_core.c", "src/lua/lua_events.c", "src/lua/lua_nginx.c",
         "src/lua/lua_protect.c", "src/lua/lua_questions.c",
         "src/lua/lua_session.c", "src/lua/lua_settings.c",
-        "src/lua/lua_share.c", "src/lua/lua_survey.c",
+        "src/lua/lua_share.c", "src/lua/lua_survey.c", "src/protocol/backoff.c",
         "src/protocol/bystander.c", "src/protocol/chore.c",
         "src/protocol/contender.c", "src/protocol/departure.c",
         "src/protocol/directory.c", "src/protocol/follow.c",

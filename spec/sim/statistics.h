@@ -65,6 +65,7 @@
   X(GARBLED, "creates answered with another name")                           \
   X(INVALID, "refused: invalid")                                             \
   X(LOST_BY_LEASE, "lost: the lease was over")                               \
+  X(LOST_FOR_NOTHING, "of them though all went well since the grant")        \
   X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                       \
   X(LOST_BY_EXPIRY, "lost: expired")                                         \
   X(LOST_BY_CLOSE, "lost: closed")                                           \

@@ -23,6 +23,28 @@ TEST("does not grant by old answers after a pause: it looks again") {
   END(s);
 }
 
+TEST("does not grant by a lease that would end before it is renewed") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  passes(s, 20000);
+  while (*oldest(s)) confirms(s, oldest(s));
+  rounds_by_hand(s, true);
+  while (strcmp(oldest(s), "round") != 0) passes(s, 1);
+  passes(s, 4200);
+  rounds_by_hand(s, false); /* the silence ends */
+  deleted(s, "1");
+  CHECK(lease_of(s) > 0);
+  HEARD(a, "");
+  for (int i = 0; i < 10000 && strcmp(state_of(a), "queued") == 0; i++) {
+    if (strcmp(oldest(s), "list") == 0) shows(s, "2");
+    passes(s, 1);
+  }
+  HEARD(a, "granted");
+  passes(s, 30000);
+  HEARD(a, "");
+  END(s);
+}
+
 TEST("waits for a list once the lease stands again, whatever else happens") {
   struct stage *s = BEGIN();
   struct actor *a = WAITER(s);

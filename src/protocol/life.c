@@ -140,11 +140,12 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a lease it may be old news: look again behind a committed round. */
+/* Without a lease it may be old news: look again behind a committed round.  And by
+ * a lease that is nearly over the hold would be lost for nothing. */
 void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
-  if (wire_lease_stands(wire)) {
+  if (wire_lease_lasts(wire)) {
     grant(c);
     return;
   }

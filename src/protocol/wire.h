@@ -125,6 +125,10 @@ static inline bool wire_owns(const struct wire *wire, int64_t owner) {
 static inline bool wire_lease_stands(const struct wire *wire) {
   return wire->now < wire->lease.until;
 }
+/* Is a hold that is granted now kept, if nothing goes wrong from now on? */
+static inline bool wire_lease_lasts(const struct wire *wire) {
+  return wire_lease_stands(wire) && lease_lasts(&wire->lease, wire->now);
+}
 /* Renews the lease as soon as possible. */
 void wire_prove(struct wire *wire);
 

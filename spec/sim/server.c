@@ -339,8 +339,9 @@ static int skipped_refusal(struct world *w, const struct connection *c,
       return there ? REPLY_OK : REPLY_NO_NODE;
     case OP_CREATE:
       if (below && parent == w->profile.forbidden_path) return REPLY_NO_AUTH;
-      return !below ? REPLY_NO_NODE
-             : r->exact && there ? REPLY_NODE_EXISTS : REPLY_OK;
+      return !below              ? REPLY_NO_NODE
+             : r->exact && there ? REPLY_NODE_EXISTS
+                                 : REPLY_OK;
     case OP_MKDIR:
       return there ? REPLY_NODE_EXISTS : REPLY_OK;
     default:

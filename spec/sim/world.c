@@ -168,8 +168,8 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   foreign_reset(w);
   stranger_reset(w);
   keepers_reset(w);
-  bool few = w->faults.about_time || w->profile.slow_users ||
-             fault_is(w, FAULT_SKIP);
+  bool few =
+      w->faults.about_time || w->profile.slow_users || fault_is(w, FAULT_SKIP);
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   /* (Until it lists again nobody else would get past the straggler.) */
   if (fault_is(w, FAULT_STRAGGLE)) w->process_count = 1;

@@ -59,7 +59,7 @@ struct request {
   int with_path;
   enum op_kind refused;
   int64_t asked_at;
-  int seen; /* the newest view that its process had been told of */
+  int seen;     /* the newest view that its process had been told of */
   int alone_rc; /* the connected server refuses it by itself; 0: it does not */
 };
 

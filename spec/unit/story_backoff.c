@@ -60,7 +60,8 @@ static void check_rare(struct stage *s, struct actor *a,
   HEARD(a, "");
 }
 
-TEST("asks a server ever more rarely that never lists its node, for each kind") {
+TEST(
+    "asks a server ever more rarely that never lists its node, for each kind") {
   static const enum lock kinds[] = {MUTEX, READER, WRITER, PERMIT, MEMBER};
   for (int i = 0; i < 5; i++) {
     struct stage *s = BEGIN();
@@ -89,7 +90,8 @@ TEST("asks a server ever more rarely that makes no node in what is there") {
   END(s);
 }
 
-TEST("asks a server ever more rarely that makes no directory in what is there") {
+TEST(
+    "asks a server ever more rarely that makes no directory in what is there") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   check_rare(s, a,

@@ -679,8 +679,9 @@ TEST("is not met by a list of another that has armed nothing") {
   shows(s, "1"); /* (a server's lag) */
   HEARD(a, "");
   confirms(s, "exists /lock");
-  SENT(s, "create lock, ask about 2, list and watch, unwatch /lock,"
-          " list and watch");
+  SENT(s,
+       "create lock, ask about 2, list and watch, unwatch /lock,"
+       " list and watch");
   END(s);
 }
 

@@ -240,7 +240,7 @@ struct contender {
   struct timer timer; /* deadline, max_hold, the next poll or try to leave */
   struct backoff backoff; /* ENTERING: of creates that led nowhere ... */
   unsigned backoff_in;    /* ... in this connection */
-  struct chore chore; /* at the end of the step: is it over? */
+  struct chore chore;     /* at the end of the step: is it over? */
 
   enum contender_state state : 8;
   enum decision decision : 8;

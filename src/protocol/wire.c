@@ -62,9 +62,7 @@ static bool must_be_alone(const struct wire *w, const struct op *op) {
          suspicion_isolates(&w->suspicion, w->now, op->bytes);
 }
 
-static bool is_begun(const struct wire *w) {
-  return w->begun == w->connection;
-}
+static bool is_begun(const struct wire *w) { return w->begun == w->connection; }
 
 /* The nudge may go at any time: it is what helps a server that does not answer
  * the one that is alone, and none closes its connection at a ping.  The

@@ -79,7 +79,7 @@ struct wire {
   bool round_refused; /* one was, and none was confirmed since */
   bool proof_wanted;  /* somebody is first and the lease does not stand */
   int64_t round_sent, round_before; /* when the last two rounds were sent */
-  int64_t retry_at;   /* something could not be sent: when to try again */
+  int64_t retry_at; /* something could not be sent: when to try again */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */

@@ -59,6 +59,9 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
   if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
   if (w->seed % 9 == 4 && !f->aimed) f->classes |= FAULT_BIT(EMPTIED);
+  if (w->seed % 7 == 4) f->classes |= FAULT_BIT(REFUSE) | FAULT_BIT(FORBIDDEN);
+  if (w->seed % 7 == 5)
+    f->classes |= FAULT_BIT(SKIP) | FAULT_BIT(FORBIDDEN) | FAULT_BIT(ELECT);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);

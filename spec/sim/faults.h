@@ -57,7 +57,9 @@ struct process;
   X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
   X(EQUAL, "equal")       /* sessions whose names begin alike */              \
   X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
-  X(EMPTIED, "emptied")   /* the ensemble comes back without its data */
+  X(EMPTIED, "emptied")   /* the ensemble comes back without its data */      \
+  X(REFUSE, "refuse")     /* servers refuse writes by themselves */           \
+  X(SKIP, "skip")         /* a leader that was proposes no refused write */
 
 enum fault {
 #define X(name, text) FAULT_##name,

@@ -582,10 +582,11 @@ static void count_state(struct world *w, struct acquisition *a) {
     count(w, SAW_OWN_NODE_GONE);
 }
 
-/* Who has little data waits for nobody. */
+/* Who has little data waits for nobody, once the connection has begun. */
 static void check_alone(struct world *w, const struct session *s) {
   const struct op *waits = s->wire.alone ? s->wire.alone : s->wire.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
+  if (s->wire.begun != s->wire.connection) return;
   if (waits && waits->bytes < SUSPICION_LEAST)
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
 }
@@ -635,6 +636,10 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
   if (32 * w->profile.latency > least || is_short_at_first(w, a, least)) return;
   int64_t since = w->calm_since;
   if (l->connected_at > since) since = l->connected_at;
+  if (a->granted_at > since) {
+    count(w, SAW_LOST_FOR_NOTHING); /* (of these a few remain: lease.h) */
+    return;
+  }
   if (w->now > since + w->profile.timeout)
     violate(w, "(%d) is lost, and all goes well", number_of(w, a));
 }

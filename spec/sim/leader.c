@@ -479,8 +479,8 @@ static void execute(struct world *w, int server, int request, int session) {
     case OP_SYNC:
       server_deliver(w, server, DELIVER_SYNC, request);
       break;
-    default: /* OP_HEARTBEAT: a delete of what never exists */
-      fail(w, server, request, REPLY_NO_NODE);
+    default: /* OP_HEARTBEAT: a multi that changes nothing */
+      commit(w, DID_NOTHING, NO_NODE, NOBODY, request, server, REPLY_OK);
   }
 }
 

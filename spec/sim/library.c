@@ -413,8 +413,7 @@ static void tell(struct world *w, struct process *p, const struct request *r,
   bool round = hear_round(w, p, serial);
   session_reply(&p->session, p->now, serial, reply);
   if (reply->listing) invariants_listed(w, p, r->path, view, reply->listing);
-  if (round && (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE))
-    invariants_proved(w, p);
+  if (round && reply_proves(op, reply->rc)) invariants_proved(w, p);
 }
 
 /* What becomes of one of the two of a transaction. */

@@ -225,6 +225,12 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   note.request = request;
   note.path = r->path;
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
+  if (r->alone_rc) {
+    note.rc = r->alone_rc;
+    note.node = NO_NODE;
+    say(w, &note);
+    return;
+  }
   switch (r->op) {
     case OP_LIST:
       if (note.node == NO_NODE)
@@ -296,10 +302,66 @@ static void take_watches(struct world *w, struct connection *c) {
 static bool must_wait(const struct world *w, const struct connection *c,
                       const struct request *r) {
   if (r->ask == ASK_CLOSE) return true;
-  if (r->ask != ASK_OP) return false;
+  if (r->ask != ASK_OP || r->alone_rc) return false;
   if (r->op == OP_SYNC) return !w->zoo.servers[c->server].deposed;
-  return r->op == OP_CREATE || r->op == OP_MKDIR || r->op == OP_REMOVE ||
-         r->op == OP_HEARTBEAT;
+  return op_is_write(r->op);
+}
+
+/* A server that asks nobody.  Its answer is as good as what it has applied: it may
+ * be cut off from its leader, or be one that leads no more. */
+
+/* enableEagerACLCheck: a plain create is refused by the ACL that the server knows.
+ * It does not look into a multi, of which only a throttled server refuses the
+ * whole.  (The protocol must take neither for a proof, whatever the code.) */
+static int eager_refusal(struct world *w, const struct connection *c,
+                         const struct request *r) {
+  int parent = paths_parent(&w->paths, r->path);
+  bool plain = (r->op == OP_CREATE || r->op == OP_MKDIR) && !r->with_serial;
+  if (plain && parent == w->profile.forbidden_path &&
+      history_find(&w->zoo.history, &w->paths, parent,
+                   server_of(w, c->server)->view) != NO_NODE)
+    return REPLY_NO_AUTH;
+  if (r->op != OP_HEARTBEAT || w->calm || !random_chance(&w->random, 30))
+    return REPLY_OK;
+  static const int codes[] = {THROTTLED, REPLY_NO_AUTH, REPLY_NO_NODE};
+  return codes[random_below(&w->random, 3)];
+}
+
+/* ZOOKEEPER-3594: what a leader refuses it answers, and proposes it to nobody.
+ * That matters where it leads no more. */
+static int skipped_refusal(struct world *w, const struct connection *c,
+                           const struct request *r) {
+  struct history *h = &w->zoo.history;
+  const struct server *s = server_of(w, c->server);
+  if (!s->deposed || r->with_serial) return REPLY_OK;
+  int parent = paths_parent(&w->paths, r->path);
+  bool there = history_find(h, &w->paths, r->path, s->view) != NO_NODE;
+  bool below = history_find(h, &w->paths, parent, s->view) != NO_NODE;
+  switch (r->op) {
+    case OP_REMOVE:
+      return there ? REPLY_OK : REPLY_NO_NODE;
+    case OP_CREATE:
+      if (below && parent == w->profile.forbidden_path) return REPLY_NO_AUTH;
+      return !below              ? REPLY_NO_NODE
+             : r->exact && there ? REPLY_NODE_EXISTS
+                                 : REPLY_OK;
+    case OP_MKDIR:
+      return there ? REPLY_NODE_EXISTS : REPLY_OK;
+    default:
+      return REPLY_OK;
+  }
+}
+
+static void refuse_alone(struct world *w, struct connection *c, int request) {
+  struct request *r = &w->zoo.requests[request];
+  if (r->ask != ASK_OP || !op_is_write(r->op)) return;
+  if (fault_is(w, FAULT_REFUSE)) r->alone_rc = eager_refusal(w, c, r);
+  if (!r->alone_rc && fault_is(w, FAULT_SKIP))
+    r->alone_rc = skipped_refusal(w, c, r);
+  if (!r->alone_rc) return;
+  count(w, SAW_REFUSED_ALONE);
+  trace(w, c->client, "server %d refuses #%llu by itself: %d", c->server,
+        (unsigned long long)r->serial, r->alone_rc);
 }
 
 static void progress(struct world *w, struct connection *c) {
@@ -493,6 +555,7 @@ void server_receives(struct world *w, int request) {
     return;
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
+  refuse_alone(w, c, request);
   if (must_wait(w, c, r))
     server_forward(w, c->server, request);
   else

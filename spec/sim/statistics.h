@@ -19,6 +19,7 @@
   X(GIVEN_UP, "sessions given up by their owners")                           \
   X(EXPIRY_TOLD, "expiries told to a client")                                \
   X(SESSION_MOVED, "requests refused: session moved")                        \
+  X(REFUSED_ALONE, "requests that a server refuses by itself")               \
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
@@ -68,6 +69,7 @@
   X(GARBLED, "creates answered with another name")                           \
   X(INVALID, "refused: invalid")                                             \
   X(LOST_BY_LEASE, "lost: the lease was over")                               \
+  X(LOST_FOR_NOTHING, "of them though all went well since the grant")        \
   X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                       \
   X(LOST_BY_EXPIRY, "lost: expired")                                         \
   X(LOST_BY_CLOSE, "lost: closed")                                           \

@@ -15,14 +15,20 @@ bool believes(const struct world *w, const struct acquisition *a) {
 
 /* Where the schedule aims at a holder: beside it there are some who keep the
  * connection busy, with rounds or with reads. */
+/* One that is refused again and again, while the first user holds for long. */
+static bool is_rebuffed(const struct world *w, int user) {
+  return fault_is(w, FAULT_SKIP) && user > 0;
+}
+
 static bool is_busy(const struct world *w, int user) {
-  return w->faults.aimed && user > 0;
+  return (w->faults.aimed || fault_is(w, FAULT_SKIP)) && user > 0;
 }
 
 void users_reset(struct world *w, struct process *p) {
   int users = 1;
   if (fault_is(w, FAULT_TWIN)) users += random_below(&w->random, USERS_MAX);
   if (w->faults.aimed) users = 1 + random_below(&w->random, 3);
+  if (fault_is(w, FAULT_SKIP)) users = 2;
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
@@ -30,6 +36,7 @@ void users_reset(struct world *w, struct process *p) {
       p->users[i].left += users == 1 ? 3 + random_below(&w->random, 6) : 2;
     if (i < users && is_busy(w, i))
       p->users[i].left = 3 + random_below(&w->random, 8);
+    if (i < users && is_rebuffed(w, i)) p->users[i].left = 40;
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
@@ -269,6 +276,8 @@ static void act(struct world *w, struct process *p, int user) {
     return;
   }
   int lock = random_below(&w->random, w->profile.lock_count);
+  if (fault_is(w, FAULT_SKIP))
+    lock = is_rebuffed(w, user) ? w->profile.lock_count - 1 : 0;
   u->left--;
   if (w->profile.locks[lock].family != FAMILY_BARRIER)
     acquire(w, p, user, lock, NOBODY);

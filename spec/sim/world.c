@@ -105,6 +105,10 @@ static void draw_profile(struct world *w) {
     f->hold = messages[random_below(r, 4)] * f->latency;
     f->think = messages[random_below(r, 2)] * f->latency;
   }
+  if (fault_is(w, FAULT_SKIP)) {
+    f->active += 2 * f->timeout;
+    f->hold = 3 * f->timeout;
+  }
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
@@ -164,7 +168,8 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   foreign_reset(w);
   stranger_reset(w);
   keepers_reset(w);
-  bool few = w->faults.about_time || w->profile.slow_users;
+  bool few =
+      w->faults.about_time || w->profile.slow_users || fault_is(w, FAULT_SKIP);
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);

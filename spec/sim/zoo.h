@@ -21,6 +21,8 @@
 
 struct world;
 
+enum { THROTTLED = -127 };
+
 enum {
   SERVERS_MAX = 5,
   SESSIONS_MAX = 64, /* so that a set of them is one word */
@@ -60,7 +62,8 @@ struct request {
   bool anew;
   enum op_kind refused;
   int64_t asked_at;
-  int seen; /* the newest view that its process had been told of */
+  int seen;     /* the newest view that its process had been told of */
+  int alone_rc; /* the connected server refuses it by itself; 0: it does not */
 };
 
 /* The timeouts that servers may grant, the largest, which the clients ask

@@ -135,6 +135,8 @@ int counted(const struct stage *s, const char *counter);
 /* What was sent in this connection and neither looked at nor answered yet. */
 #define SENT(s, text) CHECK_TEXT(text, sent(s))
 const char *sent(struct stage *s);
+/* The oldest request that was not answered; "": none. */
+const char *oldest(struct stage *s);
 void rounds_by_hand(struct stage *s, bool by_hand);
 
 /* The answers, each to the oldest request. */

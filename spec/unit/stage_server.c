@@ -143,6 +143,10 @@ const char *sent(struct stage *s) {
   return s->said;
 }
 
+const char *oldest(struct stage *s) {
+  return s->oldest ? describe(s, s->oldest) : "";
+}
+
 void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
 
 /* Answering. */
@@ -160,8 +164,8 @@ bool server_owes_round(const struct stage *s) {
 }
 
 void server_answers_round(struct stage *s) {
-  static const struct reply no_node = {.rc = REPLY_NO_NODE};
-  reply_to_oldest(s, &no_node);
+  static const struct reply ok = {.rc = REPLY_OK};
+  reply_to_oldest(s, &ok);
 }
 
 void server_is_gone(struct stage *s) {
@@ -421,16 +425,12 @@ static void confirm_get(struct stage *s) {
 }
 
 static void confirm(struct stage *s) {
-  static const struct reply ok = {.rc = REPLY_OK},
-                            no_node = {.rc = REPLY_NO_NODE};
+  static const struct reply ok = {.rc = REPLY_OK};
   switch (s->oldest->kind) {
     case OP_GET:
     case OP_EXISTS:
     case OP_PING:
       confirm_get(s);
-      break;
-    case OP_HEARTBEAT:
-      answer(s, &no_node);
       break;
     case OP_READ: {
       const struct reply reply = {.size = s->others ? 1 : 0};

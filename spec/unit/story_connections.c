@@ -10,8 +10,9 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   disconnects(s);
   rounds_by_hand(s, true);
   connects(s);
-  SENT(s, "round, list");
+  SENT(s, "round");
   confirms(s, "round");
+  SENT(s, "list");
   HEARD(a, "");
   deleted(s, "1"); /* missed events come in any order */
   HEARD(a, "");
@@ -19,6 +20,41 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   HEARD(a, ""); /* is it the node that we have made? */
   confirms(s, "get 2");
   HEARD(a, "granted");
+  END(s);
+}
+
+TEST("asks for nothing in a reconnection until a quorum has answered in it") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  disconnects(s);
+  rounds_by_hand(s, true);
+  connects(s);
+  for (int i = 0; i < 3; i++) {
+    SENT(s, "round");
+    answers(s, "round", i % 2 ? REPLY_NO_AUTH : THROTTLED);
+    SENT(s, "");
+    CHECK_TEXT("queued", state_of(a));
+    for (int j = 0; j < 100 && !*oldest(s); j++) passes(s, 10);
+  }
+  confirms(s, "round");
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("sends what comes while a reconnection begins behind its round") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  reconnects(s);
+  struct actor *a = ACQUIRE(s);
+  SENT(s, "round");
+  struct actor *b = ACQUIRE(s, .path = "/other");
+  SENT(s, "");
+  confirms(s, "round");
+  SENT(s, "create lock, list, create lock, list");
+  cancel(a);
+  cancel(b);
   END(s);
 }
 

@@ -268,7 +268,9 @@ TEST("proves again where its first list was lost, or could not be sent") {
   struct actor *d = DEPART(a);
   answers_round(s);
   reconnects(s);
-  SENT(s, "round, get 2, round, list all of /lock");
+  SENT(s, "round");
+  answers_round(s);
+  SENT(s, "get 2, round, list all of /lock");
   disconnects(s);
   HEARD(d, "");
   cancel(d);

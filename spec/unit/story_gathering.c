@@ -285,7 +285,7 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
       confirms(s, "get 2");
       HEARD(a, "granted");
     } else {
-      SENT(s, "create member, exists /lock/ready, list");
+      SENT(s, "create member, exists /lock/ready, ask about 2, list");
     }
     END(s);
   }
@@ -479,7 +479,7 @@ TEST("begins again where a list does not show its node any more") {
   reconnects(s);
   shows(s, "1m");
   HEARD(a, "");
-  SENT(s, "create member, exists /lock/ready, list");
+  SENT(s, "create member, exists /lock/ready, ask about 2, list");
   END(s);
 }
 
@@ -492,6 +492,7 @@ TEST("begins again where its directory is gone when it makes `ready`") {
   answers(s, "list", REPLY_NO_NODE);
   confirms(s, "unwatch 2, unwatch /lock/ready");
   answers(s, "create member", REPLY_NO_NODE);
+  answers(s, "ask about 2", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   HEARD(a, "");
   END(s);

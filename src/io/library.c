@@ -11,6 +11,7 @@
 #include "library_backend.h"
 #include "library_codes.h"
 #include "library_handle.h"
+#include "library_heartbeat.h"
 #include "library_requests.h"
 
 /* No session lives for less. */
@@ -128,6 +129,7 @@ struct library *library_new(const struct settings *settings,
     return NULL;
   }
   answers_init(&l->answers);
+  heartbeat_init(l);
   inbox_init(&l->inbox, backend_has_threads() ? wakeup : NULL);
   return l;
 }

@@ -20,6 +20,8 @@
 
 /* The parts of a rehearsal (library_rehearsal.h). */
 enum { REHEARSED = 5 };
+/* And those of a heartbeat (library_heartbeat.h). */
+enum { BEATS = 2 };
 
 /* Memory that the library writes to while a request is under way: the head of an
  * allocated block.  It is not given back by who asks: where the library says that
@@ -54,7 +56,7 @@ struct library {
   struct slate *slates; /* (i) */
 
   /* The library's while one is under way: what has come of its parts. */
-  zoo_op_result_t rehearsed[REHEARSED];
+  zoo_op_result_t rehearsed[REHEARSED], beaten[BEATS];
 
   struct inbox inbox;      /* (marks of its own) */
   struct backend *backend; /* (c) (marks of its own) */

@@ -8,6 +8,7 @@
 #include "library_backend.h"
 #include "library_condition.h"
 #include "library_exchange.h"
+#include "library_heartbeat.h"
 #include "library_pair.h"
 #include "library_rehearsal.h"
 #include "protocol/name.h"
@@ -206,8 +207,10 @@ bool requests_submit(struct library *l, const struct op *op,
     case OP_PING:
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
       break;
-    case OP_REMOVE:
     case OP_HEARTBEAT:
+      rc = heartbeat_submit(l, op);
+      break;
+    case OP_REMOVE:
       rc = op->beside ? pair_submit(l, op)
                       : zoo_adelete(zh, op->path, -1, on_void, data);
       break;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "wipe.h"
 
 #ifndef MSG_MORE
 #define MSG_MORE 0
@@ -23,6 +24,8 @@ void stream_reset(struct stream *s) {
   s->problem = 0;
   s->is_empty = false;
   s->in_at = s->in_end = s->out_end = 0;
+  wipe(s->in, sizeof s->in);
+  wipe(s->out, sizeof s->out);
 }
 
 static struct stream *stream_of(int fd) {
@@ -39,10 +42,18 @@ void stream_bind(int fd) {
 
 bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
 
-/* Nothing more of it will be sent. */
+/* The first `size` bytes of what waits are sent, or never will be.  They may be
+ * a credential. */
+static void let_go(struct stream *s, size_t size) {
+  size_t left = s->out_end - size;
+  if (size > 0) memmove(s->out, s->out + size, left);
+  wipe(s->out + left, size);
+  s->out_end = left;
+}
+
 static void fail(struct stream *s, int problem) {
   s->problem = problem;
-  s->out_end = 0;
+  let_go(s, s->out_end);
 }
 
 static void push(struct stream *s, int more) {
@@ -59,8 +70,7 @@ static void push(struct stream *s, int more) {
       return;
     }
   }
-  s->out_end -= at;
-  if (at > 0) memmove(s->out, s->out + at, s->out_end);
+  let_go(s, at);
 }
 
 void stream_flush(struct stream *s) { push(s, 0); }

@@ -9,6 +9,7 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
+#include "backoff.h"
 #include "directory.h"
 #include "doubts.h"
 #include "hindrance.h"
@@ -241,7 +242,9 @@ struct contender {
   void *owner;        /* ... and what that one wants kept */
   struct contender_options options;
   struct timer timer; /* deadline, max_hold, the next poll or try to leave */
-  struct chore chore; /* at the end of the step: is it over? */
+  struct backoff backoff; /* ENTERING: of creates that led nowhere ... */
+  unsigned backoff_in;    /* ... in this connection */
+  struct chore chore;     /* at the end of the step: is it over? */
 
   enum contender_state state : 8;
   enum decision decision : 8;

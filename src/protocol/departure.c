@@ -219,7 +219,7 @@ static void listed(struct departure *d, const struct listing *listing) {
 
 static void on_proof(struct op *op, const struct reply *reply) {
   struct departure *d = op->owner;
-  d->proved = reply_is_committed(reply->rc);
+  d->proved = reply_proves(op->kind, reply->rc);
   if (d->state == DEPARTURE_OVER) chore_add(&wire_of(d)->step, &d->end);
 }
 
@@ -264,7 +264,7 @@ void departure_begin(struct departures *all, struct departure *d) {
   d->proof = (struct op){.kind = OP_HEARTBEAT,
                          .handler = on_proof,
                          .owner = d,
-                         .path = wire_of(d)->heartbeat_path};
+                         .path = wire_of(d)->heartbeat.path};
   timer_init(&d->deadline.timer);
   d->deadline.due = too_late;
   d->next = all->first;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "strays.h"
 
 #define CANNOT_LIST "cannot list"
@@ -251,6 +252,10 @@ static bool must_rehearse(const struct wire *wire) {
 
 static void send_mkdir(struct directory *d, struct errands *e) {
   if (e->mkdir.in_flight) return;
+  if (backoff_lasts(&d->backoff, d->wire->now)) {
+    wire_retry(d->wire);
+    return;
+  }
   e->mkdir.kind = must_rehearse(d->wire) ? OP_REHEARSE : OP_MKDIR;
   memcpy(e->mkdir_path, directory_path(d), d->mkdir_length);
   e->mkdir_path[d->mkdir_length] = '\0';
@@ -261,9 +266,18 @@ static void send_mkdir(struct directory *d, struct errands *e) {
   wire_submit(d->wire, &e->mkdir);
 }
 
-static void part_is_there(struct directory *d) {
+/* A server may say forever that the parent is there, and of the child that the
+ * parent is not. */
+static void rest(struct directory *d) {
+  const char *base = d->wire->base.text;
+  backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
+                 hash_text(HASH_BEGIN, base, strlen(base)));
+}
+
+static void part_is_there(struct directory *d, int rc) {
   if (d->mkdir_length < directory_length(d)) {
     d->mkdir_length = child_length(d, d->mkdir_length);
+    if (rc == REPLY_NODE_EXISTS) rest(d);
     return;
   }
   d->missing = false;
@@ -289,7 +303,7 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
   if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
     d->wire->rehearsed_in = d->wire->connection;
   } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
-    part_is_there(d);
+    part_is_there(d, rc);
   } else if (!try_otherwise(d, op, rc)) {
     wire_trouble(d->wire, CANNOT_CREATE, op->path, rc);
     d->missing = false;

@@ -5,6 +5,7 @@
 #ifndef ZKLOCK_DIRECTORY_H
 #define ZKLOCK_DIRECTORY_H
 
+#include "backoff.h"
 #include "bystander.h"
 
 #pragma GCC visibility push(hidden)
@@ -66,7 +67,8 @@ struct directory {
   bool missing;
   enum renewal renewal;
   int64_t renewal_begun;
-  size_t mkdir_length; /* how much of its path is to be made */
+  size_t mkdir_length;    /* how much of its path is to be made */
+  struct backoff backoff; /* of what is said to be there, and is not */
 };
 
 /* `path`: chroot included, alive as long as the directory; `flush`: of the owner,

@@ -64,6 +64,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hash.h"
+
 #define CANNOT_CREATE "cannot create a node"
 
 static op_handler on_answer;
@@ -140,11 +142,12 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a lease it may be old news: look again behind a committed round. */
+/* Without a lease it may be old news: look again behind a committed round.  And by
+ * a lease that is nearly over the hold would be lost for nothing. */
 void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
-  if (wire_lease_stands(wire)) {
+  if (wire_lease_lasts(wire)) {
     grant(c);
     return;
   }
@@ -192,8 +195,23 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
+/* A server may never show what it has made, or may refuse each create for a reason
+ * that is none: the next create waits. */
+static void rest(struct contender *c) {
+  struct contenders *all = c->queue->all;
+  int64_t now = all->wire->now, due = c->options.deadline;
+  if (c->backoff_in != all->wire->connection) backoff_end(&c->backoff);
+  c->backoff_in = all->wire->connection;
+  uint64_t jitter = hash_text(HASH_BEGIN, c->node.name, strlen(c->node.name));
+  backoff_repeat(&c->backoff, now, all->wire->lease.timeout / 4, jitter);
+  if (!backoff_lasts(&c->backoff, now)) return;
+  if (c->backoff.until < due) due = c->backoff.until;
+  timer_set(&all->timers, &c->timer, due);
+}
+
 void life_enter(struct contender *c) {
   contender_check(c);
+  if (c->node.id > 0) rest(c); /* it had a node, and begins again */
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   life_drive(c);
@@ -202,6 +220,7 @@ void life_enter(struct contender *c) {
 /* (What stays behind, if anything does, is a stray from now on, and may be ahead:
  * a list must show it.) */
 void life_start_over(struct contender *c) {
+  rest(c);
   contender_unwatch(c);
   tail_forget(c->queue->tail);
   if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
@@ -213,6 +232,16 @@ void life_start_over(struct contender *c) {
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   life_drive(c);
+}
+
+/* (A list will not show it: what was made is deleted by the name that a server has
+ * told, if it is there and ours.) */
+void life_miss_node(struct contender *c) {
+  char name[NAME_MAX_OWN];
+  bool told = contender_has_node(c);
+  snprintf(name, sizeof name, "%s", c->node.name);
+  life_start_over(c);
+  if (told) directory_remove_stray(&c->queue->directory, name);
 }
 
 void life_refute(struct contender *c) {
@@ -227,6 +256,7 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   if (rc == REPLY_NO_NODE) {
+    rest(c);
     directory_make(&c->queue->directory);
     return;
   }
@@ -244,7 +274,7 @@ static bool must_come_later(struct contender *c) {
 
 static void try_create(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (c->op.in_flight) return;
+  if (c->op.in_flight || backoff_lasts(&c->backoff, wire->now)) return;
   if (c->queue->directory.missing) {
     directory_wake(&c->queue->directory);
     return;

@@ -39,29 +39,6 @@ bool data_is_revoked(const char *data, size_t size) {
   return data_own_size(data, size) < size;
 }
 
-static void put_hex(char *out, uint64_t value, int digits) {
-  for (int i = digits; i-- > 0; value >>= 4)
-    out[i] = "0123456789abcdef"[value & 15];
-}
-
-void name_of_nothing(char out[NAME_OF_NOTHING],
-                     const unsigned char random[16]) {
-  static const int parts[] = {4, 2, 2, 2}; /* bytes */
-  unsigned char bytes[10];
-  memcpy(bytes, random, 8);
-  bytes[6] = (unsigned char)(0x40u | (random[6] & 15u));
-  bytes[8] = (unsigned char)(0x80u | (random[8] & 3u) << 4 | (random[9] & 15u));
-  bytes[9] = random[10];
-  const unsigned char *from = bytes;
-  char *to = out;
-  for (const char *c = "_c_"; *c; c++) *to++ = *c;
-  for (int i = 0; i < 4; i++) {
-    for (int j = 0; j < parts[i]; j++, to += 2) put_hex(to, *from++, 2);
-    *to++ = '-';
-  }
-  *to = '\0';
-}
-
 /* Returns how many letters: `least` at the least. */
 static size_t put_letters(char *out, uint64_t value, size_t least) {
   size_t count = 1;

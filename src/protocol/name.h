@@ -104,11 +104,6 @@ size_t data_own_size(const char *data, size_t size);
 /* (The last five of the random bytes.) */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* A name that nobody ever makes, for a delete that must find nothing: `_c_` and
- * the beginning of a uuid, of the first eleven of the random bytes. */
-enum { NAME_OF_NOTHING = 28 };
-void name_of_nothing(char out[NAME_OF_NOTHING], const unsigned char random[16]);
-
 /* Writes `<base><id>-lock-`, or what `role` is spelled like, for the node
  * numbered `id`. */
 void name_format(char *out, size_t size, const struct name_base *base,

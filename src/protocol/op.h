@@ -31,7 +31,7 @@ enum op_kind {
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
   OP_WRITE,     /* setData, if the version is still `version`; -1: any */
-  OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
+  OP_HEARTBEAT, /* multi of checks: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
   OP_UNWATCH,   /* removes this session's watches of a node: data, or if
                    `watch` children */
@@ -79,11 +79,16 @@ static inline bool reply_is_unknown(int rc) {
          rc == REPLY_SESSION_MOVED;
 }
 
-/* It is a transaction that a quorum has committed, if it was a write: a refusal
- * is one, too, if it is one of these. */
-static inline bool reply_is_committed(int rc) {
-  return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
-         rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
+/* Requests whose success a server tells after a quorum has committed them. */
+static inline bool op_is_write(enum op_kind kind) {
+  return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
+         kind == OP_HEARTBEAT;
+}
+
+/* Only a quorum can have given this answer: lease.h has the list, and why no
+ * refusal is in it. */
+static inline bool reply_proves(enum op_kind kind, int rc) {
+  return op_is_write(kind) && rc == REPLY_OK;
 }
 
 /* We may not do this, whoever waits for whom. */

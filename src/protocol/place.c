@@ -235,7 +235,7 @@ void place_find(struct contender *c, const struct listing *listing,
   else if (own)
     found(c, listing, own);
   else
-    life_start_over(c);
+    life_miss_node(c);
 }
 
 void place_listed(struct contender *c, const struct listing *listing) {

@@ -104,7 +104,7 @@ static void proved(void *self) {
   struct session *s = self;
   s->expiries_in_row = 0;
   hear_again(s);
-  if (!s->wire.proof_wanted || !wire_lease_stands(&s->wire)) return;
+  if (!s->wire.proof_wanted || !wire_lease_lasts(&s->wire)) return;
   s->wire.proof_wanted = false;
   queues_each_contender(&s->queues, life_proved);
 }

@@ -130,6 +130,7 @@ static void tell_of_nobody(const struct contender *c,
 /* (If it is ours, of an acquisition that is over, its create came late, or an
  * operator has deleted the node beside it: a list tells, and both are deleted.) */
 static void other_seen(struct contender *c, const struct reply *reply) {
+  backoff_end(&c->backoff);
   tell_of_nobody(c, reply);
   if (reply->owner != contender_wire(c)->session) return;
   c->queue->beside_in_doubt = true;

@@ -90,7 +90,7 @@ static void look_later(struct vigil *v) {
 /* (What is read behind one that was not committed is not heard.) */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct vigils *vigils = op->owner;
-  if (reply_is_committed(reply->rc)) {
+  if (reply_proves(op->kind, reply->rc)) {
     chore_add(&wire_of(vigils)->batch, &vigils->flush);
     return;
   }
@@ -256,7 +256,7 @@ void vigils_init(struct vigils *vigils, struct contenders *all) {
   vigils->proof = (struct op){.kind = OP_HEARTBEAT,
                               .handler = on_proof,
                               .owner = vigils,
-                              .path = all->wire->heartbeat_path};
+                              .path = all->wire->heartbeat.path};
 }
 
 void deadline_set(struct vigils *vigils, struct deadline *deadline,

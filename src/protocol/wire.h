@@ -65,7 +65,7 @@ struct wire {
   int64_t now;
   bool connected;
   unsigned connection;   /* counts connections; 0: none yet */
-  unsigned begun;        /* the last in which anything was asked */
+  unsigned begun;        /* the last that has begun: with a round */
   int64_t session;       /* ZooKeeper's session id; 0: none */
   int64_t former;        /* the one before it, which is over, or ours to end */
   int64_t timeout;       /* as negotiated last; the lease has its own */
@@ -75,11 +75,11 @@ struct wire {
 
   struct lease lease;
   struct op heartbeat, nudge;
-  char heartbeat_path[1100]; /* never exists */
   bool round_in_flight;
+  bool round_refused; /* one was, and none was confirmed since */
   bool proof_wanted;  /* somebody is first and the lease does not stand */
-  int64_t round_sent; /* when the last round was sent */
-  int64_t retry_at;   /* something could not be sent: when to try again */
+  int64_t round_sent, round_before; /* when the last two rounds were sent */
+  int64_t retry_at; /* something could not be sent: when to try again */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
@@ -124,6 +124,10 @@ static inline bool wire_owns(const struct wire *wire, int64_t owner) {
 
 static inline bool wire_lease_stands(const struct wire *wire) {
   return wire->now < wire->lease.until;
+}
+/* Is a hold that is granted now kept, if nothing goes wrong from now on? */
+static inline bool wire_lease_lasts(const struct wire *wire) {
+  return wire_lease_stands(wire) && lease_lasts(&wire->lease, wire->now);
 }
 /* Renews the lease as soon as possible. */
 void wire_prove(struct wire *wire);

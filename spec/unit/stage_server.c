@@ -125,6 +125,8 @@ const char *sent(struct stage *s) {
   return s->said;
 }
 
+bool is_asked(const struct stage *s) { return s->oldest; }
+
 void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
 
 /* Answering. */

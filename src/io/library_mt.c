@@ -247,6 +247,7 @@ void backend_close(struct library *l) {
 }
 
 static void end(struct library *l, enum library_end how) {
+  how = handle_end(l, how);
   handle_tell_lost(l);
   backend_close(l);
   l->listener.over(l->listener.self, how);
@@ -306,6 +307,7 @@ static void look_at_probe(struct library *l) {
   int code;
   bool late;
   if (!take_answer(l, &code, &late)) return;
+  l->stranger |= code_wants_auth(code);
   if (!late) {
     if (!code_is_answer(code)) attempt_failed(l);
   } else if (code_is_answer(code)) {

@@ -61,10 +61,15 @@ static bool is_complete(const struct contender *c) {
          contender_sees(c) && c->view.ahead == 0;
 }
 
+static struct backoff *making(struct queue *queue) {
+  return &queue->directory.making;
+}
+
 static void open_for(struct contender *c) {
   struct wire *wire = contender_wire(c);
   struct opening *o = opening_of(c->queue);
-  if (!o || o->make.in_flight) return;
+  if (!o || o->make.in_flight || wire_holds_back(wire, making(c->queue)))
+    return;
   if (seen(c) && !o->remove.in_flight && !wire_submit(wire, &o->remove)) return;
   wire_submit(wire, &o->make);
 }
@@ -73,9 +78,10 @@ static void open_for(struct contender *c) {
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
+  if (reply_is_transient(rc)) wire_back_off(d->wire, making(queue), rc);
   for (struct contender *c = queue->first; c; c = c->next)
     if (is_complete(c) && !c->node.let_in)
-      life_deny(c, what, directory_length(d), rc);
+      life_fail(c, what, directory_length(d), rc);
 }
 
 static void on_removed(struct op *op, const struct reply *reply) {

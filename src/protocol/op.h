@@ -53,6 +53,9 @@ enum reply_code {
   REPLY_AUTH_FAILED = -115,
   REPLY_SESSION_MOVED = -118,
   REPLY_NO_WATCH = -121,
+  REPLY_AUTH_REQUIRED = -124,
+  REPLY_QUOTA_EXCEEDED = -125,
+  REPLY_THROTTLED = -127,
   /* Ours: never a server's reply, but a reason for a refusal. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
@@ -85,10 +88,22 @@ static inline bool reply_is_committed(int rc) {
          rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
 }
 
-/* We may not do this, whoever waits for whom. */
+/* Not now: a server has done nothing, and the same request may succeed later.  A
+ * throttled request never reached the request processors; a quota has room again
+ * when other nodes go. */
+static inline bool reply_is_transient(int rc) {
+  return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
+}
+
+/* An ACL refuses. */
 static inline bool reply_is_denied(int rc) {
-  return rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED ||
-         rc == REPLY_INVALID_ACL;
+  return rc == REPLY_NO_AUTH || rc == REASON_ACL;
+}
+
+/* Credentials are refused, or wanted: it is a matter of the whole session. */
+static inline bool reply_is_unauthenticated(int rc) {
+  return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
+         rc == REASON_CREDENTIALS;
 }
 
 struct reply {

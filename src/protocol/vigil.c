@@ -91,12 +91,13 @@ static void look_later(struct vigil *v) {
 static void on_proof(struct op *op, const struct reply *reply) {
   struct vigils *vigils = op->owner;
   if (reply_is_committed(reply->rc)) {
+    backoff_end(&vigils->proving);
     chore_add(&wire_of(vigils)->batch, &vigils->flush);
     return;
   }
   if (reply_is_unknown(reply->rc)) return; /* each connection asks anew */
   for (struct vigil *v = vigils->first; v; v = v->next) v->looks |= v->proves;
-  wire_retry(wire_of(vigils));
+  wire_back_off(wire_of(vigils), &vigils->proving, reply->rc);
 }
 
 /* One proof is good for all who come in a batch; who comes while one is under way
@@ -106,6 +107,7 @@ static bool prove(struct vigils *vigils) {
   for (struct vigil *v = vigils->first; v; v = v->next)
     wanted |= v->looks && v->proves;
   return wanted && !vigils->proof.in_flight &&
+         !wire_holds_back(wire_of(vigils), &vigils->proving) &&
          wire_submit(wire_of(vigils), &vigils->proof);
 }
 

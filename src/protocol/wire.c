@@ -11,6 +11,8 @@
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define YOUNG_MAX (1000 * MILLISECOND)
+#define BACKOFF_FIRST (100 * MILLISECOND)
+#define BACKOFF_MAX (2000 * MILLISECOND)
 
 /* Every server reads a create of this size with a delete beside it. */
 enum { JOINS_MAX = 1000 };
@@ -42,6 +44,7 @@ void wire_init(struct wire *w, const struct transport *transport,
   w->owner = *owner;
   w->chroot_length = strlen(chroot);
   name_base_init(&w->base, random);
+  memcpy(&w->jitter, random + 8, sizeof w->jitter);
   chores_init(&w->step);
   chores_init(&w->batch);
   w->flight_end = &w->flight;
@@ -192,13 +195,47 @@ bool wire_submit(struct wire *w, struct op *op) {
   return true;
 }
 
+/* Backoff. */
+
+static void resume_by(struct wire *w, int64_t at) {
+  if (at < w->resume_at) w->resume_at = at;
+}
+
+int64_t wire_jitter(struct wire *w, int64_t pause) {
+  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
+  return pause / 2 + (int64_t)((w->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+}
+
+static bool is_paused(const struct wire *w, const struct backoff *b) {
+  return b->connection == w->connection && w->now < b->until;
+}
+
+/* (Of what was sent together each is refused: that is one refusal.) */
+void wire_back_off(struct wire *w, struct backoff *b, int rc) {
+  b->rc = rc;
+  if (!is_paused(w, b)) {
+    int64_t pause = BACKOFF_FIRST << (b->times < 5 ? b->times : 5);
+    b->times++;
+    b->connection = w->connection;
+    b->until =
+        w->now + wire_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);
+  }
+  resume_by(w, b->until);
+}
+
+bool wire_holds_back(struct wire *w, const struct backoff *b) {
+  if (!is_paused(w, b)) return false;
+  resume_by(w, b->until);
+  return true;
+}
+
 /* Suspicion. */
 
 bool wire_defers(struct wire *w, const struct op *create) {
   if (w->now >= w->trusted_at ||
       !suspicion_defers(&w->suspicion, w->now, op_bytes(create)))
     return false;
-  w->resume_at = w->trusted_at;
+  resume_by(w, w->trusted_at);
   return true;
 }
 

@@ -51,6 +51,16 @@ struct wire_owner {
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
 
+/* After a server has said *not now* (reply_is_transient): what it refused is asked
+ * for again after a pause, which grows with each refusal in a row.  In another
+ * connection, perhaps to another server, it is asked for at once. */
+struct backoff {
+  int64_t until;
+  unsigned connection; /* in which the pause was made */
+  int times;           /* refusals in a row, a pause apart */
+  int rc;              /* the last of them; 0: none */
+};
+
 /* How soon a session needs its next proof. */
 enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
 
@@ -88,8 +98,9 @@ struct wire {
   struct op *lingers;              /* waits for another to join it; or NULL */
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
-  int64_t resume_at;  /* the same while a create waits for it; or NEVER */
+  int64_t resume_at;  /* something is held back until then; or NEVER */
   int64_t look_at;    /* a watch is to be asked for anew (watch.h); or NEVER */
+  uint64_t jitter;    /* state of a small generator */
 };
 
 void wire_init(struct wire *wire, const struct transport *transport,
@@ -103,6 +114,16 @@ bool wire_submit(struct wire *wire, struct op *op);
 void wire_retry(struct wire *wire);
 void wire_trouble(struct wire *wire, const char *message, const char *path,
                   int rc);
+
+/* Half of the pause, and a random part of the other half. */
+int64_t wire_jitter(struct wire *wire, int64_t pause);
+/* A server has refused for now, because of `rc`; or it has not. */
+void wire_back_off(struct wire *wire, struct backoff *backoff, int rc);
+static inline void backoff_end(struct backoff *backoff) {
+  *backoff = (struct backoff){0};
+}
+/* True: the pause is not over, and wire_is_to_resume will say when it is. */
+bool wire_holds_back(struct wire *wire, const struct backoff *backoff);
 
 /* Nobody has joined the one that waits for that: it goes by itself. */
 void wire_flush(struct wire *wire);

@@ -58,6 +58,10 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
   if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
   if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
+  if (w->seed % 7 < 2) f->classes |= FAULT_BIT(THROTTLE);
+  if (w->seed % 11 < 2) f->classes |= FAULT_BIT(QUOTA);
+  if (w->seed % 13 < 2) f->classes |= FAULT_BIT(DENIAL);
+  if (w->seed % 17 < 3) f->classes |= FAULT_BIT(REFUSAL);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);

@@ -56,7 +56,11 @@ struct process;
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
   X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
   X(EQUAL, "equal")       /* sessions whose names begin alike */              \
-  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */
+  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
+  X(THROTTLE, "throttle") /* servers throttle requests of any kind */         \
+  X(QUOTA, "quota")       /* directories take only so many contenders */      \
+  X(DENIAL, "denial")     /* deletes that an ACL forbids for a while */       \
+  X(REFUSAL, "refusal")   /* credentials that are refused for a while */
 
 enum fault {
 #define X(name, text) FAULT_##name,
@@ -66,6 +70,9 @@ enum fault {
 #undef X
       FAULTS
 };
+
+/* The longest pause of whoever is told *not now*. */
+#define PAUSE_MAX (2000 * MILLISECOND)
 
 #define FAULT_BIT(name) (UINT64_C(1) << FAULT_##name)
 

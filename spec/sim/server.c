@@ -221,6 +221,11 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   struct path_set *unwatched;
   note.request = request;
   note.path = r->path;
+  if (r->throttled) {
+    note.rc = REPLY_THROTTLED;
+    say(w, &note);
+    return;
+  }
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
   switch (r->op) {
     case OP_LIST:
@@ -293,7 +298,7 @@ static void take_watches(struct world *w, struct connection *c) {
 static bool must_wait(const struct world *w, const struct connection *c,
                       const struct request *r) {
   if (r->ask == ASK_CLOSE) return true;
-  if (r->ask != ASK_OP) return false;
+  if (r->ask != ASK_OP || r->throttled) return false;
   if (r->op == OP_SYNC) return !w->zoo.servers[c->server].deposed;
   return r->op == OP_CREATE || r->op == OP_MKDIR || r->op == OP_REMOVE ||
          r->op == OP_HEARTBEAT;
@@ -421,10 +426,23 @@ static bool straggles(struct world *w, const struct connection *c,
          !is_too_large(w, c, r) && random_chance(&w->random, 50);
 }
 
+/* RequestThrottler: what has waited for too long goes through all processors, and
+ * none does anything with it.  So answers keep their order.  (The library's pings,
+ * and the end of a session, are spared.) */
+static bool is_throttled(struct world *w, struct server *s,
+                         const struct request *r) {
+  if (!fault_is(w, FAULT_THROTTLE) || w->calm || w->ends_at != NEVER ||
+      r->ask != ASK_OP)
+    return false;
+  if (w->now >= s->busy_until && random_chance(&w->random, 4))
+    s->busy_until = fault_while(w);
+  return random_chance(&w->random, w->now < s->busy_until ? 80 : 3);
+}
+
 void server_receives(struct world *w, int request) {
   struct connection *c = connection_of(w, request);
   struct server *s = server_of(w, c->server);
-  const struct request *r = &w->zoo.requests[request];
+  struct request *r = &w->zoo.requests[request];
   if (w->now < s->stopped_until) {
     agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
     return;
@@ -447,6 +465,8 @@ void server_receives(struct world *w, int request) {
     return;
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
+  r->throttled = is_throttled(w, s, r);
+  if (r->throttled) count(w, SAW_THROTTLED);
   if (must_wait(w, c, r))
     server_forward(w, c->server, request);
   else

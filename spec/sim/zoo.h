@@ -56,6 +56,7 @@ struct request {
   uint64_t with_serial; /* 0: alone */
   int with_path;
   enum op_kind refused;
+  bool throttled; /* the server does nothing, and says so */
   int64_t asked_at;
   int seen; /* the newest view that its process had been told of */
 };
@@ -152,6 +153,7 @@ struct server {
   int view;              /* so many transactions are applied */
   int64_t cut_until;     /* off from the leader */
   int64_t stopped_until; /* the whole process */
+  int64_t busy_until;    /* it throttles */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
   int64_t pings_at;      /* an observer: its master's next */

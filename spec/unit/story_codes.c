@@ -450,3 +450,21 @@ TEST("tells all who wait that the servers want credentials, and which code") {
   CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(b));
   END(s);
 }
+
+TEST("trusts nothing that it reads behind a round that was not committed") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  rounds_by_hand(s, true);
+  reconnects(s);
+  SENT(s, "round, list");
+  answers(s, "round", THROTTLED);
+  shows(s, "2"); /* as an old leader may show it */
+  HEARD(a, "");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  SENT(s, "round, list");
+  answers_round(s);
+  shows(s, "1 2");
+  HEARD(a, "");
+  SENT(s, "get 2, get 1");
+  END(s);
+}

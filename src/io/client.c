@@ -267,7 +267,13 @@ static void on_connected(void *self, const struct identity *identity,
   int known = address ? addresses_find(&client->addresses, address) : -1;
   if (known >= 0) client->address = known;
   if (new) client->granted_by = client->address;
-  if (client->settings->credential_count == 0) connected(client);
+  if (client->settings->credential_count == 0) {
+    connected(client);
+    return;
+  }
+  session_greeted(client->session, clock_now(), timeout,
+                  library_began(client->library));
+  client->listener.attempting(client->listener.self); /* the lease is shorter */
 }
 
 static void on_accepted(void *self) {

@@ -36,6 +36,8 @@ const char *reason_words(int rc) {
       return "there is no node above it";
     case REASON_OWNED:
       return "a session owns that node, which goes with it";
+    case REPLY_UNPROVED:
+      return "the server has committed nothing since it has this connection";
     default:
       return code_words(rc);
   }

@@ -211,7 +211,9 @@ static void on_list(struct op *op, const struct reply *reply) {
     unwatch(d); /* nobody waits any more? */
   }
   if (reply_is_unknown(rc)) return;
-  if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+  if (rc == REPLY_UNPROVED && op->watch)
+    d->children_left_in = d->wire->connection;
+  if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNPROVED)
     wire_trouble(d->wire, CANNOT_LIST, directory_path(d), rc);
   if (reply->listing) bystanders_mark(&d->bystanders, reply->listing);
   if (rc == REPLY_OK || rc == REPLY_NO_NODE) {

@@ -72,6 +72,8 @@ enum reply_code {
   /* The other one of the two that are one transaction was refused, and so
    * neither was done. */
   REPLY_UNDONE = -1011,
+  /* What was read may be older than what we know (wire.c). */
+  REPLY_UNPROVED = -1014,
 };
 
 /* The request may have been applied, or not, or may be yet.  The connection is
@@ -92,7 +94,8 @@ static inline bool reply_is_committed(int rc) {
  * throttled request never reached the request processors; a quota has room again
  * when other nodes go. */
 static inline bool reply_is_transient(int rc) {
-  return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
+  return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED ||
+         rc == REPLY_UNPROVED;
 }
 
 /* An ACL refuses. */

@@ -273,6 +273,14 @@ void session_attempting(struct session *s, int64_t now, int64_t started) {
   end(s);
 }
 
+void session_greeted(struct session *s, int64_t now, int64_t timeout,
+                     int64_t started) {
+  if (s->state == SESSION_CLOSED) return;
+  begin(s, now);
+  lease_connected(&s->wire.lease, started, timeout);
+  end(s);
+}
+
 /* (What the calls in it end with is heard before anybody is driven.) */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {

@@ -112,6 +112,10 @@ void session_attempting(struct session *s, int64_t now, int64_t started);
  * connection, and after whatever was answered in the last one was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
+/* A server has accepted the connection, and granted `timeout`; but perhaps not our
+ * credentials, and then this is all that is heard of it. */
+void session_greeted(struct session *s, int64_t now, int64_t timeout,
+                     int64_t started);
 void session_disconnected(struct session *s, int64_t now);
 /* The ensemble does not accept our credentials: until session_connected
  * waiters and newcomers are told so. */

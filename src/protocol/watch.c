@@ -260,9 +260,22 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
+/* A server arms a watch by `exists` whoever asks; but those that are not open to
+ * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
+ * node's ACL when they are to tell, and tell nobody who may not read it.
+ * The watch is gone then, and we would wait for ever.  So what is watched in this
+ * way is asked for again and again.  What was missed in a disconnection all
+ * servers tell. */
+static bool may_be_silent(const struct watch *w) {
+  return w->unreadable || w->awaited;
+}
+
+/* (The server may have it, or the client library.) */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
   wire_back_off(w->of->wire, &w->of->backoff, rc);
+  if (rc == REPLY_UNPROVED || may_be_silent(w))
+    w->left_in = w->of->wire->connection;
   dispose(w);
 }
 
@@ -278,6 +291,7 @@ static void forbidden(struct watch *w) {
 
 static void was_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->wire->connection;
+  w->left_in = 0;
   if (reply->rc == REPLY_OK) {
     backoff_end(&w->of->backoff);
     w->armed_in = connection;
@@ -299,16 +313,6 @@ static void was_read(struct watch *w, const struct reply *reply) {
   } else {
     refused(w, reply->rc);
   }
-}
-
-/* A server arms a watch by `exists` whoever asks; but those that are not open to
- * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
- * node's ACL when they are to tell, and tell nobody who may not read it.
- * The watch is gone then, and we would wait for ever.  So what is watched in this
- * way is asked for again and again.  What was missed in a disconnection all
- * servers tell. */
-static bool may_be_silent(const struct watch *w) {
-  return w->unreadable || w->awaited;
 }
 
 /* The client library takes its half of a watch away only with the server's: it

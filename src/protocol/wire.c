@@ -98,7 +98,6 @@ static void take_off(struct wire *w, struct op *op) {
   bool alone = must_be_alone(w, op);
   op->sent = w->now;
   op->round = is_write(op->kind) && !w->round_in_flight;
-  if (op == &w->heartbeat) w->begun = w->connection;
   append(&w->flight_end, op);
   if (alone) w->alone = op;
   if (op->round) {
@@ -171,9 +170,16 @@ static void send_held(struct wire *w) {
  * is then at least as new as that round: as new as all that was answered in
  * other connections, and not what a server shows that lags, or that is no
  * leader any more and does not know.  (The library sees to that by itself, but
- * not beyond the life of its handle.) */
+ * not beyond the life of its handle.)  A round that the server does not commit,
+ * because it throttles it, proves nothing: what was read behind it is asked for
+ * again, behind another round. */
+static bool is_proved(const struct wire *w) {
+  return w->proved == w->connection;
+}
+
 static bool begin_connection(struct wire *w) {
-  return w->begun == w->connection || wire_submit(w, &w->heartbeat);
+  return is_proved(w) || w->heartbeat.in_flight ||
+         wire_submit(w, &w->heartbeat);
 }
 
 bool wire_submit(struct wire *w, struct op *op) {
@@ -264,7 +270,13 @@ static void round_confirmed(struct wire *w, const struct op *op) {
   w->owner.proved(w->owner.self);
 }
 
+static bool is_trusted(const struct wire *w, const struct op *op, int rc) {
+  return is_proved(w) || is_write(op->kind) || op == &w->nudge ||
+         (rc != REPLY_OK && rc != REPLY_NO_NODE);
+}
+
 static void finish(struct wire *w, struct op *op, const struct reply *reply) {
+  static const struct reply unproved = {.rc = REPLY_UNPROVED};
   op->in_flight = false;
   if (op == w->alone) w->alone = NULL;
   if (reply_is_committed(reply->rc))
@@ -273,7 +285,9 @@ static void finish(struct wire *w, struct op *op, const struct reply *reply) {
     w->round_in_flight = false;
     if (reply_is_committed(reply->rc)) round_confirmed(w, op);
   }
-  op->handler(op, reply);
+  if (is_write(op->kind) && reply_is_committed(reply->rc))
+    w->proved = w->connection;
+  op->handler(op, is_trusted(w, op, reply->rc) ? reply : &unproved);
 }
 
 /* Each may have been applied or not. */
@@ -320,7 +334,7 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
   w->round_sent = needed ? w->now - timeout : w->now;
   w->trusted_at = w->now + (timeout / 5 < YOUNG_MAX ? timeout / 5 : YOUNG_MAX);
   lease_connected(&w->lease, started, timeout);
-  if (!same) w->begun = w->connection;
+  if (!same) w->proved = w->connection;
 }
 
 void wire_disconnected(struct wire *w) {

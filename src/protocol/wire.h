@@ -75,7 +75,7 @@ struct wire {
   int64_t now;
   bool connected;
   unsigned connection;   /* counts connections; 0: none yet */
-  unsigned begun;        /* the last in which anything was asked */
+  unsigned proved;       /* the last that what is read in may be trusted */
   int64_t session;       /* ZooKeeper's session id; 0: none */
   int64_t former;        /* the one before it, which is over, or ours to end */
   int64_t timeout;       /* as negotiated last; the lease has its own */

@@ -214,12 +214,12 @@ Behind `the hold of <path> was lost: `; each belongs to a word of
 `guard:reason()`.]] },
   reasons = { title = "Why it was refused", text = [[
 Behind the last colon. What is not here is the ZooKeeper client library's own
-word for a server's answer: `not authenticated`, `no node`, `node exists`,
+word for a server's answer: `no node`, `node exists`, `not empty`,
 `bad arguments`, `invalid acl`, `session expired` … or the system's (`not
 enough memory`).]] },
   did = { title = "What could not be done", text = [[
 Before a path in parentheses and a reason: `cannot list (/app/locks/orders):
-not authenticated`; in messages with `auth` or `invalid`, and in the log
+an ACL forbids it`; in messages with `denied` or `invalid`, and in the log
 (`warn`). The path is as the servers know it, with the chroot.]] },
   connection = { title = "Why there is no connection", text = [[
 Behind `no connection to <server>: ` in the log (`warn`), and in `(last error:

@@ -83,7 +83,7 @@ end
 
 function of_wait.auth(path, _, wait)
   return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
-    wait.reason or "not authenticated", given_schemes(wait.engine, "auth"))
+    wait.reason or "our credentials are not accepted", given_schemes(wait.engine, "auth"))
 end
 
 function of_wait.denied(path, _, wait)

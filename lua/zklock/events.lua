@@ -238,7 +238,7 @@ function handlers.state(engine, name)
   return state_item(engine, name)
 end
 
--- `code`: why there is no first connection; `wants`: what the servers want for it.
+-- `code`: why there is no first connection; `wants`: what servers want for it.
 function handlers.failed(engine, code, wants)
   return engine.state:may_enter "failed" and { fail, code, wants }
 end

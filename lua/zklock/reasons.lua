@@ -83,11 +83,12 @@ end
 
 function of_wait.auth(path, _, wait)
   return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
-    wait.reason or "our credentials are not accepted", given_schemes(wait.engine, "auth"))
+    wait.reason or "our credentials are not accepted",
+    given_schemes(wait.engine, "auth"))
 end
 
 function of_wait.denied(path, _, wait)
-  return refusal("denied", "ZooKeeper denied a node under %s: %s", path,
+  return refusal("denied", "ZooKeeper refused a node under %s: %s", path,
     wait.reason or "an ACL forbids it")
 end
 
@@ -185,8 +186,8 @@ function reasons.of_opening(engine, code, timeout)
   local wants, schemes = engine.state.wants, given_schemes(engine, code)
   return function()
     if code == "auth" and wants then
-      return refusal("auth", "ZooKeeper at %s refuses this session: %s%s", hosts,
-        wants, schemes)
+      return refusal("auth", "ZooKeeper at %s refuses this session: %s%s",
+        hosts, wants, schemes)
     elseif code == "auth" then
       return refusal("auth", "ZooKeeper at %s does not accept our credentials",
         hosts)

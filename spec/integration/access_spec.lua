@@ -50,7 +50,7 @@ describe("Authentication", function()
         local guard, message, code = mutex[name](mutex)
         assert.is_nil(guard)
         assert.equal("denied", code)
-        assert.matches("^zklock: ZooKeeper denied a node under "
+        assert.matches("^zklock: ZooKeeper refused a node under "
           .. path:gsub("%-", "%%-"), message)
       end
       assert.is_true(support.now() - begun < support.slack)
@@ -163,7 +163,7 @@ describe("Authentication", function()
       refuse(first)
       refuse(first == unreadable and childless or unreadable)
       support.step_until(session, function() return count == 2 end)
-      assert.same({ "denied", ("zklock: ZooKeeper denied a node under %s: "
+      assert.same({ "denied", ("zklock: ZooKeeper refused a node under %s: "
         .. "cannot list (%s): an ACL forbids it"):format(unreadable,
         unreadable) }, told[unreadable])
       assert.same({ "invalid", ("zklock: ZooKeeper cannot make a lock at %s: "
@@ -194,7 +194,7 @@ describe("Authentication", function()
   local function acquire(session) return session:mutex "/a/b":acquire(30) end
 
   it("that is refused says what, where, and why", function()
-    local under = "zklock: ZooKeeper denied a node under /a/b: "
+    local under = "zklock: ZooKeeper refused a node under /a/b: "
     assert.equal(under .. "cannot list (CHROOT/a/b): an ACL forbids it",
       refused_below(30, "/a/b", acquire))
     assert.equal(under .. "cannot create a node (CHROOT/a/b): "
@@ -203,7 +203,7 @@ describe("Authentication", function()
       refused_below(17, "/a", acquire))
     assert.equal(under .. "cannot create (CHROOT/a): an ACL forbids it",
       refused_below(17, "", acquire))
-    assert.equal("zklock: ZooKeeper denied a node under /a/b: cannot create "
+    assert.equal("zklock: ZooKeeper refused a node under /a/b: cannot create "
       .. "(CHROOT/a/b/locks): an ACL forbids it",
       refused_below(17, "/a/b", function(session)
         return session:semaphore("/a/b", 2):acquire(30)
@@ -268,7 +268,7 @@ describe("Authentication", function()
   local function user(id, perms)
     return { scheme = "digest", id = id, perms = perms }
   end
-  local SHUT_OUT = "zklock: ZooKeeper denied a node under %s: cannot create "
+  local SHUT_OUT = "zklock: ZooKeeper refused a node under %s: cannot create "
     .. "(%s): its ACL, by option 'acl', would not let this session list, "
     .. "create and delete"
 

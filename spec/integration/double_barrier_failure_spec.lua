@@ -444,7 +444,7 @@ describe("A double barrier", function()
       session:double_barrier(path, 2):enter(30)
     assert.is_nil(guard)
     assert.equal("denied", code)
-    assert.matches("^zklock: ZooKeeper denied a node under "
+    assert.matches("^zklock: ZooKeeper refused a node under "
       .. path:gsub("%p", "%%%0"), message)
     zk:set_acl(path, { { perms = 31, scheme = "world", id = "anyone" } })
     local one = enter(session, path, 2, { owner = 1 })

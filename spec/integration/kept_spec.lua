@@ -127,7 +127,7 @@ describe("A node that we may not delete #once", function()
       guard:release()
       await_line(guard.node)
       local nodes = #support.zk():children(path .. case[1])
-      local expected = ("zklock: ZooKeeper denied a node under %s: cannot "
+      local expected = ("zklock: ZooKeeper refused a node under %s: cannot "
         .. "delete our earlier nodes (%s): an ACL forbids it"):format(path,
         path .. case[1])
       for _, how in ipairs { "acquire", "try_acquire" } do
@@ -204,7 +204,7 @@ describe("A node that we may not delete #once", function()
     local mine, message, code = semaphore:acquire(30)
     assert.is_nil(mine)
     assert.equal("denied", code)
-    assert.equal(("zklock: ZooKeeper denied a node under %s: cannot delete "
+    assert.equal(("zklock: ZooKeeper refused a node under %s: cannot delete "
       .. "our earlier nodes (%s/locks): an ACL forbids it"):format(path, path),
       message)
     assert.is_true(guard:release { wait = true })

@@ -824,10 +824,11 @@ end
 turns_out("another session's", FOREIGN)
 turns_out("nobody's", NONE)
 
--- Each code of ZooKeeper's (KeeperException.Code, zookeeper.h), and some that are
--- none, told once as the answer to each request.  What that means stands in the
--- table of doc/troubleshooting.md: `RETRIED` requests are sent again, in this
--- connection or in the next one; the others are refused.
+-- Each code of ZooKeeper's (KeeperException.Code, zookeeper.h), and some that
+-- are none, told once as the answer to each request.  The table of
+-- doc/troubleshooting.md says what each means.  Where it is one of `RETRIED`
+-- the request is sent again, in this connection or in the next one; the others
+-- refuse.
 
 local RETRIED = { -1, -2, -3, -4, -5, -7, -9, -12, -112, -116, -118, -119, -122,
   -125, -127, 5, -1003 }
@@ -842,8 +843,8 @@ local WORDS = {
   [-124] = "enforce.auth.schemes", [-130] = "the code -130",
 }
 
--- `ends`: how it ends where the code is to be retried; `meant`: of codes that mean
--- something else here.
+-- `ends`: how it ends where the code is to be retried; `meant`: of codes that
+-- mean something else here.
 local function code_to(request, options, ends, meant)
   local function say(code, how)
     local lie = { it = ("%d to a %s"):format(code, options.name or request),
@@ -855,7 +856,9 @@ local function code_to(request, options, ends, meant)
   end
   for _, code in ipairs(RETRIED) do say(code, ends) end
   for code, how in pairs(FINAL) do say(code, options.always or how) end
-  for _, code in ipairs { -101, -110 } do say(code, options.always or "invalid") end
+  for _, code in ipairs { -101, -110 } do
+    say(code, options.always or "invalid")
+  end
 end
 
 -- (Servers that want credentials are asked again a second later.)
@@ -881,9 +884,11 @@ code_to("unwatch", { ahead = AHEAD, always = "timeout",
 code_to("sync", { lock = "look", ahead = AHEAD, again = LOOSE },
   "timeout|disconnected", { [-101] = "granted" })
 code_to("exists", { lock = "look", ahead = AHEAD, again = LOOSE },
-  "granted|timeout|disconnected", { [-101] = "granted" })
+  "granted|disconnected", { [-101] = "granted", [-125] = "granted",
+  [-127] = "granted" })
 code_to("set", { lock = "change", ahead = AHEAD, again = LOOSE },
-  "granted|timeout|disconnected", { [-101] = "granted" })
+  "granted|disconnected", { [-101] = "granted", [-125] = "granted",
+  [-127] = "granted" })
 for _, request in ipairs { "ping", "close" } do
   code_to(request, { always = "granted" }, "granted")
 end

@@ -145,11 +145,13 @@ struct op {
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
   bool above;      /* OP_MKDIR: above the chroot, others' as well */
+  bool insists;    /* sent again, a few times, where a server says not now */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
+  uint8_t tries;   /* of one that insists */
   uint64_t serial; /* grows with every op of the session */
   int64_t sent;
   struct op *next;

@@ -421,6 +421,7 @@ static void look_again(struct queue *queue) {
 
 static void try_again(struct session *s) {
   bool resumes = wire_is_to_resume(&s->wire);
+  if (resumes) wire_insist(&s->wire);
   if (wire_is_to_retry(&s->wire) || resumes) {
     queues_each(&s->queues, sweep);
     queues_each(&s->queues, queue_drive);

@@ -17,6 +17,9 @@
 /* Every server reads a create of this size with a delete beside it. */
 enum { JOINS_MAX = 1000 };
 
+/* What insists is sent so often again: for about four seconds. */
+enum { TRIES_MAX = 6 };
+
 /* What they prove, finish has noted. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
@@ -275,6 +278,22 @@ static bool is_trusted(const struct wire *w, const struct op *op, int rc) {
          (rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
+/* (Nobody hears of it before it is sent again, or the connection is lost.) */
+static bool put_off(struct wire *w, struct op *op, int rc) {
+  bool again = reply_is_transient(rc) && op->tries < TRIES_MAX;
+  if (!op->insists) return false;
+  if (!again) {
+    if (!reply_is_transient(rc)) backoff_end(&w->insisting);
+    return false;
+  }
+  op->tries++;
+  op->in_flight = true;
+  op->next = w->put_off;
+  w->put_off = op;
+  wire_back_off(w, &w->insisting, rc);
+  return true;
+}
+
 static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   static const struct reply unproved = {.rc = REPLY_UNPROVED};
   op->in_flight = false;
@@ -287,7 +306,8 @@ static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   }
   if (is_write(op->kind) && reply_is_committed(reply->rc))
     w->proved = w->connection;
-  op->handler(op, is_trusted(w, op, reply->rc) ? reply : &unproved);
+  if (!is_trusted(w, op, reply->rc)) reply = &unproved;
+  if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
 /* Each may have been applied or not. */
@@ -297,6 +317,9 @@ static void lose_flight(struct wire *w) {
   if (w->lingers) hold(w, w->lingers);
   w->lingers = NULL;
   *w->flight_end = w->held;
+  if (w->held) w->flight_end = w->held_end;
+  *w->flight_end = w->put_off;
+  w->put_off = NULL;
   struct op *op = w->flight;
   w->flight = w->held = NULL;
   w->flight_end = &w->flight;
@@ -373,6 +396,19 @@ bool wire_is_to_retry(struct wire *w) {
 
 bool wire_is_to_resume(struct wire *w) {
   return is_time(&w->resume_at, w->now);
+}
+
+void wire_insist(struct wire *w) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  if (!w->put_off || wire_holds_back(w, &w->insisting)) return;
+  struct op *op = w->put_off;
+  w->put_off = NULL;
+  while (op) {
+    struct op *next = op->next;
+    op->in_flight = false;
+    if (!wire_submit(w, op)) op->handler(op, &lost);
+    op = next;
+  }
 }
 
 /* (As often as who waits needs a proof anyway.) */

@@ -96,6 +96,8 @@ struct wire {
   struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
   struct op *alone;                /* in flight, with nothing beside it */
   struct op *lingers;              /* waits for another to join it; or NULL */
+  struct op *put_off;       /* those that insist, and are to be sent again */
+  struct backoff insisting; /* ... then */
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
   int64_t resume_at;  /* something is held back until then; or NEVER */
@@ -163,6 +165,8 @@ void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
 /* Is it time?  Each says so once. */
 bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
+/* Sends again what insists. */
+void wire_insist(struct wire *wire);
 /* Somebody watches what he may not read: true, once, after a while. */
 void wire_look_later(struct wire *wire);
 bool wire_is_to_look(struct wire *wire);

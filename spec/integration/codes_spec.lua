@@ -104,4 +104,16 @@ describe("Servers that keep a quota #once", function()
     support.step_until(waiter, function() return got end, 30, "granted")
     assert.is_true(got[1]:release { wait = true })
   end)
+
+  -- 64 would tell systemd never to start it again.
+  it("end the command with 75 where there is no room in time", function()
+    local holder = assert(connect():mutex("/q"):acquire(30))
+    for _, option in ipairs { "--timeout=0.3", "--try" } do
+      local run = command.start({ "run", option, "/q", "--", "true" },
+        { env = { ZKLOCK_HOSTS = servers.hosts } })
+      assert.equal(75, run:wait())
+      assert.matches("quota", run:err(), 1, true)
+    end
+    assert.is_true(holder:release { wait = true })
+  end)
 end)

@@ -221,10 +221,10 @@ static bool is_paused(const struct wire *w, const struct backoff *b) {
 
 /* (Of what was sent together each is refused: that is one refusal.) */
 void wire_back_off(struct wire *w, struct backoff *b, int rc) {
-  b->rc = rc;
+  b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {
-    int64_t pause = BACKOFF_FIRST << (b->times < 5 ? b->times : 5);
-    b->times++;
+    int64_t pause = BACKOFF_FIRST << b->times;
+    if (b->times < 5) b->times++;
     b->connection = w->connection;
     b->until =
         w->now + wire_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);

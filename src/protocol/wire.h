@@ -57,8 +57,8 @@ struct wire_owner {
 struct backoff {
   int64_t until;
   unsigned connection; /* in which the pause was made */
-  int times;           /* refusals in a row, a pause apart */
-  int rc;              /* the last of them; 0: none */
+  int16_t times;       /* refusals in a row, a pause apart */
+  int16_t rc;          /* the last of them; 0: none */
 };
 
 /* How soon a session needs its next proof. */

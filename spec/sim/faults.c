@@ -340,7 +340,8 @@ static void write(struct world *w, bool revoke) {
 void fault_strikes(struct world *w, int number, int chosen) {
   struct process *p = some_process(w, chosen);
   enum fault fault = w->faults.strikes[number].fault;
-  if (w->calm) return;
+  bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
+  if (w->calm || awaits_pauses) return;
   w->statistics.struck[fault]++;
   switch (fault) {
     case FAULT_CUT:

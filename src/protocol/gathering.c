@@ -74,14 +74,24 @@ static void open_for(struct contender *c) {
   wire_submit(wire, &o->make);
 }
 
+/* Not now: it is tried again, also for one that does not wait.  All are there, so it
+ * waits for nobody; and an older `ready` may be gone by now, for which others wait
+ * who have not seen it. */
+static void put_off(struct queue *queue, int rc) {
+  wire_back_off(queue->directory.wire, making(queue), rc);
+}
+
 /* (Who waits for its own node alone is let in.) */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
-  if (reply_is_transient(rc)) wire_back_off(d->wire, making(queue), rc);
+  if (reply_is_transient(rc)) {
+    put_off(queue, rc);
+    return;
+  }
   for (struct contender *c = queue->first; c; c = c->next)
     if (is_complete(c) && !c->node.let_in)
-      life_fail(c, what, directory_length(d), rc);
+      life_deny(c, what, directory_length(d), rc);
 }
 
 static void on_removed(struct op *op, const struct reply *reply) {

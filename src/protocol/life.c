@@ -242,7 +242,7 @@ static bool must_come_later(struct contender *c) {
   if (c->options.patient && wire_holds_back(wire, &c->queue->directory.making))
     return true;
   if (wire_defers(wire, &c->op)) c->queue->creates_from = wire->trusted_at;
-  return wire->now < c->queue->creates_from;
+  return wire_waits_until(wire, c->queue->creates_from);
 }
 
 static void try_create(struct contender *c) {

@@ -232,10 +232,14 @@ void wire_back_off(struct wire *w, struct backoff *b, int rc) {
   resume_by(w, b->until);
 }
 
-bool wire_holds_back(struct wire *w, const struct backoff *b) {
-  if (!is_paused(w, b)) return false;
-  resume_by(w, b->until);
+bool wire_waits_until(struct wire *w, int64_t at) {
+  if (w->now >= at) return false;
+  resume_by(w, at);
   return true;
+}
+
+bool wire_holds_back(struct wire *w, const struct backoff *b) {
+  return is_paused(w, b) && wire_waits_until(w, b->until);
 }
 
 /* Suspicion. */

@@ -126,6 +126,8 @@ static inline void backoff_end(struct backoff *backoff) {
 }
 /* True: the pause is not over, and wire_is_to_resume will say when it is. */
 bool wire_holds_back(struct wire *wire, const struct backoff *backoff);
+/* The same of a time. */
+bool wire_waits_until(struct wire *wire, int64_t at);
 
 /* Nobody has joined the one that waits for that: it goes by itself. */
 void wire_flush(struct wire *wire);

@@ -16,6 +16,13 @@ Engine.__index = Engine
 
 local PATIENCE = 2 -- seconds
 
+-- "digest, x509"; "" without credentials.
+local function schemes_of(auth)
+  local schemes = {}
+  for i, entry in ipairs(auth) do schemes[i] = entry.scheme end
+  return table.concat(schemes, ", ")
+end
+
 --- `session`: its user's object; `handle`: the core's; `given`: what settings
 -- have been read.
 function Engine.new(session, handle, hosts, given)
@@ -27,6 +34,7 @@ function Engine.new(session, handle, hosts, given)
     hosts = hosts,
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
+    schemes = schemes_of(given.auth), -- for messages
     data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
     state = State.new(),
     waits = waits.tables(),

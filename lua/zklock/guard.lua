@@ -218,7 +218,7 @@ function Guard:verify()
   elseif code == "closed" then
     return errors.refusal("closed", "the session of the hold of %s was closed",
       self.path)
-  elseif code == "auth" or code == "invalid" then
+  elseif code and code ~= "lost" then
     return reasons.of_question(wait, "whether we hold", self.path)
   elseif code or not self:is_held() then
     return lost(self)

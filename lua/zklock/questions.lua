@@ -29,7 +29,7 @@ function questions.ask(engine, ask, ...)
   if opening.code or not opening.done then
     opening.code = opening.code or "disconnected"
     opening.reason = opening.code == "auth"
-      and "our credentials are not accepted"
+      and (engine.state.wants or "our credentials are not accepted")
     return opening
   end
   local number = engine.core[ask](engine.core, ...)

@@ -213,7 +213,7 @@ describe("The command's settings #layer", function()
           credential = credential } }
         return (select(3, session:mutex(path):try_acquire()))
       end
-      assert.equal("auth", try_as "bob:other")
+      assert.equal("denied", try_as "bob:other")
       assert.equal("busy", try_as("ann:" .. SECRET))
       it:signal "TERM"
       assert.equal(143, it:wait())

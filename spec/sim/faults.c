@@ -62,6 +62,10 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 7 == 4) f->classes |= FAULT_BIT(REFUSE) | FAULT_BIT(FORBIDDEN);
   if (w->seed % 7 == 5)
     f->classes |= FAULT_BIT(SKIP) | FAULT_BIT(FORBIDDEN) | FAULT_BIT(ELECT);
+  if (w->seed % 7 < 2) f->classes |= FAULT_BIT(THROTTLE);
+  if (w->seed % 11 < 2) f->classes |= FAULT_BIT(QUOTA);
+  if (w->seed % 13 < 2) f->classes |= FAULT_BIT(DENIAL);
+  if (w->seed % 17 < 3) f->classes |= FAULT_BIT(REFUSAL);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
@@ -346,7 +350,8 @@ static void write(struct world *w, bool revoke) {
 void fault_strikes(struct world *w, int number, int chosen) {
   struct process *p = some_process(w, chosen);
   enum fault fault = w->faults.strikes[number].fault;
-  if (w->calm) return;
+  bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
+  if (w->calm || awaits_pauses) return;
   w->statistics.struck[fault]++;
   switch (fault) {
     case FAULT_CUT:

@@ -59,7 +59,11 @@ struct process;
   X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
   X(EMPTIED, "emptied")   /* the ensemble comes back without its data */      \
   X(REFUSE, "refuse")     /* servers refuse writes by themselves */           \
-  X(SKIP, "skip")         /* a leader that was proposes no refused write */
+  X(SKIP, "skip")         /* a leader that was proposes no refused write */   \
+  X(THROTTLE, "throttle") /* servers throttle requests of any kind */         \
+  X(QUOTA, "quota")       /* directories take only so many contenders */      \
+  X(DENIAL, "denial")     /* deletes that an ACL forbids for a while */       \
+  X(REFUSAL, "refusal")   /* credentials that are refused for a while */
 
 enum fault {
 #define X(name, text) FAULT_##name,
@@ -69,6 +73,9 @@ enum fault {
 #undef X
       FAULTS
 };
+
+/* The longest pause of whoever is told *not now*. */
+#define PAUSE_MAX (2000 * MILLISECOND)
 
 #define FAULT_BIT(name) (UINT64_C(1) << FAULT_##name)
 

@@ -122,12 +122,28 @@ static void check_too_large(struct world *w, const struct acquisition *a) {
             number_of(w, a));
 }
 
+/* Not by a code that may pass; nor by one that nobody has said. */
+static void check_code(struct world *w, const struct acquisition *a,
+                       enum verdict why) {
+  bool denies = fault_is(w, FAULT_FORBIDDEN) || fault_is(w, FAULT_DENIAL);
+  int reason = a->contender->reason;
+  if (why == VERDICT_INVALID && reply_is_transient(reason))
+    violate(w, "(%d) is refused by the code %d", number_of(w, a), reason);
+  if (why == VERDICT_DENIED && !denies)
+    violate(w, "(%d) is denied, and no ACL forbids it", number_of(w, a));
+  if (why == VERDICT_AUTH && !a->process->shut_out)
+    violate(w, "(%d) is shut out, and its credentials are accepted",
+            number_of(w, a));
+}
+
 static void refused(struct world *w, const struct acquisition *a,
                     enum verdict why) {
   const struct process *p = a->process;
+  bool impatient = !a->patient && reply_is_transient(a->contender->reason);
   if (a->granted || a->refused)
     violate(w, "(%d) is refused after a decision", number_of(w, a));
-  if (why == VERDICT_TIMEOUT && p->now < a->deadline)
+  check_code(w, a, why);
+  if (why == VERDICT_TIMEOUT && p->now < a->deadline && !impatient)
     violate(w, "(%d) times out too early", number_of(w, a));
   if (why == VERDICT_LOST && a->writer == NOBODY)
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
@@ -243,6 +259,7 @@ void invariants_told(struct world *w, const struct acquisition *a,
         violate(w, "(%d) is alone, or not, and knows or does not hold", number);
       break;
     case NEWS_KEPT:
+      if (fault_is(w, FAULT_DENIAL)) break;
       violate(w, "(%d) keeps its node, which nobody has refused to delete",
               number);
       break;
@@ -351,10 +368,10 @@ static void check_token(struct world *w, const struct acquisition *a) {
 /* Of one session, in the order in which they came: where nothing has happened
  * to anybody's node or request, and nobody is let in before. */
 static void check_order(struct world *w, const struct acquisition *a) {
-  const uint64_t disturbing = FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) |
-                              FAULT_BIT(FORCE) | FAULT_BIT(MEMORY) |
-                              FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
-                              FAULT_BIT(STRANGER);
+  const uint64_t disturbing =
+      FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) | FAULT_BIT(FORCE) |
+      FAULT_BIT(MEMORY) | FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
+      FAULT_BIT(STRANGER) | FAULT_BIT(THROTTLE) | FAULT_BIT(QUOTA);
   if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
   if (w->faults.classes & disturbing) return;
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */

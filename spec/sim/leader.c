@@ -228,13 +228,23 @@ static int find_node(struct world *w, int path) {
   return history_find(h, &w->paths, path, h->log_count);
 }
 
+/* `enforceQuota`: where so many are there is no room for another. */
+static bool is_over_quota(struct world *w, int directory) {
+  if (!fault_is(w, FAULT_QUOTA) || w->calm) return false;
+  bool over =
+      history_of(w)->nodes[directory].children >= 1 + (int)(w->seed / 11 % 3);
+  if (over) count(w, SAW_OVER_QUOTA);
+  return over;
+}
+
 /* Why nothing can be made there; 0: it can. */
 static int create_refusal(struct world *w, const struct request *r) {
   struct history *h = history_of(w);
   int parent = paths_parent(&w->paths, r->path);
-  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
-    return REPLY_NO_NODE;
-  return in_forbidden(w, parent) ? REPLY_NO_AUTH : REPLY_OK;
+  int directory = history_find(h, &w->paths, parent, h->log_count);
+  if (directory == NO_NODE) return REPLY_NO_NODE;
+  if (in_forbidden(w, parent)) return REPLY_NO_AUTH;
+  return is_over_quota(w, directory) ? REPLY_QUOTA_EXCEEDED : REPLY_OK;
 }
 
 /* An unfair lock's node and the one beside it are made in one transaction. */
@@ -393,6 +403,10 @@ static int remove_refusal(struct world *w, int path) {
   struct history *h = history_of(w);
   int node = history_find(h, &w->paths, path, h->log_count);
   if (node == NO_NODE) return REPLY_NO_NODE;
+  if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15)) {
+    count(w, SAW_DENIED_DELETE);
+    return REPLY_NO_AUTH;
+  }
   return h->nodes[node].children > 0 ? REPLY_NOT_EMPTY : REPLY_OK;
 }
 

@@ -162,9 +162,25 @@ static void connected(struct world *w, struct process *p) {
   l->unsent_count = 0;
 }
 
+/* (The client waits for a while before it tries again: client.c.) */
+static bool is_shut_out(struct world *w, struct process *p) {
+  p->shut_out = fault_is(w, FAULT_REFUSAL) && !w->calm &&
+                !p->library.threaded && random_chance(&w->random, 25);
+  if (!p->shut_out) return false;
+  count(w, SAW_SHUT_OUT);
+  trace(w, p->number, "is not accepted");
+  library_leave(w, p);
+  rest(w, p, w->calm ? 50 * MILLISECOND : p->library.timeout / 2);
+  session_refused(&p->session, p->now, REASON_CREDENTIALS);
+  return true;
+}
+
 static void hear_connected(struct world *w, struct process *p,
                            const struct connection *c) {
   if (c->grant > p->library.least) p->library.least = c->grant;
+  session_greeted(&p->session, p->now, w->zoo.grants[c->grant],
+                  p->library.started);
+  if (is_shut_out(w, p)) return;
   session_connected(&p->session, p->now, zoo_session_id(c->session),
                     w->zoo.grants[c->grant], p->library.started);
 }
@@ -418,7 +434,7 @@ static void tell(struct world *w, struct process *p, const struct request *r,
 
 /* What becomes of one of the two of a transaction. */
 static int part_of(const struct request *r, enum op_kind op, int rc) {
-  bool refused = rc != REPLY_OK && !reply_is_unknown(rc);
+  bool refused = rc != REPLY_OK && !reply_is_unknown(rc) && !r->throttled;
   return refused && r->refused != op ? REPLY_UNDONE : rc;
 }
 

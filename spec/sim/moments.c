@@ -72,6 +72,9 @@ static void check_verdict(struct world *w, const struct wait *wait) {
     case VERDICT_CLOSED:
       if (p->session.state == SESSION_CLOSED) return;
       break;
+    case VERDICT_AUTH:
+      if (p->shut_out) return;
+      break;
     default:
       break;
   }
@@ -310,6 +313,8 @@ static bool has_reason(const struct parting *l) {
       return l->cancelled;
     case VERDICT_CLOSED:
       return p->session.state == SESSION_CLOSED;
+    case VERDICT_AUTH:
+      return p->shut_out;
     default:
       return false;
   }

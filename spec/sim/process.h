@@ -82,10 +82,11 @@ struct process {
 
   int last_acquisition; /* NOBODY: none */
   int64_t wakes_at, opens_at;
-  int64_t now; /* by which it acts */
-  int seen;    /* the newest view that anything has told of */
-  int hearing; /* the note being handled; NOBODY: none */
-  bool warned; /* it knows what no server grants less than */
+  int64_t now;   /* by which it acts */
+  int seen;      /* the newest view that anything has told of */
+  int hearing;   /* the note being handled; NOBODY: none */
+  bool shut_out; /* the servers do not accept its credentials */
+  bool warned;   /* it knows what no server grants less than */
   unsigned inbox_first, inbox_last;
   unsigned inbox_read; /* threaded: by the library's thread */
   int command_count;

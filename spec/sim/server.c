@@ -224,6 +224,11 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   struct path_set *unwatched;
   note.request = request;
   note.path = r->path;
+  if (r->throttled) {
+    note.rc = REPLY_THROTTLED;
+    say(w, &note);
+    return;
+  }
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
   if (r->alone_rc) {
     note.rc = r->alone_rc;
@@ -302,7 +307,7 @@ static void take_watches(struct world *w, struct connection *c) {
 static bool must_wait(const struct world *w, const struct connection *c,
                       const struct request *r) {
   if (r->ask == ASK_CLOSE) return true;
-  if (r->ask != ASK_OP || r->alone_rc) return false;
+  if (r->ask != ASK_OP || r->alone_rc || r->throttled) return false;
   if (r->op == OP_SYNC) return !w->zoo.servers[c->server].deposed;
   return op_is_write(r->op);
 }
@@ -525,10 +530,23 @@ static bool comes_late(struct world *w, struct connection *c, int request) {
   return true;
 }
 
+/* RequestThrottler: what has waited for too long goes through all processors, and
+ * none does anything with it.  So answers keep their order.  (The library's pings,
+ * and the end of a session, are spared.) */
+static bool is_throttled(struct world *w, struct server *s,
+                         const struct request *r) {
+  if (!fault_is(w, FAULT_THROTTLE) || w->calm || w->ends_at != NEVER ||
+      r->ask != ASK_OP)
+    return false;
+  if (w->now >= s->busy_until && random_chance(&w->random, 4))
+    s->busy_until = fault_while(w);
+  return random_chance(&w->random, w->now < s->busy_until ? 80 : 3);
+}
+
 void server_receives(struct world *w, int request) {
   struct connection *c = connection_of(w, request);
   struct server *s = server_of(w, c->server);
-  const struct request *r = &w->zoo.requests[request];
+  struct request *r = &w->zoo.requests[request];
   if (w->now < s->stopped_until) {
     agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
     return;
@@ -555,7 +573,9 @@ void server_receives(struct world *w, int request) {
     return;
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
-  refuse_alone(w, c, request);
+  r->throttled = is_throttled(w, s, r);
+  if (r->throttled) count(w, SAW_THROTTLED);
+  if (!r->throttled) refuse_alone(w, c, request);
   if (must_wait(w, c, r))
     server_forward(w, c->server, request);
   else

@@ -30,6 +30,10 @@
   X(UNDONE, "of them undone")                                                \
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \
+  X(THROTTLED, "requests that a server has throttled")                       \
+  X(OVER_QUOTA, "creates beyond a quota")                                    \
+  X(DENIED_DELETE, "deletes that an ACL forbade")                            \
+  X(SHUT_OUT, "reconnections at which credentials were refused")             \
   X(COUNTER_END, "numbers given at the end of the counter")                  \
   X(CUT_AT_LARGE, "connections cut at a large request")                      \
   X(CUT_WITH_OTHERS, "of them with earlier requests unanswered")             \

@@ -428,6 +428,7 @@ static void count_refusal(struct world *w, const struct acquisition *a,
       [VERDICT_DISCONNECTED] = SAW_DISCONNECTED,
       [VERDICT_CLOSED] = SAW_REFUSED_CLOSED,
       [VERDICT_AUTH] = SAW_AUTH,
+      [VERDICT_DENIED] = SAW_AUTH,
       [VERDICT_INVALID] = SAW_INVALID,
   };
   const struct contender *c = a->contender;

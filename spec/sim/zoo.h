@@ -61,6 +61,7 @@ struct request {
   int provided; /* OP_MKDIR: the path of a node that must be there; or NOBODY */
   bool anew;
   enum op_kind refused;
+  bool throttled; /* the server does nothing, and says so */
   int64_t asked_at;
   int seen;     /* the newest view that its process had been told of */
   int alone_rc; /* the connected server refuses it by itself; 0: it does not */
@@ -160,6 +161,7 @@ struct server {
   int view;              /* so many transactions are applied */
   int64_t cut_until;     /* off from the leader */
   int64_t stopped_until; /* the whole process */
+  int64_t busy_until;    /* it throttles */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
   int64_t pings_at;      /* an observer: its master's next */

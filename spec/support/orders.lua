@@ -579,7 +579,7 @@ local patterns = {
   closed = "^zklock: the session was closed while waiting for ",
   lost = "^zklock: the hold of .* was lost",
   disconnected = "^zklock: no server of host:1 answered",
-  auth = "^zklock: ZooKeeper refused a node under .*: its reason$",
+  auth = "^zklock: ZooKeeper refused a node under .*: its reason ",
   invalid = "^zklock: ZooKeeper cannot make a lock at .*: its reason$",
 }
 

@@ -155,7 +155,7 @@ local LARGE = ("large "):rep(1000)
 
 local function begin(wanted, owner, timeout, data)
   number = number + 1
-  local codes = { settings.credential and "auth" or nil }
+  local codes = { settings.credential and "denied" or nil }
   if data then codes[#codes + 1] = "invalid" end
   journal:note("wait", number, owner, timeout or "-",
     table.concat(wanted.paths, ","), wanted.kind, table.concat(codes, ","))

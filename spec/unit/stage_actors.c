@@ -6,7 +6,7 @@ static const char *const verdicts[] = {
     [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
     [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
     [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
-    [VERDICT_INVALID] = "invalid",
+    [VERDICT_DENIED] = "denied",       [VERDICT_INVALID] = "invalid",
 };
 
 static void note_denial(struct actor *a, const struct denial *denial) {

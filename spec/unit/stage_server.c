@@ -147,6 +147,8 @@ const char *oldest(struct stage *s) {
   return s->oldest ? describe(s, s->oldest) : "";
 }
 
+bool is_asked(const struct stage *s) { return s->oldest; }
+
 void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
 
 /* Answering. */

@@ -637,7 +637,7 @@ TEST("ends where nobody may list the members") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   answers(s, "list all of /lock", REPLY_NO_AUTH);
-  HEARD(d, "refused: auth, forgotten");
+  HEARD(d, "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
   HEARD(a, "");

@@ -595,7 +595,7 @@ TEST("is refused where `ready` may not be made") {
     struct stage *s = BEGIN();
     struct actor *a = opener(s);
     answers(s, "mkdir /lock/ready for good", codes[i]);
-    HEARD(a, i ? "refused: invalid" : "refused: auth");
+    HEARD(a, i ? "refused: invalid" : "refused: denied");
     CHECK_INT(codes[i], reason_of(a));
     CHECK_TEXT("cannot create ready in /lock", denial_of(a));
     confirms(s, "unwatch /lock/ready, remove 2");
@@ -611,7 +611,7 @@ TEST("is refused where an older `ready` may not be deleted") {
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
   answers(s, "remake /lock/ready for good", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
+  HEARD(a, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
   CHECK_TEXT("cannot create ready in /lock", denial_of(a));
   deleted(s, "2");
@@ -639,8 +639,8 @@ TEST("refuses none of the others for that, nor one that was let in") {
   release(few); /* (it holds nothing) */
   struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
   answers(s, "mkdir /lock/ready for good", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
-  HEARD(b, "refused: auth");
+  HEARD(a, "refused: denied");
+  HEARD(b, "refused: denied");
   HEARD(few, "");
   HEARD(late, "");
   END(s);
@@ -670,7 +670,7 @@ TEST("does not wait where nobody may list the members, or make a node") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   answers(s, "create member", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth, removed, forgotten");
+  HEARD(a, "refused: denied, removed, forgotten");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "");
   confirms(s, "unwatch /lock/ready");
@@ -678,7 +678,7 @@ TEST("does not wait where nobody may list the members, or make a node") {
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
+  HEARD(a, "refused: denied");
   CHECK_TEXT("cannot list /lock", denial_of(a));
   END(s);
 }

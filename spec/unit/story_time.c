@@ -133,7 +133,7 @@ TEST("takes no refusal of a create for a proof") {
     for (int left = lease_of(s); left > 1; left -= 100) {
       struct actor *other = ACQUIRE(s, .path = "/other");
       refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
-      HEARD(other, "refused: auth, removed, forgotten");
+      HEARD(other, "refused: denied, removed, forgotten");
       HEARD(a, "");
     }
     refuses(s, 2, THROTTLED, codes[i]);
@@ -149,7 +149,7 @@ TEST("renews its lease between requests that are refused without end") {
   for (int i = 0; i < 1000; i++) {
     struct actor *other = ACQUIRE(s, .path = "/other");
     refuses(s, 30, REPLY_OK, REPLY_NO_AUTH);
-    HEARD(other, "refused: auth, removed, forgotten");
+    HEARD(other, "refused: denied, removed, forgotten");
   }
   HEARD(a, "");
   CHECK(lease_of(s) > 5000);

@@ -723,8 +723,8 @@ TEST("hears that nobody may list the directory") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 2);
   answers(s, "list and watch", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
-  HEARD(b, "refused: auth");
+  HEARD(a, "refused: denied");
+  HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
   END(s);
 }

@@ -204,6 +204,9 @@ static void tell_reply(struct library *l, const struct incident *incident) {
                         .revoked = incident->revoked,
                         .listing = incident->listing};
   l->listener.reply(l->listener.self, incident->serial, &reply);
+  if (!code_wants_auth(reply.rc) || !l->connected) return;
+  l->stranger = true;
+  leave(l);
 }
 
 /* Of the connection.  The library tells of one that has begun, and then of its

@@ -50,6 +50,7 @@ struct library {
   bool parting;      /* (i) library_part was called, or `lost` told */
   bool left;         /* (i) it was parted with for what it has told */
   bool odd;          /* (i) a loss was told, and there is a connection */
+  bool stranger;     /* (i) the server wants authentication that we have not */
   int outstanding;   /* (i) requests without a reply yet */
   int handed;        /* (i) so many credentials the library has */
 
@@ -73,6 +74,9 @@ void handle_keep(struct library *library, struct slate *slate);
 void handle_tell_error(struct library *library, const char *server,
                        const char *text);
 void handle_tell_lost(struct library *library);
+/* What is told of the end, of which the library says `end`. */
+enum library_end handle_end(const struct library *library,
+                            enum library_end end);
 /* All credentials, if all were sent. */
 void handle_tell_accepted(struct library *library);
 

@@ -87,6 +87,9 @@ int query_cost_none(const struct query *query, int i) {
 static bool ask(struct request *request, enum op_kind kind,
                 op_handler *handler) {
   request->op.kind = kind;
+  request->op.insists =
+      kind != OP_SYNC; /* what is read behind it would not be */
+  request->op.tries = 0;
   request->op.handler = handler;
   request->op.owner = request;
   return session_ask(request->query->session, clock_now(), &request->op);

@@ -37,9 +37,10 @@ const char *contender_loss_name(enum loss loss) {
 }
 
 enum verdict verdict_of(int rc) {
-  bool denied =
-      reply_is_denied(rc) || rc == REASON_CREDENTIALS || rc == REASON_ACL;
-  return denied ? VERDICT_AUTH : VERDICT_INVALID;
+  return reply_is_transient(rc)         ? VERDICT_TIMEOUT
+         : reply_is_denied(rc)          ? VERDICT_DENIED
+         : reply_is_unauthenticated(rc) ? VERDICT_AUTH
+                                        : VERDICT_INVALID;
 }
 
 int64_t contender_token(const struct contender *c) {

@@ -44,6 +44,7 @@ enum verdict {
   VERDICT_DISCONNECTED,
   VERDICT_CLOSED,
   VERDICT_AUTH,
+  VERDICT_DENIED,
   VERDICT_INVALID,
 };
 
@@ -346,7 +347,8 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL: LOSS_NONE */
-/* Why ZooKeeper's `rc`, or a reason of ours, refuses. */
+/* Why ZooKeeper's `rc`, or a reason of ours, refuses.  VERDICT_TIMEOUT: it does not,
+ * but there is no time to wait until it passes. */
 enum verdict verdict_of(int rc);
 
 /* The memory that a contender on a path of this length needs. */

@@ -92,6 +92,7 @@ static void submit(struct departure *d, enum op_kind kind, const char *path) {
  * departure, whichever server answers.) */
 static void list(struct departure *d) {
   d->state = DEPARTURE_LISTS;
+  if (wire_holds_back(wire_of(d), &d->backoff)) return;
   if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
       !wire_submit(wire_of(d), &d->proof))
     return;
@@ -223,6 +224,13 @@ static void on_proof(struct op *op, const struct reply *reply) {
   if (d->state == DEPARTURE_OVER) chore_add(&wire_of(d)->step, &d->end);
 }
 
+/* Not now: it lists again after a pause, if that may last so long. */
+static void put_off(struct departure *d, int rc) {
+  wire_back_off(wire_of(d), &d->backoff, rc);
+  d->state = DEPARTURE_LISTS;
+  if (!d->patient) departure_refuse(d, verdict_of(rc), rc);
+}
+
 static void on_answer(struct op *op, const struct reply *reply) {
   static const struct listing empty;
   struct departure *d = op->owner;
@@ -231,15 +239,18 @@ static void on_answer(struct op *op, const struct reply *reply) {
     chore_add(&wire_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
     d->state = DEPARTURE_LISTS; /* in the next connection */
+  } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
+    put_off(d, rc);
   } else if (op->kind == OP_REMOVE) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE)
       wire_trouble(wire_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {
-    wire_retry(wire_of(d)); /* its round was not committed */
+    wire_back_off(wire_of(d), &d->backoff, rc); /* no round was committed */
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);
   } else if (rc == REPLY_OK && reply->listing) {
+    refusals_end(&d->backoff);
     listed(d, reply->listing);
   } else if (rc == REPLY_OK) {
     wire_retry(wire_of(d)); /* no memory for it */
@@ -261,6 +272,7 @@ void departure_begin(struct departures *all, struct departure *d) {
   d->others = NULL;
   d->spot = NULL;
   d->op = (struct op){.handler = on_answer};
+  d->backoff = (struct refusals){0};
   d->proof = (struct op){.kind = OP_HEARTBEAT,
                          .handler = on_proof,
                          .owner = d,

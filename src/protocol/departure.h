@@ -48,6 +48,7 @@ struct departure {
   struct op op;
   struct op proof; /* a committed no-op before the first list ... */
   bool proved;     /* ... and that is what it was */
+  struct refusals backoff;
   struct vigil vigil;
   struct listing *others; /* whom it waits for; NULL: not known yet */
   char *spot;             /* the path of the one, or of `ready` */

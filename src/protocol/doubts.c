@@ -32,13 +32,10 @@ int64_t doubts_due(const struct doubts *doubts, const struct wire *wire) {
   return wire->connected ? doubts->due : NEVER;
 }
 
-void doubts_begin_turn(struct doubts *doubts, const struct wire *wire,
-                       uint64_t random) {
-  int64_t pause = wire->timeout / 8;
+void doubts_begin_turn(struct doubts *doubts, struct wire *wire) {
   if (doubts->left > 0) doubts->round++; /* the last turn has seen them all */
   doubts->left = DOUBTS_AT_ONCE;
-  doubts->due =
-      wire->now + pause + (int64_t)((random >> 33) % (uint64_t)(pause + 1));
+  doubts->due = wire->now + wire_jitter(wire, wire->timeout / 4);
 }
 
 void doubts_list(struct queue *queue) {

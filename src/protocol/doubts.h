@@ -43,8 +43,7 @@ void doubts_end(struct queue *queue);
 
 int64_t doubts_due(const struct doubts *doubts, const struct wire *wire);
 /* It is due: doubts_list is called for each queue next. */
-void doubts_begin_turn(struct doubts *doubts, const struct wire *wire,
-                       uint64_t random);
+void doubts_begin_turn(struct doubts *doubts, struct wire *wire);
 void doubts_list(struct queue *queue);
 
 #pragma GCC visibility pop

@@ -65,10 +65,15 @@ static bool is_complete(const struct contender *c) {
          contender_sees(c) && c->view.ahead == 0;
 }
 
+static struct refusals *making(struct queue *queue) {
+  return &queue->directory.making;
+}
+
 static void open_for(struct contender *c) {
   struct wire *wire = contender_wire(c);
   struct opening *o = opening_of(c->queue);
-  if (!o || o->make.in_flight) return;
+  if (!o || o->make.in_flight || wire_holds_back(wire, making(c->queue)))
+    return;
   o->make.anew = seen(c);
   o->in_doubt = false;
   strcpy(o->own, c->path);
@@ -81,10 +86,20 @@ static bool may_open_late(const struct contender *c) {
   return o && o->in_doubt && strcmp(o->own, c->path) == 0;
 }
 
+/* Not now: it is tried again, also for one that does not wait.  All are there, so it
+ * waits for nobody. */
+static void put_off(struct queue *queue, int rc) {
+  wire_back_off(queue->directory.wire, making(queue), rc);
+}
+
 /* (Who waits for its own node alone is let in.) */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
+  if (reply_is_transient(rc)) {
+    put_off(queue, rc);
+    return;
+  }
   for (struct contender *c = queue->first; c; c = c->next)
     if (is_complete(c) && !c->node.let_in)
       life_deny(c, what, directory_length(d), rc);

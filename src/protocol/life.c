@@ -262,14 +262,19 @@ static void create_failed(struct contender *c, int rc) {
   }
   const struct directory *d = &c->queue->directory;
   wire_trouble(d->wire, CANNOT_CREATE, directory_path(d), rc);
-  life_deny(c, CANNOT_CREATE, directory_length(d), rc);
+  if (reply_is_transient(rc))
+    wire_back_off(d->wire, &c->queue->directory.making, rc);
+  life_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Who waits keeps those behind it waiting: they would come before it. */
+/* Who waits keeps those behind it waiting: they would come before it.  (One that
+ * waits for nothing asks a server whether it still refuses.) */
 static bool must_come_later(struct contender *c) {
   struct wire *wire = contender_wire(c);
+  if (c->options.patient && wire_holds_back(wire, &c->queue->directory.making))
+    return true;
   if (wire_defers(wire, &c->op)) c->queue->creates_from = wire->trusted_at;
-  return wire->now < c->queue->creates_from;
+  return wire_waits_until(wire, c->queue->creates_from);
 }
 
 static void try_create(struct contender *c) {
@@ -324,10 +329,14 @@ void life_drive(struct contender *c) {
   }
 }
 
-static void retry_leaving(struct contender *c) {
+/* (Whatever it was to do earlier, its deadline stands.) */
+static void look_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
-  life_drive(c);
+  if (c->state == CONTENDER_QUEUED)
+    c->way->due(c);
+  else
+    life_drive(c);
 }
 
 void life_due(struct contender *c) {
@@ -337,19 +346,17 @@ void life_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     life_lose(c, LOSS_MAX_HOLD);
   else if (over && wire->connected && c->options.patient)
-    life_refuse(c, VERDICT_TIMEOUT, 0);
+    life_time_out(c);
   else if (over)
     life_refuse(c, VERDICT_DISCONNECTED, 0);
-  else if (c->state == CONTENDER_QUEUED)
-    c->way->due(c);
   else
-    retry_leaving(c);
+    look_again(c);
 }
 
 void life_directory_failed(struct contender *c, const char *what, int rc) {
   if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
       !contender_is_creating(c))
-    life_deny(c, what, c->queue->directory.mkdir_length, rc);
+    life_fail(c, what, c->queue->directory.mkdir_length, rc);
 }
 
 /* Connections and sessions. */
@@ -410,6 +417,7 @@ static bool names_what_was_asked(const struct contender *c, const char *path) {
 }
 
 static void made(struct contender *c, const struct reply *reply) {
+  refusals_end(&c->queue->directory.making);
   bool ours = reply->owner == contender_wire(c)->session;
   c->node.known = ours ? NODE_OURS : NODE_MADE;
   c->node.czxid = reply->czxid;

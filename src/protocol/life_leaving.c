@@ -93,6 +93,26 @@ void life_deny(struct contender *c, const char *what, size_t length, int rc) {
   life_refuse(c, verdict_of(rc), rc);
 }
 
+void life_fail(struct contender *c, const char *what, size_t length, int rc) {
+  if (c->options.patient && reply_is_transient(rc)) return;
+  life_deny(c, what, length, rc);
+}
+
+/* It may never have come to wait in the queue: then that is why. */
+void life_time_out(struct contender *c) {
+  bool by_gate = c->gate_state == GATE_WAITS;
+  const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
+  const struct refusals *b =
+      d->making.rc && !contender_has_node(c) ? &d->making : &d->listing;
+  if (b->rc && c->decision == DECISION_NONE) {
+    c->denial = (struct denial){.what = b == &d->making ? "cannot create a node"
+                                                        : "cannot list",
+                                .length = (unsigned)directory_length(d),
+                                .by_gate = by_gate};
+  }
+  life_refuse(c, VERDICT_TIMEOUT, b->rc);
+}
+
 void life_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
@@ -152,7 +172,15 @@ static void stay(struct contender *c, int rc) {
   directory_wake(&c->queue->directory);
 }
 
-/* It is tried again, less and less often: an operator may mend the ACL, a server
+/* (Undecided, it wants to begin again: that must not cost it its deadline.) */
+void life_look_in(struct contender *c, int64_t pause) {
+  int64_t due = contender_wire(c)->now + pause;
+  if (c->decision == DECISION_NONE && c->options.deadline < due)
+    due = c->options.deadline;
+  timer_set(&c->queue->all->timers, &c->timer, due);
+}
+
+/* It is tried again, less and less often: an operator may change the ACL, a server
  * that is throttled recover. */
 static void not_removed(struct contender *c, int rc) {
   if (reply_is_denied(rc))
@@ -161,8 +189,7 @@ static void not_removed(struct contender *c, int rc) {
     wire_trouble(contender_wire(c), CANNOT_DELETE, c->path, rc);
   if (c->op.in_flight) return;
   if (c->attempts < 6) c->attempts++;
-  timer_set(&c->queue->all->timers, &c->timer,
-            contender_wire(c)->now + (SECOND / 10 << c->attempts));
+  life_look_in(c, wire_jitter(contender_wire(c), SECOND / 10 << c->attempts));
 }
 
 /* LEAVING: whose is the node that has its name? */

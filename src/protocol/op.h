@@ -54,6 +54,9 @@ enum reply_code {
   REPLY_AUTH_FAILED = -115,
   REPLY_SESSION_MOVED = -118,
   REPLY_NO_WATCH = -121,
+  REPLY_AUTH_REQUIRED = -124,
+  REPLY_QUOTA_EXCEEDED = -125,
+  REPLY_THROTTLED = -127,
   /* Ours: never a server's reply, but a reason for a refusal. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
@@ -91,10 +94,22 @@ static inline bool reply_proves(enum op_kind kind, int rc) {
   return op_is_write(kind) && rc == REPLY_OK;
 }
 
-/* We may not do this, whoever waits for whom. */
+/* Not now: a server has done nothing, and the same request may succeed later.  A
+ * throttled request never reached the request processors; a quota has room again
+ * when other nodes go. */
+static inline bool reply_is_transient(int rc) {
+  return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
+}
+
+/* An ACL refuses. */
 static inline bool reply_is_denied(int rc) {
-  return rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED ||
-         rc == REPLY_INVALID_ACL;
+  return rc == REPLY_NO_AUTH || rc == REASON_ACL;
+}
+
+/* Credentials are refused, or wanted: it is a matter of the whole session. */
+static inline bool reply_is_unauthenticated(int rc) {
+  return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
+         rc == REASON_CREDENTIALS;
 }
 
 struct reply {
@@ -140,11 +155,13 @@ struct op {
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
   bool above;      /* OP_MKDIR: above the chroot, others' as well */
+  bool insists;    /* sent again, a few times, where a server says not now */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
+  uint8_t tries;   /* of one that insists */
   uint64_t serial; /* grows with every op of the session */
   int64_t sent;
   struct op *next;

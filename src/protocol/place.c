@@ -6,12 +6,6 @@
 #include "queue.h"
 #include "rival.h"
 
-static void look_later(struct contender *c, int64_t pause) {
-  int64_t next = contender_wire(c)->now + pause;
-  timer_set(&c->queue->all->timers, &c->timer,
-            next < c->options.deadline ? next : c->options.deadline);
-}
-
 static void watch_children(struct contender *c) {
   bool more = !c->watches_children;
   c->watches_children = true;
@@ -30,9 +24,9 @@ void place_act(struct contender *c) {
     watch_read(&c->own); /* whose is it? */
   if (contender_waits_for_children(c)) watch_children(c);
   if (contender_waits_by_list(c))
-    look_later(c, c->options.strategy == WAIT_POLL
-                      ? c->options.poll_interval
-                      : contender_wire(c)->timeout);
+    life_look_in(c, c->options.strategy == WAIT_POLL
+                        ? c->options.poll_interval
+                        : contender_wire(c)->timeout);
   watch_arm(&c->predecessor);
   watch_arm(&c->before);
   if (!rival_pass_over(c, &c->predecessor)) rival_pass_over(c, &c->before);

@@ -371,7 +371,6 @@ static void listed(struct directory *d, const struct listing *listing,
 static void unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;
-  wire_retry(d->wire);
 }
 
 static void forbidden(struct directory *d, int rc) {
@@ -384,7 +383,7 @@ static void forbidden(struct directory *d, int rc) {
 
 static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_is_waiting(c)) life_deny(c, what, directory_length(d), rc);
+    if (contender_is_waiting(c)) life_fail(c, what, directory_length(d), rc);
 }
 
 static void made(struct directory *d) { queue_drive(of(d)); }

@@ -116,7 +116,6 @@ void session_init(struct session *s, const struct session_options *options,
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
-  memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
   s->renew_at = NEVER;
   wire_init(&s->wire, transport, &owner, options->chroot, options->random);
   s->wire.now = now;
@@ -147,16 +146,15 @@ static const struct way *way_of(enum kind kind) {
                                : &queued_way;
 }
 
-static void refuse_credentials(struct contender *c) {
-  life_deny(c, CANNOT_AUTHENTICATE, contender_wire(c)->chroot_length,
-            REASON_CREDENTIALS);
+static void refuse_credentials(struct session *s, struct contender *c) {
+  life_deny(c, CANNOT_AUTHENTICATE, s->wire.chroot_length, s->refused);
 }
 
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
     trouble(s, "cannot contend", directory_path(&c->queue->directory),
-            REASON_CREDENTIALS);
-    refuse_credentials(c);
+            s->refused);
+    refuse_credentials(s, c);
   } else if (!c->options.patient && !session_is_connected(s) &&
              s->state != SESSION_CONNECTING) {
     life_refuse(c, VERDICT_DISCONNECTED, 0);
@@ -221,7 +219,7 @@ static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
 bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v) {
   begin(s, now);
   bool begun = vigil_begin(&s->vigils, v);
-  if (begun && s->refused) vigil_refuse(v, VERDICT_AUTH, REASON_CREDENTIALS);
+  if (begun && s->refused) vigil_refuse(v, VERDICT_AUTH, s->refused);
   end(s);
   return begun;
 }
@@ -235,7 +233,7 @@ void session_end_vigil(struct session *s, int64_t now, struct vigil *v) {
 void session_depart(struct session *s, int64_t now, struct departure *d) {
   begin(s, now);
   departure_begin(&s->departures, d);
-  if (s->refused) departure_refuse(d, VERDICT_AUTH, REASON_CREDENTIALS);
+  if (s->refused) departure_refuse(d, VERDICT_AUTH, s->refused);
   end(s);
 }
 
@@ -282,6 +280,14 @@ void session_attempting(struct session *s, int64_t now, int64_t started) {
   end(s);
 }
 
+void session_greeted(struct session *s, int64_t now, int64_t timeout,
+                     int64_t started) {
+  if (s->state == SESSION_CLOSED) return;
+  begin(s, now);
+  lease_connected(&s->wire.lease, started, timeout);
+  end(s);
+}
+
 /* (What the calls in it end with is heard before anybody is driven.) */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
@@ -291,7 +297,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (s->wire.session != 0 && !same) session_expired(s, now);
   session_attempting(s, now, started);
   begin(s, now);
-  s->refused = false;
+  s->refused = 0;
   s->renew_at = NEVER;
   wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
   change_state(s, SESSION_CONNECTED);
@@ -315,16 +321,17 @@ void session_disconnected(struct session *s, int64_t now) {
   end(s);
 }
 
-void session_refused(struct session *s, int64_t now) {
+void session_refused(struct session *s, int64_t now, int reason) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
   begin(s, now);
-  s->refused = true;
-  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/",
-          REASON_CREDENTIALS);
+  s->refused = reason;
+  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/", reason);
   if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
-  queues_each_contender(&s->queues, refuse_credentials);
-  refuse_the_rest(s, VERDICT_AUTH, REASON_CREDENTIALS);
+  for (struct queue *q = s->queues.newest; q; q = q->older)
+    for (struct contender *c = q->first; c; c = c->next)
+      refuse_credentials(s, c);
+  refuse_the_rest(s, VERDICT_AUTH, reason);
   end(s);
 }
 
@@ -333,9 +340,7 @@ static int64_t backoff(struct session *s) {
   int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
   if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
-  if (s->expiries_in_row++ == 0) pause = 0;
-  return pause / 2 + (int64_t)((s->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+  return s->expiries_in_row++ == 0 ? 0 : wire_jitter(&s->wire, pause);
 }
 
 void session_expired(struct session *s, int64_t now) {
@@ -423,13 +428,15 @@ static void look_again(struct queue *queue) {
 }
 
 static void try_again(struct session *s) {
-  if (wire_is_to_retry(&s->wire)) {
+  bool resumes = wire_is_to_resume(&s->wire);
+  if (resumes) wire_insist(&s->wire);
+  if (wire_is_to_retry(&s->wire) || resumes) {
+    queues_each(&s->queues, sweep);
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
     vigils_drive(&s->vigils);
     departures_drive(&s->departures);
   }
-  if (wire_is_to_resume(&s->wire)) queues_each(&s->queues, queue_drive);
   if (wire_is_to_look(&s->wire)) queues_each(&s->queues, look_again);
 }
 
@@ -449,8 +456,7 @@ static void watch_holds(struct session *s) {
 static void look_for_late_nodes(struct session *s) {
   struct doubts *doubts = &s->all.doubts;
   if (doubts_due(doubts, &s->wire) > s->wire.now) return;
-  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
-  doubts_begin_turn(doubts, &s->wire, s->jitter);
+  doubts_begin_turn(doubts, &s->wire);
   queues_each(&s->queues, doubts_list);
 }
 

@@ -58,8 +58,9 @@ struct vigils {
   struct contenders *all;
   struct timers timers; /* of deadlines */
   struct vigil *first;
-  struct chore flush; /* at the end of a batch */
-  struct op proof;    /* a committed no-op before what is read */
+  struct chore flush;      /* at the end of a batch */
+  struct op proof;         /* a committed no-op before what is read */
+  struct refusals proving; /* where it was not committed */
 };
 
 void vigils_init(struct vigils *vigils, struct contenders *all);

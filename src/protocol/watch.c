@@ -104,12 +104,18 @@ static void destroy(struct chore *chore) {
   free(w);
 }
 
-/* Nobody wants it?  Takes it from the server if it is armed there. */
+static bool is_left(const struct watch *w) {
+  const struct wire *wire = w->of->wire;
+  return wire->connected && w->left_in == wire->connection;
+}
+
+/* Nobody wants it?  Takes it from the server if it is armed there, or may be. */
 static void dispose(struct watch *w) {
   struct wire *wire = w->of->wire;
   if (w->wanted > 0 || is_asking(w)) return;
-  if (is_armed(w)) {
-    w->armed_in = 0;
+  if (is_armed(w) || is_left(w)) {
+    if (wire_holds_back(wire, &w->of->backoff)) return;
+    w->armed_in = w->left_in = 0;
     if (ask(w, OP_UNWATCH)) return;
   }
   chore_add(&wire->step, &w->end);
@@ -147,7 +153,8 @@ bool watch_is_revoked(const struct watcher *watcher) {
 }
 
 static void read(struct watch *w) {
-  if (!is_asking(w)) ask(w, w->unreadable || w->awaited ? OP_EXISTS : OP_GET);
+  if (!is_asking(w) && !wire_holds_back(w->of->wire, &w->of->backoff))
+    ask(w, w->unreadable || w->awaited ? OP_EXISTS : OP_GET);
 }
 
 bool watch_is_asking(const struct watcher *watcher) {
@@ -253,9 +260,21 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
+/* A server arms a watch by `exists` whoever asks; but those that are not open to
+ * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
+ * node's ACL when they are to tell, and tell nobody who may not read it.
+ * The watch is gone then, and we would wait for ever.  So what is watched in this
+ * way is asked for again and again.  What was missed in a disconnection all
+ * servers tell. */
+static bool may_be_silent(const struct watch *w) {
+  return w->unreadable || w->awaited;
+}
+
+/* (The server may have it, or the client library.) */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
-  wire_retry(w->of->wire);
+  wire_back_off(w->of->wire, &w->of->backoff, rc);
+  if (may_be_silent(w)) w->left_in = w->of->wire->connection;
   dispose(w);
 }
 
@@ -271,7 +290,9 @@ static void forbidden(struct watch *w) {
 
 static void was_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->wire->connection;
+  w->left_in = 0;
   if (reply->rc == REPLY_OK) {
+    refusals_end(&w->of->backoff);
     w->armed_in = connection;
     w->unowned = reply->owner == 0;
     w->revoked = reply->revoked;
@@ -293,16 +314,6 @@ static void was_read(struct watch *w, const struct reply *reply) {
   }
 }
 
-/* A server arms a watch by `exists` whoever asks; but those that are not open to
- * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
- * node's ACL when they are to tell, and tell nobody who may not read it.
- * The watch is gone then, and we would wait for ever.  So what is watched in this
- * way is asked for again and again.  What was missed in a disconnection all
- * servers tell. */
-static bool may_be_silent(const struct watch *w) {
-  return w->unreadable || w->awaited;
-}
-
 /* The client library takes its half of a watch away only with the server's: it
  * needs another one, of the node that is not there any more. */
 static bool was_silent(const struct watch *w, const struct reply *reply) {
@@ -317,9 +328,17 @@ void watches_look_again(struct watches *watches) {
   }
 }
 
+/* The server has it still, unless it has fired meanwhile. */
+static void was_not_taken(struct watch *w, int rc) {
+  w->left_in = w->of->wire->connection;
+  wire_back_off(w->of->wire, &w->of->backoff, rc);
+}
+
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
   if (op->kind == OP_EXISTS) wire_look_later(w->of->wire);
+  if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
+    was_not_taken(w, reply->rc);
   if (op->kind != OP_UNWATCH)
     was_read(w, reply);
   else if (w->wanted > 0)

@@ -11,12 +11,17 @@
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define YOUNG_MAX (1000 * MILLISECOND)
+#define BACKOFF_FIRST (100 * MILLISECOND)
+#define BACKOFF_MAX (2000 * MILLISECOND)
 
 /* It is there, on every server. */
 #define ROOT "/"
 
 /* Every server reads a create of this size with a delete beside it. */
 enum { JOINS_MAX = 1000 };
+
+/* What insists is sent so often again: for about four seconds. */
+enum { TRIES_MAX = 6 };
 
 /* What they prove, finish has noted. */
 static void on_answer(struct op *op, const struct reply *reply) {
@@ -38,6 +43,7 @@ void wire_init(struct wire *w, const struct transport *transport,
   w->owner = *owner;
   w->chroot_length = strlen(chroot);
   name_base_init(&w->base, random);
+  memcpy(&w->jitter, random + 8, sizeof w->jitter);
   chores_init(&w->step);
   chores_init(&w->batch);
   w->flight_end = &w->flight;
@@ -201,13 +207,51 @@ bool wire_submit(struct wire *w, struct op *op) {
   return true;
 }
 
+/* Backoff. */
+
+static void resume_by(struct wire *w, int64_t at) {
+  if (at < w->resume_at) w->resume_at = at;
+}
+
+int64_t wire_jitter(struct wire *w, int64_t pause) {
+  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
+  return pause / 2 + (int64_t)((w->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+}
+
+static bool is_paused(const struct wire *w, const struct refusals *b) {
+  return b->connection == w->connection && w->now < b->until;
+}
+
+/* (Of what was sent together each is refused: that is one refusal.) */
+void wire_back_off(struct wire *w, struct refusals *b, int rc) {
+  b->rc = (int16_t)rc;
+  if (!is_paused(w, b)) {
+    int64_t pause = BACKOFF_FIRST << b->times;
+    if (b->times < 5) b->times++;
+    b->connection = w->connection;
+    b->until =
+        w->now + wire_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);
+  }
+  resume_by(w, b->until);
+}
+
+bool wire_waits_until(struct wire *w, int64_t at) {
+  if (w->now >= at) return false;
+  resume_by(w, at);
+  return true;
+}
+
+bool wire_holds_back(struct wire *w, const struct refusals *b) {
+  return is_paused(w, b) && wire_waits_until(w, b->until);
+}
+
 /* Suspicion. */
 
 bool wire_defers(struct wire *w, const struct op *create) {
   if (w->now >= w->trusted_at ||
       !suspicion_defers(&w->suspicion, w->now, op_bytes(create)))
     return false;
-  w->resume_at = w->trusted_at;
+  resume_by(w, w->trusted_at);
   return true;
 }
 
@@ -258,6 +302,22 @@ static void heartbeat_answered(struct wire *w, int rc) {
     wire_retry(w);
 }
 
+/* (Nobody hears of it before it is sent again, or the connection is lost.) */
+static bool put_off(struct wire *w, struct op *op, int rc) {
+  bool again = reply_is_transient(rc) && op->tries < TRIES_MAX;
+  if (!op->insists) return false;
+  if (!again) {
+    if (!reply_is_transient(rc)) refusals_end(&w->insisting);
+    return false;
+  }
+  op->tries++;
+  op->in_flight = true;
+  op->next = w->put_off;
+  w->put_off = op;
+  wire_back_off(w, &w->insisting, rc);
+  return true;
+}
+
 static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   op->in_flight = false;
   if (op == w->alone) w->alone = NULL;
@@ -265,7 +325,7 @@ static void finish(struct wire *w, struct op *op, const struct reply *reply) {
     suspicion_answered(&w->suspicion, w->now, op->bytes);
   if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
   if (op->round) round_answered(w, op, reply->rc);
-  op->handler(op, reply);
+  if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
 /* Each may have been applied or not. */
@@ -275,6 +335,9 @@ static void lose_flight(struct wire *w) {
   if (w->lingers) hold(w, w->lingers);
   w->lingers = NULL;
   *w->flight_end = w->held;
+  if (w->held) w->flight_end = w->held_end;
+  *w->flight_end = w->put_off;
+  w->put_off = NULL;
   struct op *op = w->flight;
   w->flight = w->held = NULL;
   w->flight_end = &w->flight;
@@ -353,6 +416,19 @@ bool wire_is_to_retry(struct wire *w) {
 
 bool wire_is_to_resume(struct wire *w) {
   return is_time(&w->resume_at, w->now);
+}
+
+void wire_insist(struct wire *w) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  if (!w->put_off || wire_holds_back(w, &w->insisting)) return;
+  struct op *op = w->put_off;
+  w->put_off = NULL;
+  while (op) {
+    struct op *next = op->next;
+    op->in_flight = false;
+    if (!wire_submit(w, op)) op->handler(op, &lost);
+    op = next;
+  }
 }
 
 /* (As often as who waits needs a proof anyway.) */

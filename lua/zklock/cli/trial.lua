@@ -89,7 +89,7 @@ function trial.lock(session, path, hosts, options)
     local before = await.time_of_day()
     local seconds, guard, message, code = timed(lock.acquire, lock, PATIENCE)
     if not guard then
-      report.may_create = code ~= "auth"
+      report.may_create = code ~= "auth" and code ~= "denied"
       report.refusal, report.code = talk.bare(message), code
       return report
     end
@@ -100,7 +100,7 @@ function trial.lock(session, path, hosts, options)
     local release, done, why, kind = timed(guard.release, guard,
       { wait = true })
     report.granted, report.may_create = true, true
-    report.may_delete = kind ~= "auth"
+    report.may_delete = kind ~= "denied"
     if not done then
       report.refusal, report.code = talk.bare(why), kind
       return report

@@ -109,8 +109,7 @@ return function(report, above)
   judge_token((report.lock or {}).token, above, problem)
   if report.error then problem("%s", report.error) end
   if report.code then return report.code end
-  if report.lock and report.lock.code == "auth" then
-    return exit.codes.refused
-  end
+  local code = report.lock and report.lock.code
+  if code == "auth" or code == "denied" then return exit.codes.refused end
   return report.problems[1] and WRONG or exit.codes.ok
 end

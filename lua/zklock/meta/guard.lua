@@ -24,9 +24,9 @@ local guard = {}
 --- has confirmed it. The second time it returns what it did the first time.
 ---
 --- If the hold had been lost before, it is `nil, message, "lost"`, and `guard:on_lost` callbacks run before it returns. If an ACL forbids
---- us to delete our node, plain `release()` is `true` and the log is told; with `wait` it is `auth` (doc/paths.md).
+--- us to delete our node, plain `release()` is `true` and the log is told; with `wait` it is `denied` (doc/paths.md).
 ---
---- Codes: lost, closed, auth
+--- Codes: lost, closed, auth, denied
 ---
 --- Raises: for unknown options.
 ---
@@ -70,7 +70,7 @@ function guard:lease() end
 --- Asks a server whether the lock is ours. It waits for the answer, which costs a round trip; `guard:is_held` does not.
 --- When it finds the hold lost, `guard:on_lost` callbacks run before it returns.
 ---
---- Codes: lost, disconnected, closed, auth, invalid
+--- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

@@ -359,7 +359,7 @@ describe("The owner of a lock", function()
     end
     local guard, message, code = kind.make(connect(), path):acquire(30)
     assert.is_nil(guard)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.matches("^zklock: ZooKeeper refused", message)
   end)
 

@@ -1,5 +1,5 @@
--- Servers that refuse writes by themselves (enableEagerACLCheck): the answer of a
--- server that is cut off from its leader proves nothing.
+-- Servers that refuse writes by themselves (enableEagerACLCheck): the answer of
+-- a server that is cut off from its leader proves nothing.
 local spawn = require "support.child".spawn
 local kinds = require "integration.family.kinds"
 local raw = require "support.raw"

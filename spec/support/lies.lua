@@ -80,6 +80,8 @@ function lies.rehearsed(path)
   return made .. part "check" .. made .. part "delete" .. part "delete" .. END
 end
 
+function lies.checked() return part "check" .. part "check" .. END end
+
 function lies.refusals(of_delete, of_create)
   return refusal(of_delete) .. refusal(of_create) .. END
 end

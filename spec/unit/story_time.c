@@ -133,7 +133,8 @@ TEST("takes no refusal of a create for a proof") {
     for (int left = lease_of(s); left > 1; left -= 100) {
       struct actor *other = ACQUIRE(s, .path = "/other");
       refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
-      HEARD(other, "refused: denied, removed, forgotten");
+      HEARD(other, i ? "refused: invalid, removed, forgotten"
+                     : "refused: denied, removed, forgotten");
       HEARD(a, "");
     }
     refuses(s, 2, THROTTLED, codes[i]);

@@ -250,3 +250,53 @@ TEST("tells one that does not wait that an unfair lock is taken") {
   SENT(s, "");
   END(s);
 }
+
+TEST("gives an unfair node back that another of its session watches") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
+  struct actor *waiter = AWAIT(s, .path = "/lock/holder");
+  confirms(s, "get holder");
+  release(a);
+  confirms(s, "remove holder");
+  HEARD(a, "removed, forgotten");
+  deleted(s, "holder");
+  HEARD(waiter, "met");
+  END(s);
+}
+
+/* One whose create's answer was lost looks for its node when the watch is armed for
+ * another. */
+static struct actor *looks_last(struct stage *s, struct wish wish) {
+  wish.lock = UNFAIR;
+  struct actor *a = acquire(s, wish);
+  AWAIT(s, .path = "/lock/holder");
+  reconnects(s);
+  answers(s, "list", THROTTLED);
+  reads(s, "get holder", true, 77);
+  passes(s, 100);
+  shows(s, "");
+  return a;
+}
+
+TEST("sees that an unfair node is its own though its session has it watched") {
+  struct stage *s = BEGIN();
+  struct actor *a = looks_last(s, (struct wish){0});
+  HEARD(a, "");
+  reads(s, "get holder", true, 77);
+  HEARD(a, "granted");
+  CHECK_INT(77, token_of(a));
+  END(s);
+}
+
+TEST(
+    "deletes its unfair node as it gives up though its session has it "
+    "watched") {
+  struct stage *s = BEGIN();
+  struct actor *a = looks_last(s, (struct wish){.within = 50});
+  HEARD(a, "refused: timeout");
+  shows(s, "");
+  reads(s, "get holder", true, 77);
+  confirms(s, "remove holder");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}

@@ -29,15 +29,24 @@ static void mine(struct contender *c) {
   life_be_first(c);
 }
 
-/* Reads the node, and watches it: whose is it? */
+/* False: there is no memory; it is tried again. */
+static bool want(struct contender *c, struct watcher *watcher) {
+  if (watch_want(watcher, &c->queue->directory.watches, NAME_UNFAIR))
+    return true;
+  wire_retry(contender_wire(c));
+  return false;
+}
+
+/* Reads the node, and watches it: whose is it?  A watch that is armed already may
+ * have been armed for another watcher of this session, such as a barrier's waiter:
+ * this contender has not seen the node then, so it reads it. */
 static void look_by(struct contender *c, struct watcher *watcher) {
-  if (!watcher->watch &&
-      !watch_want(watcher, &c->queue->directory.watches, NAME_UNFAIR))
-    wire_retry(contender_wire(c));
-  else if (watch_is_armed(watcher) && watcher == &c->own)
-    mine(c);
-  else
+  bool has_asked = watcher->watch;
+  if (!want(c, watcher)) return;
+  if (has_asked)
     watch_arm(watcher);
+  else
+    watch_read(watcher);
 }
 
 /* Somebody has it, or we have: wait, and see. */
@@ -157,10 +166,12 @@ static void listed(struct contender *c, const struct listing *listing) {
 }
 
 static void look(struct contender *c) {
-  look_by(c, contender_has_node(c) ? &c->own : &c->predecessor);
+  bool has_node = contender_has_node(c);
+  if (has_node && contender_watches_own(c))
+    mine(c);
+  else
+    look_by(c, has_node ? &c->own : &c->predecessor);
 }
-
-static void look_anew(struct contender *c) { look_by(c, &c->own); }
 
 static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
@@ -168,11 +179,9 @@ static void due(struct contender *c) { (void)c; } /* (it never polls) */
 static bool may_remove(struct contender *c) {
   bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
   c->view.looked = false;
-  if (watch_is_armed(&c->own) && fresh) return true;
-  if (c->own.watch)
-    watch_read(&c->own); /* still ours? */
-  else
-    look_by(c, &c->own);
+  if (!want(c, &c->own)) return false;
+  if (contender_watches_own(c) && fresh) return true;
+  watch_read(&c->own); /* still ours? */
   return false;
 }
 
@@ -191,7 +200,7 @@ const struct way unfair_way = {.exclusive = true,
                                .exists = wait,
                                .find = find,
                                .look = look,
-                               .look_anew = look_anew,
+                               .look_anew = look,
                                .due = due,
                                .may_remove = may_remove,
                                .listed = listed,

@@ -179,7 +179,8 @@ function lock:holders() end
 
 -- ## Multi
 --
--- What `session:multi` returns has the methods of a lock; its guard has one method more, `guard:tokens`.
+-- What `session:multi` returns has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
+-- and `guard:turn`.
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
@@ -189,6 +190,12 @@ function lock:holders() end
 ---
 --- As `lock:try_acquire`; the guard is a multi's.
 ---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
+---
+--- As `lock:acquire_async`; the guard is a multi's.
+---@field acquire_async fun(self: zklock.Multi, options?: zklock.Seconds|zklock.AcquireOptions, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: zklock.Code)): zklock.Ticket
+---
+--- As `lock:with_lock`; the guard is a multi's.
+---@field with_lock fun(self: zklock.Multi, fn: fun(guard: zklock.MultiGuard): any, options?: zklock.Seconds|zklock.AcquireOptions): true?, any
 
 -- ## Ticket
 --

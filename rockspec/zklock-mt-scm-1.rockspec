@@ -115,6 +115,7 @@ build = {
     ["zklock.meta.barrier"] = "lua/zklock/meta/barrier.lua",
     ["zklock.meta.double_barrier"] = "lua/zklock/meta/double_barrier.lua",
     ["zklock.meta.election"] = "lua/zklock/meta/election.lua",
+    ["zklock.meta.fencing"] = "lua/zklock/meta/fencing.lua",
     ["zklock.meta.guard"] = "lua/zklock/meta/guard.lua",
     ["zklock.meta.lock"] = "lua/zklock/meta/lock.lua",
     ["zklock.meta.multi_guard"] = "lua/zklock/meta/multi_guard.lua",

@@ -46,6 +46,7 @@ build = {
     ["zklock.adapters"] = "lua/zklock/adapters.lua",
     ["zklock.attempt"] = "lua/zklock/attempt.lua",
     ["zklock.barrier"] = "lua/zklock/barrier.lua",
+    ["zklock.bytes"] = "lua/zklock/bytes.lua",
     ["zklock.callbacks"] = "lua/zklock/callbacks.lua",
     ["zklock.census"] = "lua/zklock/census.lua",
     ["zklock.check"] = "lua/zklock/check.lua",

@@ -1,4 +1,5 @@
 --- A session as the settings want it; a command that gets none ends.
+local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
 local settings_file = require "zklock.cli.settings_file"
@@ -11,7 +12,7 @@ local function tell_settings(found)
   for key in pairs(settings_file.keys) do
     if found[key] then keys[#keys + 1] = key end
   end
-  table.sort(keys)
+  bytes.sort(keys)
   for _, key in ipairs(keys) do
     talk.say("%s = %s (%s)", key, tostring(found[key].value), found[key].where)
   end

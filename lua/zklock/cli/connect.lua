@@ -18,12 +18,12 @@ local function tell_settings(found)
   end
 end
 
---- `limit`: seconds after which there is nothing left to connect for.  `more`:
--- other options of zklock.connect.
+--- `limit`: after so many seconds, more than 0, there is nothing left to connect
+-- for.  `more`: other options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,
-    limit and math.max(limit, 0.001) or math.huge)
+    limit or math.huge)
   for name, value in pairs(more or {}) do options[name] = value end
   if request.verbose then
     tell_settings(found)

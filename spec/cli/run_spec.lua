@@ -237,7 +237,8 @@ describe("zklock run", function()
       assert.equal("done\n", it:out())
     end)
 
-    it("waits with " .. words .. " as long as --connect-timeout says", function()
+    it("waits with " .. words .. " as long as --connect-timeout says",
+    function()
       local said = command.run(run_words(how, "--connect-timeout", "0.3",
         "/p", "--", "true"), { env = { ZKLOCK_HOSTS = "127.0.0.1:1" } })
       assert.equal(69, said.code)

@@ -649,8 +649,8 @@ end
 
 -- (A lock may be inside another one: a semaphore's gates are.)
 local function path_of_lock()
-  local inside = random(8) == 1 and pick { "/locks", "/leases" } or ""
-  return directory() .. inside
+  return directory()
+    .. (random(8) == 1 and pick { "/locks", "/leases" } or "")
 end
 
 function of_core.acquire()

@@ -29,7 +29,7 @@ describe("A timeout of 0", function()
   -- What does not wait; each in a form that does not, and one that does.
   local function calls_of(member)
     local mutex = session:mutex(path .. "/m", { handoffs = 3 })
-    local none = { timeout = 0 }
+    local sides, none = session:rwlock(path .. "/r"), { timeout = 0 }
     return {
       acquire = function() return mutex:acquire(0) end,
       try_acquire = function() return mutex:try_acquire() end,
@@ -40,9 +40,11 @@ describe("A timeout of 0", function()
       unfair = function()
         return session:mutex(path .. "/u", { fair = false }):acquire(0)
       end,
-      write = function() return session:rwlock(path .. "/r").write:acquire(0) end,
-      read = function() return session:rwlock(path .. "/r").read:acquire(0) end,
-      permit = function() return session:semaphore(path .. "/s", 2):acquire(0) end,
+      write = function() return sides.write:acquire(0) end,
+      read = function() return sides.read:acquire(0) end,
+      permit = function()
+        return session:semaphore(path .. "/s", 2):acquire(0)
+      end,
       multi = function() return session:multi { mutex }:acquire(0) end,
       ["multi:try_acquire"] = function()
         return session:multi { mutex }:try_acquire()

@@ -30,8 +30,8 @@ local function compares(line)
 end
 
 describe("Bytes #layer #once", function()
-  local texts = { "", "\0", "\0a", "-", "/", "0", "00", "A", "B", "Ba", "_", "a",
-    "a\0", "a-b", "a/b", "aB", "aa", "b", "z", "\127", "\128", "\195\169",
+  local texts = { "", "\0", "\0a", "-", "/", "0", "00", "A", "B", "Ba", "_",
+    "a", "a\0", "a-b", "a/b", "aB", "aa", "b", "z", "\127", "\128", "\195\169",
     "\240\159\146\165", "\255", "\255\255" }
 
   it("are in one order, and no two texts are equal in it", function()

@@ -18,8 +18,8 @@ local function tell_settings(found)
   end
 end
 
---- `limit`: after so many seconds, more than 0, there is nothing left to connect
--- for.  `more`: other options of zklock.connect.
+--- `limit`: after so many seconds, more than 0, there is nothing to connect for.
+-- `more`: other options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,

@@ -648,7 +648,8 @@ describe("A session that expires", function()
         end
         assert.equal("lost", select(3, guards[i]:release()), kind.name)
         local fresh = assert(locks[i]:acquire(30))
-        assert.is_true(kinds.token(fresh) > kinds.token(waiters[i].guard), kind.name)
+        assert.is_true(kinds.token(fresh)
+          > kinds.token(waiters[i].guard), kind.name)
         fresh:release()
         assert.equal(1, calls[i], kind.name)
         -- who waited goes on waiting, in the new session

@@ -72,8 +72,8 @@ describe("A multi", function()
     next_guard:release()
   end)
 
-  -- The token of a multi that was stale passed a fence: the largest of its parts'
-  -- tokens was larger than that of the next holder of one part.
+  -- A stale multi passed a fence by the largest token of its parts: that was
+  -- larger than the token of the next holder of one part.
   it("has no token for all of its parts", function()
     local stale = multi("a b"):acquire(30)
     local largest = stale:tokens()[path .. "/b"].token

@@ -18,7 +18,7 @@ local function tell_settings(found)
   end
 end
 
---- `limit`: after so many seconds, more than 0, there is nothing to connect for.
+--- `limit`: after so many seconds, more than 0, a connection is of no use.
 -- `more`: other options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)

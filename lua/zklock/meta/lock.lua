@@ -193,7 +193,7 @@ function lock:holders() end
 ---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
 ---
 --- As `lock:acquire_async`; the guard is a multi's.
----@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: zklock.Code)): zklock.Ticket
+---@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: string)): zklock.Ticket
 ---
 --- As `lock:with_lock`; the guard is a multi's.
 ---@field with_lock fun(self: any, fn: fun(guard: zklock.MultiGuard): any, options?: zklock.Seconds|zklock.AcquireOptions): true?, any

@@ -1,5 +1,5 @@
--- Calls of every kind, in random order (calls.lua), and calls of contenders that
--- meet (contend.lua): one process after the other, each with a seed of its
+-- Calls of every kind, in random order (calls.lua), and calls of contenders
+-- that meet (contend.lua): one process after the other, each with a seed of its
 -- own, for FUZZ_SECONDS.
 local support = require "support"
 

@@ -259,9 +259,9 @@ static bool is_legal(const struct contender *c, enum contender_state next) {
       [KIND_GATE] = "gate",    [KIND_UNFAIR] = "unfair",
       [KIND_MEMBER] = "member"};
   if (next == c->state || legal_moves[c->state] & (1u << next)) return true;
-  fprintf(stderr, "zklock: illegal move of a %s from %s to %s, decision %d\n",
-          kinds[c->options.kind], contender_state_name(c->state),
-          contender_state_name(next), c->decision);
+  fprintf(stderr, "zklock: illegal move from %s to %s: %s, decision %d\n",
+          contender_state_name(c->state), contender_state_name(next),
+          kinds[c->options.kind], c->decision);
   return false;
 }
 

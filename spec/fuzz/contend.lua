@@ -56,7 +56,7 @@ local function any_node()
     or pick(paths) .. pick { "/holder", "/ready", "/locks", "/leases" }
 end
 
--- (Some are told of no writer that they could downgrade.)
+-- A writer that a reader of this layout can downgrade.
 local function find_writer(layout)
   for _, one in ipairs(shares) do
     if one.way.kind == "write" and one.way.layout == layout

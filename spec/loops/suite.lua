@@ -530,7 +530,7 @@ case("connect says when no server answers", function(env)
   same(true, env.now() - begun >= 0.3)
 end)
 
-case("does not wait for a connection where it does not wait", function(env)
+case("waits for no connection with a timeout of 0", function(env)
   local session = require "zklock.session".open("127.0.0.1:1",
     env.options { connect_timeout = 60 })
   local path, begun = env.path(), env.now()

@@ -227,7 +227,7 @@ describe("zklock.ngx.session", function()
     assert.is_nil(said:find "ZOO_")
   end)
 
-  it("lets nobody wait for a connection who does not wait", function()
+  it("waits for no connection with a timeout of 0", function()
     local server, begun = start(), support.now()
     server.may_complain = true
     for call in ("at_once try_acquire with_lock_at_once multi_at_once barrier "

@@ -142,7 +142,7 @@ TEST("refuses who does not wait when there is no connection") {
   END(s);
 }
 
-TEST("refuses who does not wait between two sessions") {
+TEST("refuses one that does not wait between two sessions") {
   struct stage *s = BEGIN();
   disconnects(s);
   expires(s);
@@ -150,7 +150,7 @@ TEST("refuses who does not wait between two sessions") {
   END(s);
 }
 
-TEST("refuses who does not wait while no server is heard") {
+TEST("refuses one that does not wait while no server is heard") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1, .path = "/other");
   stops_for(s, 9500);

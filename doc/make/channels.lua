@@ -106,6 +106,7 @@ channels.no_messages = {
   { "%.[ch]$", "^as many as there", "an assertion at build time" },
   { "%.[ch]$", "^a code of ZooKeeper's$", "an assertion at build time" },
   { "library_requests%.c$", "^no path$", "never shown" },
+  { "contender%.c$", "illegal move", "the values of an assertion that fails" },
 }
 
 -- Their arguments are patterns, names or code.

@@ -118,8 +118,8 @@ function locks.tidy(premature)
     { per = 1, timeout = 0 }, tidy)
   if ran then
     shop:set("tidied " .. shop:incr("tidied", 1, 0), result)
-  elseif ran == nil and code ~= "timeout" then
-    ngx.log(ngx.ERR, result)
+  elseif ran == nil and code ~= "timeout" and code ~= "disconnected" then
+    ngx.log(ngx.ERR, result) -- (zklock itself logs that there is no connection)
   end
 end
 

@@ -68,8 +68,9 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- How long who does not wait for others waits for a server's word, or for the
--- first connection.
+--- How long one that does not wait for others waits for the server's answer.
+-- (The core refuses it at once where there is no connection.  One that comes
+-- just before the first connection has no session timeout to go by.)
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout

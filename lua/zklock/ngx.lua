@@ -1,6 +1,7 @@
 --- nginx and OpenResty: one session for each worker.
 require "zklock" -- first: it explains what cannot be loaded
 local Board = require "zklock.ngx.board"
+local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
@@ -65,7 +66,7 @@ local function describe(value, depth)
     parts[#parts + 1] = ("%q=%q"):format(tostring(key),
       describe(item, depth + 1))
   end
-  table.sort(parts)
+  bytes.sort(parts)
   return table.concat(parts, ",")
 end
 
@@ -97,7 +98,7 @@ local function differences(a, b)
       seen[name] = true
     end
   end
-  table.sort(names)
+  bytes.sort(names)
   if a.hosts ~= b.hosts then table.insert(names, 1, "hosts") end
   return table.concat(names, ", ")
 end

@@ -457,6 +457,15 @@ static void check_deadline(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) still waits after its deadline", number_of(w, a));
 }
 
+/* One that does not wait has one flight to a server, and waits for no
+ * connection. */
+static void check_reach(struct world *w, const struct acquisition *a) {
+  if (!a->patient && !a->granted && !a->refused &&
+      !session_is_connected(&a->process->session))
+    violate(w, "(%d) waits for a connection, and did not want to",
+            number_of(w, a));
+}
+
 /* Who does not wait may only wait for a node of its own process, and for an
  * answer. */
 static void check_impatience(struct world *w, const struct acquisition *a) {
@@ -696,6 +705,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
     if (!a->contender) continue;
     count_state(w, a);
     check_deadline(w, a);
+    check_reach(w, a);
     check_impatience(w, a);
     check_news(w, a);
     check_ends(w, a);

@@ -63,7 +63,7 @@ static void check_verdict(struct world *w, const struct wait *wait) {
         violate(w, "<%d> does not wait for what is so", number);
       return;
     case VERDICT_DISCONNECTED:
-      if (p->now < v->until)
+      if (v->patient && p->now < v->until)
         violate(w, "<%d> is disconnected before its deadline", number);
       return;
     case VERDICT_CANCELLED:
@@ -103,6 +103,8 @@ static void check_wait(struct world *w, const struct wait *wait) {
   int64_t peace = peace_since(w, p);
   if (wait->vigil.until <= p->now)
     violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
+  if (!wait->vigil.patient && !session_is_connected(&p->session))
+    violate(w, "<%d> waits for a connection", wait_number(w, wait));
   if (peace == NEVER) return;
   if (!wait->vigil.patient &&
       w->now > later(peace, wait->begun_at) + w->profile.timeout + SECOND)
@@ -308,7 +310,7 @@ static bool has_reason(const struct parting *l) {
     case VERDICT_TIMEOUT:
       return !d->patient || p->now >= d->until;
     case VERDICT_DISCONNECTED:
-      return p->now >= d->until;
+      return !d->patient || p->now >= d->until;
     case VERDICT_CANCELLED:
       return l->cancelled;
     case VERDICT_CLOSED:
@@ -352,6 +354,8 @@ static void check_parting(struct world *w, const struct parting *l) {
   int64_t peace = peace_since(w, l->process);
   if (l->departure.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", parting_number(w, l));
+  if (!l->departure.patient && !session_is_connected(&l->process->session))
+    violate(w, "{%d} waits for a connection", parting_number(w, l));
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);
   if (since != NEVER && w->now > later(peace, since) + limit(w))

@@ -262,6 +262,13 @@ static bool is_over(const struct acquisition *a) {
   return a->lost || a->released || !a->contender;
 }
 
+/* Does it wait for a node that it does not contend for? */
+static bool waits(struct world *w, const struct lock *lock) {
+  return lock->family == FAMILY_BARRIER ||
+         (lock->family == FAMILY_UNFAIR && fault_is(w, FAULT_ONLOOKER) &&
+          random_chance(&w->random, 25));
+}
+
 static void act(struct world *w, struct process *p, int user) {
   struct user *u = &p->users[user];
   if (u->left == 0) {
@@ -279,7 +286,7 @@ static void act(struct world *w, struct process *p, int user) {
   if (fault_is(w, FAULT_SKIP))
     lock = is_rebuffed(w, user) ? w->profile.lock_count - 1 : 0;
   u->left--;
-  if (w->profile.locks[lock].family != FAMILY_BARRIER)
+  if (!waits(w, &w->profile.locks[lock]))
     acquire(w, p, user, lock, NOBODY);
   else if (!wait_at_barrier(w, p, user, lock))
     act_later(w, p, user, w->profile.think);

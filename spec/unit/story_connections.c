@@ -148,13 +148,52 @@ TEST("loses at once what shall not outlive a connection") {
   END(s);
 }
 
+/* All that can be asked for without a wait. */
+static void is_told_at_once(struct stage *s) {
+  static const enum lock kinds[] = {MUTEX,  READER, WRITER,
+                                    PERMIT, UNFAIR, MEMBER};
+  static const enum hoped hopes[] = {GONE, THERE, CROWD};
+  for (int i = 0; i < 6; i++) {
+    struct actor *a = ACQUIRE(s, .lock = kinds[i], .tries = true);
+    HEARD(a, "refused: disconnected, removed, forgotten");
+  }
+  for (int i = 0; i < 3; i++) {
+    struct actor *a = AWAIT(s, .until = hopes[i], .tries = true);
+    HEARD(a, "refused: disconnected");
+    a = AWAIT(s, .until = hopes[i], .proves = true, .tries = true);
+    HEARD(a, "refused: disconnected");
+  }
+}
+
 TEST("refuses who does not wait when there is no connection") {
   struct stage *s = BEGIN();
   struct actor *before = ACQUIRE(s, .tries = true);
+  struct actor *vigil = AWAIT(s, .tries = true);
+  struct actor *onlooker = AWAIT(s, .until = CROWD, .tries = true);
   disconnects(s);
   HEARD(before, "refused: disconnected");
-  struct actor *after = ACQUIRE(s, .tries = true);
-  HEARD(after, "refused: disconnected, removed, forgotten");
+  HEARD(vigil, "refused: disconnected");
+  HEARD(onlooker, "refused: disconnected");
+  is_told_at_once(s);
+  END(s);
+}
+
+TEST("refuses one that does not wait between two sessions") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  expires(s);
+  is_told_at_once(s);
+  END(s);
+}
+
+TEST("refuses one that does not wait while no server is heard") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .path = "/other");
+  stops_for(s, 9500);
+  sees_silence(a);
+  HEARD(a, "lost: silence");
+  SHOWN(s, "suspended");
+  is_told_at_once(s);
   END(s);
 }
 
@@ -169,13 +208,14 @@ TEST("asks for its first session when it is opened, and not before") {
   END(s);
 }
 
-TEST("lets one that waits wait for the first connection") {
+TEST("lets one that waits wait for the first connection, and no other") {
   struct stage *s = BEGIN(.apart = true);
-  struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .tries = true);
+  struct actor *a = ACQUIRE(s), *vigil = AWAIT(s, .path = "/open");
+  is_told_at_once(s);
   HEARD(a, "");
-  HEARD(b, "");
+  HEARD(vigil, "");
   connects(s);
-  SENT(s, "create lock, create lock, list");
+  SENT(s, "create lock, list, get /open");
   END(s);
 }
 

@@ -529,6 +529,19 @@ TEST("does not wait, if it is told so, and gives its node back") {
   END(s);
 }
 
+TEST("does not wait for a connection either, if it is told so") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *before = DEPART(a, .tries = true);
+  disconnects(s);
+  HEARD(before, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(a));
+  struct actor *after = DEPART(b, .tries = true);
+  HEARD(after, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(b));
+  END(s);
+}
+
 TEST("ends at its deadline, wherever it waits, and its node goes") {
   struct stage *s = BEGIN();
   struct actor *a = inside(s, 2);

@@ -262,3 +262,16 @@ TEST("looks at an unfair node when it is made, if it does not wait") {
   HEARD(a, "granted");
   END(s);
 }
+
+TEST("gives an unfair node back that another of its session watches") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
+  struct actor *waiter = AWAIT(s, .path = "/lock/holder");
+  confirms(s, "get holder");
+  release(a);
+  confirms(s, "remove holder with 1");
+  HEARD(a, "removed, forgotten");
+  deleted(s, "holder");
+  HEARD(waiter, "met");
+  END(s);
+}

@@ -1,6 +1,7 @@
 #include "contender.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const unsigned legal_moves[] = {
@@ -249,9 +250,23 @@ void contender_join(struct contender *c, struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
+/* An assertion shows its expression and no values: these are what it lacks. */
+static bool is_legal(const struct contender *c, enum contender_state next) {
+  static const char *const kinds[] = {
+      [KIND_MUTEX] = "mutex",  [KIND_READ] = "reader",
+      [KIND_WRITE] = "writer", [KIND_PERMIT] = "permit",
+      [KIND_GATE] = "gate",    [KIND_UNFAIR] = "unfair",
+      [KIND_MEMBER] = "member"};
+  if (next == c->state || legal_moves[c->state] & (1u << next)) return true;
+  fprintf(stderr, "zklock: illegal move from %s to %s: %s, decision %d\n",
+          contender_state_name(c->state), contender_state_name(next),
+          kinds[c->options.kind], c->decision);
+  return false;
+}
+
 void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
-  assert(next == last || (legal_moves[last] & (1u << next)));
+  assert(is_legal(c, next));
   move(c, next);
   /* Parked ones may enter: another, or this one again. */
   if (has_entered(next) || !has_entered(last)) return;

@@ -296,6 +296,14 @@ void departures_drive(struct departures *all) {
   }
 }
 
+void departures_disconnected(struct departures *all) {
+  struct departure *next;
+  for (struct departure *d = all->first; d; d = next) {
+    next = d->next;
+    if (!d->patient) departure_refuse(d, VERDICT_DISCONNECTED, 0);
+  }
+}
+
 void departures_refuse(struct departures *all, enum verdict why, int reason) {
   while (all->first) departure_refuse(all->first, why, reason);
 }

@@ -67,6 +67,8 @@ void departure_begin(struct departures *all, struct departure *d);
 void departure_refuse(struct departure *d, enum verdict why, int reason);
 /* There is a connection, or something could not be sent and may be now. */
 void departures_drive(struct departures *all);
+/* There is none any more: one that does not wait is over. */
+void departures_disconnected(struct departures *all);
 void departures_refuse(struct departures *all, enum verdict why, int reason);
 
 #pragma GCC visibility pop

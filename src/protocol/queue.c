@@ -188,9 +188,16 @@ void queue_connected(struct queue *queue) {
 
 /* Local turns. */
 
-static struct contender *next_sharing(const struct queue *queue) {
-  for (struct contender *c = queue->parked; c; c = c->next)
-    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0) return c;
+/* (A node of another layout keeps other nodes waiting.) */
+static bool can_use(const struct contender *c, const struct contender *from) {
+  return c->options.layout == from->options.layout;
+}
+
+/* The first that shares its node; NULL: there is none, or it needs another. */
+static struct contender *next_sharing(const struct contender *from) {
+  for (struct contender *c = from->queue->parked; c; c = c->next)
+    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0)
+      return can_use(c, from) ? c : NULL;
   return NULL;
 }
 
@@ -205,7 +212,7 @@ static bool may_be_passed_on(const struct contender *c) {
 void queue_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  struct contender *next = may_be_passed_on(c) ? next_sharing(c->queue) : NULL;
+  struct contender *next = may_be_passed_on(c) ? next_sharing(c) : NULL;
   if (next)
     life_take_over(next, c);
   else

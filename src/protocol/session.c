@@ -150,13 +150,19 @@ static void refuse_credentials(struct session *s, struct contender *c) {
   life_deny(c, CANNOT_AUTHENTICATE, s->wire.chroot_length, s->refused);
 }
 
+/* One that does not wait has one flight to a server, and waits for no connection:
+ * neither for the first one, nor for the next, nor while the session shows as
+ * suspended because no server is heard. */
+static bool is_out_of_reach(const struct session *s, bool patient) {
+  return !patient && (!session_is_connected(s) || s->silent);
+}
+
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
     trouble(s, "cannot contend", directory_path(&c->queue->directory),
             s->refused);
     refuse_credentials(s, c);
-  } else if (!c->options.patient && !session_is_connected(s) &&
-             s->state != SESSION_CONNECTING) {
+  } else if (is_out_of_reach(s, c->options.patient)) {
     life_refuse(c, VERDICT_DISCONNECTED, 0);
   }
 }
@@ -219,7 +225,10 @@ static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
 bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v) {
   begin(s, now);
   bool begun = vigil_begin(&s->vigils, v);
-  if (begun && s->refused) vigil_refuse(v, VERDICT_AUTH, s->refused);
+  if (begun && s->refused)
+    vigil_refuse(v, VERDICT_AUTH, s->refused);
+  else if (begun && is_out_of_reach(s, v->patient))
+    vigil_refuse(v, VERDICT_DISCONNECTED, 0);
   end(s);
   return begun;
 }
@@ -233,7 +242,10 @@ void session_end_vigil(struct session *s, int64_t now, struct vigil *v) {
 void session_depart(struct session *s, int64_t now, struct departure *d) {
   begin(s, now);
   departure_begin(&s->departures, d);
-  if (s->refused) departure_refuse(d, VERDICT_AUTH, s->refused);
+  if (s->refused)
+    departure_refuse(d, VERDICT_AUTH, s->refused);
+  else if (is_out_of_reach(s, d->patient))
+    departure_refuse(d, VERDICT_DISCONNECTED, 0);
   end(s);
 }
 
@@ -317,6 +329,8 @@ void session_disconnected(struct session *s, int64_t now) {
     queues_each(&s->queues, sweep);
     queues_each_contender(&s->queues, life_disconnected);
     queues_each(&s->queues, queue_disconnected);
+    departures_disconnected(&s->departures);
+    vigils_disconnected(&s->vigils);
   }
   end(s);
 }

@@ -37,12 +37,17 @@ static void mine(struct contender *c) {
   life_be_first(c);
 }
 
-/* Reads `holder`, and watches it: whose is it? */
+/* Reads `holder`, and watches it: whose is it?  A watch that is armed already may
+ * have been armed for another watcher of this session, such as a barrier's waiter:
+ * this contender has not seen the node then, so it reads it. */
 static void look_by(struct contender *c, struct watcher *watcher) {
-  if (watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
+  bool has_asked = watcher->watch;
+  if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
+    wire_retry(contender_wire(c));
+  else if (has_asked)
     watch_arm(watcher);
   else
-    wire_retry(contender_wire(c));
+    watch_read(watcher);
 }
 
 /* The same, unless it is known in this connection that it is ours. */

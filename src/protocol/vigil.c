@@ -295,6 +295,15 @@ void vigils_connected(struct vigils *vigils) {
   }
 }
 
+/* (What hears of its end may begin another, which is then the first.) */
+void vigils_disconnected(struct vigils *vigils) {
+  struct vigil *next;
+  for (struct vigil *v = vigils->first; v; v = next) {
+    next = v->next;
+    if (!v->patient) vigil_refuse(v, VERDICT_DISCONNECTED, 0);
+  }
+}
+
 void vigils_drive(struct vigils *vigils) {
   for (struct vigil *v = vigils->first; v; v = v->next) {
     if (v->kind == VIGIL_CROWD)

@@ -81,6 +81,8 @@ static inline int64_t vigils_due(const struct vigils *vigils) {
 
 /* A new connection: nothing is watched any more. */
 void vigils_connected(struct vigils *vigils);
+/* One that does not wait for what it hopes for waits for no connection either. */
+void vigils_disconnected(struct vigils *vigils);
 /* What could not be sent may be now. */
 void vigils_drive(struct vigils *vigils);
 void vigils_refuse(struct vigils *vigils, enum verdict why, int reason);

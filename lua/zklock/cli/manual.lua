@@ -142,7 +142,7 @@ delete PATH.once.]],
         help = "one of N permits of the path's semaphore" },
       { names = "-t --timeout", argument = "SECONDS", kind = "seconds",
         only = "wait", help = "how long to wait for the lock (default: for "
-          .. "ever); 0 takes it if it is free" },
+          .. "ever); 0 takes it if it is free, once there is a connection" },
       { names = "-n --try", only = "wait",
         help = "do not wait for another holder" },
       { names = "-g --grace", argument = "SECONDS", kind = "seconds",

@@ -37,7 +37,8 @@ local lock = {}
 
 --- Waits until the lock is granted. In an event loop only the calling task waits.
 ---
---- A timeout of 0 takes what is free, and waits for nobody but a server that is to answer. The message of `timeout` says how many are
+--- A timeout of 0 takes what is free, and waits for nothing but the server's answer; where the session is not connected the call returns
+--- `disconnected` at once (doc/options.md). The message of `timeout` says how many are
 --- ahead, and who holds the lock if that is known without a request. `lost` is told to an owner that holds already, if that hold was
 --- lost and its guard has not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the
 --- wait could never end.
@@ -61,7 +62,7 @@ local lock = {}
 function lock:acquire(options) end
 
 --- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session
---- knows it. It does wait for the servers' answer; where the connection is lost it is `disconnected`.
+--- knows it. It does wait for the server's answer; where the session is not connected it returns `disconnected` at once.
 ---
 --- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
@@ -179,7 +180,8 @@ function lock:holders() end
 
 -- ## Multi
 --
--- What `session:multi` returns has the methods of a lock; its guard has one method more, `guard:tokens`.
+-- What `session:multi` returns has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
+-- and `guard:turn`.
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
@@ -189,6 +191,12 @@ function lock:holders() end
 ---
 --- As `lock:try_acquire`; the guard is a multi's.
 ---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
+---
+--- As `lock:acquire_async`; the guard is a multi's.
+---@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: string)): zklock.Ticket
+---
+--- As `lock:with_lock`; the guard is a multi's.
+---@field with_lock fun(self: any, fn: fun(guard: zklock.MultiGuard): any, options?: zklock.Seconds|zklock.AcquireOptions): true?, any
 
 -- ## Ticket
 --

@@ -84,7 +84,7 @@ function session:semaphore(path, permits, options) end
 ---   session:mutex "/locks/to",
 --- }
 --- local guard = assert(both:acquire(5))
---- print(guard:tokens()["/locks/from"] == nil)   --> false
+--- print(guard:tokens()["/locks/from"].turn)   --> 0
 --- guard:release()
 --- ```
 ---@param locks zklock.Lock[] mutexes, semaphores, sides of rwlocks

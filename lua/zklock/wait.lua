@@ -14,6 +14,12 @@ local waits = {}
 
 local PLACES = 64
 
+-- Seconds.  The timers of a loop do not count the time that the machine sleeps,
+-- and what the waits with a `timeout` go by does: so none of these waits lasts
+-- for longer without a look at it.  (They are few: the deadlines of acquisitions
+-- are the I/O thread's, whose timer counts sleep.)
+local LONGEST = 1
+
 -- A wait is the closing of the task that it suspends, and the item in `due`
 -- that ends it (events.lua).  It is made for each acquisition: so what most of
 -- them never need is here.
@@ -157,7 +163,8 @@ local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
-    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    adapter.wait(wait,
+      wait.timeout and math.min(wait.timeout(), LONGEST) or nil)
     -- An early return of an adapter that does not watch the fd by itself.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end

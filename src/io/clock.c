@@ -1,6 +1,21 @@
 #include "clock.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/timerfd.h>
+#endif
+
+#define MILLISECOND INT64_C(1000000)
+#define SECOND (1000 * MILLISECOND)
+/* What is due so soon poll itself waits for: at the most it is so late then. */
+#define SOON (20 * MILLISECOND)
+#define LONGEST (24 * 3600 * SECOND)
+
+static const int64_t NEVER = INT64_MAX;
 
 int64_t clock_now(void) {
   struct timespec t;
@@ -9,5 +24,66 @@ int64_t clock_now(void) {
 #else
   clock_gettime(CLOCK_MONOTONIC, &t);
 #endif
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+  return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* macOS's clock counts sleep, too, and its poll and kevent do not: there, as
+ * before Linux 3.15 and where no descriptor is left, there is no timer. */
+void clock_timer_open(struct clock_timer *timer) {
+  *timer = (struct clock_timer){.fd = -1, .at = NEVER};
+#ifdef __linux__
+  timer->fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+#endif
+}
+
+void clock_timer_close(struct clock_timer *timer) {
+  if (timer->fd >= 0) close(timer->fd);
+  timer->fd = -1;
+}
+
+/* It may expire before `until`, for nothing: that costs less than to set it for
+ * each wait.  While deadlines only move on it is set once for each of them that
+ * is reached. */
+static void set(struct clock_timer *timer, int64_t until, int64_t left) {
+  if (timer->fd < 0 || until >= timer->at || left <= SOON) return;
+#ifdef __linux__
+  struct itimerspec when = {
+      .it_value = {.tv_sec = until / SECOND, .tv_nsec = until % SECOND}};
+  timer->at = until;
+  if (timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL) == 0) return;
+  clock_timer_close(timer); /* it is of no use */
+#endif
+}
+
+/* (A program that closes descriptors that are not its own may close this.) */
+static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
+  uint64_t times;
+  if (!entry->revents) return false;
+  if (read(timer->fd, &times, sizeof times) > 0)
+    timer->at = NEVER;
+  else if (errno != EAGAIN)
+    timer->fd = -1;
+  return true;
+}
+
+/* For poll, and not one too few. */
+static int milliseconds(bool timed, int64_t until, int64_t left) {
+  int64_t longest = timed ? LONGEST : SECOND;
+  if (until == NEVER) return -1;
+  if (left <= 0) return 0;
+  if (left > longest) left = longest;
+  return (int)((left + MILLISECOND - 1) / MILLISECOND);
+}
+
+int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
+               int64_t until) {
+  for (;;) {
+    int64_t now = clock_now(), left = until - now;
+    if (timer) set(timer, until, left);
+    bool timed = timer && timer->fd >= 0;
+    if (timed) fds[count] = (struct pollfd){.fd = timer->fd, .events = POLLIN};
+    int n = poll(fds, count + timed, milliseconds(timed, until, left));
+    if (n > 0 && timed && has_expired(timer, &fds[count])) n--;
+    if (n != 0 || clock_now() >= until) return n;
+  }
 }

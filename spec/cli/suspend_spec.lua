@@ -81,8 +81,10 @@ describe("After a suspend #stock #once", function()
   it("that outlasts the grace it is killed", function()
     local pid = start({ "--grace", "200" },
       "trap 'echo asked' TERM; trap '' INT HUP; " .. forever)
+    local guardian = processes.child_of(this.it.pid)
     this.it:signal "KILL" -- so the guardian, alone, ends the command
     this.it:expect "asked"
+    processes.await_rest(guardian)
     this.suspension:sleep(220)
     processes.await_end(pid, 5)
   end)

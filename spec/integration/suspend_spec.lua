@@ -46,6 +46,13 @@ local CONNECT = [[
   local path, busy, hosts = ...
   run(function()
     local session = assert(zklock.connect(hosts, { session_timeout = 1200 }))
+    -- What turns the session, and asks the servers nothing.
+    local function sleep()
+      local pauses = require "zklock.pause"
+      while session:stats().in_flight > 0 do session:step() end
+      say "ready"
+      pauses.take(pauses.new(session._engine, 1e6))
+    end
     %s
   end)
 ]]
@@ -92,8 +99,7 @@ describe("After a suspend #stock #once", function()
   local HOLD = [[
     local guard = session:mutex(path, %s):acquire(60)
     guard:on_lost(function(_, _, reason) say("lost", reason) end)
-    say "ready"
-    session:mutex(busy):acquire(100000)
+    sleep()
   ]]
 
   for _, loop in ipairs { "poll", "luv", "cqueues", "copas" } do
@@ -157,8 +163,7 @@ describe("After a suspend #stock #once", function()
         coroutine.wrap(function()
           say(select(3, other:acquire(200)))
         end)()
-        say "ready"
-        session:mutex(busy):acquire(100000)
+        sleep()
       ]])
       sleep_and_expect(220, "timeout")
     end)

@@ -158,13 +158,19 @@ function Wait:finish()
   if self.fine then leave(self) else abandon(self) end
 end
 
+-- How long an adapter may wait; nil: without end.  (A process may stand still
+-- before it begins, and timers take what is below zero for anything.)
+local function time_for(wait)
+  return wait.timeout
+    and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
+end
+
 -- Only here does it enter: see waits.enter.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
-    adapter.wait(wait,
-      wait.timeout and math.min(wait.timeout(), LONGEST) or nil)
+    adapter.wait(wait, time_for(wait))
     -- An early return of an adapter that does not watch the fd by itself.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end

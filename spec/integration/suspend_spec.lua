@@ -49,7 +49,11 @@ local CONNECT = [[
     -- What turns the session, and asks the servers nothing.
     local function sleep()
       local pauses = require "zklock.pause"
-      while session:stats().in_flight > 0 do session:step() end
+      local stats
+      repeat
+        session:step()
+        stats = session:stats()
+      until stats.in_flight == 0 and (stats.holding or 0) + stats.waiting > 0
       say "ready"
       pauses.take(pauses.new(session._engine, 1e6))
     end
@@ -115,10 +119,11 @@ describe("After a suspend #stock #once", function()
 
     test("that outlasts its timeout a waiter gives up", function()
       spawn(loop, [[
-        say "ready"
-        say(select(3, session:mutex(busy):acquire(200)))
+        session:mutex(busy):acquire_async(200, function(_, _, code)
+          say(code)
+        end)
+        sleep()
       ]])
-      support.wait_for_queue(this.busy, 2, server.hosts)
       sleep_and_expect(220, "timeout")
     end)
 
@@ -135,6 +140,20 @@ describe("After a suspend #stock #once", function()
       this.child:expect "waits" -- before it leads again
       sleep_and_expect(220, "again")
     end)
+
+    test("that a pause ends in before its task is suspended it is over",
+      function()
+        spawn(loop, [[
+          local pauses = require "zklock.pause"
+          local pause = pauses.new(session._engine, 200)
+          local begun = zklock.now()
+          say "ready"
+          while zklock.now() < begun + 220 do end
+          pauses.take(pause)
+          say "over"
+        ]])
+        sleep_and_expect(220, "over")
+      end)
 
     test("that outlasts connect_timeout a connection is given up", function()
       local silent = support.closing(assert(socket.bind("127.0.0.1", 0)))

@@ -11,8 +11,8 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND (1000 * MILLISECOND)
-/* What is due so soon poll itself waits for: at the most it is so late then. */
-#define SOON (20 * MILLISECOND)
+#define SLACK (100 * MILLISECOND)
+#define SOON (300 * MILLISECOND)
 #define LONGEST (24 * 3600 * SECOND)
 
 static const int64_t NEVER = INT64_MAX;
@@ -41,15 +41,18 @@ void clock_timer_close(struct clock_timer *timer) {
   timer->fd = -1;
 }
 
-/* It may expire before `until`, for nothing: that costs less than to set it for
- * each wait.  While deadlines only move on it is set once for each of them that
- * is reached. */
-static void set(struct clock_timer *timer, int64_t until, int64_t left) {
-  if (timer->fd < 0 || until >= timer->at || left <= SOON) return;
+/* Poll itself ends each wait of a machine that is awake.  So the timer may be
+ * late, by SLACK: no suspend of more than that is missed.  And it is not set for
+ * what is due SOON: after a suspend poll has no more than that left.  Thus it is
+ * set once for each heartbeat, whatever is done between two of them. */
+static void set(struct clock_timer *timer, int64_t until, int64_t now) {
+  bool fits = timer->at > now + SLACK && timer->at - SLACK <= until;
+  if (timer->fd < 0 || until == NEVER || until - now <= SOON || fits) return;
 #ifdef __linux__
+  int64_t at = until + SLACK;
   struct itimerspec when = {
-      .it_value = {.tv_sec = until / SECOND, .tv_nsec = until % SECOND}};
-  timer->at = until;
+      .it_value = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND}};
+  timer->at = at;
   if (timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL) == 0) return;
   clock_timer_close(timer); /* it is of no use */
 #endif
@@ -79,7 +82,7 @@ int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until) {
   for (;;) {
     int64_t now = clock_now(), left = until - now;
-    if (timer) set(timer, until, left);
+    if (timer) set(timer, until, now);
     bool timed = timer && timer->fd >= 0;
     if (timed) fds[count] = (struct pollfd){.fd = timer->fd, .events = POLLIN};
     int n = poll(fds, count + timed, milliseconds(timed, until, left));

@@ -337,6 +337,7 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
+/* (It is back as soon as the machine resumes, if something is due by then.) */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};

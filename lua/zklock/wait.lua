@@ -14,10 +14,10 @@ local waits = {}
 
 local PLACES = 64
 
--- Seconds.  The timers of a loop do not count the time that the machine sleeps,
--- and what the waits with a `timeout` go by does: so none of these waits lasts
--- for longer without a look at it.  (They are few: the deadlines of acquisitions
--- are the I/O thread's, whose timer counts sleep.)
+-- The timers of a loop do not count the time that the machine sleeps, and the
+-- clock of `timeout` does: so a wait that has one looks at the clock after so
+-- many seconds.  (They are few: the deadlines of acquisitions are the I/O
+-- thread's, whose timer counts sleep.)
 local LONGEST = 1
 
 -- A wait is the closing of the task that it suspends, and the item in `due`

@@ -1,6 +1,6 @@
 -- A machine that is suspended while a command runs under a lock: the clock of
--- leases has counted that, and what poll(2) counts has not.  The session timeout
--- is so long that what waits by the latter waits for a minute and more.
+-- leases has counted that, and what poll(2) counts has not.  The session
+-- timeout is so long that what waits by the latter waits for a minute and more.
 local command = require "support.command"
 local new_suspension = require "support.suspension".new
 local processes = require "support.processes"

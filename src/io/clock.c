@@ -45,16 +45,15 @@ void clock_timer_close(struct clock_timer *timer) {
  * late, by SLACK: no suspend of more than that is missed.  And it is not set for
  * what is due SOON: after a suspend poll has no more than that left.  Thus it is
  * set once for each heartbeat, whatever is done between two of them. */
-static void set(struct clock_timer *timer, int64_t until, int64_t now) {
-  bool fits = timer->at > now + SLACK && timer->at - SLACK <= until;
-  if (timer->fd < 0 || until == NEVER || until - now <= SOON || fits) return;
+static void set(struct clock_timer *timer, int64_t until, int64_t left) {
+  int64_t at = until + SLACK, now = until - left;
+  if (timer->at > now + SLACK && timer->at <= at) return;
+  timer->at = at;
 #ifdef __linux__
-  int64_t at = until + SLACK;
   struct itimerspec when = {
       .it_value = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND}};
-  timer->at = at;
-  if (timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL) == 0) return;
-  clock_timer_close(timer); /* it is of no use */
+  if (timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL) != 0)
+    timer->fd = -1;
 #endif
 }
 
@@ -70,9 +69,9 @@ static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
 }
 
 /* For poll, and not one too few. */
-static int milliseconds(bool timed, int64_t until, int64_t left) {
+static int milliseconds(bool timed, int64_t left) {
   int64_t longest = timed ? LONGEST : SECOND;
-  if (until == NEVER) return -1;
+  if (left == NEVER) return -1;
   if (left <= 0) return 0;
   if (left > longest) left = longest;
   return (int)((left + MILLISECOND - 1) / MILLISECOND);
@@ -81,11 +80,11 @@ static int milliseconds(bool timed, int64_t until, int64_t left) {
 int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until) {
   for (;;) {
-    int64_t now = clock_now(), left = until - now;
-    if (timer) set(timer, until, now);
+    int64_t left = until == NEVER ? NEVER : until - clock_now();
     bool timed = timer && timer->fd >= 0;
     if (timed) fds[count] = (struct pollfd){.fd = timer->fd, .events = POLLIN};
-    int n = poll(fds, count + timed, milliseconds(timed, until, left));
+    if (timed && left > SOON && left != NEVER) set(timer, until, left);
+    int n = poll(fds, count + timed, milliseconds(timed, left));
     if (n > 0 && timed && has_expired(timer, &fds[count])) n--;
     if (n != 0 || clock_now() >= until) return n;
   }

@@ -18,7 +18,7 @@ int64_t clock_now(void); /* nanoseconds; any thread, a signal handler too */
 
 /* Of one thread.  It has a descriptor, which no child program inherits. */
 struct clock_timer {
-  int fd;     /* -1: there is none */
+  int fd;     /* -1: there is none, or none of use */
   int64_t at; /* when it expires; INT64_MAX: it is not set */
 };
 

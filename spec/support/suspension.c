@@ -27,7 +27,7 @@ static _Atomic int64_t slept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   int is_ours;
-  int64_t at; /* by the clock that jumps; 0: it is not set */
+  int64_t at;     /* by the clock that jumps; 0: it is not set */
 } timers[TIMERS]; /* by their descriptors; with the lock */
 
 int clock_gettime(clockid_t clock, struct timespec *now) {

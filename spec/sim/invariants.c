@@ -661,7 +661,7 @@ void invariants_on_time(struct world *w, const struct process *p) {
   int64_t slack = MILLISECOND + (p->has_timer ? 0 : SECOND);
   int64_t late = p->now - p->session.wire.lease.until;
   if (p->session.all.holders == 0) return;
-  if (late > w->now - p->resumed_at) late = w->now - p->resumed_at;
+  if (late > w->now - p->paused_until) late = w->now - p->paused_until;
   if (late > slack)
     violate(w, "process %d has had holds for %.0f ms since its lease was over",
             p->number, (double)late / 1e6);

@@ -319,7 +319,6 @@ void process_resumes(struct world *w, struct process *p) {
   if (p->crashed || process_is_paused(w, p)) return;
   trace(w, p->number, "goes on");
   p->runs_at = p->wakes_at = NEVER;
-  p->resumed_at = w->now;
   read_all(w, p);
   if (p->open && p->stale_now) {
     count(w, SAW_STALE_NOW);

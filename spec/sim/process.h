@@ -67,12 +67,11 @@ struct process {
   int drift; /* of its clock, in 1/10000 */
 
   int64_t paused_until;
-  int64_t resumed_at; /* the last time; 0: never */
-  int64_t dozed;      /* how long the pause is, if its machine is suspended */
-  bool has_timer;     /* of the clock that counts that (src/io/clock.h) */
-  int64_t stale_now;  /* the clock was read before the pause; 0: not */
-  int stale_notes;    /* so many notes had been read before it */
-  int64_t runs_at;    /* a batch is gathering; NEVER: none */
+  int64_t dozed;     /* how long the pause is, if its machine is suspended */
+  bool has_timer;    /* of the clock that counts that (src/io/clock.h) */
+  int64_t stale_now; /* the clock was read before the pause; 0: not */
+  int stale_notes;   /* so many notes had been read before it */
+  int64_t runs_at;   /* a batch is gathering; NEVER: none */
   int64_t unreachable_until;
   enum session_state shown; /* what its user has been told last */
   int alone;      /* losses in a row with one create alone unanswered */

@@ -14,6 +14,12 @@ local waits = {}
 
 local PLACES = 64
 
+-- The timers of a loop do not count the time that the machine sleeps, and the
+-- clock of `timeout` does: so a wait that has one looks at the clock after so
+-- many seconds.  (They are few: the deadlines of acquisitions are the I/O
+-- thread's, whose timer counts sleep.)
+local LONGEST = 1
+
 -- A wait is the closing of the task that it suspends, and the item in `due`
 -- that ends it (events.lua).  It is made for each acquisition: so what most of
 -- them never need is here.
@@ -152,12 +158,19 @@ function Wait:finish()
   if self.fine then leave(self) else abandon(self) end
 end
 
+-- How long an adapter may wait; nil: without end.  (A process may stand still
+-- before it begins, and timers take what is below zero for anything.)
+local function time_for(wait)
+  return wait.timeout
+    and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
+end
+
 -- Only here does it enter: see waits.enter.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
-    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    adapter.wait(wait, time_for(wait))
     -- An early return of an adapter that does not watch the fd by itself.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end

@@ -24,7 +24,7 @@ bool fault_is(const struct world *w, enum fault fault) {
 
 static bool is_about_time(int fault) {
   return fault == FAULT_LINK || fault == FAULT_STOP || fault == FAULT_ELECT ||
-         fault == FAULT_PAUSE || fault == FAULT_SILENCE;
+         fault == FAULT_PAUSE || fault == FAULT_DOZE || fault == FAULT_SILENCE;
 }
 
 static bool is_for_aiming(int fault) {
@@ -377,6 +377,9 @@ void fault_strikes(struct world *w, int number, int chosen) {
       break;
     case FAULT_PAUSE:
       process_pause(w, p, while_or_timeout(w));
+      break;
+    case FAULT_DOZE:
+      process_dozes(w, p, while_or_timeout(w));
       break;
     case FAULT_CRASH:
       process_crash(w, p);

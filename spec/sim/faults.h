@@ -19,6 +19,7 @@ struct process;
   X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */  \
   X(FORCE, "force")           /* somebody else closes a session */             \
   X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                           \
+  X(DOZE, "doze")             /* the machine is suspended, and resumes */      \
   X(CRASH, "crash")           /* SIGKILL */                                    \
   X(CLOSE, "close")           /* the session is closed, another one opened */  \
   X(CANCEL, "cancel")         /* a waiter gives up */                          \

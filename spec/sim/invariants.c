@@ -690,6 +690,17 @@ static void check_company(struct world *w, const struct acquisition *a) {
   }
 }
 
+/* When the lease is over its holds are, at once: nothing else needs to come. */
+void invariants_on_time(struct world *w, const struct process *p) {
+  int64_t slack = MILLISECOND + (p->has_timer ? 0 : SECOND);
+  int64_t late = p->now - p->session.wire.lease.until;
+  if (p->session.all.holders == 0) return;
+  if (late > w->now - p->paused_until) late = w->now - p->paused_until;
+  if (late > slack)
+    violate(w, "process %d has had holds for %.0f ms since its lease was over",
+            p->number, (double)late / 1e6);
+}
+
 void invariants_after_batch(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.all.holders > 0) check_exclusion(w);

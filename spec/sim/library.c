@@ -583,6 +583,13 @@ static void give_up_session(struct world *w, struct process *p) {
   session_expired(&p->session, p->now);
 }
 
+/* (When an attempt begins, and is given up, is client.c's to say.) */
+void library_dozed(struct world *w, struct process *p, int64_t time) {
+  p->library.last_sent += time;
+  p->library.last_received += time;
+  arrange(w, p);
+}
+
 void library_looks(struct world *w, struct process *p) {
   struct library *l = &p->library;
   int64_t patience = l->timeout / 3 * 2;

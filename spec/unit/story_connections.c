@@ -307,6 +307,20 @@ TEST("gives a session up that only its own attempts keep alive") {
   END(s);
 }
 
+TEST("does not give a session up before its holds have ended") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  struct actor *b = HOLDER(s, 2, .path = "/other");
+  release(a);
+  disconnects(s);
+  stops_for(s, 60000);
+  CHECK(!is_beyond_help(s));
+  passes(s, 1);
+  HEARD(b, "lost: silence");
+  CHECK(is_beyond_help(s));
+  END(s);
+}
+
 TEST("does not give a session up that has nothing to delete") {
   struct stage *s = BEGIN();
   struct actor *a = WAITER(s);

@@ -168,8 +168,7 @@ void backend_farewell(struct library *l) {
     p.fd = fcntl(l->backend->fd, F_DUPFD_CLOEXEC, 0);
   backend_close(l);
   while (p.fd >= 0) {
-    int64_t left = (deadline - clock_now()) / MILLISECOND;
-    if (left <= 0 || poll(&p, 1, (int)left) <= 0) break;
+    if (clock_poll(NULL, &p, 1, deadline) <= 0) break;
     ssize_t n = read(p.fd, rest, sizeof rest);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
   }

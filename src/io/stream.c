@@ -161,21 +161,17 @@ static short ready(const struct stream *s, short events) {
                  (stream_is_waiting(s) ? 0 : events & POLLOUT));
 }
 
-static int milliseconds_until(int64_t deadline) {
-  int64_t left = deadline - clock_now();
-  return left > 0 ? (int)((left + 999999) / 1000000) : 0;
-}
-
 /* While it waits for something else, too, what waits to be sent is sent. */
 static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
-  int64_t deadline = clock_now() + timeout * INT64_C(1000000);
+  int64_t deadline =
+      timeout < 0 ? INT64_MAX : clock_now() + timeout * INT64_C(1000000);
   stream_flush(s);
   for (;;) {
     asked->revents = ready(s, asked->events);
     if (asked->revents) return 1;
     struct pollfd p = *asked;
     if (stream_is_waiting(s)) p.events |= POLLOUT;
-    int n = poll(&p, 1, timeout < 0 ? -1 : milliseconds_until(deadline));
+    int n = clock_poll(NULL, &p, 1, deadline);
     if (n <= 0) return n;
     stream_look_again(s);
     stream_flush(s);

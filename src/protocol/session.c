@@ -374,9 +374,10 @@ void session_expired(struct session *s, int64_t now) {
 }
 
 /* Without attempts a server would have expired it: after the timeout, and a
- * tick, which is half of it at most.  And nobody holds. */
+ * tick, which is half of it at most.  Each lease was over before that; but
+ * after a suspend the holds may not have ended yet, which is for their clock. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
-  return s->state == SESSION_SUSPENDED &&
+  return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->wire.counters.pending_releases > 0 &&
          now >= s->lost_at + s->wire.timeout / 2 * 3;
 }

@@ -261,6 +261,8 @@ end
 
 local function is_possible(way, moment, place)
   if way.aborts and place ~= "request" then return false end
+  -- (The new binary's worker would begin, too: it shares no dictionary.)
+  if way.daemon and place == "init_worker" then return false end
   -- (By the time that it looks by itself the session may be over.)
   if way.running and moment.freezes then return false end
   if place == "callback" then return moment.state ~= "silent" end

@@ -77,16 +77,9 @@ local function lead(guard)
   end
 end
 
--- nginx calls a timer before its time when the worker begins to exit: what
--- still waited then would keep it alive.
-local function stop_at_exit(premature, election)
-  if premature then election:stop() end
-end
-
 function locks.report(premature)
   if premature then return end
   local election = session():election "/example/report"
-  ngx.timer.every(3600, stop_at_exit, election)
   repeat
     local stopped, message = election:run(lead)
     if not stopped then

@@ -39,6 +39,8 @@ function Engine.new(session, handle, hosts, given)
     state = State.new(),
     waits = waits.tables(),
     scopes = {}, -- requests of nginx with which something ends
+    runs = setmetatable({}, { __mode = "k" }), -- of elections, under way
+    retired = false,
     -- Who is not referred to by a user any more is collected.
     holds = setmetatable({}, { __mode = "v" }),
     shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
@@ -74,6 +76,15 @@ end
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
+end
+
+--- The process is to end when what is under way is done: what has no end of
+-- its own is ended now.  (What begins later has one: Adapters:limit.)
+function Engine:retire()
+  if self.retired then return end
+  self.retired = true
+  for run in pairs(self.runs) do run:stop() end
+  waits.end_endless(self.waits, self:patience())
 end
 
 -- Closing.

@@ -146,7 +146,11 @@ end
 --- Waits for a confirmation that give_back() has promised.
 function guards.await_removal(wait)
   if not wait.done then
-    waits.suspend(wait, wait.engine.adapters:for_waiting())
+    local adapters = wait.engine.adapters
+    local adapter = adapters:for_waiting()
+    waits.limit(wait, adapters:limit(adapters:scope(adapter)))
+    waits.suspend(wait, adapter)
+    wait.code = wait.code or not wait.done and "closed" -- it soon is
   end
   if wait.code then return reasons.of_removal(wait) end
   return true

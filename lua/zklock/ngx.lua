@@ -6,6 +6,7 @@ local check = require "zklock.check"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
 local reader = require "zklock.ngx.reader"
+local scopes = require "zklock.ngx.scope"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
@@ -131,6 +132,10 @@ end
 
 local function open(key, hosts, options)
   local given = read(hosts, options)
+  if scopes.is_over then
+    return errors.refusal("closed", "this worker of nginx has to end, for "
+      .. "worker_shutdown_timeout is over: it opens no session any more")
+  end
   check_room(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end

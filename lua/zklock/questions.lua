@@ -12,9 +12,8 @@ local questions = {}
 -- that is there (and those who listen have heard of it), or, with a `code`,
 -- will not be for some time.
 function questions.await_opening(engine, seconds)
-  local deadline = core.now() + seconds
   local opening = waits.new(engine, engine.waits.openings)
-  opening.timeout = function() return deadline - core.now() end
+  waits.limit(opening, seconds)
   opening.code, opening.done = engine.state.code, engine.state:is_decided()
   if not opening.done then
     waits.suspend(opening, engine.adapters:for_waiting())

@@ -8,6 +8,7 @@
 -- in PLACES tables, by the rest of the number.  In one table each that comes
 -- would have the whole of it made anew, whenever as many wait as it has room
 -- for (64 tasks, say): what has gone leaves no room behind until then.
+local core = require "zklock.core"
 local protect = require "zklock.protect"
 
 local waits = {}
@@ -26,6 +27,7 @@ local LONGEST = 1
 local Wait = protect.class()
 
 Wait.callback = false -- in place of a task to be woken
+Wait.endless = false -- it has no limit in time
 Wait.timeout = false -- a function: how many seconds are left
 Wait.path = false -- of the node, in `removals`
 -- Its end: what handlers note (an event is told again if they raise).
@@ -135,6 +137,34 @@ Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 function waits.cancel(wait)
   if not wait.done and not wait.engine.state.is.closed then
     wait.share:cancel()
+  end
+end
+
+--- From now on it lasts so many seconds at most; nil: as long as it takes.
+function waits.limit(wait, seconds)
+  local deadline = seconds and core.now() + seconds
+  wait.endless = not seconds
+  wait.timeout = seconds and function() return deadline - core.now() end
+end
+
+local function is_endless(wait)
+  local scope = wait.scope
+  return wait.endless and not (scope and scope.client)
+end
+
+--- Ends what neither a limit nor a client's request would end: at once; or,
+-- where the servers' word is waited for, within so many seconds.
+function waits.end_endless(tables, seconds)
+  for _, place in ipairs(tables.answers) do
+    for _, wait in pairs(place) do
+      if is_endless(wait) then waits.cancel(wait) end
+    end
+  end
+  for _, wait in pairs(tables.removals) do
+    if is_endless(wait) then
+      waits.limit(wait, seconds)
+      if wait.adapter then wait.adapter.wake(wait) end
+    end
   end
 end
 

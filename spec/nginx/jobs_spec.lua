@@ -17,12 +17,8 @@ local JOBS = [[
         ngx.sleep(0.01)
       end
     end
-    local function stop_at_exit(premature, election)
-      if premature then election:stop() end
-    end
     ngx.timer.at(0, function()
       local election = of_worker():election "PATH"
-      ngx.timer.every(3600, stop_at_exit, election)
       assert(election:run(lead))
     end)
 

@@ -10,7 +10,7 @@
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, with a server in reach
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # `cancel()` ended the wait
+---| "cancelled" # `cancel()` ended the wait, or [a worker of nginx that exits](loops.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without our releasing it
 ---| "expired" # the ZooKeeper session ended with the hold: what `on_lost` hears then in place of `lost`
 ---| "disconnected" # no server could be reached in time; the message has the last error

@@ -7,13 +7,14 @@ local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
-local common = "reentrant data max_hold on_suspend"
+local always = "data max_hold on_suspend share_path"
+local common = "reentrant " .. always
 local of_family = {
   mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
   rwlock = check.set(common .. " layout"),
-  semaphore = check.set "data max_hold on_suspend",
-  ["double barrier"] = check.set "data max_hold on_suspend",
-  election = check.set "data max_hold on_suspend layout",
+  semaphore = check.set(always),
+  ["double barrier"] = check.set(always),
+  election = check.set(always .. " layout"),
 }
 
 -- In the order in which messages name them.
@@ -87,6 +88,8 @@ local function make_way(given, family, kind, permits)
     layout = read_layout(given.layout, family),
     lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
       "option 'on_suspend'") == "lose" and 1 or 0,
+    shares_path = check.flag(given.share_path, false, "option 'share_path'")
+      and 1 or 0,
   }
   if way.poll_interval < 0.001 then
     misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
@@ -265,7 +268,7 @@ function options.read_once(given)
 end
 
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
-  on_suspend fair wait poll_interval handoffs layout]]
+  on_suspend share_path fair wait poll_interval handoffs layout]]
 
 --- Those of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)

@@ -58,6 +58,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
   if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
   if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
+  if (w->seed % 9 == 4) f->classes |= FAULT_BIT(MIXED);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
@@ -66,6 +67,11 @@ void faults_draw(struct world *w, uint64_t allowed) {
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
+  /* (Other libraries do not look for other kinds; nobody sees who owns a node that
+   * may not be read.) */
+  if (f->classes & FAULT_BIT(MIXED))
+    f->classes &=
+        ~(FAULT_BIT(FOREIGN) | FAULT_BIT(UNREADABLE) | FAULT_BIT(FORBIDDEN));
   f->strike_count = 0;
   f->traps = 0;
 }

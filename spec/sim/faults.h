@@ -56,7 +56,8 @@ struct process;
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
   X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
   X(EQUAL, "equal")       /* sessions whose names begin alike */              \
-  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */
+  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
+  X(MIXED, "mixed")       /* locks of two kinds on one path */
 
 enum fault {
 #define X(name, text) FAULT_##name,

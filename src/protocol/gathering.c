@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conflict.h"
 #include "life.h"
 #include "place.h"
 #include "queue.h"
@@ -137,6 +138,7 @@ static bool await_ready(struct contender *c) {
 
 static void found(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
+  if (!conflict_clears(c, listing, own)) return;
   int missing = c->options.permits - rule_members(listing);
   c->view = (struct view){.listed_in = contender_wire(c)->connection,
                           .ahead = missing > 0 ? missing : 0};

@@ -64,6 +64,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conflict.h"
+
 #define CANNOT_CREATE "cannot create a node"
 
 static op_handler on_answer;
@@ -92,7 +94,7 @@ static void settle(struct chore *chore) {
       (struct contender *)((char *)chore - offsetof(struct contender, chore));
   if (c->way->settle) c->way->settle(c);
   if (c->state != CONTENDER_GONE || chore_waits(&c->chore)) return;
-  if (c->op.in_flight) return;
+  if (c->op.in_flight || c->look) return;
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
   contender_check(c);
   contender_drop(c);
@@ -143,7 +145,7 @@ void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
   if (wire_lease_stands(wire)) {
-    grant(c);
+    if (conflict_permits(c)) grant(c);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
@@ -305,7 +307,9 @@ void life_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     life_lose(c, LOSS_MAX_HOLD);
   else if (over && wire->connected && c->options.patient)
-    life_refuse(c, VERDICT_TIMEOUT, 0);
+    life_refuse(c,
+                conflict_is_suspected(c) ? VERDICT_CONFLICT : VERDICT_TIMEOUT,
+                0);
   else if (over)
     life_refuse(c, VERDICT_DISCONNECTED, 0);
   else if (c->state == CONTENDER_QUEUED)

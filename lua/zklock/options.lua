@@ -74,6 +74,11 @@ local function read_layout(value, family)
     or "curator kazoo", "option 'layout'")
 end
 
+-- A flag that is off by default, as the core reads it.
+local function as_number(value, name)
+  return check.flag(value, false, name) and 1 or 0
+end
+
 -- How the core is to contend.
 local function make_way(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
@@ -88,8 +93,7 @@ local function make_way(given, family, kind, permits)
     layout = read_layout(given.layout, family),
     lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
       "option 'on_suspend'") == "lose" and 1 or 0,
-    shares_path = check.flag(given.share_path, false, "option 'share_path'")
-      and 1 or 0,
+    shares_path = as_number(given.share_path, "option 'share_path'"),
   }
   if way.poll_interval < 0.001 then
     misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",

@@ -363,7 +363,7 @@ describe("A holder of kazoo's", function()
     assert.equal("held", kazoo[1]:ask("try", "lock", path))
     assert.is_true(guard:is_held()) -- beside it
     local _, message, code = connect():mutex(path):acquire(5)
-    assert.equal("conflict", code) -- who comes now is behind kazoo's as well
+    assert.equal("conflict", code) -- it is behind kazoo's as well
     assert.matches("in use as a lock in kazoo's layout", message, 1, true)
     assert.equal("released", kazoo[1]:ask "release")
     assert.equal("refused", kazoo[1]:ask("try", "curator-lock", path))

@@ -67,7 +67,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
-  /* (Other libraries do not look for other kinds; nobody sees who owns a node that
+  /* (Other libraries do not look for other kinds; no session can read the owner of a node that
    * may not be read.) */
   if (f->classes & FAULT_BIT(MIXED))
     f->classes &=

@@ -151,7 +151,7 @@ static bool has_lasted(const struct world *w, const struct acquisition *a,
          w->now >= h->log[h->nodes[own].made].at + 10 * least;
 }
 
-/* Somebody else's node of another kind has been there since its own was made. */
+/* Another session's node of another kind has been there since its own was made. */
 static void check_conflict(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   int own = own_node(w, a);
@@ -451,7 +451,7 @@ static bool could_not_know(struct world *w, const struct acquisition *a) {
              process_clock_at(p, a->granted_at);
 }
 
-/* (Who downgrades came when its writer did.) */
+/* (A downgrade came when its writer did.) */
 static int came_at(const struct world *w, const struct acquisition *a) {
   while (a->writer != NOBODY) a = &w->acquisitions[a->writer];
   return node_of(w, a)->made;

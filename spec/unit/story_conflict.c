@@ -96,7 +96,7 @@ TEST("asks for nothing where the path has one kind") {
   }
 }
 
-TEST("is not refused by whoever comes later: that one is") {
+TEST("is not refused by a later contender: that one is") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made(s, 1);
@@ -138,9 +138,7 @@ TEST("is refused by the live one behind what is left over") {
   END(s);
 }
 
-TEST(
-    "lists again when a node was gone: who downgrades has another in its "
-    "place") {
+TEST("lists again when a node was gone: a downgrade has another in its place") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made(s, 2);
@@ -210,7 +208,8 @@ TEST("asks for the owner alone of what may not be read") {
   made(s, 3);
   shows(s, "1w 3");
   answers(s, "look at 1", REPLY_NO_AUTH);
-  answers(s, "ask about 1", REPLY_NO_AUTH); /* nobody knows: no conflict */
+  answers(s, "ask about 1",
+          REPLY_NO_AUTH); /* its owner is unknown: no conflict */
   shows(s, "1w 3");
   HEARD(b, "granted");
   END(s);
@@ -312,7 +311,7 @@ TEST("never ends a wait or a hold that has begun") {
   END(s);
 }
 
-TEST("looks anew when it begins anew") {
+TEST("looks again when it begins again") {
   struct stage *s = BEGIN();
   struct actor *a = WAITER(s);
   deleted(s, "2");
@@ -324,7 +323,7 @@ TEST("looks anew when it begins anew") {
   END(s);
 }
 
-TEST("refuses who only tries as well") {
+TEST("refuses an impatient contender as well") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
@@ -335,7 +334,7 @@ TEST("refuses who only tries as well") {
   END(s);
 }
 
-TEST("refuses nobody who shares the path on purpose") {
+TEST("refuses no contender that shares the path on purpose") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .shares = true);
   made(s, 2);

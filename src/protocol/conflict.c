@@ -1,4 +1,4 @@
-/* Does a lock of another kind use the same path?
+/* Is a lock of another kind in use on the same path?
  *
  * A mutex and a readers-writer lock have nodes of different spellings in one
  * directory, and neither waits for the other's: both would be granted.  So each
@@ -7,10 +7,16 @@
  * deleted.
  *
  * Why two kinds are not granted side by side: each has made its node before it
- * looks.  ZooKeeper orders the two creates, and a server shows a connection all
- * that is older than the connection's own writes.  So the later of the two sees the
- * earlier, unless that is gone.  Where both are in one directory the numbers tell
- * which is later, and only that one is refused.
+ * looks.  ZooKeeper orders the two creates, and a server that has answered a
+ * create of ours shows all that is older.  So the later of the two sees the
+ * earlier, unless that is gone.  If a node is gone when its owner is to be read the
+ * contender lists again: a writer that downgrades leaves a reader in its place.
+ * In one directory all kinds count with one counter, so the numbers tell which
+ * contender is later, and only that one is refused.
+ *
+ * A live node may be that of a contender which is about to be refused itself.  It
+ * lives for two or three round trips, so a contender is refused only if the node
+ * stays for longer (`stays`), or if its own time is over.
  *
  * What a name says is a hint: a node may be left over from a test, a directory
  * `leases` may be empty.  So an owner is read before a contender is refused.  That
@@ -23,9 +29,10 @@
  *   a semaphore's             path before they are granted, if this session has
  *                             not done so for a session timeout
  *
- * What remains: within that time another kind may come while neither a permit nor
- * an unfair lock's node is there, and is not seen by the next one; a node whose ACL
- * hides its owner counts as left over; and other libraries do not look.
+ * What remains (doc/reliability.md): within that time a lock of another kind may
+ * come while neither a permit nor an unfair lock's node is there, and the next of
+ * these does not see it; a node whose ACL hides its owner counts as left over;
+ * other libraries do not look.
  *
  * Nothing here ends a hold or a wait that has begun. */
 #include "conflict.h"
@@ -37,7 +44,7 @@
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
-/* One thing to ask a server: what is in this directory, or who owns this node? */
+/* One thing to ask a server: the names in a directory, or the owner of a node. */
 struct question {
   struct question *next;
   enum op_kind kind; /* OP_LIST, OP_READ; OP_PING: it may not be read */

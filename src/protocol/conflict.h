@@ -9,8 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 /* `listing` was sent after the contender's create and shows its node, `own`.
- * False: nodes in it may be another kind's; a server is asked who owns them, and
- * the contender waits, QUEUED. */
+ * False: nodes in it may be another kind's.  Their owners are read, and the
+ * contender waits for that, QUEUED. */
 bool conflict_clears(struct contender *c, const struct listing *listing,
                      const struct entry *own);
 /* The same for a contender that is about to be granted and whose kind lists no

@@ -128,7 +128,7 @@ struct rival {
   bool holds;       /* it held the lock in the list that showed it */
 };
 
-/* VERDICT_CONFLICT: a node of another kind, and who owns it. */
+/* VERDICT_CONFLICT: a node of another kind, and its owner. */
 struct other_kind {
   enum role role; /* ROLE_FOREIGN: an unfair lock's */
   int64_t session;

@@ -178,7 +178,7 @@ describe("Beside a lock of another kind on its path,", function()
     waiter.guard:release { wait = true }
   end)
 
-  it("who shares the path on purpose is granted", function()
+  it("a lock that shares the path on purpose is granted", function()
     for _, first in ipairs(KINDS) do
       for _, second in ipairs(KINDS) do
         if not exclude(first, second) then
@@ -199,7 +199,8 @@ describe("Beside a lock of another kind on its path,", function()
     for _, pair in ipairs {
       { { "mutex", {} }, { "election", {} } },
       { { "mutex", { handoffs = 3 } }, { "mutex", { wait = "poll" } } },
-      { { "mutex", { layout = "kazoo" } }, { "election", { layout = "kazoo" } } },
+      { { "mutex", { layout = "kazoo" } },
+        { "election", { layout = "kazoo" } } },
       { { "mutex", { wait = "parent" } }, { "mutex", {} } },
       { { "mutex", { fair = false } }, { "mutex", { fair = false } } },
     } do

@@ -24,7 +24,7 @@ Running.pause = false
 
 function Running:finish()
   if self.attempt and not self.fine then self.attempt:finish() end
-  if not self.runs then return end
+  if not (self.runs and self.terms) then return end
   self.runs[self], self.terms.engine.runs[self] = nil, nil
 end
 

@@ -17,7 +17,7 @@ local KINDS = {
   [101] = "watch", [-11] = "close",
 }
 local NO_NODE, NODE_EXISTS, AUTH_FAILED, UNTOLD = -101, -110, -115, -2
-local DELETE, CHECK = 2, 13 -- as parts of a transaction
+local CREATE, DELETE, CHECK = 1, 2, 13 -- as parts of a transaction
 local FOREIGN = int(0x7f7f) .. int(1) -- another session
 local NOBODY = ("\0"):rep(8)
 
@@ -214,6 +214,50 @@ end
 
 function answers.heartbeat() return 0, lies.checked() end
 
+-- The part of a transaction whose header is at `at`: its path, where the rest of
+-- it begins, and where the next part's header is.
+local function read_part(frame, at)
+  local kind = read_int(frame, at)
+  local path, rest = read_buffer(frame, at + 9)
+  if kind ~= CREATE then return path, rest, rest + 4 end -- a version
+  local _, after = read_buffer(frame, rest)
+  local entries = read_int(frame, after)
+  after = after + 4
+  for _ = 1, entries do
+    _, after = read_buffer(frame, after + 4)
+    _, after = read_buffer(frame, after)
+  end
+  return path, rest, after + 4 -- flags
+end
+
+-- An unfair lock's two nodes are made, or deleted, or neither.
+function answers.create_both(link, _, frame)
+  local own, rest, next_part = read_part(frame, 13)
+  local beside, rest_beside, done = read_part(frame, next_part)
+  local nodes = link.world.nodes
+  if not nodes[parent_of(own)] then
+    return 0, lies.refusals(NO_NODE, UNTOLD)
+  end
+  if nodes[beside] then return 0, lies.refusals(0, NODE_EXISTS) end
+  local _, body = create(link, own, frame:sub(rest, next_part - 1), true)
+  create(link, beside, frame:sub(rest_beside, done - 1), true)
+  local path = read_buffer(body, 1)
+  nodes[path].czxid = nodes[beside].czxid -- one transaction
+  return 0, lies.created_both(path, beside)
+end
+
+function answers.delete_both(link, _, frame)
+  local own, _, next_part = read_part(frame, 13)
+  local beside = read_part(frame, next_part)
+  local nodes = link.world.nodes
+  if not nodes[own] then return 0, lies.refusals(NO_NODE, UNTOLD) end
+  if not nodes[beside] then return 0, lies.refusals(0, NO_NODE) end
+  send_home(link.world)
+  remove(link.world, own)
+  remove(link.world, beside)
+  return 0, lies.deleted_both()
+end
+
 function answers.exists(link, path, rest)
   local node = link.world.nodes[path]
   watch(link.reads, path, rest)
@@ -309,13 +353,21 @@ local function greet(link, frame)
 end
 
 local PATHLESS = { ping = true, close = true, auth = true, watch = true,
-  transaction = true, heartbeat = true }
+  transaction = true, heartbeat = true, create_both = true,
+  delete_both = true }
 
--- A transaction that begins with a check is a heartbeat.
+-- A transaction that begins with a check is a heartbeat, one of two creates or two
+-- deletes is of an unfair lock.
 local function kind_of(frame)
   local kind = KINDS[read_int(frame, 9)]
   if kind ~= "transaction" then return kind end
-  return read_int(frame, 13) == CHECK and "heartbeat" or kind
+  local first = read_int(frame, 13)
+  if first == CHECK then return "heartbeat" end
+  local _, _, next_part = read_part(frame, 13)
+  local second = read_int(frame, next_part)
+  if first == CREATE and second == CREATE then return "create_both" end
+  if first == DELETE and second == DELETE then return "delete_both" end
+  return kind
 end
 
 local function hear_frame(link, frame)

@@ -80,6 +80,12 @@ function lies.rehearsed(path)
   return made .. part "check" .. made .. part "delete" .. part "delete" .. END
 end
 
+function lies.created_both(path, beside)
+  return part("create", buffer(path)) .. part("create", buffer(beside)) .. END
+end
+
+function lies.deleted_both() return part "delete" .. part "delete" .. END end
+
 function lies.checked() return part "check" .. part "check" .. END end
 
 function lies.refusals(of_delete, of_create)
@@ -303,9 +309,11 @@ wrong_path("a NUL in a node's path", function(_, asked)
   return asked .. "\0" .. "0000000001"
 end)
 wrong_path("a node below a node", function(path) return path .. "/x" end)
-wrong_path("an unfair lock's node of another name", function(path)
-  return path .. "0"
-end, { lock = "unfair" })
+once_and_always { it = "an unfair lock's node of another name",
+  on = "create_both", lock = "unfair", tell = function(h)
+    if h.err ~= 0 or read_int(h.body, 1) == -1 then return reply(h) end
+    return reply(but(h, { body = lies.created_both("/elsewhere", "/holder") }))
+  end }
 add { it = "a path of 900 KB", on = "create", times = 1, ends = "granted",
   tell = makes(function(path) return path .. ("x"):rep(900000) end) }
 
@@ -314,7 +322,7 @@ add { it = "a node of no name, from one that lets nobody go", on = "create",
   tell = makes(function() return "" end) }
 
 local FOREIGNER = "our node as another session's"
-for _, lock in ipairs { "fair", "unfair" } do
+for _, lock in ipairs { "fair" } do
   once_and_always({ it = ("a node of nobody, %s"):format(lock),
     on = "create", tell = counts(OWNER, NONE), lock = lock, logs = FOREIGNER })
   once_and_always({ it = ("a node of another session, %s"):format(lock),
@@ -375,7 +383,8 @@ add { it = "a directory that is missing and exists", on = "create",
   tell = fails(-101), ends = "timeout|disconnected|invalid", asks = PACED }
 add { it = "a node that exists and does not", on = "create",
   tell = fails(-110), ends = "timeout|disconnected|invalid" }
-add { it = "an unfair lock's node that exists and does not", on = "create",
+add { it = "an unfair lock's node that exists and does not",
+  on = "create_both",
   lock = "unfair", tell = fails(-110), ends = "granted" .. UNGRANTED }
 add { it = "an error with a body", on = "list", tell = function(h)
   return reply(but(h, { err = -1 }))
@@ -878,7 +887,7 @@ local ANYHOW = "granted|auth|denied|invalid"
 local LOOSE = ANYHOW .. "|disconnected" -- a question is not asked twice
 
 code_to("create", { again = ANYHOW }, "granted", { [-101] = "granted" })
-code_to("create", { name = "create of an unfair lock", lock = "unfair",
+code_to("create_both", { name = "create of an unfair lock", lock = "unfair",
   again = ANYHOW }, "granted", { [-101] = "granted",
   [-110] = "granted|timeout" })
 code_to("mkdir", { no_path = true, again = ANYHOW }, "granted",

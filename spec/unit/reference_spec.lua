@@ -370,8 +370,8 @@ describe("The words of #once #layer", function()
       :match "binding_roles%[%] = (%b{})"
     local modes = {}
     for word in words:gmatch '"([%l-]+)"' do modes[word] = true end
-    -- These are told by another's name.
-    for word in pairs(set_of "kazoo-lock kazoo-read latch") do
+    -- These are told by another's name, or not at all.
+    for word in pairs(set_of "kazoo-lock kazoo-read latch hold") do
       assert.is_true(modes[word])
       modes[word] = nil
     end

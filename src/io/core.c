@@ -138,8 +138,11 @@ static void log_kept(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->kept) return;
   if (c->queue->kept > 1 && c->decision == DECISION_REFUSED) return;
-  reason_say(text, REASON_MAX, "cannot delete our node", c->path,
-             strlen(c->path), reason_words(c->kept));
+  const char *directory = directory_path(&c->queue->directory);
+  char path[REASON_MAX];
+  snprintf(path, sizeof path, "%s/%s", directory, contender_watch_name(c));
+  reason_say(text, REASON_MAX, "cannot delete our node", path, strlen(path),
+             reason_words(c->kept));
   strcat(text, "; it is tried again, until the session ends");
   log_notice(&core->log, "error", text);
 }

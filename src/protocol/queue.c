@@ -307,7 +307,8 @@ static bool is_stray(const struct queue *queue, const struct entry *e,
   if (e->unowned || !name_id(e->name, &queue->all->wire->base, &id))
     return false;
   const struct contender *c = whose(queue, id, last);
-  return !c || (c->node.known == NODE_OURS && !has_node(c, e->name));
+  return !c || c->node.known == NODE_NONE ||
+         (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
 /* An unfair lock's node, which has one name for all. */

@@ -183,6 +183,8 @@ static void on_beside(struct op *op, const struct reply *reply) {
   bool both = reply->rc == REPLY_OK && reply->czxid == stray->czxid;
   set_question(stray, stray->path, on_stray);
   stray->op.beside = both ? NAME_UNFAIR : NULL;
+  if (!both && reply->rc == REPLY_OK) /* (its own one may be gone) */
+    s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, stray)) return;
   s->flying--;
   ask_again(s, stray);

@@ -128,8 +128,7 @@ static void own_heard(struct contender *c, enum watch_news news,
 static void tell_of_nobody(const struct contender *c,
                            const struct reply *reply) {
   if (reply->owner == 0)
-    wire_trouble(contender_wire(c), "cannot take the lock", c->path,
-                 REASON_STAYS);
+    watch_say(&c->predecessor, "cannot take the lock", REASON_STAYS);
 }
 
 /* (If it is ours, of an acquisition that is over, its create came late, or an

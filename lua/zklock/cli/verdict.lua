@@ -1,5 +1,6 @@
 --- What is wrong with what `zklock check` has found, so that a lock would
 -- suffer from it, and what is only worth knowing.
+local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
 local servers_of = require "zklock.cli.servers"
 
@@ -72,7 +73,7 @@ local function judge_token(token, above, problem)
   if not token then
     problem("no fencing token was granted: it is not known whether they are "
       .. "above %s", above)
-  elseif token <= above then
+  elseif not bytes.less(above, token) then
     problem("a fencing token is %s, which is not above %s: the servers have "
       .. "lost their data, or are others", token, above)
   end

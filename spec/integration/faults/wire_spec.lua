@@ -155,7 +155,7 @@ describe("A connection that breaks #once", function()
     local session = connect(proxy, 9)
     assert(kind.make(session, path):acquire(30)):release { wait = true }
     for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a lease
-      proxy:lose_reply "create"
+      proxy:lose_reply(kind.name == "unfair" and "create_both" or "create")
       local waiter = kinds.wait_in(kind.make(session, path))
       proxy:await_loss()
       waiter.ticket:cancel()

@@ -134,9 +134,11 @@ static void tell_of_nobody(const struct contender *c,
 /* (If it is ours, of an acquisition that is over, its create came late, or an
  * operator has deleted the node beside it: a list tells, and both are deleted.) */
 static void other_seen(struct contender *c, const struct reply *reply) {
-  backoff_end(&c->backoff);
   tell_of_nobody(c, reply);
-  if (reply->owner != contender_wire(c)->session) return;
+  if (reply->owner != contender_wire(c)->session) {
+    backoff_end(&c->backoff);
+    return;
+  }
   c->queue->beside_in_doubt = true;
   directory_list_anew(contender_directory(c));
 }

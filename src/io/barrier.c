@@ -41,7 +41,7 @@ static enum op_kind prepare(struct query *query) {
   op->size = whole ? (int)query->size : 0;
   op->persistent =
       whole || wire->no_containers || length <= wire->chroot_length;
-  op->above = length < wire->chroot_length;
+  op->shared = length < wire->chroot_length;
   return wire->doubts_acl && wire->rehearsed_in != wire->connection
              ? OP_REHEARSE
              : OP_MKDIR;

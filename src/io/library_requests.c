@@ -170,7 +170,7 @@ bool requests_submit(struct library *l, const struct op *op,
       break;
     case OP_MKDIR:
       rc = zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
-                        op->above ? &l->acl_above : &l->acl, mode, on_created,
+                        op->shared ? &l->acl_shared : &l->acl, mode, on_created,
                         data);
       break;
     case OP_REHEARSE:

@@ -142,6 +142,7 @@ struct node {
   bool beside_writer;  /* downgrade: a list has shown both nodes */
   bool has_left;       /* others of ours know that it is not ahead any more */
   bool let_in;         /* a double barrier's: `ready` was made after it */
+  bool preceded_ready; /* the same: it was there when no `ready` was */
   int bytes;           /* of its create */
   uint64_t id;         /* the one in its name */
   uint64_t serial;     /* of its create: a later list shows it */

@@ -46,14 +46,19 @@ static struct opening *opening_of(struct queue *queue) {
                         .handler = on_made,
                         .owner = queue,
                         .path = o->path,
-                        .persistent = true};
+                        .persistent = true,
+                        .shared = true};
   queue->opening = o;
   return o;
 }
 
-/* `ready`, as it was seen; 0: it is not there. */
+/* `ready`, as it was seen; 0: it is not there, or may not be looked at. */
 static int64_t seen(const struct contender *c) {
   return watch_seen(&c->predecessor);
+}
+
+static bool is_there(const struct contender *c) {
+  return seen(c) || watch_is_hidden(&c->predecessor);
 }
 
 static bool is_complete(const struct contender *c) {
@@ -65,7 +70,8 @@ static void open_for(struct contender *c) {
   struct wire *wire = contender_wire(c);
   struct opening *o = opening_of(c->queue);
   if (!o || o->make.in_flight) return;
-  if (seen(c) && !o->remove.in_flight && !wire_submit(wire, &o->remove)) return;
+  if (is_there(c) && !o->remove.in_flight && !wire_submit(wire, &o->remove))
+    return;
   wire_submit(wire, &o->make);
 }
 
@@ -92,7 +98,8 @@ static void act(struct contender *c) {
   if (!ours || !contender_watches_own(c)) watch_read(&c->own);
   if (ours && c->node.let_in) {
     if (contender_watches_own(c)) life_be_first(c);
-  } else if (!watch_is_armed(&c->predecessor)) {
+    if (watch_is_hidden(&c->own)) life_deny_hidden(c);
+  } else if (!watch_is_known(&c->predecessor)) {
     watch_arm(&c->predecessor);
   } else if (ours && c->view.ahead == 0) {
     open_for(c);
@@ -102,10 +109,15 @@ static void act(struct contender *c) {
 }
 
 /* (Who has come too late for this one makes another.  If somebody else has made
- * it, the watch tells, or has told.) */
+ * it, the watch tells, or has told; but of one that we may not read it does not.) */
 static void opened(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE) {
     contender_list_again(c); /* the directory is gone, and our nodes */
+    return;
+  }
+  bool unseen = watch_is_known(&c->predecessor) && !is_there(c);
+  if (reply->rc == REPLY_NODE_EXISTS && unseen) {
+    watch_read(&c->predecessor);
     return;
   }
   if (reply->rc == REPLY_OK && contender_is_surely_ours(c) &&
@@ -180,6 +192,20 @@ static void note_ready(struct contender *c) {
     c->node.let_in = true;
 }
 
+/* A `ready` that we may not look at is younger than our node if none was there
+ * when our node was: what is answered behind our create was asked behind it, and
+ * events come in the order of the changes. */
+static void note_absence(struct contender *c) {
+  if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
+}
+
+static void note_hidden(struct contender *c) {
+  if (c->node.preceded_ready)
+    note_ready(c);
+  else if (contender_sees(c) && c->view.ahead > 0)
+    contender_list_again(c); /* have enough come by now? */
+}
+
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
@@ -189,6 +215,8 @@ static void heard(struct watcher *watcher, enum watch_news news,
     return;
   }
   if (made) note_ready(c);
+  if (news == WATCH_GONE) note_absence(c);
+  if (news == WATCH_HIDDEN) note_hidden(c);
   if (c->state == CONTENDER_QUEUED && contender_sees(c))
     act(c);
   else if (contender_is_waiting(c))

@@ -25,7 +25,7 @@ enum op_kind {
   OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
   OP_NAMES,     /* getChildren without a watch: all of them */
   OP_GET,       /* getData with a watch */
-  OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
+  OP_EXISTS,    /* exists with a watch: for nodes that need not be there */
   OP_REMOVE,    /* delete */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
@@ -126,7 +126,7 @@ struct op {
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
-  bool above;      /* OP_MKDIR: above the chroot, others' as well */
+  bool shared;     /* OP_MKDIR: others may read it, and create in it, too */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */

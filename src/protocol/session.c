@@ -116,7 +116,6 @@ void session_init(struct session *s, const struct session_options *options,
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
-  memcpy(&s->jitter, options->random + 8, sizeof s->jitter);
   s->renew_at = NEVER;
   wire_init(&s->wire, transport, &owner, options->chroot, options->random);
   s->wire.now = now;
@@ -326,9 +325,8 @@ static int64_t backoff(struct session *s) {
   int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
   if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  s->jitter = s->jitter * UINT64_C(6364136223846793005) + 1;
   if (s->expiries_in_row++ == 0) pause = 0;
-  return pause / 2 + (int64_t)((s->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+  return pause / 2 + wire_jitter(&s->wire, pause / 2);
 }
 
 void session_expired(struct session *s, int64_t now) {

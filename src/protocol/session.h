@@ -54,7 +54,6 @@ struct session {
   int64_t lost_at;  /* when the last connection was */
   int64_t renew_at; /* EXPIRED: when to open a new session */
   int expiries_in_row;
-  uint64_t jitter; /* state of a small generator */
 
   struct wire wire;
   struct contenders all;

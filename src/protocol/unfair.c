@@ -17,6 +17,9 @@
 #include "life.h"
 #include "rival.h"
 
+/* Whose a node is that we may not look at: some session's, as far as we know. */
+enum { HIDDEN_OWNER = -1 };
+
 static void name(const struct contender *c, char *text, size_t size) {
   (void)c;
   assert(size >= sizeof NAME_UNFAIR);
@@ -126,11 +129,27 @@ static void gone(struct contender *c) {
   }
 }
 
+/* The node is there, and we may not look at it: our ACL lets us read our nodes
+ * (doc/paths.md), so it is another's, unless we know that it was ours: then somebody
+ * has changed its ACL, and no server tells us whether it still is. */
+static void hidden(struct contender *c, const struct reply *reply) {
+  bool known = contender_has_node(c);
+  if (c->state == CONTENDER_HELD) return;
+  if (!known)
+    seen(c, &(const struct reply){.rc = reply->rc, .owner = HIDDEN_OWNER});
+  else if (c->state == CONTENDER_LEAVING)
+    life_leaving_answered(c, OP_PING, reply);
+  else
+    life_deny_hidden(c);
+}
+
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
   if (news == WATCH_ARMED)
     seen(c, reply);
+  else if (news == WATCH_HIDDEN)
+    hidden(c, reply);
   else if (news == WATCH_GONE)
     gone(c);
   else
@@ -166,9 +185,10 @@ static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
 /* (One look is good for one delete.) */
 static bool may_remove(struct contender *c) {
-  bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
+  bool looked = c->view.looked;
+  bool stands = wire_lease_stands(contender_wire(c));
   c->view.looked = false;
-  if (watch_is_armed(&c->own) && fresh) return true;
+  if (looked || (watch_is_armed(&c->own) && stands)) return true;
   if (c->own.watch)
     watch_read(&c->own); /* still ours? */
   else
@@ -179,7 +199,7 @@ static bool may_remove(struct contender *c) {
 static void note_rival(struct contender *c) {
   if (c->state == CONTENDER_PARKED)
     rival_note_holder(c);
-  else if (watch_is_armed(&c->predecessor))
+  else if (watch_is_known(&c->predecessor))
     rival_note_watched(c);
 }
 

@@ -47,6 +47,7 @@ void wire_init(struct wire *w, const struct transport *transport,
   w->flight_end = &w->flight;
   w->held_end = &w->held;
   w->retry_at = w->resume_at = w->look_at = NEVER;
+  memcpy(&w->jitter, random + 8, sizeof w->jitter);
   init_ops(w, chroot, random);
 }
 
@@ -325,8 +326,16 @@ bool wire_is_to_resume(struct wire *w) {
 }
 
 /* (As often as who waits needs a proof anyway.) */
+int64_t wire_jitter(struct wire *w, int64_t most) {
+  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
+  return (int64_t)((w->jitter >> 33) % (uint64_t)(most + 1));
+}
+
+/* (Sessions that begin to poll at the same moment do not go on so.) */
 void wire_look_later(struct wire *w) {
-  if (w->look_at == NEVER) w->look_at = w->now + w->lease.timeout / 6;
+  int64_t most = w->lease.timeout / 6;
+  if (w->look_at == NEVER)
+    w->look_at = w->now + most - wire_jitter(w, most / 4);
 }
 
 bool wire_is_to_look(struct wire *w) { return is_time(&w->look_at, w->now); }

@@ -89,7 +89,8 @@ struct wire {
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
   int64_t resume_at;  /* the same while a create waits for it; or NEVER */
-  int64_t look_at;    /* a watch is to be asked for anew (watch.h); or NEVER */
+  int64_t look_at;    /* watches are to be polled (watch.c); or NEVER */
+  uint64_t jitter;    /* the state of a small generator */
 };
 
 void wire_init(struct wire *wire, const struct transport *transport,
@@ -128,6 +129,9 @@ static inline bool wire_lease_stands(const struct wire *wire) {
 /* Renews the lease as soon as possible. */
 void wire_prove(struct wire *wire);
 
+/* From 0 to `most`. */
+int64_t wire_jitter(struct wire *wire, int64_t most);
+
 /* For the session. */
 
 void wire_connected(struct wire *wire, int64_t session, int64_t timeout,
@@ -142,7 +146,7 @@ void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
 /* Is it time?  Each says so once. */
 bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
-/* Somebody watches what he may not read: true, once, after a while. */
+/* Polls watches (watch.c) after T/6, or a little earlier: true, once. */
 void wire_look_later(struct wire *wire);
 bool wire_is_to_look(struct wire *wire);
 /* Not before something is tried again that could not be sent. */

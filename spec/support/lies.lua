@@ -29,6 +29,12 @@
 --                           or for gigabytes, for which it takes seconds
 --     keeps = true          whoever wants to be refused is not
 --     ahead = { name, … }   contenders of another session
+--     stays = seconds       when the client has come they go, one after the
+--                           other, each after so long
+--     hides = "nodes"       none of another session's nodes may be read: as
+--                           servers since 3.8.4 and 3.9.2 do; or "events": as
+--                           those before that have been mended do, to which
+--                           `exists` is open
 --     drip = seconds        between two bytes of whatever is said
 --     timeout = seconds     of the client's session (2)
 --     no_path = true        the lock's directory is missing
@@ -823,6 +829,17 @@ end
 
 turns_out("another session's", FOREIGN)
 turns_out("nobody's", NONE)
+
+-- What others own may not be looked at, and no server tells what becomes of it.
+
+for _, hides in ipairs { "nodes", "events" } do
+  add { it = "a queue whose " .. hides .. " are hidden", on = "nothing",
+    ahead = { "x-lock-0000000000", "y-lock-0000000001" }, stays = 0.3,
+    hides = hides, ends = "granted", timeout = 4 }
+  add { it = "a holder, of the unfair kind, whose " .. hides .. " are hidden",
+    on = "nothing", lock = "unfair", ahead = { "holder" }, stays = 0.3,
+    hides = hides, ends = "granted", timeout = 4 }
+end
 
 -- Frames.
 

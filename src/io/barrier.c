@@ -105,11 +105,14 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* (A session's node would lift it when the session ends.) */
+/* (A session's node would lift it when the session ends.  One that may not be looked
+ * at is set, as far as anybody can tell who waits for it.) */
 static void on_looked(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   if (reply->rc == REPLY_NO_NODE)
     go_on(request);
+  else if (reply->rc == REPLY_NO_AUTH)
+    query_answered(request, REPLY_OK);
   else if (reply->rc == REPLY_OK && reply->owner != 0)
     query_answered(request, REASON_OWNED);
   else

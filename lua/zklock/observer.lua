@@ -79,7 +79,7 @@ end
 
 -- What tells one leader from another: of one that may not be looked at its name.
 local function mark_of(leader, node)
-  return leader and (leader.token or node) or nil
+  return leader and (leader.token or node)
 end
 
 local nothing_waits = not rawget(_G, "jit") and _VERSION == "Lua 5.1"

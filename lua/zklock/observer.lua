@@ -77,7 +77,7 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
--- What tells one leader from another: of one that may not be looked at its name.
+-- Tells one leader from another: by its node's name where that is hidden.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end

@@ -1,6 +1,7 @@
--- Nodes that a session may not read, in a directory that is open: of two users with
--- acl = "creator".  On this machine's server, and on a ZooKeeper 3.9, where `exists`
--- is refused, too, and no event is sent (ZOOKEEPER-2590, CVE-2024-23944).
+-- Nodes that a session may not read, in a directory that is open: of two users
+-- with acl = "creator".  On this machine's server, and on a ZooKeeper 3.9:
+-- there `exists` is refused, too, and no event is sent (ZOOKEEPER-2590,
+-- CVE-2024-23944).
 local server = require "support.server"
 local support = require "support"
 
@@ -54,7 +55,7 @@ local function tests(hosts_of)
       n .. " contenders")
   end
 
-  -- What an acquisition of the second comes to; it stands behind another's node.
+  -- What an acquisition comes to that stands behind another session's node.
   local function begin(lock, options)
     local got = {}
     options = options or {}
@@ -284,8 +285,8 @@ describe("The row of a node that may not be read", function()
     local row = { node = "a-lock-0000000001", mode = "mutex", sequence = 1,
       holds = true }
     local lines = as_people_see_them { row }
-    assert.equal("1      mutex  holds  ?    ?        ?      a-lock-0000000001  ?",
-      lines[2])
+    assert.equal("1      mutex  holds  ?    ?        ?      "
+      .. "a-lock-0000000001  ?", lines[2])
     assert.equal('{"path":"/path","place":1,"node":"a-lock-0000000001",'
       .. '"mode":"mutex","sequence":1,"holds":true}', rows.json(row))
     assert.equal(17, rows.servers_time({ row }, 17))

@@ -131,7 +131,7 @@ static void check_too_large(struct world *w, const struct acquisition *a) {
 }
 
 /* Has another client a node there that has the name of ours, and may not be read?
- * Then nobody can know that it is not ours any more. */
+ * Then no client can know that it is not ours any more. */
 static bool is_hidden_name(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   const struct znode *nodes = w->zoo.history.nodes;

@@ -219,7 +219,8 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct znode *ready = &h->nodes[child];
     if (!is_ready(w, ready) || ready->made < own->made) continue;
-    if (is_shut_to(ready, p)) continue; /* which one it is nobody tells it */
+    if (is_shut_to(ready, p))
+      continue; /* no server tells it which one that is */
     if (h->log[ready->made].at > w->now - limit(w)) continue;
     return node_is_there(ready) || h->log[ready->gone].request != NOBODY;
   }

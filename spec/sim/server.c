@@ -468,7 +468,7 @@ void server_receives(struct world *w, int request) {
 
 /* Applying. */
 
-/* NIOServerCnxn.process: the watch is gone by then, whoever is told.  (What was
+/* NIOServerCnxn.process: the watch is gone by then in any case.  (What was
  * missed in a disconnection every server tells: SetWatches checks nothing.) */
 static bool may_hear(struct world *w, const struct connection *c,
                      const struct znode *node) {

@@ -205,7 +205,7 @@ void stranger_acts(struct world *w) {
 }
 
 /* The one name of an unfair lock, what counts as a member of a double barrier,
- * what has a session, and of what nobody may see that it has none. */
+ * what has a session, and what no client sees to have none. */
 static bool blocks(const struct world *w, const struct znode *node) {
   int lock = lock_of_directory(w, node->parent);
   if (node->session != NOBODY || node->shut_by != NOBODY || lock == NOBODY)

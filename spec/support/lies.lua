@@ -33,8 +33,7 @@
 --                           other, each after so long
 --     hides = "nodes"       none of another session's nodes may be read: as
 --                           servers since 3.8.4 and 3.9.2 do; or "events": as
---                           those before that have been mended do, to which
---                           `exists` is open
+--                           earlier ones with the fix of CVE-2024-23944 do
 --     drip = seconds        between two bytes of whatever is said
 --     timeout = seconds     of the client's session (2)
 --     no_path = true        the lock's directory is missing

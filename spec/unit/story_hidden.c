@@ -166,7 +166,7 @@ TEST(
   made(s, 3);
   shows(s, "1 3");
   confirms(s, "get 3");
-  answers(s, "get 1", REPLY_NO_AUTH); /* is it nobody's? */
+  answers(s, "get 1", REPLY_NO_AUTH); /* has it no session? */
   shows(s, "1 3");
   HEARD(a, "refused: busy");
   END(s);

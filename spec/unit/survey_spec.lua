@@ -138,7 +138,7 @@ describe("A list of contenders", function()
     assert.same({ "a-lock-0000000001 holds", "b-lock-0000000002 waits" },
       with_hidden("b-lock-0000000002 hidden", "a-lock-0000000001 0x1"))
     assert.same({ "holder holds" }, with_hidden "holder hidden")
-    -- Whose permit is that of the first inside? Nobody can tell.
+    -- Which permit is that of the first inside? It cannot be told.
     assert.same({ "leases/a-lease-0000000000 holds",
       "leases/b-lease-0000000001 holds", "locks/c-lock-0000000002 waits" },
       with_hidden("leases/a-lease-0000000000 0x1",

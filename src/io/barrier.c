@@ -106,7 +106,7 @@ static void on_made(struct op *op, const struct reply *reply) {
 }
 
 /* (A session's node would lift it when the session ends.  One that may not be looked
- * at is set, as far as anybody can tell who waits for it.) */
+ * at keeps its waiters waiting as if it were set.) */
 static void on_looked(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   if (reply->rc == REPLY_NO_NODE)

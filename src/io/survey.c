@@ -239,8 +239,8 @@ static void ask_head(struct query *query, int i) {
              query->items[0].path);
 }
 
-/* Who has gone, or is of nobody, does not lead: the next one, then.  (Of one that may
- * not be looked at it is taken for granted that a session owns it.) */
+/* Who has gone, or is of nobody, does not lead: the next one, then.  (A node that
+ * may not be looked at is taken for a session's.) */
 static void on_head_known(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;

@@ -73,8 +73,9 @@ static void push_marked(lua_State *L, const struct query *query) {
   lua_pushstring(L, query->refused ? name_of(query, query->refused) : NULL);
 }
 
-/* A node; false: none; true: there is one, and the code says why no more.  (Whoever has no owner is shown as persistent, be it a container or
- * one with a TTL: servers tell them apart for nobody.) */
+/* A node; false: none; true: there is one, and the code says why no more.  (What
+ * has no owner is shown as persistent, be it a container or one with a TTL: servers
+ * do not tell them apart.) */
 static void push_stat(lua_State *L, const struct query *query) {
   const struct known *known = &query->known;
   if (query->missing || query->hidden) {

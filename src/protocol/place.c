@@ -18,9 +18,8 @@ static void watch_children(struct contender *c) {
   directory_watch_children(contender_directory(c), more);
 }
 
-/* Behind a node that it may not read nobody need tell a waiter of the end of what
- * it waits for (watch.c).  Of a change in the directory, which it may list, a server
- * does tell.  Only the first few in the queue have that watched, or every change
+/* No server need tell a waiter of the end of a node that it may not read (watch.c).
+ * Of a change in the directory, which it may list, a server does tell.  Only the first few in the queue have that watched, or every change
  * would make all waiters list.  The others are near when the one before their
  * predecessor is gone: that is polled, too, and a list follows (queued.c). */
 enum { NEAR = 3 };

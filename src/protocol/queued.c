@@ -128,8 +128,8 @@ static void own_read(struct contender *c, const struct reply *reply) {
 }
 
 /* Our ACL lets us read our nodes (doc/paths.md): what a name alone has shown, and
- * we may not look at, is another's.  Of what was ours somebody has changed the ACL:
- * whether it is ours still no server tells us.  (A holder's is polled.) */
+ * we may not look at, is another's.  If it was ours its ACL was changed: whether it
+ * is ours still no server tells us.  (A holder's is polled.) */
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)

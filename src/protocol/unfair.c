@@ -130,8 +130,8 @@ static void gone(struct contender *c) {
 }
 
 /* The node is there, and we may not look at it: our ACL lets us read our nodes
- * (doc/paths.md), so it is another's, unless we know that it was ours: then somebody
- * has changed its ACL, and no server tells us whether it still is. */
+ * (doc/paths.md), so it is another's, unless we know that it was ours: then its ACL
+ * was changed, and no server tells us whether it still is. */
 static void hidden(struct contender *c, const struct reply *reply) {
   bool known = contender_has_node(c);
   if (c->state == CONTENDER_HELD) return;

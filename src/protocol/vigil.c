@@ -138,8 +138,8 @@ static void see(struct vigil *v, const struct reply *reply) {
   if (!v->patient) vigil_refuse(v, VERDICT_TIMEOUT, 0);
 }
 
-/* It is there: which one nobody tells us.  (One that is made again before the next
- * poll is taken for the same.) */
+/* It is there; no server tells us which node it is.  (One that is made again before
+ * the next poll is taken for the same.) */
 static void see_hidden(struct vigil *v) {
   if (v->kind == VIGIL_THERE)
     meet(v);

@@ -6,8 +6,8 @@ local channels = {}
 channels.of_lua = { misuse = 1, refusal = 2, report = 2, fail = 2, say = 1,
   describe = 1 }
 channels.of_c = { log_notice = 3, log_say = 3, luaL_error = 2, reason_say = 3,
-  handle_tell_error = 3, say_error = 2, life_deny = 2, wire_trouble = 2,
-  watch_say = 2 }
+  handle_tell_error = 3, say_error = 2, life_deny = 2, life_fail = 2,
+  wire_trouble = 2, watch_say = 2 }
 
 -- How such calls are written; others of these names are no channels.
 channels.forms = { describe = "^errors%.", fail = "^exit%.",
@@ -43,12 +43,13 @@ channels.elsewhere = {
   { "io/library%.c$", "^code_errno_words", "the system's words" },
   { "io/library_[ms]t%.c$", "^code_failure_words", "src/io/library_codes.c" },
   { "io/log%.c$", "^since>0", "snprintf above it" },
-  { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny" },
+  { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny, life_fail" },
   { "lua/lua_share%.c$", "^text$", "snprintf above it" },
   { "lua/lua_settings%.c$", '^"%%s"$', "src/io/hosts.c" },
   { "protocol/directory%.c$", "^message$", "calls of refuse_renewal" },
   { "protocol/gathering%.c$", "^what$", "CANNOT_OPEN, CANNOT_CLOSE" },
   { "protocol/life%.c$", "^what$", "directory.c" },
+  { "protocol/life_leaving%.c$", "^what$", "calls of life_deny, life_fail" },
   { "protocol/queue%.c$", "^what$", "directory.c" },
   { "protocol/watch%.c$", "^message$", "calls of say and watch_say" },
 }
@@ -105,6 +106,7 @@ channels.no_messages = {
   { "%.[ch]$", "^as many as there", "an assertion at build time" },
   { "%.[ch]$", "^a code of ZooKeeper's$", "an assertion at build time" },
   { "library_requests%.c$", "^no path$", "never shown" },
+  { "contender%.c$", "illegal move", "the values of an assertion that fails" },
 }
 
 -- Their arguments are patterns, names or code.
@@ -181,6 +183,9 @@ channels.rules = {
   { file = "io/hosts%.c$", group = "faults" },
   { file = "io/path%.c$", group = "faults" },
   { file = "io/reason%.c$", group = "reasons" },
+  { file = "io/library_codes%.c$", text = "^the server closed",
+    group = "connection" },
+  { file = "io/library_codes%.c$", group = "reasons" },
   { file = "io/lua_thread%.c$", group = "reasons" },
   { file = "src/io/", group = "connection" },
   { file = "src/protocol/", group = "did" },
@@ -214,12 +219,12 @@ Behind `the hold of <path> was lost: `; each belongs to a word of
 `guard:reason()`.]] },
   reasons = { title = "Why it was refused", text = [[
 Behind the last colon. What is not here is the ZooKeeper client library's own
-word for a server's answer: `not authenticated`, `no node`, `node exists`,
+word for a server's answer: `no node`, `node exists`, `not empty`,
 `bad arguments`, `invalid acl`, `session expired` … or the system's (`not
 enough memory`).]] },
   did = { title = "What could not be done", text = [[
 Before a path in parentheses and a reason: `cannot list (/app/locks/orders):
-not authenticated`; in messages with `auth` or `invalid`, and in the log
+an ACL forbids it`; in messages with `denied` or `invalid`, and in the log
 (`warn`). The path is as the servers know it, with the chroot.]] },
   connection = { title = "Why there is no connection", text = [[
 Behind `no connection to <server>: ` in the log (`warn`), and in `(last error:
@@ -275,6 +280,7 @@ is filled in; `<a|b>` is one of these words.
 channels.places = {
   ["seconds("] = "<time>", ["describe_queue("] = "<queue>",
   ["describe_missing("] = "<queue>", ["because("] = "<why>",
+  ["given_schemes("] = "<schemes given>", ["so_far("] = "<: reason>",
   ["last_error("] = "<last error>", ["type("] = "<type>",
   ["with_article("] = "<kind>", ["alternatives("] = "<alternatives>",
   ["timeout>0and\" within \"..errors.seconds(timeout)or\"\""] = "< within …>",

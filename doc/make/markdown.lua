@@ -68,10 +68,12 @@ local function alternatives(type)
   return list
 end
 
+-- (What a function among its parameters takes is left out.)
 local function function_type(type)
-  local inside = type:match "^fun(%b())"
+  local inside = type:match "^fun(%b())":sub(2, -2)
   local names = {}
-  for name in inside:gsub('"[^"]*"', ""):gmatch "([%w_.]+)%??:%s" do
+  inside = inside:gsub('"[^"]*"', ""):gsub("fun%b():?", "")
+  for name in inside:gmatch "([%w_.]+)%??:%s" do
     names[#names + 1] = name
   end
   return ("`function(%s)`"):format(table.concat(names, ", "))
@@ -89,8 +91,12 @@ local function one_type(all, type)
     return ("[%s](#%s)"):format(type:gsub("^zklock%.", ""), place)
   elseif type:find '^"' then
     return "`" .. type .. "`"
-  elseif type:find "^table<" then
+  end
+  element = type:match "^table<string, (.*)>$"
+  if element == "string" then
     return "table of strings"
+  elseif element then
+    return "table of " .. one_type(all, element)
   end
   return type
 end

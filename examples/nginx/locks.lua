@@ -77,16 +77,9 @@ local function lead(guard)
   end
 end
 
--- nginx calls a timer before its time when the worker begins to exit: what
--- still waited then would keep it alive.
-local function stop_at_exit(premature, election)
-  if premature then election:stop() end
-end
-
 function locks.report(premature)
   if premature then return end
   local election = session():election "/example/report"
-  ngx.timer.every(3600, stop_at_exit, election)
   repeat
     local stopped, message = election:run(lead)
     if not stopped then
@@ -118,8 +111,8 @@ function locks.tidy(premature)
     { per = 1, timeout = 0 }, tidy)
   if ran then
     shop:set("tidied " .. shop:incr("tidied", 1, 0), result)
-  elseif ran == nil and code ~= "timeout" then
-    ngx.log(ngx.ERR, result)
+  elseif ran == nil and code ~= "timeout" and code ~= "disconnected" then
+    ngx.log(ngx.ERR, result) -- (zklock itself logs that there is no connection)
   end
 end
 

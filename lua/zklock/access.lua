@@ -125,7 +125,7 @@ local function check_id(scheme, id, name, credentials)
   if scheme == "world" and id ~= "anyone" then
     misuse("%s.id of scheme 'world' must be \"anyone\", got %q", name, id)
   end
-  local hash = id:match "^[^:]+:([%w+/]+=?=?)$"
+  local hash = id:match "^[^:]+:([A-Za-z0-9+/]+=?=?)$"
   if scheme == "digest" and not (hash and #hash >= 28 and #hash % 4 == 0) then
     misuse("%s.id of scheme 'digest' must be \"user:hash\", the hash in "
       .. "base64: not the password, for everybody sees it", name)

@@ -60,6 +60,19 @@ function Adapters:scope(adapter)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
+--- Is the process to end when what is under way is done (a worker of nginx)?
+function Adapters:is_leaving()
+  local adapter = known(self)
+  return adapter and adapter.is_leaving and adapter.is_leaving() or false
+end
+
+--- The limit of a wait for which the caller has set none: seconds, if the
+-- process is about to end and no client can end the wait; else nil.
+function Adapters:limit(scope)
+  if scope and scope.client or not self:is_leaving() then return nil end
+  return self.engine:patience()
+end
+
 -- Is it to be armed, or disarmed?
 local function review(self, adapter)
   local served = self.served[adapter]

@@ -87,6 +87,10 @@ local function begin(attempt, terms, request, writer)
   local engine, way = terms.engine, terms.way.prepared
   local patient, seconds = request.timeout ~= 0, request.timeout
   if not patient then seconds = engine:patience() end
+  if not seconds then
+    seconds = engine.adapters:limit(request.scope)
+    request.timeout = seconds
+  end
   if writer then
     way = setmetatable({ writer = writer }, { __index = terms.way })
   end
@@ -97,6 +101,7 @@ local function begin(attempt, terms, request, writer)
     number)
   wait.share, wait.owner, wait.scope = share, request.owner, request.scope
   wait.waiters, wait.terms = terms.waiters, terms
+  wait.endless = not seconds
   attempt.wait = wait
   terms.waiters[wait] = true
   if request.taking then request.taking.wait = wait end

@@ -50,8 +50,9 @@ local function outcome(self, timeout, met, code, reason)
     ("the barrier %s to be lifted"):format(self.path), timeout)
 end
 
-local function begin(self, timeout)
-  local wait = vigils.prepare(open_engine(self), "gone", self.path, timeout)
+local function begin(self, scope, timeout)
+  local wait = vigils.prepare(open_engine(self), scope, "gone", self.path,
+    timeout)
   self._waits[wait] = true
   return wait
 end
@@ -60,7 +61,8 @@ end
 function Barrier:wait(how)
   local timeout = options.read_timeout(how, "wait options")
   local adapter = open_engine(self).adapters:for_waiting()
-  return outcome(self, timeout, vigils.suspend(begin(self, timeout), adapter))
+  local wait = begin(self, self._engine.adapters:scope(adapter), timeout)
+  return outcome(self, timeout, vigils.suspend(wait, adapter))
 end
 
 -- It hears "cancelled" unless the barrier was lifted before.
@@ -72,7 +74,7 @@ function Barrier:wait_async(how, callback)
   how, callback = check.async(how, callback, "wait_async")
   local timeout = options.read_timeout(how, "wait options")
   local scope = open_engine(self).adapters:scope()
-  local ticket = new_ticket(begin(self, timeout))
+  local ticket = new_ticket(begin(self, scope, timeout))
   local item = { fn = callback, scope = false }
   vigils.enter(ticket._it, scope, function(...)
     if not item.fn then return end

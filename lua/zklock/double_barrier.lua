@@ -71,13 +71,11 @@ local function find(self, how)
   return guard, timeout
 end
 
--- (Who does not wait still waits for a server's word.)
-local function begin(self, guard, timeout)
+local function begin(self, scope, guard, timeout)
   local engine = self._terms.engine
-  local patient = timeout ~= 0
-  local wait = vigils.new(engine, engine.core.depart, guards.share(guard),
-    patient and timeout or not patient and engine:patience() or nil, patient,
-    core.awaiting())
+  local seconds, patient = vigils.limit(engine, timeout, scope)
+  local wait = vigils.new(engine, seconds, engine.core.depart,
+    guards.share(guard), seconds, patient, core.awaiting())
   self._leaving[wait] = true
   return wait
 end
@@ -100,8 +98,9 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
     local adapter = self._terms.engine.adapters:for_waiting()
     if guards.find_loss(guard) then return guard:release() end
     leaving.guard = guard
+    local scope = self._terms.engine.adapters:scope(adapter)
     return outcome(self, guard, timeout,
-      vigils.suspend(begin(self, guard, timeout), adapter))
+      vigils.suspend(begin(self, scope, guard, timeout), adapter))
   end)
 
 local new_ticket = ticket_of(waits.cancel) -- it waits for the others no more
@@ -118,8 +117,9 @@ function DoubleBarrier:leave_async(how, callback)
     return ticket
   end
   local item = { fn = callback, scope = false }
-  ticket._it = vigils.enter(begin(self, guard, timeout),
-    engine.adapters:scope(), function(...)
+  local scope = engine.adapters:scope()
+  ticket._it = vigils.enter(begin(self, scope, guard, timeout), scope,
+    function(...)
       if not item.fn then return end
       engine.events:call(item, outcome(self, guard, timeout, ...))
     end)

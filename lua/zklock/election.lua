@@ -79,7 +79,8 @@ Election.run = method(Running, function(running, self, fn, how)
   end
   engine.adapters:for_waiting() -- raises where nothing can wait
   running.terms, running.runs, running.given = self._terms, self._runs, given
-  self._runs[running] = true
+  self._runs[running], engine.runs[running] = true, true
+  running.stopping = engine.adapters:is_leaving()
   return running:go(fn, function(attempt)
     local request = read_campaign(self, of_campaign)
     request.taking = running -- which hears what it waits in

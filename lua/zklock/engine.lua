@@ -16,6 +16,13 @@ Engine.__index = Engine
 
 local PATIENCE = 2 -- seconds
 
+-- "digest, x509"; "" without credentials.
+local function schemes_of(auth)
+  local schemes = {}
+  for i, entry in ipairs(auth) do schemes[i] = entry.scheme end
+  return table.concat(schemes, ", ")
+end
+
 --- `session`: its user's object; `handle`: the core's; `given`: what settings
 -- have been read.
 function Engine.new(session, handle, hosts, given)
@@ -27,10 +34,13 @@ function Engine.new(session, handle, hosts, given)
     hosts = hosts,
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
+    schemes = schemes_of(given.auth), -- for messages
     data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
     state = State.new(),
     waits = waits.tables(),
     scopes = {}, -- requests of nginx with which something ends
+    runs = setmetatable({}, { __mode = "k" }), -- of elections, under way
+    retired = false,
     -- Who is not referred to by a user any more is collected.
     holds = setmetatable({}, { __mode = "v" }),
     shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
@@ -60,11 +70,21 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- How long who does not wait for others waits for a server's word, or for the
--- first connection.
+--- How long one that does not wait for others waits for the server's answer.
+-- (The core refuses it at once where there is no connection.  One that comes
+-- just before the first connection has no session timeout to go by.)
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
+end
+
+--- The process is to end when what is under way is done: what has no end of
+-- its own is ended now.  (What begins later has one: Adapters:limit.)
+function Engine:retire()
+  if self.retired then return end
+  self.retired = true
+  for run in pairs(self.runs) do run:stop() end
+  waits.end_endless(self.waits, self:patience())
 end
 
 -- Closing.

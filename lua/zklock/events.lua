@@ -102,8 +102,11 @@ local function end_openings(self, code)
   end
 end
 
-local function fail(self, code)
-  if self.engine.state:enter("failed", code) then end_openings(self, code) end
+local function fail(self, code, wants)
+  local state = self.engine.state
+  if not state:enter("failed", code) then return end
+  state.wants = wants or false
+  end_openings(self, code)
 end
 
 -- Everybody who is to hear that a hold is lost hears it once.
@@ -235,9 +238,9 @@ function handlers.state(engine, name)
   return state_item(engine, name)
 end
 
--- `code`: why there is no first connection.
-function handlers.failed(engine, code)
-  return engine.state:may_enter "failed" and { fail, code }
+-- `code`: why there is no first connection; `wants`: what servers want for it.
+function handlers.failed(engine, code, wants)
+  return engine.state:may_enter "failed" and { fail, code, wants }
 end
 
 function handlers.log(_, level, message)

@@ -146,7 +146,11 @@ end
 --- Waits for a confirmation that give_back() has promised.
 function guards.await_removal(wait)
   if not wait.done then
-    waits.suspend(wait, wait.engine.adapters:for_waiting())
+    local adapters = wait.engine.adapters
+    local adapter = adapters:for_waiting()
+    waits.limit(wait, adapters:limit(adapters:scope(adapter)))
+    waits.suspend(wait, adapter)
+    wait.code = wait.code or not wait.done and "closed" -- it soon is
   end
   if wait.code then return reasons.of_removal(wait) end
   return true
@@ -218,7 +222,7 @@ function Guard:verify()
   elseif code == "closed" then
     return errors.refusal("closed", "the session of the hold of %s was closed",
       self.path)
-  elseif code == "auth" or code == "invalid" then
+  elseif code and code ~= "lost" then
     return reasons.of_question(wait, "whether we hold", self.path)
   elseif code or not self:is_held() then
     return lost(self)

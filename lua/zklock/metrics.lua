@@ -1,5 +1,6 @@
 --- Metrics: how snapshots (census.lua) are told in Prometheus' text format,
 -- version 0.0.4.
+local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local decimal = require "zklock.decimal"
 local errors = require "zklock.errors"
@@ -35,7 +36,7 @@ local function write_labels(labels)
   for name, value in pairs(labels) do
     parts[#parts + 1] = write_label(name, value)
   end
-  table.sort(parts)
+  bytes.sort(parts)
   return table.concat(parts, ",")
 end
 
@@ -140,7 +141,7 @@ local function sorted(counts)
   if not next(counts) then return none end -- (as a rule)
   local words = {}
   for word in pairs(counts) do words[#words + 1] = word end
-  table.sort(words)
+  bytes.sort(words)
   return words
 end
 

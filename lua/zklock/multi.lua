@@ -1,7 +1,9 @@
 --- Multi: one lock over several, all or nothing.
--- Parts are taken in one order whatever the order they were given in, so two
--- multis cannot wait for each other.
+-- Parts are taken in the order of their paths' bytes, whatever order they were
+-- given in and whatever the locale of the process, so two multis never wait for
+-- each other.
 local Attempt = require "zklock.attempt"
+local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
@@ -55,8 +57,9 @@ local function read_parts(engine, list)
     end
   end
   table.sort(parts, function(a, b)
-    if a.path ~= b.path then return a.path < b.path end
-    return a.kind > b.kind -- the write side first: the read side downgrades
+    if a.path ~= b.path then return bytes.less(a.path, b.path) end
+    -- The write side first: the read side downgrades.
+    return bytes.less(b.kind, a.kind)
   end)
   return parts
 end

@@ -202,33 +202,14 @@ function MultiGuard:verify()
   return true
 end
 
---- The largest of the parts' tokens.
-function MultiGuard:token()
-  local largest = ""
-  for _, part in ipairs(self._parts) do
-    local token = part:token()
-    if token > largest then largest = token end
-  end
-  return largest
-end
-
-function MultiGuard:token_number()
-  local largest = self._parts[1]
-  for _, part in ipairs(self._parts) do
-    if part:token() > largest:token() then largest = part end
-  end
-  return largest:token_number()
-end
-
---- path → token
+--- What fences each part, by its path.  (There is no token for all: no number
+-- orders the holds of two multis that share only a part of their locks.)
 function MultiGuard:tokens()
   local tokens = {}
-  for _, part in ipairs(self._parts) do tokens[part.path] = part:token() end
+  for _, part in ipairs(self._parts) do
+    tokens[part.path] = { token = part:token(), turn = part:turn() }
+  end
   return tokens
-end
-
-function MultiGuard:turn()
-  return 0
 end
 
 function MultiGuard:state()
@@ -283,14 +264,11 @@ check.methods(MultiGuard, [[
   guard:is_held()
   guard:lease()
   guard:verify()
-  guard:token()
-  guard:token_number()
   guard:tokens()
   guard:state()
   guard:reason()
   guard:on_lost(fn)
   guard:on_revoke(fn)
-  guard:turn()
 ]])
 
 MultiGuard.__close = function(self) self:release() end

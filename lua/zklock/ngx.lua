@@ -1,10 +1,12 @@
 --- nginx and OpenResty: one session for each worker.
 require "zklock" -- first: it explains what cannot be loaded
 local Board = require "zklock.ngx.board"
+local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local keys = require "zklock.key"
 local reader = require "zklock.ngx.reader"
+local scopes = require "zklock.ngx.scope"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
@@ -65,7 +67,7 @@ local function describe(value, depth)
     parts[#parts + 1] = ("%q=%q"):format(tostring(key),
       describe(item, depth + 1))
   end
-  table.sort(parts)
+  bytes.sort(parts)
   return table.concat(parts, ",")
 end
 
@@ -97,7 +99,7 @@ local function differences(a, b)
       seen[name] = true
     end
   end
-  table.sort(names)
+  bytes.sort(names)
   if a.hosts ~= b.hosts then table.insert(names, 1, "hosts") end
   return table.concat(names, ", ")
 end
@@ -130,6 +132,10 @@ end
 
 local function open(key, hosts, options)
   local given = read(hosts, options)
+  if scopes.is_over then
+    return errors.refusal("closed", "this worker of nginx has to end, for "
+      .. "worker_shutdown_timeout is over: it opens no session any more")
+  end
   check_room(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end

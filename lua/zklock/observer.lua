@@ -42,13 +42,13 @@ end
 
 -- That of a turn which has seen so much.
 local function vigil_of(self, turn)
-  local path = self.path
+  local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
-    return vigils.prepare(self.engine, "gone", path .. "/" .. turn.node)
+    return vigils.prepare(engine, scope, "gone", path .. "/" .. turn.node)
   elseif turn.count then
-    return vigils.prepare(self.engine, "crowd", path, nil, turn.count)
+    return vigils.prepare(engine, scope, "crowd", path, nil, turn.count)
   end
-  return vigils.prepare(self.engine, "there", path)
+  return vigils.prepare(engine, scope, "there", path)
 end
 
 local function watch(self, turn)

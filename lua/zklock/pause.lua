@@ -1,15 +1,13 @@
 --- Pause: a task waits for time to pass, in whatever loop.  Close ends it with
 -- the code "closed".
-local core = require "zklock.core"
 local waits = require "zklock.wait"
 
 local pauses = {}
 
 --- One of so many seconds from now.
 function pauses.new(engine, seconds)
-  local deadline = core.now() + seconds
   local pause = waits.new(engine, engine.waits.pauses)
-  pause.timeout = function() return deadline - core.now() end
+  waits.limit(pause, seconds)
   return pause
 end
 

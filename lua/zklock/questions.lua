@@ -12,9 +12,8 @@ local questions = {}
 -- that is there (and those who listen have heard of it), or, with a `code`,
 -- will not be for some time.
 function questions.await_opening(engine, seconds)
-  local deadline = core.now() + seconds
   local opening = waits.new(engine, engine.waits.openings)
-  opening.timeout = function() return deadline - core.now() end
+  waits.limit(opening, seconds)
   opening.code, opening.done = engine.state.code, engine.state:is_decided()
   if not opening.done then
     waits.suspend(opening, engine.adapters:for_waiting())
@@ -29,7 +28,7 @@ function questions.ask(engine, ask, ...)
   if opening.code or not opening.done then
     opening.code = opening.code or "disconnected"
     opening.reason = opening.code == "auth"
-      and "our credentials are not accepted"
+      and (engine.state.wants or "our credentials are not accepted")
     return opening
   end
   local number = engine.core[ask](engine.core, ...)

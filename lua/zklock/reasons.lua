@@ -14,6 +14,14 @@ local function last_error(engine)
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
+-- Whoever is refused with `auth` looks at what it has given.
+local function given_schemes(engine, code)
+  if code ~= "auth" then return "" end
+  local schemes = engine.schemes
+  return schemes ~= "" and (" (option 'auth': %s)"):format(schemes)
+    or " (there is no option 'auth')"
+end
+
 -- ' (2 ahead of us; held by "web1:4711")', as far as that is known.
 local function describe_queue(ahead, wait)
   local parts = {}
@@ -32,15 +40,18 @@ local function describe_missing(missing)
     missing == 1 and " is" or "s are") or ""
 end
 
+-- What a server has said that would have passed with more time.
+local function so_far(reason) return reason and ": " .. reason or "" end
+
 -- By its code, of a wait that ended without the lock.
 local of_wait = {}
 
 function of_wait.timeout(path, request, wait)
   local ahead = wait.ahead or 0
-  return refusal("timeout", "timed out after %s waiting for %s%s",
+  return refusal("timeout", "timed out after %s waiting for %s%s%s",
     errors.seconds(request.asked or request.timeout or 0), path,
     request.gathers and describe_missing(ahead)
-      or describe_queue(ahead, wait))
+      or describe_queue(ahead, wait), so_far(wait.reason))
 end
 
 function of_wait.busy(path, request, wait)
@@ -71,8 +82,14 @@ function of_wait.disconnected(path, request, wait)
 end
 
 function of_wait.auth(path, _, wait)
-  return refusal("auth", "ZooKeeper refused a node under %s: %s", path,
-    wait.reason or "not authenticated")
+  return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
+    wait.reason or "our credentials are not accepted",
+    given_schemes(wait.engine, "auth"))
+end
+
+function of_wait.denied(path, _, wait)
+  return refusal("denied", "ZooKeeper refused a node under %s: %s", path,
+    wait.reason or "an ACL forbids it")
 end
 
 function of_wait.invalid(path, _, wait)
@@ -93,8 +110,8 @@ reasons.last_error = last_error
 function reasons.of_vigil(engine, code, reason, what, timeout)
   timeout = timeout or 0
   if code == "timeout" then
-    return refusal("timeout", "timed out after %s waiting for %s",
-      errors.seconds(timeout), what)
+    return refusal("timeout", "timed out after %s waiting for %s%s",
+      errors.seconds(timeout), what, so_far(reason))
   elseif code == "cancelled" then
     return refusal("cancelled", "the wait for %s was cancelled", what)
   elseif code == "closed" then
@@ -106,8 +123,8 @@ function reasons.of_vigil(engine, code, reason, what, timeout)
       timeout > 0 and " within " .. errors.seconds(timeout) or "", what,
       last_error(engine))
   end
-  return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s",
-    what, reason or code)
+  return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s%s",
+    what, reason or code, given_schemes(engine, code))
 end
 
 --- Why the removal of a node, after a release, was not confirmed.
@@ -130,8 +147,9 @@ function reasons.of_question(wait, what, path)
     return refusal("closed", "the session was closed while it asked %s %s",
       what, path)
   end
-  return refusal(wait.code, "ZooKeeper refused to say %s %s%s: %s", what,
-    wait.engine.chroot, path, wait.reason or wait.code)
+  return refusal(wait.code, "ZooKeeper refused to say %s %s%s: %s%s", what,
+    wait.engine.chroot, path, wait.reason or wait.code,
+    given_schemes(wait.engine, wait.code))
 end
 
 --- The same of what was asked of those `who` it is: to let go.
@@ -165,8 +183,12 @@ end
 -- closed and nobody can be asked for its last error any more.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
+  local wants, schemes = engine.state.wants, given_schemes(engine, code)
   return function()
-    if code == "auth" then
+    if code == "auth" and wants then
+      return refusal("auth", "ZooKeeper at %s refuses this session: %s%s",
+        hosts, wants, schemes)
+    elseif code == "auth" then
       return refusal("auth", "ZooKeeper at %s does not accept our credentials",
         hosts)
     elseif code == "disconnected" then

@@ -24,7 +24,8 @@ Running.pause = false
 
 function Running:finish()
   if self.attempt and not self.fine then self.attempt:finish() end
-  if self.runs then self.runs[self] = nil end
+  if not self.runs then return end
+  self.runs[self], self.terms.engine.runs[self] = nil, nil
 end
 
 function Running:stop()
@@ -98,12 +99,12 @@ end
 -- code.
 function Running:go(fn, campaign)
   local failures = 0
-  repeat
+  while not self.stopping do
     local ok, message, code = lead(self, fn, campaign)
     if ok == nil and not self.stopping then return nil, message, code end
     failures = ok and 0 or failures + 1
     if not ok and not self.stopping then rest(self, failures) end
-  until self.stopping
+  end
   return true
 end
 

@@ -44,7 +44,8 @@ end
 function State.new()
   return setmetatable({
     is = facts.opening,
-    code = false, -- of "failed": why
+    code = false, -- of "failed": why,
+    wants = false, -- and what the servers want
     last = false, -- of "left": `{ id =, stats = }`
   }, State)
 end

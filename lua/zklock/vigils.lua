@@ -10,13 +10,14 @@ local waits = require "zklock.wait"
 
 local vigils = {}
 
---- A wait for the answer to `ask`, a method of the core that fills an empty
--- awaiting and tells its number.
-function vigils.new(engine, ask, ...)
+--- A wait of `seconds` for the answer to `ask`, a method of the core that fills
+-- an empty awaiting and tells its number.
+function vigils.new(engine, seconds, ask, ...)
   local share, number = ask(engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
   wait.share = share -- who drops it waits no more
+  wait.endless = not seconds
   return wait
 end
 
@@ -37,13 +38,19 @@ function vigils.enter(wait, scope, callback)
   end)
 end
 
---- A wait for what becomes of `path`, to be suspended in or entered.  (Who does
--- not wait still waits for a server's word.)
-function vigils.prepare(engine, what, path, seconds, known)
-  local patient = seconds ~= 0
-  if not patient then seconds = engine:patience() end
-  return vigils.new(engine, engine.core.await, what, path, seconds, patient,
-    known, core.awaiting())
+--- How long the core is to wait, by the timeout that the user has set, and
+-- whether it waits for more than a server's word.
+function vigils.limit(engine, timeout, scope)
+  if timeout == 0 then return engine:patience(), false end
+  return timeout or engine.adapters:limit(scope), true
+end
+
+--- A wait in the name of `scope`, if there is one, for what becomes of `path`,
+-- to be suspended in or entered.
+function vigils.prepare(engine, scope, what, path, timeout, known)
+  local seconds, patient = vigils.limit(engine, timeout, scope)
+  return vigils.new(engine, seconds, engine.core.await, what, path, seconds,
+    patient, known, core.awaiting())
 end
 
 return vigils

@@ -8,11 +8,18 @@
 -- in PLACES tables, by the rest of the number.  In one table each that comes
 -- would have the whole of it made anew, whenever as many wait as it has room
 -- for (64 tasks, say): what has gone leaves no room behind until then.
+local core = require "zklock.core"
 local protect = require "zklock.protect"
 
 local waits = {}
 
 local PLACES = 64
+
+-- The timers of a loop do not count the time that the machine sleeps, and the
+-- clock of `timeout` does: so a wait that has one looks at the clock after so
+-- many seconds.  (They are few: the deadlines of acquisitions are the I/O
+-- thread's, whose timer counts sleep.)
+local LONGEST = 1
 
 -- A wait is the closing of the task that it suspends, and the item in `due`
 -- that ends it (events.lua).  It is made for each acquisition: so what most of
@@ -20,6 +27,7 @@ local PLACES = 64
 local Wait = protect.class()
 
 Wait.callback = false -- in place of a task to be woken
+Wait.endless = false -- it has no limit in time
 Wait.timeout = false -- a function: how many seconds are left
 Wait.path = false -- of the node, in `removals`
 -- Its end: what handlers note (an event is told again if they raise).
@@ -132,6 +140,34 @@ function waits.cancel(wait)
   end
 end
 
+--- From now on it lasts so many seconds at most; nil: as long as it takes.
+function waits.limit(wait, seconds)
+  local deadline = seconds and core.now() + seconds
+  wait.endless = not seconds
+  wait.timeout = seconds and function() return deadline - core.now() end
+end
+
+local function is_endless(wait)
+  local scope = wait.scope
+  return wait.endless and not (scope and scope.client)
+end
+
+--- Ends what neither a limit nor a client's request would end: at once; or,
+-- where the servers' word is waited for, within so many seconds.
+function waits.end_endless(tables, seconds)
+  for _, place in ipairs(tables.answers) do
+    for _, wait in pairs(place) do
+      if is_endless(wait) then waits.cancel(wait) end
+    end
+  end
+  for _, wait in pairs(tables.removals) do
+    if is_endless(wait) then
+      waits.limit(wait, seconds)
+      if wait.adapter then wait.adapter.wake(wait) end
+    end
+  end
+end
+
 -- Nobody will hear of its outcome.
 local function abandon(wait)
   leave(wait)
@@ -152,12 +188,19 @@ function Wait:finish()
   if self.fine then leave(self) else abandon(self) end
 end
 
+-- How long an adapter may wait; nil: without end.  (A process may stand still
+-- before it begins, and timers take what is below zero for anything.)
+local function time_for(wait)
+  return wait.timeout
+    and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
+end
+
 -- Only here does it enter: see waits.enter.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
   while not wait.done do
-    adapter.wait(wait, wait.timeout and wait.timeout() or nil)
+    adapter.wait(wait, time_for(wait))
     -- An early return of an adapter that does not watch the fd by itself.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end

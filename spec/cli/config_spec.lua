@@ -124,6 +124,11 @@ describe("The command's settings #layer", function()
     ["acl = creator"] = ":2: the ACL creator needs credentials",
     ["tick_time = 20"] = ":2: the tick time 20 must be at most half",
     ["hosts = a\nhosts = b"] = ":3: hosts is set in .*:2, too",
+    ["hosts = \"a\""] = ":2: hosts: it has a quote",
+    ["hosts = a, b"] = ":2: hosts: it has a blank",
+    ["hosts = a/x,b/x"] = ":2: hosts: it has a chroot that is not behind",
+    ["chroot = /x,b/x"] = ":2: chroot: \"/x,b/x\" is not behind the last host",
+    ["chroot = /x y"] = ":2: chroot: \"/x y\" has a blank",
     ["hosts = a/b\nchroot = /c"] = ":2: the hosts have a chroot already",
   }
   for text, pattern in pairs(mistakes) do
@@ -138,6 +143,10 @@ describe("The command's settings #layer", function()
       { ZKLOCK_SESSION_TIMEOUT = "x" })
     refuses(78, "%$ZKLOCK_HOSTS: it has an empty element", {},
       { ZKLOCK_HOSTS = "a,,b" })
+    refuses(78, "%$ZKLOCK_HOSTS: it has a blank or a line break", {},
+      { ZKLOCK_HOSTS = "a\n" })
+    refuses(78, "%$ZKLOCK_CHROOT: \"/x%%20y\" has a '%%'", {},
+      { ZKLOCK_CHROOT = "/x%20y" })
     refuses(78, "^zklock: %$ZKLOCK_HOSTS: the hosts have a chroot already", {},
       { ZKLOCK_HOSTS = "h/a", ZKLOCK_CHROOT = "/b" })
   end)
@@ -204,7 +213,7 @@ describe("The command's settings #layer", function()
           credential = credential } }
         return (select(3, session:mutex(path):try_acquire()))
       end
-      assert.equal("auth", try_as "bob:other")
+      assert.equal("denied", try_as "bob:other")
       assert.equal("busy", try_as("ann:" .. SECRET))
       it:signal "TERM"
       assert.equal(143, it:wait())

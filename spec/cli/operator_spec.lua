@@ -236,6 +236,35 @@ describe("zklock check", function()
     assert.same({}, found.problems)
   end)
 
+  it("exits with 1 if its token is not above another one", function()
+    local path = support.path()
+    local guard = support.hold(path)
+    local token = guard:token()
+    guard:release()
+    local function check(above)
+      return command.run { "check", "--json", "--above", above, path }
+    end
+    for _, spelling in ipairs { token, (token:gsub("^0+", "")) } do
+      local found = json.decode(check(spelling).out)
+      assert.equal(0, found.code)
+      assert.is_true(found.lock.token > token)
+    end
+    local low = json.decode(check(("9"):rep(18)).out)
+    assert.equal(1, low.code)
+    assert.truthy(low.problems[1]:find("is not above 0" .. ("9"):rep(18), 1,
+      true), low.problems[1])
+    guard = support.hold(path)
+    local unknown = json.decode(check(token).out)
+    assert.equal(1, unknown.code)
+    assert.truthy(unknown.problems[1]:find "no fencing token was granted")
+    guard:release()
+    for _, text in ipairs { "", "x", "1.5", ("1"):rep(20) } do
+      local said = check(text)
+      assert.equal(64, said.code, said.out .. said.err)
+      assert.truthy(said.err:find "%-%-above: .* is no token", said.err)
+    end
+  end)
+
   it("exits with 1 when one of the servers is away", function()
     local away = "127.0.0.1:" .. support.free_port()
     local said = command.run { "check", "-H",

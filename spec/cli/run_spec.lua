@@ -1,5 +1,6 @@
 -- `zklock run`: what it runs, under which lock, and how it ends.
 local command = require "support.command"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 
 local function run(path, words, ...)
@@ -8,6 +9,13 @@ local function run(path, words, ...)
   all[#all + 1] = "--"
   for _, word in ipairs(words) do all[#all + 1] = word end
   return command.run(all)
+end
+
+local function run_words(options, ...)
+  local words = { "run" }
+  for _, word in ipairs(options) do words[#words + 1] = word end
+  for _, word in ipairs { ... } do words[#words + 1] = word end
+  return words
 end
 
 local function write_script(text, mode)
@@ -213,6 +221,30 @@ describe("zklock run", function()
     assert.truthy(said.err:find "within 0%.2 s", said.err)
     assert.is_true(support.now() - begun < 8 + support.slack)
   end)
+
+  for _, how in ipairs { { "--timeout", "0" }, { "--try" } } do
+    local words = table.concat(how, " ")
+
+    it("waits for a connection with " .. words .. ", and takes a free lock",
+    function()
+      local path, proxy = support.path(), start_proxy()
+      proxy:refuse()
+      local it = command.start(run_words(how, "--verbose", path, "--", "echo",
+        "done"), { env = { ZKLOCK_HOSTS = proxy.hosts } })
+      it:expect("no connection to", "err")
+      proxy:heal()
+      assert.equal(0, it:wait())
+      assert.equal("done\n", it:out())
+    end)
+
+    it("waits with " .. words .. " as long as --connect-timeout says",
+    function()
+      local said = command.run(run_words(how, "--connect-timeout", "0.3",
+        "/p", "--", "true"), { env = { ZKLOCK_HOSTS = "127.0.0.1:1" } })
+      assert.equal(69, said.code)
+      assert.truthy(said.err:find "within 0%.3 s", said.err)
+    end)
+  end
 
   it("exits with 64 when it is not understood", function()
     local function refuses(pattern, words)

@@ -494,12 +494,15 @@ function public.recipe()
 end
 
 local guard_methods = { "release", "is_held", "lease", "verify", "token",
-  "token_number", "state", "reason", "on_lost", "on_revoke", "turn", "release" }
+  "token_number", "tokens", "state", "reason", "on_lost", "on_revoke", "turn",
+  "release" }
 
 function public.guard()
   local guard = any "guard"
   if not guard then return public.acquire() end
   local name = pick(guard_methods)
+  -- (A multi's guard has one method in place of some.)
+  if not guard[name] then name = "release" end
   local argument
   if random(6) == 1 then
     argument = value(1)
@@ -624,13 +627,38 @@ function of_core.open()
   if type(handle) == "userdata" then keep("handle", handle) end
 end
 
+-- A session of the core.  What is to meet has to be of one: half of it is.
+local function one_handle()
+  local first = pools.handle[1]
+  return random(2) == 1 and first or any "handle"
+end
+
+-- A directory that many contend in.
+local function directory()
+  return "/fuzz/core/" .. pick { "a", "b" } .. seed % 50
+end
+
+-- The path of a node that is there, mostly, or was; what the share of a hold
+-- says is that of its own.
+local function path_of_node()
+  local share = random(2) == 1 and any "share"
+  local known, node = pcall(function() return share:node() end)
+  return known and node
+    or directory() .. pick { "/holder", "/ready", "/locks", "/leases" }
+end
+
+-- (A lock may be inside another one: a semaphore's gates are.)
+local function path_of_lock()
+  return directory()
+    .. (random(8) == 1 and pick { "/locks", "/leases" } or "")
+end
+
 function of_core.acquire()
   if closing then return end
-  local handle = any "handle"
+  local handle = one_handle()
   if not handle then return of_core.open() end
   local share = call(false, "core.acquire", handle.acquire, handle,
-    random(12) == 1 and value(1)
-      or "/fuzz/core/" .. pick { "a", "b" } .. seed % 50,
+    random(12) == 1 and value(1) or path_of_lock(),
     random(6) == 1 and value(0) or 0.05, random(3) > 1,
     random(10) == 1 and value(0) or "data",
     random(6) == 1 and value(0) or 0.3, random(10) == 1 and value(2) or way(),
@@ -645,18 +673,19 @@ local function rather(right) return random(10) == 1 and value(1) or right end
 
 local awaits = {
   await = function(into)
-    return rather(pick(words)),
-      rather("/fuzz/core/" .. pick { "a", "b" } .. seed % 50), rather(0.02),
-      random(3) > 1, rather(random(0, 2)), into
+    local word = pick(words)
+    local place = random(3) == 1 and directory() or path_of_node()
+    return rather(word), rather(place), rather(pick { 0.02, 1 }), random(3) > 1,
+      rather(random(0, 2)), into
   end,
   depart = function(into)
-    return rather(any "share"), rather(0.02), random(3) > 1, into
+    return rather(any "share"), rather(pick { 0.02, 1 }), random(3) > 1, into
   end,
 }
 
 function of_core.await()
   if closing then return end
-  local handle = any "handle"
+  local handle = one_handle()
   if not handle then return of_core.open() end
   local into = pick { any "awaiting" or value(0), core.awaiting(), nil }
   local name = pick { "await", "await", "depart" }

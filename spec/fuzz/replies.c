@@ -277,7 +277,7 @@ static void answer_well(void) {
   snprintf(path, sizeof path, "%.180s%010u", r->path, number++ % 20);
   if (r->kind == OP_CREATE) {
     reply.path = strstr(r->path, "/holder") ? r->path : path;
-  } else if (r->kind == OP_HEARTBEAT || r->kind == OP_PING) {
+  } else if (r->kind == OP_PING) {
     reply.rc = REPLY_NO_NODE;
   } else if (r->kind == OP_LIST) {
     const char *names[USERS * 2];

@@ -49,7 +49,7 @@ describe("Authentication", function()
       for _, name in ipairs { "acquire", "try_acquire" } do
         local guard, message, code = mutex[name](mutex)
         assert.is_nil(guard)
-        assert.equal("auth", code)
+        assert.equal("denied", code)
         assert.matches("^zklock: ZooKeeper refused a node under "
           .. path:gsub("%-", "%%-"), message)
       end
@@ -83,8 +83,8 @@ describe("Authentication", function()
       refuse(first)
       refuse(first == unreadable and childless or unreadable)
       support.step_until(session, function() return count == 2 end)
-      assert.same({ "auth", ("zklock: ZooKeeper refused a node under %s: "
-        .. "cannot list (%s): not authenticated"):format(unreadable,
+      assert.same({ "denied", ("zklock: ZooKeeper refused a node under %s: "
+        .. "cannot list (%s): an ACL forbids it"):format(unreadable,
         unreadable) }, told[unreadable])
       assert.same({ "invalid", ("zklock: ZooKeeper cannot make a lock at %s: "
         .. "cannot create a node (%s): no children for ephemerals"):format(
@@ -107,7 +107,7 @@ describe("Authentication", function()
     local session = connect { hosts = support.hosts .. chroot }
     local nothing, message, code = ask(session, chroot)
     assert.is_nil(nothing)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     allow(31)
     return (message:gsub(chroot:gsub("%p", "%%%0"), "CHROOT"))
   end
@@ -115,21 +115,21 @@ describe("Authentication", function()
 
   it("that is refused says what, where, and why", function()
     local under = "zklock: ZooKeeper refused a node under /a/b: "
-    assert.equal(under .. "cannot list (CHROOT/a/b): not authenticated",
+    assert.equal(under .. "cannot list (CHROOT/a/b): an ACL forbids it",
       refused_below(30, "/a/b", acquire))
     assert.equal(under .. "cannot create a node (CHROOT/a/b): "
-      .. "not authenticated", refused_below(17, "/a/b", acquire))
-    assert.equal(under .. "cannot create (CHROOT/a/b): not authenticated",
+      .. "an ACL forbids it", refused_below(17, "/a/b", acquire))
+    assert.equal(under .. "cannot create (CHROOT/a/b): an ACL forbids it",
       refused_below(17, "/a", acquire))
-    assert.equal(under .. "cannot create (CHROOT/a): not authenticated",
+    assert.equal(under .. "cannot create (CHROOT/a): an ACL forbids it",
       refused_below(17, "", acquire))
     assert.equal("zklock: ZooKeeper refused a node under /a/b: cannot create "
-      .. "(CHROOT/a/b/locks): not authenticated",
+      .. "(CHROOT/a/b/locks): an ACL forbids it",
       refused_below(17, "/a/b", function(session)
         return session:semaphore("/a/b", 2):acquire(30)
       end))
     assert.matches('^zklock: 0 of 1 holders of CHROOT/a/b were asked to let '
-      .. 'go, but not "%w+%-lock%-%d+": not authenticated$',
+      .. 'go, but not "%w+%-lock%-%d+": an ACL forbids it$',
       refused_below(31, "/a/b", function(session, chroot)
         local guard = assert(session:mutex "/a/b":acquire(30))
         support.zk():set_acl(chroot .. guard.node,
@@ -139,7 +139,7 @@ describe("Authentication", function()
         return asked, message, code
       end))
     assert.equal("zklock: ZooKeeper refused to say who contends for "
-      .. "CHROOT/a/b: not authenticated",
+      .. "CHROOT/a/b: an ACL forbids it",
       refused_below(30, "/a/b", function(session)
         return session:contenders "/a/b"
       end))
@@ -152,10 +152,10 @@ describe("Authentication", function()
       support.zk():set_acl(guard.node,
         { { perms = 30, scheme = "world", id = "anyone" } })
       local fine, message, code = guard:verify()
-      assert.equal("auth", code)
+      assert.equal("denied", code)
       assert.is_nil(fine)
       assert.equal("zklock: ZooKeeper refused to say whether we hold " .. path
-        .. ": not authenticated", message)
+        .. ": an ACL forbids it", message)
       assert.equal("held", guard:state())
       assert.is_true(guard:is_held())
       assert.is_true(guard:release { wait = true })
@@ -213,7 +213,7 @@ describe("Authentication", function()
             local guard, message, code = lock[name](lock)
             assert.is_nil(guard)
             assert.equal(SHUT_OUT:format(lock.path, top), message)
-            assert.equal("auth", code)
+            assert.equal("denied", code)
           end
         end
         assert.is_false(support.zk():exists(top))

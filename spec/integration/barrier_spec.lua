@@ -164,13 +164,13 @@ describe("A barrier", function()
     allow(17)
     local ok, message, code = barrier:set()
     assert.same({ nil, "zklock: ZooKeeper refused the barrier " .. path
-      .. "/a: not authenticated", "auth" }, { ok, message, code })
+      .. "/a: an ACL forbids it", "denied" }, { ok, message, code })
     allow(31)
     assert.is_true(barrier:set())
     allow(17)
     ok, message, code = barrier:lift()
     assert.same({ nil, "zklock: ZooKeeper refused the lifting of the barrier "
-      .. path .. "/a: not authenticated", "auth" }, { ok, message, code })
+      .. path .. "/a: an ACL forbids it", "denied" }, { ok, message, code })
     allow(31)
     -- Who may not read it does not pass.
     zk:set_acl(path .. "/a",

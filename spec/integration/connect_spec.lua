@@ -46,7 +46,6 @@ describe("connect", function()
     local port = support.hosts:match(":(%d+)$")
     local lists = {
       support.hosts, support.hosts .. "," .. support.hosts,
-      " " .. support.hosts .. " , " .. support.hosts .. "  ",
       support.hosts .. "/", "localhost:" .. port,
       "127.0.0.1:1," .. support.hosts, support.hosts .. ",127.0.0.1:1",
       "[::1]:" .. port .. "," .. support.hosts,

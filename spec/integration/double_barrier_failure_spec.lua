@@ -443,7 +443,7 @@ describe("A double barrier", function()
     local guard, message, code =
       session:double_barrier(path, 2):enter(30)
     assert.is_nil(guard)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.matches("^zklock: ZooKeeper refused a node under "
       .. path:gsub("%p", "%%%0"), message)
     zk:set_acl(path, { { perms = 31, scheme = "world", id = "anyone" } })

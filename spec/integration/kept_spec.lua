@@ -48,7 +48,7 @@ describe("A node that we may not delete #once", function()
   -- The one line of the log that it is to be.
   local function await_line(node)
     support.step_until(session, function() return lines[1] end, 5, "a line")
-    assert.equal(("error: cannot delete our node (%s): not authenticated; it "
+    assert.equal(("error: cannot delete our node (%s): an ACL forbids it; it "
       .. "is tried again, until the session ends"):format(node), lines[1])
     assert.is_nil(lines[2])
   end
@@ -69,9 +69,9 @@ describe("A node that we may not delete #once", function()
       assert.is_true(support.now() - begun < support.slack)
       assert.is_nil(done)
       assert.equal(("zklock: ZooKeeper refused to release %s: cannot delete "
-        .. "our node (%s): not authenticated"):format(path, guard.node),
+        .. "our node (%s): an ACL forbids it"):format(path, guard.node),
         message)
-      assert.equal("auth", code)
+      assert.equal("denied", code)
       assert.equal("released", guard:state())
       assert.is_false(guard:is_held())
       assert.is_true(guard:release { wait = true }) -- as ever: the second time
@@ -128,19 +128,19 @@ describe("A node that we may not delete #once", function()
       await_line(guard.node)
       local nodes = #support.zk():children(path .. case[1])
       local expected = ("zklock: ZooKeeper refused a node under %s: cannot "
-        .. "delete our earlier nodes (%s): not authenticated"):format(path,
+        .. "delete our earlier nodes (%s): an ACL forbids it"):format(path,
         path .. case[1])
       for _, how in ipairs { "acquire", "try_acquire" } do
         local begun = support.now()
         local mine, message, code = lock[how](lock)
         assert.is_true(support.now() - begun < support.slack)
         assert.is_nil(mine)
-        assert.equal("auth", code)
+        assert.equal("denied", code)
         assert.equal(expected, message)
       end
       if kind == "mutex" or kind == "write" then
         support.step_until(session, function() return told end)
-        assert.same({ expected, "auth" }, told)
+        assert.same({ expected, "denied" }, told)
       end
       -- None was made that could not be deleted.
       assert.equal(nodes, #support.zk():children(path .. case[1]))
@@ -199,13 +199,13 @@ describe("A node that we may not delete #once", function()
     local guard = assert(semaphore:acquire(30)) -- it is a permit all the same
     support.step_until(session, function() return lines[1] end)
     assert.matches("^error: cannot delete our node %(" .. path:gsub("%p",
-      "%%%0") .. "/locks/%w+%-lock%-%d+%): not authenticated; it is tried "
+      "%%%0") .. "/locks/%w+%-lock%-%d+%): an ACL forbids it; it is tried "
       .. "again, until the session ends$", lines[1])
     local mine, message, code = semaphore:acquire(30)
     assert.is_nil(mine)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.equal(("zklock: ZooKeeper refused a node under %s: cannot delete "
-      .. "our earlier nodes (%s/locks): not authenticated"):format(path, path),
+      .. "our earlier nodes (%s/locks): an ACL forbids it"):format(path, path),
       message)
     assert.is_true(guard:release { wait = true })
     mend()
@@ -220,7 +220,7 @@ describe("A node that we may not delete #once", function()
     close_to_deletes(path .. "/a")
     local done, message, code = guard:release { wait = true }
     assert.is_nil(done)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.truthy(message:find("refused to release " .. path .. "/a: ", 1,
       true), message)
     mend()

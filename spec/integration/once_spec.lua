@@ -184,7 +184,7 @@ describe("once", function()
         ran = true
         return "done"
       end))
-    assert.same({ 4, nil, "auth", "done" }, { n, ok, code, result })
+    assert.same({ 4, nil, "denied", "done" }, { n, ok, code, result })
     assert.matches("refused the stamp of " .. path .. ".once", message, 1, true)
     assert.is_true(ran)
     support.wait_for_queue(path, 0)

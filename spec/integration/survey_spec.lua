@@ -452,7 +452,7 @@ describe("A survey among strangers", function()
       zk:delete(large)
       asked, message, code = session:revoke(path)
       assert.is_nil(asked)
-      assert.equal("auth", code)
+      assert.equal("denied", code)
       assert.matches('1 of 2 holders of ' .. path .. ' was asked to let go, '
         .. 'but not "x-__READ__0000000002": ', message, 1, true)
       zk:delete(closed)

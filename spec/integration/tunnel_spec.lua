@@ -173,8 +173,8 @@ describe("The tunnel of doc/tls.md #once", function()
       { scheme = "x509", id = "CN=web1.example.com", perms = "cdrwa" },
     } })
     local stranger = support.connect { hosts = servers.hosts }
-    assert.equal("auth", (select(3, stranger:mutex(path):acquire(30))))
-    assert.equal("auth", (select(3, stranger:contenders(path))))
+    assert.equal("denied", (select(3, stranger:mutex(path):acquire(30))))
+    assert.equal("denied", (select(3, stranger:contenders(path))))
     local friend = support.connect { hosts = through.hosts }
     assert.equal(1, #friend:contenders(path))
     guard:release()
@@ -187,7 +187,7 @@ describe("The tunnel of doc/tls.md #once", function()
     options.hosts = tunnel.start(dir, secure).hosts
     local guard = support.hold(path, options)
     local stranger = support.connect { hosts = servers.hosts }
-    assert.equal("auth", (select(3, stranger:contenders(path))))
+    assert.equal("denied", (select(3, stranger:contenders(path))))
     guard:release()
     options.hosts = nil
     assert.equal("auth", (select(3, zklock.connect(servers.hosts, options))))

@@ -147,6 +147,45 @@ function peers.python(count, name, session_s)
     :format(python "kazoo.recipe.lock", here, name, support.hosts), session_s)
 end
 
+local function hex(text)
+  return (text:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
+end
+
+local function unhex(digits)
+  return (digits:gsub("%x%x", function(two)
+    return string.char(tonumber(two, 16))
+  end))
+end
+
+-- What a program says of each text, which it reads and writes as hexadecimal
+-- digits, one in a line.
+local function answers(command, texts)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "wb"))
+  for _, text in ipairs(texts) do file:write(hex(text), "\n") end
+  file:close()
+  local ok, output = run(("%s <'%s'"):format(command, name))
+  os.remove(name)
+  assert(ok, output)
+  local list = {}
+  for line in output:gmatch "([^\n]*)\n" do list[#list + 1] = unhex(line) end
+  assert(#list == #texts, output)
+  return list
+end
+
+--- How Java's client reads each of these texts of hosts.
+function peers.java_reads(texts, directory)
+  peers.compile("Hosts", directory)
+  return answers(("%s -Xmx96m -XX:+UseSerialGC -cp '%s' Hosts")
+    :format(java_tool "java", classpath(directory)), texts)
+end
+
+--- The same of kazoo.
+function peers.kazoo_reads(texts)
+  return answers(("%s -B '%s/kazoo/hosts.py'")
+    :format(python "kazoo.hosts", here), texts)
+end
+
 --- Starts contender.py `count` times.
 function peers.kazoo(count)
   return peers.python(count, "contender")

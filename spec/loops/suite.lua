@@ -530,6 +530,26 @@ case("connect says when no server answers", function(env)
   same(true, env.now() - begun >= 0.3)
 end)
 
+case("waits for no connection with a timeout of 0", function(env)
+  local session = require "zklock.session".open("127.0.0.1:1",
+    env.options { connect_timeout = 60 })
+  local path, begun = env.path(), env.now()
+  local mutex, heard = session:mutex(path), {}
+  refused("disconnected", mutex:acquire(0))
+  refused("disconnected", mutex:try_acquire())
+  refused("disconnected", mutex:with_lock(error, 0))
+  refused("disconnected", session:multi { mutex }:acquire(0))
+  refused("disconnected", session:barrier(path .. "b"):wait(0))
+  refused("disconnected", session:double_barrier(path .. "d", 2):enter(0))
+  refused("disconnected", session:election(path .. "e"):campaign(0))
+  refused("disconnected", session:once(path, { per = 1, timeout = 0 }, error))
+  mutex:acquire_async(0, function(...) heard = { ... } end)
+  env.until_true(function() return heard[3] end, session)
+  same("disconnected", heard[3])
+  same(true, env.now() - begun < 60)
+  session:close()
+end)
+
 case("tells of its state", function(env)
   local events = {}
   local session = env.connect {

@@ -70,6 +70,7 @@ daemon $daemon;
 worker_processes $workers;
 pid $dir/pid;
 error_log $dir/error.log notice;
+$top
 events { worker_connections 2048; }
 http {
   access_log off;
@@ -122,8 +123,8 @@ local function await_workers(server, workers)
   end, 10, "nginx to listen")
 end
 
---- Starts nginx.  `given`: server, http, init: parts of its configuration, or
--- main: all of it; files: modules by name; workers: 1; lasting: the caller
+--- Starts nginx.  `given`: top, server, http, init: parts of its configuration,
+-- or main: all of it; files: modules by name; workers: 1; lasting: the caller
 -- closes it, not the test; daemon = "on": only then does nginx obey USR2.
 function nginx.start(given)
   local dir = os.tmpname()
@@ -137,7 +138,7 @@ function nginx.start(given)
     -- As root its workers are of the user that Debian's nginx has.
     user = run "test $(id -u) = 0" and "user www-data;" or "",
     daemon = given.daemon or "off", workers = given.workers or 1,
-    init = given.init or "", http = given.http or "",
+    top = given.top or "", init = given.init or "", http = given.http or "",
     server = given.server or "",
   }
   local config = frame_of(given.main):gsub("%$(%l+)", words)
@@ -237,8 +238,12 @@ function Request:is_open()
   return problem == "timeout"
 end
 
---- The client goes away.
-function Request:abort() self.socket:close() end
+--- The client goes away.  (An nginx that was started since may have inherited
+-- the descriptor.)
+function Request:abort()
+  self.socket:shutdown "both"
+  self.socket:close()
+end
 
 function Nginx:get(path, seconds)
   return self:begin(path):answer(seconds)

@@ -34,7 +34,7 @@ local SERVER = [[
   } }
   location = /first { content_by_lua_block {
     local session = assert(require("zklock.ngx").session(ngx.var.arg_hosts,
-      { connect_timeout = 0.3,
+      { connect_timeout = tonumber(ngx.var.arg_connect) or 0.3,
         auth = { scheme = "digest", credential = "ann:secret" } }))
     local mutex = session:mutex "/first"
     local calls = {
@@ -42,6 +42,18 @@ local SERVER = [[
       at_once = function() return mutex:acquire(0) end,
       try_acquire = function() return mutex:try_acquire() end,
       with_lock = function() return mutex:with_lock(error, 0.3) end,
+      with_lock_at_once = function() return mutex:with_lock(error, 0) end,
+      barrier = function() return session:barrier "/first.b":wait(0) end,
+      enter = function()
+        return session:double_barrier("/first.d", 2):enter(0)
+      end,
+      campaign = function() return session:election "/first.e":campaign(0) end,
+      once = function()
+        return session:once("/first.o", { per = 1, timeout = 0 }, error)
+      end,
+      multi_at_once = function()
+        return session:multi { mutex }:try_acquire()
+      end,
       multi = function() return session:multi { mutex }:acquire(0.3) end,
       contenders = function() return session:contenders "/first" end,
       revoke = function() return session:revoke "/first" end,
@@ -202,9 +214,9 @@ describe("zklock.ngx.session", function()
         :format(seconds)
       assert.are.equal(text, ask(call))
     end
-    -- These have no time of their own: connect's.  It is one session for all,
-    -- which is not there yet for each of them.
-    for call in ("at_once try_acquire multi contenders revoke"):gmatch "%S+" do
+    -- Questions have no time of their own: connect's.  It is one session for
+    -- all, which is not there yet for each of them.
+    for call in ("multi contenders revoke"):gmatch "%S+" do
       assert.truthy(ask(call):find "^disconnected zklock: no server ", call)
     end
     -- However often it has tried.
@@ -213,6 +225,18 @@ describe("zklock.ngx.session", function()
     assert.are.equal(1, select(2, said:gsub("\n?[^\n]*"
       .. "zklock: no connection to 127.0.0.1:1: Connection refused[^\n]*", "")))
     assert.is_nil(said:find "ZOO_")
+  end)
+
+  it("waits for no connection with a timeout of 0", function()
+    local server, begun = start(), support.now()
+    server.may_complain = true
+    for call in ("at_once try_acquire with_lock_at_once multi_at_once barrier "
+      .. "enter campaign once"):gmatch "%S+" do
+      local text = server:must("/first?hosts=127.0.0.1:1&connect=60&call="
+        .. call)
+      assert.truthy(text:find "^disconnected zklock: no server ", call)
+    end
+    assert.is_true(support.now() - begun < 60)
   end)
 
   it("opens in the background, whoever waits", function()

@@ -24,7 +24,7 @@ bool fault_is(const struct world *w, enum fault fault) {
 
 static bool is_about_time(int fault) {
   return fault == FAULT_LINK || fault == FAULT_STOP || fault == FAULT_ELECT ||
-         fault == FAULT_PAUSE || fault == FAULT_SILENCE;
+         fault == FAULT_PAUSE || fault == FAULT_DOZE || fault == FAULT_SILENCE;
 }
 
 static bool is_for_aiming(int fault) {
@@ -58,13 +58,27 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
   if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
   if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
+  if (w->seed % 9 == 4 && !f->aimed) f->classes |= FAULT_BIT(EMPTIED);
+  if (w->seed % 7 == 4) f->classes |= FAULT_BIT(REFUSE) | FAULT_BIT(FORBIDDEN);
+  if (w->seed % 7 == 5)
+    f->classes |= FAULT_BIT(SKIP) | FAULT_BIT(FORBIDDEN) | FAULT_BIT(ELECT);
+  if (w->seed % 7 < 2) f->classes |= FAULT_BIT(THROTTLE);
+  if (w->seed % 11 < 2) f->classes |= FAULT_BIT(QUOTA);
+  if (w->seed % 13 < 2) f->classes |= FAULT_BIT(DENIAL);
+  if (w->seed % 17 < 3) f->classes |= FAULT_BIT(REFUSAL);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
-  /* (A session alone in its world is not much of a test.) */
-  if (!~allowed && random_chance(r, 90)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (What breaks beside a late request accuses it of its size.) */
+  if (f->classes & FAULT_BIT(BUFFER)) f->classes &= ~FAULT_BIT(STRAGGLE);
+  /* (Names that are alike, and numbers that repeat: a late delete hits any.) */
+  if ((f->classes & FAULT_BIT(EQUAL)) && (f->classes & FAULT_BIT(COUNTER)))
+    f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
-  if (f->classes & (FAULT_BIT(COUNTER) | FAULT_BIT(STRAGGLE)))
+  if (f->classes & FAULT_BIT(COUNTER))
+    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
+  /* (Clients that are not ours would have to bear it, too.) */
+  if (f->classes & FAULT_BIT(EMPTIED))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
   f->strike_count = 0;
   f->traps = 0;
@@ -336,7 +350,8 @@ static void write(struct world *w, bool revoke) {
 void fault_strikes(struct world *w, int number, int chosen) {
   struct process *p = some_process(w, chosen);
   enum fault fault = w->faults.strikes[number].fault;
-  if (w->calm) return;
+  bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
+  if (w->calm || awaits_pauses) return;
   w->statistics.struck[fault]++;
   switch (fault) {
     case FAULT_CUT:
@@ -362,6 +377,9 @@ void fault_strikes(struct world *w, int number, int chosen) {
       break;
     case FAULT_PAUSE:
       process_pause(w, p, while_or_timeout(w));
+      break;
+    case FAULT_DOZE:
+      process_dozes(w, p, while_or_timeout(w));
       break;
     case FAULT_CRASH:
       process_crash(w, p);

@@ -19,6 +19,7 @@ struct process;
   X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */  \
   X(FORCE, "force")           /* somebody else closes a session */             \
   X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                           \
+  X(DOZE, "doze")             /* the machine is suspended, and resumes */      \
   X(CRASH, "crash")           /* SIGKILL */                                    \
   X(CLOSE, "close")           /* the session is closed, another one opened */  \
   X(CANCEL, "cancel")         /* a waiter gives up */                          \
@@ -31,14 +32,14 @@ struct process;
 
 /* These are how the world of a schedule is made. */
 #define QUIRKS(X)                                                             \
-  X(SLOW, "slow")             /* the network is */                            \
-  X(GRANT, "grant")           /* each server grants another timeout */        \
-  X(OBSERVER, "observer")     /* a server is one, behind a follower */        \
-  X(STRAGGLE, "straggle")     /* creates through a connection that was */     \
-  X(LAG, "lag")               /* servers apply late */                        \
-  X(LATE, "late")             /* answers that come after all was lost */      \
-  X(STALL, "stall")           /* pauses between reading clock and acting */   \
-  X(MEMORY, "memory")         /* there is sometimes none */                   \
+  X(SLOW, "slow")         /* the network is */                                \
+  X(GRANT, "grant")       /* each server grants another timeout */            \
+  X(OBSERVER, "observer") /* a server is one, behind a follower */            \
+  X(STRAGGLE, "straggle") /* requests come when their connection is over */   \
+  X(LAG, "lag")           /* servers apply late */                            \
+  X(LATE, "late")         /* answers that come after all was lost */          \
+  X(STALL, "stall")       /* pauses between reading clock and acting */       \
+  X(MEMORY, "memory")     /* there is sometimes none */                       \
   X(UNREADABLE, "unreadable") /* nodes whose ACL forbids reading */           \
   X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */    \
   X(OLD, "old")               /* a server without containers */               \
@@ -56,7 +57,14 @@ struct process;
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
   X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
   X(EQUAL, "equal")       /* sessions whose names begin alike */              \
-  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */
+  X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
+  X(EMPTIED, "emptied")   /* the ensemble comes back without its data */      \
+  X(REFUSE, "refuse")     /* servers refuse writes by themselves */           \
+  X(SKIP, "skip")         /* a leader that was proposes no refused write */   \
+  X(THROTTLE, "throttle") /* servers throttle requests of any kind */         \
+  X(QUOTA, "quota")       /* directories take only so many contenders */      \
+  X(DENIAL, "denial")     /* deletes that an ACL forbids for a while */       \
+  X(REFUSAL, "refusal")   /* credentials that are refused for a while */
 
 enum fault {
 #define X(name, text) FAULT_##name,
@@ -66,6 +74,9 @@ enum fault {
 #undef X
       FAULTS
 };
+
+/* The longest pause of whoever is told *not now*. */
+#define PAUSE_MAX (2000 * MILLISECOND)
 
 #define FAULT_BIT(name) (UINT64_C(1) << FAULT_##name)
 

@@ -25,6 +25,7 @@ int history_append(struct history *history, enum transaction_kind kind,
   struct transaction *t = &history->log[number];
   t->kind = kind;
   t->node = node;
+  t->beside = NO_NODE;
   t->session = session;
   t->request = NOBODY;
   t->server = NOBODY;
@@ -63,7 +64,7 @@ int history_create(struct history *history, struct paths *paths, int path,
   node->children = 0;
   node->container = container;
   node->size = 0;
-  node->by_force = node->straggled = node->shown = false;
+  node->by_force = node->straggled = false;
   int directory = history_find(history, paths, parent, history->log_count);
   if (directory != NO_NODE) history->nodes[directory].children++;
   return number;

@@ -24,7 +24,7 @@ enum transaction_kind {
 
 struct transaction {
   enum transaction_kind kind;
-  int node;
+  int node, beside; /* of an unfair lock: its node, and the one beside it */
   int session;
   int request; /* which is answered by it; NOBODY: none */
   int server;  /* that answers it */
@@ -47,9 +47,9 @@ struct znode {
   int32_t sequence;
   int order; /* and when it came: a transaction */
   bool container;
-  int size;              /* of its data */
-  bool by_force;         /* gone by no fault of its owner */
-  bool straggled, shown; /* made behind its owner's back; which has seen it */
+  int size;       /* of its data */
+  bool by_force;  /* gone by no fault of its owner */
+  bool straggled; /* made behind its owner's back */
 };
 
 struct history {

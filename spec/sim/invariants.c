@@ -63,6 +63,18 @@ static int node_at(struct world *w, const struct process *p,
                       p->seen);
 }
 
+/* ... and the node that comes and goes with it. */
+static int node_beside(struct world *w, const struct process *p,
+                       const struct contender *c) {
+  char path[512];
+  const struct directory *d = &c->queue->directory;
+  if (!c->way->beside) return NO_NODE;
+  int length = snprintf(path, sizeof path, "%.*s/%s", (int)directory_length(d),
+                        directory_path(d), c->way->beside);
+  return history_find(&w->zoo.history, &w->paths,
+                      paths_number(&w->paths, path, (size_t)length), p->seen);
+}
+
 static int own_node(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   return contender_has_node(c) ? node_at(w, a->process, c) : NO_NODE;
@@ -136,33 +148,48 @@ static bool is_hidden_name(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   const struct znode *nodes = w->zoo.history.nodes;
   int own = node_at(w, a->process, c);
+  int beside = node_beside(w, a->process, c);
   bool has_gate = c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE;
   int gate = has_gate ? node_at(w, a->process, c->gate) : NO_NODE;
   return (own != NO_NODE && is_shut_to(&nodes[own], a->process)) ||
+         (beside != NO_NODE && is_shut_to(&nodes[beside], a->process)) ||
          (gate != NO_NODE && is_shut_to(&nodes[gate], a->process));
 }
 
 /* For a reason: a directory forbids it, or what may be its own node does, or earlier
- * ones that could not be deleted. */
+ * ones that could not be deleted, or a server has said so of anything. */
 static void check_denied(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   bool by_gate = c->denial.by_gate;
-  if (!fault_is(w, FAULT_FORBIDDEN) && !is_hidden_name(w, a) &&
-      (by_gate ? c->gate : c)->queue->kept == 0)
-    violate(w, "(%d) is refused, and no ACL forbids anything", number_of(w, a));
+  if (!fault_is(w, FAULT_FORBIDDEN) && !fault_is(w, FAULT_DENIAL) &&
+      !is_hidden_name(w, a) && (by_gate ? c->gate : c)->queue->kept == 0)
+    violate(w, "(%d) is denied, and no ACL forbids it", number_of(w, a));
+}
+
+/* Not by a code that may pass; nor by one that no server has sent. */
+static void check_code(struct world *w, const struct acquisition *a,
+                       enum verdict why) {
+  int reason = a->contender->reason;
+  if (why == VERDICT_INVALID && reply_is_transient(reason))
+    violate(w, "(%d) is refused by the code %d", number_of(w, a), reason);
+  if (why == VERDICT_DENIED) check_denied(w, a);
+  if (why == VERDICT_AUTH && !a->process->shut_out)
+    violate(w, "(%d) is shut out, and its credentials are accepted",
+            number_of(w, a));
 }
 
 static void refused(struct world *w, const struct acquisition *a,
                     enum verdict why) {
   const struct process *p = a->process;
+  bool impatient = !a->patient && reply_is_transient(a->contender->reason);
   if (a->granted || a->refused)
     violate(w, "(%d) is refused after a decision", number_of(w, a));
-  if (why == VERDICT_TIMEOUT && p->now < a->deadline)
+  check_code(w, a, why);
+  if (why == VERDICT_TIMEOUT && p->now < a->deadline && !impatient)
     violate(w, "(%d) times out too early", number_of(w, a));
   if (why == VERDICT_LOST && a->writer == NOBODY)
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
-  if (why == VERDICT_AUTH) check_denied(w, a);
   if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
   if (a->kind == KIND_MEMBER) invariants_not_gathered(w, a, why);
 }
@@ -192,7 +219,7 @@ static bool is_of(const struct world *w, const struct contender *c,
 }
 
 /* Gone is gone, unless the session is, or has been given up: then the server
- * sees to it. */
+ * sees to it.  And unless the create comes late: check_orphans. */
 static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct session *s = &a->process->session;
@@ -202,7 +229,8 @@ static void check_removed(struct world *w, const struct acquisition *a) {
     const struct znode *node = &h->nodes[child];
     if (node_is_there(node) && node->session != NOBODY &&
         is_of(w, a->contender, s, node) &&
-        !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a))
+        !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a) &&
+        (a->granted || !node->straggled))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
   }
 }
@@ -273,9 +301,9 @@ void invariants_told(struct world *w, const struct acquisition *a,
         violate(w, "(%d) is alone, or not, and knows or does not hold", number);
       break;
     case NEWS_KEPT:
-      if (!is_hidden_name(w, a))
-        violate(w, "(%d) keeps its node, which nobody has refused to delete",
-                number);
+      if (fault_is(w, FAULT_DENIAL) || is_hidden_name(w, a)) break;
+      violate(w, "(%d) keeps its node, which nobody has refused to delete",
+              number);
       break;
     case NEWS_REMOVED:
       if (a->removed || !(a->granted || a->refused))
@@ -358,6 +386,8 @@ static void check_token(struct world *w, const struct acquisition *a) {
   int turn = a->contender->node.turn;
   if (turn > a->handoffs && turn > lock->handoffs)
     violate(w, "(%d) is local turn %d", number_of(w, a), turn);
+  /* (An answer that comes late, of servers that have lost their data since.) */
+  if (node_of(w, a)->made < w->zoo.emptied) return;
   if (a->writer != NOBODY) {
     if (token != w->acquisitions[a->writer].token)
       violate(w, "(%d) has not its writer's token", number_of(w, a));
@@ -380,10 +410,10 @@ static void check_token(struct world *w, const struct acquisition *a) {
 /* Of one session, in the order in which they came: where nothing has happened
  * to anybody's node or request, and nobody is let in before. */
 static void check_order(struct world *w, const struct acquisition *a) {
-  const uint64_t disturbing = FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) |
-                              FAULT_BIT(FORCE) | FAULT_BIT(MEMORY) |
-                              FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
-                              FAULT_BIT(STRANGER);
+  const uint64_t disturbing =
+      FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) | FAULT_BIT(FORCE) |
+      FAULT_BIT(MEMORY) | FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
+      FAULT_BIT(STRANGER) | FAULT_BIT(THROTTLE) | FAULT_BIT(QUOTA);
   if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
   if (w->faults.classes & disturbing) return;
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
@@ -467,6 +497,15 @@ void invariants_foreign(struct world *w, int lock, bool reads, int permits) {
 static void check_deadline(struct world *w, const struct acquisition *a) {
   if (!a->granted && !a->refused && a->deadline <= a->process->now)
     violate(w, "(%d) still waits after its deadline", number_of(w, a));
+}
+
+/* One that does not wait has one flight to a server, and waits for no
+ * connection. */
+static void check_reach(struct world *w, const struct acquisition *a) {
+  if (!a->patient && !a->granted && !a->refused &&
+      !session_is_connected(&a->process->session))
+    violate(w, "(%d) waits for a connection, and did not want to",
+            number_of(w, a));
 }
 
 /* Who does not wait may only wait for a node of its own process, and for an
@@ -611,10 +650,11 @@ static void count_state(struct world *w, struct acquisition *a) {
     count(w, SAW_OWN_NODE_GONE);
 }
 
-/* Who has little data waits for nobody. */
+/* Who has little data waits for nobody, once the connection has begun. */
 static void check_alone(struct world *w, const struct session *s) {
   const struct op *waits = s->wire.alone ? s->wire.alone : s->wire.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
+  if (s->wire.begun != s->wire.connection) return;
   if (waits && waits->bytes < SUSPICION_LEAST)
     violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
 }
@@ -664,6 +704,10 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
   if (32 * w->profile.latency > least || is_short_at_first(w, a, least)) return;
   int64_t since = w->calm_since;
   if (l->connected_at > since) since = l->connected_at;
+  if (a->granted_at > since) {
+    count(w, SAW_LOST_FOR_NOTHING); /* (of these a few remain: lease.h) */
+    return;
+  }
   if (w->now > since + w->profile.timeout)
     violate(w, "(%d) is lost, and all goes well", number_of(w, a));
 }
@@ -688,6 +732,17 @@ static void check_company(struct world *w, const struct acquisition *a) {
   }
 }
 
+/* When the lease is over its holds are, at once: nothing else needs to come. */
+void invariants_on_time(struct world *w, const struct process *p) {
+  int64_t slack = MILLISECOND + (p->has_timer ? 0 : SECOND);
+  int64_t late = p->now - p->session.wire.lease.until;
+  if (p->session.all.holders == 0) return;
+  if (late > w->now - p->paused_until) late = w->now - p->paused_until;
+  if (late > slack)
+    violate(w, "process %d has had holds for %.0f ms since its lease was over",
+            p->number, (double)late / 1e6);
+}
+
 void invariants_after_batch(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.all.holders > 0) check_exclusion(w);
@@ -703,6 +758,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
     if (!a->contender) continue;
     count_state(w, a);
     check_deadline(w, a);
+    check_reach(w, a);
     check_impatience(w, a);
     check_news(w, a);
     check_ends(w, a);
@@ -753,6 +809,13 @@ static void check_counters(struct world *w, const struct process *p) {
             p->number, (int)c->waiting, holders, (int)c->pending_releases);
 }
 
+/* An operator has deleted the node beside it. */
+static bool is_bereft(const struct world *w, const struct znode *node) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[node->made].beside;
+  return beside != NO_NODE && h->nodes[beside].by_force;
+}
+
 /* A node of a live session that has forgotten it would block for ever.  (One that
  * was given up may live on for a while, by an attempt that a server has heard.) */
 static void check_orphans(struct world *w) {
@@ -760,7 +823,7 @@ static void check_orphans(struct world *w) {
   for (int i = 0; i < h->node_count; i++) {
     const struct znode *node = &h->nodes[i];
     if (!node_is_there(node) || node->session == NOBODY) continue;
-    if (node->straggled && !node->shown) continue;
+    if (is_bereft(w, node)) continue;
     if (lock_of_directory(w, node->parent) == NOBODY) continue;
     const struct zoo_session *s = &w->zoo.sessions[node->session];
     if (s->client >= PROCESSES_MAX || s->given_up) continue;

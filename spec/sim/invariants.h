@@ -19,6 +19,8 @@ void invariants_shown(struct world *w, const struct process *p,
 /* After the news of a grant. */
 void invariants_granted(struct world *w, struct acquisition *a);
 /* A process has finished a batch. */
+/* A batch begins: is it the first that could have been after a lease was over? */
+void invariants_on_time(struct world *w, const struct process *p);
 void invariants_after_batch(struct world *w, struct process *p);
 /* The part of that which is about what the session has written down (books.c). */
 void invariants_books(struct world *w, const struct process *p);

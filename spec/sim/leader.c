@@ -7,11 +7,13 @@ static struct history *history_of(struct world *w) { return &w->zoo.history; }
 
 /* Committing. */
 
-static void commit(struct world *w, enum transaction_kind kind, int node,
-                   int session, int request, int server, int rc) {
+static void commit_both(struct world *w, enum transaction_kind kind, int node,
+                        int beside, int session, int request, int server,
+                        int rc) {
   struct zoo *zoo = &w->zoo;
   int number = history_append(&zoo->history, kind, node, session);
   struct transaction *t = &zoo->history.log[number];
+  t->beside = beside;
   t->request = request;
   t->server = server;
   t->rc = rc;
@@ -21,6 +23,11 @@ static void commit(struct world *w, enum transaction_kind kind, int node,
   for (int i = 0; i < zoo->server_count; i++)
     if (i != zoo->leader) server_deliver(w, i, DELIVER_TRANSACTION, number);
   server_applies(w, zoo->leader, number);
+}
+
+static void commit(struct world *w, enum transaction_kind kind, int node,
+                   int session, int request, int server, int rc) {
+  commit_both(w, kind, node, NO_NODE, session, request, server, rc);
 }
 
 static void fail(struct world *w, int server, int request, int rc) {
@@ -221,18 +228,58 @@ static int enter(struct world *w, int path, int parent, int session,
   return number;
 }
 
+static int find_node(struct world *w, int path) {
+  struct history *h = history_of(w);
+  return history_find(h, &w->paths, path, h->log_count);
+}
+
+/* `enforceQuota`: where so many are there is no room for another. */
+static bool is_over_quota(struct world *w, int directory) {
+  if (!fault_is(w, FAULT_QUOTA) || w->calm) return false;
+  bool over =
+      history_of(w)->nodes[directory].children >= 1 + (int)(w->seed / 11 % 3);
+  if (over) count(w, SAW_OVER_QUOTA);
+  return over;
+}
+
 /* Why nothing can be made there; 0: it can. */
 static int create_refusal(struct world *w, const struct request *r) {
   struct history *h = history_of(w);
   int parent = paths_parent(&w->paths, r->path);
-  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
-    return REPLY_NO_NODE;
-  return in_forbidden(w, parent) ? REPLY_NO_AUTH : REPLY_OK;
+  int directory = history_find(h, &w->paths, parent, h->log_count);
+  if (directory == NO_NODE) return REPLY_NO_NODE;
+  if (in_forbidden(w, parent)) return REPLY_NO_AUTH;
+  return is_over_quota(w, directory) ? REPLY_QUOTA_EXCEEDED : REPLY_OK;
+}
+
+/* An unfair lock's node and the one beside it are made in one transaction. */
+static void create_both(struct world *w, int server, int request, int session) {
+  struct history *h = history_of(w);
+  const struct request *r = &w->zoo.requests[request];
+  int rc = create_refusal(w, r);
+  if (rc == REPLY_OK && find_node(w, r->beside) != NO_NODE)
+    rc = REPLY_NODE_EXISTS;
+  if (rc != REPLY_OK) {
+    fail(w, server, request, rc);
+    return;
+  }
+  int parent = paths_parent(&w->paths, r->path);
+  int beside = enter(w, r->path, parent, session, false);
+  int node = enter(w, r->beside, parent, session, true);
+  if (w->zoo.connections[r->connection].replaced) {
+    h->nodes[node].straggled = h->nodes[beside].straggled = true;
+    count(w, SAW_STRAGGLER);
+  }
+  commit_both(w, DID_CREATE, node, beside, session, request, server, 0);
 }
 
 static void create(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
+  if (r->beside != NOBODY) {
+    create_both(w, server, request, session);
+    return;
+  }
   int rc = create_refusal(w, r);
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
@@ -271,16 +318,25 @@ static void make_directory(struct world *w, int server, int request) {
   }
   int parent = paths_parent(&w->paths, r->path);
   int rc = REPLY_OK;
-  if (parent != 0 &&
-      history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+  int old = r->anew ? find_node(w, r->path) : NO_NODE;
+  if (r->provided != NOBODY && find_node(w, r->provided) == NO_NODE)
+    rc = REPLY_UNDONE;
+  else if (r->anew && old == NO_NODE)
+    rc = REPLY_NO_NODE;
+  else if (parent != 0 &&
+           history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
     rc = REPLY_NO_NODE;
   else if (in_forbidden(w, parent))
     rc = REPLY_NO_AUTH;
-  else if (history_find(h, &w->paths, r->path, h->log_count) != NO_NODE)
+  else if (!r->anew && find_node(w, r->path) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
     return;
+  }
+  if (old != NO_NODE) { /* (two transactions here, where it is one) */
+    history_remove(h, old, false);
+    commit(w, DID_REMOVE, old, NOBODY, NOBODY, server, 0);
   }
   int above = history_find(h, &w->paths, parent, h->log_count);
   if (above != NO_NODE && h->nodes[above].counter < INT32_MAX)
@@ -304,10 +360,13 @@ static bool is_mistaken(const struct world *w, int node, int session,
   const struct history *h = &w->zoo.history;
   const struct znode *n = &h->nodes[node];
   int lock = lock_of_directory(w, n->parent), own = n->older;
-  if (n->session == NOBODY || n->session == session || lock == NOBODY ||
+  if (n->session == NOBODY || lock == NOBODY ||
       w->profile.locks[lock].family != FAMILY_UNFAIR ||
       !w->profile.locks[lock].tampered)
     return false;
+  /* (By its name alone: somebody has deleted the node beside it.) */
+  if (request->beside == NOBODY) return true;
+  if (n->session == session) return false;
   while (own != NO_NODE && h->nodes[own].session != session)
     own = h->nodes[own].older;
   return own == NO_NODE || request->asked_at - h->log[h->nodes[own].gone].at <=
@@ -349,6 +408,10 @@ static int remove_refusal(struct world *w, int path) {
   struct history *h = history_of(w);
   int node = history_find(h, &w->paths, path, h->log_count);
   if (node == NO_NODE) return REPLY_NO_NODE;
+  if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15)) {
+    count(w, SAW_DENIED_DELETE);
+    return REPLY_NO_AUTH;
+  }
   return h->nodes[node].children > 0 ? REPLY_NOT_EMPTY : REPLY_OK;
 }
 
@@ -364,9 +427,27 @@ static void remove_node(struct world *w, int server, int request, int path,
   commit(w, DID_REMOVE, node, NOBODY, answered, server, 0);
 }
 
+static void remove_both(struct world *w, int server, int request, int session) {
+  struct history *h = history_of(w);
+  const struct request *r = &w->zoo.requests[request];
+  int beside = find_node(w, r->path), node = find_node(w, r->beside);
+  if (beside == NO_NODE || node == NO_NODE) {
+    fail(w, server, request, beside == NO_NODE ? REPLY_NO_NODE : REPLY_UNDONE);
+    return;
+  }
+  history_remove(h, beside, is_excused(w, beside, session, r));
+  history_remove(h, node, is_excused(w, node, session, r));
+  invariants_removed(w, node);
+  commit_both(w, DID_REMOVE, node, beside, NOBODY, request, server, 0);
+}
+
 static void remove_one(struct world *w, int server, int request, int session) {
   int path = w->zoo.requests[request].path;
   int rc = remove_refusal(w, path);
+  if (w->zoo.requests[request].beside != NOBODY) {
+    remove_both(w, server, request, session);
+    return;
+  }
   if (rc == REPLY_OK)
     remove_node(w, server, request, path, session, request);
   else
@@ -417,8 +498,8 @@ static void execute(struct world *w, int server, int request, int session) {
     case OP_SYNC:
       server_deliver(w, server, DELIVER_SYNC, request);
       break;
-    default: /* OP_HEARTBEAT: a delete of what never exists */
-      fail(w, server, request, REPLY_NO_NODE);
+    default: /* OP_HEARTBEAT: a multi that changes nothing */
+      commit(w, DID_NOTHING, NO_NODE, NOBODY, request, server, REPLY_OK);
   }
 }
 

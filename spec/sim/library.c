@@ -1,5 +1,6 @@
 /* The ZooKeeper client library beneath one session: its connection, its
  * watches, its own pings and its own idea of when a server is dead. */
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -161,9 +162,25 @@ static void connected(struct world *w, struct process *p) {
   l->unsent_count = 0;
 }
 
+/* (The client waits for a while before it tries again: client.c.) */
+static bool is_shut_out(struct world *w, struct process *p) {
+  p->shut_out = fault_is(w, FAULT_REFUSAL) && !w->calm &&
+                !p->library.threaded && random_chance(&w->random, 25);
+  if (!p->shut_out) return false;
+  count(w, SAW_SHUT_OUT);
+  trace(w, p->number, "is not accepted");
+  library_leave(w, p);
+  rest(w, p, w->calm ? 50 * MILLISECOND : p->library.timeout / 2);
+  session_refused(&p->session, p->now, REASON_CREDENTIALS);
+  return true;
+}
+
 static void hear_connected(struct world *w, struct process *p,
                            const struct connection *c) {
   if (c->grant > p->library.least) p->library.least = c->grant;
+  session_greeted(&p->session, p->now, w->zoo.grants[c->grant],
+                  p->library.started);
+  if (is_shut_out(w, p)) return;
   session_connected(&p->session, p->now, zoo_session_id(c->session),
                     w->zoo.grants[c->grant], p->library.started);
 }
@@ -260,6 +277,13 @@ static void closed(struct world *w, struct process *p) {
 
 /* Requests. */
 
+static int beside_of(struct world *w, const struct op *op) {
+  char path[128];
+  size_t length = (size_t)(strrchr(op->path, '/') - op->path);
+  snprintf(path, sizeof path, "%.*s/%s", (int)length, op->path, op->beside);
+  return paths_number(&w->paths, path, strlen(path));
+}
+
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
@@ -278,6 +302,10 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->bytes = op->bytes;
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
+  if (op->beside) r->beside = beside_of(w, op);
+  r->anew = op->anew;
+  if (op->provided)
+    r->provided = paths_number(&w->paths, op->provided, strlen(op->provided));
   if (before) {
     r->with_serial = before->serial;
     r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
@@ -318,7 +346,6 @@ static struct listing *listing_of(struct world *w, int path, int view,
   int child = history_first_child(h, path);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     if (!node_seen(&h->nodes[child], view)) continue;
-    w->zoo.history.nodes[child].shown |= w->calm;
     const char *text = paths_text(&w->paths, h->nodes[child].path);
     names[name_count++] = strrchr(text, '/') + 1;
   }
@@ -336,6 +363,14 @@ static void describe_node(const struct world *w, const struct note *note,
   reply->owner = node->session == NOBODY ? 0 : zoo_session_id(node->session);
   reply->size = node->size;
   reply->revoked = node->revoked < note->view;
+}
+
+/* A multi tells the path and nothing else. */
+static void describe_both(const struct world *w, const struct note *note,
+                          struct reply *reply) {
+  const struct history *h = &w->zoo.history;
+  int beside = h->log[h->nodes[note->node].made].beside;
+  *reply = (struct reply){.path = paths_text(&w->paths, h->nodes[beside].path)};
 }
 
 static const char *const op_names[] = {
@@ -394,13 +429,12 @@ static void tell(struct world *w, struct process *p, const struct request *r,
   bool round = hear_round(w, p, serial);
   session_reply(&p->session, p->now, serial, reply);
   if (reply->listing) invariants_listed(w, p, r->path, view, reply->listing);
-  if (round && (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE))
-    invariants_proved(w, p);
+  if (round && reply_proves(op, reply->rc)) invariants_proved(w, p);
 }
 
 /* What becomes of one of the two of a transaction. */
 static int part_of(const struct request *r, enum op_kind op, int rc) {
-  bool refused = rc != REPLY_OK && !reply_is_unknown(rc);
+  bool refused = rc != REPLY_OK && !reply_is_unknown(rc) && !r->throttled;
   return refused && r->refused != op ? REPLY_UNDONE : rc;
 }
 
@@ -410,6 +444,9 @@ static void answered(struct world *w, struct process *p,
   struct reply reply = {.rc = note->rc};
   if (note->node != NO_NODE && note->rc == REPLY_OK)
     describe_node(w, note, &reply);
+  if (r->op == OP_CREATE && r->beside != NOBODY && reply.path)
+    describe_both(w, note, &reply);
+  if (r->provided != NOBODY) reply.owner = reply.czxid = 0;
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
       random_chance(&w->random, 30)) {
     count(w, SAW_GARBLED);
@@ -544,6 +581,13 @@ static void give_up_session(struct world *w, struct process *p) {
   w->zoo.sessions[p->library.session].given_up = true;
   p->library.state = LIBRARY_CLOSED;
   session_expired(&p->session, p->now);
+}
+
+/* (When an attempt begins, and is given up, is client.c's to say.) */
+void library_dozed(struct world *w, struct process *p, int64_t time) {
+  p->library.last_sent += time;
+  p->library.last_received += time;
+  arrange(w, p);
 }
 
 void library_looks(struct world *w, struct process *p) {

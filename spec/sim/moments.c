@@ -75,7 +75,7 @@ static void check_verdict(struct world *w, const struct wait *wait) {
         violate(w, "<%d> does not wait for what is so", number);
       return;
     case VERDICT_DISCONNECTED:
-      if (p->now < v->until)
+      if (v->patient && p->now < v->until)
         violate(w, "<%d> is disconnected before its deadline", number);
       return;
     case VERDICT_CANCELLED:
@@ -84,8 +84,11 @@ static void check_verdict(struct world *w, const struct wait *wait) {
     case VERDICT_CLOSED:
       if (p->session.state == SESSION_CLOSED) return;
       break;
-    case VERDICT_AUTH: /* its directory may not be listed */
+    case VERDICT_DENIED: /* its directory may not be listed */
       if (v->kind == VIGIL_CROWD && is_ever_shut(w, wait)) return;
+      break;
+    case VERDICT_AUTH:
+      if (p->shut_out) return;
       break;
     default:
       break;
@@ -115,6 +118,8 @@ static void check_wait(struct world *w, const struct wait *wait) {
   int64_t peace = peace_since(w, p);
   if (wait->vigil.until <= p->now)
     violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
+  if (!wait->vigil.patient && !session_is_connected(&p->session))
+    violate(w, "<%d> waits for a connection", wait_number(w, wait));
   if (peace == NEVER) return;
   if (!wait->vigil.patient &&
       w->now > later(peace, wait->begun_at) + w->profile.timeout + SECOND)
@@ -210,6 +215,15 @@ static bool is_complete(const struct world *w, const struct lock *lock,
   return false;
 }
 
+/* By a request that a server has handed on behind its connection's end. */
+static bool is_late(const struct world *w, int transaction) {
+  const struct zoo *zoo = &w->zoo;
+  int request =
+      transaction == NOT_YET ? NOBODY : zoo->history.log[transaction].request;
+  return request != NOBODY &&
+         zoo->connections[zoo->requests[request].connection].replaced;
+}
+
 /* All who were counted are let in, however late they hear of it: `ready` stays while
  * one of them is there, or is made anew.  (Unless somebody has other rules.) */
 static bool was_let_in(const struct world *w, const struct lock *lock,
@@ -222,6 +236,7 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
     if (is_shut_to(ready, p))
       continue; /* no server tells it which one that is */
     if (h->log[ready->made].at > w->now - limit(w)) continue;
+    if (is_late(w, ready->gone)) continue; /* (departure.c) */
     return node_is_there(ready) || h->log[ready->gone].request != NOBODY;
   }
   return false;
@@ -313,11 +328,13 @@ static bool has_reason(const struct parting *l) {
     case VERDICT_TIMEOUT:
       return !d->patient || p->now >= d->until;
     case VERDICT_DISCONNECTED:
-      return p->now >= d->until;
+      return !d->patient || p->now >= d->until;
     case VERDICT_CANCELLED:
       return l->cancelled;
     case VERDICT_CLOSED:
       return p->session.state == SESSION_CLOSED;
+    case VERDICT_AUTH:
+      return p->shut_out;
     default:
       return false;
   }
@@ -355,6 +372,8 @@ static void check_parting(struct world *w, const struct parting *l) {
   int64_t peace = peace_since(w, l->process);
   if (l->departure.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", parting_number(w, l));
+  if (!l->departure.patient && !session_is_connected(&l->process->session))
+    violate(w, "{%d} waits for a connection", parting_number(w, l));
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);
   if (since != NEVER && w->now > later(peace, since) + limit(w))

@@ -18,7 +18,7 @@ static int64_t time_of(const struct process *p, int64_t clock) {
   if (clock == NEVER) return NEVER;
   int64_t passed = clock - p->offset;
   if (p->drift == 0) return passed;
-  int64_t time = passed - passed / 10000 * p->drift;
+  int64_t time = passed / (10000 + p->drift) * 10000;
   while (process_clock_at(p, time) < clock)
     time += clock - process_clock_at(p, time);
   return time;
@@ -72,6 +72,7 @@ void process_reset(struct world *w, struct process *p, int number) {
                    : (int)random_between(&w->random, -DRIFT_MAX, DRIFT_MAX);
   p->library.threaded = random_chance(&w->random, 25);
   p->warned = random_chance(&w->random, 50);
+  p->has_timer = random_chance(&w->random, 75);
   p->runs_at = p->wakes_at = NEVER;
   p->hearing = p->last_acquisition = NOBODY;
   library_reset(&p->library);
@@ -156,6 +157,7 @@ static void take_commands(struct world *w, struct process *p) {
 
 void process_begins(struct world *w, struct process *p) {
   p->now = process_clock(w, p);
+  invariants_on_time(w, p);
   if (random_chance(&w->random, 25)) session_run(&p->session, p->now);
 }
 
@@ -208,6 +210,11 @@ void process_runs(struct world *w, struct process *p) {
     take_commands(w, p);
 }
 
+static void wake(struct world *w, struct process *p) {
+  invariants_on_time(w, p);
+  process_ends(w, p);
+}
+
 void process_wakes(struct world *w, struct process *p) {
   if (p->wakes_at <= w->now) p->wakes_at = NEVER;
   if (!p->open || process_is_paused(w, p)) return;
@@ -215,7 +222,7 @@ void process_wakes(struct world *w, struct process *p) {
   if (p->now < session_due(&p->session))
     arrange(w, p); /* it was due earlier once */
   else
-    process_ends(w, p);
+    wake(w, p);
 }
 
 /* A stop between reading the clock and acting upon what was read before. */
@@ -285,6 +292,29 @@ void process_pause(struct world *w, struct process *p, int64_t until) {
   agenda_add(&w->agenda, until, PROCESS_RESUMES, p->number, 0);
 }
 
+void process_dozes(struct world *w, struct process *p, int64_t until) {
+  if (p->crashed || process_is_paused(w, p)) return;
+  p->dozed = until - w->now;
+  process_pause(w, p, until);
+}
+
+/* There is no turn for nothing: it goes on with what has come, or when something
+ * is due, of which a timer of its clock tells it.  Without one it looks within a
+ * second (src/io/clock.h). */
+static void wake_up(struct world *w, struct process *p) {
+  library_dozed(w, p, p->dozed);
+  p->dozed = 0;
+  p->now = process_clock(w, p);
+  if (p->inbox_first != p->inbox_last || p->command_count > 0) {
+    run(w, p);
+  } else if (p->has_timer) {
+    arrange(w, p);
+  } else {
+    p->wakes_at = w->now + world_span(w, SECOND);
+    agenda_add(&w->agenda, p->wakes_at, PROCESS_WAKES, p->number, 0);
+  }
+}
+
 void process_resumes(struct world *w, struct process *p) {
   if (p->crashed || process_is_paused(w, p)) return;
   trace(w, p->number, "goes on");
@@ -301,6 +331,10 @@ void process_resumes(struct world *w, struct process *p) {
   p->stale_now = 0;
   if (!p->open) {
     take_commands(w, p);
+    return;
+  }
+  if (p->dozed) {
+    wake_up(w, p);
     return;
   }
   run(w, p);

@@ -67,6 +67,8 @@ struct process {
   int drift; /* of its clock, in 1/10000 */
 
   int64_t paused_until;
+  int64_t dozed;     /* how long the pause is, if its machine is suspended */
+  bool has_timer;    /* of the clock that counts that (src/io/clock.h) */
   int64_t stale_now; /* the clock was read before the pause; 0: not */
   int stale_notes;   /* so many notes had been read before it */
   int64_t runs_at;   /* a batch is gathering; NEVER: none */
@@ -82,10 +84,11 @@ struct process {
 
   int last_acquisition; /* NOBODY: none */
   int64_t wakes_at, opens_at;
-  int64_t now; /* by which it acts */
-  int seen;    /* the newest view that anything has told of */
-  int hearing; /* the note being handled; NOBODY: none */
-  bool warned; /* it knows what no server grants less than */
+  int64_t now;   /* by which it acts */
+  int seen;      /* the newest view that anything has told of */
+  int hearing;   /* the note being handled; NOBODY: none */
+  bool shut_out; /* the servers do not accept its credentials */
+  bool warned;   /* it knows what no server grants less than */
   unsigned inbox_first, inbox_last;
   unsigned inbox_read; /* threaded: by the library's thread */
   int command_count;
@@ -105,6 +108,8 @@ void process_open(struct world *w, struct process *p);
 void process_close(struct world *w, struct process *p);
 void process_crash(struct world *w, struct process *p);
 void process_pause(struct world *w, struct process *p, int64_t until);
+/* The same, for all of its machine. */
+void process_dozes(struct world *w, struct process *p, int64_t until);
 int64_t process_clock_at(const struct process *p, int64_t time);
 int64_t process_clock(const struct world *w, const struct process *p);
 bool process_is_paused(const struct world *w, const struct process *p);
@@ -132,6 +137,8 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
  * False: nobody hears of it. */
 bool library_reads(struct world *w, struct process *p, const struct note *note);
 void library_hears(struct world *w, struct process *p, const struct note *note);
+/* Its own clock has not counted this time, which ours has. */
+void library_dozed(struct world *w, struct process *p, int64_t time);
 /* What its own clock calls for: attempts, pings, giving up. */
 void library_looks(struct world *w, struct process *p);
 void library_wakes(struct world *w, struct process *p);

@@ -21,6 +21,7 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   zoo->leader = 0;
   zoo->tick = tick;
   zoo->has_observer = false;
+  zoo->emptied = 0;
   memset(&zoo->watched, 0, sizeof zoo->watched);
   memset(&zoo->child_watched, 0, sizeof zoo->child_watched);
   zoo->pings_at = NEVER;
@@ -71,6 +72,7 @@ int zoo_connect(struct world *w, int client, int server, int session, int grant,
   c->session = session;
   c->grant = grant;
   c->seen = seen;
+  c->stuck = NOBODY;
   c->client_has_it = true;
   return number;
 }
@@ -86,6 +88,7 @@ int zoo_request(struct world *w, enum ask ask, int connection) {
   memset(r, 0, sizeof *r);
   r->ask = ask;
   r->connection = connection;
+  r->beside = r->provided = NOBODY;
   r->asked_at = w->now;
   return number;
 }
@@ -236,7 +239,18 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   struct path_set *unwatched;
   note.request = request;
   note.path = r->path;
+  if (r->throttled) {
+    note.rc = REPLY_THROTTLED;
+    say(w, &note);
+    return;
+  }
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
+  if (r->alone_rc) {
+    note.rc = r->alone_rc;
+    note.node = NO_NODE;
+    say(w, &note);
+    return;
+  }
   switch (r->op) {
     case OP_LIST:
     case OP_NAMES:
@@ -305,10 +319,66 @@ static void take_watches(struct world *w, struct connection *c) {
 static bool must_wait(const struct world *w, const struct connection *c,
                       const struct request *r) {
   if (r->ask == ASK_CLOSE) return true;
-  if (r->ask != ASK_OP) return false;
+  if (r->ask != ASK_OP || r->alone_rc || r->throttled) return false;
   if (r->op == OP_SYNC) return !w->zoo.servers[c->server].deposed;
-  return r->op == OP_CREATE || r->op == OP_MKDIR || r->op == OP_REMOVE ||
-         r->op == OP_HEARTBEAT;
+  return op_is_write(r->op);
+}
+
+/* A server that asks nobody.  Its answer is as good as what it has applied: it may
+ * be cut off from its leader, or be one that leads no more. */
+
+/* enableEagerACLCheck: a plain create is refused by the ACL that the server knows.
+ * It does not look into a multi, of which only a throttled server refuses the
+ * whole.  (The protocol must take neither for a proof, whatever the code.) */
+static int eager_refusal(struct world *w, const struct connection *c,
+                         const struct request *r) {
+  int parent = paths_parent(&w->paths, r->path);
+  bool plain = (r->op == OP_CREATE || r->op == OP_MKDIR) && !r->with_serial;
+  if (plain && parent == w->profile.forbidden_path &&
+      history_find(&w->zoo.history, &w->paths, parent,
+                   server_of(w, c->server)->view) != NO_NODE)
+    return REPLY_NO_AUTH;
+  if (r->op != OP_HEARTBEAT || w->calm || !random_chance(&w->random, 30))
+    return REPLY_OK;
+  static const int codes[] = {THROTTLED, REPLY_NO_AUTH, REPLY_NO_NODE};
+  return codes[random_below(&w->random, 3)];
+}
+
+/* ZOOKEEPER-3594: what a leader refuses it answers, and proposes it to nobody.
+ * That matters where it leads no more. */
+static int skipped_refusal(struct world *w, const struct connection *c,
+                           const struct request *r) {
+  struct history *h = &w->zoo.history;
+  const struct server *s = server_of(w, c->server);
+  if (!s->deposed || r->with_serial) return REPLY_OK;
+  int parent = paths_parent(&w->paths, r->path);
+  bool there = history_find(h, &w->paths, r->path, s->view) != NO_NODE;
+  bool below = history_find(h, &w->paths, parent, s->view) != NO_NODE;
+  switch (r->op) {
+    case OP_REMOVE:
+      return there ? REPLY_OK : REPLY_NO_NODE;
+    case OP_CREATE:
+      if (below && parent == w->profile.forbidden_path) return REPLY_NO_AUTH;
+      return !below              ? REPLY_NO_NODE
+             : r->exact && there ? REPLY_NODE_EXISTS
+                                 : REPLY_OK;
+    case OP_MKDIR:
+      return there ? REPLY_NODE_EXISTS : REPLY_OK;
+    default:
+      return REPLY_OK;
+  }
+}
+
+static void refuse_alone(struct world *w, struct connection *c, int request) {
+  struct request *r = &w->zoo.requests[request];
+  if (r->ask != ASK_OP || !op_is_write(r->op)) return;
+  if (fault_is(w, FAULT_REFUSE)) r->alone_rc = eager_refusal(w, c, r);
+  if (!r->alone_rc && fault_is(w, FAULT_SKIP))
+    r->alone_rc = skipped_refusal(w, c, r);
+  if (!r->alone_rc) return;
+  count(w, SAW_REFUSED_ALONE);
+  trace(w, c->client, "server %d refuses #%llu by itself: %d", c->server,
+        (unsigned long long)r->serial, r->alone_rc);
 }
 
 static void progress(struct world *w, struct connection *c) {
@@ -356,6 +426,12 @@ static void meet(struct world *w, struct connection *c, int request) {
       continue;
     let_go(w, old);
     old->up_cut = old->replaced = true;
+  }
+  /* (They have seen a zxid that is larger than all that there are now.) */
+  if (c->seen > 0 && c->seen < zoo->emptied) {
+    count(w, SAW_REFUSED_BY_EMPTIED);
+    server_drop(w, c);
+    return;
   }
   if (c->seen > s->view) {
     count(w, SAW_REFUSED_BY_LAGGING);
@@ -424,25 +500,74 @@ static void refuse_to_read(struct world *w, struct connection *c, int request) {
   c->down_cut = random_chance(&w->random, 30);
 }
 
-/* Another thread of the server had read it before the connection went, and
- * hands it on only now.  To the leader it comes from where the session is. */
-static bool straggles(struct world *w, const struct connection *c,
-                      const struct request *r) {
-  return c->replaced && !c->was_too_large && fault_is(w, FAULT_STRAGGLE) &&
-         r->ask == ASK_OP && r->op == OP_CREATE && !r->exact &&
-         !is_too_large(w, c, r) && random_chance(&w->random, 50);
+static bool is_write(const struct request *r) {
+  return r->ask == ASK_OP && (r->op == OP_CREATE || r->op == OP_MKDIR ||
+                              r->op == OP_REMOVE || r->op == OP_HEARTBEAT);
+}
+
+/* The server's thread for this connection has read the request, and stands still
+ * before it hands the request on.  The client sees silence, or a connection that
+ * breaks. */
+static bool gets_stuck(struct world *w, struct connection *c, int request) {
+  const struct request *r = &w->zoo.requests[request];
+  bool chosen = fault_is(w, FAULT_STRAGGLE) && !w->calm && is_write(r) &&
+                c->server_has_it && r->bytes < SUSPICION_LEAST &&
+                random_chance(&w->random, 12);
+  if (!chosen) return false;
+  c->stuck = request;
+  c->stuck_until = fault_while(w);
+  agenda_add(&w->agenda, c->stuck_until, AT_SERVER, 0, request);
+  if (c->client < PROCESSES_MAX && random_chance(&w->random, 80))
+    agenda_add(&w->agenda, w->now + world_span(w, w->profile.timeout / 8),
+               CONNECTION_FLAPS, c->client, number_of(w, c));
+  trace(w, c->client, "server %d stands still with #%llu until %.3f ms",
+        c->server, (unsigned long long)r->serial, (double)c->stuck_until / 1e6);
+  return true;
+}
+
+static void touch(struct world *w, int server, int session, int grant);
+
+/* The thread goes on.  The connection may have been replaced meanwhile: the
+ * session lives, and to the leader the request comes from where the session is,
+ * if the new connection is one to the same server. */
+static bool comes_late(struct world *w, struct connection *c, int request) {
+  if (c->stuck != request || w->now < c->stuck_until) return false;
+  c->stuck = NOBODY;
+  if (c->server_has_it && !c->up_cut) return false;
+  count(w, SAW_LATE_REQUEST);
+  trace(w, c->client, "server %d hands on #%llu, of an old connection",
+        c->server, (unsigned long long)w->zoo.requests[request].serial);
+  if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
+  server_forward(w, c->server, request);
+  return true;
+}
+
+/* RequestThrottler: what has waited for too long goes through all processors, and
+ * none does anything with it.  So answers keep their order.  (The library's pings,
+ * and the end of a session, are spared.) */
+static bool is_throttled(struct world *w, struct server *s,
+                         const struct request *r) {
+  if (!fault_is(w, FAULT_THROTTLE) || w->calm || w->ends_at != NEVER ||
+      r->ask != ASK_OP)
+    return false;
+  if (w->now >= s->busy_until && random_chance(&w->random, 4))
+    s->busy_until = fault_while(w);
+  return random_chance(&w->random, w->now < s->busy_until ? 80 : 3);
 }
 
 void server_receives(struct world *w, int request) {
   struct connection *c = connection_of(w, request);
   struct server *s = server_of(w, c->server);
-  const struct request *r = &w->zoo.requests[request];
+  struct request *r = &w->zoo.requests[request];
   if (w->now < s->stopped_until) {
     agenda_add(&w->agenda, s->stopped_until, AT_SERVER, 0, request);
     return;
   }
-  if (straggles(w, c, r)) server_forward(w, c->server, request);
-  if (c->up_cut) return;
+  if (comes_late(w, c, request) || c->up_cut) return;
+  if (c->stuck != NOBODY) {
+    agenda_add(&w->agenda, c->stuck_until, AT_SERVER, 0, request);
+    return;
+  }
   if (r->ask == ASK_CONNECT) {
     meet(w, c, request);
     wake(w, c->server);
@@ -453,12 +578,16 @@ void server_receives(struct world *w, int request) {
     refuse_to_read(w, c, request);
     return;
   }
+  if (gets_stuck(w, c, request)) return;
   if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
   if (c->last - c->first == WAITING_MAX) {
     w->zoo.overflowed = "requests that wait at a server";
     return;
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
+  r->throttled = is_throttled(w, s, r);
+  if (r->throttled) count(w, SAW_THROTTLED);
+  if (!r->throttled) refuse_alone(w, c, request);
   if (must_wait(w, c, r))
     server_forward(w, c->server, request);
   else
@@ -546,11 +675,12 @@ void server_applies(struct world *w, int server, int transaction) {
     case DID_CREATE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       fire(w, server, node->parent, WATCH_CHILDREN, NULL);
-      break;
+      break; /* (nobody watches what is beside it before it is there) */
     case DID_WRITE:
       fire(w, server, node->path, WATCH_CHANGED, node);
       break;
     case DID_REMOVE:
+      if (t->beside != NO_NODE) fire_gone(w, server, t->beside);
       fire_gone(w, server, t->node);
       break;
     case DID_CLOSE_SESSION:
@@ -735,6 +865,17 @@ static void leave_leader(struct world *w, int server) {
   struct server *s = server_of(w, server);
   s->up_first = s->up_last;
   drop_all(w, server);
+}
+
+void server_begins(struct world *w, int server) {
+  struct server *s = server_of(w, server);
+  leave_leader(w, server);
+  s->view = w->zoo.history.log_count;
+  s->first = s->arrived = s->last = 0;
+  s->cut_until = 0;
+  s->deposed = s->asleep = false;
+  w->zoo.pings_at = s->pings_at = NEVER; /* until there is a sign to tell of */
+  memset(&s->report, 0, sizeof s->report);
 }
 
 /* It is restarted with another configuration. */

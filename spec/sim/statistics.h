@@ -10,21 +10,30 @@
   X(RECONNECTED, "reconnections of a live session")                          \
   X(MOVED_SERVER, "of them to another server")                               \
   X(REFUSED_BY_LAGGING, "connections refused by a lagging server")           \
+  X(EMPTIED_EARLY, "times the servers came back empty, at once")             \
+  X(EMPTIED_LATE, "times they did so as the runbook says")                   \
+  X(REFUSED_BY_EMPTIED, "connections refused by servers that are emptied")   \
   X(ATTEMPT_TIMED_OUT, "connection attempts given up")                       \
   X(SILENT_DISCONNECT, "disconnections found by the clock")                  \
   X(SESSION_EXPIRED, "sessions expired by silence")                          \
   X(GIVEN_UP, "sessions given up by their owners")                           \
   X(EXPIRY_TOLD, "expiries told to a client")                                \
   X(SESSION_MOVED, "requests refused: session moved")                        \
+  X(REFUSED_ALONE, "requests that a server refuses by itself")               \
   X(MISSED_DELETION, "missed deletions told after a reconnection")           \
   X(MISSED_CHANGE, "missed changes told after a reconnection")               \
   X(TIMEOUT_FALLS, "reconnections with a smaller timeout")                   \
+  X(LATE_REQUEST, "requests handed on behind their connection's end")        \
   X(STRAGGLER, "nodes made behind their owner's back")                       \
   X(UNSENT, "requests kept for the next connection")                         \
   X(JOINED, "deletes and creates in one transaction")                        \
   X(UNDONE, "of them undone")                                                \
   X(LATE_ANSWER, "answers to requests of an old connection")                 \
   X(UNREADABLE, "nodes that may not be read")                                \
+  X(THROTTLED, "requests that a server has throttled")                       \
+  X(OVER_QUOTA, "creates beyond a quota")                                    \
+  X(DENIED_DELETE, "deletes that an ACL forbade")                            \
+  X(SHUT_OUT, "reconnections at which credentials were refused")             \
   X(COUNTER_END, "numbers given at the end of the counter")                  \
   X(CUT_AT_LARGE, "connections cut at a large request")                      \
   X(CUT_WITH_OTHERS, "of them with earlier requests unanswered")             \
@@ -64,6 +73,7 @@
   X(GARBLED, "creates answered with another name")                           \
   X(INVALID, "refused: invalid")                                             \
   X(LOST_BY_LEASE, "lost: the lease was over")                               \
+  X(LOST_FOR_NOTHING, "of them though all went well since the grant")        \
   X(LOST_OTHERWISE, "lost: max_hold, or a suspension")                       \
   X(LOST_BY_EXPIRY, "lost: expired")                                         \
   X(LOST_BY_CLOSE, "lost: closed")                                           \

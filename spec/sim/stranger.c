@@ -154,6 +154,7 @@ static void supplant(struct world *w) {
   for (int i = h->node_count; slot && i-- > 0;) {
     const struct znode *node = &h->nodes[i];
     if (!node_is_there(node) || node->role == ROLE_FOREIGN) continue;
+    if (node->role == ROLE_HOLD) continue; /* (and `holder` would stay) */
     if (random_chance(&w->random, 50)) continue;
     leader_removes(w, i);
     *slot = make(w, paths_text(&w->paths, node->path), false);

@@ -15,14 +15,20 @@ bool believes(const struct world *w, const struct acquisition *a) {
 
 /* Where the schedule aims at a holder: beside it there are some who keep the
  * connection busy, with rounds or with reads. */
+/* One that is refused again and again, while the first user holds for long. */
+static bool is_rebuffed(const struct world *w, int user) {
+  return fault_is(w, FAULT_SKIP) && user > 0;
+}
+
 static bool is_busy(const struct world *w, int user) {
-  return w->faults.aimed && user > 0;
+  return (w->faults.aimed || fault_is(w, FAULT_SKIP)) && user > 0;
 }
 
 void users_reset(struct world *w, struct process *p) {
   int users = 1;
   if (fault_is(w, FAULT_TWIN)) users += random_below(&w->random, USERS_MAX);
   if (w->faults.aimed) users = 1 + random_below(&w->random, 3);
+  if (fault_is(w, FAULT_SKIP)) users = 2;
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
@@ -30,6 +36,7 @@ void users_reset(struct world *w, struct process *p) {
       p->users[i].left += users == 1 ? 3 + random_below(&w->random, 6) : 2;
     if (i < users && is_busy(w, i))
       p->users[i].left = 3 + random_below(&w->random, 8);
+    if (i < users && is_rebuffed(w, i)) p->users[i].left = 40;
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
@@ -255,6 +262,13 @@ static bool is_over(const struct acquisition *a) {
   return a->lost || a->released || !a->contender;
 }
 
+/* Does it wait for a node that it does not contend for? */
+static bool waits(struct world *w, const struct lock *lock) {
+  return lock->family == FAMILY_BARRIER ||
+         (lock->family == FAMILY_UNFAIR && fault_is(w, FAULT_ONLOOKER) &&
+          random_chance(&w->random, 25));
+}
+
 static void act(struct world *w, struct process *p, int user) {
   struct user *u = &p->users[user];
   if (u->left == 0) {
@@ -269,8 +283,10 @@ static void act(struct world *w, struct process *p, int user) {
     return;
   }
   int lock = random_below(&w->random, w->profile.lock_count);
+  if (fault_is(w, FAULT_SKIP))
+    lock = is_rebuffed(w, user) ? w->profile.lock_count - 1 : 0;
   u->left--;
-  if (w->profile.locks[lock].family != FAMILY_BARRIER)
+  if (!waits(w, &w->profile.locks[lock]))
     acquire(w, p, user, lock, NOBODY);
   else if (!wait_at_barrier(w, p, user, lock))
     act_later(w, p, user, w->profile.think);
@@ -419,6 +435,7 @@ static void count_refusal(struct world *w, const struct acquisition *a,
       [VERDICT_DISCONNECTED] = SAW_DISCONNECTED,
       [VERDICT_CLOSED] = SAW_REFUSED_CLOSED,
       [VERDICT_AUTH] = SAW_AUTH,
+      [VERDICT_DENIED] = SAW_AUTH,
       [VERDICT_INVALID] = SAW_INVALID,
   };
   const struct contender *c = a->contender;

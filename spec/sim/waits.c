@@ -1,5 +1,6 @@
 #include "waits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -115,10 +116,19 @@ static bool begin(struct world *w, struct process *p, struct wait *wait) {
   return false;
 }
 
+/* The barrier, or the node of an unfair lock, which contenders of the same session
+ * watch as well. */
+static int awaited(struct world *w, const struct lock *lock) {
+  char path[200];
+  if (lock->family != FAMILY_UNFAIR) return lock->directory;
+  snprintf(path, sizeof path, "%s/" NAME_UNFAIR, lock->place);
+  return paths_number(&w->paths, path, strlen(path));
+}
+
 bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {
   struct random *r = &w->random;
-  struct wait *wait =
-      new_wait(w, p, user, w->profile.locks[lock].directory, VIGIL_GONE);
+  int path = awaited(w, &w->profile.locks[lock]);
+  struct wait *wait = new_wait(w, p, user, path, VIGIL_GONE);
   if (!wait) return false;
   struct vigil *v = &wait->vigil;
   v->proves = true;

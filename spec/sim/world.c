@@ -116,6 +116,10 @@ static void draw_profile(struct world *w) {
     f->hold = messages[random_below(r, 4)] * f->latency;
     f->think = messages[random_below(r, 2)] * f->latency;
   }
+  if (fault_is(w, FAULT_SKIP)) {
+    f->active += 2 * f->timeout;
+    f->hold = 3 * f->timeout;
+  }
   f->forbidden_path = NOBODY;
   if (fault_is(w, FAULT_MEMORY)) {
     f->submit_fails = random_below(r, 15);
@@ -175,14 +179,14 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   foreign_reset(w);
   stranger_reset(w);
   keepers_reset(w);
-  bool few = w->faults.about_time || w->profile.slow_users;
+  bool few =
+      w->faults.about_time || w->profile.slow_users || fault_is(w, FAULT_SKIP);
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
-  /* (Until it lists again nobody else would get past the straggler.) */
-  if (fault_is(w, FAULT_STRAGGLE)) w->process_count = 1;
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
   users_rehearse(w);
   faults_plan(w);
+  emptied_plan(w);
   w->bound += w->profile.active + 20 * w->profile.timeout;
   if (w->profile.slow_users) w->bound += 4 * w->profile.think;
   agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
@@ -283,6 +287,12 @@ static void happen(struct world *w, const struct happening *h) {
     case CONNECTION_FLAPS:
       fault_flaps(w, p, h->which);
       break;
+    case SERVERS_END:
+      emptied_servers_end(w, h->which);
+      break;
+    case SERVERS_BEGIN_EMPTY:
+      emptied_servers_begin(w, h->which);
+      break;
     case CALM_BEGINS:
       calm(w);
       break;
@@ -326,6 +336,13 @@ static void check_bounds(struct world *w) {
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }
 
+static bool any_in_doubt(const struct world *w) {
+  for (int i = 0; i < w->process_count; i++)
+    if (w->processes[i].open && w->processes[i].session.all.doubts.queues > 0)
+      return true;
+  return false;
+}
+
 /* What is on its way when everybody has finished must do no harm; and an
  * idle session must not die. */
 static void settle(struct world *w) {
@@ -334,7 +351,13 @@ static void settle(struct world *w) {
   if (!all_done(w)) return;
   trace(w, NOBODY, "everybody has finished");
   w->ends_at = w->now + 20 * w->profile.latency;
+  /* (A watch that a server has not taken away for now: after a pause.) */
+  if (fault_is(w, FAULT_THROTTLE)) w->ends_at += PAUSE_MAX;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
+  if (!fault_is(w, FAULT_STRAGGLE) && !any_in_doubt(w)) return;
+  /* (A node that was made late is found and deleted by then.) */
+  if (w->ends_at < w->profile.active) w->ends_at = w->profile.active;
+  w->ends_at += 4 * w->profile.timeout;
 }
 
 static void finish(struct world *w) {

@@ -4,6 +4,7 @@
 #define SIM_WORLD_H
 
 #include "agenda.h"
+#include "emptied.h"
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
@@ -61,6 +62,8 @@ enum what {
   STRANGER_ACTS,
   FAULT_STRIKES,
   CONNECTION_FLAPS,
+  SERVERS_END,
+  SERVERS_BEGIN_EMPTY,
   CALM_BEGINS,
 };
 

@@ -21,12 +21,14 @@
 
 struct world;
 
+enum { THROTTLED = -127 };
+
 enum {
   SERVERS_MAX = 5,
   SESSIONS_MAX = 64, /* so that a set of them is one word */
   CONNECTIONS_MAX = 512,
-  REQUESTS_MAX = 8192,
-  NOTES_MAX = 16384,
+  REQUESTS_MAX = 16384,
+  NOTES_MAX = 32768,
   DELIVERIES_MAX = 16384,
   FORWARDS_MAX = 1024,
   REPORTS_MAX = 2048,
@@ -55,9 +57,14 @@ struct request {
    * the two was refused. */
   uint64_t with_serial; /* 0: alone */
   int with_path;
+  int beside; /* the path of another node, made or deleted with it; or NOBODY */
+  int provided; /* OP_MKDIR: the path of a node that must be there; or NOBODY */
+  bool anew;
   enum op_kind refused;
+  bool throttled; /* the server does nothing, and says so */
   int64_t asked_at;
-  int seen; /* the newest view that its process had been told of */
+  int seen;     /* the newest view that its process had been told of */
+  int alone_rc; /* the connected server refuses it by itself; 0: it does not */
 };
 
 /* The timeouts that servers may grant, the largest, which the clients ask
@@ -113,7 +120,9 @@ struct connection {
   bool up_closed; /* what is sent now gets lost */
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
-  bool was_too_large;           /* the server has cut it at a large request */
+  bool was_too_large; /* the server has cut it at a large request */
+  int stuck; /* a server's thread has read this request, and stands still */
+  int64_t stuck_until;
   int64_t up_until, down_until; /* when the last message of a line arrives */
   int grant;                    /* as the client wants it; then: as it is */
   int seen; /* the view that the client had when it connected */
@@ -160,6 +169,7 @@ struct server {
   int view;              /* so many transactions are applied */
   int64_t cut_until;     /* off from the leader */
   int64_t stopped_until; /* the whole process */
+  int64_t busy_until;    /* it throttles */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
   enum privacy privacy;
@@ -183,6 +193,7 @@ struct zoo {
   int64_t tick;
   bool no_containers;
   bool has_observer; /* the last server */
+  int emptied;       /* clients that saw an earlier view are refused */
   int64_t pings_at;  /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
@@ -227,6 +238,8 @@ void server_deliver(struct world *w, int server, enum delivery_kind kind,
                     int what);
 void server_catch_up(struct world *w, int server);
 void server_drop(struct world *w, struct connection *connection);
+/* It has applied the whole log, and knows of nothing that is on its way. */
+void server_begins(struct world *w, int server);
 void server_hears(struct world *w, int server, const struct report *report);
 /* Passes on to the leader what an observer has asked its master for. */
 void server_forward(struct world *w, int server, int request);

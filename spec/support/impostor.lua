@@ -18,7 +18,7 @@ local KINDS = {
 }
 local NO_NODE, NO_AUTH, NODE_EXISTS = -101, -102, -110
 local AUTH_FAILED, UNTOLD = -115, -2
-local DELETE = 2 -- as a part of a transaction
+local DELETE, CHECK = 2, 13 -- as parts of a transaction
 local FOREIGN = int(0x7f7f) .. int(1) -- another session
 local NOBODY = ("\0"):rep(8)
 
@@ -225,6 +225,8 @@ function answers.transaction(link, _, frame)
   return 0, lies.exchanged((read_buffer(body, 1)))
 end
 
+function answers.heartbeat() return 0, lies.checked() end
+
 function answers.exists(link, path, rest)
   local node = link.world.nodes[path]
   if node and link.world.lie.hides == "nodes" and is_hidden(link, node.owner)
@@ -325,13 +327,20 @@ local function greet(link, frame)
 end
 
 local PATHLESS = { ping = true, close = true, auth = true, watch = true,
-  transaction = true }
+  transaction = true, heartbeat = true }
+
+-- A transaction that begins with a check is a heartbeat.
+local function kind_of(frame)
+  local kind = KINDS[read_int(frame, 9)]
+  if kind ~= "transaction" then return kind end
+  return read_int(frame, 13) == CHECK and "heartbeat" or kind
+end
 
 local function hear_frame(link, frame)
   if link.silent then return end
   if not link.greeted then return greet(link, frame) end
   local world = link.world
-  local kind = KINDS[read_int(frame, 9)]
+  local kind = kind_of(frame)
   if not kind then error("an unknown request: " .. read_int(frame, 9)) end
   local path, at
   if not PATHLESS[kind] then path, at = read_buffer(frame, 13) end

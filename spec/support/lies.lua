@@ -13,6 +13,7 @@
 --                           connect: "connect disconnected"
 --     again = …             the same of a second acquire (else: as the first)
 --     says = "words"        … and its message
+--     why = "words"         the message of how the first acquire ends
 --     logs = "words"        a line of the log has them
 --     lock, session         their options: "unfair", a table; "exchange": one
 --                           that is given back and wanted again, many times;
@@ -83,6 +84,8 @@ function lies.rehearsed(path)
   local made = part("create", buffer(path))
   return made .. part "check" .. made .. part "delete" .. part "delete" .. END
 end
+
+function lies.checked() return part "check" .. part "check" .. END end
 
 function lies.refusals(of_delete, of_create)
   return refusal(of_delete) .. refusal(of_create) .. END
@@ -192,7 +195,7 @@ local AHEAD = { "_c_00000000-0000-4000-8000-000000000001-lock-0000000000" }
 
 local function add(lie) lies.list[#lies.list + 1] = lie end
 
-local UNGRANTED = "|timeout|disconnected|invalid|auth"
+local UNGRANTED = "|timeout|disconnected|invalid|auth|denied"
 
 -- A lie that is told once is outlived (`once` says how). Of one that is told
 -- always, other requests may find out the truth, or not.
@@ -369,7 +372,7 @@ for _, code in ipairs(ERRORS) do
   add { it = ("error %d to each create"):format(code), on = "create",
     tell = fails(code), ends = "granted" .. UNGRANTED }
   add { it = ("error %d to each list"):format(code), on = "list",
-    tell = fails(code), ends = "timeout|disconnected|invalid|auth" }
+    tell = fails(code), ends = "timeout|disconnected|invalid|auth|denied" }
   add { it = ("error %d to each delete"):format(code), on = "delete",
     tell = fails(code), ends = "granted", again = "granted" .. UNGRANTED }
 end
@@ -488,7 +491,7 @@ lies_to_tools { it = "children of what is not there", on = "list",
 lies_to_tools { it = "nothing to wait for, before it answers", on = "sync",
   lock = "look", tell = fails(-101), ends = "granted", again = "granted" }
 lies_to_tools { it = "that nobody may wait before it answers", on = "sync",
-  lock = "look", tell = fails(-102), ends = "auth", again = "auth" }
+  lock = "look", tell = fails(-102), ends = "denied", again = "denied" }
 lies_to_tools { it = "a sync that has failed in a way of its own", on = "sync",
   lock = "look", tell = fails(-5), ends = "disconnected|invalid",
   again = "disconnected|invalid" }
@@ -627,9 +630,9 @@ rehearsal { it = "a rehearsal, and no lie", tell = function(h)
   return reply(h)
 end, ends = "granted" }
 rehearsal { it = "a rehearsal of no part", tell = says(END), ends = "granted" }
-refused_rehearsal(-102, "auth")
-refused_rehearsal(5, "invalid", "system error")
-refused_rehearsal(-1003, "invalid", "system error")
+refused_rehearsal(-102, "denied")
+refused_rehearsal(5, "timeout|disconnected") -- what is none is asked for again
+refused_rehearsal(-1003, "timeout|disconnected")
 
 -- Exchanges: who gives a lock back and wants it again has one node deleted
 -- and another made.  Nothing is told of whose the new one is.
@@ -761,8 +764,8 @@ end
 refused("for its directory is missing", 0, -101, "granted")
 refused("for its old node is missing", -101, -2, "granted")
 refused("for its old node has children", -111, -2, "granted")
-refused("for nobody may delete", -102, -2, "auth")
-refused("for nobody may create", 0, -102, "auth")
+refused("for nobody may delete", -102, -2, "denied")
+refused("for nobody may create", 0, -102, "denied")
 refused("for its new node is there", 0, -110, "invalid")
 refused("for its old node is missing and its new one is there", -101, -110,
   "invalid")
@@ -773,16 +776,14 @@ refused("for its old node is missing and its connection lost", -101, -4,
 refused("for its session is over", 0, -112, "granted")
 refused("for its session has moved", -118, -2, "granted")
 refused("by an error that there is not", 0, -999, "invalid")
-refused("by an error above zero", 0, 5, "invalid", "system error")
-refused("by an error above zero of the delete", 5, -2, "invalid",
-  "system error")
+refused("by an error above zero", 0, 5, "granted")
+refused("by an error above zero of the delete", 5, -2, "granted")
 -- (Those are numbers of our own: REASON_NO_ROOM, _STAYS, REPLY_UNDONE.)
-refused("by a reason of ours", 0, -1003, "invalid", "system error")
+refused("by a reason of ours", 0, -1003, "granted")
 refused("by a reason of ours for the delete", -1007, -2, "granted")
-refused("by our word for what is undone", -1011, -1011, "invalid",
-  "system error")
+refused("by our word for what is undone", -1011, -1011, "granted")
 exchange { it = "an exchange of which only the delete is done",
-  again = "auth", tell = answers(part "delete" .. refusal(-102) .. END) }
+  again = "denied", tell = answers(part "delete" .. refusal(-102) .. END) }
 
 local function wrong_header(code, again)
   exchange { it = ("an exchange with error %d before its parts"):format(code),
@@ -796,8 +797,9 @@ end
 for _, code in ipairs { -2, -4, -101, -112 } do
   wrong_header(code, "granted")
 end
-for _, code in ipairs { 5, -999, -1011 } do wrong_header(code, "invalid") end
-wrong_header(-102, "auth")
+for _, code in ipairs { 5, -1011 } do wrong_header(code, "granted") end
+wrong_header(-999, "invalid")
+wrong_header(-102, "denied")
 
 again_and_again { it = "an exchange that is never answered", tell = function()
   return ""
@@ -839,6 +841,76 @@ for _, hides in ipairs { "nodes", "events" } do
     on = "nothing", lock = "unfair", ahead = { "holder" }, stays = 0.3,
     hides = hides, ends = "granted", timeout = 4 }
 end
+
+-- Each code of ZooKeeper's (KeeperException.Code, zookeeper.h), and some that
+-- are none, told once as the answer to each request.  The table of
+-- doc/troubleshooting.md says what each means.  Where it is one of `RETRIED`
+-- the request is sent again, in this connection or in the next one; the others
+-- refuse.
+
+local RETRIED = { -1, -2, -3, -4, -5, -7, -9, -12, -112, -116, -118, -119, -122,
+  -125, -127, 5, -1003 }
+local INVALID = { -6, -8, -13, -14, -15, -103, -108, -111, -113, -114, -117,
+  -120, -121, -123, -126, -130 }
+local FINAL = { [-102] = "denied", [-115] = "auth", [-124] = "auth" }
+for _, code in ipairs(INVALID) do FINAL[code] = "invalid" end
+
+local WORDS = {
+  [-6] = "the server does not know this request", [-102] = "an ACL forbids it",
+  [-120] = "the session is local to its server",
+  [-124] = "enforce.auth.schemes", [-130] = "the code -130",
+}
+
+-- `ends`: how it ends where the code is to be retried; `meant`: of codes that
+-- mean something else here.
+local function code_to(request, options, ends, meant)
+  local function say(code, how)
+    local lie = { it = ("%d to a %s"):format(code, options.name or request),
+      on = request, tell = fails(code), times = 1, group = "codes",
+      ends = meant and meant[code] or how, again = options.again }
+    if FINAL[code] == lie.ends then lie.why = WORDS[code] end
+    for key, value in pairs(options) do lie[key] = lie[key] or value end
+    add(lie)
+  end
+  for _, code in ipairs(RETRIED) do say(code, ends) end
+  for code, how in pairs(FINAL) do say(code, options.always or how) end
+  for _, code in ipairs { -101, -110 } do
+    say(code, options.always or "invalid")
+  end
+end
+
+-- (Servers that want credentials are asked again a second later.)
+local ANYHOW = "granted|auth|denied|invalid"
+local LOOSE = ANYHOW .. "|disconnected" -- a question is not asked twice
+
+code_to("create", { again = ANYHOW }, "granted", { [-101] = "granted" })
+code_to("create", { name = "create of an unfair lock", lock = "unfair",
+  again = ANYHOW }, "granted", { [-101] = "granted",
+  [-110] = "granted|timeout" })
+code_to("mkdir", { no_path = true, again = ANYHOW }, "granted",
+  { [-110] = "granted", [-6] = "granted" })
+code_to("transaction", { name = "rehearsal", session = "acl", no_path = true,
+  again = ANYHOW }, "granted", { [-110] = "granted", [-6] = "granted" })
+code_to("list", { again = ANYHOW }, "granted", { [-101] = "granted" })
+code_to("delete", { always = "granted",
+  again = "granted|timeout|denied|auth" }, "granted")
+code_to("get", { ahead = AHEAD, always = "timeout",
+  again = "timeout|disconnected|auth" }, "timeout|disconnected",
+  { [-124] = "auth" })
+code_to("unwatch", { ahead = AHEAD, always = "timeout",
+  again = "timeout|disconnected|auth" }, "timeout")
+code_to("sync", { lock = "look", ahead = AHEAD, again = LOOSE },
+  "timeout|disconnected", { [-101] = "granted" })
+code_to("exists", { lock = "look", ahead = AHEAD, again = LOOSE },
+  "granted|disconnected", { [-101] = "granted", [-125] = "granted",
+  [-127] = "granted" })
+code_to("set", { lock = "change", ahead = AHEAD, again = LOOSE },
+  "granted|disconnected", { [-101] = "granted", [-125] = "granted",
+  [-127] = "granted" })
+for _, request in ipairs { "ping", "close" } do
+  code_to(request, { always = "granted" }, "granted")
+end
+code_to("auth", { session = "auth", always = "connect auth" }, "connect auth")
 
 -- Frames.
 

@@ -47,4 +47,18 @@ function processes.await_stop(pid, seconds)
     seconds or 10, "a process that is stopped")
 end
 
+--- Waits until it sleeps, and has done nothing since the last look.
+function processes.await_rest(pid, seconds)
+  local before
+  support.wait_until(function()
+    local file = assert(io.open(("/proc/%d/task/%d/schedstat"):format(pid,
+      pid)))
+    local ran = file:read "*l"
+    file:close()
+    local rests = ran == before and read_stat(pid) == "S"
+    before = ran
+    return rests
+  end, seconds or 10, "a process that sleeps")
+end
+
 return processes

@@ -63,10 +63,11 @@ end
 function Proxy:half_open() command(self, "half_open") end
 
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  sync = 9 }
+  sync = 9, create_both = 1401, delete_both = 1402 }
 
 --- The next reply to a request of this kind is lost, and with it the
--- connection; until heal().
+-- connection; until heal().  (An unfair lock's node is made, and deleted, with
+-- another: create_both, delete_both.)
 function Proxy:lose_reply(kind) command(self, "lose " .. kinds[kind]) end
 function Proxy:await_loss() await(self, "lost") end
 

@@ -65,6 +65,13 @@ local function pass_on(this, text)
   end
 end
 
+-- A multi is told by its first operation: 1400 and the number of that.
+local MULTI = 14
+local function kind_asked(frame)
+  local kind = number(frame, 9)
+  return kind == MULTI and 100 * MULTI + number(frame, 13) or kind
+end
+
 -- The kind of request that this frame of a server's answers.
 local function kind_of(this, frame)
   if this.is_server and not this.greeted or #frame < 12 then
@@ -73,7 +80,7 @@ local function kind_of(this, frame)
   end
   local xid = number(frame, 5)
   if not this.is_server then
-    if this.greeted then this.kinds[xid] = number(frame, 9) end
+    if this.greeted then this.kinds[xid] = kind_asked(frame) end
     this.greeted = true
     return nil
   end

@@ -86,10 +86,10 @@ local function note_hold(hold, wanted)
   for node in hold.guard.node:gmatch "[^,]+" do
     local path = #wanted.paths == 1 and wanted.paths[1]
       or node:match "^(.*)/[^/]+$"
-    local token = hold.guard.tokens and hold.guard:tokens()[path]
-      or hold.guard:token()
-    local turn = hold.guard.turn and hold.guard:turn() or 0
-    journal:note("hold", hold.number, path, wanted.mode, token, turn, node)
+    local part = hold.guard.tokens and hold.guard:tokens()[path]
+      or { token = hold.guard:token(), turn = hold.guard:turn() }
+    journal:note("hold", hold.number, path, wanted.mode, part.token, part.turn,
+      node)
   end
   hold.guard:on_lost(function() journal:note("lost", hold.number) end)
   if hold.guard.on_revoke and chance(20) then
@@ -155,7 +155,7 @@ local LARGE = ("large "):rep(1000)
 
 local function begin(wanted, owner, timeout, data)
   number = number + 1
-  local codes = { settings.credential and "auth" or nil }
+  local codes = { settings.credential and "denied" or nil }
   if data then codes[#codes + 1] = "invalid" end
   journal:note("wait", number, owner, timeout or "-",
     table.concat(wanted.paths, ","), wanted.kind, table.concat(codes, ","))

@@ -184,3 +184,59 @@ TEST("of a new session proves nothing, and knows what was said") {
   CHECK_INT(T / 4, lease.least);
   CHECK_INT(T / 10, lease.tick);
 }
+
+/* A hold that is granted at `now` goes on if each answer is prompt from then on:
+ * with rounds as a holder sends them (wire.c). */
+static bool is_kept(struct lease lease, int64_t now) {
+  for (int64_t sent = now; sent < now + 2 * T;) {
+    int64_t pause = lease_pace(&lease);
+    if (sent + T / 40 >= lease.until) return false;
+    lease_confirm(&lease, sent, sent + T / 40);
+    if (lease.until < sent + 2 * pause) pause = T / 24;
+    sent += pause;
+  }
+  return true;
+}
+
+#define END (START + 30 * T)
+
+/* Rounds every `pace`; the last is sent at END, and answered after `silence`. */
+static struct lease silenced(int64_t tick, int64_t pace, int64_t silence) {
+  struct lease lease = begun(tick);
+  for (int64_t sent = END - 30 * pace; sent < END; sent += pace)
+    lease_confirm(&lease, sent, sent + T / 200);
+  lease_confirm(&lease, END, END + silence);
+  return lease;
+}
+
+TEST("is mostly known to last after a silence, or not, before it grants") {
+  static const int64_t ticks[] = {0, T / 5, T / 10, T / 20};
+  static const int64_t paces[] = {T / 10 * 3, T / 6, T / 11};
+  int standing = 0, lost = 0, missed = 0, needless = 0;
+  for (int i = 0; i < 4 * 3 * 1000; i++) {
+    int64_t pace = paces[i / 1000 % 3], silence = T / 1000 * (i % 1000);
+    struct lease lease = silenced(ticks[i / 3000], pace, silence);
+    int64_t now = END + silence;
+    if (now >= lease.until) continue;
+    bool lasts = lease_lasts(&lease, now), kept = is_kept(lease, now);
+    standing++;
+    lost += !kept;
+    missed += lasts && !kept;
+    needless += !lasts && kept;
+  }
+  CHECK(lost > standing / 10);
+  CHECK(missed * 50 < lost);
+  CHECK(needless * 8 < standing);
+}
+
+TEST("of a session that is idle lasts, whenever it is asked") {
+  for (int64_t x = 0; x < T / 10 * 3; x += T / 1000) {
+    struct lease lease = begun(0);
+    int64_t sent = START;
+    for (; sent < START + 3 * T; sent += T / 10 * 3)
+      lease_confirm(&lease, sent, sent + T / 200);
+    sent += x - T / 10 * 3;
+    lease_confirm(&lease, sent, sent + T / 200); /* its create */
+    CHECK(lease_lasts(&lease, sent + T / 100));
+  }
+}

@@ -5,7 +5,7 @@ describe("The module", function()
   it("lists the error codes", function()
     local words = {
       "timeout", "busy", "cancelled", "lost", "expired", "disconnected",
-      "closed", "auth", "invalid", "deadlock", "unsupported",
+      "closed", "auth", "denied", "invalid", "deadlock", "unsupported",
     }
     for _, word in ipairs(words) do
       assert.equal(word, zklock.errors[word])

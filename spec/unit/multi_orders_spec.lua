@@ -237,7 +237,8 @@ end)
 
 -- What a multi must not do: each of these is noticed in some order.
 local breakages = { multi = {
-  { "asks in the wrong order", "a.path < b.path", "a.path > b.path" },
+  { "asks in the wrong order", "bytes.less(a.path, b.path)",
+    "bytes.less(b.path, a.path)" },
   { "takes a lock twice", "if not seen[name_of(part)] then", "do" },
   { "gives every part the whole timeout",
     "if deadline then return", "if nil then return" },
@@ -276,10 +277,9 @@ local breakages = { multi = {
     "for i = #self._parts, 1, -1 do\n    local part",
     "for i = #self._parts, 2, -1 do\n    local part" },
   { "does not wait for the confirmation", "done and done ~= true", "nil" },
-  { "has the token of its last part",
-    "if token > largest then largest = token end", "largest = token" },
   { "has another path's token",
-    "tokens[part.path] = part:token()", "tokens[part.path] = self:token()" },
+    "token = part:token()", "token = self._parts[1]:token()" },
+  { "counts its parts' turns", "turn = part:turn()", "turn = 1" },
   { "asks twice to be let go", "if not told then", "do" },
   { "has no parts' nodes", "nodes[i] = part.node", "nodes[i] = part.path" },
 }, owner = {

@@ -72,17 +72,6 @@ TEST("begins with one of 62^5 words, each of which is as likely") {
   CHECK(numbers / all >= 1000);
 }
 
-TEST("is another one for what never exists, long and of other bytes") {
-  char one[NAME_OF_NOTHING], other[NAME_OF_NOTHING];
-  unsigned char more[16];
-  name_of_nothing(one, bytes);
-  CHECK_TEXT("_c_00112233-4455-4677-b9aa-", one);
-  memcpy(more, bytes, sizeof more);
-  more[0]++;
-  name_of_nothing(other, more);
-  CHECK(strcmp(one, other) != 0);
-}
-
 TEST("tells its role and number") {
   static const struct {
     const char *name;

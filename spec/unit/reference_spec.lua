@@ -444,7 +444,7 @@ describe("The reader of annotations #once #layer", function()
     assert.matches("there is no error code timout", said("lock",
       "Codes: timeout", "Codes: timout"))
     assert.matches("verify: who returns a code says which", said("guard",
-      "Codes: lost, disconnected, closed, auth, invalid", ""))
+      "Codes: lost, disconnected, closed, auth, denied, invalid", ""))
     assert.matches("not understood: ```text", said("multi_guard", "```lua",
       "```text"))
     assert.matches("field path is not explained", said("lock",

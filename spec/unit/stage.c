@@ -131,7 +131,13 @@ void expires(struct stage *s) {
 
 void refuses_credentials(struct stage *s) {
   server_is_gone(s);
-  session_refused(&s->session, s->now);
+  session_refused(&s->session, s->now, REASON_CREDENTIALS);
+  settle(s);
+}
+
+void wants_credentials(struct stage *s) {
+  server_is_gone(s);
+  session_refused(&s->session, s->now, REPLY_AUTH_REQUIRED);
   settle(s);
 }
 
@@ -159,6 +165,14 @@ void passes(struct stage *s, int milliseconds) {
     s->now = due > s->now ? (due < until ? due : until) : s->now + MILLISECOND;
     settle(s);
   }
+}
+
+int passes_until_asked(struct stage *s, int most) {
+  for (int passed = 0; passed <= most; passed++) {
+    if (is_asked(s)) return passed;
+    passes(s, 1);
+  }
+  return -1;
 }
 
 void stops_for(struct stage *s, int milliseconds) {

@@ -135,6 +135,9 @@ int counted(const struct stage *s, const char *counter);
 /* What was sent in this connection and neither looked at nor answered yet. */
 #define SENT(s, text) CHECK_TEXT(text, sent(s))
 const char *sent(struct stage *s);
+/* The oldest request that was not answered; "": none. */
+const char *oldest(struct stage *s);
+bool is_asked(const struct stage *s); /* is any of that unanswered? */
 void rounds_by_hand(struct stage *s, bool by_hand);
 
 /* The answers, each to the oldest request. */
@@ -155,6 +158,9 @@ void made_oddly(struct stage *s, bool elsewhere, const char *more);
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
 void stage_shows(struct stage *s, const char *children); /* to a list */
+/* A create's answer was lost, and its node was not found: if it is time to list the
+ * directory again, the list is empty. */
+void looks_for_late_nodes(struct stage *s);
 /* To one of all names. */
 #define names(s, ...) (HERE, stage_names(s, __VA_ARGS__))
 void stage_names(struct stage *s, const char *children);
@@ -206,6 +212,7 @@ void disconnects(struct stage *s);
 void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);
 void refuses_credentials(struct stage *s);
+void wants_credentials(struct stage *s); /* and has none that it accepts */
 bool is_beyond_help(const struct stage *s);
 void opens(struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
@@ -213,6 +220,8 @@ void cannot_send(struct stage *s, bool cannot);
 
 /* The time. */
 void passes(struct stage *s, int milliseconds);
+/* Until something is asked: so many, or -1 if nothing is within `most`. */
+int passes_until_asked(struct stage *s, int most);
 /* The process is stopped: it does nothing meanwhile. */
 void stops_for(struct stage *s, int milliseconds);
 /* What happens between the two happens in one batch. */

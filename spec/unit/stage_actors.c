@@ -6,7 +6,7 @@ static const char *const verdicts[] = {
     [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
     [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
     [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
-    [VERDICT_INVALID] = "invalid",
+    [VERDICT_DENIED] = "denied",       [VERDICT_INVALID] = "invalid",
 };
 
 static void note_denial(struct actor *a, const struct denial *denial) {
@@ -162,7 +162,10 @@ struct actor *holder(struct stage *s, struct wish wish, int number) {
   struct actor *a = acquire(s, wish);
   stage_made(s, number);
   sprintf(own, "%d", number);
-  if (wish.lock != UNFAIR) stage_shows(s, own);
+  if (wish.lock == UNFAIR)
+    stage_confirms(s, "get holder");
+  else
+    stage_shows(s, own);
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;

@@ -22,6 +22,8 @@ struct request {
   bool watch, exact, persistent, shared;
   bool seen; /* by the story */
   char *path, *with_path;
+  char *beside; /* its path; NULL: none */
+  bool provided, anew;
 };
 
 struct own_node {

@@ -14,6 +14,7 @@ static const struct {
     {"p", "-lease-", "permit"},
     {"l", "-latch-", "latch"},
     {"m", "-member-", "member"},
+    {"h", "-hold-", "hold"},
     {"k", "__lock__", "lock of kazoo"},
     {"kr", "__rlock__", "read of kazoo"},
 };
@@ -64,6 +65,12 @@ static const char *describe(struct stage *s, const struct request *r) {
              number_in(r->with_path), word_of(r->path));
     return s->text;
   }
+  if (r->beside) {
+    snprintf(s->text, sizeof s->text, "%s %s with %s", verbs[r->kind],
+             name_in(r->beside),
+             r->kind == OP_CREATE ? word_of(r->path) : number_in(r->path));
+    return s->text;
+  }
   switch (r->kind) {
     case OP_HEARTBEAT:
       return "round";
@@ -77,9 +84,10 @@ static const char *describe(struct stage *s, const struct request *r) {
     case OP_REHEARSE:
     case OP_READ:
     case OP_NAMES:
-      snprintf(s->text, sizeof s->text, "%s %s%s%s", verbs[r->kind], r->path,
+      snprintf(s->text, sizeof s->text, "%s %s%s%s",
+               r->anew ? "remake" : verbs[r->kind], r->path,
                r->persistent && r->kind == OP_MKDIR ? " for good" : "",
-               r->shared && r->kind == OP_MKDIR ? ", for others too" : "");
+               r->shared && r->kind == OP_MKDIR ? " for others too" : "");
       break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
@@ -90,6 +98,13 @@ static const char *describe(struct stage *s, const struct request *r) {
 }
 
 /* Sending. */
+
+static char *path_beside(const struct op *op) {
+  char path[1200];
+  snprintf(path, sizeof path, "%.*s%s", (int)(name_in(op->path) - op->path),
+           op->path, op->beside);
+  return strdup(path);
+}
 
 bool server_submit(void *self, const struct op *op, const struct op *before) {
   struct stage *s = self;
@@ -102,6 +117,9 @@ bool server_submit(void *self, const struct op *op, const struct op *before) {
   r->persistent = op->persistent;
   r->shared = op->shared;
   r->path = strdup(op->path);
+  r->provided = op->provided;
+  r->anew = op->anew;
+  if (op->beside) r->beside = path_beside(op);
   if (before) {
     r->with = before->serial;
     r->with_path = strdup(before->path);
@@ -125,6 +143,12 @@ const char *sent(struct stage *s) {
   return s->said;
 }
 
+const char *oldest(struct stage *s) {
+  return s->oldest ? describe(s, s->oldest) : "";
+}
+
+bool is_asked(const struct stage *s) { return s->oldest; }
+
 void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
 
 /* Answering. */
@@ -142,8 +166,8 @@ bool server_owes_round(const struct stage *s) {
 }
 
 void server_answers_round(struct stage *s) {
-  static const struct reply no_node = {.rc = REPLY_NO_NODE};
-  reply_to_oldest(s, &no_node);
+  static const struct reply ok = {.rc = REPLY_OK};
+  reply_to_oldest(s, &ok);
 }
 
 void server_is_gone(struct stage *s) {
@@ -156,6 +180,7 @@ void server_free(struct stage *s) {
     next = r->next;
     free(r->path);
     free(r->with_path);
+    free(r->beside);
     free(r);
   }
   for (struct own_node *n = s->nodes, *next; n; n = next) {
@@ -188,15 +213,21 @@ static struct own_node *find_node(const struct stage *s, const char *path) {
   return n;
 }
 
-static struct own_node *make(struct stage *s, int number) {
-  const struct request *r = oldest_of(s, OP_CREATE);
-  struct own_node *n = calloc(1, sizeof *n + strlen(r->path) + 11);
-  sprintf(n->path, "%s", r->path);
-  if (!r->exact) sprintf(n->path + strlen(n->path), "%010d", number);
+static struct own_node *add_node(struct stage *s, const char *path,
+                                 int number) {
+  struct own_node *n = calloc(1, sizeof *n + strlen(path) + 11);
+  sprintf(n->path, "%s", path);
   n->session = s->id;
   n->czxid = INT64_C(1000) + number;
   n->next = s->nodes;
-  s->nodes = n;
+  return s->nodes = n;
+}
+
+static struct own_node *make(struct stage *s, int number) {
+  const struct request *r = oldest_of(s, OP_CREATE);
+  if (r->beside) add_node(s, r->beside, number);
+  struct own_node *n = add_node(s, r->path, number);
+  if (!r->exact) sprintf(n->path + strlen(n->path), "%010d", number);
   return n;
 }
 
@@ -204,9 +235,10 @@ void stage_made(struct stage *s, int number) {
   static const struct reply removed = {.rc = REPLY_OK};
   const struct own_node *n = make(s, number);
   uint64_t with = s->oldest->with;
+  bool bare = with || s->oldest->beside;
   const struct reply reply = {.path = n->path,
-                              .czxid = with ? 0 : n->czxid,
-                              .owner = with ? 0 : n->session};
+                              .czxid = bare ? 0 : n->czxid,
+                              .owner = bare ? 0 : n->session};
   if (with) session_reply(&s->session, s->now, with, &removed);
   answer(s, &reply);
 }
@@ -315,6 +347,10 @@ void stage_shows(struct stage *s, const char *children) {
 void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, OP_LIST, children, 1, 0);
 }
+void looks_for_late_nodes(struct stage *s) {
+  if (s->oldest && s->oldest->kind == OP_LIST) stage_shows(s, "");
+}
+
 void stage_names(struct stage *s, const char *children) {
   show(s, OP_NAMES, children, 0, 0);
 }
@@ -391,16 +427,12 @@ static void confirm_get(struct stage *s) {
 }
 
 static void confirm(struct stage *s) {
-  static const struct reply ok = {.rc = REPLY_OK},
-                            no_node = {.rc = REPLY_NO_NODE};
+  static const struct reply ok = {.rc = REPLY_OK};
   switch (s->oldest->kind) {
     case OP_GET:
     case OP_EXISTS:
     case OP_PING:
       confirm_get(s);
-      break;
-    case OP_HEARTBEAT:
-      answer(s, &no_node);
       break;
     case OP_READ: {
       const struct reply reply = {.size = s->others ? 1 : 0};

@@ -355,11 +355,11 @@ TEST("begins again when its node was replaced while it had no connection") {
 TEST("waits for whoever has the one name of an unfair lock, even if nobody") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, "create holder", REPLY_NODE_EXISTS);
+  answers(s, "create holder with hold", REPLY_NODE_EXISTS);
   nobodys(s, "get holder");
   HEARD(a, "");
   CHECK_TEXT("queued", state_of(a));
   deleted(s, "holder");
-  SENT(s, "create holder");
+  SENT(s, "create holder with hold, get holder");
   END(s);
 }

@@ -10,8 +10,9 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   disconnects(s);
   rounds_by_hand(s, true);
   connects(s);
-  SENT(s, "round, list");
+  SENT(s, "round");
   confirms(s, "round");
+  SENT(s, "list");
   HEARD(a, "");
   deleted(s, "1"); /* missed events come in any order */
   HEARD(a, "");
@@ -19,6 +20,41 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   HEARD(a, ""); /* is it the node that we have made? */
   confirms(s, "get 2");
   HEARD(a, "granted");
+  END(s);
+}
+
+TEST("asks for nothing in a reconnection until a quorum has answered in it") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  disconnects(s);
+  rounds_by_hand(s, true);
+  connects(s);
+  for (int i = 0; i < 3; i++) {
+    SENT(s, "round");
+    answers(s, "round", i % 2 ? REPLY_NO_AUTH : THROTTLED);
+    SENT(s, "");
+    CHECK_TEXT("queued", state_of(a));
+    for (int j = 0; j < 100 && !*oldest(s); j++) passes(s, 10);
+  }
+  confirms(s, "round");
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("sends what comes while a reconnection begins behind its round") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  reconnects(s);
+  struct actor *a = ACQUIRE(s);
+  SENT(s, "round");
+  struct actor *b = ACQUIRE(s, .path = "/other");
+  SENT(s, "");
+  confirms(s, "round");
+  SENT(s, "create lock, list, create lock, list");
+  cancel(a);
+  cancel(b);
   END(s);
 }
 
@@ -112,13 +148,52 @@ TEST("loses at once what shall not outlive a connection") {
   END(s);
 }
 
+/* All that can be asked for without a wait. */
+static void is_told_at_once(struct stage *s) {
+  static const enum lock kinds[] = {MUTEX,  READER, WRITER,
+                                    PERMIT, UNFAIR, MEMBER};
+  static const enum hoped hopes[] = {GONE, THERE, CROWD};
+  for (int i = 0; i < 6; i++) {
+    struct actor *a = ACQUIRE(s, .lock = kinds[i], .tries = true);
+    HEARD(a, "refused: disconnected, removed, forgotten");
+  }
+  for (int i = 0; i < 3; i++) {
+    struct actor *a = AWAIT(s, .until = hopes[i], .tries = true);
+    HEARD(a, "refused: disconnected");
+    a = AWAIT(s, .until = hopes[i], .proves = true, .tries = true);
+    HEARD(a, "refused: disconnected");
+  }
+}
+
 TEST("refuses who does not wait when there is no connection") {
   struct stage *s = BEGIN();
   struct actor *before = ACQUIRE(s, .tries = true);
+  struct actor *vigil = AWAIT(s, .tries = true);
+  struct actor *onlooker = AWAIT(s, .until = CROWD, .tries = true);
   disconnects(s);
   HEARD(before, "refused: disconnected");
-  struct actor *after = ACQUIRE(s, .tries = true);
-  HEARD(after, "refused: disconnected, removed, forgotten");
+  HEARD(vigil, "refused: disconnected");
+  HEARD(onlooker, "refused: disconnected");
+  is_told_at_once(s);
+  END(s);
+}
+
+TEST("refuses one that does not wait between two sessions") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  expires(s);
+  is_told_at_once(s);
+  END(s);
+}
+
+TEST("refuses one that does not wait while no server is heard") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .path = "/other");
+  stops_for(s, 9500);
+  sees_silence(a);
+  HEARD(a, "lost: silence");
+  SHOWN(s, "suspended");
+  is_told_at_once(s);
   END(s);
 }
 
@@ -133,13 +208,14 @@ TEST("asks for its first session when it is opened, and not before") {
   END(s);
 }
 
-TEST("lets one that waits wait for the first connection") {
+TEST("lets one that waits wait for the first connection, and no other") {
   struct stage *s = BEGIN(.apart = true);
-  struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .tries = true);
+  struct actor *a = ACQUIRE(s), *vigil = AWAIT(s, .path = "/open");
+  is_told_at_once(s);
   HEARD(a, "");
-  HEARD(b, "");
+  HEARD(vigil, "");
   connects(s);
-  SENT(s, "create lock, create lock, list");
+  SENT(s, "create lock, list, get /open");
   END(s);
 }
 
@@ -227,6 +303,20 @@ TEST("gives a session up that only its own attempts keep alive") {
   passes(s, 14999);
   CHECK(!is_beyond_help(s));
   passes(s, 1);
+  CHECK(is_beyond_help(s));
+  END(s);
+}
+
+TEST("does not give a session up before its holds have ended") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  struct actor *b = HOLDER(s, 2, .path = "/other");
+  release(a);
+  disconnects(s);
+  stops_for(s, 60000);
+  CHECK(!is_beyond_help(s));
+  passes(s, 1);
+  HEARD(b, "lost: silence");
   CHECK(is_beyond_help(s));
   END(s);
 }

@@ -18,7 +18,7 @@ static struct actor *inside(struct stage *s, int number) {
   stage_shows(s, text);
   sprintf(text, "get %d", number);
   stage_confirms(s, text);
-  stage_reads(s, "mkdir /lock/ready for good, for others too", false, 1100);
+  stage_reads(s, "mkdir /lock/ready for good for others too", false, 1100);
   stage_confirms(s, "unwatch /lock/ready");
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));
@@ -35,6 +35,16 @@ static void is_removed(struct stage *s, struct actor *a, int number) {
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
+/* The same, with `ready`. */
+static void shuts(struct stage *s, struct actor *a, int number) {
+  char text[30];
+  sprintf(text, "%d", number);
+  deleted(s, text);
+  sprintf(text, "remove ready with %d", number);
+  stage_confirms(s, text);
+  test_compare_text("heard", "removed, forgotten", heard(a));
+}
+
 TEST("takes `ready` away with the last one, which waits for nobody") {
   struct stage *s = BEGIN();
   struct actor *a = inside(s, 2);
@@ -43,11 +53,9 @@ TEST("takes `ready` away with the last one, which waits for nobody") {
   HEARD(d, "");
   names(s, "2 ready");
   CHECK_TEXT("leaving", state_of(a));
-  HEARD(d, "");
-  SENT(s, "remove /lock/ready, remove 2");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
-  is_removed(s, a, 2);
+  SENT(s, "remove ready with 2");
+  shuts(s, a, 2);
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
   END(s);
@@ -81,11 +89,8 @@ TEST("keeps the lowest inside until the others have gone, the highest first") {
   confirms(s, "get /lock/xan");
   deleted(s, "xan");
   names(s, "2 ready");
-  HEARD(d, "");
-  SENT(s, "remove /lock/ready, remove 2");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
-  is_removed(s, a, 2);
+  shuts(s, a, 2);
   END(s);
 }
 
@@ -121,9 +126,8 @@ TEST("does not wait for one that was gone before it could be watched") {
   answers(s, "get /lock/zoe", REPLY_NO_NODE);
   SENT(s, "list all of /lock");
   names(s, "2 ready");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
-  HEARD(a, "");
+  shuts(s, a, 2);
   END(s);
 }
 
@@ -203,10 +207,9 @@ TEST("lets several of a session leave together") {
   confirms(s, "get 2");
   struct actor *first = DEPART(a);
   names(s, "2 ready");
-  confirms(s, "remove /lock/ready");
   HEARD(first, "all left, forgotten");
   HEARD(last, "");
-  is_removed(s, a, 2);
+  shuts(s, a, 2);
   names(s, "");
   HEARD(last, "all left, forgotten");
   SENT(s, "");
@@ -265,7 +268,9 @@ TEST("proves again where its first list was lost, or could not be sent") {
   struct actor *d = DEPART(a);
   answers_round(s);
   reconnects(s);
-  SENT(s, "round, get 2, round, list all of /lock");
+  SENT(s, "round");
+  answers_round(s);
+  SENT(s, "get 2, round, list all of /lock");
   disconnects(s);
   HEARD(d, "");
   cancel(d);
@@ -355,8 +360,8 @@ TEST("lists when there is a connection again, if it begins without one") {
   connects(s);
   confirms(s, "get 2");
   names(s, "2 ready");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
+  SENT(s, "remove ready with 2");
   END(s);
 }
 
@@ -371,31 +376,53 @@ TEST("waits on in the next connection, for the same one") {
   confirms(s, "get 2");
   answers(s, "get /lock/zoe", REPLY_NO_NODE);
   names(s, "2 ready");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
+  SENT(s, "remove ready with 2");
   END(s);
 }
 
-TEST("looks again where nobody has said whether `ready` went") {
+TEST("deletes `ready` and its node again where the answer was lost") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 ready");
+  HEARD(d, "all left, forgotten");
+  SENT(s, "remove ready with 2");
+  reconnects(s);
+  confirms(s, "ask about 2, remove ready with 2");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("deletes its own node alone where another has deleted `ready`") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2);
+  struct actor *d = DEPART(a);
+  names(s, "2 ready");
+  HEARD(d, "all left, forgotten");
+  answers(s, "remove ready with 2", REPLY_UNDONE);
+  is_removed(s, a, 2);
+  END(s);
+}
+
+TEST("looks again where nobody has said whether `ready` went by its name") {
   static const char *const left[] = {"ready", "", "zoe ready"};
   for (int i = 0; i < 3; i++) {
     struct stage *s = BEGIN();
     struct actor *a = inside(s, 2);
     struct actor *d = DEPART(a);
-    names(s, "2 ready");
-    SENT(s, "remove /lock/ready, remove 2");
+    names(s, "1m 2 ready"); /* not the lowest */
+    is_removed(s, a, 2);
+    confirms(s, "get 1");
+    deleted(s, "1m");
+    names(s, "ready");
+    SENT(s, "remove /lock/ready");
     reconnects(s);
     HEARD(d, "");
-    confirms(s, "ask about 2");
-    names(s, left[i]); /* our node went, and `ready`, or a new run has it */
-    if (i == 0) {
-      confirms(s, "remove 2, remove /lock/ready");
-    } else {
-      confirms(s, "remove 2");
-      SENT(s, "");
-    }
+    names(s, left[i]);
+    if (i == 0) confirms(s, "remove /lock/ready");
+    SENT(s, "");
     HEARD(d, "all left, forgotten");
-    HEARD(a, "removed, forgotten");
     END(s);
   }
 }
@@ -412,14 +439,9 @@ TEST("asks a little later where it could not ask") {
   names(s, "2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
   SENT(s, "");
-  HEARD(d, "");
-  passes(s, 100);
-  SENT(s, "remove 2, list all of /lock");
-  deleted(s, "2");
-  confirms(s, "remove 2");
-  names(s, "ready");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
+  passes(s, 100);
+  shuts(s, a, 2);
   END(s);
 }
 
@@ -502,8 +524,21 @@ TEST("does not wait, if it is told so, and gives its node back") {
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
   names(s, "4 ready");
-  confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
+  SENT(s, "remove ready with 4");
+  END(s);
+}
+
+TEST("does not wait for a connection either, if it is told so") {
+  struct stage *s = BEGIN();
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *before = DEPART(a, .tries = true);
+  disconnects(s);
+  HEARD(before, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(a));
+  struct actor *after = DEPART(b, .tries = true);
+  HEARD(after, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(b));
   END(s);
 }
 
@@ -540,12 +575,15 @@ TEST("ends at its deadline while `ready` goes") {
   struct stage *s = BEGIN();
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
-  names(s, "2 ready");
+  names(s, "1m 2 ready");
+  is_removed(s, a, 2);
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  names(s, "ready");
   passes(s, 200);
   HEARD(d, "refused: timeout");
   confirms(s, "remove /lock/ready");
   HEARD(d, "forgotten");
-  is_removed(s, a, 2);
   END(s);
 }
 
@@ -612,7 +650,7 @@ TEST("ends where nobody may list the members") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   answers(s, "list all of /lock", REPLY_NO_AUTH);
-  HEARD(d, "refused: auth, forgotten");
+  HEARD(d, "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -624,14 +662,9 @@ TEST("has all left though `ready` may not be deleted") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 ready");
-  answers(s, "remove /lock/ready", REPLY_NO_AUTH);
   HEARD(d, "all left, forgotten");
+  answers(s, "remove ready with 2", REPLY_NO_AUTH);
   is_removed(s, a, 2);
-  a = inside(s, 3);
-  d = DEPART(a);
-  names(s, "3 ready");
-  answers(s, "remove /lock/ready", REPLY_NO_NODE);
-  HEARD(d, "all left, forgotten");
   END(s);
 }
 
@@ -660,11 +693,14 @@ TEST("lists again, too, where there was none for the answer or for `ready`") {
   struct actor *d = DEPART(a);
   confirms(s, "list all of /lock");
   passes(s, 100);
-  names_without_memory(s, "2 ready", 2);
+  names(s, "1m 2 ready");
+  is_removed(s, a, 2);
+  confirms(s, "get 1");
+  deleted(s, "1m");
+  names_without_memory(s, "ready", 2);
   HEARD(d, "");
-  CHECK_TEXT("held", state_of(a));
   passes(s, 100);
-  names(s, "2 ready");
+  names(s, "ready");
   confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
   END(s);

@@ -60,9 +60,9 @@ TEST("makes what is above its chroot for others, too") {
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "mkdir /all/apps/app/lock", REPLY_NO_NODE);
   answers(s, "mkdir /all/apps/app for good", REPLY_NO_NODE);
-  answers(s, "mkdir /all/apps for good, for others too", REPLY_NO_NODE);
-  answers(s, "mkdir /all for good, for others too", REPLY_OK);
-  answers(s, "mkdir /all/apps for good, for others too", REPLY_OK);
+  answers(s, "mkdir /all/apps for good for others too", REPLY_NO_NODE);
+  answers(s, "mkdir /all for good for others too", REPLY_OK);
+  answers(s, "mkdir /all/apps for good for others too", REPLY_OK);
   confirms(s, "mkdir /all/apps/app for good, mkdir /all/apps/app/lock");
   END(s);
 }
@@ -95,7 +95,7 @@ TEST("makes nothing that would shut out itself") {
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "rehearse /a/lock", REPLY_NO_NODE);
   answers(s, "rehearse /a", REASON_ACL);
-  HEARD(a, "refused: auth, removed, forgotten");
+  HEARD(a, "refused: denied, removed, forgotten");
   CHECK_INT(REASON_ACL, reason_of(a));
   CHECK_TEXT("cannot create /a", denial_of(a));
   SENT(s, "");
@@ -108,7 +108,7 @@ TEST("makes nothing that would shut out itself") {
   END(s);
 }
 
-TEST("refuses with auth what may not be created, made or listed") {
+TEST("refuses what may not be created, made or listed, by what forbids it") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
   struct actor *c = ACQUIRE(s, .path = "/c");
@@ -121,11 +121,11 @@ TEST("refuses with auth what may not be created, made or listed") {
   answers(s, "list", REPLY_NO_NODE);
   made(s, 1);
   answers(s, "list", REPLY_NO_AUTH);
-  HEARD(c, "refused: auth");
+  HEARD(c, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(c)); /* not that of another */
   CHECK_TEXT("cannot list /c", denial_of(c));
   answers(s, "mkdir /b/lock", REPLY_INVALID_ACL);
-  HEARD(b, "refused: auth, removed, forgotten");
+  HEARD(b, "refused: invalid, removed, forgotten");
   CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
   CHECK_TEXT("cannot create /b/lock", denial_of(b));
   confirms(s, "remove 1");
@@ -187,7 +187,7 @@ TEST("refuses where a directory whose numbers end may not be deleted") {
   shows(s, "2147483000");
   confirms(s, "remove 2147483000, look at /lock");
   answers(s, "remove /lock", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth, removed, forgotten");
+  HEARD(a, "refused: denied, removed, forgotten");
   END(s);
 }
 

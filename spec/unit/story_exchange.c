@@ -160,7 +160,7 @@ TEST("deletes its node by itself if the new one could not be made") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   exchange_fails(s, REPLY_UNDONE, REPLY_NO_AUTH);
-  HEARD(a, "refused: auth, removed, forgotten");
+  HEARD(a, "refused: denied, removed, forgotten");
   SENT(s, "remove 2");
   END(s);
 }

@@ -27,7 +27,7 @@ static struct actor *opener(struct stage *s) {
   stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
   stage_shows(s, "1m 2");
   stage_confirms(s, "get 2");
-  test_compare_text("sent", "mkdir /lock/ready for good, for others too",
+  test_compare_text("sent", "mkdir /lock/ready for good for others too",
                     sent(s));
   test_compare_text("heard", "", heard(a));
   return a;
@@ -49,7 +49,7 @@ static void proves_lease(struct stage *s) {
 TEST("lets in the last one, who makes `ready`") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
   confirms(s, "unwatch /lock/ready");
@@ -69,7 +69,7 @@ TEST("lets in one that is enough by itself") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -102,7 +102,7 @@ TEST("counts whatever another client may have made for a member") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   made(s, 8);
   shows(s, "zoe 1 7m 8m ready");
-  SENT(s, "mkdir /lock/ready for good, for others too, get 8");
+  SENT(s, "mkdir /lock/ready for good for others too, get 8");
   HEARD(b, "");
   END(s);
 }
@@ -118,9 +118,9 @@ TEST("lets in all of its session with one `ready` and one watch of it") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   made(s, 2);
   shows(s, "1 2");
-  SENT(s, "get 1, mkdir /lock/ready for good, for others too, get 2");
+  SENT(s, "get 1, mkdir /lock/ready for good for others too, get 2");
   confirms(s, "get 1");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   HEARD(b, ""); /* is its node there still? */
   SENT(s, "");
@@ -155,13 +155,11 @@ TEST("makes an older `ready` anew where there are enough") {
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
-  SENT(s,
-       "get 2, remove /lock/ready, mkdir /lock/ready for good, for others too");
+  SENT(s, "get 2, remake /lock/ready for good for others too");
   confirms(s, "get 2");
   deleted(s, "ready");
-  confirms(s, "remove /lock/ready");
   HEARD(a, "");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  confirms(s, "remake /lock/ready for good for others too");
   HEARD(a, "granted");
   reads(s, "exists /lock/ready", false, 1003);
   confirms(s, "unwatch /lock/ready");
@@ -176,8 +174,10 @@ TEST("does not mind who has deleted an older `ready` before") {
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
   deleted(s, "ready");
-  answers(s, "remove /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1004);
+  answers(s, "remake /lock/ready for good for others too", REPLY_NO_NODE);
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  shows(s, "1m 2");
+  confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
   END(s);
 }
@@ -189,35 +189,30 @@ TEST("is not let in by a `ready` that its session has made before its node") {
   SENT(s, "create member, list");
   changed(s, "ready"); /* (a server tells of it before its answer) */
   HEARD(a, "granted");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   made(s, 4);
   SENT(s, "exists /lock/ready");
   shows(s, "1m 2m 4m ready"); /* two of them are of the run before */
   HEARD(b, "");
   reads(s, "exists /lock/ready", false, 1003);
-  SENT(s,
-       "get 4, remove /lock/ready, mkdir /lock/ready for good, for others too");
-  confirms(s, "get 4, remove /lock/ready");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1005);
+  SENT(s, "get 4, remake /lock/ready for good for others too");
+  confirms(s, "get 4, remake /lock/ready for good for others too");
   HEARD(b, "granted");
   END(s);
 }
 
-TEST("makes `ready` once more for whoever is younger than the last one") {
+TEST(
+    "makes `ready` once more where it was there, and its watch tells nothing") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good, for others too", false,
-        1001); /* (that cannot be) */
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
   HEARD(a, "");
-  SENT(s, "mkdir /lock/ready for good, for others too");
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NODE_EXISTS);
-  HEARD(a, "");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE); /* nobody has told of it */
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
   END(s);
 }
@@ -229,7 +224,7 @@ TEST("is let in by a `ready` that somebody else was quicker to make") {
   struct actor *a = opener(s);
   changed(s, "ready");
   HEARD(a, "granted");
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NODE_EXISTS);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
   SENT(s, "");
   END(s);
 }
@@ -259,7 +254,7 @@ TEST("is not let in by a `ready` that was made before its node was known") {
   made(s, 4);
   shows(s, "2 4");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "get 4, mkdir /lock/ready for good, for others too");
+  SENT(s, "get 4, mkdir /lock/ready for good for others too");
   HEARD(a, "");
   END(s);
 }
@@ -292,7 +287,7 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
       confirms(s, "get 2");
       HEARD(a, "granted");
     } else {
-      SENT(s, "create member, exists /lock/ready, list");
+      SENT(s, "create member, exists /lock/ready, ask about 2, list");
     }
     END(s);
   }
@@ -342,17 +337,20 @@ TEST("is let in though others have left before it had a connection again") {
   END(s);
 }
 
-TEST("makes `ready` again where the answer was lost and it was not made") {
+TEST("makes another node before it makes `ready` whose answer was lost") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
   reconnects(s);
   HEARD(a, "");
   shows(s, "1m 2");
   confirms(s, "get 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "mkdir /lock/ready for good, for others too");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
-  HEARD(a, "granted");
+  answers(s, "exists /lock/ready", REPLY_NO_NODE); /* it may be made late */
+  SENT(s, "remove 2, unwatch /lock/ready");
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  confirms(s, "unwatch /lock/ready");
+  SENT(s, "create member, list, exists /lock/ready");
+  HEARD(a, "");
   END(s);
 }
 
@@ -381,7 +379,7 @@ TEST("finds its node where the answer to its create was lost") {
   shows(s, "1m 2m");
   confirms(s, "get 2");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
   END(s);
@@ -408,8 +406,7 @@ TEST("asks again a little later where it could not open") {
   cannot_send(s, false);
   SENT(s, "");
   passes(s, 100);
-  SENT(s,
-       "get 2, remove /lock/ready, mkdir /lock/ready for good, for others too");
+  SENT(s, "get 2, remake /lock/ready for good for others too");
   HEARD(a, "");
   END(s);
 }
@@ -436,7 +433,7 @@ TEST("is not let in by its own `ready` either while the lease does not stand") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
   stops_for(s, 20000);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "");
   reads(s, "exists /lock/ready", false, 1003);
   proves_lease(s);
@@ -459,7 +456,7 @@ TEST("begins again when its node is deleted while it waits") {
   SENT(s, "exists /lock/ready");
   shows(s, "1m 3");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "get 3, mkdir /lock/ready for good, for others too");
+  SENT(s, "get 3, mkdir /lock/ready for good for others too");
   END(s);
 }
 
@@ -469,11 +466,11 @@ TEST("is not let in where its node was deleted before it could be watched") {
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
-  SENT(s, "get 2, mkdir /lock/ready for good, for others too");
+  SENT(s, "get 2, mkdir /lock/ready for good for others too");
   answers(s, "get 2", REPLY_NO_NODE);
   HEARD(a, "");
   SENT(s, "unwatch /lock/ready, create member, list");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, ""); /* that is for others */
   END(s);
 }
@@ -484,19 +481,20 @@ TEST("begins again where a list does not show its node any more") {
   reconnects(s);
   shows(s, "1m");
   HEARD(a, "");
-  SENT(s, "create member, exists /lock/ready, list");
+  SENT(s, "create member, exists /lock/ready, ask about 2, list");
   END(s);
 }
 
 TEST("begins again where its directory is gone when it makes `ready`") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NO_NODE);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_NODE);
   HEARD(a, "");
   SENT(s, "list");
   answers(s, "list", REPLY_NO_NODE);
   confirms(s, "unwatch 2, unwatch /lock/ready");
   answers(s, "create member", REPLY_NO_NODE);
+  answers(s, "ask about 2", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   HEARD(a, "");
   END(s);
@@ -505,7 +503,7 @@ TEST("begins again where its directory is gone when it makes `ready`") {
 TEST("loses its place inside when its node is deleted") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   deleted(s, "2");
   HEARD(a, "granted, lost: deleted, removed, forgotten");
   END(s);
@@ -534,7 +532,7 @@ TEST("is let in, if it does not wait, where it makes enough") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -577,7 +575,7 @@ TEST("is not let in by what it has asked for before it was cancelled") {
   struct actor *a = opener(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "");
   confirms(s, "unwatch /lock/ready, remove 2");
   deleted(s, "2");
@@ -598,8 +596,8 @@ TEST("is refused where `ready` may not be made") {
   for (int i = 0; i < 2; i++) {
     struct stage *s = BEGIN();
     struct actor *a = opener(s);
-    answers(s, "mkdir /lock/ready for good, for others too", codes[i]);
-    HEARD(a, i ? "refused: invalid" : "refused: auth");
+    answers(s, "mkdir /lock/ready for good for others too", codes[i]);
+    HEARD(a, i ? "refused: invalid" : "refused: denied");
     CHECK_INT(codes[i], reason_of(a));
     CHECK_TEXT("cannot create ready in /lock", denial_of(a));
     confirms(s, "unwatch /lock/ready, remove 2");
@@ -614,11 +612,10 @@ TEST("is refused where an older `ready` may not be deleted") {
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
-  answers(s, "remove /lock/ready", REPLY_NO_AUTH);
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NODE_EXISTS);
-  HEARD(a, "refused: auth");
+  answers(s, "remake /lock/ready for good for others too", REPLY_NO_AUTH);
+  HEARD(a, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
-  CHECK_TEXT("cannot delete ready in /lock", denial_of(a));
+  CHECK_TEXT("cannot create ready in /lock", denial_of(a));
   deleted(s, "2");
   confirms(s, "unwatch /lock/ready, remove 2");
   SENT(s, "");
@@ -637,15 +634,15 @@ TEST("refuses none of the others for that, nor one that was let in") {
   made(s, 3);
   made(s, 4);
   shows(s, "2 3 4");
-  SENT(s, "get 2, mkdir /lock/ready for good, for others too, get 3, get 4");
+  SENT(s, "get 2, mkdir /lock/ready for good for others too, get 3, get 4");
   answers(s, "get 2", REPLY_NO_AUTH); /* (whoever has changed its ACL) */
   SENT(s, "");
   HEARD(a, "");
   release(few); /* (it holds nothing) */
   struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
-  HEARD(b, "refused: auth");
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
+  HEARD(a, "refused: denied");
+  HEARD(b, "refused: denied");
   HEARD(few, "");
   HEARD(late, "");
   END(s);
@@ -663,7 +660,7 @@ TEST("is let in by somebody else's `ready` though its own may not be made") {
   shows(s, "2 3");
   confirms(s, "get 2");
   changed(s, "ready");
-  answers(s, "mkdir /lock/ready for good, for others too", REPLY_NO_AUTH);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
   HEARD(a, "granted");
   HEARD(b, "");
   confirms(s, "get 3");
@@ -675,7 +672,7 @@ TEST("does not wait where nobody may list the members, or make a node") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   answers(s, "create member", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth, removed, forgotten");
+  HEARD(a, "refused: denied, removed, forgotten");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "");
   confirms(s, "unwatch /lock/ready");
@@ -683,7 +680,7 @@ TEST("does not wait where nobody may list the members, or make a node") {
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_AUTH);
-  HEARD(a, "refused: auth");
+  HEARD(a, "refused: denied");
   CHECK_TEXT("cannot list /lock", denial_of(a));
   END(s);
 }
@@ -701,7 +698,7 @@ TEST("looks a little later where there was no memory for a watch") {
   passes(s, 100);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -720,7 +717,7 @@ TEST("asks about `ready` behind the list where there was no memory before") {
   SENT(s, "get 2, exists /lock/ready");
   confirms(s, "get 2");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -736,8 +733,8 @@ TEST("opens a little later where there was no memory for that") {
   memory_refuse(0);
   SENT(s, "");
   passes(s, 100);
-  SENT(s, "mkdir /lock/ready for good, for others too");
-  reads(s, "mkdir /lock/ready for good, for others too", false, 1003);
+  SENT(s, "mkdir /lock/ready for good for others too");
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }

@@ -15,7 +15,8 @@ TEST("refuses a large create at which the connection was lost three times") {
     connects(s);
     shows(s, "");
     HEARD(a, "");
-    passes(s, 1000);        /* the connection lives without it */
+    passes(s, 1000); /* the connection lives without it */
+    looks_for_late_nodes(s);
     SENT(s, "create lock"); /* alone: the list waits */
     disconnects(s);
   }

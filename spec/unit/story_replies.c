@@ -103,11 +103,12 @@ TEST("is not granted by a node that was made for another session") {
 TEST("is not granted by an unfair lock's node of another session") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_for_another(s, 1);
+  made(s, 1);
   HEARD(a, "");
-  confirms(s, "get holder");
+  reads(s, "get holder", false, 900);
   HEARD(a, "");
-  SENT(s, "create holder, unwatch holder");
+  confirms(s, "ask about 1, remove 1");
+  SENT(s, "unwatch holder, create holder with hold");
   END(s);
 }
 
@@ -197,13 +198,9 @@ TEST("deletes again, after a while, when a delete is not done") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", THROTTLED);
-  passes(s, 190);
-  SENT(s, "");
-  passes(s, 20);
+  CHECK(passes_until_asked(s, 200) >= 100);
   answers(s, "remove 1", THROTTLED);
-  passes(s, 390);
-  SENT(s, "");
-  passes(s, 20);
+  CHECK(passes_until_asked(s, 400) >= 200);
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
   END(s);

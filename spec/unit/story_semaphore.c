@@ -115,7 +115,7 @@ TEST("refuses a permit for what its gate is refused for") {
   struct stage *s = BEGIN();
   struct actor *denied = ACQUIRE(s, .lock = PERMIT);
   answers(s, "create lock", REPLY_NO_AUTH);
-  HEARD(denied, "refused: auth, removed, forgotten");
+  HEARD(denied, "refused: denied, removed, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(denied));
   shows(s, "");
   struct actor *large = ACQUIRE(s, .lock = PERMIT, .bytes = 100000);
@@ -124,6 +124,7 @@ TEST("refuses a permit for what its gate is refused for") {
     connects(s);
     shows(s, "");
     passes(s, 1000);
+    looks_for_late_nodes(s);
     disconnects(s);
   }
   connects(s);

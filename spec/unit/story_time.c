@@ -1,6 +1,8 @@
 /* Time: the lease, rounds, deadlines, a process that is stopped. */
+#include <stdio.h>
 #include <string.h>
 
+#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");
@@ -18,6 +20,28 @@ TEST("does not grant by old answers after a pause: it looks again") {
   shows(s, "2");
   HEARD(a, "granted");
   SENT(s, "");
+  END(s);
+}
+
+TEST("does not grant by a lease that would end before it is renewed") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  passes(s, 20000);
+  while (*oldest(s)) confirms(s, oldest(s));
+  rounds_by_hand(s, true);
+  while (strcmp(oldest(s), "round") != 0) passes(s, 1);
+  passes(s, 4200);
+  rounds_by_hand(s, false); /* the silence ends */
+  deleted(s, "1");
+  CHECK(lease_of(s) > 0);
+  HEARD(a, "");
+  for (int i = 0; i < 10000 && strcmp(state_of(a), "queued") == 0; i++) {
+    if (strcmp(oldest(s), "list") == 0) shows(s, "2");
+    passes(s, 1);
+  }
+  HEARD(a, "granted");
+  passes(s, 30000);
+  HEARD(a, "");
   END(s);
 }
 
@@ -52,6 +76,84 @@ TEST("loses a hold in silence when its lease is over, and not before") {
   passes(s, 1);
   HEARD(a, "lost: silence");
   SHOWN(s, "suspended");
+  END(s);
+}
+
+/* A server that refuses by itself has asked nobody. */
+static const int refusals[] = {REPLY_NO_AUTH,   REPLY_NO_NODE,
+                               REPLY_NOT_EMPTY, REPLY_NODE_EXISTS,
+                               THROTTLED,       REPLY_UNIMPLEMENTED};
+enum { REFUSALS = sizeof refusals / sizeof *refusals };
+
+/* For so long the server answers each request as it comes: a heartbeat with
+ * `round`, a create with `create`. */
+static void refuses(struct stage *s, int milliseconds, int round, int create) {
+  for (; milliseconds > 0; milliseconds--) {
+    const char *next;
+    passes(s, 1);
+    while (*(next = oldest(s))) {
+      char request[100];
+      snprintf(request, sizeof request, "%s", next);
+      if (strcmp(request, "round") == 0)
+        answers(s, request, round);
+      else if (strncmp(request, "create", 6) == 0)
+        answers(s, request, create);
+      else if (strcmp(request, "list") == 0)
+        answers(s, request, REPLY_NO_NODE);
+      else
+        confirms(s, request);
+    }
+  }
+}
+
+TEST("takes no refusal of a heartbeat for a proof") {
+  for (int i = 0; i < REFUSALS; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = HOLDER(s, 1);
+    rounds_by_hand(s, true);
+    passes(s, 2000);
+    confirms(s, "round, ping, get 1");
+    int lease = lease_of(s);
+    refuses(s, lease - 1, refusals[i], 0);
+    HEARD(a, "");
+    refuses(s, 1, refusals[i], 0);
+    HEARD(a, "lost: silence, removed, forgotten");
+    END(s);
+  }
+}
+
+TEST("takes no refusal of a create for a proof") {
+  static const int codes[] = {REPLY_NO_AUTH, REPLY_INVALID_ACL};
+  for (int i = 0; i < 2; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = HOLDER(s, 1);
+    rounds_by_hand(s, true);
+    passes(s, 2000);
+    confirms(s, "round, ping, get 1");
+    for (int left = lease_of(s); left > 1; left -= 100) {
+      struct actor *other = ACQUIRE(s, .path = "/other");
+      refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
+      HEARD(other, i ? "refused: invalid, removed, forgotten"
+                     : "refused: denied, removed, forgotten");
+      HEARD(a, "");
+    }
+    refuses(s, 2, THROTTLED, codes[i]);
+    HEARD(a, "lost: silence, removed, forgotten");
+    END(s);
+  }
+}
+
+TEST("renews its lease between requests that are refused without end") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1);
+  rounds_by_hand(s, true);
+  for (int i = 0; i < 1000; i++) {
+    struct actor *other = ACQUIRE(s, .path = "/other");
+    refuses(s, 30, REPLY_OK, REPLY_NO_AUTH);
+    HEARD(other, "refused: denied, removed, forgotten");
+  }
+  HEARD(a, "");
+  CHECK(lease_of(s) > 5000);
   END(s);
 }
 

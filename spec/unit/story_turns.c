@@ -45,6 +45,20 @@ TEST("lets the next make a node while the shared one is being given back") {
   END(s);
 }
 
+TEST("does not pass a node on to one that contends by other names") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  struct actor *b = ACQUIRE(s, .handoffs = 2, .kazoo = true);
+  struct actor *c = ACQUIRE(s, .handoffs = 2);
+  release(a);
+  HEARD(b, "");
+  HEARD(c, "");
+  confirms(s, "remove 1");
+  CHECK_TEXT("entering", state_of(b));
+  CHECK_TEXT("parked", state_of(c));
+  END(s);
+}
+
 TEST("does not pass a node on without a lease") {
   struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 1, .handoffs = 2);

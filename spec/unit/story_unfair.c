@@ -1,27 +1,31 @@
-/* The unfair lock: one node of one name, and whose it is. */
-#include "memory.h"
+/* The unfair lock: `holder`, which has one name for all, and our own node beside
+ * it: one transaction makes both, and one deletes both. */
 #include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for an unfair lock,");
 
-static struct actor *watched_holder(struct stage *s) {
+#define CREATES "create holder with hold"
+
+static struct actor *holds(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made(s, 1);
-  wants_watch(a);
   confirms(s, "get holder");
   HEARD(a, "granted");
   return a;
 }
 
-TEST("takes an unfair lock with one create, and gives it back after a look") {
+TEST("takes both nodes with one create and a look, and gives both back") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  SENT(s, "create holder");
+  SENT(s, CREATES ", get holder");
   made(s, 1);
+  HEARD(a, "");
+  confirms(s, "get holder");
   HEARD(a, "granted");
+  CHECK_INT(1001, token_of(a));
   release(a);
-  confirms(s, "get holder, remove holder");
+  confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }
@@ -29,12 +33,13 @@ TEST("takes an unfair lock with one create, and gives it back after a look") {
 TEST("waits for another's unfair node, and tries when it goes") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, "create holder", REPLY_NODE_EXISTS);
+  answers(s, CREATES, REPLY_NODE_EXISTS);
   reads(s, "get holder", false, 900);
   HEARD(a, "");
   deleted(s, "holder");
-  SENT(s, "create holder");
+  SENT(s, CREATES ", get holder");
   made(s, 1);
+  confirms(s, "get holder");
   HEARD(a, "granted");
   END(s);
 }
@@ -42,23 +47,13 @@ TEST("waits for another's unfair node, and tries when it goes") {
 TEST("finds its own unfair node when the create's reply was lost") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
   reconnects(s);
   SENT(s, "list");
-  shows(s, "");
-  reads(s, "get holder", true, 77);
+  shows(s, "7h");
+  confirms(s, "get holder");
   HEARD(a, "granted");
-  CHECK_INT(77, token_of(a));
-  END(s);
-}
-
-TEST("waits where the unfair node turns out to be another's") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  reconnects(s);
-  shows(s, "");
-  reads(s, "get holder", false, 77);
-  HEARD(a, "");
-  CHECK_TEXT("queued", state_of(a));
+  CHECK_INT(1007, token_of(a));
   END(s);
 }
 
@@ -67,41 +62,87 @@ TEST("tries again where there is no unfair node after a lost reply") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
   shows(s, "");
-  answers(s, "get holder", REPLY_NO_NODE);
   HEARD(a, "");
-  SENT(s, "create holder");
+  SENT(s, CREATES ", get holder");
   END(s);
 }
 
-TEST("does not delete an unfair node that was made anew by another") {
+TEST("deletes both nodes of an unfair lock that a server makes late") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  HEARD(a, "granted");
-  release(a);
+  made_unheard(s, 7);
+  reconnects(s);
+  shows(s, ""); /* it is not there yet */
+  answers(s, CREATES, REPLY_NODE_EXISTS);
+  confirms(s, "get holder"); /* of this session, and of nothing that it wants */
+  SENT(s, "list");
+  shows(s, "7h");
+  confirms(s, "ask about 7, ask about holder");
+  SENT(s, "remove holder with 7");
+  deleted(s, "holder");
+  confirms(s, "remove holder with 7");
+  SENT(s, CREATES ", get holder");
+  HEARD(a, "");
+  END(s);
+}
+
+TEST("keeps looking for an unfair lock's nodes when it has given up") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  cancel(a);
+  reconnects(s);
+  shows(s, "");
+  HEARD(a, "refused: cancelled, removed, forgotten");
+  SENT(s, "");
+  passes(s, 2500);
+  SENT(s, "list");
+  shows(s, "7h");
+  confirms(s, "ask about 7, ask about holder, remove holder with 7");
+  END(s);
+}
+
+TEST("deletes its own node alone where an unfair lock's is another's") {
+  struct stage *s = BEGIN();
+  struct actor *a = holds(s);
+  reconnects(s);
   reads(s, "get holder", false, 900);
+  HEARD(a, "lost: deleted");
+  answers(s, "ask about 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
-  SENT(s, "unwatch holder");
+  SENT(s, "unwatch holder, list");
   END(s);
 }
 
 TEST("loses an unfair lock whose node somebody deletes") {
   struct stage *s = BEGIN();
-  struct actor *a = watched_holder(s);
+  struct actor *a = holds(s);
   deleted(s, "holder");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARD(a, "lost: deleted");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
-TEST("loses an unfair lock whose node was deleted and made anew meanwhile") {
+TEST("deletes `holder` by its name where its own node is gone") {
   struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  HEARD(a, "granted");
-  reconnects(s);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "lost: deleted, removed, forgotten");
-  SENT(s, "unwatch holder");
+  struct actor *a = holds(s);
+  release(a);
+  answers(s, "remove holder with 1", REPLY_NO_NODE);
+  confirms(s, "get holder, remove holder");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("deletes its own node alone where `holder` is gone") {
+  struct stage *s = BEGIN();
+  struct actor *a = holds(s);
+  release(a);
+  SENT(s, "remove holder with 1");
+  deleted(s, "holder"); /* by somebody else */
+  answers(s, "remove holder with 1", REPLY_UNDONE);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
@@ -109,7 +150,7 @@ TEST("looks at an unfair node again after a reconnection, and when written") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
-  answers(s, "create holder", REPLY_NODE_EXISTS);
+  answers(s, CREATES, REPLY_NODE_EXISTS);
   confirms(s, "get holder");
   changed(s, "holder");
   confirms(s, "get holder");
@@ -122,70 +163,46 @@ TEST("looks at an unfair node again after a reconnection, and when written") {
   END(s);
 }
 
-TEST("looks at its unfair node behind a round when the lease does not stand") {
+TEST("is granted behind a round where the lease does not stand") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   stops_for(s, 20000);
   made(s, 1); /* an old answer */
+  confirms(s, "get holder");
   HEARD(a, "");
-  for (int i = 0; i < 20000 && !*sent(s); i++) passes(s, 1);
+  passes(s, 20000);
   CHECK(lease_of(s) > 0);
-  reads(s, "get holder", true, 1001);
   HEARD(a, "granted");
   END(s);
 }
 
 TEST("looks once more before it deletes an unfair node without a lease") {
   struct stage *s = BEGIN();
-  struct actor *a = watched_holder(s);
+  struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
   confirms(s, "get holder");
-  answers(s, "remove holder", THROTTLED);
+  answers(s, "remove holder with 1", THROTTLED);
   rounds_by_hand(s, true);
   stops_for(s, 9500);
   passes(s, 1); /* it is tried again */
   confirms(s, "get holder");
   answers_round(s);
-  confirms(s, "remove holder");
+  confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
   END(s);
 }
 
 TEST("spares what has taken its unfair node's name when the lease was over") {
   struct stage *s = BEGIN();
-  struct actor *a = watched_holder(s);
+  struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
   reads(s, "get holder", false, 900);
-  HEARD(a, "lost: silence, removed, forgotten");
-  SENT(s, "unwatch holder");
-  END(s);
-}
-
-TEST("begins again where its unfair node became another's while it waited") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  stops_for(s, 20000);
-  made(s, 1);
-  for (int i = 0; i < 20000 && !*sent(s); i++) passes(s, 1);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "");
-  SENT(s, "create holder, unwatch holder");
-  END(s);
-}
-
-TEST("looks at the unfair node later when there was no memory for it") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  memory_refuse(1);
-  answers(s, "create holder", REPLY_NODE_EXISTS);
-  memory_refuse(0);
-  SENT(s, "");
-  passes(s, 100);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "");
+  HEARD(a, "lost: silence");
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
@@ -194,6 +211,7 @@ TEST("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
   made(s, 1);
+  confirms(s, "get holder");
   HEARD(a, "granted");
   SENT(s, "");
   passes(s, 1000);
@@ -202,51 +220,58 @@ TEST("lets one of a session at a time want an unfair node") {
   END(s);
 }
 
-TEST("finds nothing to delete where its unfair node is gone") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  HEARD(a, "granted");
-  release(a);
-  answers(s, "get holder", REPLY_NO_NODE);
-  HEARD(a, "removed, forgotten");
-  SENT(s, "");
-  END(s);
-}
-
 TEST("deletes an unfair node that turns out to be ours when it gives up") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
   cancel(a);
   HEARD(a, "refused: cancelled");
   reconnects(s);
-  shows(s, "");
-  reads(s, "get holder", true, 77);
-  confirms(s, "remove holder");
+  shows(s, "7h");
+  confirms(s, "get holder, remove holder with 7");
   HEARD(a, "removed, forgotten");
   END(s);
 }
 
 TEST("looks before it repeats an unfair delete whose reply was lost") {
   struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
+  struct actor *a = holds(s);
   release(a);
-  confirms(s, "get holder");
-  SENT(s, "remove holder");
+  SENT(s, "remove holder with 1");
   reconnects(s);
-  shows(s, "");
-  reads(s, "get holder", true, 1001); /* still there */
-  confirms(s, "remove holder");
-  HEARD(a, "granted, removed, forgotten");
+  confirms(s, "get holder, remove holder with 1");
+  HEARD(a, "removed, forgotten");
   END(s);
 }
 
 TEST("tells one that does not wait that an unfair lock is taken") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  answers(s, "create holder", REPLY_NODE_EXISTS);
+  SENT(s, CREATES);
+  answers(s, CREATES, REPLY_NODE_EXISTS);
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
+  END(s);
+}
+
+TEST("looks at an unfair node when it is made, if it does not wait") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
+  made(s, 1);
+  confirms(s, "get holder");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("gives an unfair node back that another of its session watches") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
+  struct actor *waiter = AWAIT(s, .path = "/lock/holder");
+  confirms(s, "get holder");
+  release(a);
+  confirms(s, "remove holder with 1");
+  HEARD(a, "removed, forgotten");
+  deleted(s, "holder");
+  HEARD(waiter, "met");
   END(s);
 }

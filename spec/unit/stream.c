@@ -349,3 +349,56 @@ TEST("that is nobody's is bound to no socket") {
   send_text(&wire, "at once");
   expect_at(wire.server, "at once");
 }
+
+/* What passes through it may be a credential. */
+
+static bool is_in(const char *buffer, const char *text) {
+  size_t length = strlen(text);
+  for (size_t i = 0; i + length <= STREAM_SIZE; i++)
+    if (memcmp(buffer + i, text, length) == 0) return true;
+  return false;
+}
+
+TEST("keeps nothing of what it has sent") {
+  struct wire wire = streaming();
+  send_text(&wire, "ann:secret");
+  CHECK(is_in(stream.out, "secret"));
+  stream_flush(&stream);
+  expect_at(wire.server, "ann:secret");
+  CHECK(!is_in(stream.out, "secret"));
+}
+
+TEST("keeps nothing of what could not be sent") {
+  struct wire wire = streaming();
+  send_text(&wire, "ann:secret");
+  close(wire.server);
+  stream_flush(&stream);
+  CHECK(!is_in(stream.out, "secret"));
+}
+
+TEST("keeps no copy of what it sends in parts") {
+  struct wire wire = streaming();
+  char filler[8192];
+  memset(filler, 'x', sizeof filler);
+  while (send(wire.library, filler, sizeof filler, MSG_DONTWAIT) > 0) continue;
+  while (send(wire.library, "x", 1, MSG_DONTWAIT) > 0) continue;
+  send_text(&wire, "ann:secret");
+  stream_flush(&stream);
+  CHECK(stream_is_waiting(&stream));
+  while (stream_is_waiting(&stream)) {
+    CHECK(read(wire.server, filler, sizeof filler) > 0);
+    stream_flush(&stream);
+  }
+  CHECK(!is_in(stream.out, "secret"));
+}
+
+TEST("keeps nothing of a connection that is over") {
+  struct wire wire = streaming();
+  send_text(&wire, "ann:secret");
+  say(wire.server, "the password");
+  expect(&wire, "the");
+  CHECK(is_in(stream.in, "password"));
+  stream_reset(&stream);
+  CHECK(!is_in(stream.in, "password"));
+  CHECK(!is_in(stream.out, "secret"));
+}

@@ -104,15 +104,6 @@ describe("A message", function()
     assert.is_nil(under:find(path, 1, true), under)
     support.zk():delete_all(path)
   end)
-
-  it("shows a chroot escaped", function()
-    local session = support.closing(assert(zklock.connect(
-      support.hosts .. " /\226\128\174x")))
-    assert.equal(("zklock session to %s /\\xe2\\x80\\xaex (connected)")
-      :format(support.hosts), tostring(session))
-    session:close()
-    support.zk():delete "/\226\128\174x"
-  end)
 end)
 
 describe("A line of the log", function()

@@ -60,7 +60,7 @@ local function can_be_said(list, said)
   if last then
     return last == "Connection refused" or sayings.find(list, last, true) ~= nil
   end
-  -- `cannot list (/app): not authenticated`
+  -- `cannot list (/app): an ACL forbids it`
   local deed = text:match "^([%l ]+) %("
   return deed ~= nil and sayings.find(list, deed, true) ~= nil
 end
@@ -116,7 +116,7 @@ describe("The page of troubles #once #layer", function()
   it("would notice what it cannot say", function()
     local list = sayings.all()
     for _, wrong in ipairs { "zklock: <path> is busy", "its node is gone",
-      "(last error: it sleeps)", "cannot see (/app): not authenticated",
+      "(last error: it sleeps)", "cannot see (/app): an ACL forbids it",
       "zklock: the lock was lost", "no connection with <server>" } do
       assert.is_false(can_be_said(list, wrong), wrong)
     end

@@ -200,6 +200,41 @@ describe("A method of the core", function()
     ]]
   end)
 
+  -- The command that begins it waits for the first of its path, and shares its
+  -- place with the one that has its node watched.
+  it("ends a wait that stands in line, though its node was to be watched",
+  function()
+    survives [[
+      local session = open()
+      local way, ended = { kind = "mutex", handoffs = 1 }, {}
+      local first = session:acquire("/a", 60, true, "", nil, way)
+      local shares, numbers = {}, {}
+      for i = 1, 100 do
+        shares[i], numbers[i] = session:acquire("/a", 60, true, "", nil, way)
+      end
+      for i = #shares, 1, -1 do
+        shares[i]:watch()
+        shares[i]:cancel()
+        local number = numbers[i]
+        ended[number] = false
+      end
+      local deadline, left = core.now() + 30, #shares
+      while left > 0 and core.now() < deadline do
+        session:wait(1)
+        local kind, number = session:next()
+        while kind do
+          if kind == "refused" and ended[number] == false then
+            ended[number], left = true, left - 1
+          end
+          session:noted()
+          kind, number = session:next()
+        end
+      end
+      assert(left == 0, left .. " were not told")
+      first:release()
+    ]]
+  end)
+
   it("refuses what no protocol of ours knows", function()
     survives [[
       local session = open()

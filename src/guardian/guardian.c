@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,6 +38,7 @@ struct guardian {
   struct heritage heritage;
   int channel; /* -1: `zklock run` is gone */
   int wakeup;  /* the pipe that SIGCHLD writes to */
+  struct clock_timer timer;
   char line[512];
   size_t length;
 
@@ -215,16 +215,6 @@ static int64_t next_look(const struct guardian *guardian) {
   return next;
 }
 
-/* Milliseconds for poll, not one too few; a minute at most, for a clock that
- * counts sleep may pass by while poll's does not. */
-static int until(int64_t moment) {
-  if (moment == NEVER) return -1;
-  int64_t left = moment - clock_now();
-  if (left <= 0) return 0;
-  left = (left + MILLISECOND - 1) / MILLISECOND;
-  return left < 60000 ? (int)left : 60000;
-}
-
 /* ---- What `zklock run` says ------------------------------------------------- */
 
 /* Somebody has taken the lock away: that leaves the command all of the grace.
@@ -289,9 +279,9 @@ static bool hear_some(struct guardian *guardian) {
 
 static void wait_for_news(struct guardian *guardian) {
   char bytes[64];
-  struct pollfd fds[] = {{.fd = guardian->wakeup, .events = POLLIN},
-                         {.fd = guardian->channel, .events = POLLIN}};
-  poll(fds, 2, until(next_look(guardian)));
+  struct pollfd fds[3] = {{.fd = guardian->wakeup, .events = POLLIN},
+                          {.fd = guardian->channel, .events = POLLIN}};
+  clock_poll(&guardian->timer, fds, 2, next_look(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
   /* All of it, before the clock is looked at: what was said of the lease while
@@ -329,6 +319,7 @@ static void set_up(struct guardian *guardian) {
     fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     fcntl(ends[i], F_SETFL, O_NONBLOCK);
   }
+  clock_timer_open(&guardian->timer);
   guardian->wakeup = ends[0];
   chimney = ends[1];
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)

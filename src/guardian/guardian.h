@@ -30,6 +30,8 @@
  * ends before a server may give it away.  While it is not renewed, for whatever
  * reason (no server answers; `zklock run` is stopped, or dead), TERM comes a
  * margin before its end and KILL at it, by the clock that counts sleep, too.
+ * After a suspend that is at once: a timer of that clock wakes the guardian,
+ * where poll would sleep on (io/clock.h).
  * A guardian that is killed takes the command's leader with it (Linux), and
  * `zklock run` kills the group.  Who stops the guardian, or all of the machine,
  * stops this argument: what is late then is told apart by the fencing token. */

@@ -69,9 +69,9 @@ struct await *await_new(const char *chroot, const char *path,
 
 /* Departures. */
 
-static void release(void *self) {
+static void release(void *self, bool last) {
   const struct await *a = self;
-  a->port->release(a->port->self, a->claim);
+  a->port->release(a->port->self, a->claim, last);
 }
 
 static void departed(void *self, bool all) {

@@ -146,7 +146,7 @@ struct claim *claim_root(struct claim *claim) {
 }
 
 const char *claim_node(struct claim *claim) {
-  return claim_root(claim)->contender.node.name;
+  return contender_watch_name(&claim_root(claim)->contender);
 }
 
 enum claim_state claim_state(const struct claim *claim) {

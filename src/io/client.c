@@ -250,7 +250,7 @@ static void connected(struct client *client) {
   client->state = CLIENT_CONNECTED;
   client->give_up_at = NEVER;
   whereabouts_rest(&client->whereabouts);
-  client->refusals = client->unanswered = 0;
+  client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
                     client->granted, library_began(client->library));
 }
@@ -267,16 +267,24 @@ static void on_connected(void *self, const struct identity *identity,
   int known = address ? addresses_find(&client->addresses, address) : -1;
   if (known >= 0) client->address = known;
   if (new) client->granted_by = client->address;
-  if (client->settings->credential_count == 0) connected(client);
+  if (client->settings->credential_count == 0) {
+    connected(client);
+    return;
+  }
+  session_greeted(client->session, clock_now(), timeout,
+                  library_began(client->library));
+  client->listener.attempting(client->listener.self); /* the lease is shorter */
 }
 
 static void on_accepted(void *self) {
   struct client *client = self;
+  client->refusals = 0;
   if (client->state == CLIENT_GREETED) connected(client);
 }
 
 static void on_reply(void *self, uint64_t serial, const struct reply *reply) {
   struct client *client = self;
+  if (!reply_is_unauthenticated(reply->rc)) client->refusals = 0;
   session_reply(client->session, clock_now(), serial, reply);
 }
 
@@ -317,14 +325,16 @@ static void expired(struct client *client) {
   end_session(client);
 }
 
-static void refused(struct client *client) {
+static void refused(struct client *client, int reason) {
   int64_t pause = REFUSAL_FIRST
                   << (client->refusals < 5 ? client->refusals : 5);
   client->refusals++;
   client->rest_until =
       clock_now() + (pause < REFUSAL_MAX ? pause : REFUSAL_MAX);
-  session_refused(client->session, clock_now());
-  client->listener.failed(client->listener.self, CLIENT_REFUSED_AUTH);
+  session_refused(client->session, clock_now(), reason);
+  client->listener.failed(client->listener.self, reason == REPLY_AUTH_REQUIRED
+                                                     ? CLIENT_WANTS_AUTH
+                                                     : CLIENT_REFUSED_AUTH);
 }
 
 /* Who refuses a connection does so at once, and has not heard whose it is. */
@@ -346,7 +356,8 @@ static void on_over(void *self, enum library_end end) {
       session_is_beyond_help(client->session, clock_now()))
     end_session(client);
   if (end == LIBRARY_EXPIRED) expired(client);
-  if (end == LIBRARY_REFUSED) refused(client);
+  if (end == LIBRARY_REFUSED) refused(client, REASON_CREDENTIALS);
+  if (end == LIBRARY_UNKNOWN) refused(client, REPLY_AUTH_REQUIRED);
 }
 
 /* (`mt`: on the library's thread.  The listener is constant.) */

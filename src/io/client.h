@@ -15,7 +15,8 @@ struct client;
 /* Why `connect` may give up before its time. */
 enum client_failure {
   CLIENT_FINE,
-  CLIENT_REFUSED_AUTH, /* the ensemble did not accept our credentials */
+  CLIENT_REFUSED_AUTH, /* the ensemble did not accept our credentials, ... */
+  CLIENT_WANTS_AUTH,   /* ... or wants others, or some */
   CLIENT_NO_ADDRESS,   /* no host name has an address */
 };
 

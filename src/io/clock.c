@@ -1,6 +1,21 @@
 #include "clock.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/timerfd.h>
+#endif
+
+#define MILLISECOND INT64_C(1000000)
+#define SECOND (1000 * MILLISECOND)
+#define SLACK (100 * MILLISECOND)
+#define SOON (300 * MILLISECOND)
+#define LONGEST (24 * 3600 * SECOND)
+
+static const int64_t NEVER = INT64_MAX;
 
 int64_t clock_now(void) {
   struct timespec t;
@@ -9,5 +24,68 @@ int64_t clock_now(void) {
 #else
   clock_gettime(CLOCK_MONOTONIC, &t);
 #endif
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+  return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* macOS's clock counts sleep, too, and its poll and kevent do not: there, as
+ * before Linux 3.15 and where no descriptor is left, there is no timer. */
+void clock_timer_open(struct clock_timer *timer) {
+  *timer = (struct clock_timer){.fd = -1, .at = NEVER};
+#ifdef __linux__
+  timer->fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+#endif
+}
+
+void clock_timer_close(struct clock_timer *timer) {
+  if (timer->fd >= 0) close(timer->fd);
+  timer->fd = -1;
+}
+
+/* Poll itself ends each wait of a machine that is awake.  So the timer may be
+ * late, by SLACK: no suspend of more than that is missed.  And it is not set for
+ * what is due SOON: after a suspend poll has no more than that left.  Thus it is
+ * set once for each heartbeat, whatever is done between two of them. */
+static void set(struct clock_timer *timer, int64_t until, int64_t left) {
+  int64_t at = until + SLACK, now = until - left;
+  if (timer->at > now + SLACK && timer->at <= at) return;
+  timer->at = at;
+#ifdef __linux__
+  struct itimerspec when = {
+      .it_value = {.tv_sec = at / SECOND, .tv_nsec = at % SECOND}};
+  if (timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL) != 0)
+    timer->fd = -1;
+#endif
+}
+
+/* (A program that closes descriptors that are not its own may close this.) */
+static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
+  uint64_t times;
+  if (!entry->revents) return false;
+  if (read(timer->fd, &times, sizeof times) > 0)
+    timer->at = NEVER;
+  else if (errno != EAGAIN)
+    timer->fd = -1;
+  return true;
+}
+
+/* For poll, and not one too few. */
+static int milliseconds(bool timed, int64_t left) {
+  int64_t longest = timed ? LONGEST : SECOND;
+  if (left == NEVER) return -1;
+  if (left <= 0) return 0;
+  if (left > longest) left = longest;
+  return (int)((left + MILLISECOND - 1) / MILLISECOND);
+}
+
+int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
+               int64_t until) {
+  for (;;) {
+    int64_t left = until == NEVER ? NEVER : until - clock_now();
+    bool timed = timer && timer->fd >= 0;
+    if (timed) fds[count] = (struct pollfd){.fd = timer->fd, .events = POLLIN};
+    if (timed && left > SOON && left != NEVER) set(timer, until, left);
+    int n = poll(fds, count + timed, milliseconds(timed, left));
+    if (n > 0 && timed && has_expired(timer, &fds[count])) n--;
+    if (n != 0 || clock_now() >= until) return n;
+  }
 }

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -240,10 +239,11 @@ static void abandon(struct core *core, int64_t now, struct claim *claim) {
 }
 
 /* (A release that is the I/O thread's to decide.) */
-static void release_member(void *self, struct claim *claim) {
+static void release_member(void *self, struct claim *claim, bool last) {
   struct core *core = self;
   if (claim_end_hold(claim, CLAIM_RELEASED))
-    session_release(&core->session, clock_now(), &claim->contender);
+    (last ? session_release_last : session_release)(&core->session, clock_now(),
+                                                    &claim->contender);
 }
 
 static void lose(struct core *core, int64_t now, struct claim *claim) {
@@ -338,19 +338,12 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
+/* (It is back as soon as the machine resumes, if something is due by then.) */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
-  struct pollfd fds[2] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
+  struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
-  int timeout = -1;
-  if (!channel_rest(&core->channel)) {
-    timeout = 0;
-  } else if (due != NEVER) {
-    int64_t left = due - clock_now();
-    timeout = left <= 0              ? 0
-              : left > 3600000000000 ? 3600000
-                                     : (int)(left / 1000000) + 1;
-  }
-  int n = poll(fds, 2, timeout);
+  if (!channel_rest(&core->channel)) due = 0;
+  int n = clock_poll(&core->timer, fds, 2, due);
   channel_rise(&core->channel);
   if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
   if (n < 0) fds[1].revents = 0;
@@ -382,6 +375,7 @@ static void *run(void *argument) {
   struct session *s = &core->session;
   runs = core;
   core->registered.ended = false;
+  clock_timer_open(&core->timer);
   session_open(&core->session, clock_now());
   while (!core->closing) {
     int fd;
@@ -400,6 +394,7 @@ static void *run(void *argument) {
   client_close(core->client);
   session_free(s);
   client_free(core->client);
+  clock_timer_close(&core->timer);
   settings_forget_credentials(core->settings); /* (holds may keep the rest) */
   registry_remove(&core->registered);
   channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);

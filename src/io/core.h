@@ -9,6 +9,7 @@
 
 #include "await.h"
 #include "client.h"
+#include "clock.h"
 #include "last_error.h"
 #include "log.h"
 #include "nginx_socket.h"
@@ -39,11 +40,12 @@ struct core {
   _Atomic bool ending;      /* (a) the process is: see end in core.c */
   _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
 
-  struct session session; /* (i), but its counters */
-  struct client *client;  /* (i) */
-  struct window window;   /* (i) of queries */
-  struct await_port port; /* (i) */
-  bool closing;           /* (i) */
+  struct session session;   /* (i), but its counters */
+  struct client *client;    /* (i) */
+  struct window window;     /* (i) of queries */
+  struct await_port port;   /* (i) */
+  struct clock_timer timer; /* (i) */
+  bool closing;             /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) send them */
   struct message alarm_event;                             /* (i) sends it */
 

@@ -1,111 +1,215 @@
 #include "hosts.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *trim(const char *from, const char **to) {
-  while (from < *to && (*from == ' ' || *from == '\t')) from++;
-  while (*to > from && ((*to)[-1] == ' ' || (*to)[-1] == '\t')) (*to)--;
-  return from;
+/* Two processes that read one text differently hold two locks: they use other
+ * servers, or another chroot.  So a text that zklock takes means what it means
+ * to the reference, Java's ConnectStringParser.  If Java refuses a text, or
+ * another client reads it differently, or a person can mean something else by
+ * it, zklock refuses it.  spec/support/spellings.lua has a list. */
+
+#define DIGITS "0123456789"
+#define NAME_CHARACTERS \
+  DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_"
+#define CHROOT_CHARACTERS NAME_CHARACTERS "/+=~@"
+#define EXAMPLE "'zk1:2181,zk2:2181/app'"
+
+static const char *character_fault(char c) {
+  if (c == ' ' || (c >= '\t' && c <= '\r'))
+    return "has a blank or a line break";
+  switch (c) {
+    case ',': /* of a chroot */
+      return "is not behind the last host";
+    case ':': /* the same */
+      return "has a port behind it";
+    case ';':
+      return "has a ';' (hosts are separated by ',')";
+    case '"':
+    case '\'':
+    case '`':
+      return "has a quote";
+    case '@':
+      return "has a '@' (credentials go into the option 'auth')";
+    case '%':
+      return "has a '%' (no client decodes it)";
+    default:
+      return (unsigned char)c > 0x7f ? "has a character beyond ASCII"
+                                     : "has a character that none can have";
+  }
 }
 
+static const char *odd_character(const char *from, const char *to,
+                                 const char *allowed) {
+  for (; from < to; from++)
+    if (!strchr(allowed, *from)) return character_fault(*from);
+  return NULL;
+}
+
+/* (Java takes "+2181"; C's client reads 010 as 8.) */
 static bool parse_port(struct host *host, const char *from, const char *to) {
-  long port = 0;
-  if (from == to || to - from > 5) return false;
-  for (const char *p = from; p < to; p++) {
-    if (*p < '0' || *p > '9') return false;
-    port = port * 10 + (*p - '0');
-  }
-  if (port < 1 || port > 65535) return false;
-  snprintf(host->port, sizeof host->port, "%ld", port);
-  return true;
+  size_t length = (size_t)(to - from);
+  if (length == 0 || length >= sizeof host->port || *from == '0') return false;
+  if (strspn(from, DIGITS) < length) return false;
+  memcpy(host->port, from, length);
+  host->port[length] = '\0';
+  return atoi(host->port) <= 65535;
 }
 
-/* (What is beyond ASCII the resolver would want in another spelling.) */
-static bool may_be_in_name(unsigned char c) {
-  return c > ' ' && c < 0x7f && c != '[' && c != ']';
+static bool is_ipv4(const char *name) {
+  struct in_addr address;
+  return inet_pton(AF_INET, name, &address) == 1;
 }
 
-#define BAD_PORT "a port that is no number from 1 to 65535"
+/* (A zone of a URL is behind "%25".) */
+static bool is_ipv6(const char *name) {
+  char address[HOST_MAX + 1];
+  struct in6_addr read;
+  size_t length = strcspn(name, "%");
+  const char *zone = name + length;
+  memcpy(address, name, length);
+  address[length] = '\0';
+  if (inet_pton(AF_INET6, address, &read) != 1) return false;
+  if (!*zone) return true;
+  bool is_escaped = strncmp(zone, "%25", 3) == 0 && zone[3];
+  size_t zone_length = strspn(zone + 1, NAME_CHARACTERS);
+  return zone_length > 0 && !zone[1 + zone_length] && !is_escaped;
+}
 
-/* `host`, `host:port`, `[v6]`, `[v6]:port`; what is wrong, or NULL. */
-static const char *parse_host(struct host *host, const char *from,
-                              const char *to) {
-  const char *port = NULL;
-  from = trim(from, &to);
-  if (from == to) return "an empty element";
-  if (*from == '[') {
-    const char *close = memchr(from, ']', (size_t)(to - from));
-    if (!close) return "a '[' without ']'";
-    if (close + 1 < to) {
-      if (close[1] != ':') return "something other than ':port' after ']'";
-      port = close + 2;
-    }
-    from++;
-    to = port ? to : close;
-    if (port) {
-      if (!parse_port(host, port, to)) return BAD_PORT;
-      to = close;
-    }
-  } else {
-    const char *colon = memchr(from, ':', (size_t)(to - from));
-    if (colon) {
-      if (memchr(colon + 1, ':', (size_t)(to - colon - 1)))
-        return "an IPv6 address that is not in '[…]'";
-      if (!parse_port(host, colon + 1, to)) return BAD_PORT;
-      port = colon + 1;
-      to = colon;
-    }
+static bool is_number(const char *label, size_t length) {
+  bool is_hex = label[0] == '0' && (label[1] == 'x' || label[1] == 'X');
+  const char *digits = is_hex ? DIGITS "abcdefABCDEF" : DIGITS;
+  size_t prefix = is_hex ? 2 : 0;
+  return prefix + strspn(label + prefix, digits) == length;
+}
+
+/* What looks like an IPv4 address is one: C reads 010.0.0.1 as 8.0.0.1 and
+ * 127.1 as 127.0.0.1, Java reads the first as 10.0.0.1, Go asks for a name. */
+static const char *name_fault(const char *name) {
+  bool is_numeric = true;
+  for (const char *label = name;;) {
+    size_t length = strcspn(label, ".");
+    bool is_end = !label[length];
+    if (length == 0 && (!is_end || label == name))
+      return "has a host name with an empty part";
+    is_numeric = is_numeric && is_number(label, length);
+    if (is_end) break;
+    label += length + 1;
   }
-  if (from == to) return "an empty host name";
-  if (to - from > HOST_MAX) return "a host name of more than 255 bytes";
-  for (const char *p = from; p < to; p++)
-    if (!may_be_in_name((unsigned char)*p))
-      return "a host name with a character that none can have";
-  if (!port) strcpy(host->port, "2181");
+  return is_numeric && !is_ipv4(name)
+             ? "has an IPv4 address that is not four numbers from 0 to 255"
+             : NULL;
+}
+
+#define BAD_PORT "has a port that is no number from 1 to 65535"
+
+static const char *take_name(struct host *host, const char *from,
+                             const char *to) {
+  if (from == to) return "has an empty host name";
+  if (to - from > HOST_MAX) return "has a host name of more than 255 bytes";
   memcpy(host->name, from, (size_t)(to - from));
   host->name[to - from] = '\0';
   return NULL;
 }
 
-static const char *parse_chroot(struct hosts *hosts, const char *from) {
-  const char *to = from + strlen(from);
-  from = trim(from, &to);
-  size_t length = (size_t)(to - from);
-  if (length <= 1) return NULL; /* "" or "/": none */
-  const char *fault = path_fault(from, length);
+/* `[v6]`, `[v6]:port`; what is wrong, or NULL. */
+static const char *parse_bracketed(struct host *host, const char *from,
+                                   const char *to) {
+  const char *close = memchr(from, ']', (size_t)(to - from));
+  if (!close) return "has a '[' without ']'";
+  const char *fault = odd_character(from, to, NAME_CHARACTERS "[]:%");
+  if (!fault) fault = take_name(host, from + 1, close);
   if (fault) return fault;
-  memcpy(hosts->chroot, from, length);
-  hosts->chroot[length] = '\0';
-  return NULL;
+  if (!is_ipv6(host->name))
+    return "has something other than an IPv6 address in '[…]'";
+  if (close + 1 == to) return NULL;
+  if (close[1] != ':') return "has something other than ':port' after ']'";
+  return parse_port(host, close + 2, to) ? NULL : BAD_PORT;
+}
+
+/* `host`, `host:port`; the same. */
+static const char *parse_named(struct host *host, const char *from,
+                               const char *to) {
+  const char *fault = odd_character(from, to, NAME_CHARACTERS ":");
+  if (fault) return fault;
+  const char *colon = memchr(from, ':', (size_t)(to - from));
+  if (colon && memchr(colon + 1, ':', (size_t)(to - colon - 1)))
+    return "has more than one ':' (an IPv6 address is in '[…]')";
+  fault = take_name(host, from, colon ? colon : to);
+  if (!fault) fault = name_fault(host->name);
+  if (fault || !colon) return fault;
+  return parse_port(host, colon + 1, to) ? NULL : BAD_PORT;
+}
+
+static const char *parse_host(struct host *host, const char *from,
+                              const char *to) {
+  if (from == to) return "has an empty element";
+  if (to[-1] == ':' && strncmp(to, "//", 2) == 0) return "has a scheme";
+  strcpy(host->port, "2181");
+  return *from == '[' ? parse_bracketed(host, from, to)
+                      : parse_named(host, from, to);
+}
+
+/* (Beyond ASCII, Java and Python read the environment by their locale.) */
+const char *hosts_chroot_fault(const char *text, size_t length) {
+  if (length == 1 && *text == '/') return NULL;
+  const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);
+  return fault ? fault : path_fault(text, length);
+}
+
+static const char *parse_chroot(struct hosts *hosts, const char *text) {
+  size_t length = strlen(text);
+  const char *fault = hosts_chroot_fault(text, length);
+  if (!fault && length > 1) memcpy(hosts->chroot, text, length + 1);
+  return fault;
+}
+
+struct shown {
+  char text[101];
+};
+
+/* The text for a message of one line; not what may be a secret. */
+static struct shown show(const char *text) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%s",
+           strchr(text, '@') ? "***" : text);
+  for (char *p = shown.text; *p; p++)
+    if (*p < ' ' || *p >= 0x7f) *p = '?';
+  return shown;
+}
+
+static const char *parse_list(struct hosts *hosts, const char *text,
+                              const char *end) {
+  for (const char *from = text, *to;; from = to + 1) {
+    const char *comma = memchr(from, ',', (size_t)(end - from));
+    to = comma ? comma : end;
+    const char *fault = parse_host(&hosts->list[hosts->count++], from, to);
+    if (fault || !comma) return fault;
+  }
 }
 
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size) {
   const char *slash = strchr(text, '/');
   const char *end = slash ? slash : text + strlen(text);
-  int commas = 0;
+  size_t commas = 0;
   for (const char *p = text; p < end; p++) commas += *p == ',';
   memset(hosts, 0, sizeof *hosts);
   error[0] = '\0';
-  hosts->list = calloc((size_t)commas + 1, sizeof *hosts->list);
+  hosts->list = calloc(commas + 1, sizeof *hosts->list);
   if (!hosts->list) return false;
-  for (const char *from = text; hosts->count <= commas; hosts->count++) {
-    const char *comma = memchr(from, ',', (size_t)(end - from));
-    const char *fault =
-        parse_host(&hosts->list[hosts->count], from, comma ? comma : end);
-    if (fault) {
-      snprintf(error, error_size, "has %s (element %d of '%.100s')", fault,
-               hosts->count + 1, text);
-      return false;
-    }
-    from = comma ? comma + 1 : end;
-  }
-  const char *fault = slash ? parse_chroot(hosts, slash) : NULL;
+  const char *fault = parse_list(hosts, text, end);
   if (fault) {
-    snprintf(error, error_size, "has a chroot that is not valid: it %s", fault);
+    snprintf(error, error_size, "%s (element %d of '%s'): write it as " EXAMPLE,
+             fault, hosts->count, show(text).text);
     return false;
   }
-  return true;
+  fault = slash ? parse_chroot(hosts, slash) : NULL;
+  if (fault)
+    snprintf(error, error_size,
+             "has a chroot that %s, in '%s': write it as " EXAMPLE, fault,
+             show(text).text);
+  return !fault;
 }

@@ -27,6 +27,9 @@ struct hosts {
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size);
 
+/* What is wrong with a chroot, as a sentence's end, or NULL.  `/` is none. */
+const char *hosts_chroot_fault(const char *text, size_t length);
+
 #pragma GCC visibility pop
 
 #endif

@@ -11,6 +11,7 @@
 #include "library_backend.h"
 #include "library_codes.h"
 #include "library_handle.h"
+#include "library_heartbeat.h"
 #include "library_requests.h"
 
 /* No session lives for less. */
@@ -129,6 +130,7 @@ struct library *library_new(const struct settings *settings,
     return NULL;
   }
   answers_init(&l->answers);
+  heartbeat_init(l);
   inbox_init(&l->inbox, backend_has_threads() ? wakeup : NULL);
   return l;
 }
@@ -203,6 +205,9 @@ static void tell_reply(struct library *l, const struct incident *incident) {
                         .revoked = incident->revoked,
                         .listing = incident->listing};
   l->listener.reply(l->listener.self, incident->serial, &reply);
+  if (!code_wants_auth(reply.rc) || !l->connected) return;
+  l->stranger = true;
+  leave(l);
 }
 
 /* Of the connection.  The library tells of one that has begun, and then of its

@@ -1,6 +1,7 @@
 #include "library_codes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
@@ -22,28 +23,77 @@ SAME(REPLY_SESSION_EXPIRED, ZSESSIONEXPIRED);
 SAME(REPLY_INVALID_ACL, ZINVALIDACL);
 SAME(REPLY_AUTH_FAILED, ZAUTHFAILED);
 SAME(REPLY_SESSION_MOVED, ZSESSIONMOVED);
+SAME(REPLY_BAD_VERSION, ZBADVERSION);
+SAME(REPLY_NO_WATCH, ZNOWATCHER);
+
+/* Those that the library's header has not, or not in every version. */
+enum {
+  UNKNOWN_SESSION = -12,
+  REQUEST_TIMEOUT = -122,
+};
 
 bool code_is_answer(int rc) {
-  return rc == ZOK ||
-         (rc < ZAPIERROR && rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED);
+  return rc == ZOK || (rc < ZAPIERROR && rc != ZSESSIONEXPIRED &&
+                       rc != ZAUTHFAILED && rc != REPLY_AUTH_REQUIRED);
 }
 
 bool code_is_unknown(int rc) {
   return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT ||
-         rc == ZRUNTIMEINCONSISTENCY || rc == ZMARSHALLINGERROR ||
-         rc == ZCLOSING || rc == ZINVALIDSTATE;
+         rc == ZSYSTEMERROR || rc == ZRUNTIMEINCONSISTENCY ||
+         rc == ZDATAINCONSISTENCY || rc == ZMARSHALLINGERROR ||
+         rc == ZCLOSING || rc == ZINVALIDSTATE || rc == REQUEST_TIMEOUT;
 }
 
 bool code_is_farewell(int rc) {
-  return rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED;
+  return rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED || rc == ZNOTREADONLY ||
+         rc == UNKNOWN_SESSION;
 }
+
+bool code_wants_auth(int rc) { return rc == REPLY_AUTH_REQUIRED; }
 
 bool code_is_error(int rc) {
   return rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE &&
          rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED;
 }
 
-const char *code_words(int rc) { return zerror(rc); }
+static bool is_known(int rc) { return strcmp(zerror(rc), zerror(-999)) != 0; }
+
+static const char *words_for_number(int rc) {
+  static _Thread_local char text[60];
+  snprintf(text, sizeof text, "the code %d, which zklock does not know", rc);
+  return text;
+}
+
+/* (The library has words for some of these, and none for others, by its version.) */
+const char *code_words(int rc) {
+  switch (rc) {
+    case ZUNIMPLEMENTED:
+      return "the server does not know this request: ZooKeeper 3.5 does";
+    case UNKNOWN_SESSION:
+      return "the server does not know this session any more";
+    case ZNOAUTH:
+      return "an ACL forbids it";
+    case ZNOTREADONLY:
+      return "the server has no quorum, and may only be read";
+    case ZEPHEMERALONLOCALSESSION:
+      return "the session is local to its server, which makes no ephemeral "
+             "nodes for it: set localSessionsUpgradingEnabled=true at the "
+             "servers";
+    case REQUEST_TIMEOUT:
+      return "the request was not answered in time";
+    case REPLY_AUTH_REQUIRED:
+      return "the servers require authentication by one of their "
+             "enforce.auth.schemes (sasl, if it is "
+             "sessionRequireClientSASLAuth that they have), and this session "
+             "has authenticated by none of these";
+    case REPLY_QUOTA_EXCEEDED:
+      return "it would exceed the quota that was set on the path, or above it";
+    case REPLY_THROTTLED:
+      return "the server is overloaded, and has throttled the request";
+    default:
+      return is_known(rc) ? zerror(rc) : words_for_number(rc);
+  }
+}
 
 /* (They may be translated, under a lock of the C library's.) */
 const char *code_errno_words(int error) {

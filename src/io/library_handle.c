@@ -26,7 +26,7 @@ void handle_close(struct library *l) {
   zookeeper_close(l->handle);
   l->handle = NULL;
   free_slates(l, true);
-  l->connected = l->parting = l->left = l->odd = false;
+  l->connected = l->parting = l->left = l->odd = l->stranger = false;
   l->outstanding = l->handed = 0;
   answers_begin(&l->answers, 0);
   /* No callback can run any more, and nobody waits for what it reported. */
@@ -43,6 +43,10 @@ void handle_tell_lost(struct library *l) {
   l->connected = false;
   l->parting = true;
   l->listener.lost(l->listener.self);
+}
+
+enum library_end handle_end(const struct library *l, enum library_end end) {
+  return end == LIBRARY_LOST && l->stranger ? LIBRARY_UNKNOWN : end;
 }
 
 void handle_tell_accepted(struct library *l) {

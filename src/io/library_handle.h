@@ -20,6 +20,8 @@
 
 /* The parts of a rehearsal (library_rehearsal.h). */
 enum { REHEARSED = 5 };
+/* And those of a heartbeat (library_heartbeat.h). */
+enum { BEATS = 2 };
 
 /* Memory that the library writes to while a request is under way: the head of an
  * allocated block.  It is not given back by who asks: where the library says that
@@ -48,13 +50,14 @@ struct library {
   bool parting;      /* (i) library_part was called, or `lost` told */
   bool left;         /* (i) it was parted with for what it has told */
   bool odd;          /* (i) a loss was told, and there is a connection */
+  bool stranger;     /* (i) the server wants authentication that we have not */
   int outstanding;   /* (i) requests without a reply yet */
   int handed;        /* (i) so many credentials the library has */
 
   struct slate *slates; /* (i) */
 
   /* The library's while one is under way: what has come of its parts. */
-  zoo_op_result_t rehearsed[REHEARSED];
+  zoo_op_result_t rehearsed[REHEARSED], beaten[BEATS];
 
   struct inbox inbox;      /* (marks of its own) */
   struct backend *backend; /* (c) (marks of its own) */
@@ -71,6 +74,9 @@ void handle_keep(struct library *library, struct slate *slate);
 void handle_tell_error(struct library *library, const char *server,
                        const char *text);
 void handle_tell_lost(struct library *library);
+/* What is told of the end, of which the library says `end`. */
+enum library_end handle_end(const struct library *library,
+                            enum library_end end);
 /* All credentials, if all were sent. */
 void handle_tell_accepted(struct library *library);
 

@@ -14,7 +14,8 @@ struct identity {
 enum library_end {
   LIBRARY_LOST,    /* the connection, or the attempt to get one */
   LIBRARY_EXPIRED, /* a server does not know the session any more */
-  LIBRARY_REFUSED, /* the ensemble does not accept our credentials */
+  LIBRARY_REFUSED, /* the ensemble does not accept our credentials, ... */
+  LIBRARY_UNKNOWN, /* ... or wants others, or some */
 };
 
 /* In order: `failed` for an attempt of a handle that tries all addresses by

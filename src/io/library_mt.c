@@ -65,6 +65,7 @@ struct backend {
   int probe_poisonings; /* (i) `poisonings` when it was sent */
   uint64_t probe_done;  /* (m) so many were answered */
   int probe_code;       /* (m) how the last one was */
+  bool shut_out;        /* (m) one of them: for want of authentication */
 };
 
 const char *backend_name(void) { return "mt"; }
@@ -191,6 +192,7 @@ static void on_probe(int rc, const struct Stat *stat, const void *data) {
   pthread_mutex_lock(&l->inbox.lock);
   l->backend->probe_done++;
   l->backend->probe_code = rc;
+  l->backend->shut_out |= code_wants_auth(rc);
   pthread_mutex_unlock(&l->inbox.lock);
   wakeup_signal(l->wakeup);
 }
@@ -247,6 +249,7 @@ void backend_close(struct library *l) {
 }
 
 static void end(struct library *l, enum library_end how) {
+  how = handle_end(l, how);
   handle_tell_lost(l);
   backend_close(l);
   l->listener.over(l->listener.self, how);
@@ -318,7 +321,20 @@ static void look_at_probe(struct library *l) {
   }
 }
 
+/* (Whichever probe was answered so, and whatever was answered since.) */
+static void look_whether_shut_out(struct library *l) {
+  pthread_mutex_lock(&l->inbox.lock);
+  bool shut_out = l->backend->shut_out;
+  l->backend->shut_out = false;
+  pthread_mutex_unlock(&l->inbox.lock);
+  if (!shut_out) return;
+  l->stranger = true;
+  backend_part(l);
+}
+
 void backend_look(struct library *l) {
+  look_whether_shut_out(l);
+  if (!l->handle) return;
   int state = zoo_state(l->handle);
   bool own = !is_poisoned(l);
   if (state == ZOO_AUTH_FAILED_STATE) {

@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 
 #include "library_backend.h"
+#include "library_condition.h"
 #include "library_exchange.h"
+#include "library_heartbeat.h"
+#include "library_pair.h"
 #include "library_rehearsal.h"
 #include "protocol/name.h"
 
@@ -160,18 +163,22 @@ bool requests_submit(struct library *l, const struct op *op,
   if (!zh || l->parting) return false;
   switch (op->kind) {
     case OP_CREATE:
-      if (!answers_expect(&l->answers, op, before)) return false;
+      if (!answers_expect(&l->answers, op, before || op->beside)) return false;
       rc = before ? exchange_submit(l, op, before)
-                  : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
-                                 op->exact ? ZOO_EPHEMERAL
-                                           : ZOO_EPHEMERAL_SEQUENTIAL,
-                                 on_created, data);
+           : op->beside
+               ? pair_submit(l, op)
+               : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+                              op->exact ? ZOO_EPHEMERAL
+                                        : ZOO_EPHEMERAL_SEQUENTIAL,
+                              on_created, data);
       if (rc != ZOK) answers_expect_not(&l->answers);
       break;
     case OP_MKDIR:
-      rc = zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
-                        op->shared ? &l->acl_shared : &l->acl, mode, on_created,
-                        data);
+      rc = op->provided
+               ? condition_submit(l, op)
+               : zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
+                              op->shared ? &l->acl_shared : &l->acl, mode,
+                              on_created, data);
       break;
     case OP_REHEARSE:
       rc = rehearsal_submit(l, op);
@@ -200,9 +207,12 @@ bool requests_submit(struct library *l, const struct op *op,
     case OP_PING:
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
       break;
-    case OP_REMOVE:
     case OP_HEARTBEAT:
-      rc = zoo_adelete(zh, op->path, -1, on_void, data);
+      rc = heartbeat_submit(l, op);
+      break;
+    case OP_REMOVE:
+      rc = op->beside ? pair_submit(l, op)
+                      : zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:
       rc = zoo_async(zh, op->path, on_string, data);

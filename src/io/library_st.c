@@ -105,6 +105,7 @@ void backend_close(struct library *l) {
 }
 
 static void end(struct library *l, enum library_end how) {
+  how = handle_end(l, how);
   handle_tell_lost(l);
   backend_close(l);
   l->listener.over(l->listener.self, how);
@@ -120,6 +121,7 @@ static void on_answer(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
   l->backend->answered = code_is_answer(rc);
+  l->stranger |= code_wants_auth(rc);
 }
 
 void backend_connected(struct library *l) {
@@ -135,7 +137,7 @@ void backend_look(struct library *l) {
     end(l, LIBRARY_EXPIRED);
   else if (state == ZOO_AUTH_FAILED_STATE)
     end(l, LIBRARY_REFUSED);
-  else if (l->parting || !has_socket(l))
+  else if (l->parting || l->stranger || !has_socket(l))
     backend_part(l);
   else if (l->backend->answered)
     handle_tell_accepted(l);
@@ -166,8 +168,7 @@ void backend_farewell(struct library *l) {
     p.fd = fcntl(l->backend->fd, F_DUPFD_CLOEXEC, 0);
   backend_close(l);
   while (p.fd >= 0) {
-    int64_t left = (deadline - clock_now()) / MILLISECOND;
-    if (left <= 0 || poll(&p, 1, (int)left) <= 0) break;
+    if (clock_poll(NULL, &p, 1, deadline) <= 0) break;
     ssize_t n = read(p.fd, rest, sizeof rest);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
   }

@@ -87,6 +87,9 @@ int query_cost_none(const struct query *query, int i) {
 static bool ask(struct request *request, enum op_kind kind,
                 op_handler *handler) {
   request->op.kind = kind;
+  request->op.insists =
+      kind != OP_SYNC; /* what is read behind it would not be */
+  request->op.tries = 0;
   request->op.handler = handler;
   request->op.owner = request;
   return session_ask(request->query->session, clock_now(), &request->op);
@@ -205,7 +208,8 @@ static void verify(struct query *query) {
     query->gone = true;
     return;
   }
-  const char *path = claim->contender.path;
+  char *path = query_join(claim->path, "/", claim_node(claim));
+  query->places[0].path = path;
   query_sync(query, path);
   query_send(query, &query->places[0].request, OP_READ, on_verified, path);
 }

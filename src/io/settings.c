@@ -2,12 +2,7 @@
 
 #include <stdlib.h>
 
-/* Through a volatile pointer, or the compiler would leave out what nobody reads
- * any more. */
-static void wipe(char *secret, size_t size) {
-  volatile char *p = secret;
-  for (size_t i = 0; secret && i < size; i++) p[i] = 0;
-}
+#include "wipe.h"
 
 void settings_forget_credentials(struct settings *settings) {
   for (int i = 0; i < settings->credential_count; i++) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "wipe.h"
 
 #ifndef MSG_MORE
 #define MSG_MORE 0
@@ -23,6 +24,8 @@ void stream_reset(struct stream *s) {
   s->problem = 0;
   s->is_empty = false;
   s->in_at = s->in_end = s->out_end = 0;
+  wipe(s->in, sizeof s->in);
+  wipe(s->out, sizeof s->out);
 }
 
 static struct stream *stream_of(int fd) {
@@ -39,10 +42,18 @@ void stream_bind(int fd) {
 
 bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
 
-/* Nothing more of it will be sent. */
+/* The first `size` bytes of what waits are sent, or never will be.  They may be
+ * a credential. */
+static void let_go(struct stream *s, size_t size) {
+  size_t left = s->out_end - size;
+  if (size > 0) memmove(s->out, s->out + size, left);
+  wipe(s->out + left, size);
+  s->out_end = left;
+}
+
 static void fail(struct stream *s, int problem) {
   s->problem = problem;
-  s->out_end = 0;
+  let_go(s, s->out_end);
 }
 
 static void push(struct stream *s, int more) {
@@ -59,8 +70,7 @@ static void push(struct stream *s, int more) {
       return;
     }
   }
-  s->out_end -= at;
-  if (at > 0) memmove(s->out, s->out + at, s->out_end);
+  let_go(s, at);
 }
 
 void stream_flush(struct stream *s) { push(s, 0); }
@@ -151,21 +161,17 @@ static short ready(const struct stream *s, short events) {
                  (stream_is_waiting(s) ? 0 : events & POLLOUT));
 }
 
-static int milliseconds_until(int64_t deadline) {
-  int64_t left = deadline - clock_now();
-  return left > 0 ? (int)((left + 999999) / 1000000) : 0;
-}
-
 /* While it waits for something else, too, what waits to be sent is sent. */
 static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
-  int64_t deadline = clock_now() + timeout * INT64_C(1000000);
+  int64_t deadline =
+      timeout < 0 ? INT64_MAX : clock_now() + timeout * INT64_C(1000000);
   stream_flush(s);
   for (;;) {
     asked->revents = ready(s, asked->events);
     if (asked->revents) return 1;
     struct pollfd p = *asked;
     if (stream_is_waiting(s)) p.events |= POLLOUT;
-    int n = poll(&p, 1, timeout < 0 ? -1 : milliseconds_until(deadline));
+    int n = clock_poll(NULL, &p, 1, deadline);
     if (n <= 0) return n;
     stream_look_again(s);
     stream_flush(s);

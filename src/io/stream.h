@@ -32,6 +32,7 @@ struct stream {
   char in[STREAM_SIZE], out[STREAM_SIZE];
 };
 
+/* Wipes what was in it: credentials, and the session's password, pass through. */
 void stream_reset(struct stream *stream);
 /* This thread's next socket will be this one's.  NULL: nobody's. */
 void stream_use(struct stream *stream);

@@ -91,7 +91,7 @@ static bool belongs(const struct query *query, const struct op *op,
                     enum role role) {
   if (op == &query->places[AT_PERMITS].request.op) return role == ROLE_PERMIT;
   if (op == &query->places[AT_LOCKS].request.op) return role == ROLE_LOCK;
-  return role != ROLE_PERMIT;
+  return role != ROLE_PERMIT && role != ROLE_HOLD;
 }
 
 static int note_entries(struct query *query, const struct op *op,

@@ -252,6 +252,7 @@ static bool may_be_passed_on(const struct turns *turns,
   int64_t now = clock_now();
   return !is_last_turn(claim) && is_plain(claim) &&
          next->contender.options.handoffs == options->handoffs &&
+         next->contender.options.layout == options->layout &&
          now < deadline_of(next) && turns->proof->state == SESSION_CONNECTED &&
          now < turns->proof->lease_until;
 }

@@ -34,7 +34,7 @@ static const char *name_of(const struct query *query, const struct item *item) {
 const char *const binding_roles[] = {"unfair",     "mutex", "read",
                                      "write",      "lease", "kazoo-lock",
                                      "kazoo-read", "latch", "member",
-                                     NULL};
+                                     "hold",       NULL};
 
 /* A contender as a table; the Lua layer says what it means.  Of one that may not be
  * looked at there is nothing but what its name says. */
@@ -64,6 +64,22 @@ static void push_items(lua_State *L, const struct query *query) {
     push_item(L, query, &query->items[i]);
     lua_rawseti(L, -2, ++n);
   }
+}
+
+const char *binding_code(enum verdict verdict) {
+  static const char *const codes[] = {
+      [VERDICT_TIMEOUT] = "timeout",
+      [VERDICT_BUSY] = "busy",
+      [VERDICT_CANCELLED] = "cancelled",
+      [VERDICT_LOST] = "lost",
+      [VERDICT_EXPIRED] = "expired",
+      [VERDICT_DISCONNECTED] = "disconnected",
+      [VERDICT_CLOSED] = "closed",
+      [VERDICT_AUTH] = "auth",
+      [VERDICT_DENIED] = "denied",
+      [VERDICT_INVALID] = "invalid",
+  };
+  return codes[verdict];
 }
 
 /* A revocation. */
@@ -114,10 +130,9 @@ static void push_code(lua_State *L, const struct query *query, int rc) {
     lua_pushliteral(L, "lost");
   else if (rc == REPLY_OK)
     lua_pushnil(L);
-  else if (reply_is_denied(rc))
-    lua_pushliteral(L, "auth");
   else
-    lua_pushstring(L, reply_is_unknown(rc) ? "disconnected" : "invalid");
+    lua_pushstring(L, binding_code(reply_is_unknown(rc) ? VERDICT_DISCONNECTED
+                                                        : verdict_of(rc)));
   if (rc != REPLY_OK)
     lua_pushstring(L, reason_words(rc));
   else

@@ -7,6 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* The API's code for it. */
+const char *binding_code(enum verdict verdict);
+
 /* By their roles, what contenders are called; NULL ends them. */
 extern const char *const binding_roles[];
 

@@ -65,21 +65,55 @@ static int sha256(lua_State *L) {
   return 1;
 }
 
-/* check_hosts(text) → fault, or nil and the chroot */
+static void push_list(lua_State *L, const struct hosts *hosts) {
+  lua_createtable(L, hosts->count, 0);
+  for (int i = 0; i < hosts->count; i++) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, hosts->list[i].name);
+    lua_setfield(L, -2, "host");
+    lua_pushinteger(L, atoi(hosts->list[i].port));
+    lua_setfield(L, -2, "port");
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* (Called protected: it can raise, and the list is to be freed.) */
+static int push_hosts(lua_State *L) {
+  const struct hosts *hosts = lua_touserdata(L, 1);
+  lua_pushstring(L, hosts->chroot);
+  push_list(L, hosts);
+  return 2;
+}
+
+/* check_hosts(text) → fault, or nil, the chroot, { { host =, port = }, … } */
 static int check_hosts(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
   struct hosts hosts;
   char fault[256] = "contains a NUL byte";
-  bool ok =
-      strlen(text) == length && hosts_parse(&hosts, text, fault, sizeof fault);
-  if (strlen(text) == length) free(hosts.list);
-  if (ok) {
-    lua_pushnil(L);
-    lua_pushstring(L, hosts.chroot);
-    return 2;
+  if (strlen(text) < length) {
+    lua_pushstring(L, fault);
+    return 1;
   }
+  lua_pushnil(L);
+  lua_pushcfunction(L, push_hosts);
+  bool ok = hosts_parse(&hosts, text, fault, sizeof fault);
+  lua_pushlightuserdata(L, &hosts);
+  int status = ok ? lua_pcall(L, 1, 2, 0) : 0;
+  free(hosts.list);
+  if (status != 0) return lua_error(L);
+  if (ok) return 3;
   if (!*fault) return luaL_error(L, "not enough memory");
+  lua_pushstring(L, fault);
+  return 1;
+}
+
+/* check_chroot(text) → fault, if it can be no chroot */
+static int check_chroot(lua_State *L) {
+  size_t length;
+  const char *text = luaL_checklstring(L, 1, &length);
+  const char *fault = hosts_chroot_fault(text, length);
+  if (!fault) return 0;
   lua_pushstring(L, fault);
   return 1;
 }
@@ -158,6 +192,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"check_path", check_path},
                                        {"check_node", check_node},
                                        {"check_hosts", check_hosts},
+                                       {"check_chroot", check_chroot},
                                        {"contender_in", contender_in},
                                        {"sha256", sha256},
                                        {"now", now},

@@ -9,14 +9,6 @@
 #include "io/reason.h"
 #include "lua_answers.h"
 
-static const char *const codes[] = {
-    [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
-    [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
-    [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
-    [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
-    [VERDICT_INVALID] = "invalid",
-};
-
 static int push_numbered(lua_State *L, const char *what, uint64_t number) {
   lua_pushstring(L, what);
   lua_pushnumber(L, (lua_Number)number);
@@ -62,7 +54,7 @@ static int push_gone(lua_State *L, struct claim *claim) {
   snprintf(path, sizeof path, "%s/%s", claim->path, claim_node(claim));
   reason_say(text, sizeof text, "cannot delete our node", path, strlen(path),
              reason_words(claim->stays));
-  lua_pushliteral(L, "auth");
+  lua_pushstring(L, binding_code(verdict_of(claim->stays)));
   lua_pushstring(L, text);
   return 4;
 }
@@ -73,9 +65,9 @@ static int push_gone(lua_State *L, struct claim *claim) {
 static int push_refused(lua_State *L, const struct claim *claim) {
   lua_pushliteral(L, "refused");
   lua_pushnumber(L, (lua_Number)claim->number);
-  lua_pushstring(L, codes[claim->verdict]);
+  lua_pushstring(L, binding_code(claim->verdict));
   lua_pushinteger(L, claim->ahead);
-  if (claim->verdict == VERDICT_AUTH || claim->verdict == VERDICT_INVALID)
+  if (claim->reason)
     push_reason(L, claim);
   else
     lua_pushnil(L);
@@ -91,12 +83,21 @@ static int push_refused(lua_State *L, const struct claim *claim) {
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
   if (await->met) return 2;
-  lua_pushstring(L, codes[await->verdict]);
+  lua_pushstring(L, binding_code(await->verdict));
   if (await->reason)
     lua_pushstring(L, reason_words(await->reason));
   else
     lua_pushnil(L);
   return 4;
+}
+
+/* "failed", code; and what the servers want, if they want something */
+static int push_failure(lua_State *L, int failure) {
+  lua_pushliteral(L, "failed");
+  lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
+  if (failure != CLIENT_WANTS_AUTH) return 2;
+  lua_pushstring(L, reason_words(REPLY_AUTH_REQUIRED));
+  return 3;
 }
 
 static int push_message(lua_State *L, const struct core *core,
@@ -124,10 +125,7 @@ static int push_message(lua_State *L, const struct core *core,
     case EVENT_AWAITED:
       return push_awaited(L, subject);
     case EVENT_FAILED:
-      lua_pushliteral(L, "failed");
-      lua_pushstring(L, core->failure == CLIENT_REFUSED_AUTH ? "auth"
-                                                             : "disconnected");
-      return 2;
+      return push_failure(L, core->failure);
     case EVENT_LOG:
       lua_pushliteral(L, "log");
       lua_pushstring(L, line->level);

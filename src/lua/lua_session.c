@@ -122,12 +122,9 @@ static int session_turned(lua_State *L) {
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
-  int64_t left = binding_opt_duration(L, 2);
-  int timeout = left == NEVER           ? -1
-                : left <= 0             ? 0
-                : left > 86400000000000 ? 86400000
-                                        : (int)(left / 1000000) + 1;
-  lua_pushboolean(L, poll(&fd, 1, timeout) > 0);
+  int64_t until = binding_opt_duration(L, 2);
+  if (until != NEVER) until += clock_now();
+  lua_pushboolean(L, clock_poll(NULL, &fd, 1, until) > 0);
   return 1;
 }
 

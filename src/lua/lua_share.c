@@ -247,11 +247,13 @@ static int share_held(lua_State *L) {
   return 2;
 }
 
-/* share:watch(): hear soon of what is done to our node */
+/* share:watch(): hear soon of what is done to our node.  (Only a claim that was
+ * granted has one; and until then the message may be needed to begin it.) */
 static int share_watch(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  if (!share->core->closed) core_watch(share->core, share->claim);
+  if (!share->core->closed && claim_state(share->claim) == CLAIM_HELD)
+    core_watch(share->core, share->claim);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "contender.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const unsigned legal_moves[] = {
@@ -37,9 +38,10 @@ const char *contender_loss_name(enum loss loss) {
 }
 
 enum verdict verdict_of(int rc) {
-  bool denied =
-      reply_is_denied(rc) || rc == REASON_CREDENTIALS || rc == REASON_ACL;
-  return denied ? VERDICT_AUTH : VERDICT_INVALID;
+  return reply_is_transient(rc)         ? VERDICT_TIMEOUT
+         : reply_is_denied(rc)          ? VERDICT_DENIED
+         : reply_is_unauthenticated(rc) ? VERDICT_AUTH
+                                        : VERDICT_INVALID;
 }
 
 int64_t contender_token(const struct contender *c) {
@@ -70,9 +72,7 @@ void contender_check(const struct contender *c) {
       assert(!decided && node->known == NODE_NONE);
       break;
     case CONTENDER_ENTERING:
-      /* Nobody's node but an exclusive one's is in doubt here. */
-      assert(!decided);
-      assert(node->known != NODE_MAYBE || c->way->exclusive);
+      assert(!decided && node->known != NODE_MAYBE);
       break;
     case CONTENDER_FINDING:
       assert(!decided && node->known >= NODE_MAYBE);
@@ -250,9 +250,23 @@ void contender_join(struct contender *c, struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
+/* An assertion shows its expression and no values: these are what it lacks. */
+static bool is_legal(const struct contender *c, enum contender_state next) {
+  static const char *const kinds[] = {
+      [KIND_MUTEX] = "mutex",  [KIND_READ] = "reader",
+      [KIND_WRITE] = "writer", [KIND_PERMIT] = "permit",
+      [KIND_GATE] = "gate",    [KIND_UNFAIR] = "unfair",
+      [KIND_MEMBER] = "member"};
+  if (next == c->state || legal_moves[c->state] & (1u << next)) return true;
+  fprintf(stderr, "zklock: illegal move from %s to %s: %s, decision %d\n",
+          contender_state_name(c->state), contender_state_name(next),
+          kinds[c->options.kind], c->decision);
+  return false;
+}
+
 void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
-  assert(next == last || (legal_moves[last] & (1u << next)));
+  assert(is_legal(c, next));
   move(c, next);
   /* Parked ones may enter: another, or this one again. */
   if (has_entered(next) || !has_entered(last)) return;
@@ -280,6 +294,7 @@ void contender_prove(struct contender *c, const struct reply *reply) {
   if (c->node.known == NODE_MADE) /* (a name alone proves nothing) */
     wire_found(contender_wire(c), c->node.bytes);
   c->node.told_in = contender_wire(c)->connection;
+  c->node.in_doubt = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
   c->node.known = NODE_OURS;
@@ -300,13 +315,17 @@ void contender_refute(struct contender *c) {
 
 void contender_prepare(struct contender *c, enum op_kind kind) {
   bool creates = kind == OP_CREATE;
+  bool both = creates || (kind == OP_REMOVE && !c->undone);
   c->op = (struct op){.kind = kind,
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
+                      .beside = !both      ? NULL
+                                : c->shuts ? NAME_READY
+                                           : c->way->beside,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
-                      .exact = c->options.downgrade || c->way->exclusive};
+                      .exact = c->options.downgrade};
 }
 
 /* Its watches. */

@@ -9,7 +9,9 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
+#include "backoff.h"
 #include "directory.h"
+#include "doubts.h"
 #include "hindrance.h"
 #include "rule.h"
 #include "tail.h"
@@ -42,6 +44,7 @@ enum verdict {
   VERDICT_DISCONNECTED,
   VERDICT_CLOSED,
   VERDICT_AUTH,
+  VERDICT_DENIED,
   VERDICT_INVALID,
 };
 
@@ -137,11 +140,12 @@ enum knowledge {
 
 struct node {
   enum knowledge known : 8;
-  bool refuted;        /* MAYBE: the one of this name is not ours, nor is any
+  bool refuted;       /* MAYBE: the one of this name is not ours, nor is any
                              before it that has our base and this id */
-  bool beside_writer;  /* downgrade: a list has shown both nodes */
-  bool has_left;       /* others of ours know that it is not ahead any more */
-  bool let_in;         /* a double barrier's: `ready` was made after it */
+  bool beside_writer; /* downgrade: a list has shown both nodes */
+  bool has_left;      /* others of ours know that it is not ahead any more */
+  bool in_doubt; /* its create's answer was lost, and no server has shown it */
+  bool let_in;   /* a double barrier's: `ready` was made after it */
   bool preceded_ready; /* the same: it was there when no `ready` was */
   int bytes;           /* of its create */
   uint64_t id;         /* the one in its name */
@@ -192,8 +196,10 @@ enum gate_state {
 
 /* A way of waiting.  The kinds share them: who waits for whom is the rule's. */
 struct way {
-  /* Of a session one at a time has a node: its name is the same for all. */
+  /* Of a session one at a time has a node. */
   bool exclusive;
+  /* Made and deleted with each node, and watched in its place; NULL: none. */
+  const char *beside;
   /* The last part of a new node's path, as it is asked for. */
   void (*name)(const struct contender *c, char *name, size_t size);
   /* PARKED, and has a place: life_enter, now or later. */
@@ -238,7 +244,9 @@ struct contender {
   void *owner;        /* ... and what that one wants kept */
   struct contender_options options;
   struct timer timer; /* deadline, max_hold, the next poll or try to leave */
-  struct chore chore; /* at the end of the step: is it over? */
+  struct backoff backoff; /* ENTERING: of creates that led nowhere ... */
+  unsigned backoff_in;    /* ... in this connection */
+  struct chore chore;     /* at the end of the step: is it over? */
 
   enum contender_state state : 8;
   enum decision decision : 8;
@@ -247,7 +255,10 @@ struct contender {
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
-  bool undone : 1;  /* LEAVING: it has tried so with another's create */
+  bool shuts : 1;   /* LEAVING: the last member, which takes `ready` away */
+  bool undone : 1;  /* LEAVING: its node is to be deleted by itself, ... */
+                    /* without another's create, or the node beside it */
+  bool bereft : 1;  /* LEAVING: its node is gone; is the one beside it there? */
   uint8_t attempts; /* failed tries to leave */
   int reason;       /* with REFUSED: ZooKeeper's code, or ours; or 0 */
   int kept;         /* LEAVING: why a server does not delete its node; or 0 */
@@ -277,7 +288,9 @@ struct onlooker {
 
 /* A double barrier's `ready` is being made (gathering.c). */
 struct opening {
-  struct op remove, make;
+  struct op make;
+  bool in_doubt; /* its answer was lost */
+  char *own;     /* the path of the node of the member that asks for it */
   char path[];
 };
 
@@ -306,6 +319,12 @@ struct queue {
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */
+  bool
+      in_doubt; /* a create of this ZooKeeper session may yet be applied here */
+  bool
+      beside_in_doubt; /* ... or an unfair lock's node, without ours beside it */
+  unsigned listed_in;  /* in_doubt: the last round of lists (doubts.h) */
+
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;
 };
@@ -321,6 +340,7 @@ struct contenders {
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
   struct hindrances hindrances;
+  struct doubts doubts;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
   struct queues *queues; /* where that looks */
@@ -328,7 +348,8 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL: LOSS_NONE */
-/* Why ZooKeeper's `rc`, or a reason of ours, refuses. */
+/* Why ZooKeeper's `rc`, or a reason of ours, refuses.  VERDICT_TIMEOUT: it does not,
+ * but there is no time to wait until it passes. */
 enum verdict verdict_of(int rc);
 
 /* The memory that a contender on a path of this length needs. */
@@ -420,6 +441,11 @@ static inline bool contender_sees(const struct contender *c) {
 /* Its create is under way. */
 static inline bool contender_is_creating(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_CREATE;
+}
+
+/* What is watched to know whether its node is there. */
+static inline const char *contender_watch_name(const struct contender *c) {
+  return c->way->beside ? c->way->beside : c->node.name;
 }
 
 /* Its own node is watched: that very node, whoever else has asked for it. */

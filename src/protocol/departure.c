@@ -1,7 +1,11 @@
 /* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
  * comes later belongs to another run, and may wait for us.)  If it is the lowest of
  * them, by the bytes of the names, it waits for the highest to go, and looks again;
- * when it is alone it takes `ready` away and goes.  Everybody else gives its node
+ * when it is alone it takes `ready` away with its own node, in one transaction: one
+ * that a server applies late finds no such node, and leaves the next run's `ready`
+ * alone.  A member that is alone because the lowest has died has no node any more: it
+ * deletes `ready` by its name.  If that comes late, a member of the next run that had
+ * no connection misses its `ready`, and waits until its deadline.  Everybody else gives its node
  * back at once and waits for the lowest to go, and looks again until none of its list
  * is left.
  *
@@ -40,10 +44,11 @@ static void settle(struct chore *chore) {
   d->owner.forgotten(d->owner.self);
 }
 
-static void release(struct departure *d) {
+/* `last`: with `ready`. */
+static void release(struct departure *d, bool last) {
   if (!d->inside) return;
   d->inside = false;
-  d->owner.release(d->owner.self);
+  d->owner.release(d->owner.self, last);
 }
 
 static void finish(struct departure *d, bool all) {
@@ -51,7 +56,7 @@ static void finish(struct departure *d, bool all) {
   if (d->next) d->next->link = d->link;
   timer_set(&d->of->vigils->timers, &d->deadline.timer, NEVER);
   d->state = DEPARTURE_OVER;
-  release(d);
+  release(d, false);
   d->owner.ended(d->owner.self, all);
   chore_add(&wire_of(d)->step, &d->end);
 }
@@ -87,6 +92,7 @@ static void submit(struct departure *d, enum op_kind kind, const char *path) {
  * departure, whichever server answers.) */
 static void list(struct departure *d) {
   d->state = DEPARTURE_LISTS;
+  if (wire_holds_back(wire_of(d), &d->backoff)) return;
   if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
       !wire_submit(wire_of(d), &d->proof))
     return;
@@ -108,11 +114,11 @@ static bool aim(struct departure *d, const char *name) {
   return true;
 }
 
+/* Our node is gone already. */
 static void shut(struct departure *d) {
   if (!aim(d, NAME_READY)) return;
   d->state = DEPARTURE_SHUTS;
   submit(d, OP_REMOVE, d->spot);
-  release(d); /* behind it */
 }
 
 static void on_gone(struct vigil *v, bool met) {
@@ -182,10 +188,13 @@ static bool note_others(struct departure *d, const struct listing *listing) {
 static void be_last(struct departure *d, const struct listing *listing) {
   bool ready = is_in(listing, NAME_READY);
   bool own = is_in(listing, d->own);
-  if (ready && listing->count == 1 + own)
+  bool shuts = ready && listing->count == 1 + own;
+  if (shuts && !(own && d->inside)) {
     shut(d);
-  else
-    finish(d, true);
+    return;
+  }
+  if (shuts) release(d, true);
+  finish(d, true);
 }
 
 static void listed(struct departure *d, const struct listing *listing) {
@@ -205,14 +214,21 @@ static void listed(struct departure *d, const struct listing *listing) {
     wait_for(d, highest);
     return;
   }
-  release(d);
+  release(d, false);
   wait_for(d, lowest);
 }
 
 static void on_proof(struct op *op, const struct reply *reply) {
   struct departure *d = op->owner;
-  d->proved = reply_is_committed(reply->rc);
+  d->proved = reply_proves(op->kind, reply->rc);
   if (d->state == DEPARTURE_OVER) chore_add(&wire_of(d)->step, &d->end);
+}
+
+/* Not now: it lists again after a pause, if that may last so long. */
+static void put_off(struct departure *d, int rc) {
+  wire_back_off(wire_of(d), &d->backoff, rc);
+  d->state = DEPARTURE_LISTS;
+  if (!d->patient) departure_refuse(d, verdict_of(rc), rc);
 }
 
 static void on_answer(struct op *op, const struct reply *reply) {
@@ -223,15 +239,18 @@ static void on_answer(struct op *op, const struct reply *reply) {
     chore_add(&wire_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
     d->state = DEPARTURE_LISTS; /* in the next connection */
+  } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
+    put_off(d, rc);
   } else if (op->kind == OP_REMOVE) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE)
       wire_trouble(wire_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {
-    wire_retry(wire_of(d)); /* its round was not committed */
+    wire_back_off(wire_of(d), &d->backoff, rc); /* no round was committed */
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);
   } else if (rc == REPLY_OK && reply->listing) {
+    refusals_end(&d->backoff);
     listed(d, reply->listing);
   } else if (rc == REPLY_OK) {
     wire_retry(wire_of(d)); /* no memory for it */
@@ -253,10 +272,11 @@ void departure_begin(struct departures *all, struct departure *d) {
   d->others = NULL;
   d->spot = NULL;
   d->op = (struct op){.handler = on_answer};
+  d->backoff = (struct refusals){0};
   d->proof = (struct op){.kind = OP_HEARTBEAT,
                          .handler = on_proof,
                          .owner = d,
-                         .path = wire_of(d)->heartbeat_path};
+                         .path = wire_of(d)->heartbeat.path};
   timer_init(&d->deadline.timer);
   d->deadline.due = too_late;
   d->next = all->first;
@@ -273,6 +293,14 @@ void departures_drive(struct departures *all) {
     next = d->next;
     if (d->state == DEPARTURE_LISTS) list(d);
     if (d->state == DEPARTURE_SHUTS && !d->op.in_flight) list(d);
+  }
+}
+
+void departures_disconnected(struct departures *all) {
+  struct departure *next;
+  for (struct departure *d = all->first; d; d = next) {
+    next = d->next;
+    if (!d->patient) departure_refuse(d, VERDICT_DISCONNECTED, 0);
   }
 }
 

@@ -12,8 +12,9 @@ struct departure;
 
 struct departure_owner {
   void *self;
-  /* Our node is not needed any more: the hold that stands on it ends now. */
-  void (*release)(void *self);
+  /* Our node is not needed any more: the hold that stands on it ends now.  `last`:
+   * session_release_last. */
+  void (*release)(void *self, bool last);
   /* All have left; or `d->verdict` and `d->reason` say why nobody waits for the
    * rest.  By then our node was released. */
   void (*ended)(void *self, bool all);
@@ -24,7 +25,7 @@ struct departure_owner {
 enum departure_state {
   DEPARTURE_LISTS, /* who is there? */
   DEPARTURE_WAITS, /* one of them must go first */
-  DEPARTURE_SHUTS, /* we are the last: `ready` goes */
+  DEPARTURE_SHUTS, /* nobody else is left: `ready` goes */
   DEPARTURE_OVER,
 };
 
@@ -47,6 +48,7 @@ struct departure {
   struct op op;
   struct op proof; /* a committed no-op before the first list ... */
   bool proved;     /* ... and that is what it was */
+  struct refusals backoff;
   struct vigil vigil;
   struct listing *others; /* whom it waits for; NULL: not known yet */
   char *spot;             /* the path of the one, or of `ready` */
@@ -65,6 +67,8 @@ void departure_begin(struct departures *all, struct departure *d);
 void departure_refuse(struct departure *d, enum verdict why, int reason);
 /* There is a connection, or something could not be sent and may be now. */
 void departures_drive(struct departures *all);
+/* There is none any more: one that does not wait is over. */
+void departures_disconnected(struct departures *all);
 void departures_refuse(struct departures *all, enum verdict why, int reason);
 
 #pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "strays.h"
 
 #define CANNOT_LIST "cannot list"
@@ -64,9 +65,14 @@ static void end_errands(struct directory *d) {
   d->errands = NULL;
 }
 
+/* The watch that no server took away. */
+static bool is_left(const struct directory *d) {
+  return d->wire->connected && d->children_left_in == d->wire->connection;
+}
+
 bool directory_is_idle(const struct directory *d) {
   return !d->watches.first && !(d->strays && strays_are_known(d->strays)) &&
-         !has_errands(d) && !chore_waits(d->watches.wake);
+         !has_errands(d) && !chore_waits(d->watches.wake) && !is_left(d);
 }
 
 void directory_free(struct directory *d) {
@@ -126,10 +132,15 @@ void directory_watch_children(struct directory *d, bool more) {
 }
 
 static void unwatch(struct directory *d) {
-  if (d->children_wanted > 0 || !directory_sees_children(d)) return;
+  if (d->children_wanted > 0 || (!directory_sees_children(d) && !is_left(d)))
+    return;
+  if (wire_holds_back(d->wire, &d->listing)) {
+    d->children_left_in = d->wire->connection;
+    return;
+  }
   struct errands *e = errands_of(d);
   if (e && e->unwatch.in_flight) return;
-  d->children_armed_in = 0;
+  d->children_armed_in = d->children_left_in = 0;
   if (e) wire_submit(d->wire, &e->unwatch);
 }
 
@@ -144,29 +155,48 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
+/* (It may have fired meanwhile: so it is not taken for armed.) */
 static void on_unwatch(struct op *op, const struct reply *reply) {
-  (void)reply;
-  directory_wake(op->owner);
+  struct directory *d = op->owner;
+  directory_wake(d);
+  if (!reply_is_transient(reply->rc)) return;
+  d->children_left_in = d->wire->connection;
+  wire_back_off(d->wire, &d->listing, reply->rc);
 }
 
 static void send_list(struct directory *d, struct errands *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply comes back to us */
+  if (wire_holds_back(d->wire, &d->listing)) return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
   if (!wire_submit(d->wire, slot)) return;
   d->list_wanted = false;
   counter_add(&d->wire->counters.lists, 1);
 }
 
+static void list_later(struct directory *d) {
+  wire_retry(d->wire);
+  d->owner->unlisted(d);
+}
+
+/* (For holders that look around, and for onlookers, it is asked for here.) */
+static void put_off_list(struct directory *d, int rc) {
+  wire_back_off(d->wire, &d->listing, rc);
+  d->list_wanted = true;
+  d->owner->unlisted(d);
+  d->owner->refused(d, CANNOT_LIST, rc);
+}
+
 static void answer_list(struct directory *d, const struct op *op,
                         const struct reply *reply) {
   static const struct listing empty;
+  refusals_end(&d->listing);
   if (reply->rc == REPLY_NO_NODE)
     d->owner->listed(d, &empty, op->serial);
   else if (reply->rc == REPLY_OK && reply->listing)
     d->owner->listed(d, reply->listing, op->serial);
   else
-    d->owner->unlisted(d); /* no memory for it, or who knows what */
+    list_later(d); /* no memory for it */
 }
 
 bool directory_pass_over(struct directory *d, const struct watcher *watcher) {
@@ -185,12 +215,14 @@ static void on_list(struct op *op, const struct reply *reply) {
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
     wire_trouble(d->wire, CANNOT_LIST, directory_path(d), rc);
   if (reply->listing) bystanders_mark(&d->bystanders, reply->listing);
-  if (!reply_is_denied(rc)) {
+  if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     answer_list(d, op, reply);
-    return;
+  } else if (reply_is_transient(rc)) {
+    put_off_list(d, rc);
+  } else {
+    d->owner->forbidden(d, rc);
+    d->owner->refused(d, CANNOT_LIST, rc);
   }
-  d->owner->forbidden(d, rc);
-  d->owner->refused(d, CANNOT_LIST, rc);
 }
 
 /* Strays. */
@@ -250,7 +282,11 @@ static bool must_rehearse(const struct wire *wire) {
 }
 
 static void send_mkdir(struct directory *d, struct errands *e) {
-  if (e->mkdir.in_flight) return;
+  if (e->mkdir.in_flight || wire_holds_back(d->wire, &d->making)) return;
+  if (backoff_lasts(&d->backoff, d->wire->now)) {
+    wire_retry(d->wire);
+    return;
+  }
   e->mkdir.kind = must_rehearse(d->wire) ? OP_REHEARSE : OP_MKDIR;
   memcpy(e->mkdir_path, directory_path(d), d->mkdir_length);
   e->mkdir_path[d->mkdir_length] = '\0';
@@ -261,9 +297,18 @@ static void send_mkdir(struct directory *d, struct errands *e) {
   wire_submit(d->wire, &e->mkdir);
 }
 
-static void part_is_there(struct directory *d) {
+/* A server may say forever that the parent is there, and of the child that the
+ * parent is not. */
+static void rest(struct directory *d) {
+  const char *base = d->wire->base.text;
+  backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
+                 hash_text(HASH_BEGIN, base, strlen(base)));
+}
+
+static void part_is_there(struct directory *d, int rc) {
   if (d->mkdir_length < directory_length(d)) {
     d->mkdir_length = child_length(d, d->mkdir_length);
+    if (rc == REPLY_NODE_EXISTS) rest(d);
     return;
   }
   d->missing = false;
@@ -281,15 +326,27 @@ static bool try_otherwise(struct directory *d, const struct op *op, int rc) {
   return true;
 }
 
+/* (It is still missing.) */
+static void put_off_mkdir(struct directory *d, int rc) {
+  wire_trouble(d->wire, CANNOT_CREATE, d->errands->mkdir_path, rc);
+  wire_back_off(d->wire, &d->making, rc);
+  d->owner->not_made(d, CANNOT_CREATE, rc);
+}
+
 static void on_mkdir(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;
   directory_wake(d);
   if (reply_is_unknown(rc)) return;
+  if (reply_is_transient(rc)) {
+    put_off_mkdir(d, rc);
+    return;
+  }
+  refusals_end(&d->making);
   if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
     d->wire->rehearsed_in = d->wire->connection;
   } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
-    part_is_there(d);
+    part_is_there(d, rc);
   } else if (!try_otherwise(d, op, rc)) {
     wire_trouble(d->wire, CANNOT_CREATE, op->path, rc);
     d->missing = false;
@@ -308,7 +365,7 @@ void directory_renew(struct directory *d) {
 }
 
 static void send_renewal(struct directory *d, struct errands *e) {
-  if (e->renew.in_flight) return;
+  if (e->renew.in_flight || wire_holds_back(d->wire, &d->making)) return;
   e->renew.kind = d->renewal == RENEWAL_LOOK ? OP_READ : OP_REMOVE;
   wire_submit(d->wire, &e->renew);
 }
@@ -341,7 +398,9 @@ static void on_renew(struct op *op, const struct reply *reply) {
     return;
   }
   directory_wake(d);
-  if (rc == REPLY_OK && looked && reply->size > 0)
+  if (reply_is_transient(rc))
+    wire_back_off(d->wire, &d->making, rc);
+  else if (rc == REPLY_OK && looked && reply->size > 0)
     refuse_renewal(d, "cannot order", REASON_COUNTER_AT_END);
   else if (rc == REPLY_OK)
     d->renewal = looked ? RENEWAL_DELETE : RENEWAL_NONE;
@@ -362,6 +421,7 @@ void directory_flush(struct directory *d, bool vacant) {
   bool renews = directory_is_renewing(d) && vacant;
   struct errands *e = d->errands;
   if (d->strays) strays_send(d->strays);
+  unwatch(d);
   if (renews || d->missing || d->list_wanted) e = errands_of(d);
   if (e && renews) send_renewal(d, e);
   if (e && d->missing) send_mkdir(d, e);

@@ -5,6 +5,7 @@
 #ifndef ZKLOCK_DIRECTORY_H
 #define ZKLOCK_DIRECTORY_H
 
+#include "backoff.h"
 #include "bystander.h"
 
 #pragma GCC visibility push(hidden)
@@ -19,13 +20,14 @@ struct directory_owner {
                  uint64_t serial);
   /* May this child be the node of one of ours, who knows of it? */
   bool (*claims)(struct directory *d, const char *name);
-  /* Nobody has heard what the list would have told. */
+  /* Nobody has heard what the list would have told: it is asked for again. */
   void (*unlisted)(struct directory *d);
   /* Nobody may list, as `rc` says; which comes before it is refused. */
   void (*forbidden)(struct directory *d, int rc);
   /* Nobody can be served here: it `what`, because of `rc`. */
   void (*refused)(struct directory *d, const char *what, int rc);
   void (*made)(struct directory *d);
+  /* (Where `rc` may pass it is tried again.) */
   void (*not_made)(struct directory *d, const char *what, int rc);
   /* It is to begin anew, and others are in it. */
   void (*occupied)(struct directory *d);
@@ -62,11 +64,15 @@ struct directory {
   struct errands *errands;    /* NULL: nothing is under way */
   int children_wanted;        /* so many wait for any change here */
   unsigned children_armed_in; /* the connection whose server will tell it */
+  unsigned children_left_in;  /* ... that may, though nobody wants it */
+  struct refusals making;  /* of what is made and deleted here: it or a node */
+  struct refusals listing; /* of lists, and of taking their watch away */
   bool list_wanted;
   bool missing;
   enum renewal renewal;
   int64_t renewal_begun;
-  size_t mkdir_length; /* how much of its path is to be made */
+  size_t mkdir_length;    /* how much of its path is to be made */
+  struct backoff backoff; /* of what is said to be there, and is not */
 };
 
 /* `path`: chroot included, alive as long as the directory; `flush`: of the owner,

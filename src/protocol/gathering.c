@@ -9,7 +9,13 @@
  * died inside.  Whoever finds enough members makes it anew; so it is always newer
  * than the nodes of those whom it lets in, and stays while more than one of them is
  * left (departure.c).  A member that had no connection finds it when it has one
- * again. */
+ * again.
+ *
+ * A server may make `ready` late, when the connection that it was asked for in is
+ * over and others have left (doubts.h).  So it is made in a transaction that checks
+ * that its maker's node is there.  If the answer is lost and `ready` is not there in
+ * the next connection, the maker gives that node back and makes another: then the
+ * late transaction is refused.  (Members do not stand in a line: it loses nothing.) */
 #include "gathering.h"
 
 #include <stdlib.h>
@@ -21,16 +27,16 @@
 #include "queued.h"
 
 #define CANNOT_OPEN "cannot create " NAME_READY " in"
-#define CANNOT_CLOSE "cannot delete " NAME_READY " in"
 
-static op_handler on_removed, on_made;
+static op_handler on_made;
 
 /* NULL: no memory; it is tried again. */
 static struct opening *opening_of(struct queue *queue) {
   struct opening *o = queue->opening;
   const struct directory *d = &queue->directory;
   if (o) return o;
-  o = calloc(1, sizeof *o + directory_length(d) + 1 + sizeof NAME_READY);
+  size_t path = directory_length(d) + 1 + sizeof NAME_READY;
+  o = calloc(1, sizeof *o + path + directory_length(d) + 1 + NAME_MAX_OWN);
   if (!o) {
     wire_retry(d->wire);
     return NULL;
@@ -38,14 +44,12 @@ static struct opening *opening_of(struct queue *queue) {
   memcpy(o->path, directory_path(d), directory_length(d));
   o->path[directory_length(d)] = '/';
   strcpy(o->path + directory_length(d) + 1, NAME_READY);
-  o->remove = (struct op){.kind = OP_REMOVE,
-                          .handler = on_removed,
-                          .owner = queue,
-                          .path = o->path};
+  o->own = o->path + path;
   o->make = (struct op){.kind = OP_MKDIR,
                         .handler = on_made,
                         .owner = queue,
                         .path = o->path,
+                        .provided = o->own,
                         .persistent = true,
                         .shared = true};
   queue->opening = o;
@@ -66,28 +70,44 @@ static bool is_complete(const struct contender *c) {
          contender_sees(c) && c->view.ahead == 0;
 }
 
+static struct refusals *making(struct queue *queue) {
+  return &queue->directory.making;
+}
+
 static void open_for(struct contender *c) {
   struct wire *wire = contender_wire(c);
   struct opening *o = opening_of(c->queue);
-  if (!o || o->make.in_flight) return;
-  if (is_there(c) && !o->remove.in_flight && !wire_submit(wire, &o->remove))
+  if (!o || o->make.in_flight || wire_holds_back(wire, making(c->queue)))
     return;
+  o->make.anew = is_there(c);
+  o->in_doubt = false;
+  strcpy(o->own, c->path);
   wire_submit(wire, &o->make);
+}
+
+/* It has asked for `ready`, and does not know what has become of that. */
+static bool may_open_late(const struct contender *c) {
+  const struct opening *o = c->queue->opening;
+  return o && o->in_doubt && strcmp(o->own, c->path) == 0;
+}
+
+/* Not now: it is tried again, also for one that does not wait.  All are there, so it
+ * waits for nobody. */
+static void put_off(struct queue *queue, int rc) {
+  wire_back_off(queue->directory.wire, making(queue), rc);
 }
 
 /* (Who waits for its own node alone is let in.) */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
+  if (reply_is_transient(rc)) {
+    put_off(queue, rc);
+    return;
+  }
   for (struct contender *c = queue->first; c; c = c->next)
     if (is_complete(c) && !c->node.let_in)
       life_deny(c, what, directory_length(d), rc);
-}
-
-static void on_removed(struct op *op, const struct reply *reply) {
-  int rc = reply->rc;
-  if (reply_is_unknown(rc) || rc == REPLY_OK || rc == REPLY_NO_NODE) return;
-  refuse(op->owner, CANNOT_CLOSE, rc);
 }
 
 /* All is known that a list can tell.  (Who is let in has its own node watched: had
@@ -101,6 +121,9 @@ static void act(struct contender *c) {
     if (watch_is_hidden(&c->own)) life_deny_hidden(c);
   } else if (!watch_is_known(&c->predecessor)) {
     watch_arm(&c->predecessor);
+  } else if (ours && may_open_late(c)) {
+    c->queue->opening->in_doubt = false;
+    life_leave(c); /* to begin again */
   } else if (ours && c->view.ahead == 0) {
     open_for(c);
   } else if (ours && !c->options.patient) {
@@ -108,11 +131,13 @@ static void act(struct contender *c) {
   }
 }
 
-/* (Who has come too late for this one makes another.  If somebody else has made
- * it, the watch tells, or has told; but of one that we may not read it does not.) */
+/* (Our node was there before it was asked for.  If another client has made it, the
+ * watch tells, or has told; but not of one that we may not read.  If a node is
+ * missing, a list tells which.) */
 static void opened(struct contender *c, const struct reply *reply) {
-  if (reply->rc == REPLY_NO_NODE) {
-    contender_list_again(c); /* the directory is gone, and our nodes */
+  if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
+    if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
+    contender_list_again(c);
     return;
   }
   bool unseen = watch_is_known(&c->predecessor) && !is_there(c);
@@ -120,8 +145,7 @@ static void opened(struct contender *c, const struct reply *reply) {
     watch_read(&c->predecessor);
     return;
   }
-  if (reply->rc == REPLY_OK && contender_is_surely_ours(c) &&
-      reply->czxid > c->node.czxid)
+  if (reply->rc == REPLY_OK && contender_is_surely_ours(c))
     c->node.let_in = true;
   act(c);
 }
@@ -130,8 +154,10 @@ static void on_made(struct op *op, const struct reply *reply) {
   struct queue *queue = op->owner;
   int rc = reply->rc;
   directory_wake(&queue->directory);
+  queue->opening->in_doubt = reply_is_unknown(rc);
   if (reply_is_unknown(rc)) return;
-  if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE) {
+  if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE &&
+      rc != REPLY_UNDONE) {
     refuse(queue, CANNOT_OPEN, rc);
     return;
   }

@@ -74,6 +74,43 @@ void lease_confirm(struct lease *lease, int64_t sent, int64_t now) {
   remember(lease, sent, now);
 }
 
+static int64_t prompt(int64_t timeout) { return timeout / 10; }
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* When a round that was answered then has become a Q: its P is sent from now on,
+ * at the earliest a gap after it, and S behind that. */
+static int64_t counts_at(const struct lease *lease, int64_t now,
+                         int64_t answered) {
+  return later(answered + gap(lease), now) + settling(lease->timeout) +
+         prompt(lease->timeout);
+}
+
+/* A lease that ends at `*until` is renewed at `at`, if it stands. */
+static void renew(int64_t *until, int64_t at, int64_t renewed) {
+  if (at < *until) *until = later(*until, renewed);
+}
+
+/* The newest round becomes a P, one after the other becomes a Q, and at last the
+ * one that is sent next. */
+bool lease_lasts(const struct lease *lease, int64_t now) {
+  int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
+  int64_t touch = lease->connected, settled = now;
+  whole = without_margin(lease->timeout);
+  if (lease->count > 0) {
+    int64_t sent = lease->rounds[lease->newest].sent;
+    touch = sent_of_answered_by(lease, sent - gap(lease));
+    settled = lease->rounds[lease->newest].answered + settling(lease->timeout);
+  }
+  renew(&until, later(settled, now) + prompt(lease->timeout), touch + whole);
+  for (int i = lease->count; i-- > 0;) {
+    int at = (lease->newest - i + LEASE_ROUNDS) % LEASE_ROUNDS;
+    renew(&until, counts_at(lease, now, lease->rounds[at].answered),
+          lease->rounds[at].sent + whole);
+  }
+  return counts_at(lease, now, next) < until;
+}
+
 int64_t lease_pace(const struct lease *lease) {
   int64_t timeout = lease->timeout;
   int64_t span = gap(lease) + answer(timeout); /* from Q to P */

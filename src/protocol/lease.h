@@ -10,6 +10,7 @@
  * The margin is for clocks of different rates.  The question is what the
  * leader has heard.  Only what a quorum has committed proves anything, so the
  * lease is renewed by *rounds*: committed requests, one in flight at a time.
+ * (After a refusal a heartbeat may go beside another request.)
  * But that the leader has committed a round does not say that it has heard of
  * the session: it hears of a follower's sessions only in the follower's
  * reports, which it asks for every half tick as long as it runs.  So when a
@@ -31,6 +32,39 @@
  * `touch` is when the newest such Q was sent.  A session is created, and moved
  * to another server, by the leader itself: the start of a connection attempt
  * that succeeded counts as well, with neither P nor Q.
+ *
+ * Which answers can only a quorum have given?  These, of every server since 3.5,
+ * whatever its settings:
+ *
+ *   success of a write: create, delete, setData, setACL, multi.  The connected
+ *   server keeps the answer until the leader says that the write is committed;
+ *   a request of an expired session, or of one that has moved, does not succeed;
+ *   a refusal inside of a multi's answer.  Only the leader checks the parts of a
+ *   multi.  It proposes the multi with its refusals, and the answer comes after
+ *   the commit.
+ *
+ * And these prove nothing:
+ *
+ *   NO_AUTH and INVALID_ACL of a plain write.  With enableEagerACLCheck (3.6) the
+ *   connected server refuses it by itself, follower or leader.  The same setting
+ *   passes multis on;
+ *   the refusal of a whole request, a multi too: throttled (-127), read-only
+ *   (-119), authentication wanted (-124), not implemented (-6).  Each of these is
+ *   the connected server's own;
+ *   other refusals of a plain write: NO_NODE, NODE_EXISTS, NOT_EMPTY,
+ *   BAD_VERSION.  Today the leader proposes each of them.  The setting of
+ *   ZOOKEEPER-3594 (skipErrorTxn, not merged) would end that;
+ *   reads, sync, pings: the connected server answers a read, and a leader that
+ *   leads no more answers a sync.
+ *
+ * So only a success is a proof (reply_proves), and the heartbeat is a write that
+ * succeeds and changes nothing: a multi of two checks of "/", which is always
+ * there.  (A plain check, and a multi without parts, would do as well for the
+ * quorum.  But the client library has no plain check, and of a multi without parts
+ * the leader does not check the session.)  A check needs the permission to read.
+ * If "/" may not be read, the leader refuses the first part, and that is a refusal
+ * inside of a multi: library_heartbeat.c tells it from the refusal of the whole,
+ * and reports success.
  *
  * A tick is what the user says (option `tick_time`).  Who has not said takes
  * gap = T/4: a server grants no timeout below two ticks.
@@ -81,6 +115,8 @@
  * Assumptions, and what happens when they are broken: two may believe, for as
  * long as the lease exceeds what the leader knows.
  *
+ *   Where "/" may not be read: a leader proposes a multi that it refuses.  (Every
+ *   server does.  One of two patches for ZOOKEEPER-3594 would end it.)
  *   minSessionTimeout is at least two ticks, as the server's default has it; or
  *   the tick is as short as was said.
  *   A leader that goes on after a stop has looked for overdue sessions, and
@@ -100,6 +136,7 @@
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -130,6 +167,13 @@ void lease_attempting(struct lease *lease, int64_t started);
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
 /* A committed round, sent at `sent`, was answered. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
+/* If each answer is prompt from now on, is the lease renewed before it ends, again
+ * and again?  After a silence it may stand and yet be lost: its rounds are from
+ * before the silence, and it takes gap + T/24 until the new ones count.  T/10 is
+ * added for the rounds' own pace.  (Of the holds that would be lost so it foresees
+ * 98 %; one in eight of the grants after a silence it delays needlessly, by a third
+ * of T at most.  Without a silence it delays none.) */
+bool lease_lasts(const struct lease *lease, int64_t now);
 /* How long after a round the next one is to be sent while somebody holds. */
 int64_t lease_pace(const struct lease *lease);
 

@@ -64,6 +64,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hash.h"
+
 #define CANNOT_CREATE "cannot create a node"
 
 static op_handler on_answer;
@@ -114,7 +116,9 @@ void life_begin(struct contender *c, struct queue *queue,
 void life_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  if (!watch_want(&c->own, &c->queue->directory.watches, c->node.name)) return;
+  if (!watch_want(&c->own, &c->queue->directory.watches,
+                  contender_watch_name(c)))
+    return;
   if (contender_watches_own(c))
     life_hear_revocation(c); /* (another of ours has read it) */
   else
@@ -138,11 +142,12 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a lease it may be old news: look again behind a committed round. */
+/* Without a lease it may be old news: look again behind a committed round.  And by
+ * a lease that is nearly over the hold would be lost for nothing. */
 void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
-  if (wire_lease_stands(wire)) {
+  if (wire_lease_lasts(wire)) {
     grant(c);
     return;
   }
@@ -178,21 +183,35 @@ void life_take_over(struct contender *c, struct contender *from) {
 /* The node. */
 
 /* A name that no node of ours has had: whatever happened to earlier ones
- * cannot be mistaken for what happens to this one.  But where the name is always
- * the same, a doubt stays one. */
+ * cannot be mistaken for what happens to this one. */
 static void take_new_name(struct contender *c) {
-  bool doubt = c->node.known == NODE_MAYBE && c->way->exclusive;
+  doubts_note(c);
   char name[NAME_MAX_OWN];
-  c->node = (struct node){.known = doubt ? NODE_MAYBE : NODE_NONE,
-                          .id = c->queue->all->next_id++};
+  c->node = (struct node){.id = c->queue->all->next_id++};
+  c->undone = c->bereft = false;
   c->view = (struct view){0};
   c->revocation = REVOCATION_NONE;
   c->way->name(c, name, sizeof name);
   contender_set_name(c, name);
 }
 
+/* A server may never show what it has made, or may refuse each create for a reason
+ * that is none: the next create waits. */
+static void rest(struct contender *c) {
+  struct contenders *all = c->queue->all;
+  int64_t now = all->wire->now, due = c->options.deadline;
+  if (c->backoff_in != all->wire->connection) backoff_end(&c->backoff);
+  c->backoff_in = all->wire->connection;
+  uint64_t jitter = hash_text(HASH_BEGIN, c->node.name, strlen(c->node.name));
+  backoff_repeat(&c->backoff, now, all->wire->lease.timeout / 4, jitter);
+  if (!backoff_lasts(&c->backoff, now)) return;
+  if (c->backoff.until < due) due = c->backoff.until;
+  timer_set(&all->timers, &c->timer, due);
+}
+
 void life_enter(struct contender *c) {
   contender_check(c);
+  if (c->node.id > 0) rest(c); /* it had a node, and begins again */
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   life_drive(c);
@@ -201,9 +220,11 @@ void life_enter(struct contender *c) {
 /* (What stays behind, if anything does, is a stray from now on, and may be ahead:
  * a list must show it.) */
 void life_start_over(struct contender *c) {
+  rest(c);
   contender_unwatch(c);
   tail_forget(c->queue->tail);
   if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
+    doubts_note(c);
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);
     return;
@@ -211,6 +232,16 @@ void life_start_over(struct contender *c) {
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   life_drive(c);
+}
+
+/* (A list will not show it: what was made is deleted by the name that a server has
+ * told, if it is there and ours.) */
+void life_miss_node(struct contender *c) {
+  char name[NAME_MAX_OWN];
+  bool told = contender_has_node(c);
+  snprintf(name, sizeof name, "%s", c->node.name);
+  life_start_over(c);
+  if (told) directory_remove_stray(&c->queue->directory, name);
 }
 
 void life_refute(struct contender *c) {
@@ -225,24 +256,30 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   if (rc == REPLY_NO_NODE) {
+    rest(c);
     directory_make(&c->queue->directory);
     return;
   }
   const struct directory *d = &c->queue->directory;
   wire_trouble(d->wire, CANNOT_CREATE, directory_path(d), rc);
-  life_deny(c, CANNOT_CREATE, directory_length(d), rc);
+  if (reply_is_transient(rc))
+    wire_back_off(d->wire, &c->queue->directory.making, rc);
+  life_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Who waits keeps those behind it waiting: they would come before it. */
+/* Who waits keeps those behind it waiting: they would come before it.  (One that
+ * waits for nothing asks a server whether it still refuses.) */
 static bool must_come_later(struct contender *c) {
   struct wire *wire = contender_wire(c);
+  if (c->options.patient && wire_holds_back(wire, &c->queue->directory.making))
+    return true;
   if (wire_defers(wire, &c->op)) c->queue->creates_from = wire->trusted_at;
-  return wire->now < c->queue->creates_from;
+  return wire_waits_until(wire, c->queue->creates_from);
 }
 
 static void try_create(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (c->op.in_flight) return;
+  if (c->op.in_flight || backoff_lasts(&c->backoff, wire->now)) return;
   if (c->queue->directory.missing) {
     directory_wake(&c->queue->directory);
     return;
@@ -292,10 +329,14 @@ void life_drive(struct contender *c) {
   }
 }
 
-static void retry_leaving(struct contender *c) {
+/* (Whatever it was to do earlier, its deadline stands.) */
+static void look_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
-  life_drive(c);
+  if (c->state == CONTENDER_QUEUED)
+    c->way->due(c);
+  else
+    life_drive(c);
 }
 
 void life_due(struct contender *c) {
@@ -305,19 +346,17 @@ void life_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     life_lose(c, LOSS_MAX_HOLD);
   else if (over && wire->connected && c->options.patient)
-    life_refuse(c, VERDICT_TIMEOUT, 0);
+    life_time_out(c);
   else if (over)
     life_refuse(c, VERDICT_DISCONNECTED, 0);
-  else if (c->state == CONTENDER_QUEUED)
-    c->way->due(c);
   else
-    retry_leaving(c);
+    look_again(c);
 }
 
 void life_directory_failed(struct contender *c, const char *what, int rc) {
   if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
       !contender_is_creating(c))
-    life_deny(c, what, c->queue->directory.mkdir_length, rc);
+    life_fail(c, what, c->queue->directory.mkdir_length, rc);
 }
 
 /* Connections and sessions. */
@@ -378,6 +417,7 @@ static bool names_what_was_asked(const struct contender *c, const char *path) {
 }
 
 static void made(struct contender *c, const struct reply *reply) {
+  refusals_end(&c->queue->directory.making);
   bool ours = reply->owner == contender_wire(c)->session;
   c->node.known = ours ? NODE_OURS : NODE_MADE;
   c->node.czxid = reply->czxid;
@@ -390,6 +430,7 @@ static void made(struct contender *c, const struct reply *reply) {
 
 static void may_be_made(struct contender *c) {
   c->node.known = NODE_MAYBE;
+  c->node.in_doubt = true;
   if (c->state != CONTENDER_ENTERING) return;
   contender_enter(c, CONTENDER_FINDING);
   life_drive(c);

@@ -24,6 +24,8 @@ void life_take_over(struct contender *c, struct contender *from);
 
 /* Its node does not exist: it begins again at the tail. */
 void life_start_over(struct contender *c);
+/* The same, but its node was not in a list: it may be there all the same. */
+void life_miss_node(struct contender *c);
 /* The one that has its name (NODE_MADE) is not ours, or is gone: another that
  * may be ours is looked for. */
 void life_refute(struct contender *c);

@@ -11,10 +11,9 @@
  * another connection than the one that has told whose the node is, it may have
  * become another's: a delete whose answer was lost was applied perhaps, the
  * directory gone since, and made again.  So whose it is, is asked first; what
- * the delete that follows may hit is argued beside the strays (strays.c).
- * (An exclusive way has seen to it by itself.) */
+ * the delete that follows may hit is argued beside the strays (strays.c). */
 static bool is_to_be_asked(const struct contender *c) {
-  return !c->way->exclusive && !contender_is_surely_ours(c);
+  return !contender_is_surely_ours(c);
 }
 
 void life_try_to_leave(struct contender *c) {
@@ -33,6 +32,7 @@ void life_try_to_leave(struct contender *c) {
 
 void life_finish(struct contender *c) {
   contender_unwatch(c);
+  doubts_note(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
     contender_enter(c, CONTENDER_PARKED); /* but it is not over */
@@ -98,6 +98,26 @@ void life_deny_hidden(struct contender *c) {
             directory_length(contender_directory(c)), REPLY_NO_AUTH);
 }
 
+void life_fail(struct contender *c, const char *what, size_t length, int rc) {
+  if (c->options.patient && reply_is_transient(rc)) return;
+  life_deny(c, what, length, rc);
+}
+
+/* It may never have come to wait in the queue: then that is why. */
+void life_time_out(struct contender *c) {
+  bool by_gate = c->gate_state == GATE_WAITS;
+  const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
+  const struct refusals *b =
+      d->making.rc && !contender_has_node(c) ? &d->making : &d->listing;
+  if (b->rc && c->decision == DECISION_NONE) {
+    c->denial = (struct denial){.what = b == &d->making ? "cannot create a node"
+                                                        : "cannot list",
+                                .length = (unsigned)directory_length(d),
+                                .by_gate = by_gate};
+  }
+  life_refuse(c, VERDICT_TIMEOUT, b->rc);
+}
+
 void life_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
@@ -140,7 +160,7 @@ void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
   life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
-  c->node.known = NODE_NONE;
+  if (!c->way->beside) c->node.known = NODE_NONE;
   life_leave(c);
 }
 
@@ -157,7 +177,15 @@ static void stay(struct contender *c, int rc) {
   directory_wake(&c->queue->directory);
 }
 
-/* It is tried again, less and less often: an operator may mend the ACL, a server
+/* (Undecided, it wants to begin again: that must not cost it its deadline.) */
+void life_look_in(struct contender *c, int64_t pause) {
+  int64_t due = contender_wire(c)->now + pause;
+  if (c->decision == DECISION_NONE && c->options.deadline < due)
+    due = c->options.deadline;
+  timer_set(&c->queue->all->timers, &c->timer, due);
+}
+
+/* It is tried again, less and less often: an operator may change the ACL, a server
  * that is throttled recover. */
 static void not_removed(struct contender *c, int rc) {
   if (reply_is_denied(rc))
@@ -166,8 +194,7 @@ static void not_removed(struct contender *c, int rc) {
     wire_trouble(contender_wire(c), CANNOT_DELETE, c->path, rc);
   if (c->op.in_flight) return;
   if (c->attempts < 6) c->attempts++;
-  timer_set(&c->queue->all->timers, &c->timer,
-            contender_wire(c)->now + (SECOND / 10 << c->attempts));
+  life_look_in(c, wire_jitter(contender_wire(c), SECOND / 10 << c->attempts));
 }
 
 /* LEAVING: whose is the node that has its name?  (A name alone does not make it
@@ -197,17 +224,17 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   int rc = reply->rc;
   if (asked_for == OP_PING) {
     asked(c, reply);
+  } else if (rc == REPLY_NO_NODE && c->op.beside && c->way->beside) {
+    c->bereft = true;
+    life_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     if (rc == REPLY_OK && c->way->left) c->way->left(c);
     life_finish(c);
-  } else if (rc == REPLY_UNDONE) {
+  } else if (rc == REPLY_UNDONE ||
+             (c->op.beside && !c->way->beside && !reply_is_unknown(rc))) {
     c->undone = true;
     life_try_to_leave(c);
-  } else if (reply_is_unknown(rc)) {
-    /* The connection is about to go; then again.  But a name that is not ours
-     * alone may be somebody else's by then: look first. */
-    if (c->way->exclusive) c->node.known = NODE_MAYBE;
-  } else {
+  } else if (!reply_is_unknown(rc)) {
     not_removed(c, rc);
-  }
+  } /* else the connection is about to go; then again */
 }

@@ -21,6 +21,10 @@ void life_deny(struct contender *c, const char *what, size_t length, int rc);
 /* Because its node's ACL does not let us read it: no server tells us whether it
  * is ours still. */
 void life_deny_hidden(struct contender *c);
+/* The same, but where that may pass a patient one waits until it does. */
+void life_fail(struct contender *c, const char *what, size_t length, int rc);
+/* Its deadline is over. */
+void life_time_out(struct contender *c);
 void life_release(struct contender *c);
 void life_lose(struct contender *c, enum loss why);
 /* The same, when the lease is over. */
@@ -35,6 +39,8 @@ void life_try_to_leave(struct contender *c);
 /* LEAVING: what it has asked for (OP_PING, OP_REMOVE) was answered. */
 void life_leaving_answered(struct contender *c, enum op_kind asked_for,
                            const struct reply *reply);
+/* Its timer is due so much later, or at its deadline if it has one still. */
+void life_look_in(struct contender *c, int64_t pause);
 /* Nothing of it is left. */
 void life_finish(struct contender *c);
 /* The hold is over, and its owner hears of it. */

@@ -14,6 +14,7 @@ static const struct {
     {"-__WRIT__", ROLE_WRITE},     {"-lease-", ROLE_PERMIT},
     {"__lock__", ROLE_KAZOO_LOCK}, {"__rlock__", ROLE_KAZOO_READ},
     {"-latch-", ROLE_LATCH},       {"-member-", ROLE_MEMBER},
+    {"-hold-", ROLE_HOLD},
 };
 
 enum { MARKERS = sizeof markers / sizeof *markers };
@@ -36,29 +37,6 @@ size_t data_own_size(const char *data, size_t size) {
 
 bool data_is_revoked(const char *data, size_t size) {
   return data_own_size(data, size) < size;
-}
-
-static void put_hex(char *out, uint64_t value, int digits) {
-  for (int i = digits; i-- > 0; value >>= 4)
-    out[i] = "0123456789abcdef"[value & 15];
-}
-
-void name_of_nothing(char out[NAME_OF_NOTHING],
-                     const unsigned char random[16]) {
-  static const int parts[] = {4, 2, 2, 2}; /* bytes */
-  unsigned char bytes[10];
-  memcpy(bytes, random, 8);
-  bytes[6] = (unsigned char)(0x40u | (random[6] & 15u));
-  bytes[8] = (unsigned char)(0x80u | (random[8] & 3u) << 4 | (random[9] & 15u));
-  bytes[9] = random[10];
-  const unsigned char *from = bytes;
-  char *to = out;
-  for (const char *c = "_c_"; *c; c++) *to++ = *c;
-  for (int i = 0; i < 4; i++) {
-    for (int j = 0; j < parts[i]; j++, to += 2) put_hex(to, *from++, 2);
-    *to++ = '-';
-  }
-  *to = '\0';
 }
 
 /* Returns how many letters: `least` at the least. */
@@ -260,6 +238,16 @@ const struct entry *listing_find(const struct listing *listing,
       high = middle;
   }
   return NULL;
+}
+
+bool listing_has_own(const struct listing *listing,
+                     const struct name_base *base, enum role role) {
+  uint64_t id;
+  for (int i = 0; i < listing->count; i++)
+    if (listing->entries[i].role == role &&
+        name_id(listing->entries[i].name, base, &id))
+      return true;
+  return false;
 }
 
 void listing_disown(struct listing *listing, const char *name) {

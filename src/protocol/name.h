@@ -47,7 +47,7 @@ enum {
 /* From this number on, the last 65 536, numbers do not tell who is ahead. */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
-/* The one node of an unfair lock. */
+/* The node of an unfair lock that all make, one at a time. */
 #define NAME_UNFAIR "holder"
 
 /* What lets the members of a double barrier in, a child of its directory. */
@@ -68,6 +68,7 @@ enum role {
   ROLE_KAZOO_READ,
   ROLE_LATCH,  /* Curator's LeaderLatch */
   ROLE_MEMBER, /* of a double barrier */
+  ROLE_HOLD,   /* beside an unfair lock's node: no contender by itself */
 };
 
 struct entry {
@@ -103,11 +104,6 @@ size_t data_own_size(const char *data, size_t size);
 /* (The last five of the random bytes.) */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* A name that nobody ever makes, for a delete that must find nothing: `_c_` and
- * the beginning of a uuid, of the first eleven of the random bytes. */
-enum { NAME_OF_NOTHING = 28 };
-void name_of_nothing(char out[NAME_OF_NOTHING], const unsigned char random[16]);
-
 /* Writes `<base><id>-lock-`, or what `role` is spelled like, for the node
  * numbered `id`. */
 void name_format(char *out, size_t size, const struct name_base *base,
@@ -137,6 +133,9 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
+/* Any of this role that a session of this base may have made? */
+bool listing_has_own(const struct listing *listing,
+                     const struct name_base *base, enum role role);
 /* It is known that no session owns this one. */
 void listing_disown(struct listing *listing, const char *name);
 /* The first of this role that may be the node numbered `id`, behind the place of

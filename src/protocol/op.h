@@ -19,18 +19,19 @@
 struct listing;
 
 enum op_kind {
-  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact` */
+  OP_CREATE,    /* create2: an ephemeral node, sequential unless `exact`; or,
+                   with `beside`, a multi, and a path is all that it tells */
   OP_MKDIR,     /* create: a container, or a persistent node, with its data */
   OP_REHEARSE,  /* multi: would that be of use to us?  Nothing is made. */
   OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
   OP_NAMES,     /* getChildren without a watch: all of them */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that need not be there */
-  OP_REMOVE,    /* delete */
+  OP_REMOVE,    /* delete; with `beside` a multi */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
   OP_WRITE,     /* setData, if the version is still `version`; -1: any */
-  OP_HEARTBEAT, /* delete of a name that never exists: a committed no-op */
+  OP_HEARTBEAT, /* multi of checks: a committed no-op */
   OP_PING,      /* exists without a watch: asks the connected server only */
   OP_UNWATCH,   /* removes this session's watches of a node: data, or if
                    `watch` children */
@@ -53,6 +54,9 @@ enum reply_code {
   REPLY_AUTH_FAILED = -115,
   REPLY_SESSION_MOVED = -118,
   REPLY_NO_WATCH = -121,
+  REPLY_AUTH_REQUIRED = -124,
+  REPLY_QUOTA_EXCEEDED = -125,
+  REPLY_THROTTLED = -127,
   /* Ours: never a server's reply, but a reason for a refusal. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
@@ -67,7 +71,7 @@ enum reply_code {
   REASON_NO_PARENT = -1012,
   REASON_OWNED = -1013,
   /* The other one of the two that are one transaction was refused, and so
-   * neither was done. */
+   * neither was done.  (Of a delete with `beside`: that node is not there.) */
   REPLY_UNDONE = -1011,
 };
 
@@ -78,17 +82,34 @@ static inline bool reply_is_unknown(int rc) {
          rc == REPLY_SESSION_MOVED;
 }
 
-/* It is a transaction that a quorum has committed, if it was a write: a refusal
- * is one, too, if it is one of these. */
-static inline bool reply_is_committed(int rc) {
-  return rc == REPLY_OK || rc == REPLY_NO_NODE || rc == REPLY_NODE_EXISTS ||
-         rc == REPLY_NOT_EMPTY || rc == REPLY_NO_AUTH;
+/* Requests whose success a server tells after a quorum has committed them. */
+static inline bool op_is_write(enum op_kind kind) {
+  return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
+         kind == OP_HEARTBEAT;
 }
 
-/* We may not do this, whoever waits for whom. */
+/* Only a quorum can have given this answer: lease.h has the list, and why no
+ * refusal is in it. */
+static inline bool reply_proves(enum op_kind kind, int rc) {
+  return op_is_write(kind) && rc == REPLY_OK;
+}
+
+/* Not now: a server has done nothing, and the same request may succeed later.  A
+ * throttled request never reached the request processors; a quota has room again
+ * when other nodes go. */
+static inline bool reply_is_transient(int rc) {
+  return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
+}
+
+/* An ACL refuses. */
 static inline bool reply_is_denied(int rc) {
-  return rc == REPLY_NO_AUTH || rc == REPLY_AUTH_FAILED ||
-         rc == REPLY_INVALID_ACL;
+  return rc == REPLY_NO_AUTH || rc == REASON_ACL;
+}
+
+/* Credentials are refused, or wanted: it is a matter of the whole session. */
+static inline bool reply_is_unauthenticated(int rc) {
+  return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
+         rc == REASON_CREDENTIALS;
 }
 
 struct reply {
@@ -118,6 +139,13 @@ struct op {
   op_handler *handler; /* called once for each op that was submitted */
   void *owner;
   const char *path;
+  /* OP_CREATE, OP_REMOVE: the name of another node of the same directory, made, as
+   * an ephemeral node with the data, or deleted in the same transaction. */
+  const char *beside;
+  /* OP_MKDIR: the path of a node that must be there, or nothing is done, and the
+   * reply is REPLY_UNDONE.  With it the reply tells nothing of the new node. */
+  const char *provided;
+  bool anew;        /* with `provided`: what has the name is deleted first */
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */
@@ -127,11 +155,13 @@ struct op {
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
   bool shared;     /* OP_MKDIR: others may read it, and create in it, too */
+  bool insists;    /* sent again, a few times, where a server says not now */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
+  uint8_t tries;   /* of one that insists */
   uint64_t serial; /* grows with every op of the session */
   int64_t sent;
   struct op *next;

@@ -6,12 +6,6 @@
 #include "queue.h"
 #include "rival.h"
 
-static void look_later(struct contender *c, int64_t pause) {
-  int64_t next = contender_wire(c)->now + pause;
-  timer_set(&c->queue->all->timers, &c->timer,
-            next < c->options.deadline ? next : c->options.deadline);
-}
-
 static void watch_children(struct contender *c) {
   bool more = !c->watches_children;
   c->watches_children = true;
@@ -19,8 +13,9 @@ static void watch_children(struct contender *c) {
 }
 
 /* No server need tell a waiter of the end of a node that it may not read (watch.c).
- * Of a change in the directory, which it may list, a server does tell.  Only the first few in the queue have that watched, or every change
- * would make all waiters list.  The others are near when the one before their
+ * Of a change in the directory, which it may list, a server does tell.  Only the
+ * first few in the queue have that watched, or every change would make all waiters
+ * list.  The others are near when the one before their
  * predecessor is gone: that is polled, too, and a list follows (queued.c). */
 enum { NEAR = 3 };
 
@@ -49,9 +44,9 @@ void place_act(struct contender *c) {
     watch_read(&c->own); /* whose is it? */
   if (must_watch_children(c)) watch_children(c);
   if (contender_waits_by_list(c))
-    look_later(c, c->options.strategy == WAIT_POLL
-                      ? c->options.poll_interval
-                      : contender_wire(c)->timeout);
+    life_look_in(c, c->options.strategy == WAIT_POLL
+                        ? c->options.poll_interval
+                        : contender_wire(c)->timeout);
   watch_arm(&c->predecessor);
   watch_arm(&c->before);
   if (!rival_pass_over(c, &c->predecessor)) rival_pass_over(c, &c->before);
@@ -256,7 +251,7 @@ void place_find(struct contender *c, const struct listing *listing,
   else if (own)
     found(c, listing, own);
   else
-    life_start_over(c);
+    life_miss_node(c);
 }
 
 void place_listed(struct contender *c, const struct listing *listing) {

@@ -188,9 +188,16 @@ void queue_connected(struct queue *queue) {
 
 /* Local turns. */
 
-static struct contender *next_sharing(const struct queue *queue) {
-  for (struct contender *c = queue->parked; c; c = c->next)
-    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0) return c;
+/* (A node of another layout keeps other nodes waiting.) */
+static bool can_use(const struct contender *c, const struct contender *from) {
+  return c->options.layout == from->options.layout;
+}
+
+/* The first that shares its node; NULL: there is none, or it needs another. */
+static struct contender *next_sharing(const struct contender *from) {
+  for (struct contender *c = from->queue->parked; c; c = c->next)
+    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0)
+      return can_use(c, from) ? c : NULL;
   return NULL;
 }
 
@@ -205,7 +212,7 @@ static bool may_be_passed_on(const struct contender *c) {
 void queue_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  struct contender *next = may_be_passed_on(c) ? next_sharing(c->queue) : NULL;
+  struct contender *next = may_be_passed_on(c) ? next_sharing(c) : NULL;
   if (next)
     life_take_over(next, c);
   else
@@ -303,14 +310,32 @@ static bool is_stray(const struct queue *queue, const struct entry *e,
   return !c || (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
+/* An unfair lock's node, which has one name for all. */
+static bool claims_beside(const struct queue *queue) {
+  for (const struct contender *c = queue->first; c; c = c->next)
+    if (c->way->beside && c->node.known != NODE_NONE) return true;
+  return false;
+}
+
 static bool claims(struct directory *d, const char *name) {
+  if (strcmp(name, NAME_UNFAIR) == 0) return claims_beside(of(d));
   const struct entry e = {.name = name};
   struct contender *last = NULL;
   return !is_stray(of(d), &e, &last);
 }
 
+/* (Else it goes with the node beside it.) */
+static bool may_be_bereft(const struct queue *queue,
+                          const struct listing *listing) {
+  return queue->beside_in_doubt && !claims_beside(queue) &&
+         !listing_has_own(listing, &queue->all->wire->base, ROLE_HOLD);
+}
+
 static void remove_strays(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
+  if (may_be_bereft(queue, listing) &&
+      directory_takes_strays(&queue->directory))
+    directory_remove_stray(&queue->directory, NAME_UNFAIR);
   for (int i = 0; i < listing->count; i++) {
     if (!is_stray(queue, &listing->entries[i], &last)) continue;
     if (!directory_takes_strays(&queue->directory)) return;
@@ -353,7 +378,6 @@ static void listed(struct directory *d, const struct listing *listing,
 static void unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;
-  wire_retry(d->wire);
 }
 
 static void forbidden(struct directory *d, int rc) {
@@ -366,7 +390,7 @@ static void forbidden(struct directory *d, int rc) {
 
 static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_is_waiting(c)) life_deny(c, what, directory_length(d), rc);
+    if (contender_is_waiting(c)) life_fail(c, what, directory_length(d), rc);
 }
 
 static void made(struct directory *d) { queue_drive(of(d)); }
@@ -409,12 +433,12 @@ struct queue *queue_new(struct contenders *all, const char *path,
 
 static bool queue_is_opening(const struct queue *queue) {
   const struct opening *o = queue->opening;
-  return o && (o->remove.in_flight || o->make.in_flight);
+  return o && o->make.in_flight;
 }
 
 bool queue_is_idle(const struct queue *queue) {
   return !queue->first && !queue->onlookers && !queue_is_opening(queue) &&
-         directory_is_idle(&queue->directory);
+         !queue->in_doubt && directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {

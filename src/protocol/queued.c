@@ -226,7 +226,6 @@ static void queued_look_around(struct contender *c) {
 
 /* WAIT_POLL: the interval is over. */
 void queued_due(struct contender *c) {
-  timer_set(&c->queue->all->timers, &c->timer, c->options.deadline);
   c->view.listed_in = 0;
   directory_list_anew(contender_directory(c));
 }

@@ -13,6 +13,8 @@ enum role rule_role(enum kind kind, enum layout layout) {
       return ROLE_PERMIT;
     case KIND_MEMBER:
       return ROLE_MEMBER;
+    case KIND_UNFAIR:
+      return ROLE_HOLD;
     default:
       return kazoo                    ? ROLE_KAZOO_LOCK
              : layout == LAYOUT_LATCH ? ROLE_LATCH

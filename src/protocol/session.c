@@ -104,7 +104,7 @@ static void proved(void *self) {
   struct session *s = self;
   s->expiries_in_row = 0;
   hear_again(s);
-  if (!s->wire.proof_wanted || !wire_lease_stands(&s->wire)) return;
+  if (!s->wire.proof_wanted || !wire_lease_lasts(&s->wire)) return;
   s->wire.proof_wanted = false;
   queues_each_contender(&s->queues, life_proved);
 }
@@ -125,6 +125,7 @@ void session_init(struct session *s, const struct session_options *options,
   queues_init(&s->queues, &s->all);
   vigils_init(&s->vigils, &s->all);
   departures_init(&s->departures, &s->vigils);
+  doubts_init(&s->all.doubts);
   s->wire.doubts_acl = options->doubts_acl;
 }
 
@@ -145,18 +146,23 @@ static const struct way *way_of(enum kind kind) {
                                : &queued_way;
 }
 
-static void refuse_credentials(struct contender *c) {
-  life_deny(c, CANNOT_AUTHENTICATE, contender_wire(c)->chroot_length,
-            REASON_CREDENTIALS);
+static void refuse_credentials(struct session *s, struct contender *c) {
+  life_deny(c, CANNOT_AUTHENTICATE, s->wire.chroot_length, s->refused);
+}
+
+/* One that does not wait has one flight to a server, and waits for no connection:
+ * neither for the first one, nor for the next, nor while the session shows as
+ * suspended because no server is heard. */
+static bool is_out_of_reach(const struct session *s, bool patient) {
+  return !patient && (!session_is_connected(s) || s->silent);
 }
 
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
     trouble(s, "cannot contend", directory_path(&c->queue->directory),
-            REASON_CREDENTIALS);
-    refuse_credentials(c);
-  } else if (!c->options.patient && !session_is_connected(s) &&
-             s->state != SESSION_CONNECTING) {
+            s->refused);
+    refuse_credentials(s, c);
+  } else if (is_out_of_reach(s, c->options.patient)) {
     life_refuse(c, VERDICT_DISCONNECTED, 0);
   }
 }
@@ -177,6 +183,11 @@ void session_release(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
   queue_release(c);
   end(s);
+}
+
+void session_release_last(struct session *s, int64_t now, struct contender *c) {
+  c->shuts = true;
+  session_release(s, now, c);
 }
 
 void session_cancel(struct session *s, int64_t now, struct contender *c) {
@@ -214,7 +225,10 @@ static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
 bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v) {
   begin(s, now);
   bool begun = vigil_begin(&s->vigils, v);
-  if (begun && s->refused) vigil_refuse(v, VERDICT_AUTH, REASON_CREDENTIALS);
+  if (begun && s->refused)
+    vigil_refuse(v, VERDICT_AUTH, s->refused);
+  else if (begun && is_out_of_reach(s, v->patient))
+    vigil_refuse(v, VERDICT_DISCONNECTED, 0);
   end(s);
   return begun;
 }
@@ -228,7 +242,10 @@ void session_end_vigil(struct session *s, int64_t now, struct vigil *v) {
 void session_depart(struct session *s, int64_t now, struct departure *d) {
   begin(s, now);
   departure_begin(&s->departures, d);
-  if (s->refused) departure_refuse(d, VERDICT_AUTH, REASON_CREDENTIALS);
+  if (s->refused)
+    departure_refuse(d, VERDICT_AUTH, s->refused);
+  else if (is_out_of_reach(s, d->patient))
+    departure_refuse(d, VERDICT_DISCONNECTED, 0);
   end(s);
 }
 
@@ -251,6 +268,7 @@ static void sweep(struct queue *queue) {
 }
 
 static void close_queue(struct queue *queue) {
+  doubts_end(queue);
   directory_closed(&queue->directory);
 }
 
@@ -274,6 +292,14 @@ void session_attempting(struct session *s, int64_t now, int64_t started) {
   end(s);
 }
 
+void session_greeted(struct session *s, int64_t now, int64_t timeout,
+                     int64_t started) {
+  if (s->state == SESSION_CLOSED) return;
+  begin(s, now);
+  lease_connected(&s->wire.lease, started, timeout);
+  end(s);
+}
+
 /* (What the calls in it end with is heard before anybody is driven.) */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
@@ -283,7 +309,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (s->wire.session != 0 && !same) session_expired(s, now);
   session_attempting(s, now, started);
   begin(s, now);
-  s->refused = false;
+  s->refused = 0;
   s->renew_at = NEVER;
   wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
   change_state(s, SESSION_CONNECTED);
@@ -303,20 +329,23 @@ void session_disconnected(struct session *s, int64_t now) {
     queues_each(&s->queues, sweep);
     queues_each_contender(&s->queues, life_disconnected);
     queues_each(&s->queues, queue_disconnected);
+    departures_disconnected(&s->departures);
+    vigils_disconnected(&s->vigils);
   }
   end(s);
 }
 
-void session_refused(struct session *s, int64_t now) {
+void session_refused(struct session *s, int64_t now, int reason) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
   begin(s, now);
-  s->refused = true;
-  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/",
-          REASON_CREDENTIALS);
+  s->refused = reason;
+  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/", reason);
   if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
-  queues_each_contender(&s->queues, refuse_credentials);
-  refuse_the_rest(s, VERDICT_AUTH, REASON_CREDENTIALS);
+  for (struct queue *q = s->queues.newest; q; q = q->older)
+    for (struct contender *c = q->first; c; c = c->next)
+      refuse_credentials(s, c);
+  refuse_the_rest(s, VERDICT_AUTH, reason);
   end(s);
 }
 
@@ -325,8 +354,7 @@ static int64_t backoff(struct session *s) {
   int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
   if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  if (s->expiries_in_row++ == 0) pause = 0;
-  return pause / 2 + wire_jitter(&s->wire, pause / 2);
+  return s->expiries_in_row++ == 0 ? 0 : wire_jitter(&s->wire, pause);
 }
 
 void session_expired(struct session *s, int64_t now) {
@@ -336,6 +364,7 @@ void session_expired(struct session *s, int64_t now) {
   wire_expired(&s->wire);
   /* Before the new session has a lease, nobody of the old one may hold. */
   queues_each_contender(&s->queues, life_session_ended);
+  queues_each(&s->queues, doubts_end);
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->wire.lease);
   counter_add(&s->wire.counters.expiries, 1);
@@ -345,9 +374,10 @@ void session_expired(struct session *s, int64_t now) {
 }
 
 /* Without attempts a server would have expired it: after the timeout, and a
- * tick, which is half of it at most.  And nobody holds. */
+ * tick, which is half of it at most.  Each lease was over before that; but
+ * after a suspend the holds may not have ended yet, which is for their clock. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
-  return s->state == SESSION_SUSPENDED &&
+  return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->wire.counters.pending_releases > 0 &&
          now >= s->lost_at + s->wire.timeout / 2 * 3;
 }
@@ -413,13 +443,15 @@ static void look_again(struct queue *queue) {
 }
 
 static void try_again(struct session *s) {
-  if (wire_is_to_retry(&s->wire)) {
+  bool resumes = wire_is_to_resume(&s->wire);
+  if (resumes) wire_insist(&s->wire);
+  if (wire_is_to_retry(&s->wire) || resumes) {
+    queues_each(&s->queues, sweep);
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
     vigils_drive(&s->vigils);
     departures_drive(&s->departures);
   }
-  if (wire_is_to_resume(&s->wire)) queues_each(&s->queues, queue_drive);
   if (wire_is_to_look(&s->wire)) queues_each(&s->queues, look_again);
 }
 
@@ -434,6 +466,13 @@ static void watch_holds(struct session *s) {
   if (watch_due(s) > s->wire.now) return;
   s->all.heard_at = s->wire.now;
   queues_each_contender(&s->queues, life_watch_own);
+}
+
+static void look_for_late_nodes(struct session *s) {
+  struct doubts *doubts = &s->all.doubts;
+  if (doubts_due(doubts, &s->wire) > s->wire.now) return;
+  doubts_begin_turn(doubts, &s->wire);
+  queues_each(&s->queues, doubts_list);
 }
 
 static void keep_alive(struct session *s) {
@@ -452,6 +491,7 @@ void session_run(struct session *s, int64_t now) {
   chores_run(&s->wire.step);
   open_session(s);
   try_again(s);
+  look_for_late_nodes(s);
   queues_flush(&s->queues);
   keep_alive(s);
   queues_flush(&s->queues);
@@ -464,8 +504,11 @@ void session_flush(struct session *s) { wire_flush(&s->wire); }
 
 int64_t session_due(const struct session *s) {
   int64_t due = timers_due(&s->all.timers);
-  int64_t others[] = {wire_due(&s->wire, need_of(s)), watch_due(s), s->renew_at,
+  int64_t others[] = {wire_due(&s->wire, need_of(s)),
+                      watch_due(s),
+                      s->renew_at,
                       vigils_due(&s->vigils),
+                      doubts_due(&s->all.doubts, &s->wire),
                       s->all.holders > 0 ? s->wire.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -47,10 +47,10 @@ struct session {
   struct listener listener;
   const char *chroot;
   enum session_state state;
-  bool silent;  /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
+  bool silent; /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
                 was over.  Nothing is decided by it. */
-  bool refused; /* see session_refused */
-  int calls;    /* that have begun and not ended */
+  int refused; /* see session_refused; 0: they are accepted */
+  int calls;   /* that have begun and not ended */
   int64_t lost_at;  /* when the last connection was */
   int64_t renew_at; /* EXPIRED: when to open a new session */
   int expiries_in_row;
@@ -77,6 +77,8 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path);
 /* Of one that is not held, or not any more: nothing happens. */
 void session_release(struct session *s, int64_t now, struct contender *c);
+/* The same of a double barrier's last member: `ready` goes with its node. */
+void session_release_last(struct session *s, int64_t now, struct contender *c);
 /* Of one that waits no more: nothing happens; the grant was first. */
 void session_cancel(struct session *s, int64_t now, struct contender *c);
 /* Its owner knows that the hold is over; of one that is not held: nothing. */
@@ -112,10 +114,14 @@ void session_attempting(struct session *s, int64_t now, int64_t started);
  * connection, and after whatever was answered in the last one was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
+/* A server has accepted the connection, and granted `timeout`; but perhaps not our
+ * credentials, and then this is all that is heard of it. */
+void session_greeted(struct session *s, int64_t now, int64_t timeout,
+                     int64_t started);
 void session_disconnected(struct session *s, int64_t now);
 /* The ensemble does not accept our credentials: until session_connected
  * waiters and newcomers are told so. */
-void session_refused(struct session *s, int64_t now);
+void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
 /* An attempt to reconnect was not answered: if anything still keeps the session
  * alive, is it only our attempts, and with it nodes that are to be deleted?

@@ -31,6 +31,7 @@ struct stray {
   struct chore end;
   uint64_t hash;
   bool foreign; /* a server has said so */
+  int64_t czxid;
   char path[];
 };
 
@@ -40,6 +41,7 @@ struct strays {
   struct chore *flush;
   const char *path; /* the directory's */
   size_t length;
+  char *beside; /* the path of NAME_UNFAIR there; NULL: it was never needed */
 
   struct stray *first, **end;
   struct stray *waiting; /* the first of them that is not being asked about */
@@ -66,7 +68,10 @@ struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
   return s;
 }
 
-void strays_free(struct strays *s) { free(s); }
+void strays_free(struct strays *s) {
+  if (s) free(s->beside);
+  free(s);
+}
 
 bool strays_are_known(const struct strays *s) { return s->first || s->foreign; }
 
@@ -139,9 +144,21 @@ static void destroy(struct chore *chore) {
  * connection perhaps. */
 static void ask_again(struct strays *s, struct stray *stray) {
   stray->op.kind = OP_PING;
+  stray->op.beside = NULL;
   take_out(s, stray);
   put_last(s, stray);
   wake(s);
+}
+
+/* NULL: no memory. */
+static const char *path_beside(struct strays *s) {
+  if (s->beside) return s->beside;
+  s->beside = malloc(s->length + 1 + sizeof NAME_UNFAIR);
+  if (!s->beside) return NULL;
+  memcpy(s->beside, s->path, s->length);
+  s->beside[s->length] = '/';
+  memcpy(s->beside + s->length + 1, NAME_UNFAIR, sizeof NAME_UNFAIR);
+  return s->beside;
 }
 
 static bool remove_one(struct strays *s, struct stray *stray) {
@@ -149,6 +166,42 @@ static bool remove_one(struct strays *s, struct stray *stray) {
   if (!wire_submit(s->wire, &stray->op)) return false;
   counter_add(&s->wire->counters.strays, 1);
   return true;
+}
+
+static op_handler on_stray;
+
+static void set_question(struct stray *stray, const char *path,
+                         op_handler *handler) {
+  stray->op.path = path;
+  stray->op.handler = handler;
+}
+
+/* (One transaction has made both, if they have one czxid.) */
+static void on_beside(struct op *op, const struct reply *reply) {
+  struct stray *stray = op->owner;
+  struct strays *s = stray->all;
+  bool both = reply->rc == REPLY_OK && reply->czxid == stray->czxid;
+  set_question(stray, stray->path, on_stray);
+  stray->op.beside = both ? NAME_UNFAIR : NULL;
+  if (!reply_is_unknown(reply->rc) && remove_one(s, stray)) return;
+  s->flying--;
+  ask_again(s, stray);
+}
+
+static bool ask_beside(struct strays *s, struct stray *stray, int64_t czxid) {
+  const char *path = path_beside(s);
+  stray->czxid = czxid;
+  set_question(stray, path, on_beside);
+  if (path && wire_submit(s->wire, &stray->op)) return true;
+  set_question(stray, stray->path, on_stray);
+  return false;
+}
+
+/* It is ours.  False: no memory. */
+static bool go_on(struct strays *s, struct stray *stray, int64_t czxid) {
+  int32_t sequence;
+  bool hold = name_parse(stray->path + s->length + 1, &sequence) == ROLE_HOLD;
+  return hold ? ask_beside(s, stray, czxid) : remove_one(s, stray);
 }
 
 /* It was asked about, or deleted.  (What was another's when a list showed it may
@@ -160,9 +213,9 @@ static void on_stray(struct op *op, const struct reply *reply) {
   bool shown = op->kind == OP_PING && reply->rc == REPLY_OK;
   bool ours = shown && wire_owns(s->wire, reply->owner) &&
               !s->owner.claims(s->owner.self, stray->path + s->length + 1);
-  if (ours && remove_one(s, stray)) return;
+  if (ours && go_on(s, stray, reply->czxid)) return;
   s->flying--;
-  if (ours || reply_is_unknown(reply->rc)) {
+  if (ours || reply_is_unknown(reply->rc) || reply->rc == REPLY_UNDONE) {
     ask_again(s, stray);
     return;
   }

@@ -1,30 +1,38 @@
-/* The unfair mutex: one node of one name, whoever makes it first.  A queue has
- * one contender of this kind at a time (`exclusive`), so a node of our session's
- * is ours, or was made for us by a create whose reply was lost.
+/* The unfair mutex: one node of one name, `holder`; the client that makes it first
+ * has the lock.  A queue has one contender of this kind at a time (`exclusive`).
  *
- * The name says nothing, so it is the node's owner and czxid that tell.  It is
- * not deleted before a look, unless its watch has been silent, and that within a
- * lease: without one, news of the node may be long on their way.  A delete whose
- * reply was lost is not repeated before a look, either: by then the name may be
- * somebody else's.  A create that was lost may be applied later, when the node
- * has been looked for and not found: that doubt stays until a create of ours is
- * answered, or the node is seen to be another's. */
+ * Each acquisition has a node of its own beside it, with a name and a number that no
+ * other has.  One transaction makes both nodes, and one deletes both.  The
+ * contender's node is that one; `holder` comes and goes with it.
+ *
+ * The reason is a delete that comes late.  A server's thread may read it and stand
+ * still; our connection breaks, we reconnect to the same server, delete the node
+ * once more, and another client makes it anew.  Then the thread goes on (doubts.h).
+ * A delete of `holder` alone would end that client's hold, and its client would
+ * not know yet: two would believe.  ZooKeeper's delete compares nothing but the
+ * version of the data, and a fresh node's is always 0.  But a transaction fails as
+ * a whole: our own node has a name that no other acquisition ever has, and it was
+ * deleted before `holder` was made again, so the late transaction is refused.  A
+ * late create is refused for as long as there is a `holder`; if there is none, both
+ * nodes appear, and the list that shows ours has both deleted (strays.c).
+ *
+ * A transaction has one zxid, so both nodes have the same czxid: by that and its
+ * owner `holder` is known as ours.  The answer to the transaction tells neither,
+ * so `holder` is read behind the create, in the same flight.  The read leaves the
+ * watch that tells of its deletion.
+ *
+ * A waiter that may not read `holder` polls it (watch.c), and only NO_NODE lets it
+ * try again.
+ *
+ * An operator may delete `holder` alone.  Then the contender deletes its own node,
+ * and begins again, or has lost.  Or our own node alone: then `holder` is deleted
+ * by its name, after a look. */
 #include "unfair.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "life.h"
+#include "place.h"
+#include "queued.h"
 #include "rival.h"
-
-/* Whose a node is that we may not look at: some session's, as far as we know. */
-enum { HIDDEN_OWNER = -1 };
-
-static void name(const struct contender *c, char *text, size_t size) {
-  (void)c;
-  assert(size >= sizeof NAME_UNFAIR);
-  memcpy(text, NAME_UNFAIR, sizeof NAME_UNFAIR);
-}
 
 static void mine(struct contender *c) {
   c->view.listed_in = contender_wire(c)->connection;
@@ -32,56 +40,121 @@ static void mine(struct contender *c) {
   life_be_first(c);
 }
 
-/* Reads the node, and watches it: whose is it? */
+/* Reads `holder`, and watches it: whose is it?  A watch that is armed already may
+ * have been armed for another watcher of this session, such as a barrier's waiter:
+ * this contender has not seen the node then, so it reads it. */
 static void look_by(struct contender *c, struct watcher *watcher) {
-  if (!watcher->watch &&
-      !watch_want(watcher, &c->queue->directory.watches, NAME_UNFAIR))
+  bool has_asked = watcher->watch;
+  if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
     wire_retry(contender_wire(c));
-  else if (watch_is_armed(watcher) && watcher == &c->own)
-    mine(c);
-  else
+  else if (has_asked)
     watch_arm(watcher);
+  else
+    watch_read(watcher);
 }
 
-/* Somebody has it, or we have: wait, and see. */
+/* The same, unless it is known in this connection that it is ours. */
+static void look_at_own(struct contender *c) {
+  if (contender_is_surely_ours(c) && contender_watches_own(c))
+    mine(c);
+  else if (watch_is_known(&c->own))
+    watch_read(&c->own);
+  else
+    look_by(c, &c->own);
+}
+
+/* Another client has it, or another acquisition of this session. */
 static void wait(struct contender *c) {
-  if (!c->options.patient && c->node.known != NODE_MAYBE) {
+  if (!c->options.patient) {
     life_refuse(c, VERDICT_BUSY, 0);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
   c->view.ahead = 1;
   c->view.nearest_holds = true;
+  watch_drop(&c->own);
   look_by(c, &c->predecessor);
 }
 
-static void made(struct contender *c) {
-  if (c->node.known == NODE_OURS)
-    mine(c);
-  else
-    wait(c);
+static bool is_deleting(const struct contender *c) {
+  return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
 
-/* The node that was read is ours: its watch is that of our own. */
-static void found(struct contender *c, const struct reply *reply) {
-  if (!contender_has_node(c)) wire_found(contender_wire(c), c->node.bytes);
-  c->node.known = NODE_OURS;
-  c->node.czxid = reply->czxid;
-  c->node.owner_session = reply->owner;
-  if (!c->own.watch) watch_hand_over(&c->predecessor, &c->own);
-}
-
-/* The node was read. */
-
-static void seen_while_leaving(struct contender *c, bool ours,
-                               const struct reply *reply) {
-  bool known = contender_has_node(c);
-  c->view.looked = true;
-  if (!ours || (known && reply->czxid != c->node.czxid))
+/* `holder` is gone, or is another's: our own node goes by itself. */
+static void lose_holder(struct contender *c) {
+  if (c->bereft)
     c->node.known = NODE_NONE;
-  else if (!known)
-    found(c, reply);
-  life_go_on_leaving(c);
+  else
+    c->undone = true;
+  if (c->state == CONTENDER_HELD)
+    life_lose_node(c);
+  else if (c->state == CONTENDER_LEAVING)
+    life_go_on_leaving(c);
+  else
+    life_leave(c); /* to begin again */
+}
+
+/* From now on the contender's node is `holder` itself. */
+static void be_alone(struct contender *c) {
+  contender_set_name(c, NAME_UNFAIR);
+  c->undone = true;
+  c->bereft = false;
+}
+
+/* `holder` is ours. */
+static void own_seen(struct contender *c, const struct reply *reply) {
+  contender_prove(c, reply);
+  life_hear_revocation(c);
+  if (c->state == CONTENDER_LEAVING) {
+    c->view.looked = true;
+    if (c->bereft) be_alone(c);
+    life_go_on_leaving(c);
+  } else if (c->state != CONTENDER_HELD) {
+    mine(c);
+  }
+}
+
+/* Is our own node there still?  Both come and go together, so if it is gone `holder`
+ * is another's.  If it is there the ACL of `holder` was changed, or an operator has
+ * deleted `holder` alone: the node is kept, for no server tells which. */
+static void leave_hidden(struct contender *c, const struct reply *reply) {
+  if (c->bereft) {
+    lose_holder(c);
+  } else if (contender_is_surely_ours(c)) {
+    life_leaving_answered(c, OP_PING, reply);
+  } else if (!c->op.in_flight) {
+    contender_prepare(c, OP_PING);
+    wire_submit(contender_wire(c), &c->op);
+  }
+}
+
+/* `holder` is there, and we may not look at it.  Our ACL lets us read our nodes
+ * (doc/paths.md), so it is another's, unless a server has told us before that it
+ * was ours: then its ACL may have been changed, and no server tells whether it still
+ * is ours.  (A holder's is polled: it hears when `holder` is gone.) */
+static void own_hidden(struct contender *c, const struct reply *reply) {
+  if (c->state == CONTENDER_HELD || c->undone) return;
+  if (c->state == CONTENDER_LEAVING)
+    leave_hidden(c, reply);
+  else if (c->node.known == NODE_OURS)
+    life_deny_hidden(c);
+  else
+    lose_holder(c);
+}
+
+/* (What was asked before our create was answered tells nothing; nor does a deletion
+ * while our delete is under way, which will be answered.) */
+static void own_heard(struct contender *c, enum watch_news news,
+                      const struct reply *reply) {
+  if (!contender_has_node(c) || is_deleting(c)) return;
+  if (news == WATCH_STALE)
+    watch_arm(&c->own);
+  else if (news == WATCH_HIDDEN)
+    own_hidden(c, reply);
+  else if (news == WATCH_ARMED && contender_owns(c, reply))
+    own_seen(c, reply);
+  else
+    lose_holder(c);
 }
 
 /* No session's node can be passed over as elsewhere: it has the one name. */
@@ -92,105 +165,84 @@ static void tell_of_nobody(const struct contender *c,
                  REASON_STAYS);
 }
 
-static void seen_while_queued(struct contender *c, bool ours,
-                              const struct reply *reply) {
-  if (ours) {
-    found(c, reply);
-    mine(c);
-  } else if (contender_has_node(c)) {
-    c->node.known = NODE_NONE;
-    life_start_over(c);
-  } else {
-    c->node.known = NODE_NONE;
-    tell_of_nobody(c, reply);
-    if (!c->options.patient) life_refuse(c, VERDICT_BUSY, 0);
-  }
-}
-
-static void seen(struct contender *c, const struct reply *reply) {
-  bool ours = reply->owner == contender_wire(c)->session;
-  if (ours) life_hear_revocation(c);
-  if (c->state == CONTENDER_LEAVING)
-    seen_while_leaving(c, ours, reply);
-  else if (c->state == CONTENDER_QUEUED)
-    seen_while_queued(c, ours, reply);
-  else if (!ours || reply->czxid != c->node.czxid)
-    life_lose_node(c); /* deleted, and made again by somebody */
-}
-
-static void gone(struct contender *c) {
-  if (c->state == CONTENDER_HELD) {
-    life_lose_node(c);
-  } else if (c->state == CONTENDER_QUEUED) {
-    life_start_over(c);
-  } else if (c->state == CONTENDER_LEAVING) {
-    c->node.known = NODE_NONE;
-    life_go_on_leaving(c);
-  }
-}
-
-/* The node is there, and we may not look at it: our ACL lets us read our nodes
- * (doc/paths.md), so it is another's, unless we know that it was ours: then its ACL
- * was changed, and no server tells us whether it still is. */
-static void hidden(struct contender *c, const struct reply *reply) {
-  bool known = contender_has_node(c);
-  if (c->state == CONTENDER_HELD) return;
-  if (!known)
-    seen(c, &(const struct reply){.rc = reply->rc, .owner = HIDDEN_OWNER});
-  else if (c->state == CONTENDER_LEAVING)
-    life_leaving_answered(c, OP_PING, reply);
-  else
-    life_deny_hidden(c);
+/* (If it is ours, of an acquisition that is over, its create came late, or an
+ * operator has deleted the node beside it: a list tells, and both are deleted.) */
+static void other_seen(struct contender *c, const struct reply *reply) {
+  backoff_end(&c->backoff);
+  tell_of_nobody(c, reply);
+  if (reply->owner != contender_wire(c)->session) return;
+  c->queue->beside_in_doubt = true;
+  directory_list_anew(contender_directory(c));
 }
 
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
-  if (news == WATCH_ARMED)
-    seen(c, reply);
+  if (watcher == &c->own)
+    own_heard(c, news, reply);
+  else if (c->state != CONTENDER_QUEUED)
+    return;
+  else if (news == WATCH_ARMED)
+    other_seen(c, reply);
   else if (news == WATCH_HIDDEN)
-    hidden(c, reply);
+    backoff_end(&c->backoff); /* another's, as far as we know: it is polled */
   else if (news == WATCH_GONE)
-    gone(c);
+    life_start_over(c);
   else
     watch_arm(watcher);
 }
 
 /* The rest of the way. */
 
-static void sent(struct contender *c) { (void)c; }
-
-static void find(struct contender *c) {
-  if (c->state == CONTENDER_LEAVING)
-    directory_list_anew(&c->queue->directory);
-  else
-    directory_list(&c->queue->directory, 0);
+/* (A client that does not wait is refused without another request.) */
+static void sent(struct contender *c) {
+  watch_drop(&c->predecessor);
+  if (c->options.patient) look_by(c, &c->own);
 }
 
-/* A list after our create: what the node is now tells whether it is ours. */
-static void listed(struct contender *c, const struct listing *listing) {
+/* (A look that was under way before the create may have been answered before it.) */
+static void made(struct contender *c) {
+  if (!watch_is_asking(&c->own)) look_at_own(c);
+}
+
+static void find(struct contender *c) {
+  if (contender_has_node(c))
+    look_at_own(c);
+  else
+    directory_list(contender_directory(c), 0);
+}
+
+static void found(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
   (void)listing;
-  if (c->node.known != NODE_MAYBE || contender_is_creating(c)) return;
-  if (c->state == CONTENDER_LEAVING) look_by(c, &c->predecessor);
-  if (c->state == CONTENDER_FINDING) wait(c);
+  (void)own;
+  look_at_own(c);
+}
+
+/* A list after our create: is our node there? */
+static void listed(struct contender *c, const struct listing *listing) {
+  if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
+    place_find(c, listing, found);
 }
 
 static void look(struct contender *c) {
-  look_by(c, contender_has_node(c) ? &c->own : &c->predecessor);
+  if (contender_has_node(c))
+    look_at_own(c);
+  else
+    look_by(c, &c->predecessor);
 }
-
-static void look_anew(struct contender *c) { look_by(c, &c->own); }
 
 static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
-/* (One look is good for one delete.) */
+/* (One look is good for one delete.  Without a lease, when news of `holder` may be
+ * long on their way, it takes one: an operator may have deleted it.) */
 static bool may_remove(struct contender *c) {
-  bool looked = c->view.looked;
-  bool stands = wire_lease_stands(contender_wire(c));
+  if (c->undone) return true;
+  bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
   c->view.looked = false;
-  if (looked || (watch_is_armed(&c->own) && stands)) return true;
-  if (c->own.watch)
-    watch_read(&c->own); /* still ours? */
+  if (contender_watches_own(c) && fresh && !c->bereft) return true;
+  if (watch_is_known(&c->own))
+    watch_read(&c->own);
   else
     look_by(c, &c->own);
   return false;
@@ -204,14 +256,15 @@ static void note_rival(struct contender *c) {
 }
 
 const struct way unfair_way = {.exclusive = true,
-                               .name = name,
+                               .beside = NAME_UNFAIR,
+                               .name = queued_name,
                                .enter = life_enter,
                                .sent = sent,
                                .made = made,
                                .exists = wait,
                                .find = find,
                                .look = look,
-                               .look_anew = look_anew,
+                               .look_anew = look_at_own,
                                .due = due,
                                .may_remove = may_remove,
                                .listed = listed,

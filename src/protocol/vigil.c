@@ -90,13 +90,20 @@ static void look_later(struct vigil *v) {
 /* (What is read behind one that was not committed is not heard.) */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct vigils *vigils = op->owner;
-  if (reply_is_committed(reply->rc)) {
+  if (reply_proves(op->kind, reply->rc)) {
+    refusals_end(&vigils->proving);
     chore_add(&wire_of(vigils)->batch, &vigils->flush);
     return;
   }
   if (reply_is_unknown(reply->rc)) return; /* each connection asks anew */
   for (struct vigil *v = vigils->first; v; v = v->next) v->looks |= v->proves;
-  wire_retry(wire_of(vigils));
+  wire_back_off(wire_of(vigils), &vigils->proving, reply->rc);
+}
+
+/* A server has refused to watch: its vigils' time comes when it is asked again. */
+static bool is_held_back(struct vigil *v) {
+  return v->kind != VIGIL_CROWD &&
+         wire_holds_back(wire_of(v->of), &directory_of(v)->watches.backoff);
 }
 
 /* One proof is good for all who come in a batch; who comes while one is under way
@@ -104,8 +111,9 @@ static void on_proof(struct op *op, const struct reply *reply) {
 static bool prove(struct vigils *vigils) {
   bool wanted = false;
   for (struct vigil *v = vigils->first; v; v = v->next)
-    wanted |= v->looks && v->proves;
+    wanted |= v->looks && v->proves && !is_held_back(v);
   return wanted && !vigils->proof.in_flight &&
+         !wire_holds_back(wire_of(vigils), &vigils->proving) &&
          wire_submit(wire_of(vigils), &vigils->proof);
 }
 
@@ -123,7 +131,7 @@ static void flush(struct chore *chore) {
     if (v->looks) v->stale = watch_is_asking(&v->watcher);
   bool proved = prove(vigils);
   for (struct vigil *v = vigils->first; v; v = v->next) {
-    if (v->looks && (proved || !v->proves)) look(v);
+    if (v->looks && (proved || !v->proves) && !is_held_back(v)) look(v);
   }
 }
 
@@ -267,7 +275,7 @@ void vigils_init(struct vigils *vigils, struct contenders *all) {
   vigils->proof = (struct op){.kind = OP_HEARTBEAT,
                               .handler = on_proof,
                               .owner = vigils,
-                              .path = all->wire->heartbeat_path};
+                              .path = all->wire->heartbeat.path};
 }
 
 void deadline_set(struct vigils *vigils, struct deadline *deadline,
@@ -295,6 +303,15 @@ void vigils_connected(struct vigils *vigils) {
       directory_list_anew(directory_of(v));
     else
       look_later(v);
+  }
+}
+
+/* (What hears of its end may begin another, which is then the first.) */
+void vigils_disconnected(struct vigils *vigils) {
+  struct vigil *next;
+  for (struct vigil *v = vigils->first; v; v = next) {
+    next = v->next;
+    if (!v->patient) vigil_refuse(v, VERDICT_DISCONNECTED, 0);
   }
 }
 

@@ -58,8 +58,9 @@ struct vigils {
   struct contenders *all;
   struct timers timers; /* of deadlines */
   struct vigil *first;
-  struct chore flush; /* at the end of a batch */
-  struct op proof;    /* a committed no-op before what is read */
+  struct chore flush;      /* at the end of a batch */
+  struct op proof;         /* a committed no-op before what is read */
+  struct refusals proving; /* where it was not committed */
 };
 
 void vigils_init(struct vigils *vigils, struct contenders *all);
@@ -80,6 +81,8 @@ static inline int64_t vigils_due(const struct vigils *vigils) {
 
 /* A new connection: nothing is watched any more. */
 void vigils_connected(struct vigils *vigils);
+/* One that does not wait for what it hopes for waits for no connection either. */
+void vigils_disconnected(struct vigils *vigils);
 /* What could not be sent may be now. */
 void vigils_drive(struct vigils *vigils);
 void vigils_refuse(struct vigils *vigils, enum verdict why, int reason);

@@ -123,12 +123,17 @@ static void destroy(struct chore *chore) {
   free(w);
 }
 
-/* Nobody wants it?  Takes it from the server if it is armed there. */
+static bool is_left(const struct watch *w) {
+  return is_of_this_connection(w, w->left_in);
+}
+
+/* Nobody wants it?  Takes it from the server if it is armed there, or may be. */
 static void dispose(struct watch *w) {
   struct wire *wire = w->of->wire;
   if (w->wanted > 0 || is_asking(w)) return;
-  if (is_at_server(w)) {
-    w->armed_in = 0;
+  if (is_at_server(w) || is_left(w)) {
+    if (wire_holds_back(wire, &w->of->backoff)) return;
+    w->armed_in = w->left_in = 0;
     if (ask(w, OP_UNWATCH)) return;
   }
   chore_add(&wire->step, &w->end);
@@ -174,7 +179,8 @@ bool watch_is_revoked(const struct watcher *watcher) {
 }
 
 static void read(struct watch *w) {
-  if (!is_asking(w)) ask(w, w->awaited ? OP_EXISTS : OP_GET);
+  if (!is_asking(w) && !wire_holds_back(w->of->wire, &w->of->backoff))
+    ask(w, w->awaited ? OP_EXISTS : OP_GET);
 }
 
 bool watch_is_asking(const struct watcher *watcher) {
@@ -282,9 +288,11 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
+/* (The server may have it, or the client library.) */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
-  wire_retry(w->of->wire);
+  wire_back_off(w->of->wire, &w->of->backoff, rc);
+  if (w->awaited) w->left_in = w->of->wire->connection;
   dispose(w);
 }
 
@@ -299,7 +307,9 @@ static void hidden(struct watch *w, const struct reply *reply) {
 static void was_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->wire->connection;
   w->hidden_in = 0;
+  if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) w->left_in = 0;
   if (reply->rc == REPLY_OK) {
+    refusals_end(&w->of->backoff);
     w->armed_in = connection;
     w->unowned = reply->owner == 0;
     w->revoked = reply->revoked;
@@ -356,9 +366,17 @@ void watches_look_again(struct watches *watches) {
   }
 }
 
+/* The server has it still, unless it has fired meanwhile. */
+static void was_not_taken(struct watch *w, int rc) {
+  w->left_in = w->of->wire->connection;
+  wire_back_off(w->of->wire, &w->of->backoff, rc);
+}
+
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
   if (w->awaited) wire_look_later(w->of->wire);
+  if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
+    was_not_taken(w, reply->rc);
   if (op->kind != OP_UNWATCH)
     was_read(w, reply);
   else if (w->wanted > 0)

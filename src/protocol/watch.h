@@ -60,6 +60,7 @@ struct watch {
   int wanted;         /* by so many of them */
   unsigned armed_in;  /* the connection in which the server confirmed it */
   unsigned hidden_in; /* ... or said that the node is hidden */
+  unsigned left_in;   /* ... in which it may have it still, though unwanted */
   uint32_t quota;     /* so much it takes: none where the node is ours */
   uint32_t hash;
   char *data;   /* the beginning of the node's data, as read last ... */
@@ -78,7 +79,8 @@ struct watches {
   /* Is this child a node of this session, which has its quota by itself? */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
-  const char *path; /* the directory's */
+  struct refusals backoff; /* where a server has refused to watch, or to stop */
+  const char *path;        /* the directory's */
   size_t length;
 };
 

@@ -11,9 +11,17 @@
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define YOUNG_MAX (1000 * MILLISECOND)
+#define BACKOFF_FIRST (100 * MILLISECOND)
+#define BACKOFF_MAX (2000 * MILLISECOND)
+
+/* It is there, on every server. */
+#define ROOT "/"
 
 /* Every server reads a create of this size with a delete beside it. */
 enum { JOINS_MAX = 1000 };
+
+/* What insists is sent so often again: for about four seconds. */
+enum { TRIES_MAX = 6 };
 
 /* What they prove, finish has noted. */
 static void on_answer(struct op *op, const struct reply *reply) {
@@ -21,17 +29,10 @@ static void on_answer(struct op *op, const struct reply *reply) {
   (void)reply;
 }
 
-static void init_ops(struct wire *w, const char *chroot,
-                     const unsigned char random[16]) {
-  char *end = w->heartbeat_path + w->chroot_length;
-  assert(w->chroot_length + 1 + NAME_OF_NOTHING <= sizeof w->heartbeat_path);
-  strcpy(w->heartbeat_path, chroot);
-  *end = '/';
-  name_of_nothing(end + 1, random);
+static void init_ops(struct wire *w) {
   w->heartbeat.kind = OP_HEARTBEAT;
-  w->heartbeat.path = w->heartbeat_path;
   w->nudge.kind = OP_PING;
-  w->nudge.path = "/";
+  w->heartbeat.path = w->nudge.path = ROOT;
   w->heartbeat.handler = w->nudge.handler = on_answer;
 }
 
@@ -42,13 +43,13 @@ void wire_init(struct wire *w, const struct transport *transport,
   w->owner = *owner;
   w->chroot_length = strlen(chroot);
   name_base_init(&w->base, random);
+  memcpy(&w->jitter, random + 8, sizeof w->jitter);
   chores_init(&w->step);
   chores_init(&w->batch);
   w->flight_end = &w->flight;
   w->held_end = &w->held;
   w->retry_at = w->resume_at = w->look_at = NEVER;
-  memcpy(&w->jitter, random + 8, sizeof w->jitter);
-  init_ops(w, chroot, random);
+  init_ops(w);
 }
 
 void wire_trouble(struct wire *w, const char *message, const char *path,
@@ -57,11 +58,6 @@ void wire_trouble(struct wire *w, const char *message, const char *path,
 }
 
 /* Sending. */
-
-static bool is_write(enum op_kind kind) {
-  return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
-         kind == OP_HEARTBEAT;
-}
 
 void wire_retry(struct wire *w) {
   if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
@@ -72,11 +68,18 @@ static bool must_be_alone(const struct wire *w, const struct op *op) {
          suspicion_isolates(&w->suspicion, w->now, op->bytes);
 }
 
+static bool is_begun(const struct wire *w) { return w->begun == w->connection; }
+
 /* The nudge may go at any time: it is what helps a server that does not answer
- * the one that is alone, and none closes its connection at a ping. */
+ * the one that is alone, and none closes its connection at a ping.  The
+ * heartbeat that begins a connection overtakes what waits for that. */
+static bool may_overtake(const struct wire *w, const struct op *op) {
+  return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
+}
+
 static bool may_be_sent(const struct wire *w, const struct op *op) {
-  if (op == &w->nudge) return true;
-  return !w->alone && (!w->flight || !must_be_alone(w, op));
+  if (may_overtake(w, op)) return true;
+  return is_begun(w) && !w->alone && (!w->flight || !must_be_alone(w, op));
 }
 
 static void append(struct op ***end, struct op *op) {
@@ -92,17 +95,26 @@ static void count(struct wire *w, const struct op *op) {
   counter_add(&w->counters.in_flight, 1);
 }
 
+/* One round is in flight at a time, and no heartbeat is sent soon after one.  But
+ * a refusal proves nothing, and requests may be refused without end.  So after a
+ * refusal no other request delays the heartbeat, until a round is confirmed. */
+static void take_for_round(struct wire *w, struct op *op) {
+  bool beats = op->kind == OP_HEARTBEAT;
+  op->round = op_is_write(op->kind) &&
+              (!w->round_in_flight || (w->round_refused && beats));
+  if (!op->round) return;
+  w->round_in_flight = true;
+  if (w->round_refused && !beats) return;
+  w->round_before = w->round_sent;
+  w->round_sent = w->now;
+}
+
 static void take_off(struct wire *w, struct op *op) {
   bool alone = must_be_alone(w, op);
   op->sent = w->now;
-  op->round = is_write(op->kind) && !w->round_in_flight;
-  if (op == &w->heartbeat) w->begun = w->connection;
   append(&w->flight_end, op);
   if (alone) w->alone = op;
-  if (op->round) {
-    w->round_in_flight = true;
-    w->round_sent = w->now;
-  }
+  take_for_round(w, op);
   count(w, op);
 }
 
@@ -169,9 +181,11 @@ static void send_held(struct wire *w) {
  * is then at least as new as that round: as new as all that was answered in
  * other connections, and not what a server shows that lags, or that is no
  * leader any more and does not know.  (The library sees to that by itself, but
- * not beyond the life of its handle.) */
+ * not beyond the life of its handle.)  Everything else is held until that round
+ * is confirmed: a server that refuses it by itself may show what is old. */
 static bool begin_connection(struct wire *w) {
-  return w->begun == w->connection || wire_submit(w, &w->heartbeat);
+  return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
+         wire_submit(w, &w->heartbeat);
 }
 
 bool wire_submit(struct wire *w, struct op *op) {
@@ -187,10 +201,48 @@ bool wire_submit(struct wire *w, struct op *op) {
     w->lingers = op;
     return true;
   }
-  bool behind = w->held && op != &w->nudge;
+  bool behind = w->held && !may_overtake(w, op);
   if (!behind && may_be_sent(w, op)) return transmit(w, op, NULL);
   hold(w, op);
   return true;
+}
+
+/* Backoff. */
+
+static void resume_by(struct wire *w, int64_t at) {
+  if (at < w->resume_at) w->resume_at = at;
+}
+
+int64_t wire_jitter(struct wire *w, int64_t pause) {
+  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
+  return pause / 2 + (int64_t)((w->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+}
+
+static bool is_paused(const struct wire *w, const struct refusals *b) {
+  return b->connection == w->connection && w->now < b->until;
+}
+
+/* (Of what was sent together each is refused: that is one refusal.) */
+void wire_back_off(struct wire *w, struct refusals *b, int rc) {
+  b->rc = (int16_t)rc;
+  if (!is_paused(w, b)) {
+    int64_t pause = BACKOFF_FIRST << b->times;
+    if (b->times < 5) b->times++;
+    b->connection = w->connection;
+    b->until =
+        w->now + wire_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);
+  }
+  resume_by(w, b->until);
+}
+
+bool wire_waits_until(struct wire *w, int64_t at) {
+  if (w->now >= at) return false;
+  resume_by(w, at);
+  return true;
+}
+
+bool wire_holds_back(struct wire *w, const struct refusals *b) {
+  return is_paused(w, b) && wire_waits_until(w, b->until);
 }
 
 /* Suspicion. */
@@ -199,7 +251,7 @@ bool wire_defers(struct wire *w, const struct op *create) {
   if (w->now >= w->trusted_at ||
       !suspicion_defers(&w->suspicion, w->now, op_bytes(create)))
     return false;
-  w->resume_at = w->trusted_at;
+  resume_by(w, w->trusted_at);
   return true;
 }
 
@@ -224,20 +276,56 @@ static void suspect(struct wire *w) {
 /* Answers. */
 
 static void round_confirmed(struct wire *w, const struct op *op) {
+  w->round_refused = false;
   lease_confirm(&w->lease, op->sent, w->now);
   w->owner.proved(w->owner.self);
+}
+
+static void round_refused(struct wire *w, const struct op *op) {
+  if (!w->round_refused && op->kind != OP_HEARTBEAT)
+    w->round_sent = w->round_before;
+  w->round_refused = true;
+}
+
+static void round_answered(struct wire *w, const struct op *op, int rc) {
+  w->round_in_flight = false;
+  if (reply_proves(op->kind, rc))
+    round_confirmed(w, op);
+  else if (!reply_is_unknown(rc))
+    round_refused(w, op);
+}
+
+static void heartbeat_answered(struct wire *w, int rc) {
+  if (reply_proves(OP_HEARTBEAT, rc))
+    w->begun = w->connection;
+  else if (!is_begun(w) && !reply_is_unknown(rc))
+    wire_retry(w);
+}
+
+/* (Nobody hears of it before it is sent again, or the connection is lost.) */
+static bool put_off(struct wire *w, struct op *op, int rc) {
+  bool again = reply_is_transient(rc) && op->tries < TRIES_MAX;
+  if (!op->insists) return false;
+  if (!again) {
+    if (!reply_is_transient(rc)) refusals_end(&w->insisting);
+    return false;
+  }
+  op->tries++;
+  op->in_flight = true;
+  op->next = w->put_off;
+  w->put_off = op;
+  wire_back_off(w, &w->insisting, rc);
+  return true;
 }
 
 static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   op->in_flight = false;
   if (op == w->alone) w->alone = NULL;
-  if (reply_is_committed(reply->rc))
+  if (!reply_is_unknown(reply->rc))
     suspicion_answered(&w->suspicion, w->now, op->bytes);
-  if (op->round) {
-    w->round_in_flight = false;
-    if (reply_is_committed(reply->rc)) round_confirmed(w, op);
-  }
-  op->handler(op, reply);
+  if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
+  if (op->round) round_answered(w, op, reply->rc);
+  if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
 /* Each may have been applied or not. */
@@ -247,6 +335,9 @@ static void lose_flight(struct wire *w) {
   if (w->lingers) hold(w, w->lingers);
   w->lingers = NULL;
   *w->flight_end = w->held;
+  if (w->held) w->flight_end = w->held_end;
+  *w->flight_end = w->put_off;
+  w->put_off = NULL;
   struct op *op = w->flight;
   w->flight = w->held = NULL;
   w->flight_end = &w->flight;
@@ -282,6 +373,7 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
   w->connection++;
   /* Who holds or waits needs a proof at once. */
   w->round_sent = needed ? w->now - timeout : w->now;
+  w->round_refused = false;
   w->trusted_at = w->now + (timeout / 5 < YOUNG_MAX ? timeout / 5 : YOUNG_MAX);
   lease_connected(&w->lease, started, timeout);
   if (!same) w->begun = w->connection;
@@ -317,6 +409,7 @@ static bool is_time(int64_t *at, int64_t now) {
 
 bool wire_is_to_retry(struct wire *w) {
   if (!is_time(&w->retry_at, w->now)) return false;
+  if (w->held) begin_connection(w);
   send_held(w);
   return true;
 }
@@ -325,17 +418,25 @@ bool wire_is_to_resume(struct wire *w) {
   return is_time(&w->resume_at, w->now);
 }
 
-/* (As often as who waits needs a proof anyway.) */
-int64_t wire_jitter(struct wire *w, int64_t most) {
-  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
-  return (int64_t)((w->jitter >> 33) % (uint64_t)(most + 1));
+void wire_insist(struct wire *w) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  if (!w->put_off || wire_holds_back(w, &w->insisting)) return;
+  struct op *op = w->put_off;
+  w->put_off = NULL;
+  while (op) {
+    struct op *next = op->next;
+    op->in_flight = false;
+    if (!wire_submit(w, op)) op->handler(op, &lost);
+    op = next;
+  }
 }
 
-/* (Sessions that begin to poll at the same moment do not go on so.) */
+/* (As often as a waiter needs a proof anyway.  Sessions that begin to poll at the
+ * same moment do not go on so.) */
 void wire_look_later(struct wire *w) {
   int64_t most = w->lease.timeout / 6;
   if (w->look_at == NEVER)
-    w->look_at = w->now + most - wire_jitter(w, most / 4);
+    w->look_at = w->now + most / 2 + wire_jitter(w, most / 2);
 }
 
 bool wire_is_to_look(struct wire *w) { return is_time(&w->look_at, w->now); }
@@ -350,8 +451,8 @@ int64_t wire_not_before_retry(const struct wire *w, int64_t due) {
  * does not stand, or will not last until the round after next: it may take
  * several. */
 static int64_t beat_due(const struct wire *w, enum need need) {
-  if (!w->connected || w->round_in_flight || w->heartbeat.in_flight)
-    return NEVER;
+  bool waits = w->round_in_flight && !w->round_refused;
+  if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;
   int64_t timeout = w->lease.timeout;
   int64_t pause = timeout / 10 * 3;
   if (need != NEED_IDLE) {

@@ -51,6 +51,16 @@ struct wire_owner {
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
 
+/* After a server has said *not now* (reply_is_transient): what it refused is asked
+ * for again after a pause, which grows with each refusal in a row.  In another
+ * connection, perhaps to another server, it is asked for at once. */
+struct refusals {
+  int64_t until;
+  unsigned connection; /* in which the pause was made */
+  int16_t times;       /* refusals in a row, a pause apart */
+  int16_t rc;          /* the last of them; 0: none */
+};
+
 /* How soon a session needs its next proof. */
 enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
 
@@ -65,7 +75,7 @@ struct wire {
   int64_t now;
   bool connected;
   unsigned connection;   /* counts connections; 0: none yet */
-  unsigned begun;        /* the last in which anything was asked */
+  unsigned begun;        /* the last that has begun: with a round */
   int64_t session;       /* ZooKeeper's session id; 0: none */
   int64_t former;        /* the one before it, which is over, or ours to end */
   int64_t timeout;       /* as negotiated last; the lease has its own */
@@ -75,20 +85,22 @@ struct wire {
 
   struct lease lease;
   struct op heartbeat, nudge;
-  char heartbeat_path[1100]; /* never exists */
   bool round_in_flight;
+  bool round_refused; /* one was, and none was confirmed since */
   bool proof_wanted;  /* somebody is first and the lease does not stand */
-  int64_t round_sent; /* when the last round was sent */
-  int64_t retry_at;   /* something could not be sent: when to try again */
+  int64_t round_sent, round_before; /* when the last two rounds were sent */
+  int64_t retry_at; /* something could not be sent: when to try again */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
   struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
   struct op *alone;                /* in flight, with nothing beside it */
   struct op *lingers;              /* waits for another to join it; or NULL */
+  struct op *put_off;        /* those that insist, and are to be sent again */
+  struct refusals insisting; /* ... then */
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
-  int64_t resume_at;  /* the same while a create waits for it; or NEVER */
+  int64_t resume_at;  /* something is held back until then; or NEVER */
   int64_t look_at;    /* watches are to be polled (watch.c); or NEVER */
   uint64_t jitter;    /* the state of a small generator */
 };
@@ -104,6 +116,18 @@ bool wire_submit(struct wire *wire, struct op *op);
 void wire_retry(struct wire *wire);
 void wire_trouble(struct wire *wire, const char *message, const char *path,
                   int rc);
+
+/* Half of the pause, and a random part of the other half. */
+int64_t wire_jitter(struct wire *wire, int64_t pause);
+/* A server has refused for now, because of `rc`; or it has not. */
+void wire_back_off(struct wire *wire, struct refusals *refusals, int rc);
+static inline void refusals_end(struct refusals *refusals) {
+  *refusals = (struct refusals){0};
+}
+/* True: the pause is not over, and wire_is_to_resume will say when it is. */
+bool wire_holds_back(struct wire *wire, const struct refusals *refusals);
+/* The same of a time. */
+bool wire_waits_until(struct wire *wire, int64_t at);
 
 /* Nobody has joined the one that waits for that: it goes by itself. */
 void wire_flush(struct wire *wire);
@@ -126,11 +150,12 @@ static inline bool wire_owns(const struct wire *wire, int64_t owner) {
 static inline bool wire_lease_stands(const struct wire *wire) {
   return wire->now < wire->lease.until;
 }
+/* Is a hold that is granted now kept, if nothing goes wrong from now on? */
+static inline bool wire_lease_lasts(const struct wire *wire) {
+  return wire_lease_stands(wire) && lease_lasts(&wire->lease, wire->now);
+}
 /* Renews the lease as soon as possible. */
 void wire_prove(struct wire *wire);
-
-/* From 0 to `most`. */
-int64_t wire_jitter(struct wire *wire, int64_t most);
 
 /* For the session. */
 
@@ -146,6 +171,8 @@ void wire_reply(struct wire *wire, uint64_t serial, const struct reply *reply);
 /* Is it time?  Each says so once. */
 bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
+/* Sends again what insists. */
+void wire_insist(struct wire *wire);
 /* Polls watches (watch.c) after T/6, or a little earlier: true, once. */
 void wire_look_later(struct wire *wire);
 bool wire_is_to_look(struct wire *wire);

@@ -52,7 +52,7 @@ local function look(report, request, hosts, options)
 end
 
 local function finish(report, request)
-  local code = verdict(report)
+  local code = verdict(report, request.above)
   if request.json then
     output.line(show.json(report, code))
   else

@@ -1,4 +1,5 @@
 --- A session as the settings want it; a command that gets none ends.
+local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
 local settings_file = require "zklock.cli.settings_file"
@@ -11,18 +12,18 @@ local function tell_settings(found)
   for key in pairs(settings_file.keys) do
     if found[key] then keys[#keys + 1] = key end
   end
-  table.sort(keys)
+  bytes.sort(keys)
   for _, key in ipairs(keys) do
     talk.say("%s = %s (%s)", key, tostring(found[key].value), found[key].where)
   end
 end
 
---- `limit`: seconds after which there is nothing left to connect for.  `more`:
--- other options of zklock.connect.
+--- `limit`: after so many seconds, more than 0, a connection is of no use.
+-- `more`: other options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,
-    limit and math.max(limit, 0.001) or math.huge)
+    limit or math.huge)
   for name, value in pairs(more or {}) do options[name] = value end
   if request.verbose then
     tell_settings(found)

@@ -26,6 +26,16 @@ function convert.count(text)
   return number
 end
 
+--- A fencing token, with all of its digits: texts of one length compare as
+-- their numbers do.
+function convert.token(text)
+  local digits = text:match "^0*(%d+)$"
+  if not digits or #digits > 19 then
+    return nil, quote(text) .. " is no token, such as 4294967300"
+  end
+  return ("0"):rep(19 - #digits) .. digits
+end
+
 --- How long a session, or the wait for one, may be: what the library takes.
 function convert.timeout(text)
   local seconds, fault = convert.seconds(text)
@@ -44,7 +54,7 @@ end
 
 --- `/` is none.
 function convert.chroot(text)
-  local fault = text ~= "/" and core.check_path(text)
+  local fault = core.check_chroot(text)
   if fault then return nil, quote(text) .. " " .. fault end
   return text
 end

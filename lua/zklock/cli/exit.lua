@@ -52,7 +52,8 @@ end
 -- The library's codes.
 local of_refusal = {
   timeout = "not_granted", busy = "not_granted",
-  lost = "lost", auth = "refused", invalid = "usage", deadlock = "usage",
+  lost = "lost", auth = "refused", denied = "refused", invalid = "usage",
+  deadlock = "usage",
 }
 
 --- What the library has refused with `nil, message, code` ends the command.

@@ -54,7 +54,7 @@ local function list_all(session, request)
     output.line((found > 1 and "\n" or "") .. plain.text(path) .. ":")
     show_table(contenders)
   end, function(path, message, code)
-    if code ~= "auth" then exit.refuse(message, code) end
+    if code ~= "denied" then exit.refuse(message, code) end
     talk.say("%s is left out: %s", path, talk.bare(message))
     refusal = "refused"
   end)

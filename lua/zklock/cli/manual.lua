@@ -142,7 +142,7 @@ delete PATH.once.]],
         help = "one of N permits of the path's semaphore" },
       { names = "-t --timeout", argument = "SECONDS", kind = "seconds",
         only = "wait", help = "how long to wait for the lock (default: for "
-          .. "ever); 0 takes it if it is free" },
+          .. "ever); 0 takes it if it is free, once there is a connection" },
       { names = "-n --try", only = "wait",
         help = "do not wait for another holder" },
       { names = "-g --grace", argument = "SECONDS", kind = "seconds",
@@ -289,13 +289,16 @@ the most), and tells what a session has: its timeout, how long a hold goes on
 when the servers fall silent, how long an answer takes, and how long a mutex at
 PATH takes to be acquired and released. It tells who we are (the schemes of the
 credentials, nothing else), what we may do at PATH, and, if our nodes are not to
-be open, whether strangers may join the queue there.
+be open, whether strangers may join the queue there. It shows the token of the
+mutex: of servers that have lost their data, tokens begin with small numbers.
 
 With --json it is one object, with the times in seconds.]],
     arguments = { { "PATH", "where to try a lock (/zklock-check)",
       optional = true } },
     options = {
       { names = "--json", help = "one JSON object" },
+      { names = "--above", argument = "TOKEN", kind = "token",
+        help = "the lock's fencing token must be larger than this one" },
     },
     examples = {
       { "zklock check", "the servers, the session, and /zklock-check" },
@@ -304,7 +307,7 @@ With --json it is one object, with the times in seconds.]],
     exits = {
       { 1, "a lock would suffer: a server is away, too old or not serving; "
         .. "several stand alone or lead; answers are slow; strangers may "
-        .. "join" },
+        .. "join; the token is not above TOKEN" },
       { 69, "no server can be reached" },
       { 77, "credentials are refused, or nodes may not be made or deleted" },
     },

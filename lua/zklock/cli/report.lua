@@ -55,6 +55,7 @@ function report.lock(lock)
   end
   add("acquire", lock.acquire and spread(lock.acquire))
   add("release", lock.release and spread(lock.release))
+  add("token", lock.token)
   add("may create", yes_or_no(lock.may_create))
   add("may delete", yes_or_no(lock.may_delete))
   if lock.open_to_strangers ~= nil then
@@ -92,8 +93,9 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "tls", "sasl", "problems", "remarks", "host", "port", "address",
   "reachable", "version", "mode", "answered_after", "problem", "timeout",
   "asked", "lease", "round_trip", "path", "granted", "acquire", "release",
-  "may_create", "may_delete", "open_to_strangers", "clock_ahead", "refusal",
-  "least", "median", "most", "schemes", "acl", "spoken", "in_library" }
+  "token", "may_create", "may_delete", "open_to_strangers", "clock_ahead",
+  "refusal", "least", "median", "most", "schemes", "acl", "spoken",
+  "in_library" }
 
 -- An empty table is a list here.
 local function as_list(json, items)

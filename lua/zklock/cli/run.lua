@@ -258,7 +258,9 @@ function Run:proceed()
   if self.request.verbose then
     talk.say("loaded in %.1f ms", os.clock() * 1000)
   end
-  self.session = connect(self.request, self.request.timeout)
+  -- (A command that does not wait for the lock does wait for a connection.)
+  local limit = self.request.timeout
+  self.session = connect(self.request, limit ~= 0 and limit or nil)
   self.times:mark()
   local guard = self:acquire()
   if not self:is_due(guard) then return self:close(guard) end

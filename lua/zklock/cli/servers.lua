@@ -1,6 +1,7 @@
 --- Asks each server of a list of hosts how it is, with the four-letter word
 -- `srvr`, which every server answers unless it is told not to.
 local await = require "zklock.cli.await"
+local core = require "zklock.core"
 local plain = require "zklock.plain"
 local uv = require "luv"
 
@@ -9,22 +10,6 @@ local servers = {}
 -- Seconds, and bytes of an answer.
 local PATIENCE = 2
 local MOST = 8192
-
-local function parse_one(text)
-  local host, port = text:match "^%[(.-)%]:?(%d*)$"
-  if not host then host, port = text:match "^([^:]+):?(%d*)$" end
-  if not host then host, port = text, "" end
-  return { host = host, port = port == "" and 2181 or tonumber(port) }
-end
-
---- `{ host =, port = }` of each host in a list like that of zklock.connect.
-function servers.parse(hosts)
-  local list = {}
-  for one in hosts:gsub("/.*", ""):gmatch "[^,%s]+" do
-    list[#list + 1] = parse_one(one)
-  end
-  return list
-end
 
 --- 3.5, from which on there are containers.
 function servers.is_new_enough(version)
@@ -111,10 +96,16 @@ local function describe(entry, address)
     reachable = false }
 end
 
+-- The servers as the session reads them, too.
+local function parse(hosts)
+  local _, _, list = core.check_hosts(hosts)
+  return list
+end
+
 --- `{ host=, port=, address=, reachable=, version=, mode=, answered_after=,
 -- problem= }` for each address of each host; it takes two seconds at the most.
 function servers.ask(hosts)
-  local list, entries = {}, servers.parse(hosts)
+  local list, entries = {}, parse(hosts)
   return await.call(function(go_on)
     local open = #entries
     local stop

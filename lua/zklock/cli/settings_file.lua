@@ -1,5 +1,6 @@
 --- A file of settings: lines `key = value`.  A `#` begins a comment, at the
 -- beginning of a line or after white space.
+local bytes = require "zklock.bytes"
 local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
 local quote = require "zklock.quote"
@@ -20,7 +21,7 @@ settings_file.keys = {
 local function list_keys()
   local names = {}
   for name in pairs(settings_file.keys) do names[#names + 1] = name end
-  table.sort(names)
+  bytes.sort(names)
   return table.concat(names, ", ")
 end
 

@@ -71,6 +71,7 @@ end
 -- What is found out while it is held.
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
+  report.token = guard:token()
   report.clock_ahead = clock_ahead(session, path, guard, asked.before,
     await.time_of_day())
   if has_credentials(options) then
@@ -79,7 +80,7 @@ local function look_around(report, session, guard, asked)
 end
 
 --- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- open_to_strangers=, clock_ahead=, refusal= }`
+-- token=, open_to_strangers=, clock_ahead=, refusal= }`
 function trial.lock(session, path, hosts, options)
   local lock = session:mutex(path)
   local report = { path = path, granted = false }
@@ -88,7 +89,7 @@ function trial.lock(session, path, hosts, options)
     local before = await.time_of_day()
     local seconds, guard, message, code = timed(lock.acquire, lock, PATIENCE)
     if not guard then
-      report.may_create = code ~= "auth"
+      report.may_create = code ~= "auth" and code ~= "denied"
       report.refusal, report.code = talk.bare(message), code
       return report
     end
@@ -99,7 +100,7 @@ function trial.lock(session, path, hosts, options)
     local release, done, why, kind = timed(guard.release, guard,
       { wait = true })
     report.granted, report.may_create = true, true
-    report.may_delete = kind ~= "auth"
+    report.may_delete = kind ~= "denied"
     if not done then
       report.refusal, report.code = talk.bare(why), kind
       return report

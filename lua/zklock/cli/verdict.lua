@@ -67,6 +67,17 @@ local function judge_session(session, problem, remark)
   end
 end
 
+local function judge_token(token, above, problem)
+  if not above then return end
+  if not token then
+    problem("no fencing token was granted: it is not known whether they are "
+      .. "above %s", above)
+  elseif token <= above then
+    problem("a fencing token is %s, which is not above %s: the servers have "
+      .. "lost their data, or are others", token, above)
+  end
+end
+
 local function judge_lock(lock, problem, remark)
   if not lock then return end
   if lock.code == "timeout" then
@@ -85,8 +96,8 @@ local function judge_lock(lock, problem, remark)
   end
 end
 
---- Fills in `problems` and `remarks`; the exit code.
-return function(report)
+--- Fills in `problems` and `remarks`; the exit code.  `above`: a token, or nil.
+return function(report, above)
   local function into(list)
     return function(message, ...) list[#list + 1] = message:format(...) end
   end
@@ -95,10 +106,10 @@ return function(report)
   judge_servers(report.servers, problem, remark)
   judge_session(report.session, problem, remark)
   judge_lock(report.lock, problem, remark)
+  judge_token((report.lock or {}).token, above, problem)
   if report.error then problem("%s", report.error) end
   if report.code then return report.code end
-  if report.lock and report.lock.code == "auth" then
-    return exit.codes.refused
-  end
+  local code = report.lock and report.lock.code
+  if code == "auth" or code == "denied" then return exit.codes.refused end
   return report.problems[1] and WRONG or exit.codes.ok
 end

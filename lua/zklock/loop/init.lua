@@ -16,7 +16,10 @@
 --   A.scope()           optional: what ends with the caller's request, if there
 --                       is one (ngx/scope.lua): `waits` and `guards`, sets that
 --                       scope:add(set, thing) and scope:remove(set, thing)
---                       change, and scope:has_ended()
+--                       change, scope:has_ended(), and `client`: can a client
+--                       end the request?
+--   A.is_leaving()      optional: is the process to end when what is under way
+--                       is done?
 --   A.cleanup()         optional: the running request ends, which A cannot tell
 --   A.reads_fd          optional: the host reads the wake-up's bytes itself
 --   A.blocks            optional: A.wait blocks the thread, it never yields

@@ -7,7 +7,9 @@ local waits = require "zklock.wait"
 return { new = function(_, engine)
   local A, reading = { reads_fd = true }, { left = true }
   local weak = setmetatable({ engine }, { __mode = "v" })
+  weak[2] = A
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
+  A.is_leaving = ngx.worker.exiting
 
   -- nginx may drop a timer (lua_max_running_timers): then another is tried.
   -- Where it starts none who waits looks for itself.
@@ -19,8 +21,9 @@ return { new = function(_, engine)
     w.parked = true
     w.semaphore:wait(math.max(0.001, math.min(timeout or longest, longest)))
     w.parked = false
-    if reading.left and not w.done then reader.look(weak) end
-    reading.replaced = not w.done and longest == 1 and not reading.reads
+    local unread = reading.left or not reading.began
+    if unread and not w.done then reader.look(weak) end
+    reading.replaced = not w.done and longest == 1 and not reading.began
   end
 
   -- A thread that was killed has left the semaphore, and nobody else knows.

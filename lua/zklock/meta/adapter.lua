@@ -37,6 +37,9 @@
 --- What ends with the caller's request, where there are requests. Only nginx's own adapter has it. Default: nothing does
 ---@field scope? fun(): table?
 ---
+--- Says whether the process is about to end: then zklock limits waits that have no timeout. Default: false
+---@field is_leaving? fun(): boolean
+---
 --- The running request ends, which the adapter cannot tell by itself. Only nginx's own adapter has it. Default: nothing
 ---@field cleanup? fun()
 ---

@@ -14,7 +14,7 @@ local barrier = {}
 
 --- Makes who waits from now on wait. `invalid` if a session owns the node that is there.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local barrier = session:barrier "/barriers/migration"
@@ -28,7 +28,7 @@ function barrier:set() end
 
 --- Lets everybody go on who waits.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local barrier = session:barrier "/barriers/migration"
@@ -41,7 +41,7 @@ function barrier:lift() end
 
 --- Asks a server.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- print(session:barrier "/barriers/migration":is_set())   --> false
@@ -54,7 +54,7 @@ function barrier:is_set() end
 --- Waits until the barrier is not set, or was not for a moment. It goes on through lost connections and sessions. A thousand waiters of one
 --- session cost one watch.
 ---
---- Codes: timeout, cancelled, disconnected, closed, auth, invalid
+--- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---
 --- Raises: where nothing can wait.
 ---

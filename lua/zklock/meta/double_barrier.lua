@@ -14,7 +14,7 @@ local double_barrier = {}
 
 --- Waits until `n` members are there. The guard tells a loss as any other does. `deadlock` is for who is inside already.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: as `lock:acquire`.
 ---
@@ -49,7 +49,7 @@ function double_barrier:enter_async(options, fn) end
 --- Waits until all who were inside when it began have begun to leave, or are gone. Whatever it says, the caller is not inside any more;
 --- `lost` if the hold had been lost. `guard:release` leaves, too, and waits for nobody.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---
 --- Raises: if the calling task is not inside, and no `guard` says who is to leave.
 ---

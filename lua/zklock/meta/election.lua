@@ -15,7 +15,7 @@ local election = {}
 
 --- Waits until this task leads. `deadlock` is for who leads already.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: as `lock:acquire`.
 ---
@@ -63,7 +63,7 @@ function election:cancel() end
 --- If `fn` goes on after a loss or after `election:resign`, somebody else may lead by then; `run` waits until it returns.
 --- If it never returns, it leads for as long as the hold lasts (see `max_hold`).
 ---
---- Codes: cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: if `run` is under way through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
 ---
@@ -103,7 +103,7 @@ function election:is_stopping() end
 
 --- Gives the leadership back that is held through this object, whichever task has it. `false` if there is none.
 ---
---- Codes: lost, closed, auth
+--- Codes: lost, closed, auth, denied
 ---
 --- Raises: for unknown options.
 ---
@@ -125,7 +125,7 @@ function election:resign(options) end
 --- nil, and again at each change, until `ticket:cancel`. At last it is `fn(nil, message, code)` if the session ends. There are never
 --- two calls at a time. It takes one watch, of the leader's node, and seven requests a change, however many contend.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- Raises: for what cannot be called.
 ---

@@ -10,8 +10,11 @@
 --
 -- On Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
 
---- A hold of a lock: the right to release it, and the place to ask whether it is still ours.
----@class zklock.Guard
+--- The guard of every lock but a multi.
+---@class zklock.Guard: zklock.AnyGuard
+
+--- A hold of a lock: the right to release it, and the place to ask whether it is still ours. All guards have this.
+---@class zklock.AnyGuard
 ---
 --- The lock's path; of a multi those of its parts, with commas between them.
 ---@field path string
@@ -24,9 +27,9 @@ local guard = {}
 --- has confirmed it. The second time it returns what it did the first time.
 ---
 --- If the hold had been lost before, it is `nil, message, "lost"`, and `guard:on_lost` callbacks run before it returns. If an ACL forbids
---- us to delete our node, plain `release()` is `true` and the log is told; with `wait` it is `auth` (doc/paths.md).
+--- us to delete our node, plain `release()` is `true` and the log is told; with `wait` it is `denied` (doc/paths.md).
 ---
---- Codes: lost, closed, auth
+--- Codes: lost, closed, auth, denied
 ---
 --- Raises: for unknown options.
 ---
@@ -70,7 +73,7 @@ function guard:lease() end
 --- Asks a server whether the lock is ours. It waits for the answer, which costs a round trip; `guard:is_held` does not.
 --- When it finds the hold lost, `guard:on_lost` callbacks run before it returns.
 ---
---- Codes: lost, disconnected, closed, auth, invalid
+--- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -82,32 +85,6 @@ function guard:lease() end
 ---@return string? message
 ---@return zklock.Code? code
 function guard:verify() end
-
---- The fencing token: 19 digits, so `<` on strings is right everywhere. It grows with every new hold of the path: across processes,
---- restarts, and a path that is deleted and made again. (A reader that a writer has become keeps the writer's.) A re-entry has the
---- token of the hold. A multi's is the largest of its parts.
----
---- ```lua
---- local mutex = session:mutex "/locks/orders"
---- local first, second
---- mutex:with_lock(function(guard) first = guard:token() end)
---- mutex:with_lock(function(guard) second = guard:token() end)
---- print(first < second)   --> true
---- ```
----@return string token
-function guard:token() end
-
---- The fencing token as a number, for a resource that wants one.
----
---- Raises: if it is not exact as a number of this Lua (above 2^53 on Lua 5.1 and LuaJIT).
----
---- ```lua
---- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- print(guard:token_number() == tonumber(guard:token()))   --> true
---- guard:release()
---- ```
----@return integer token
-function guard:token_number() end
 
 --- The state of the hold, in a word. It asks nobody.
 ---
@@ -168,14 +145,3 @@ function guard:on_lost(fn) end
 ---@param fn fun(guard: zklock.Guard) hears of the wish
 ---@return zklock.Guard guard itself
 function guard:on_revoke(fn) end
-
---- How many local turns (option `handoffs`) our node has had before this one: 0, 1, … Tasks that share a node share its token, so token
---- and turn fence together.
----
---- ```lua
---- local guard = assert(session:mutex("/locks/orders", { handoffs = 3 }):acquire(5))
---- print(guard:turn())   --> 0
---- guard:release()
---- ```
----@return integer turn
-function guard:turn() end

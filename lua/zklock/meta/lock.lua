@@ -37,12 +37,13 @@ local lock = {}
 
 --- Waits until the lock is granted. In an event loop only the calling task waits.
 ---
---- A timeout of 0 takes what is free, and waits for nobody but a server that is to answer. The message of `timeout` says how many are
+--- A timeout of 0 takes what is free, and waits for nothing but the server's answer; where the session is not connected the call returns
+--- `disconnected` at once (doc/options.md). The message of `timeout` says how many are
 --- ahead, and who holds the lock if that is known without a request. `lost` is told to an owner that holds already, if that hold was
 --- lost and its guard has not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the
 --- wait could never end.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: for unknown options; and where nothing can wait (a callback of a loop, some phases of nginx, a coroutine of a scheduler
 --- that is not known).
@@ -61,9 +62,9 @@ local lock = {}
 function lock:acquire(options) end
 
 --- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session
---- knows it. It does wait for the servers' answer; where the connection is lost it is `disconnected`.
+--- knows it. It does wait for the server's answer; where the session is not connected it returns `disconnected` at once.
 ---
---- Codes: busy, cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: as `lock:acquire`, and for a `timeout`.
 ---
@@ -87,7 +88,7 @@ function lock:try_acquire(options) end
 --- What it returns: `true` and what `fn` has returned; or `nil, message, code` if the lock was not granted, and `fn` did not run; or
 --- `nil, message, "lost"` and what `fn` has returned, if the hold was lost while `fn` ran.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: as `lock:acquire`; and what `fn` raises, as it is, with the lock released.
 ---
@@ -145,7 +146,7 @@ function lock:cancel() end
 
 --- Ends the calling task's innermost hold of this lock: `guard:release` without the guard.
 ---
---- Codes: lost, closed, auth
+--- Codes: lost, closed, auth, denied
 ---
 --- Raises: if the calling task does not hold the lock.
 ---
@@ -163,7 +164,7 @@ function lock:release(options) end
 --- Asks a server who holds the lock now. The rows are as those of `session:contenders`; there are none when it is free. Of a multi each
 --- row has the `path` of its part, too.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { data = "web1" })
@@ -179,7 +180,8 @@ function lock:holders() end
 
 -- ## Multi
 --
--- What `session:multi` returns has the methods of a lock; its guard has one method more, `guard:tokens`.
+-- What `session:multi` returns has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
+-- and `guard:turn`.
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
@@ -189,6 +191,12 @@ function lock:holders() end
 ---
 --- As `lock:try_acquire`; the guard is a multi's.
 ---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
+---
+--- As `lock:acquire_async`; the guard is a multi's.
+---@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: string)): zklock.Ticket
+---
+--- As `lock:with_lock`; the guard is a multi's.
+---@field with_lock fun(self: any, fn: fun(guard: zklock.MultiGuard): any, options?: zklock.Seconds|zklock.AcquireOptions): true?, any
 
 -- ## Ticket
 --

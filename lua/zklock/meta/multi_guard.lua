@@ -1,15 +1,38 @@
 ---@meta _
 
+-- ## Guard of a multi
+--
+-- Each part of a multi has a token of its own, and no single token orders two multis that share only some of their parts. So the guard of
+-- a multi has `guard:tokens` in place of `guard:token`, `guard:token_number` and `guard:turn`, and all other methods of a guard.
+
 --- The guard of a multi.
----@class zklock.MultiGuard: zklock.Guard
+---@class zklock.MultiGuard: zklock.AnyGuard
+---
+--- As `guard:on_lost`; the callback is given the multi's guard.
+---@field on_lost fun(self: any, fn: fun(guard: zklock.MultiGuard, code: zklock.Code, reason: zklock.Reason)): zklock.MultiGuard
+---
+--- As `guard:on_revoke`; the callback is given the multi's guard.
+---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard
 local guard = {}
 
---- Of a multi only: the fencing token of each part, by its path.
+--- Returns what fences each part of a multi, by the part's path. Each resource compares the entry of its own path: first the token, as a
+--- string, and of equal tokens the turn.
 ---
 --- ```lua
 --- local guard = assert(session:multi { session:mutex "/locks/from", session:mutex "/locks/to" }:acquire(5))
---- for path, token in pairs(guard:tokens()) do print(path .. " has a token of " .. #token .. " digits") end
+--- for path, part in pairs(guard:tokens()) do
+---   print(("%s: a token of %d digits, turn %d"):format(path, #part.token, part.turn))
+--- end
 --- guard:release()
 --- ```
----@return table<string, string> tokens path → token
+---@return table<string, zklock.PartToken> tokens by the path of the part
 function guard:tokens() end
+
+--- What fences one part of a multi.
+---@class zklock.PartToken
+---
+--- The fencing token of the part's hold.
+---@field token string
+---
+--- How many local turns (option `handoffs`) the part's node has had before this one: 0, 1, …
+---@field turn integer

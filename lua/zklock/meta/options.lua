@@ -28,8 +28,8 @@
 --- silent. At most half of `session_timeout`; twice as much as the tick behind an `observerMasterPort`. Default: none
 ---@field tick_time? zklock.Seconds
 ---
---- How long `zklock.connect` waits; and, on a session of `zklock.ngx.session` that has never been connected, calls that have no timeout
---- of their own, `lock:try_acquire` and a timeout of 0 among them. Default: 10
+--- How long `zklock.connect` waits; and, on a session of `zklock.ngx.session` that has never been connected, questions such as
+--- `session:contenders`, which have no timeout of their own. Default: 10
 ---@field connect_timeout? zklock.Seconds
 ---
 --- Who we say that we are. Default: nobody

@@ -84,7 +84,7 @@ function session:semaphore(path, permits, options) end
 ---   session:mutex "/locks/to",
 --- }
 --- local guard = assert(both:acquire(5))
---- print(guard:tokens()["/locks/from"] == nil)   --> false
+--- print(guard:tokens()["/locks/from"].turn)   --> 0
 --- guard:release()
 --- ```
 ---@param locks zklock.Lock[] mutexes, semaphores, sides of rwlocks
@@ -94,7 +94,7 @@ function session:multi(locks) end
 --- Runs `fn(guard)` under the mutex of `path`: short for `session:mutex(path):with_lock(fn, options)`. A table of options has those of a
 --- mutex and those of `lock:with_lock` together.
 ---
---- Codes: timeout, lost, disconnected, closed, auth, invalid, deadlock
+--- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, deadlock
 ---
 --- Raises: as `session:mutex` and `lock:with_lock`; and what `fn` raises, with the lock released.
 ---
@@ -163,7 +163,7 @@ function session:double_barrier(path, n, options) end
 --- What it returns: `true` and what `fn` has returned; or, if it is not due, `false` and how many seconds ago the last success
 --- was; or `nil, message, code`, and after `lost` what `fn` has returned.
 ---
---- Codes: timeout, lost, disconnected, closed, auth, invalid
+--- Codes: timeout, lost, disconnected, closed, auth, denied, invalid
 ---
 --- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, with the lock released.
 ---

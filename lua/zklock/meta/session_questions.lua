@@ -13,7 +13,7 @@ local session = {}
 ---
 --- That the path does not exist is no error: directories are containers, and vanish when they are empty.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -28,10 +28,10 @@ local session = {}
 ---@return zklock.Code? code
 function session:contenders(path) end
 
---- Asks every holder of a path to let go: each hears it by `guard:on_revoke`, and decides. If one cannot be asked (`auth`; or `invalid`,
+--- Asks every holder of a path to let go: each hears it by `guard:on_revoke`, and decides. If one cannot be asked (`denied`; or `invalid`,
 --- where no mark fits behind its data), the others are, and the message names it.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- print(session:revoke "/locks/orders")   --> 0
@@ -44,7 +44,7 @@ function session:revoke(path) end
 
 --- What is at a path. `"/"` is the chroot. That nothing is there is no error: `false`.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- print(session:stat "/nothing")                 --> false
@@ -61,7 +61,7 @@ function session:stat(path) end
 --- The names of all nodes below a path, sorted by their bytes. `"/"`: those below the chroot. That the path does not exist is no
 --- error. More than 50 000 are `invalid`.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- ```lua
 --- local names, exists = assert(session:children "/locks")
@@ -78,7 +78,7 @@ function session:children(path) end
 ---
 --- A directory that locks have made is a container: it vanishes with its stamp once it is empty. A node below it stays.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- Raises: for a path at which no lock may be either.
 ---
@@ -98,7 +98,7 @@ function session:stamp(path, data) end
 --- Deletes a contender's node, whoever it is. Who holds loses the lock, with the reason `deleted`, but not at the same moment (SECURITY.md
 --- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.
 ---
---- Codes: disconnected, closed, auth, invalid
+--- Codes: disconnected, closed, auth, denied, invalid
 ---
 --- Raises: if `node` is not spelled as a contender's node.
 ---

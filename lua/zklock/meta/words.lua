@@ -10,12 +10,13 @@
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, with a server in reach
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # `cancel()` ended the wait
+---| "cancelled" # `cancel()` ended the wait, or [a worker of nginx that exits](loops.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without our releasing it
 ---| "expired" # the ZooKeeper session ended with the hold: what `on_lost` hears then in place of `lost`
 ---| "disconnected" # no server could be reached in time; the message has the last error
 ---| "closed" # the session was closed while the call waited
----| "auth" # ZooKeeper refused our credentials, or an ACL forbids what was asked for
+---| "auth" # the servers refuse the credentials of `auth`, or require others
+---| "denied" # an ACL forbids what was asked for
 ---| "invalid" # ZooKeeper refused the request as malformed or too large, or it is beyond one of our bounds
 ---| "deadlock" # the wait could never end
 ---| "unsupported" # the client library or the server lacks what was asked for, or has it in a way that cannot be used
@@ -44,8 +45,10 @@
 --- Open another session, if the program still needs one.
 ---@field closed "closed"
 ---
---- See the option `auth`, and the ACL of the path that the message names. The others are not disturbed.
+--- See the option `auth`: the message says which schemes it has.
 ---@field auth "auth"
+--- See the ACL of the path that the message names. Waits for other paths are not disturbed.
+---@field denied "denied"
 ---
 --- Mend what the message names: a parent that is missing, data that are too large, a directory of too many children (doc/limits.md).
 ---@field invalid "invalid"

@@ -23,14 +23,15 @@ local zklock = {}
 
 --- Opens a session and waits until it is connected.
 ---
---- `hosts` are the servers, comma-separated: `host`, `host:2181`, `[::1]:2181`. An optional *chroot* may follow, as in
---- `"zk1:2181,zk2:2181/app"`: all paths of the session are below it. The first lock makes it if it is missing.
+--- `hosts` are the servers, comma-separated: `host`, `host:2181`, `[::1]:2181`. An optional *chroot* may follow the last one, as in
+--- `"zk1:2181,zk2:2181/app"`: all paths of the session are below it. The first lock makes it if it is missing. A text that another
+--- client reads differently is refused: doc/paths.md has the rules.
 ---
 --- Whoever is refused has no session: nothing is left open. In nginx requests use `zklock.ngx.session` instead.
 ---
 --- Codes: disconnected, auth, closed, unsupported
 ---
---- Raises: for hosts that cannot be read, and for options that are unknown, of a wrong type, or do not go together.
+--- Raises: for hosts that no client or not every client can read, and for options that are unknown, of a wrong type, or do not go together.
 ---
 --- ```lua
 --- local session, message, code = zklock.connect("zk1:2181,zk2:2181,zk3:2181/app", {

@@ -1,5 +1,6 @@
 --- HTML: how the operators' page writes texts, times, tables and histograms.
 -- Whatever is not ours goes through html.text.
+local bytes = require "zklock.bytes"
 local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
@@ -56,7 +57,7 @@ function html.words(counts)
   for word, n in pairs(counts) do
     parts[#parts + 1] = ("%s&nbsp;%d"):format(html.text(word), n)
   end
-  table.sort(parts)
+  bytes.sort(parts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 

@@ -5,19 +5,41 @@ local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
 local waits = require "zklock.wait"
 
+local function is_open(weak)
+  return weak[1] and not weak[1].state.is.left
+end
+
+-- May the reader leave, so that the worker can exit, or a Lua state that is one
+-- request's own can go?
+local function may_leave()
+  return not scopes.lasts or ngx.worker.exiting()
+end
+
 -- A callback runs in a thread of its own: it may wait.  Those that have ended
--- are to be waited for, or nginx would keep them.
-local function spawner()
-  local reader, threads = coroutine.running(), {}
-  return function(...)
+-- are to be waited for, or nginx would keep them.  `running`: so many have not;
+-- the reader stays beside them, for they may hold what it alone could end.
+local function spawner(weak)
+  local reader, threads, tasks = coroutine.running(), {}, { running = 0 }
+
+  local function task(...)
+    local ok, problem = pcall(...)
+    tasks.running = tasks.running - 1
+    if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
+    if may_leave() and is_open(weak) then weak[1].core:nudge() end
+  end
+
+  function tasks.spawn(...)
     if coroutine.running() ~= reader then return (...)(select(2, ...)) end
-    threads[#threads + 1] = ngx.thread.spawn(...)
+    tasks.running = tasks.running + 1
+    threads[#threads + 1] = ngx.thread.spawn(task, ...)
     for i = #threads, 1, -1 do
       if coroutine.status(threads[i]) == "zombie" then
         ngx.thread.wait(table.remove(threads, i))
       end
     end
   end
+
+  return tasks
 end
 
 local reader = {
@@ -25,25 +47,23 @@ local reader = {
   after_turn = function() end,
 }
 
--- Errors of callbacks go to nginx's log.  False: the reader is to leave, so
--- that the worker can exit, or a Lua state that is one request's own can go.
-local function turn(weak, spawn)
+-- Errors of callbacks go to nginx's log.  False: the reader is to leave.
+local function turn(weak, tasks)
   local engine = weak[1]
   if not engine or engine.state.is.left then return false end
   local session, callbacks = engine.session, engine.callbacks
-  callbacks.spawn = spawn
-  local ok, problem = pcall(session.step, session)
+  callbacks.spawn = tasks.spawn
+  local ok, problem =
+    pcall(scopes.is_over and session.close or session.step, session)
   callbacks.spawn = false
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
+  if engine.state.is.left then return false end
+  if ngx.worker.exiting() then engine:retire() end
   reader.after_turn()
   if engine.state.is.left then return false end
-  local may_leave = not scopes.lasts or ngx.worker.exiting()
-  local requests = engine.core:requests(may_leave)
-  return not may_leave or requests > 0 or waits.exist(engine.waits)
-end
-
-local function is_open(weak)
-  return weak[1] and not weak[1].state.is.left
+  local requests = engine.core:requests(may_leave())
+  return not may_leave() or requests > 0 or tasks.running > 0
+    or waits.exist(engine.waits)
 end
 
 -- The socket; nil: it cannot be had, or is not needed any more.
@@ -61,24 +81,67 @@ local function connect(weak)
     plain.text(tostring(problem)))
 end
 
-local function read(_, me, weak)
-  if me.replaced then return end
-  local spawn, address, looks = spawner(), core.running() or 0, 0
-  scopes.internal[address] = true
-  local socket, problem = connect(weak)
+-- Waits until the socket has something to say: true; false, it is broken.  It
+-- is nginx that closes it, when worker_shutdown_timeout is over: then nothing
+-- else tells timers, whose requests have no connection that nginx could close.
+local function hear(socket)
+  local _, problem = socket:receiveany(64)
+  if not problem or problem == "timeout" then return true end
+  socket:close()
+  scopes.is_over = scopes.is_over or ngx.worker.exiting()
+  return false
+end
+
+-- Without a socket: seconds between two looks; the looks until it is tried
+-- again.
+local LOOK, LOOKS = 0.05, 200
+
+-- What was announced through a broken socket is not lost: the next turn finds
+-- it, and so does each look.
+local function follow(me, weak)
+  local tasks, looks, socket = spawner(weak), 0, connect(weak)
   repeat
     me.reads = socket ~= nil
-    if socket then
-      _, problem = socket:receiveany(64)
-    else
-      ngx.sleep(0.05)
+    if not socket then
+      ngx.sleep(LOOK)
       looks = looks + 1
-      if looks % 200 == 0 then socket = connect(weak) end
+      if looks % LOOKS == 0 then socket = connect(weak) end
+    elseif not hear(socket) then
+      looks, socket = LOOKS - 1, nil
     end
-  until problem == "closed" or me.replaced or not turn(weak, spawn)
+  until me.replaced or not turn(weak, tasks)
+  if socket then socket:close() end
+end
+
+local PULSE, QUICK = 10, 1 -- seconds
+
+-- nginx drops timers without a word where too many run, also the one that tells
+-- of the worker's exit; and in a state that may be one request's own there is
+-- none.  So the session is turned now and then.
+local function beat(weak)
+  repeat
+    ngx.sleep(scopes.lasts and PULSE or QUICK)
+    local is_needed = is_open(weak)
+    if is_needed then weak[1].core:nudge() end
+  until not is_needed
+end
+
+local function read(_, me, weak)
+  if me.replaced then return end
+  me.began = true
+  local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
+  scopes.internal[address] = true
+  repeat -- waits rely on it
+    local ok, problem = pcall(follow, me, weak)
+    me.reads = false
+    if not ok then
+      ngx.log(ngx.ERR, plain.problem(problem))
+      ngx.sleep(1)
+    end
+  until ok
   me.left = true
   scopes.internal[address] = nil
-  if socket then socket:close() end
+  ngx.thread.kill(pulse)
 end
 
 -- With its first timer a worker gets a connection that watches over them.  If
@@ -93,15 +156,24 @@ local function start_timer(...)
   return started
 end
 
---- Begins to read for the engine `weak[1]`: `{ reads =, left =, replaced = }`.
--- It refers to the session weakly, or one that nobody uses would never close.
+-- A timer that nginx has dropped has not begun.
+local function check(premature, me, weak)
+  if premature or me.began or not weak[2] then return end
+  me.replaced = true
+  weak[2].arm()
+end
+
+--- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`:
+-- `{ began =, reads =, left =, replaced = }`.  It refers to the session weakly,
+-- or one that nobody uses would never close.
 function reader.start(weak)
   local me = {}
   me.left = not start_timer(read, me, weak)
+  if scopes.lasts and not me.left then ngx.timer.at(1, check, me, weak) end
   return me
 end
 
 --- Turns the session once, where there is no reader.
-function reader.look(weak) turn(weak, spawner()) end
+function reader.look(weak) turn(weak, spawner(weak)) end
 
 return reader

@@ -12,6 +12,8 @@ function Scope.new(request, living, number)
     request = request, -- tells its end
     living = living,
     number = number,
+    -- Does it end with a client?  A timer's request does not.
+    client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
     -- Weak: a guard that nobody refers to is collected, and so released.
@@ -62,11 +64,17 @@ local scopes = {
   -- Does this Lua state serve more than one request?  With lua_code_cache off
   -- it does not, and whatever is left running in it would keep it for ever.
   lasts = false,
+  -- Has nginx given up waiting for this worker (worker_shutdown_timeout)?
+  is_over = false,
   FOREVER = 2147483, -- seconds: the longest time for nginx
   -- By their addresses, the requests that adapters have of their own.
   internal = {},
 }
 
+-- What was loaded before the worker's first request serves all of them.
+-- (The reference's tests load this without nginx.)
+local loaded_by = core.pid()
+local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
 local first, first_address -- the request that this state has served first
 local leaving = setmetatable({}, { __mode = "k" })
 
@@ -104,6 +112,7 @@ local without = { init = true, init_worker = true, exit_worker = true,
 -- scope, if there is one; the second, who owns what it acquires; the third ends
 -- the scope where nginx cannot tell.
 function scopes.finder(engine)
+  if loaded_in == "init_worker" or loaded_by ~= core.pid() then outlive() end
   local known, made = {}, 0 -- by the address of the request
 
   -- nginx reuses addresses, but not at once.

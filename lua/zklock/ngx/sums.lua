@@ -1,5 +1,6 @@
 --- Sums: what the reports of all workers (board.lua) amount to, for who looks
 -- at the page in a hurry.
+local bytes = require "zklock.bytes"
 local Meters = require "zklock.meters"
 local tally = require "zklock.tally"
 
@@ -48,8 +49,8 @@ local function by_urgency(a, b)
   if a.lost ~= b.lost then return a.lost > b.lost end
   if a.holding ~= b.holding then return a.holding > b.holding end
   if a.granted ~= b.granted then return a.granted > b.granted end
-  if a.path ~= b.path then return a.path < b.path end
-  return a.mode < b.mode
+  if a.path ~= b.path then return bytes.less(a.path, b.path) end
+  return bytes.less(a.mode, b.mode)
 end
 
 local function sort(list)

@@ -293,7 +293,7 @@ describe("contenders", function()
     zk:create(path, { acl = acl })
     local list, message, code = session:contenders(path)
     assert.is_nil(list)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.matches("^zklock: ZooKeeper refused to say who contends for ",
       message)
     zk:delete(path)

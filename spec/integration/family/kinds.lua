@@ -91,6 +91,13 @@ function kinds.each(it, name, fn, filter)
   end
 end
 
+--- The token of a guard; of a multi, whose parts are held by the same holders,
+-- that of the first part.
+function kinds.token(guard)
+  if guard.token then return guard:token() end
+  return guard:tokens()[guard.path:match "^[^,]+"].token
+end
+
 -- What is left of any kind: the support looks for a mutex's nodes only.
 
 local function ephemerals(zk, path, list)

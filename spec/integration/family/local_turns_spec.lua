@@ -77,6 +77,31 @@ describe("Turns on the Lua thread", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
+  -- (The library lets no session use two layouts at one path; the core does.)
+  it("are of one layout", function()
+    local core = require "zklock.core"
+    local handle = assert(core.open { hosts = support.hosts,
+      session_timeout = 10 })
+    support.closing(handle, handle.leave)
+    local function take(layout)
+      return (handle:acquire(path, 60, true, "", nil,
+        { kind = "mutex", layout = layout, handoffs = 3 }))
+    end
+    local function until_held(share)
+      support.wait_until(function()
+        handle:wait(0.01)
+        while handle:next() do handle:noted() end
+        return share:state() == "held"
+      end, 30, "a grant")
+    end
+    local first, second = take "curator", take "kazoo"
+    until_held(first)
+    first:release()
+    until_held(second)
+    assert.matches("__lock__%d+$", second:node())
+    second:release()
+  end)
+
   it("are counted like any others", function()
     local lock = mutex()
     local session = lock._session

@@ -54,28 +54,57 @@ describe("A multi", function()
     assert.same({}, kinds.nodes(path))
   end)
 
-  it("has a token for each path, and the largest for all", function()
+  it("has a token and a turn for each path", function()
     local guard = multi("b a"):acquire(30)
-    local tokens = guard:tokens()
-    local names, largest = {}, ""
-    for name, token in pairs(tokens) do
-      names[#names + 1] = name
-      assert.equal(19, #token)
-      if token > largest then largest = token end
-    end
-    table.sort(names)
-    assert.same({ path .. "/a", path .. "/b" }, names)
-    assert.equal(largest, guard:token())
-    assert.equal(tonumber(largest), guard:token_number())
+    local expected = {}
     for node in guard.node:gmatch "[^,]+" do
-      assert.equal(support.zk():exists(node).czxid,
-        tokens[node:match("^(.*)/[^/]*$")])
+      expected[node:match("^(.*)/[^/]*$")] =
+        { token = support.zk():exists(node).czxid, turn = 0 }
     end
-    assert.equal(0, guard:turn())
+    assert.same(expected, guard:tokens())
     guard:release()
     local next_guard = multi("a b"):acquire(30)
-    assert.is_true(next_guard:token() > guard:token())
+    for name, part in pairs(next_guard:tokens()) do
+      assert.is_true(part.token > expected[name].token)
+      expected[name] = nil
+    end
+    assert.same({}, expected)
     next_guard:release()
+  end)
+
+  -- A stale multi passed a fence by the largest token of its parts: that was
+  -- larger than the token of the next holder of one part.
+  it("has no token for all of its parts", function()
+    local stale = multi("a b"):acquire(30)
+    local largest = stale:tokens()[path .. "/b"].token
+    stale:release()
+    local next_guard = session:mutex(path .. "/a"):acquire(30)
+    for _, name in ipairs { "token", "token_number", "turn" } do
+      assert.is_nil(stale[name], name)
+      local ok, problem = pcall(function() return stale[name](stale) end)
+      assert.is_false(ok)
+      assert.matches("attempt to call", problem)
+    end
+    assert.is_true(next_guard:token() > stale:tokens()[path .. "/a"].token)
+    assert.is_true(largest > stale:tokens()[path .. "/a"].token)
+    next_guard:release()
+  end)
+
+  it("tells the local turns of its parts", function()
+    local lock = session:multi {
+      session:mutex(path .. "/a", { handoffs = 5 }),
+      session:mutex(path .. "/b"),
+    }
+    local first = lock:acquire(30)
+    local waiter = wait_in(lock)
+    first:release()
+    local guard = await(waiter)
+    local before, now = first:tokens(), guard:tokens()
+    assert.same({ token = before[path .. "/a"].token, turn = 1 },
+      now[path .. "/a"])
+    assert.is_true(now[path .. "/b"].token > before[path .. "/b"].token)
+    assert.equal(0, now[path .. "/b"].turn)
+    guard:release()
   end)
 
   it("may be of one lock, or of a hundred", function()
@@ -139,7 +168,7 @@ describe("A multi", function()
     local begun = support.now()
     local guard, message, code = multi "c b a":acquire(20)
     assert.is_nil(guard)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.matches(path .. "/b", message, 1, true)
     assert.is_true(support.now() - begun < 4 + support.slack)
     support.wait_for_queue(path .. "/a", 0)
@@ -322,7 +351,7 @@ describe("A multi", function()
     local single = session:mutex(path .. "/b")
     local part = assert(single:acquire(30))
     local one, two = assert(lock:acquire(30)), assert(lock:acquire(0))
-    assert.equal(one:token(), two:token())
+    assert.same(one:tokens(), two:tokens())
     assert.equal(part.node, one.node:match(",(.*)$"))
     one:release()
     assert.is_true(two:is_held())

@@ -269,7 +269,7 @@ describe("revoke", function()
     local guard = owner:mutex(path):acquire(30)
     local asked, message, code = connect():revoke(path)
     assert.is_nil(asked)
-    assert.equal("auth", code)
+    assert.equal("denied", code)
     assert.matches("^zklock: ", message)
     assert.equal(1, owner:revoke(path))
     guard:release { wait = true }

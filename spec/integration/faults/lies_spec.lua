@@ -246,6 +246,8 @@ local function check(result, lie)
   assert.is_true(not result.again
     or matches(result.again[1], lie.again or "granted|" .. lie.ends),
     result.again and table.concat(result.again, ": "))
+  local why = result.acquire[2] or ""
+  assert.is_true(not lie.why or why:find(lie.why, 1, true) ~= nil, why)
   local message = result.again and result.again[2] or ""
   assert.is_true(not lie.says or message:find(lie.says, 1, true) ~= nil,
     message)
@@ -285,6 +287,10 @@ describe("Servers that lie #once", function() outlive(nil) end)
 
 describe("Servers that lie of an exchange #once", function()
   outlive "exchange"
+end)
+
+describe("Servers that say each code of ZooKeeper's #once", function()
+  outlive "codes"
 end)
 
 describe("Servers that lie of sizes #once #stock", function()

@@ -1,0 +1,36 @@
+-- How other clients read a text of hosts: the real parsers, of Debian.
+local peers = require "interop.peers"
+local spellings = require "support.spellings"
+
+describe("A text of hosts #layer", function()
+  local directory, texts
+
+  setup(function()
+    peers.install()
+    directory = os.tmpname()
+    os.remove(directory)
+    assert(os.execute("mkdir '" .. directory .. "'"))
+    texts = {}
+    for i, row in ipairs(spellings) do texts[i] = row[1] end
+  end)
+
+  teardown(function() os.execute("rm -rf '" .. directory .. "'") end)
+
+  it("means to Java what the list of spellings says", function()
+    for i, reading in ipairs(peers.java_reads(texts, directory)) do
+      assert.equal(spellings[i][2] or "refused", reading,
+        ("%q"):format(texts[i]))
+    end
+  end)
+
+  -- (It writes names of hosts in lower case, which DNS does not tell apart.)
+  it("means to kazoo the same, if zklock takes it", function()
+    local readings = peers.kazoo_reads(texts)
+    for i, row in ipairs(spellings) do
+      if not row[3] then
+        local expected = row[2]:gsub("^[^/]*", string.lower)
+        assert.equal(expected, readings[i], row[1])
+      end
+    end
+  end)
+end)

@@ -1,0 +1,146 @@
+/* Servers whose answers lead nowhere: they are asked ever more rarely. */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, where a server's answers lead nowhere,");
+
+enum { SOME = 300, MANY = 10000 }; /* requests */
+
+/* What such a server says; how many nodes it has made, and deleted. */
+struct answers {
+  int create, mkdir, get, list;
+  int made, removed;
+};
+
+static const struct answers unlisted = {.get = REPLY_NO_NODE};
+
+static bool begins(const char *request, const char *with) {
+  return strncmp(request, with, strlen(with)) == 0;
+}
+
+static void answer(struct stage *s, struct answers *a) {
+  char next[200];
+  snprintf(next, sizeof next, "%s", oldest(s));
+  bool child = strcmp(next, "mkdir /a/lock") == 0;
+  if (begins(next, "create") && a->create == REPLY_OK)
+    made(s, ++a->made);
+  else if (begins(next, "create"))
+    answers(s, next, a->create);
+  else if (begins(next, "mkdir"))
+    answers(s, next, child ? a->mkdir : REPLY_NODE_EXISTS);
+  else if (begins(next, "list") && a->list == REPLY_OK)
+    shows(s, "");
+  else if (begins(next, "list"))
+    answers(s, next, a->list);
+  else if (begins(next, "get") || begins(next, "exists"))
+    answers(s, next, a->get);
+  else
+    confirms(s, next);
+  a->removed += begins(next, "remove");
+}
+
+/* So many requests are answered in so many milliseconds, MANY at most. */
+static int asked_within(struct stage *s, int milliseconds, struct answers *a) {
+  int requests = 0;
+  for (; milliseconds > 0; milliseconds--) {
+    for (; *oldest(s) && requests < MANY; requests++) answer(s, a);
+    passes(s, 1);
+  }
+  return requests;
+}
+
+static void check_rare(struct stage *s, struct actor *a,
+                       struct answers answers) {
+  CHECK(asked_within(s, 3000, &answers) < SOME);
+  HEARD(a, "");
+  CHECK(asked_within(s, 27000, &answers) < SOME);
+  HEARD(a, "");
+}
+
+TEST(
+    "asks a server ever more rarely that never lists its node, for each kind") {
+  static const enum lock kinds[] = {MUTEX, READER, WRITER, PERMIT, MEMBER};
+  for (int i = 0; i < 5; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = kinds[i], .permits = 2);
+    check_rare(s, a, unlisted);
+    END(s);
+  }
+}
+
+TEST("asks a server ever more rarely that knows of a node and shows none") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  check_rare(s, a,
+             (struct answers){.create = REPLY_NODE_EXISTS,
+                              .get = REPLY_NO_NODE});
+  END(s);
+}
+
+TEST("asks a server ever more rarely that makes no node in what is there") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .path = "/a/lock");
+  check_rare(s, a,
+             (struct answers){.create = REPLY_NO_NODE,
+                              .mkdir = REPLY_NODE_EXISTS,
+                              .list = REPLY_NO_NODE});
+  END(s);
+}
+
+TEST(
+    "asks a server ever more rarely that makes no directory in what is there") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .path = "/a/lock");
+  check_rare(s, a,
+             (struct answers){.create = REPLY_NO_NODE,
+                              .mkdir = REPLY_NO_NODE,
+                              .list = REPLY_NO_NODE});
+  END(s);
+}
+
+/* What was made is deleted, though no list shows it. */
+TEST("leaves no node behind at a server that never lists it") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  struct answers answers = unlisted;
+  asked_within(s, 30000, &answers);
+  CHECK(answers.made > 5);
+  CHECK(answers.removed >= answers.made - 1);
+  cancel(a);
+  asked_within(s, 1000, &answers);
+  CHECK_INT(answers.made, answers.removed);
+  HEARD(a, "refused: cancelled, removed, forgotten");
+  END(s);
+}
+
+TEST("keeps its deadline while it waits to begin again") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .within = 2500);
+  struct answers answers = unlisted;
+  asked_within(s, 2499, &answers);
+  HEARD(a, "");
+  passes(s, 1);
+  CHECK(begins(heard(a), "refused: timeout"));
+  END(s);
+}
+
+TEST("begins again at once when its node has been deleted, three times") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  for (int number = 2; number < 5; number++) {
+    char own[10];
+    snprintf(own, sizeof own, "%d", number);
+    deleted(s, own);
+    while (!begins(oldest(s), "create")) confirms(s, oldest(s));
+    made(s, number + 1);
+    while (!begins(oldest(s), "list")) confirms(s, oldest(s));
+    snprintf(own, sizeof own, "1 %d", number + 1);
+    shows(s, own);
+    while (*oldest(s)) confirms(s, oldest(s));
+  }
+  HEARD(a, "");
+  END(s);
+}

@@ -1,0 +1,452 @@
+/* Codes: what ZooKeeper's numbers mean for each request.  A server that says *not
+ * now* is asked again, after pauses that grow, until the deadline; what it will
+ * never do is refused at once, by the code that says why. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, told ZooKeeper's codes,");
+
+enum { QUOTA = REPLY_QUOTA_EXCEEDED, UNFORESEEN = -130 };
+
+static const int transient[] = {THROTTLED, QUOTA};
+
+/* Codes that refuse for good, and the word for each. */
+static const struct {
+  int rc;
+  const char *told;
+} final[] = {
+    {REPLY_NO_AUTH, "refused: denied, removed, forgotten"},
+    {REPLY_AUTH_FAILED, "refused: auth, removed, forgotten"},
+    {REPLY_AUTH_REQUIRED, "refused: auth, removed, forgotten"},
+    {REPLY_INVALID_ACL, "refused: invalid, removed, forgotten"},
+    {REPLY_BAD_ARGUMENTS, "refused: invalid, removed, forgotten"},
+    {REPLY_UNIMPLEMENTED, "refused: invalid, removed, forgotten"},
+    {REPLY_NO_CHILDREN_FOR_EPHEMERALS, "refused: invalid, removed, forgotten"},
+    {-120, "refused: invalid, removed, forgotten"}, /* local sessions */
+    {UNFORESEEN, "refused: invalid, removed, forgotten"},
+};
+
+enum { TRANSIENT = sizeof transient / sizeof *transient };
+enum { FINAL = sizeof final / sizeof *final };
+
+TEST("creates again where a server says not now, and is granted") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    answers(s, "create lock", transient[i]);
+    shows(s, "");
+    HEARD(a, "");
+    SENT(s, "");
+    CHECK(passes_until_asked(s, 100) >= 50);
+    SENT(s, "create lock, list");
+    made(s, 1);
+    shows(s, "1");
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
+TEST("pauses longer after each refusal for now, and never for long") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  int longest = 100;
+  for (int i = 0; i < 8; i++) {
+    answers(s, "create lock", QUOTA);
+    shows(s, "");
+    int pause = passes_until_asked(s, longest);
+    CHECK(pause >= longest / 2);
+    if (longest < 2000) longest *= 2;
+    if (longest > 2000) longest = 2000;
+  }
+  HEARD(a, "");
+  answers(s, "create lock", QUOTA); /* in another connection, at once */
+  reconnects(s);
+  SENT(s, "create lock, list");
+  made(s, 1);
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("begins with a short pause again once a create was made") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  for (int i = 0; i < 6; i++) {
+    answers(s, "create lock", THROTTLED);
+    shows(s, "");
+    passes_until_asked(s, 2000);
+  }
+  made(s, 1);
+  shows(s, "1");
+  HEARD(a, "granted");
+  ACQUIRE(s);
+  answers(s, "create lock", THROTTLED);
+  shows(s, "1");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  END(s);
+}
+
+TEST("sends no create while the pause lasts, whoever comes") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s);
+  ACQUIRE(s);
+  answers(s, "create lock", THROTTLED);
+  shows(s, "");
+  answers(s, "create lock", THROTTLED); /* sent together: one refusal */
+  shows(s, "");
+  ACQUIRE(s);
+  SENT(s, "");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  SENT(s, "create lock, create lock, create lock, list");
+  END(s);
+}
+
+TEST("times out at its deadline, and says what kept it from waiting") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .within = 900);
+    for (int passed = 0; passed < 900; passed++) {
+      if (is_asked(s)) {
+        answers(s, "create lock", transient[i]);
+        shows(s, "");
+      }
+      passes(s, 1);
+    }
+    HEARD(a, "refused: timeout, removed, forgotten");
+    CHECK_INT(transient[i], reason_of(a));
+    CHECK_TEXT("cannot create a node /lock", denial_of(a));
+    END(s);
+  }
+}
+
+TEST("takes no reason for a timeout that has passed") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .within = 900);
+  answers(s, "create lock", THROTTLED);
+  shows(s, "");
+  passes(s, 100);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  passes(s, 800);
+  HEARD(a, "refused: timeout");
+  CHECK_INT(0, reason_of(a));
+  END(s);
+}
+
+TEST("asks once for what is free, and is told that there is no time") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .tries = true);
+    answers(s, "create lock", transient[i]);
+    HEARD(a, "refused: timeout, removed, forgotten");
+    CHECK_INT(transient[i], reason_of(a));
+    struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
+    SENT(s, "list, create lock, list");
+    shows(s, "");
+    made(s, 1);
+    shows(s, "1");
+    HEARD(b, "granted");
+    END(s);
+  }
+}
+
+TEST("refuses a create for good by the code that says why") {
+  for (int i = 0; i < FINAL; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    answers(s, "create lock", final[i].rc);
+    HEARD(a, final[i].told);
+    CHECK_INT(final[i].rc, reason_of(a));
+    END(s);
+  }
+}
+
+TEST("lists again, after a growing pause, where a server says not now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 1);
+  for (int longest = 100; longest <= 800; longest *= 2) {
+    answers(s, "list", THROTTLED);
+    SENT(s, "");
+    CHECK(passes_until_asked(s, longest) >= longest / 2);
+  }
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("refuses waiters by a list's code where that is for good") {
+  static const struct {
+    int rc;
+    const char *told;
+  } refusals[] = {{REPLY_NO_AUTH, "refused: denied"},
+                  {REPLY_INVALID_ACL, "refused: invalid"},
+                  {REPLY_UNIMPLEMENTED, "refused: invalid"},
+                  {UNFORESEEN, "refused: invalid"}};
+  for (int i = 0; i < 4; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    made(s, 1);
+    answers(s, "list", refusals[i].rc);
+    HEARD(a, refusals[i].told);
+    SENT(s, "remove 1");
+    END(s);
+  }
+}
+
+TEST("makes a directory again where a server says not now") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    answers(s, "create lock", REPLY_NO_NODE);
+    answers(s, "list", REPLY_NO_NODE);
+    for (int longest = 100; longest <= 400; longest *= 2) {
+      answers(s, "mkdir /lock", transient[i]);
+      HEARD(a, "");
+      CHECK(passes_until_asked(s, longest) >= longest / 2);
+    }
+    confirms(s, "mkdir /lock");
+    made(s, 1);
+    shows(s, "1");
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
+TEST("rehearses again where a server says not now") {
+  struct stage *s = BEGIN(.doubts_acl = true);
+  struct actor *a = ACQUIRE(s);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "rehearse /lock", THROTTLED);
+  HEARD(a, "");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  confirms(s, "rehearse /lock, mkdir /lock");
+  made(s, 1);
+  shows(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("is denied where the ACL of what it makes would shut it out") {
+  struct stage *s = BEGIN(.doubts_acl = true);
+  struct actor *a = ACQUIRE(s);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "rehearse /lock", REASON_ACL);
+  HEARD(a, "refused: denied, removed, forgotten");
+  END(s);
+}
+
+TEST("who does not wait is told where a directory is not made for now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .tries = true);
+  answers(s, "create lock", REPLY_NO_NODE);
+  answers(s, "list", REPLY_NO_NODE);
+  answers(s, "mkdir /lock", THROTTLED);
+  HEARD(a, "refused: timeout, removed, forgotten");
+  CHECK_INT(THROTTLED, reason_of(a));
+  END(s);
+}
+
+TEST("watches again, after growing pauses, where a server says not now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  for (int longest = 100; longest <= 800; longest *= 2) {
+    answers(s, "get 1", THROTTLED);
+    SENT(s, "");
+    CHECK(passes_until_asked(s, longest) >= longest / 2);
+  }
+  confirms(s, "get 1");
+  deleted(s, "1");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("takes a watch away again where a server says not now") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  cancel(a);
+  answers(s, "unwatch 1", THROTTLED);
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  CHECK_INT(1, counted(s, "watches"));
+  CHECK(passes_until_asked(s, 100) >= 50);
+  answers(s, "unwatch 1", THROTTLED);
+  CHECK(passes_until_asked(s, 200) >= 100);
+  confirms(s, "unwatch 1");
+  CHECK_INT(0, counted(s, "watches"));
+  END(s);
+}
+
+TEST("does not trust a watch that may have fired as it was left") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  cancel(a);
+  deleted(s, "1"); /* before the server has seen that it is unwanted */
+  answers(s, "unwatch 1", THROTTLED);
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  struct actor *b = ACQUIRE(s);
+  made(s, 4);
+  shows(s, "1 4"); /* somebody's node of the same name */
+  passes_until_asked(s, 100);
+  SENT(s, "get 4, get 1");
+  confirms(s, "get 4, get 1");
+  deleted(s, "1");
+  HEARD(b, "granted");
+  END(s);
+}
+
+TEST("takes the watch of children away again where a server says not now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .watches_parent = true);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2");
+  SENT(s, "list and watch");
+  shows(s, "1 2");
+  cancel(a);
+  answers(s, "unwatch children", THROTTLED);
+  deleted(s, "2");
+  confirms(s, "remove 2");
+  HEARD(a, "refused: cancelled, removed, forgotten");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  answers(s, "unwatch children", THROTTLED);
+  CHECK(passes_until_asked(s, 200) >= 100);
+  confirms(s, "unwatch children");
+  passes(s, 5000);
+  SENT(s, "");
+  END(s);
+}
+
+TEST("deletes until it is done, whatever a server says") {
+  static const int codes[] = {THROTTLED, QUOTA, REPLY_AUTH_REQUIRED,
+                              REPLY_UNIMPLEMENTED, UNFORESEEN};
+  for (int i = 0; i < 5; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = HOLDER(s, 1);
+    release(a);
+    answers(s, "remove 1", codes[i]);
+    HEARD(a, ""); /* not kept: no ACL has refused it */
+    CHECK(passes_until_asked(s, 400) >= 100);
+    confirms(s, "remove 1");
+    HEARD(a, "removed, forgotten");
+    END(s);
+  }
+}
+
+TEST("keeps its deadline while its node cannot be deleted to begin again") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .within = 1000);
+  made(s, 2147483000); /* at the end of the directory's counter */
+  shows(s, "2147483000");
+  for (int passed = 0; passed < 999; passed++) {
+    if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
+    passes(s, 1);
+  }
+  HEARD(a, "");
+  passes(s, 1);
+  HEARD(a, "refused: timeout");
+  END(s);
+}
+
+TEST("begins a directory anew where a server says not now") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 2147483000);
+  shows(s, "2147483000");
+  confirms(s, "remove 2147483000");
+  answers(s, "look at /lock", THROTTLED);
+  CHECK(passes_until_asked(s, 100) >= 50);
+  confirms(s, "look at /lock");
+  answers(s, "remove /lock", QUOTA);
+  HEARD(a, "");
+  CHECK(passes_until_asked(s, 200) >= 50);
+  confirms(s, "remove /lock");
+  SENT(s, "create lock, list");
+  END(s);
+}
+
+TEST("makes `ready` again where a server says not now") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = MEMBER);
+    made(s, 1);
+    answers(s, "exists /lock/ready", REPLY_NO_NODE);
+    shows(s, "1");
+    confirms(s, "get 1");
+    answers(s, "mkdir /lock/ready for good for others too", transient[i]);
+    HEARD(a, "");
+    CHECK(passes_until_asked(s, 100) >= 50);
+    changed(s, "ready");
+    confirms(s, "mkdir /lock/ready for good for others too");
+    HEARD(a, "granted");
+    END(s);
+  }
+}
+
+TEST("leaves a double barrier where a server says not now, a little later") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
+  struct actor *d = DEPART(a);
+  SENT(s, "round, list all of /lock");
+  answers(s, "round", THROTTLED);
+  names(s, "2");
+  HEARD(d, "");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  END(s);
+}
+
+TEST("waits at a barrier until a server proves what it shows") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  struct actor *a = AWAIT(s, .proves = true);
+  SENT(s, "round, get /gate");
+  answers(s, "round", THROTTLED);
+  answers(s, "get /gate", REPLY_NO_NODE);
+  HEARD(a, "");
+  CHECK(passes_until_asked(s, 100) >= 50);
+  SENT(s, "round, get /gate");
+  answers_round(s);
+  answers(s, "get /gate", REPLY_NO_NODE);
+  HEARD(a, "met");
+  END(s);
+}
+
+TEST("deletes and makes by themselves where both are refused for now") {
+  struct stage *s = BEGIN();
+  struct actor *a = HOLDER(s, 1, .handoffs = 0);
+  struct actor *b = ACQUIRE(s);
+  made(s, 2);
+  shows(s, "1 2");
+  confirms(s, "get 2, get 1");
+  together(s);
+  release(a);
+  struct actor *c = ACQUIRE(s);
+  apart(s);
+  SENT(s, "remove 1, create lock, list");
+  answers(s, "remove 1", THROTTLED);
+  answers(s, "create lock", THROTTLED);
+  shows(s, "1 2");
+  HEARD(b, "");
+  HEARD(c, "");
+  END(s);
+}
+
+TEST("tells all who wait that the servers want credentials, and which code") {
+  struct stage *s = BEGIN();
+  struct actor *a = WAITER(s);
+  wants_credentials(s);
+  HEARD(a, "refused: auth");
+  CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(a));
+  struct actor *b = ACQUIRE(s);
+  HEARD(b, "refused: auth, removed, forgotten");
+  CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(b));
+  END(s);
+}

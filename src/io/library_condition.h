@@ -1,0 +1,15 @@
+/* A node that is made only while another one is there: a transaction that checks
+ * that one first. */
+#ifndef ZKLOCK_LIBRARY_CONDITION_H
+#define ZKLOCK_LIBRARY_CONDITION_H
+
+#include "library_handle.h"
+
+#pragma GCC visibility push(hidden)
+
+/* OP_MKDIR with `provided`, of a node that stays.  Returns the library's code. */
+int condition_submit(struct library *library, const struct op *op);
+
+#pragma GCC visibility pop
+
+#endif

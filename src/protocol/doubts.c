@@ -1,0 +1,49 @@
+#include "doubts.h"
+
+#include "contender.h"
+
+void doubts_init(struct doubts *doubts) {
+  *doubts = (struct doubts){.due = NEVER, .left = DOUBTS_AT_ONCE};
+}
+
+void doubts_note(struct contender *c) {
+  struct queue *queue = c->queue;
+  struct doubts *doubts = &queue->all->doubts;
+  bool doubt = c->node.in_doubt;
+  c->node.in_doubt = false;
+  if (doubt && c->way->beside) queue->beside_in_doubt = true;
+  if (!doubt || queue->in_doubt) return;
+  queue->in_doubt = true;
+  queue->listed_in = doubts->round;
+  if (doubts->queues++ == 0)
+    doubts->due = contender_wire(c)->now + contender_wire(c)->timeout / 8;
+}
+
+void doubts_end(struct queue *queue) {
+  struct doubts *doubts = &queue->all->doubts;
+  queue->beside_in_doubt = false;
+  if (!queue->in_doubt) return;
+  queue->in_doubt = false;
+  if (--doubts->queues == 0) doubts->due = NEVER;
+  directory_wake(&queue->directory); /* it may be idle now */
+}
+
+int64_t doubts_due(const struct doubts *doubts, const struct wire *wire) {
+  return wire->connected ? doubts->due : NEVER;
+}
+
+void doubts_begin_turn(struct doubts *doubts, struct wire *wire) {
+  if (doubts->left > 0) doubts->round++; /* the last turn has seen them all */
+  doubts->left = DOUBTS_AT_ONCE;
+  doubts->due = wire->now + wire_jitter(wire, wire->timeout / 4);
+}
+
+void doubts_list(struct queue *queue) {
+  struct doubts *doubts = &queue->all->doubts;
+  if (!queue->in_doubt || queue->listed_in == doubts->round ||
+      doubts->left == 0)
+    return;
+  doubts->left--;
+  queue->listed_in = doubts->round;
+  directory_list(&queue->directory, 0);
+}

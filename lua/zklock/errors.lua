@@ -39,7 +39,7 @@ errors.codes = setmetatable({}, {
   end,
 })
 for word in ([[timeout busy cancelled lost expired disconnected closed auth
-    denied invalid deadlock unsupported]]):gmatch("%a+") do
+    denied invalid conflict deadlock unsupported]]):gmatch("%a+") do
   errors.codes[word] = word
 end
 

@@ -178,11 +178,12 @@ function handlers.granted(engine, number) return answer_to(engine, number) end
 handlers.turn = handlers.granted
 
 function handlers.refused(engine, number, code, ahead, reason, rival, holds,
-    cut)
+    cut, session)
   local wait = answer_to(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
   wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
+  wait.rival_session = session
   return wait
 end
 

@@ -7,13 +7,14 @@ local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
-local common = "reentrant data max_hold on_suspend"
+local always = "data max_hold on_suspend share_path"
+local common = "reentrant " .. always
 local of_family = {
   mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
   rwlock = check.set(common .. " layout"),
-  semaphore = check.set "data max_hold on_suspend",
-  ["double barrier"] = check.set "data max_hold on_suspend",
-  election = check.set "data max_hold on_suspend layout",
+  semaphore = check.set(always),
+  ["double barrier"] = check.set(always),
+  election = check.set(always .. " layout"),
 }
 
 -- In the order in which messages name them.
@@ -73,6 +74,11 @@ local function read_layout(value, family)
     or "curator kazoo", "option 'layout'")
 end
 
+-- A flag that is off by default, as the core reads it.
+local function as_number(value, name)
+  return check.flag(value, false, name) and 1 or 0
+end
+
 -- How the core is to contend.
 local function make_way(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
@@ -87,6 +93,7 @@ local function make_way(given, family, kind, permits)
     layout = read_layout(given.layout, family),
     lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
       "option 'on_suspend'") == "lose" and 1 or 0,
+    shares_path = as_number(given.share_path, "option 'share_path'"),
   }
   if way.poll_interval < 0.001 then
     misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
@@ -265,7 +272,7 @@ function options.read_once(given)
 end
 
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
-  on_suspend fair wait poll_interval handoffs layout]]
+  on_suspend share_path fair wait poll_interval handoffs layout]]
 
 --- Those of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)

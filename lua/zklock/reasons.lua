@@ -97,6 +97,24 @@ function of_wait.invalid(path, _, wait)
     wait.reason or "it did not say why")
 end
 
+-- What a node of that mode is of.
+local kinds = {
+  mutex = "a mutex", read = "a readers-writer lock",
+  write = "a readers-writer lock", lease = "a semaphore",
+  unfair = "an unfair mutex", latch = "an election in the layout of latches",
+  member = "a double barrier", ["kazoo-lock"] = "a lock in kazoo's layout",
+  ["kazoo-read"] = "a readers-writer lock in kazoo's layout",
+}
+
+function of_wait.conflict(path, _, wait)
+  local owner = "session " .. wait.rival_session
+  if wait.rival then
+    owner = ("%s, %s"):format(quote(wait.rival, wait.rival_cut), owner)
+  end
+  return refusal("conflict", "%s is in use as %s (by %s): locks of different "
+    .. "kinds do not exclude each other", path, kinds[wait.reason], owner)
+end
+
 --- Why a wait for the lock at `path` ended without it.
 function reasons.of_wait(path, request, wait)
   return of_wait[wait.code](path, request, wait)

@@ -16,7 +16,7 @@ local tally = {}
 
 --- With what an acquisition can end without the lock, and why a hold can end.
 tally.codes = { "timeout", "busy", "cancelled", "closed", "lost",
-  "disconnected", "auth", "denied", "invalid", "deadlock" }
+  "disconnected", "auth", "denied", "invalid", "conflict", "deadlock" }
 tally.reasons = {}
 for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 

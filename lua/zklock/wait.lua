@@ -36,6 +36,7 @@ Wait.ahead = false
 Wait.rival = false
 Wait.rival_holds = false
 Wait.rival_cut = false
+Wait.rival_session = false -- its owner, with "conflict"
 Wait.found = false -- what a question has found
 Wait.detail = false -- and what is to be said of that
 

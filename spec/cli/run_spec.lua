@@ -3,6 +3,8 @@ local command = require "support.command"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
+local unpack = unpack or table.unpack
+
 local function run(path, words, ...)
   local all = { "run", ... }
   all[#all + 1] = path
@@ -340,6 +342,34 @@ describe("zklock run's lock", function()
     assert.equal(0, run(path, { "true" }, "-p", "2", "-t", "20").code)
     end_all(second)
   end)
+
+  it("is refused with 75 beside one of another kind, unless it shares the path",
+    function()
+      local ways = {
+        { kind = "a mutex" },
+        { "-x", kind = "a readers-writer lock" },
+        { "-s", kind = "a readers-writer lock" },
+        { "-p", "2", kind = "a semaphore" },
+      }
+      for _, first in ipairs(ways) do
+        local path = support.path()
+        local it = start(path, unpack(first))
+        for _, second in ipairs(ways) do
+          if second.kind ~= first.kind then
+            local said = run(path, { "echo", "run" }, unpack(second))
+            assert.equal(75, said.code)
+            assert.equal("", said.out)
+            assert.truthy(said.err:find(("zklock: %s is in use as %s (by \"")
+              :format(path, first.kind), 1, true), said.err)
+            said = run(path, { "echo", "run" }, "--share-path", unpack(second))
+            assert.equal(0, said.code)
+            assert.equal("run\n", said.out)
+          end
+        end
+        end_all(it)
+        assert.equal(0, run(path, { "true" }, "-t", "20").code)
+      end
+    end)
 end)
 
 describe("zklock run, asked to let go", function()

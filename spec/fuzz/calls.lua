@@ -409,7 +409,7 @@ end
 
 local recipe_options = {
   data = { "", "data" }, layout = { "curator", "latch", "kazoo" },
-  on_suspend = { "keep", "lose" },
+  on_suspend = { "keep", "lose" }, share_path = { true, false },
 }
 
 -- (What has no max_hold may be held for ever.)
@@ -607,7 +607,7 @@ local function way()
     layout = { "curator", "kazoo", "latch" },
     wait = { "predecessor", "parent", "poll" },
     permits = { 1, 2 }, handoffs = { 0, 1 }, poll_interval = { 0.01 },
-    lose_on_suspend = { 0, 1 },
+    lose_on_suspend = { 0, 1 }, shares_path = { 0, 1 },
   }
   if random(10) == 1 then t.writer = any "share" end
   if random(2) == 1 then

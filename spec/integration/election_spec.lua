@@ -213,7 +213,9 @@ describe("An election", function()
     assert.matches("^%w+%-latch%-%d+$", name_of(guard))
     assert.equal("timeout",
       select(3, connect():election(path, latch):campaign(0.1)))
-    assert(connect():mutex(path):try_acquire()):release() -- sees no latch
+    assert.equal("conflict", select(3, connect():mutex(path):try_acquire()))
+    assert(connect():mutex(path, { share_path = true }):try_acquire())
+      :release() -- sees no latch
     assert.equal("mutex", connect():contenders(path)[1].mode)
     guard:release()
   end)

@@ -232,6 +232,24 @@ describe("A holder of Curator's", function()
     assert.equal("released", curator[2]:ask "release")
   end)
 
+  it("refuses ours of another kind, and no mutex or election", function()
+    local path = support.path()
+    assert.equal("held", curator[1]:ask("acquire", path, 5000))
+    local function code_of(lock)
+      return select(3, lock:acquire(0.1))
+    end
+    assert.equal("conflict", code_of(connect():rwlock(path).read))
+    assert.equal("conflict", code_of(connect():rwlock(path).write))
+    assert.equal("conflict", code_of(connect():semaphore(path, 2)))
+    assert.equal("conflict", code_of(connect():mutex(path, { fair = false })))
+    assert.equal("conflict",
+      code_of(connect():mutex(path, { layout = "kazoo" })))
+    assert.equal("timeout", code_of(connect():mutex(path)))
+    assert.equal("timeout", select(3, connect():election(path):campaign(0.1)))
+    assert.equal("released", curator[1]:ask "release")
+    assert(connect():rwlock(path).write:acquire(30)):release { wait = true }
+  end)
+
   it("does not hear our revoke, and is not harmed by it", function()
     local path = support.path()
     assert.equal("held", curator[1]:ask("acquire", path, 5000))
@@ -310,6 +328,33 @@ describe("A holder of kazoo's", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
+  it("refuses ours of another kind, and none in its layout that waits for it",
+    function()
+      local function code_of(lock)
+        local guard, _, code = lock:acquire(0.1)
+        if guard then guard:release { wait = true } end
+        return guard and "granted" or code
+      end
+      local kazoo_layout = { layout = "kazoo" }
+      for kind, expected in pairs {
+        lock = { "timeout", "timeout", "timeout" },
+        write = { "timeout", "timeout", "timeout" },
+        read = { "conflict", "granted", "timeout" },
+      } do
+        local path = support.path()
+        support.zk():make(path .. "/kept")
+        assert.equal("held", kazoo[1]:ask("try", kind, path))
+        assert.equal("conflict", code_of(connect():mutex(path)))
+        assert.equal("conflict", code_of(connect():rwlock(path).read))
+        assert.equal("conflict", code_of(connect():semaphore(path, 2)))
+        local rwlock = connect():rwlock(path, kazoo_layout)
+        local codes = { code_of(connect():mutex(path, kazoo_layout)),
+          code_of(rwlock.read), code_of(rwlock.write) }
+        assert.same(expected, codes, kind)
+        assert.equal("released", kazoo[1]:ask "release")
+      end
+    end)
+
   it("with kazoo's own Lock does not see us in the usual layout: "
     .. "doc/interoperation.md warns of it", function()
     local path = support.path()
@@ -317,6 +362,9 @@ describe("A holder of kazoo's", function()
     local guard = connect():mutex(path):acquire(30)
     assert.equal("held", kazoo[1]:ask("try", "lock", path))
     assert.is_true(guard:is_held()) -- beside it
+    local _, message, code = connect():mutex(path):acquire(5)
+    assert.equal("conflict", code) -- it is behind kazoo's as well
+    assert.matches("in use as a lock in kazoo's layout", message, 1, true)
     assert.equal("released", kazoo[1]:ask "release")
     assert.equal("refused", kazoo[1]:ask("try", "curator-lock", path))
     guard:release { wait = true }

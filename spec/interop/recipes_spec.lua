@@ -277,6 +277,11 @@ describe("Our election", function()
       wait_for_leader(peer)
       local election = session:election(path)
       assert.is_nil(election:leader())
+      local _, message, code = election:campaign(30)
+      assert.equal("conflict", code)
+      assert.matches("in use as an election in the layout of latches %(by "
+        .. '"theirs", session 0x%x+%)', message)
+      election = connect():election(path, { share_path = true })
       local guard = assert(election:campaign(30)) -- two leaders
       assert.equal("true", peer:ask "leads")
       guard:release()

@@ -66,6 +66,7 @@ void faults_draw(struct world *w, uint64_t allowed) {
   if (w->seed % 11 < 2) f->classes |= FAULT_BIT(QUOTA);
   if (w->seed % 13 < 2) f->classes |= FAULT_BIT(DENIAL);
   if (w->seed % 17 < 3) f->classes |= FAULT_BIT(REFUSAL);
+  if (w->seed % 9 == 4) f->classes |= FAULT_BIT(MIXED);
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
@@ -80,6 +81,11 @@ void faults_draw(struct world *w, uint64_t allowed) {
   /* (Clients that are not ours would have to bear it, too.) */
   if (f->classes & FAULT_BIT(EMPTIED))
     f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
+  /* (Other libraries do not look for other kinds; no session can read the owner of a node that
+   * may not be read.) */
+  if (f->classes & FAULT_BIT(MIXED))
+    f->classes &=
+        ~(FAULT_BIT(FOREIGN) | FAULT_BIT(UNREADABLE) | FAULT_BIT(FORBIDDEN));
   f->strike_count = 0;
   f->traps = 0;
 }

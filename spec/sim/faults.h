@@ -64,7 +64,8 @@ struct process;
   X(THROTTLE, "throttle") /* servers throttle requests of any kind */         \
   X(QUOTA, "quota")       /* directories take only so many contenders */      \
   X(DENIAL, "denial")     /* deletes that an ACL forbids for a while */       \
-  X(REFUSAL, "refusal")   /* credentials that are refused for a while */
+  X(REFUSAL, "refusal")   /* credentials that are refused for a while */      \
+  X(MIXED, "mixed")       /* locks of two kinds on one path */
 
 enum fault {
 #define X(name, text) FAULT_##name,

@@ -178,6 +178,52 @@ static void check_code(struct world *w, const struct acquisition *a,
             number_of(w, a));
 }
 
+/* Is it of a lock of another kind, on the path of this one?  (What does not wait
+ * for our kind, and is not waited for.) */
+static bool is_of_other_kind(const struct world *w, const struct acquisition *a,
+                             const struct znode *node) {
+  const struct lock *lock = &w->profile.locks[a->lock];
+  const char *text = paths_text(&w->paths, node->path);
+  size_t length = strlen(lock->path);
+  if (strncmp(text, lock->path, length) != 0 || text[length] != '/')
+    return false;
+  text += length + 1;
+  if (strcmp(text, NAME_UNFAIR) == 0) return a->kind != KIND_UNFAIR;
+  if (strncmp(text, "leases/", 7) == 0)
+    return a->kind != KIND_PERMIT && node->role == ROLE_PERMIT;
+  return !strchr(text, '/') &&
+         rule_is_of_other_kind(a->kind, lock->layout, node->role);
+}
+
+/* For longer than that of a contender which is refused itself, as far as the process
+ * knows; or there was time for many such.  (A clock may be fast.) */
+static bool has_lasted(const struct world *w, const struct acquisition *a,
+                       int own, const struct znode *node) {
+  const struct history *h = &w->zoo.history;
+  int64_t until =
+      node_seen(node, a->process->seen) ? w->now : h->log[node->gone].at;
+  int64_t least = a->process->now >= a->deadline ? 0 : 90 * MILLISECOND;
+  return until >= h->log[node->made].at + least ||
+         w->now >= h->log[h->nodes[own].made].at + 10 * least;
+}
+
+/* Another session's node of another kind has been there since its own was made. */
+static void check_conflict(struct world *w, const struct acquisition *a) {
+  const struct history *h = &w->zoo.history;
+  int own = own_node(w, a);
+  if (a->writer != NOBODY)
+    violate(w, "(%d) downgrades, and is refused", number_of(w, a));
+  if (own == NO_NODE) return;
+  for (int i = 0; i < h->node_count; i++) {
+    const struct znode *node = &h->nodes[i];
+    if (node->session != NOBODY && node->session != h->nodes[own].session &&
+        node->made < a->process->seen && node->gone > h->nodes[own].made &&
+        is_of_other_kind(w, a, node) && has_lasted(w, a, own, node))
+      return;
+  }
+  violate(w, "(%d) is refused, and no other kind is there", number_of(w, a));
+}
+
 static void refused(struct world *w, const struct acquisition *a,
                     enum verdict why) {
   const struct process *p = a->process;
@@ -190,6 +236,7 @@ static void refused(struct world *w, const struct acquisition *a,
   if (why == VERDICT_LOST && a->writer == NOBODY)
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
+  if (why == VERDICT_CONFLICT) check_conflict(w, a);
   if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
   if (a->kind == KIND_MEMBER) invariants_not_gathered(w, a, why);
 }
@@ -452,6 +499,36 @@ static bool may_hold_beside(const struct world *w, const struct acquisition *a,
   return a->writer == number_of(w, b) || b->writer == number_of(w, a);
 }
 
+/* Two kinds on one path: the later one looked after its node was made.  (A session
+ * whose kind lists no directory that others use looks once in a timeout.) */
+static bool could_not_know(struct world *w, const struct acquisition *a) {
+  const struct process *p = a->process;
+  if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
+  const struct hindrance *look =
+      hindrance_find(&a->process->session.all.hindrances,
+                     w->profile.locks[a->lock].place, "", -MINUTE * 60);
+  int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
+  return look->since < process_clock_at(p, made) &&
+         look->since + 2 * w->profile.timeout >
+             process_clock_at(p, a->granted_at);
+}
+
+/* (A downgrade came when its writer did.) */
+static int came_at(const struct world *w, const struct acquisition *a) {
+  while (a->writer != NOBODY) a = &w->acquisitions[a->writer];
+  return node_of(w, a)->made;
+}
+
+static void check_kinds(struct world *w, const struct acquisition *a,
+                        const struct acquisition *b) {
+  const struct acquisition *later = came_at(w, a) > came_at(w, b) ? a : b;
+  if (could_not_know(w, later))
+    count(w, SAW_KINDS_UNSEEN);
+  else
+    violate(w, "(%d) believes to hold %s beside another kind, (%d)",
+            number_of(w, a), w->profile.locks[a->lock].path, number_of(w, b));
+}
+
 static void check_exclusion(struct world *w) {
   const struct acquisition *holders[ACQUISITIONS_MAX];
   int holder_count = 0;
@@ -465,7 +542,10 @@ static void check_exclusion(struct world *w) {
     if (a->kind == KIND_MEMBER) continue; /* that is what it is for */
     int beside = 0;
     for (int j = 0; j < holder_count; j++)
-      if (holders[j]->lock == a->lock && !may_hold_beside(w, a, holders[j]))
+      if (holders[j]->lock != a->lock && fault_is(w, FAULT_MIXED))
+        check_kinds(w, a, holders[j]);
+      else if (holders[j]->lock == a->lock &&
+               !may_hold_beside(w, a, holders[j]))
         beside++;
     const struct lock *lock = &w->profile.locks[a->lock];
     if (beside > 0) count(w, SAW_PERMITS_SHARED);

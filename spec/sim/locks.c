@@ -65,6 +65,35 @@ static void draw(struct world *w, struct lock *lock, const char *above,
   }
 }
 
+/* Two kinds that do not wait for each other, on one path.  (Of the two the unfair
+ * lock is the first: see lock_of_directory.) */
+static void mix(struct world *w, const char *above) {
+  static const struct {
+    enum family family;
+    enum layout layout;
+  } kinds[] = {
+      {FAMILY_UNFAIR, LAYOUT_CURATOR}, {FAMILY_SEMAPHORE, LAYOUT_CURATOR},
+      {FAMILY_MUTEX, LAYOUT_CURATOR},  {FAMILY_MUTEX, LAYOUT_KAZOO},
+      {FAMILY_RWLOCK, LAYOUT_CURATOR}, {FAMILY_RWLOCK, LAYOUT_KAZOO},
+      {FAMILY_ELECTION, LAYOUT_LATCH},
+  };
+  enum { KINDS = sizeof kinds / sizeof *kinds };
+  int wanted = w->wanted_family, first = random_below(&w->random, KINDS - 1);
+  int second = first + 1 + random_below(&w->random, KINDS - 1 - first);
+  for (int i = 0; i < LOCKS_MAX; i++) {
+    struct lock *lock = &w->profile.locks[i];
+    w->wanted_family = (int)kinds[i == 0 ? first : second].family;
+    draw(w, lock, above, 0);
+    lock->layout = kinds[i == 0 ? first : second].layout;
+  }
+  w->wanted_family = wanted;
+}
+
+int lock_of_process(struct world *w, int process) {
+  if (fault_is(w, FAULT_MIXED)) return process % w->profile.lock_count;
+  return random_below(&w->random, w->profile.lock_count);
+}
+
 /* Who waits for a permit needs several round trips within a lease. */
 static void bound_latency(struct world *w) {
   int64_t most = w->profile.timeout / 16;
@@ -78,11 +107,13 @@ static void bound_latency(struct world *w) {
 void locks_make(struct world *w) {
   struct profile *f = &w->profile;
   struct random *r = &w->random;
-  bool two = fault_is(w, FAULT_FORBIDDEN) || random_chance(r, 20);
+  bool mixed = fault_is(w, FAULT_MIXED);
+  bool two = fault_is(w, FAULT_FORBIDDEN) || random_chance(r, 20) || mixed;
   bool deep = random_chance(r, 30);
   f->lock_count = two ? LOCKS_MAX : 1;
-  for (int i = 0; i < f->lock_count; i++)
+  for (int i = 0; i < f->lock_count && !mixed; i++)
     draw(w, &f->locks[i], deep ? "/team/locks" : "", i);
+  if (mixed) mix(w, deep ? "/team/locks" : "");
   bound_latency(w);
   if (deep && random_chance(r, 50)) {
     leader_makes(w, "/team", false, 0);

@@ -45,6 +45,8 @@ struct lock {
 const char *family_name(int family);
 int family_named(const char *name); /* -1: none */
 
+/* The lock that this process uses. */
+int lock_of_process(struct world *w, int process);
 /* Draws the locks, and makes some of their directories. */
 void locks_make(struct world *w);
 /* The lock whose directory this is; NOBODY: none. */

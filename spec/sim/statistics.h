@@ -70,6 +70,8 @@
   X(DISCONNECTED, "refused: disconnected")                                   \
   X(REFUSED_CLOSED, "refused: closed")                                       \
   X(AUTH, "refused: not allowed")                                            \
+  X(CONFLICT, "refused: another kind is there")                              \
+  X(KINDS_UNSEEN, "kinds side by side that could not know")                  \
   X(GARBLED, "creates answered with another name")                           \
   X(INVALID, "refused: invalid")                                             \
   X(LOST_BY_LEASE, "lost: the lease was over")                               \

@@ -282,8 +282,8 @@ static void act(struct world *w, struct process *p, int user) {
     agenda_add(&w->agenda, at, USER_ACTS, p->number, user);
     return;
   }
-  int lock = random_below(&w->random, w->profile.lock_count);
-  if (fault_is(w, FAULT_SKIP))
+  int lock = lock_of_process(w, p->number);
+  if (fault_is(w, FAULT_SKIP) && !fault_is(w, FAULT_MIXED))
     lock = is_rebuffed(w, user) ? w->profile.lock_count - 1 : 0;
   u->left--;
   if (!waits(w, &w->profile.locks[lock]))
@@ -437,6 +437,7 @@ static void count_refusal(struct world *w, const struct acquisition *a,
       [VERDICT_AUTH] = SAW_AUTH,
       [VERDICT_DENIED] = SAW_AUTH,
       [VERDICT_INVALID] = SAW_INVALID,
+      [VERDICT_CONFLICT] = SAW_CONFLICT,
   };
   const struct contender *c = a->contender;
   if (c->reason == REASON_TOO_LARGE)
@@ -462,6 +463,13 @@ static void count_loss(struct world *w, const struct acquisition *a,
     count(w, SAW_LOST_BY_LEASE);
 }
 
+/* In kazoo's layout a mutex cannot tell a writer from another mutex, and does not
+ * wait for the reader that the writer becomes. */
+static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
+  return fault_is(w, FAULT_MIXED) &&
+         w->profile.locks[a->lock].layout == LAYOUT_KAZOO;
+}
+
 static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
@@ -478,7 +486,8 @@ static void granted(struct world *w, struct acquisition *a) {
                USER_LOOKS_AROUND, a->process->number,
                (int)(a - w->acquisitions));
   if (a->kind == KIND_MEMBER) count(w, SAW_GATHERED);
-  if (a->kind == KIND_WRITE && random_chance(&w->random, 40))
+  if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
+      random_chance(&w->random, 40))
     agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
                a->process->number, (int)(a - w->acquisitions));
 }

@@ -861,12 +861,22 @@ local WORDS = {
   [-124] = "enforce.auth.schemes", [-130] = "the code -130",
 }
 
+-- Once, and not to a question about "/", which is how `mt` finds out that it is
+-- connected.
+local function fails_once(code)
+  return function(h, _, world)
+    if h.path == "/" or world.told.code then return reply(h) end
+    world.told.code = true
+    return fails(code)(h)
+  end
+end
+
 -- `ends`: how it ends where the code is to be retried; `meant`: of codes that
 -- mean something else here.
 local function code_to(request, options, ends, meant)
   local function say(code, how)
     local lie = { it = ("%d to a %s"):format(code, options.name or request),
-      on = request, tell = fails(code), times = 1, group = "codes",
+      on = request, tell = fails_once(code), group = "codes",
       ends = meant and meant[code] or how, again = options.again }
     if FINAL[code] == lie.ends then lie.why = WORDS[code] end
     for key, value in pairs(options) do lie[key] = lie[key] or value end

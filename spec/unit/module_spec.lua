@@ -5,7 +5,8 @@ describe("The module", function()
   it("lists the error codes", function()
     local words = {
       "timeout", "busy", "cancelled", "lost", "expired", "disconnected",
-      "closed", "auth", "denied", "invalid", "deadlock", "unsupported",
+      "closed", "auth", "denied", "invalid", "conflict", "deadlock",
+      "unsupported",
     }
     for _, word in ipairs(words) do
       assert.equal(word, zklock.errors[word])

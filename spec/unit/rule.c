@@ -159,10 +159,14 @@ static int members(const char *text, int unowned) {
   return count;
 }
 
-TEST("each child of a double barrier is a member, unless nobody owns it") {
+TEST(
+    "a child of a double barrier is a member unless no session owns it or it "
+    "is "
+    "another kind's") {
   CHECK_INT(0, members("", 0));
   CHECK_INT(3, members("1m 2m 3m", 0));
-  CHECK_INT(4, members("1m 2 3x 4x", 0));
+  CHECK_INT(3, members("1m 2 3x 4x", 0));
+  CHECK_INT(0, members("1 2r 3w 4p 5k 6kr 7l", 0));
   CHECK_INT(2, members("1m 2m 3x", 1));
 }
 
@@ -226,4 +230,36 @@ TEST("every pair of roles is decided") {
               blocks(rows[i].kind, rows[i].own, 5, rows[i].other, 4));
   CHECK(!blocks(KIND_READ, ROLE_READ, 5, ROLE_WRITE, 5));
   CHECK(!blocks(KIND_WRITE, ROLE_WRITE, 5, ROLE_READ, 5));
+}
+
+/* The roles that are of another kind, of those that have one, by their suffixes. */
+static const char *others_of(enum kind kind, enum layout layout) {
+  static const struct {
+    enum role role;
+    const char *suffix;
+  } roles[] = {{ROLE_LOCK, "lock"},      {ROLE_READ, "r"},
+               {ROLE_WRITE, "w"},        {ROLE_PERMIT, "p"},
+               {ROLE_KAZOO_LOCK, "k"},   {ROLE_KAZOO_READ, "kr"},
+               {ROLE_LATCH, "l"},        {ROLE_MEMBER, "m"},
+               {ROLE_FOREIGN, "foreign"}};
+  static char text[80];
+  text[0] = '\0';
+  for (int i = 0; i < COUNT(roles); i++)
+    if (rule_is_of_other_kind(kind, layout, roles[i].role))
+      snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+               text[0] ? " " : "", roles[i].suffix);
+  return text;
+}
+
+TEST("the roles of other kinds are known by each kind and layout") {
+  CHECK_TEXT("r w k kr l m", others_of(KIND_MUTEX, LAYOUT_CURATOR));
+  CHECK_TEXT("lock r w kr l m", others_of(KIND_MUTEX, LAYOUT_KAZOO));
+  CHECK_TEXT("lock r w k kr m", others_of(KIND_MUTEX, LAYOUT_LATCH));
+  CHECK_TEXT("lock k kr l m", others_of(KIND_READ, LAYOUT_CURATOR));
+  CHECK_TEXT("lock k kr l m", others_of(KIND_WRITE, LAYOUT_CURATOR));
+  CHECK_TEXT("lock r w l m", others_of(KIND_READ, LAYOUT_KAZOO));
+  CHECK_TEXT("lock r w l m", others_of(KIND_WRITE, LAYOUT_KAZOO));
+  CHECK_TEXT("lock r w k kr l", others_of(KIND_MEMBER, LAYOUT_CURATOR));
+  CHECK_TEXT("lock r w k kr l m", others_of(KIND_UNFAIR, LAYOUT_CURATOR));
+  CHECK_TEXT("lock r w k kr l m", others_of(KIND_PERMIT, LAYOUT_CURATOR));
 }

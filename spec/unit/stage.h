@@ -66,6 +66,9 @@ struct wish {
   struct actor *below; /* READER: downgrades from this one's write lock */
   int polls;           /* looks again every so often */
   bool watches_parent;
+  bool latch;  /* its spelling */
+  bool shares; /* its path with locks of other kinds */
+  bool minds;  /* PERMIT, UNFAIR: looks for them before its grant */
 };
 
 /* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
@@ -129,6 +132,7 @@ int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
 int reason_of(const struct actor *a);
 const char *denial_of(const struct actor *a); /* what that was a reason for */
 const char *rival_of(const struct actor *a);
+const char *other_of(const struct actor *a); /* "write of 99", it conflicts */
 int bytes_of(const struct actor *a); /* of the create that was too large */
 int counted(const struct stage *s, const char *counter);
 

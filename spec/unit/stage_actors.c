@@ -7,6 +7,7 @@ static const char *const verdicts[] = {
     [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
     [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
     [VERDICT_DENIED] = "denied",       [VERDICT_INVALID] = "invalid",
+    [VERDICT_CONFLICT] = "conflict",
 };
 
 static void note_denial(struct actor *a, const struct denial *denial) {
@@ -23,8 +24,24 @@ void note_end(struct actor *a, const char *what, enum verdict why, int reason) {
   a->reason = reason;
 }
 
+static void note_other(struct actor *a, const struct other_kind *other) {
+  static const char *const roles[] = {[ROLE_FOREIGN] = "unfair",
+                                      [ROLE_LOCK] = "lock",
+                                      [ROLE_READ] = "read",
+                                      [ROLE_WRITE] = "write",
+                                      [ROLE_PERMIT] = "permit",
+                                      [ROLE_KAZOO_LOCK] = "lock of kazoo",
+                                      [ROLE_KAZOO_READ] = "read of kazoo",
+                                      [ROLE_LATCH] = "latch",
+                                      [ROLE_MEMBER] = "member"};
+  snprintf(a->other, sizeof a->other, "%s of %d", roles[other->role],
+           (int)other->session);
+}
+
 static void note_refusal(struct actor *a) {
   const struct rival *rival = &a->contender->rival;
+  if (a->contender->verdict == VERDICT_CONFLICT)
+    note_other(a, &a->contender->other);
   note_end(a, "refused", a->contender->verdict, a->contender->reason);
   note_denial(a, &a->contender->denial);
   if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
@@ -91,6 +108,7 @@ int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
 const char *denial_of(const struct actor *a) { return a->denial; }
 int bytes_of(const struct actor *a) { return a->bytes; }
+const char *other_of(const struct actor *a) { return a->other; }
 const char *rival_of(const struct actor *a) {
   return a->rival[0] ? a->rival : "nobody";
 }
@@ -102,7 +120,12 @@ static void set_kind(struct contender_options *options, struct wish wish) {
       [MUTEX] = KIND_MUTEX,   [READER] = KIND_READ,   [WRITER] = KIND_WRITE,
       [PERMIT] = KIND_PERMIT, [UNFAIR] = KIND_UNFAIR, [MEMBER] = KIND_MEMBER};
   options->kind = kinds[wish.lock];
-  options->layout = wish.kazoo ? LAYOUT_KAZOO : LAYOUT_CURATOR;
+  options->layout = wish.kazoo   ? LAYOUT_KAZOO
+                    : wish.latch ? LAYOUT_LATCH
+                                 : LAYOUT_CURATOR;
+  options->shares_path =
+      wish.shares ||
+      ((wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds);
   options->permits = wish.permits ? wish.permits : 1;
   options->strategy = wish.polls            ? WAIT_POLL
                       : wish.watches_parent ? WAIT_PARENT

@@ -40,7 +40,7 @@ struct actor {
   struct departure *departure;
   struct actor *member; /* whose departure it is */
   char path[200], own[NAME_MAX_OWN];
-  char told[TEXT], rival[200], denial[1200];
+  char told[TEXT], rival[200], denial[1200], other[80];
   char *data;
   int reason, bytes;
   int64_t token;

@@ -82,7 +82,6 @@ static const char *describe(struct stage *s, const struct request *r) {
       break;
     case OP_MKDIR:
     case OP_REHEARSE:
-    case OP_READ:
     case OP_NAMES:
       snprintf(s->text, sizeof s->text, "%s %s%s%s",
                r->anew ? "remake" : verbs[r->kind], r->path,
@@ -472,8 +471,11 @@ void stage_answers(struct stage *s, const char *request, int rc) {
 
 void stage_reads(struct stage *s, const char *request, bool ours,
                  int64_t czxid) {
+  const char *data = ours ? NULL : s->others;
   const struct reply reply = {.czxid = czxid,
                               .owner = ours ? s->id : OTHER_SESSION,
+                              .data = data,
+                              .size = data ? (int)strlen(data) : 0,
                               .revoked = s->revoked};
   expect_oldest(s, request);
   answer(s, &reply);

@@ -95,13 +95,13 @@ TEST("counts whatever another client may have made for a member") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   made(s, 7);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "zoe 1 7 ready"); /* (this is none) */
+  shows(s, "zoe amy 7 ready"); /* (this is none) */
   confirms(s, "get 7");
   HEARD(a, "");
   SENT(s, "");
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   made(s, 8);
-  shows(s, "zoe 1 7m 8m ready");
+  shows(s, "zoe amy 7m 8m ready");
   SENT(s, "mkdir /lock/ready for good for others too, get 8");
   HEARD(b, "");
   END(s);

@@ -200,7 +200,7 @@ TEST("ignores children that are no contenders") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   made(s, 3);
-  shows(s, "1r 2w 3"); /* (readers and writers: none of a mutex) */
+  shows(s, "orders 1p 3"); /* (a permit has a directory of its own) */
   HEARD(a, "granted");
   END(s);
 }

@@ -91,6 +91,7 @@ void claim_refuse(struct claim *claim, enum verdict why, int reason) {
   claim->verdict = why;
   claim->ahead = contender_ahead(c);
   note_rival(claim, &c->rival);
+  claim->other = c->other;
   claim->reason = reason;
   if (reason == REASON_TOO_LARGE) claim->bytes = contender_bytes(c);
   decide(claim, CLAIM_REFUSED);

@@ -90,6 +90,7 @@ struct claim {
       int bytes;  /* (p) of the request that was too large, if so */
       int ahead;  /* (p) how many were ahead of us; -1: one at least */
       struct shown_rival *rival; /* (p) whom we waited for; or NULL */
+      struct other_kind other;   /* (p) with VERDICT_CONFLICT */
     };
   };
 

@@ -82,6 +82,7 @@ static const struct share *read_lock(lua_State *L, int lock,
                 NANOSECONDS);
   options->lose_on_suspend =
       number_field(L, lock, "lose_on_suspend", 0, 0, 1) != 0;
+  options->shares_path = number_field(L, lock, "shares_path", 0, 0, 1) != 0;
   const struct share *writer = read_writer(L, lock, options);
   luaL_argcheck(L, is_possible(options), lock, "there is no such lock");
   return writer;

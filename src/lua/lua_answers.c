@@ -78,6 +78,7 @@ const char *binding_code(enum verdict verdict) {
       [VERDICT_AUTH] = "auth",
       [VERDICT_DENIED] = "denied",
       [VERDICT_INVALID] = "invalid",
+      [VERDICT_CONFLICT] = "conflict",
   };
   return codes[verdict];
 }

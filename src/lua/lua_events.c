@@ -59,24 +59,42 @@ static int push_gone(lua_State *L, struct claim *claim) {
   return 4;
 }
 
+static void push_rival(lua_State *L, const struct shown_rival *rival) {
+  if (rival)
+    lua_pushlstring(L, rival->data, (size_t)rival->shown);
+  else
+    lua_pushnil(L);
+  lua_pushboolean(L, rival && rival->holds);
+  lua_pushboolean(L, rival && rival->size > rival->shown);
+}
+
+static void push_session(lua_State *L, int64_t session) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx", (long long)session);
+  lua_pushstring(L, text);
+}
+
 /* "refused", number, code, how many are ahead (-1: at least one), reason or nil;
  * and if one of them is known: the beginning of its data, does it hold, were they
- * longer? */
+ * longer?  With "conflict" the reason is the other node's mode, and its session
+ * comes last. */
 static int push_refused(lua_State *L, const struct claim *claim) {
+  bool conflict = claim->verdict == VERDICT_CONFLICT;
   lua_pushliteral(L, "refused");
   lua_pushnumber(L, (lua_Number)claim->number);
   lua_pushstring(L, binding_code(claim->verdict));
   lua_pushinteger(L, claim->ahead);
   if (claim->reason)
     push_reason(L, claim);
+  else if (conflict)
+    lua_pushstring(L, binding_roles[claim->other.role]);
   else
     lua_pushnil(L);
-  const struct shown_rival *rival = claim->rival;
-  if (!rival) return 5;
-  lua_pushlstring(L, rival->data, (size_t)rival->shown);
-  lua_pushboolean(L, rival->holds);
-  lua_pushboolean(L, rival->size > rival->shown);
-  return 8;
+  if (!claim->rival && !conflict) return 5;
+  push_rival(L, claim->rival);
+  if (!conflict) return 8;
+  push_session(L, claim->other.session);
+  return 9;
 }
 
 /* "answered", number; if it was not met: code and reason, if there is one */

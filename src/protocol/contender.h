@@ -46,6 +46,7 @@ enum verdict {
   VERDICT_AUTH,
   VERDICT_DENIED,
   VERDICT_INVALID,
+  VERDICT_CONFLICT, /* a lock of another kind is in use on the path */
 };
 
 /* What ended a hold that its owner had not released. */
@@ -102,6 +103,7 @@ struct contender_options {
   bool downgrade;             /* KIND_READ, by the holder of the write lock */
   bool patient; /* false: take what is free at once, else VERDICT_BUSY */
   bool lose_on_suspend;
+  bool shares_path;      /* locks of other kinds may be there */
   int permits;           /* KIND_PERMIT */
   int handoffs;          /* local turns on one node; 0: a node for each */
   int64_t poll_interval; /* WAIT_POLL */
@@ -129,6 +131,12 @@ struct rival {
   bool holds;       /* it held the lock in the list that showed it */
 };
 
+/* VERDICT_CONFLICT: a node of another kind, and its owner. */
+struct other_kind {
+  enum role role; /* ROLE_FOREIGN: an unfair lock's */
+  int64_t session;
+};
+
 /* What is known of our node. */
 enum knowledge {
   NODE_NONE,  /* there is none */
@@ -147,6 +155,11 @@ struct node {
   bool in_doubt; /* its create's answer was lost, and no server has shown it */
   bool let_in;   /* a double barrier's: `ready` was made after it */
   bool preceded_ready; /* the same: it was there when no `ready` was */
+  bool cleared;        /* no other kind was found on the path (conflict.h) */
+  struct {
+    int64_t czxid, seen_at; /* of another kind's node: when it was seen first */
+    int64_t since;          /* the first such node was */
+  } suspect;
   int bytes;           /* of its create */
   uint64_t id;         /* the one in its name */
   uint64_t serial;     /* of its create: a later list shows it */
@@ -273,6 +286,9 @@ struct contender {
   struct watcher predecessor; /* of the one ahead of us */
   struct watcher before;      /* of the one ahead of that */
   struct rival rival;         /* whom we wait for; while REFUSED is told */
+
+  struct look *look; /* for other kinds on the path (conflict.c); or NULL */
+  struct other_kind other;
 
   struct contender *gate; /* KIND_PERMIT: memory of the owner's */
 };

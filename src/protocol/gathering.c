@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conflict.h"
 #include "life.h"
 #include "place.h"
 #include "queue.h"
@@ -175,6 +176,7 @@ static bool await_ready(struct contender *c) {
 
 static void found(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
+  if (!conflict_clears(c, listing, own)) return;
   int missing = c->options.permits - rule_members(listing);
   c->view = (struct view){.listed_in = contender_wire(c)->connection,
                           .ahead = missing > 0 ? missing : 0};

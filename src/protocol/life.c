@@ -64,6 +64,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conflict.h"
 #include "hash.h"
 
 #define CANNOT_CREATE "cannot create a node"
@@ -94,7 +95,7 @@ static void settle(struct chore *chore) {
       (struct contender *)((char *)chore - offsetof(struct contender, chore));
   if (c->way->settle) c->way->settle(c);
   if (c->state != CONTENDER_GONE || chore_waits(&c->chore)) return;
-  if (c->op.in_flight) return;
+  if (c->op.in_flight || c->look) return;
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
   contender_check(c);
   contender_drop(c);
@@ -148,7 +149,7 @@ void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
   if (wire_lease_lasts(wire)) {
-    grant(c);
+    if (conflict_permits(c)) grant(c);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
@@ -339,6 +340,13 @@ static void look_again(struct contender *c) {
     life_drive(c);
 }
 
+static void time_out(struct contender *c) {
+  if (conflict_is_suspected(c))
+    life_refuse(c, VERDICT_CONFLICT, 0);
+  else
+    life_time_out(c);
+}
+
 void life_due(struct contender *c) {
   const struct wire *wire = contender_wire(c);
   bool over = c->decision == DECISION_NONE && wire->now >= c->options.deadline;
@@ -346,7 +354,7 @@ void life_due(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     life_lose(c, LOSS_MAX_HOLD);
   else if (over && wire->connected && c->options.patient)
-    life_time_out(c);
+    time_out(c);
   else if (over)
     life_refuse(c, VERDICT_DISCONNECTED, 0);
   else

@@ -148,6 +148,12 @@ static int by_sequence(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
+static void note_other(struct listing *listing, const char *name) {
+  listing->others += strcmp(name, NAME_READY) != 0;
+  listing->has_holder |= strcmp(name, NAME_UNFAIR) == 0;
+  listing->has_permits |= strcmp(name, PERMITS + 1) == 0;
+}
+
 /* Those of `names` that `read` fills in an entry of; false: it is left out. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
@@ -159,12 +165,12 @@ static struct listing *copy_names(const char *const *names, int count,
   if (!listing) return NULL;
   char *copy = (char *)&listing->entries[count];
   int n = 0;
-  listing->wrapped = false;
+  listing->wrapped = listing->has_holder = listing->has_permits = false;
   listing->others = 0;
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
     if (!read(e, names[i])) {
-      listing->others += strcmp(names[i], NAME_READY) != 0;
+      note_other(listing, names[i]);
       continue;
     }
     e->unowned = false;

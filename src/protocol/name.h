@@ -84,6 +84,8 @@ struct listing {
   int count;
   bool wrapped; /* some numbers are negative: see below */
   int others;   /* so many children were left out, NAME_READY not among them */
+  bool has_holder;  /* one of these is NAME_UNFAIR, ... */
+  bool has_permits; /* ... one a semaphore's directory of permits */
   struct entry entries[];
 };
 

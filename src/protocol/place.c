@@ -2,6 +2,7 @@
  * (life.c has the argument why that is enough.) */
 #include "place.h"
 
+#include "conflict.h"
 #include "follow.h"
 #include "queue.h"
 #include "rival.h"
@@ -185,7 +186,7 @@ static void place(struct contender *c, const struct listing *listing,
     life_refuse(c, VERDICT_LOST, 0);
   else if (odd)
     place_by_odd_one(c, listing, own, odd);
-  else
+  else if (conflict_clears(c, listing, own))
     place_in_order(c, listing, own);
 }
 
@@ -212,7 +213,7 @@ static const struct entry *find_own(struct contender *c,
   own = seek(c, listing);
   if (!own) return NULL;
   node->known = NODE_MADE;
-  node->refuted = false;
+  node->refuted = node->cleared = false;
   contender_set_name(c, own->name);
   return own;
 }

@@ -47,6 +47,23 @@ bool rule_blocks(enum kind kind, const struct entry *own,
   }
 }
 
+bool rule_is_of_other_kind(enum kind kind, enum layout layout,
+                           enum role other) {
+  if (other == ROLE_FOREIGN || other == ROLE_PERMIT || other == ROLE_HOLD)
+    return false; /* (these are seen by others of their lock's nodes) */
+  switch (kind) {
+    case KIND_UNFAIR:
+    case KIND_PERMIT:
+      return true;
+    case KIND_READ:
+    case KIND_WRITE:
+      return other != rule_role(KIND_READ, layout) &&
+             other != rule_role(KIND_WRITE, layout);
+    default:
+      return other != rule_role(kind, layout);
+  }
+}
+
 static enum kind kind_of(enum role role) {
   switch (role) {
     case ROLE_READ:
@@ -79,7 +96,8 @@ static int too_many(const struct listing *listing, int permits) {
 int rule_members(const struct listing *listing) {
   int members = listing->others;
   for (int i = 0; i < listing->count; i++)
-    members += !listing->entries[i].unowned;
+    members +=
+        listing->entries[i].role == ROLE_MEMBER && !listing->entries[i].unowned;
   return members;
 }
 

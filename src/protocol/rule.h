@@ -44,10 +44,13 @@ bool rule_blocks(enum kind kind, const struct entry *own,
  * keeps us waiting?  (As in struct ahead.) */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
+/* Is a node of this role in our directory one of a lock that neither waits for ours
+ * nor keeps it waiting?  (Permits are not: they have a directory of their own.) */
+bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Is it a contender, and nobody ahead of it that keeps it waiting? */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 /* How many members a double barrier has: each child counts that some client may
- * have made for one. */
+ * have made for one, and that is not spelled as another kind's. */
 int rule_members(const struct listing *listing);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);

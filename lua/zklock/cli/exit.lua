@@ -52,6 +52,7 @@ end
 -- The library's codes.
 local of_refusal = {
   timeout = "not_granted", busy = "not_granted",
+  conflict = "not_granted",
   lost = "lost", auth = "refused", denied = "refused", invalid = "usage",
   deadlock = "usage",
 }

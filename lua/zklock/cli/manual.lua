@@ -66,7 +66,8 @@ manual.exits = {
     .. "a library is missing" },
   { 70, "a defect of zklock, or the system has no room for a process" },
   { 74, "standard output cannot be written" },
-  { 75, "the lock was not granted, or not free, in time: try again later" },
+  { 75, "the lock was not granted, or not free, in time, or a lock of another "
+    .. "kind is in use at its path: try again later" },
   { 76, "the lock was lost, or held for too long, and the command was ended" },
   { 77, "the servers refuse the credentials, or an ACL the operation" },
   { 78, "a file of settings or of credentials is mistaken" },
@@ -112,8 +113,9 @@ the command and its arguments as they are.
 
 By itself the lock is the mutex of PATH. --exclusive and --shared take the two
 sides of its readers-writer lock instead, --permits one of the permits of its
-semaphore. These three kinds do not see each other: all who share a path use it
-in one way.
+semaphore. Locks of these three kinds do not exclude each other. If a lock of
+another kind is in use at PATH, nothing is run and the exit code is 75;
+--share-path runs COMMAND all the same.
 
 COMMAND does not outlive the lock. If the hold is lost, if no server answers for
 too long, or if --max-hold is over, it is sent SIGTERM, after the grace SIGKILL,
@@ -140,6 +142,8 @@ delete PATH.once.]],
         help = "the read side of the path's readers-writer lock" },
       { names = "-p --permits", argument = "N", kind = "count", only = "kind",
         help = "one of N permits of the path's semaphore" },
+      { names = "--share-path",
+        help = "run beside locks of other kinds at the path" },
       { names = "-t --timeout", argument = "SECONDS", kind = "seconds",
         only = "wait", help = "how long to wait for the lock (default: for "
           .. "ever); 0 takes it if it is free, once there is a connection" },

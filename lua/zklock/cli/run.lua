@@ -155,10 +155,13 @@ end
 
 local function make_lock(session, request)
   local path = request.path
-  if request.permits then return session:semaphore(path, request.permits) end
-  if request.exclusive then return session:rwlock(path).write end
-  if request.shared then return session:rwlock(path).read end
-  return session:mutex(path)
+  local options = { share_path = request.share_path }
+  if request.permits then
+    return session:semaphore(path, request.permits, options)
+  end
+  if request.exclusive then return session:rwlock(path, options).write end
+  if request.shared then return session:rwlock(path, options).read end
+  return session:mutex(path, options)
 end
 
 function Run:acquire()

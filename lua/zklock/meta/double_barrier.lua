@@ -14,7 +14,7 @@ local double_barrier = {}
 
 --- Waits until `n` members are there. The guard tells a loss as any other does. `deadlock` is for who is inside already.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: as `lock:acquire`.
 ---

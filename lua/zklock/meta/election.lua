@@ -15,7 +15,7 @@ local election = {}
 
 --- Waits until this task leads. `deadlock` is for who leads already.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: as `lock:acquire`.
 ---
@@ -63,7 +63,7 @@ function election:cancel() end
 --- If `fn` goes on after a loss or after `election:resign`, somebody else may lead by then; `run` waits until it returns.
 --- If it never returns, it leads for as long as the hold lasts (see `max_hold`).
 ---
---- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: if `run` is under way through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
 ---

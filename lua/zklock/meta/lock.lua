@@ -43,7 +43,7 @@ local lock = {}
 --- lost and its guard has not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the
 --- wait could never end.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: for unknown options; and where nothing can wait (a callback of a loop, some phases of nginx, a coroutine of a scheduler
 --- that is not known).
@@ -64,7 +64,7 @@ function lock:acquire(options) end
 --- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session
 --- knows it. It does wait for the server's answer; where the session is not connected it returns `disconnected` at once.
 ---
---- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: as `lock:acquire`, and for a `timeout`.
 ---
@@ -88,7 +88,7 @@ function lock:try_acquire(options) end
 --- What it returns: `true` and what `fn` has returned; or `nil, message, code` if the lock was not granted, and `fn` did not run; or
 --- `nil, message, "lost"` and what `fn` has returned, if the hold was lost while `fn` ran.
 ---
---- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: as `lock:acquire`; and what `fn` raises, as it is, with the lock released.
 ---

@@ -116,6 +116,10 @@
 ---
 --- Without a connection: keep the hold until its lease is over, or lose it at once, with the reason `suspended`. Default: `"keep"`
 ---@field on_suspend? "keep"|"lose"
+---
+--- Acquires the lock even if a lock of another kind is in use at its path. By default `acquire` returns `conflict` then (doc/paths.md).
+--- Default: false
+---@field share_path? boolean
 
 -- ## Options of a rwlock
 --

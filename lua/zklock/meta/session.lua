@@ -39,7 +39,7 @@ function session:mutex(path, options) end
 ---
 --- Who holds the write lock may take the read lock, too, and keeps its place when it releases the write lock (a *downgrade*): the
 --- reader has the writer's token. The other way round, `write` by who holds `read`, is `deadlock`. A mutex and a rwlock on one path
---- do not see each other (this is Curator's rule), so one session may use a path in one way only.
+--- do not exclude each other: the second one is refused with `conflict` (doc/paths.md), and one session may use a path in one way only.
 ---
 --- Raises: as `session:mutex`.
 ---
@@ -94,7 +94,7 @@ function session:multi(locks) end
 --- Runs `fn(guard)` under the mutex of `path`: short for `session:mutex(path):with_lock(fn, options)`. A table of options has those of a
 --- mutex and those of `lock:with_lock` together.
 ---
---- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, deadlock
+--- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
 --- Raises: as `session:mutex` and `lock:with_lock`; and what `fn` raises, with the lock released.
 ---
@@ -163,7 +163,7 @@ function session:double_barrier(path, n, options) end
 --- What it returns: `true` and what `fn` has returned; or, if it is not due, `false` and how many seconds ago the last success
 --- was; or `nil, message, code`, and after `lost` what `fn` has returned.
 ---
---- Codes: timeout, lost, disconnected, closed, auth, denied, invalid
+--- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---
 --- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, with the lock released.
 ---

@@ -18,6 +18,7 @@
 ---| "auth" # the servers refuse the credentials of `auth`, or require others
 ---| "denied" # an ACL forbids what was asked for
 ---| "invalid" # ZooKeeper refused the request as malformed or too large, or it is beyond one of our bounds
+---| "conflict" # a lock of another kind is in use at the path
 ---| "deadlock" # the wait could never end
 ---| "unsupported" # the client library or the server lacks what was asked for, or has it in a way that cannot be used
 
@@ -52,6 +53,10 @@
 ---
 --- Mend what the message names: a parent that is missing, data that are too large, a directory of too many children (doc/limits.md).
 ---@field invalid "invalid"
+---
+--- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option `share_path`
+--- locks of different kinds share a path on purpose (doc/paths.md).
+---@field conflict "conflict"
 ---
 --- Mend the program: the caller holds the lock already, or holds `read` and asks for `write`.
 ---@field deadlock "deadlock"

@@ -1,5 +1,6 @@
 -- Six processes and one lock, in full on three servers: a witness of their own
 -- says whether anybody was inside beside somebody else.
+local contests = require "integration.family.contests"
 local kinds = require "integration.family.kinds"
 local spawn = require "support.child".spawn
 local support = require "support"
@@ -9,196 +10,33 @@ local ROUNDS = support.in_full and 200 or 40
 local PROCESSES = 6
 local HOSTS = support.in_full and support.ensemble or support.hosts
 
--- What a process does, in each of its rounds; `kind` decides what is asked for.
-local PROLOGUE = [[
-  local path, tally_name, name, rounds, where = ...
-  local kinds = require "integration.family.kinds"
-  local tally = require "integration.family.tally".open(tally_name)
-  math.randomseed(#name + name:byte(-1) * 7919)
-  local zklock_hosts = where
-  local session = assert(zklock.connect(zklock_hosts, { session_timeout = 30 }))
-  local last_token = ""
-  -- Inside, now and then for longer, and not alone where others may come.
-  local function stay(mode, guard, seldom, seconds)
-    tally:enter(mode, name)
-    assert(guard:is_held(), "not held")
-    if math.random(seldom or 20) == 1 then socket.sleep(seconds or 0.001) end
-    if math.random(40) == 1 then assert(guard:verify()) end
-    if mode ~= "W" then tally:wait_for_company(mode) end
-    tally:leave(mode, name)
-  end
-  local function leave(guard)
-    assert(guard:release { wait = math.random(10) == 1 })
-  end
-]]
-
-local EPILOGUE = [[
-  session:close()
-  say("done", session_count or 1)
-]]
-
--- A mutex of the kind `name`, with a wait that is given up now and then.
-local function with_mutex(name)
-  return ([[
-    local lock = kinds.of[%q].make(session, path)
-    for i = 1, rounds do
-      local guard
-      repeat
-        if math.random(15) == 1 then
-          guard = lock:try_acquire()
-        elseif math.random(15) == 1 then
-          guard = lock:acquire(0.002)
-        else
-          guard = assert(lock:acquire(30))
-        end
-      until guard
-      assert(guard:token() > last_token, "the token has not grown")
-      last_token = guard:token()
-      stay("W", guard)
-      leave(guard)
-    end
-  ]]):format(name)
-end
-
-local HANDOFFS = [[
-  local scheduler = require "support.scheduler".new()
-  session:close()
-  session = assert(zklock.connect(zklock_hosts,
-    { session_timeout = 30, loop = scheduler.adapter }))
-  local lock = kinds.of.handoffs.make(session, path)
-  local left = tonumber(rounds)
-  local last = ""
-  for _ = 1, 5 do
-    scheduler:spawn(function()
-      while left > 0 do
-        left = left - 1
-        local guard = assert(lock:acquire(30))
-        local order = guard:token() .. (":%06d"):format(guard:turn())
-        assert(order > last, "token and turn have not grown")
-        last = order
-        stay("W", guard)
-        leave(guard)
-      end
-    end)
-  end
-  assert(scheduler:run(60))
-]]
-
--- Readers, writers, and those who downgrade.
-local function with_rwlock(layout)
-  return ([[
-    local side = session:rwlock(path, { layout = %q })
-    for i = 1, rounds do
-      local dice = math.random(10)
-      if dice <= 6 then
-        local guard = assert(side.read:acquire(30))
-        stay("R", guard)
-        leave(guard)
-      else
-        local guard = assert(side.write:acquire(30))
-        assert(guard:token() > last_token, "the token has not grown")
-        last_token = guard:token()
-        if dice <= 8 then
-          stay("W", guard)
-          leave(guard)
-        else
-          tally:enter("W", name)
-          local read = assert(side.read:acquire(30))
-          tally:leave("W", name)
-          tally:enter("R", name)
-          leave(guard)
-          if math.random(3) == 1 then socket.sleep(0.001) end
-          assert(read:is_held())
-          tally:leave("R", name)
-          leave(read)
-        end
-      end
-    end
-  ]]):format(layout)
-end
-
-local SEMAPHORE = [[
-  local lock = session:semaphore(path, 3)
-  for i = 1, rounds do
-    local guard
-    repeat
-      if math.random(10) == 1 then
-        guard = lock:acquire(0.003)
-      else
-        guard = assert(lock:acquire(30))
-      end
-    until guard
-    stay("P", guard, 2, 0.01)
-    leave(guard)
-  end
-]]
-
--- Two or three of four locks, in any order; each lock is one of those that the
--- witness must see free: whoever has both /a and /b keeps everybody out.
-local MULTI = [[
-  local names = { "a", "b", "c", "d" }
-  for i = 1, rounds do
-    for k = 4, 2, -1 do
-      local m = math.random(k)
-      names[k], names[m] = names[m], names[k]
-    end
-    local locks = { session:mutex(path .. "/core") }
-    for k = 1, math.random(2) do
-      locks[#locks + 1] = session:mutex(path .. "/" .. names[k])
-    end
-    if i % 3 == 0 then locks[1], locks[2] = locks[2], locks[1] end
-    local guard = assert(session:multi(locks):acquire(30))
-    stay("W", guard)
-    leave(guard)
-  end
-]]
-
 describe("Six processes", function()
   before_each(function() kinds.start(HOSTS) end)
   after_each(support.finish)
 
-  local function contend(title, body, permits, check)
-    it(("are never inside beside each other (%s)"):format(title), function()
+  for _, contest in ipairs(contests) do
+    it(("are never inside beside each other (%s)"):format(contest.title),
+      function()
       local path = support.path()
       local tally = tally_of.create()
       support.closing(tally)
       local children = {}
       for i = 1, PROCESSES do
-        children[i] = spawn(PROLOGUE .. body .. EPILOGUE, path, tally.name,
-          "p" .. i, ROUNDS, HOSTS)
+        children[i] = spawn(contest.program, path, tally.name, "p" .. i, ROUNDS,
+          HOSTS)
       end
+      for _, child in ipairs(children) do child:expect "ready" end
+      for _, child in ipairs(children) do child:say() end
       for _, child in ipairs(children) do child:expect("done\t1", 60) end
       for _, child in ipairs(children) do
         assert.equal(0, child:wait(), child:output())
       end
-      local entered, most, names = tally:check(permits)
-      check(entered, most)
+      local entered, most, names = tally:check(contest.permits)
+      contest.check(entered, most, PROCESSES * ROUNDS)
       for i = 1, PROCESSES do
         assert.is_true(names["p" .. i] >= ROUNDS, "p" .. i)
       end
       kinds.wait_for_nodes(path, 0, nil, HOSTS)
     end)
   end
-
-  local function all_write(entered)
-    assert.equal(PROCESSES * ROUNDS, entered.W)
-  end
-
-  for _, name in ipairs { "mutex", "unfair", "parent", "poll", "kazoo" } do
-    contend(name, with_mutex(name), nil, all_write)
-  end
-  contend("handoffs", HANDOFFS, nil, all_write)
-  contend("multi", MULTI, nil, all_write)
-
-  local function both(entered, most)
-    assert.is_true(entered.R > entered.W and entered.W > ROUNDS)
-    assert.is_true(most.R > 1, "no two readers were ever together")
-  end
-  contend("rwlock", with_rwlock "curator", nil, both)
-  contend("kazoo rwlock", with_rwlock "kazoo", nil, both)
-
-  contend("semaphore", SEMAPHORE, 3, function(entered, most)
-    assert.equal(PROCESSES * ROUNDS, entered.P)
-    assert.is_true(most.P > 1, "no two holders were ever together")
-  end)
 end)

@@ -41,9 +41,7 @@ end
 
 --- Asks: true or false.
 function Barrier:is_set()
-  local found, message, code = questions.stat(open_engine(self), self.path)
-  if found == nil then return nil, message, code end
-  return found ~= false
+  return questions.exists(open_engine(self), self.path)
 end
 
 local function outcome(self, timeout, met, code, reason)

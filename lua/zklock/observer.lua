@@ -77,11 +77,16 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
+-- Tells one leader from another: by its node's name where that is hidden.
+local function mark_of(leader, node)
+  return leader and (leader.token or node)
+end
+
 local nothing_waits = not rawget(_G, "jit") and _VERSION == "Lua 5.1"
 
 local function tell(self, turn)
   if turn.telling then return end
-  self.token = turn.leader and turn.leader.token
+  self.mark = mark_of(turn.leader, turn.node)
   protect.call(nothing_waits, setmetatable({ turn = turn }, Telling), call,
     self, turn)
   watch(self, turn)
@@ -92,7 +97,7 @@ local function see(self, turn, wait)
   local leader, where = questions.read_leader(wait, self.modes)
   turn.leader = leader
   turn.node, turn.count = leader and where, not leader and where
-  if (leader and leader.token) == self.token then return end
+  if mark_of(leader, where) == self.mark then return end
   turn.call = { fn = self.fn, scope = self.scope }
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end

@@ -157,7 +157,7 @@ function questions.revoke(engine, path)
   for _, contender in ipairs(contenders) do
     if contender.holds then
       nodes[#nodes + 1] = contender.node
-      nodes[#nodes + 1] = contender.size
+      nodes[#nodes + 1] = contender.size or 0
     end
   end
   if #nodes == 0 then return 0 end
@@ -172,6 +172,14 @@ function questions.stat(engine, path)
   local wait = questions.ask(engine, "stat", path)
   if wait.code then return reasons.of_question(wait, "what is at", path) end
   return wait.found
+end
+
+--- Is there a node? Also where this session may not look at it.
+function questions.exists(engine, path)
+  local wait = questions.ask(engine, "stat", path)
+  if wait.found == true then return true end
+  if wait.code then return reasons.of_question(wait, "what is at", path) end
+  return wait.found ~= false
 end
 
 --- The names of all that is below a path, in order; and whether that exists.

@@ -103,7 +103,8 @@ static void check_watches(struct world *w, const struct process *p) {
     for (const struct watch *watch = d->watches.first; watch;
          watch = watch->next) {
       char text[200];
-      if (!watches_know(&d->watches, watch->name)) continue;
+      if (watch->armed_in != connection || watch->hidden_in == connection)
+        continue;
       snprintf(text, sizeof text, "%s/%s", directory_path(d), watch->name);
       int path = paths_number(&w->paths, text, strlen(text));
       if (!path_set_has(&l->data, path) && !path_set_has(&l->missing, path))

@@ -172,7 +172,7 @@ static void gather(struct world *w, struct foreigner *f) {
     if (members_of(w, lock) < lock->permits) return;
     snprintf(path, sizeof path, "%s/%s", lock->place, NAME_READY);
     trace(w, NOBODY, "a foreign client makes %s", path);
-    leader_makes(w, path, false, 0);
+    leader_makes_leaf(w, path, false, w->zoo.sessions[f->session].client);
   }
   count(w, SAW_FOREIGN);
   f->holds += w->now;
@@ -206,7 +206,7 @@ static void begin(struct world *w, int number) {
       w->calm || w->acquisition_count == 0)
     return;
   if (f->session == NOBODY)
-    f->session = leader_opens_session(w, PROCESSES_MAX + number);
+    f->session = leader_opens_session(w, FOREIGNERS + number);
   f->patience = w->now + world_span(w, 2 * w->profile.timeout);
   f->holds = world_span(w, w->profile.hold);
   bool semaphore = lock->family == FAMILY_SEMAPHORE;

@@ -59,6 +59,7 @@ int history_create(struct history *history, struct paths *paths, int path,
   node->sequence = 0;
   node->order = node->made;
   node->session = session;
+  node->shut_by = NOBODY;
   node->counter = 0;
   node->children = 0;
   node->container = container;

@@ -40,6 +40,7 @@ struct znode {
   int written[WRITES_MAX], writes;
   int revoked;     /* the transaction that has asked its owner to let go */
   int session;     /* it is an ephemeral node of; NOBODY: it stays */
+  int shut_by;     /* the one client that its ACL lets read; NOBODY: all may */
   int32_t counter; /* of children made under it */
   int children;    /* now */
   enum role role;  /* of a contender's node, */

@@ -56,12 +56,32 @@ static bool is_excused(const struct world *w, const struct acquisition *a) {
   return is_taken(w, a) || is_unwarned(w, a->process, node_of(w, a)->session);
 }
 
-static int own_node(struct world *w, const struct acquisition *a) {
-  const struct contender *c = a->contender;
-  if (!contender_has_node(c)) return NO_NODE;
+static int node_at(struct world *w, const struct process *p,
+                   const struct contender *c) {
   return history_find(&w->zoo.history, &w->paths,
                       paths_number(&w->paths, c->path, strlen(c->path)),
-                      a->process->seen);
+                      p->seen);
+}
+
+/* ... and the node that comes and goes with it. */
+static int node_beside(struct world *w, const struct process *p,
+                       const struct contender *c) {
+  char path[512];
+  const struct directory *d = &c->queue->directory;
+  if (!c->way->beside) return NO_NODE;
+  int length = snprintf(path, sizeof path, "%.*s/%s", (int)directory_length(d),
+                        directory_path(d), c->way->beside);
+  return history_find(&w->zoo.history, &w->paths,
+                      paths_number(&w->paths, path, (size_t)length), p->seen);
+}
+
+static int own_node(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  return contender_has_node(c) ? node_at(w, a->process, c) : NO_NODE;
+}
+
+static bool is_shut_to(const struct znode *node, const struct process *p) {
+  return node->shut_by != NOBODY && node->shut_by != p->number;
 }
 
 /* Is this node of a contender of ours that is on its way out? */
@@ -122,15 +142,37 @@ static void check_too_large(struct world *w, const struct acquisition *a) {
             number_of(w, a));
 }
 
-/* Not by a code that may pass; nor by one that nobody has said. */
+/* Has another client a node there that has the name of ours, and may not be read?
+ * Then no client can know that it is not ours any more. */
+static bool is_hidden_name(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  const struct znode *nodes = w->zoo.history.nodes;
+  int own = node_at(w, a->process, c);
+  int beside = node_beside(w, a->process, c);
+  bool has_gate = c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE;
+  int gate = has_gate ? node_at(w, a->process, c->gate) : NO_NODE;
+  return (own != NO_NODE && is_shut_to(&nodes[own], a->process)) ||
+         (beside != NO_NODE && is_shut_to(&nodes[beside], a->process)) ||
+         (gate != NO_NODE && is_shut_to(&nodes[gate], a->process));
+}
+
+/* For a reason: a directory forbids it, or what may be its own node does, or earlier
+ * ones that could not be deleted, or a server has said so of anything. */
+static void check_denied(struct world *w, const struct acquisition *a) {
+  const struct contender *c = a->contender;
+  bool by_gate = c->denial.by_gate;
+  if (!fault_is(w, FAULT_FORBIDDEN) && !fault_is(w, FAULT_DENIAL) &&
+      !is_hidden_name(w, a) && (by_gate ? c->gate : c)->queue->kept == 0)
+    violate(w, "(%d) is denied, and no ACL forbids it", number_of(w, a));
+}
+
+/* Not by a code that may pass; nor by one that no server has sent. */
 static void check_code(struct world *w, const struct acquisition *a,
                        enum verdict why) {
-  bool denies = fault_is(w, FAULT_FORBIDDEN) || fault_is(w, FAULT_DENIAL);
   int reason = a->contender->reason;
   if (why == VERDICT_INVALID && reply_is_transient(reason))
     violate(w, "(%d) is refused by the code %d", number_of(w, a), reason);
-  if (why == VERDICT_DENIED && !denies)
-    violate(w, "(%d) is denied, and no ACL forbids it", number_of(w, a));
+  if (why == VERDICT_DENIED) check_denied(w, a);
   if (why == VERDICT_AUTH && !a->process->shut_out)
     violate(w, "(%d) is shut out, and its credentials are accepted",
             number_of(w, a));
@@ -306,7 +348,7 @@ void invariants_told(struct world *w, const struct acquisition *a,
         violate(w, "(%d) is alone, or not, and knows or does not hold", number);
       break;
     case NEWS_KEPT:
-      if (fault_is(w, FAULT_DENIAL)) break;
+      if (fault_is(w, FAULT_DENIAL) || is_hidden_name(w, a)) break;
       violate(w, "(%d) keeps its node, which nobody has refused to delete",
               number);
       break;
@@ -871,6 +913,15 @@ static void check_orphans(struct world *w) {
   }
 }
 
+/* Of a node's making there no server has told it, for it may not read the node: the
+ * library keeps its half of the watch until it connects again. */
+static bool was_shut(const struct world *w, int path, const struct process *p) {
+  const struct history *h = &w->zoo.history;
+  for (int i = 0; i < h->node_count; i++)
+    if (h->nodes[i].path == path && is_shut_to(&h->nodes[i], p)) return true;
+  return false;
+}
+
 /* Nobody waits, nobody holds: no server needs to tell us anything. */
 static void check_watches(struct world *w, const struct process *p) {
   const struct library *l = &p->library;
@@ -880,8 +931,8 @@ static void check_watches(struct world *w, const struct process *p) {
   /* (A reply that is lost with its connection: the next event clears it.) */
   if (p->session.wire.counters.reconnects > 0) return;
   for (int path = 0; path < w->paths.count; path++)
-    if (path_set_has(&l->data, path) || path_set_has(&l->missing, path) ||
-        path_set_has(&l->children, path))
+    if (path_set_has(&l->data, path) || path_set_has(&l->children, path) ||
+        (path_set_has(&l->missing, path) && !was_shut(w, path, p)))
       violate(w, "a watch of %s is left", paths_text(&w->paths, path));
 }
 

@@ -51,7 +51,7 @@ void invariants_gathered(struct world *w, const struct acquisition *a);
 void invariants_not_gathered(struct world *w, const struct acquisition *a,
                              enum verdict why);
 /* This double barrier's `ready` is made. */
-void invariants_invited(struct world *w, int lock);
+void invariants_invited(struct world *w, int ready);
 /* The part of invariants_after_batch that is about these. */
 void invariants_moments(struct world *w, const struct process *p);
 /* Everybody has finished. */

@@ -19,8 +19,7 @@ static void commit_both(struct world *w, enum transaction_kind kind, int node,
   t->rc = rc;
   t->at = w->now;
   if (kind == DID_CREATE && is_ready(w, &zoo->history.nodes[node]))
-    invariants_invited(w,
-                       lock_of_directory(w, zoo->history.nodes[node].parent));
+    invariants_invited(w, node);
   for (int i = 0; i < zoo->server_count; i++)
     if (i != zoo->leader) server_deliver(w, i, DELIVER_TRANSACTION, number);
   server_applies(w, zoo->leader, number);
@@ -33,6 +32,11 @@ static void commit(struct world *w, enum transaction_kind kind, int node,
 
 static void fail(struct world *w, int server, int request, int rc) {
   commit(w, DID_NOTHING, NO_NODE, NOBODY, request, server, rc);
+}
+
+/* By its maker's ACL others may not read it, or may. */
+static void set_acl(const struct world *w, struct znode *node, int client) {
+  if (w->profile.unreadable >> client & 1) node->shut_by = client;
 }
 
 /* Sessions. */
@@ -218,6 +222,7 @@ static int enter(struct world *w, int path, int parent, int session,
   int number = history_create(h, &w->paths, path, parent, session, false);
   struct znode *node = &h->nodes[number];
   const char *name = strrchr(paths_text(&w->paths, path), '/') + 1;
+  set_acl(w, node, w->zoo.sessions[session].client);
   node->role = name_parse(name, &node->sequence);
   if (exact && node->role != ROLE_FOREIGN) node->order = place_of(h, node);
   return number;
@@ -641,13 +646,24 @@ void leader_writes(struct world *w, int node, bool revoke) {
   commit(w, DID_WRITE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 
-void leader_makes(struct world *w, const char *path, bool container,
-                  int32_t counter) {
+static int make_persistent(struct world *w, const char *path, bool container) {
   int number = paths_number(&w->paths, path, strlen(path));
   int parent = paths_parent(&w->paths, number);
-  int node = history_create(history_of(w), &w->paths, number, parent, NOBODY,
-                            container);
+  return history_create(history_of(w), &w->paths, number, parent, NOBODY,
+                        container);
+}
+
+void leader_makes(struct world *w, const char *path, bool container,
+                  int32_t counter) {
+  int node = make_persistent(w, path, container);
   history_of(w)->nodes[node].counter = counter;
+  commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
+}
+
+void leader_makes_leaf(struct world *w, const char *path, bool container,
+                       int client) {
+  int node = make_persistent(w, path, container);
+  set_acl(w, &history_of(w)->nodes[node], client);
   commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 

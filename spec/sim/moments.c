@@ -50,6 +50,18 @@ static bool was_ever(struct world *w, const struct wait *wait, bool met) {
   return false;
 }
 
+static bool is_shut_to(const struct znode *node, const struct process *p) {
+  return node->shut_by != NOBODY && node->shut_by != p->number;
+}
+
+static bool is_ever_shut(const struct world *w, const struct wait *wait) {
+  const struct history *h = &w->zoo.history;
+  int node = wait->path < h->known_paths ? h->newest[wait->path] : NO_NODE;
+  while (node != NO_NODE && !is_shut_to(&h->nodes[node], wait->process))
+    node = h->nodes[node].older;
+  return node != NO_NODE;
+}
+
 static void check_verdict(struct world *w, const struct wait *wait) {
   const struct vigil *v = &wait->vigil;
   const struct process *p = wait->process;
@@ -71,6 +83,9 @@ static void check_verdict(struct world *w, const struct wait *wait) {
       break;
     case VERDICT_CLOSED:
       if (p->session.state == SESSION_CLOSED) return;
+      break;
+    case VERDICT_DENIED: /* its directory may not be listed */
+      if (v->kind == VIGIL_CROWD && is_ever_shut(w, wait)) return;
       break;
     case VERDICT_AUTH:
       if (p->shut_out) return;
@@ -174,9 +189,8 @@ static int openers_at(const struct world *w, const struct lock *lock,
   int child = history_first_child(h, lock->directory), openers = 0;
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct znode *node = &h->nodes[child];
-    openers +=
-        node_seen(node, view) && node->session != NOBODY &&
-        w->zoo.sessions[node->session].client < PROCESSES_MAX + FOREIGNERS_MAX;
+    openers += node_seen(node, view) && node->session != NOBODY &&
+               w->zoo.sessions[node->session].client < STRANGER;
   }
   return openers;
 }
@@ -213,12 +227,14 @@ static bool is_late(const struct world *w, int transaction) {
 /* All who were counted are let in, however late they hear of it: `ready` stays while
  * one of them is there, or is made anew.  (Unless somebody has other rules.) */
 static bool was_let_in(const struct world *w, const struct lock *lock,
-                       const struct znode *own) {
+                       const struct znode *own, const struct process *p) {
   const struct history *h = &w->zoo.history;
   int child = history_first_child(h, lock->directory);
   for (; child != NO_NODE; child = h->nodes[child].sibling) {
     const struct znode *ready = &h->nodes[child];
     if (!is_ready(w, ready) || ready->made < own->made) continue;
+    if (is_shut_to(ready, p))
+      continue; /* no server tells it which one that is */
     if (h->log[ready->made].at > w->now - limit(w)) continue;
     if (is_late(w, ready->gone)) continue; /* (departure.c) */
     return node_is_there(ready) || h->log[ready->gone].request != NOBODY;
@@ -235,7 +251,7 @@ static void check_late(struct world *w, const struct acquisition *a, int own) {
   if (is_complete(w, lock_of(w, a), w->now - limit(w)))
     violate(w, "(%d) has waited in vain, and enough are there",
             number_of(w, a));
-  else if (was_let_in(w, lock_of(w, a), &h->nodes[own]))
+  else if (was_let_in(w, lock_of(w, a), &h->nodes[own], a->process))
     violate(w, "(%d) has waited in vain, and others were let in",
             number_of(w, a));
 }
@@ -267,13 +283,15 @@ void invariants_not_gathered(struct world *w, const struct acquisition *a,
 /* `ready` is made.  Whoever has a node then, and the watch of a `ready` that is not
  * there, will be told in this connection, and is let in: even if it is gone again
  * when he looks. */
-void invariants_invited(struct world *w, int lock) {
+void invariants_invited(struct world *w, int node) {
+  const struct znode *ready = &w->zoo.history.nodes[node];
+  int lock = lock_of_directory(w, ready->parent);
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     struct acquisition *a = &w->acquisitions[i];
     const struct contender *c = a->contender;
     if (a->lock != lock || a->kind != KIND_MEMBER || !c) continue;
     if (!contender_is_waiting(c) || !contender_is_surely_ours(c) ||
-        !watch_is_of(&c->predecessor, 0))
+        !watch_is_of(&c->predecessor, 0) || is_shut_to(ready, a->process))
       continue;
     a->invited_in = a->process->session.wire.connection;
     a->invited_as = c->node.czxid;

@@ -186,11 +186,8 @@ void connection_breaks(struct world *w, struct connection *c, bool up,
 
 /* Reading. */
 
-static bool may_read(struct world *w, const struct connection *c,
-                     const struct znode *node) {
-  if (node->session == NOBODY) return true;
-  int owner = w->zoo.sessions[node->session].client;
-  return !(w->profile.unreadable >> owner & 1) || owner == c->client;
+static bool may_read(const struct connection *c, const struct znode *node) {
+  return node->shut_by == NOBODY || node->shut_by == c->client;
 }
 
 static void watch_node(struct world *w, struct connection *c, int path) {
@@ -203,19 +200,37 @@ static void watch_children(struct world *w, struct connection *c, int path) {
   path_set_add(&w->zoo.child_watched, path);
 }
 
+/* FinalRequestProcessor: is the node there, may the client read it; and only then
+ * the watch, if there is to be one.  So a client may know that there is a node
+ * which it may not read, and that there is none. */
 static void watch_or_not(struct world *w, struct connection *c,
                          const struct request *r, struct note *note) {
   bool watch = r->op == OP_GET || r->op == OP_EXISTS;
-  bool reads = r->op == OP_GET || r->op == OP_READ;
+  bool reads = r->op == OP_GET || r->op == OP_READ ||
+               server_of(w, c->server)->privacy == SHOWS_READERS;
   if (note->node == NO_NODE) {
     note->rc = REPLY_NO_NODE;
     if (r->op == OP_EXISTS) watch_node(w, c, r->path);
-  } else if (reads && !may_read(w, c, &w->zoo.history.nodes[note->node])) {
+  } else if (reads && !may_read(c, &w->zoo.history.nodes[note->node])) {
     note->rc = REPLY_NO_AUTH;
     count(w, SAW_UNREADABLE);
   } else if (watch) {
     watch_node(w, c, r->path);
   }
+}
+
+static void list_or_not(struct world *w, struct connection *c,
+                        const struct request *r, struct note *note) {
+  if (note->node == NO_NODE)
+    note->rc = REPLY_NO_NODE;
+  else if (!may_read(c, &w->zoo.history.nodes[note->node]))
+    note->rc = REPLY_NO_AUTH;
+  else if (r->watch)
+    watch_children(w, c, r->path);
+}
+
+static bool is_root(const struct world *w, int path) {
+  return strcmp(paths_text(&w->paths, path), "/") == 0;
 }
 
 static void answer_read(struct world *w, struct connection *c, int request) {
@@ -238,21 +253,18 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   }
   switch (r->op) {
     case OP_LIST:
-      if (note.node == NO_NODE)
-        note.rc = REPLY_NO_NODE;
-      else if (r->watch)
-        watch_children(w, c, r->path);
+    case OP_NAMES:
+      list_or_not(w, c, r, &note);
       break;
     case OP_UNWATCH:
       unwatched = r->watch ? &c->child_watches : &c->watches;
       if (!path_set_has(unwatched, r->path)) note.rc = REPLY_NO_WATCH;
       path_set_remove(unwatched, r->path);
       break;
-    case OP_PING:
     case OP_SYNC: /* of one that believes itself the leader */
       break;
     default:
-      watch_or_not(w, c, r, &note);
+      if (!is_root(w, r->path)) watch_or_not(w, c, r, &note);
   }
   say(w, &note);
 }
@@ -585,11 +597,12 @@ void server_receives(struct world *w, int request) {
 
 /* Applying. */
 
-/* Servers since CVE-2024-23944 tell nobody what becomes of a node that he may
- * not read, and forget the watch.  (They do tell what was missed.) */
+/* NIOServerCnxn.process: the watch is gone by then in any case.  (What was
+ * missed in a disconnection every server tells: SetWatches checks nothing.) */
 static bool may_hear(struct world *w, const struct connection *c,
                      const struct znode *node) {
-  return !w->zoo.events_checked || !node || may_read(w, c, node);
+  return server_of(w, c->server)->privacy == TELLS_ALL || !node ||
+         may_read(c, node);
 }
 
 /* `node`: the one at this path; NULL: a directory, which all may read. */

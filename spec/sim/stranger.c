@@ -51,7 +51,7 @@ static int make(struct world *w, const char *path, bool owned) {
     return node;
   }
   h->nodes[parent].counter++;
-  leader_makes(w, path, random_chance(&w->random, 50), 0);
+  leader_makes_leaf(w, path, random_chance(&w->random, 50), STRANGER);
   count(w, SAW_BYSTANDER);
   return h->node_count - 1;
 }
@@ -142,8 +142,7 @@ static void change(struct world *w, int *slot) {
   const char *path = paths_text(&w->paths, history_of(w)->nodes[*slot].path);
   bool owned = random_chance(&w->random, 60);
   if (w->stranger.session == NOBODY)
-    w->stranger.session =
-        leader_opens_session(w, PROCESSES_MAX + FOREIGNERS_MAX);
+    w->stranger.session = leader_opens_session(w, STRANGER);
   take_away(w, slot);
   *slot = make(w, path, owned);
 }
@@ -207,10 +206,11 @@ void stranger_acts(struct world *w) {
 }
 
 /* The one name of an unfair lock, what counts as a member of a double barrier,
- * and what has a session. */
+ * what has a session, and what no client sees to have none. */
 static bool blocks(const struct world *w, const struct znode *node) {
   int lock = lock_of_directory(w, node->parent);
-  if (node->session != NOBODY || lock == NOBODY) return true;
+  if (node->session != NOBODY || node->shut_by != NOBODY || lock == NOBODY)
+    return true;
   return w->profile.locks[lock].family == FAMILY_UNFAIR ||
          w->profile.locks[lock].family == FAMILY_DOUBLE;
 }

@@ -70,6 +70,17 @@ static void draw_grants(struct world *w) {
     zoo->servers[i].grant = random_below(r, GRANTS);
 }
 
+/* Of one version, or in the midst of an upgrade. */
+static void draw_privacy(struct world *w) {
+  struct random *r = &w->random;
+  if (!w->profile.unreadable) return;
+  bool mixed = random_chance(r, 20);
+  enum privacy all = (enum privacy)random_below(r, PRIVACIES);
+  for (int i = 0; i < w->zoo.server_count; i++)
+    w->zoo.servers[i].privacy =
+        mixed ? (enum privacy)random_below(r, PRIVACIES) : all;
+}
+
 static void draw_profile(struct world *w) {
   struct profile *f = &w->profile;
   struct random *r = &w->random;
@@ -115,11 +126,11 @@ static void draw_profile(struct world *w) {
     memory_fails(r, random_below(r, 20));
   }
   if (fault_is(w, FAULT_UNREADABLE))
-    f->unreadable = (unsigned)random_below(r, 1 << PROCESSES_MAX);
+    f->unreadable = (unsigned)random_below(r, 1 << CLIENTS);
   zoo_reset(w, 1 + random_below(r, random_chance(r, 20) ? SERVERS_MAX : 3),
             tick);
   w->zoo.no_containers = fault_is(w, FAULT_OLD);
-  w->zoo.events_checked = f->unreadable && random_chance(r, 50);
+  draw_privacy(w);
   draw_grants(w);
 }
 

@@ -27,6 +27,14 @@
 
 enum { PROCESSES_MAX = 4, EVENTS_MAX = 60000 };
 
+/* Clients, by number: the processes, then others. */
+enum {
+  FOREIGNERS = PROCESSES_MAX,
+  STRANGER = FOREIGNERS + FOREIGNERS_MAX,
+  KEEPER,
+  CLIENTS
+};
+
 enum what {
   AT_SERVER, /* a request */
   AT_LEADER, /* requests, from a server */
@@ -69,7 +77,7 @@ struct profile {
   bool stretched;      /* long times are as likely as any */
   int64_t think;       /* between acquisitions, at most */
   int submit_fails;    /* percent */
-  unsigned unreadable; /* a set of processes, whose nodes are */
+  unsigned unreadable; /* a set of clients, whose nodes others may not read */
   int forbidden_path;  /* NOBODY: none */
   int buffer;          /* servers cut at larger requests; 0: at none, */
   unsigned small;      /* a set of servers: these do */

@@ -157,6 +157,14 @@ struct forwarded {
   int request;
 };
 
+/* What a server does for a client whom a node's ACL does not let read. */
+enum privacy {
+  TELLS_ALL,     /* before 3.8.4 and 3.9.2: only getData is refused */
+  TELLS_READERS, /* the fix of CVE-2024-23944 alone: no event is sent */
+  SHOWS_READERS, /* the rest of it (ZOOKEEPER-2590): exists is refused, too */
+  PRIVACIES
+};
+
 struct server {
   int view;              /* so many transactions are applied */
   int64_t cut_until;     /* off from the leader */
@@ -164,10 +172,11 @@ struct server {
   int64_t busy_until;    /* it throttles */
   bool deposed;          /* cut off, and still believes that it leads */
   bool asleep;           /* its commit processor waits for the next request */
-  int64_t pings_at;      /* an observer: its master's next */
-  int master;            /* an observer's; NOBODY: the leader */
-  int observer;          /* a master's; NOBODY: none */
-  int grant;             /* it grants no more */
+  enum privacy privacy;
+  int64_t pings_at; /* an observer: its master's next */
+  int master;       /* an observer's; NOBODY: the leader */
+  int observer;     /* a master's; NOBODY: none */
+  int grant;        /* it grants no more */
   int connections;
   struct report report; /* since the last one */
   int64_t lag;          /* of the commit processor, at most */
@@ -183,10 +192,9 @@ struct zoo {
   int server_count, leader;
   int64_t tick;
   bool no_containers;
-  bool events_checked; /* nobody hears of a node that he may not read */
-  bool has_observer;   /* the last server */
-  int emptied;         /* clients that saw an earlier view are refused */
-  int64_t pings_at;    /* the leader's next; NEVER: nobody can tell */
+  bool has_observer; /* the last server */
+  int emptied;       /* clients that saw an earlier view are refused */
+  int64_t pings_at;  /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
   int report_count;
@@ -244,6 +252,9 @@ void leader_removes_directory(struct world *w, int node);
 void leader_writes(struct world *w, int node, bool revoke);
 void leader_makes(struct world *w, const char *path, bool container,
                   int32_t counter);
+/* The same of a node that `client` makes, which is no directory. */
+void leader_makes_leaf(struct world *w, const char *path, bool container,
+                       int client);
 /* This one, and what is missing of those above it. */
 void leader_makes_directory(struct world *w, int path);
 void leader_reaps(struct world *w);

@@ -16,7 +16,8 @@ local KINDS = {
   [15] = "create", [18] = "unwatch", [19] = "mkdir", [100] = "auth",
   [101] = "watch", [-11] = "close",
 }
-local NO_NODE, NODE_EXISTS, AUTH_FAILED, UNTOLD = -101, -110, -115, -2
+local NO_NODE, NO_AUTH, NODE_EXISTS = -101, -102, -110
+local AUTH_FAILED, UNTOLD = -115, -2
 local CREATE, DELETE, CHECK = 1, 2, 13 -- as parts of a transaction
 local FOREIGN = int(0x7f7f) .. int(1) -- another session
 local NOBODY = ("\0"):rep(8)
@@ -55,9 +56,17 @@ local function disarm(link, path, ...)
   return was
 end
 
-local function fire(world, path, event, ...)
+-- As with ACL "creator": see `hides` of the lies.
+local function is_hidden(link, owner)
+  return link.world.lie.hides and owner and owner ~= link.session
+end
+
+-- `owner`: of the node, where that is what is watched.
+local function fire(world, path, event, owner, ...)
   for _, link in pairs(connections) do
-    if link.world == world and disarm(link, path, ...) and not link.silent then
+    if link.world == world and disarm(link, path, ...) and not link.silent
+      and not is_hidden(link, owner)
+    then
       tell(link, lies.event(event, CONNECTED, path))
     end
   end
@@ -103,8 +112,8 @@ local function make(world, path, owner, data)
   parent.children[path:match "[^/]*$"] = true
   local node = { czxid = world.zxid, owner = owner, data = data, children = {} }
   world.nodes[path] = node
-  fire(world, path, CREATED, "reads")
-  fire(world, parent_of(path), CHILD, "lists")
+  fire(world, path, CREATED, owner, "reads")
+  fire(world, parent_of(path), CHILD, nil, "lists")
   local id = (owner or ""):gsub(".", function(c)
     return ("%02x"):format(c:byte())
   end)
@@ -120,8 +129,8 @@ local function remove(world, path)
   world.nodes[path] = nil
   local parent = world.nodes[parent_of(path)]
   if parent then parent.children[path:match "[^/]*$"] = nil end
-  fire(world, path, DELETED, "reads", "lists")
-  fire(world, parent_of(path), CHILD, "lists")
+  fire(world, path, DELETED, node.owner, "reads", "lists")
+  fire(world, parent_of(path), CHILD, nil, "lists")
   return 0
 end
 
@@ -183,6 +192,10 @@ local function create(link, path, rest, ephemeral)
 end
 
 function answers.create(link, path, rest)
+  local world, stays = link.world, link.world.lie.stays
+  for i, one in ipairs(stays and world.behind or {}) do
+    one.due = one.due or now() + i * stays
+  end
   return create(link, path, rest, true)
 end
 
@@ -260,6 +273,10 @@ end
 
 function answers.exists(link, path, rest)
   local node = link.world.nodes[path]
+  if node and link.world.lie.hides == "nodes" and is_hidden(link, node.owner)
+  then
+    return NO_AUTH, ""
+  end
   watch(link.reads, path, rest)
   return node and 0 or NO_NODE, node and stat_of(node) or ""
 end
@@ -267,6 +284,7 @@ end
 function answers.get(link, path, rest)
   local node = link.world.nodes[path]
   if not node then return NO_NODE, "" end
+  if is_hidden(link, node.owner) then return NO_AUTH, "" end
   watch(link.reads, path, rest)
   return 0, buffer(node.data or "") .. stat_of(node)
 end
@@ -475,6 +493,9 @@ local function open_worlds(path)
     if not lie.no_path then make(world, path) end
     for _, name in ipairs(lie.ahead or {}) do
       make(world, path .. "/" .. name, FOREIGN, "somebody")
+      if lie.stays then
+        table.insert(world.behind, { path = path .. "/" .. name })
+      end
     end
   end
   say(table.concat(ports, ","))

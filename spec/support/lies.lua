@@ -30,6 +30,11 @@
 --                           or for gigabytes, for which it takes seconds
 --     keeps = true          whoever wants to be refused is not
 --     ahead = { name, … }   contenders of another session
+--     stays = seconds       when the client has come they go, one after the
+--                           other, each after so long
+--     hides = "nodes"       none of another session's nodes may be read: as
+--                           servers since 3.8.4 and 3.9.2 do; or "events": as
+--                           earlier ones with the fix of CVE-2024-23944 do
 --     drip = seconds        between two bytes of whatever is said
 --     timeout = seconds     of the client's session (2)
 --     no_path = true        the lock's directory is missing
@@ -834,6 +839,17 @@ end
 
 turns_out("another session's", FOREIGN)
 turns_out("nobody's", NONE)
+
+-- What others own may not be looked at, and no server tells what becomes of it.
+
+for _, hides in ipairs { "nodes", "events" } do
+  add { it = "a queue whose " .. hides .. " are hidden", on = "nothing",
+    ahead = { "x-lock-0000000000", "y-lock-0000000001" }, stays = 0.3,
+    hides = hides, ends = "granted", timeout = 4 }
+  add { it = "a holder, of the unfair kind, whose " .. hides .. " are hidden",
+    on = "nothing", lock = "unfair", ahead = { "holder" }, stays = 0.3,
+    hides = hides, ends = "granted", timeout = 4 }
+end
 
 -- Each code of ZooKeeper's (KeeperException.Code, zookeeper.h), and some that
 -- are none, told once as the answer to each request.  The table of

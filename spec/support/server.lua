@@ -98,4 +98,13 @@ function Server:word(i, text)
   return raw.word(self:host(i), text)
 end
 
-return { start = start }
+--- Can servers of this version be started here?  (What is fetched for them is
+-- fetched when they are.)
+local function has(version)
+  local pipe = io.popen(("%s has %s; echo $?"):format(SCRIPT, version))
+  local status = pipe:read "*l"
+  pipe:close()
+  return status == "0"
+end
+
+return { start = start, has = has }

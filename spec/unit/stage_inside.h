@@ -19,7 +19,7 @@ struct request {
   struct request *next;
   uint64_t serial, with; /* `with`: of the delete in the same transaction; 0 */
   enum op_kind kind;
-  bool watch, exact, persistent, above;
+  bool watch, exact, persistent, shared;
   bool seen; /* by the story */
   char *path, *with_path;
   char *beside; /* its path; NULL: none */

@@ -86,7 +86,7 @@ static const char *describe(struct stage *s, const struct request *r) {
       snprintf(s->text, sizeof s->text, "%s %s%s%s",
                r->anew ? "remake" : verbs[r->kind], r->path,
                r->persistent && r->kind == OP_MKDIR ? " for good" : "",
-               r->above && r->kind == OP_MKDIR ? ", for others too" : "");
+               r->shared && r->kind == OP_MKDIR ? " for others too" : "");
       break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
@@ -114,7 +114,7 @@ bool server_submit(void *self, const struct op *op, const struct op *before) {
   r->watch = op->watch;
   r->exact = op->exact;
   r->persistent = op->persistent;
-  r->above = op->above;
+  r->shared = op->shared;
   r->path = strdup(op->path);
   r->provided = op->provided;
   r->anew = op->anew;

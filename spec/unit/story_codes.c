@@ -380,11 +380,11 @@ TEST("makes `ready` again where a server says not now") {
     answers(s, "exists /lock/ready", REPLY_NO_NODE);
     shows(s, "1");
     confirms(s, "get 1");
-    answers(s, "mkdir /lock/ready for good", transient[i]);
+    answers(s, "mkdir /lock/ready for good for others too", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     changed(s, "ready");
-    confirms(s, "mkdir /lock/ready for good");
+    confirms(s, "mkdir /lock/ready for good for others too");
     HEARD(a, "granted");
     END(s);
   }

@@ -18,7 +18,7 @@ static struct actor *inside(struct stage *s, int number) {
   stage_shows(s, text);
   sprintf(text, "get %d", number);
   stage_confirms(s, text);
-  stage_reads(s, "mkdir /lock/ready for good", false, 1100);
+  stage_reads(s, "mkdir /lock/ready for good for others too", false, 1100);
   stage_confirms(s, "unwatch /lock/ready");
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));

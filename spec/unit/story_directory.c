@@ -60,9 +60,9 @@ TEST("makes what is above its chroot for others, too") {
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "mkdir /all/apps/app/lock", REPLY_NO_NODE);
   answers(s, "mkdir /all/apps/app for good", REPLY_NO_NODE);
-  answers(s, "mkdir /all/apps for good, for others too", REPLY_NO_NODE);
-  answers(s, "mkdir /all for good, for others too", REPLY_OK);
-  answers(s, "mkdir /all/apps for good, for others too", REPLY_OK);
+  answers(s, "mkdir /all/apps for good for others too", REPLY_NO_NODE);
+  answers(s, "mkdir /all for good for others too", REPLY_OK);
+  answers(s, "mkdir /all/apps for good for others too", REPLY_OK);
   confirms(s, "mkdir /all/apps/app for good, mkdir /all/apps/app/lock");
   END(s);
 }

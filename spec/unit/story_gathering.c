@@ -27,7 +27,8 @@ static struct actor *opener(struct stage *s) {
   stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
   stage_shows(s, "1m 2");
   stage_confirms(s, "get 2");
-  test_compare_text("sent", "mkdir /lock/ready for good", sent(s));
+  test_compare_text("sent", "mkdir /lock/ready for good for others too",
+                    sent(s));
   test_compare_text("heard", "", heard(a));
   return a;
 }
@@ -48,7 +49,7 @@ static void proves_lease(struct stage *s) {
 TEST("lets in the last one, who makes `ready`") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
   confirms(s, "unwatch /lock/ready");
@@ -68,7 +69,7 @@ TEST("lets in one that is enough by itself") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -101,7 +102,7 @@ TEST("counts whatever another client may have made for a member") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   made(s, 8);
   shows(s, "zoe amy 7m 8m ready");
-  SENT(s, "mkdir /lock/ready for good, get 8");
+  SENT(s, "mkdir /lock/ready for good for others too, get 8");
   HEARD(b, "");
   END(s);
 }
@@ -117,9 +118,9 @@ TEST("lets in all of its session with one `ready` and one watch of it") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   made(s, 2);
   shows(s, "1 2");
-  SENT(s, "get 1, mkdir /lock/ready for good, get 2");
+  SENT(s, "get 1, mkdir /lock/ready for good for others too, get 2");
   confirms(s, "get 1");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   HEARD(b, ""); /* is its node there still? */
   SENT(s, "");
@@ -154,11 +155,11 @@ TEST("makes an older `ready` anew where there are enough") {
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
-  SENT(s, "get 2, remake /lock/ready for good");
+  SENT(s, "get 2, remake /lock/ready for good for others too");
   confirms(s, "get 2");
   deleted(s, "ready");
   HEARD(a, "");
-  confirms(s, "remake /lock/ready for good");
+  confirms(s, "remake /lock/ready for good for others too");
   HEARD(a, "granted");
   reads(s, "exists /lock/ready", false, 1003);
   confirms(s, "unwatch /lock/ready");
@@ -173,10 +174,10 @@ TEST("does not mind who has deleted an older `ready` before") {
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
   deleted(s, "ready");
-  answers(s, "remake /lock/ready for good", REPLY_NO_NODE);
+  answers(s, "remake /lock/ready for good for others too", REPLY_NO_NODE);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
-  confirms(s, "mkdir /lock/ready for good");
+  confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
   END(s);
 }
@@ -188,14 +189,14 @@ TEST("is not let in by a `ready` that its session has made before its node") {
   SENT(s, "create member, list");
   changed(s, "ready"); /* (a server tells of it before its answer) */
   HEARD(a, "granted");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   made(s, 4);
   SENT(s, "exists /lock/ready");
   shows(s, "1m 2m 4m ready"); /* two of them are of the run before */
   HEARD(b, "");
   reads(s, "exists /lock/ready", false, 1003);
-  SENT(s, "get 4, remake /lock/ready for good");
-  confirms(s, "get 4, remake /lock/ready for good");
+  SENT(s, "get 4, remake /lock/ready for good for others too");
+  confirms(s, "get 4, remake /lock/ready for good for others too");
   HEARD(b, "granted");
   END(s);
 }
@@ -208,9 +209,10 @@ TEST(
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  answers(s, "mkdir /lock/ready for good", REPLY_NODE_EXISTS);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
   HEARD(a, "");
-  confirms(s, "mkdir /lock/ready for good");
+  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
   END(s);
 }
@@ -222,7 +224,7 @@ TEST("is let in by a `ready` that somebody else was quicker to make") {
   struct actor *a = opener(s);
   changed(s, "ready");
   HEARD(a, "granted");
-  answers(s, "mkdir /lock/ready for good", REPLY_NODE_EXISTS);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
   SENT(s, "");
   END(s);
 }
@@ -252,7 +254,7 @@ TEST("is not let in by a `ready` that was made before its node was known") {
   made(s, 4);
   shows(s, "2 4");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "get 4, mkdir /lock/ready for good");
+  SENT(s, "get 4, mkdir /lock/ready for good for others too");
   HEARD(a, "");
   END(s);
 }
@@ -377,7 +379,7 @@ TEST("finds its node where the answer to its create was lost") {
   shows(s, "1m 2m");
   confirms(s, "get 2");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
   END(s);
@@ -404,7 +406,7 @@ TEST("asks again a little later where it could not open") {
   cannot_send(s, false);
   SENT(s, "");
   passes(s, 100);
-  SENT(s, "get 2, remake /lock/ready for good");
+  SENT(s, "get 2, remake /lock/ready for good for others too");
   HEARD(a, "");
   END(s);
 }
@@ -431,7 +433,7 @@ TEST("is not let in by its own `ready` either while the lease does not stand") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
   stops_for(s, 20000);
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "");
   reads(s, "exists /lock/ready", false, 1003);
   proves_lease(s);
@@ -454,7 +456,7 @@ TEST("begins again when its node is deleted while it waits") {
   SENT(s, "exists /lock/ready");
   shows(s, "1m 3");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  SENT(s, "get 3, mkdir /lock/ready for good");
+  SENT(s, "get 3, mkdir /lock/ready for good for others too");
   END(s);
 }
 
@@ -464,11 +466,11 @@ TEST("is not let in where its node was deleted before it could be watched") {
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
-  SENT(s, "get 2, mkdir /lock/ready for good");
+  SENT(s, "get 2, mkdir /lock/ready for good for others too");
   answers(s, "get 2", REPLY_NO_NODE);
   HEARD(a, "");
   SENT(s, "unwatch /lock/ready, create member, list");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, ""); /* that is for others */
   END(s);
 }
@@ -486,7 +488,7 @@ TEST("begins again where a list does not show its node any more") {
 TEST("begins again where its directory is gone when it makes `ready`") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  answers(s, "mkdir /lock/ready for good", REPLY_NO_NODE);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_NODE);
   HEARD(a, "");
   SENT(s, "list");
   answers(s, "list", REPLY_NO_NODE);
@@ -501,7 +503,7 @@ TEST("begins again where its directory is gone when it makes `ready`") {
 TEST("loses its place inside when its node is deleted") {
   struct stage *s = BEGIN();
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   deleted(s, "2");
   HEARD(a, "granted, lost: deleted, removed, forgotten");
   END(s);
@@ -530,7 +532,7 @@ TEST("is let in, if it does not wait, where it makes enough") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -573,7 +575,7 @@ TEST("is not let in by what it has asked for before it was cancelled") {
   struct actor *a = opener(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "");
   confirms(s, "unwatch /lock/ready, remove 2");
   deleted(s, "2");
@@ -594,7 +596,7 @@ TEST("is refused where `ready` may not be made") {
   for (int i = 0; i < 2; i++) {
     struct stage *s = BEGIN();
     struct actor *a = opener(s);
-    answers(s, "mkdir /lock/ready for good", codes[i]);
+    answers(s, "mkdir /lock/ready for good for others too", codes[i]);
     HEARD(a, i ? "refused: invalid" : "refused: denied");
     CHECK_INT(codes[i], reason_of(a));
     CHECK_TEXT("cannot create ready in /lock", denial_of(a));
@@ -610,7 +612,7 @@ TEST("is refused where an older `ready` may not be deleted") {
   reads(s, "exists /lock/ready", false, 1001);
   shows(s, "1m 2 ready");
   confirms(s, "get 2");
-  answers(s, "remake /lock/ready for good", REPLY_NO_AUTH);
+  answers(s, "remake /lock/ready for good for others too", REPLY_NO_AUTH);
   HEARD(a, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
   CHECK_TEXT("cannot create ready in /lock", denial_of(a));
@@ -632,13 +634,13 @@ TEST("refuses none of the others for that, nor one that was let in") {
   made(s, 3);
   made(s, 4);
   shows(s, "2 3 4");
-  SENT(s, "get 2, mkdir /lock/ready for good, get 3, get 4");
-  answers(s, "get 2", REPLY_NO_AUTH);
-  SENT(s, "exists 2");
+  SENT(s, "get 2, mkdir /lock/ready for good for others too, get 3, get 4");
+  answers(s, "get 2", REPLY_NO_AUTH); /* (whoever has changed its ACL) */
+  SENT(s, "");
   HEARD(a, "");
   release(few); /* (it holds nothing) */
   struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
-  answers(s, "mkdir /lock/ready for good", REPLY_NO_AUTH);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
   HEARD(a, "refused: denied");
   HEARD(b, "refused: denied");
   HEARD(few, "");
@@ -658,7 +660,7 @@ TEST("is let in by somebody else's `ready` though its own may not be made") {
   shows(s, "2 3");
   confirms(s, "get 2");
   changed(s, "ready");
-  answers(s, "mkdir /lock/ready for good", REPLY_NO_AUTH);
+  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
   HEARD(a, "granted");
   HEARD(b, "");
   confirms(s, "get 3");
@@ -696,7 +698,7 @@ TEST("looks a little later where there was no memory for a watch") {
   passes(s, 100);
   shows(s, "1m 2");
   confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -715,7 +717,7 @@ TEST("asks about `ready` behind the list where there was no memory before") {
   SENT(s, "get 2, exists /lock/ready");
   confirms(s, "get 2");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }
@@ -731,8 +733,8 @@ TEST("opens a little later where there was no memory for that") {
   memory_refuse(0);
   SENT(s, "");
   passes(s, 100);
-  SENT(s, "mkdir /lock/ready for good");
-  reads(s, "mkdir /lock/ready for good", false, 1003);
+  SENT(s, "mkdir /lock/ready for good for others too");
+  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   END(s);
 }

@@ -196,59 +196,6 @@ TEST("finds the predecessor gone when it wants to watch it") {
   END(s);
 }
 
-TEST("watches with exists what its ACL forbids to read") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_NO_AUTH);
-  confirms(s, "exists 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
-  END(s);
-}
-
-TEST("asks again for what it may not read, of which no event may come") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_NO_AUTH);
-  confirms(s, "exists 1");
-  for (int i = 0; i < 3; i++) {
-    SENT(s, "");
-    passes(s, 2000);
-    confirms(s, "exists 1");
-    HEARD(a, "");
-  }
-  passes(s, 2000);
-  answers(s, "exists 1", REPLY_NO_NODE);
-  HEARD(a, "granted");
-  confirms(s, "unwatch 1"); /* of what does not exist */
-  passes(s, 10000);
-  SENT(s, "");
-  END(s);
-}
-
-TEST("takes its own half of a watch away that a server has forgotten") {
-  struct stage *s = BEGIN();
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_NO_AUTH);
-  confirms(s, "exists 1");
-  cancel(a);
-  answers(s, "unwatch 1", REPLY_NO_WATCH);
-  confirms(s, "remove 2");
-  answers(s, "exists 1", REPLY_NO_NODE);
-  confirms(s, "unwatch 2, unwatch 1");
-  CHECK_INT(0, counted(s, "watches"));
-  END(s);
-}
-
 TEST("ignores children that are no contenders") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);

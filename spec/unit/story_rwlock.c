@@ -107,22 +107,6 @@ TEST(
   END(s);
 }
 
-TEST("lists again, 0.1 s later, when its writer could not be watched") {
-  struct stage *s = BEGIN();
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  answers(s, "get 4", REPLY_NO_AUTH);
-  made(s, 99);
-  shows(s, "4w 4r 5w");
-  HEARD(reader, "");
-  confirms(s, "exists 4");
-  passes(s, 100);
-  SENT(s, "list");
-  shows(s, "4w 4r 5w");
-  HEARD(reader, "granted");
-  END(s);
-}
-
 TEST("ends a downgrade with its session: the writer's place is gone") {
   struct stage *s = BEGIN();
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);

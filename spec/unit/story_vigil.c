@@ -51,17 +51,6 @@ TEST("does not mind that the node is written, and hears of its end still") {
   END(s);
 }
 
-TEST("watches a node that it may not read") {
-  struct stage *s = BEGIN();
-  struct actor *a = AWAIT(s);
-  answers(s, "get /gate", REPLY_NO_AUTH);
-  reads(s, "exists /gate", false, 7);
-  HEARD(a, "");
-  deleted(s, "/gate");
-  HEARD(a, "met");
-  END(s);
-}
-
 TEST("waits on in the next connection, for the same node") {
   struct stage *s = BEGIN();
   struct actor *a = watchman(s, (struct hope){0});

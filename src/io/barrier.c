@@ -41,7 +41,7 @@ static enum op_kind prepare(struct query *query) {
   op->size = whole ? (int)query->size : 0;
   op->persistent =
       whole || wire->no_containers || length <= wire->chroot_length;
-  op->above = length < wire->chroot_length;
+  op->shared = length < wire->chroot_length;
   return wire->doubts_acl && wire->rehearsed_in != wire->connection
              ? OP_REHEARSE
              : OP_MKDIR;
@@ -105,11 +105,14 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* (A session's node would lift it when the session ends.) */
+/* (A session's node would lift it when the session ends.  One that may not be looked
+ * at keeps its waiters waiting as if it were set.) */
 static void on_looked(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   if (reply->rc == REPLY_NO_NODE)
     go_on(request);
+  else if (reply->rc == REPLY_NO_AUTH)
+    query_answered(request, REPLY_OK);
   else if (reply->rc == REPLY_OK && reply->owner != 0)
     query_answered(request, REASON_OWNED);
   else

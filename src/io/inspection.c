@@ -21,6 +21,7 @@ static void on_looked(struct op *op, const struct reply *reply) {
   struct query *query = request->query;
   int rc = reply->rc;
   query->missing = rc == REPLY_NO_NODE;
+  query->hidden = rc == REPLY_NO_AUTH;
   if (rc == REPLY_OK)
     query->known = (struct known){.owner = reply->owner,
                                   .ctime_ms = reply->ctime_ms,

@@ -88,9 +88,10 @@ bool library_tries_all(void) { return backend_tries_all(); }
 
 const char *library_backend(void) { return backend_name(); }
 
-/* What is above the chroot is other applications' as well.  Whoever is the first
- * to need it must not have it for itself: others may make theirs beside it, but
- * only its maker may delete any of it. */
+/* What is above the chroot is other applications' as well.  The first client that
+ * needs it must not have it for itself: others may make theirs beside it, but only
+ * its maker may delete any of it.  And all members of a double barrier must see
+ * its `ready`. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};
@@ -99,7 +100,7 @@ static struct ACL for_others(void) {
 static bool make_acl(struct library *l) {
   const struct settings *settings = l->settings;
   int n = settings->acl_count;
-  l->acl = l->acl_above = ZOO_OPEN_ACL_UNSAFE;
+  l->acl = l->acl_shared = ZOO_OPEN_ACL_UNSAFE;
   if (n == 0) return true;
   l->acl_entries = calloc((size_t)n + 1, sizeof(struct ACL));
   if (!l->acl_entries) return false;
@@ -110,7 +111,7 @@ static bool make_acl(struct library *l) {
   }
   l->acl_entries[n] = for_others();
   l->acl = (struct ACL_vector){n, l->acl_entries};
-  l->acl_above = (struct ACL_vector){n + 1, l->acl_entries};
+  l->acl_shared = (struct ACL_vector){n + 1, l->acl_entries};
   return true;
 }
 

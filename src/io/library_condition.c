@@ -67,8 +67,9 @@ int condition_submit(struct library *l, const struct op *op) {
   zoo_check_op_init(&ops[c->parts++], op->provided, -1);
   if (op->anew) zoo_delete_op_init(&ops[c->parts++], op->path, -1);
   zoo_create_op_init(&ops[c->parts++], op->path, op->data,
-                     op->data ? op->size : -1, &l->acl, ZOO_PERSISTENT, NULL,
-                     0);
+                     op->data ? op->size : -1,
+                     op->shared ? &l->acl_shared : &l->acl, ZOO_PERSISTENT,
+                     NULL, 0);
   c->slate.is_done = false; /* (the library has locks for that, too) */
   return zoo_amulti(l->handle, c->parts, ops, c->results, on_answered, c);
 }

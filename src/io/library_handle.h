@@ -40,7 +40,7 @@ struct library {
   const struct wakeup *wakeup;      /* (c) */
   struct ACL *acl_entries;          /* (c) */
   struct ACL_vector acl;            /* (c) of what we make ... */
-  struct ACL_vector acl_above;      /* (c) ... above the chroot */
+  struct ACL_vector acl_shared;     /* (c) ... and others may use */
 
   zhandle_t *handle; /* (i) NULL: none */
   char server[80];   /* (i) the only address that it has; "": it has several */

@@ -177,7 +177,7 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = op->provided
                ? condition_submit(l, op)
                : zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
-                              op->above ? &l->acl_above : &l->acl, mode,
+                              op->shared ? &l->acl_shared : &l->acl, mode,
                               on_created, data);
       break;
     case OP_REHEARSE:

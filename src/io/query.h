@@ -47,7 +47,8 @@ struct item {
   char *path; /* whole */
   enum role role;
   int32_t sequence;
-  bool there; /* a server has told what follows */
+  bool there;  /* a server has told what follows, */
+  bool hidden; /* ... or that this session may not look at it */
   int64_t czxid, owner, ctime_ms;
   int size;   /* of its data */
   char *data; /* NULL: they are empty, or were not read */
@@ -115,6 +116,7 @@ struct query {
   int rc;             /* (i) the first refusal; REPLY_LOST: nobody answered */
   bool gone;          /* (i) of a node: it is not there, or not ours */
   bool missing;       /* (i) what was asked about or for does not exist */
+  bool hidden;        /* (i) QUERY_STAT: it exists; no more may be told */
   struct known known; /* (i) QUERY_STAT */
   int tries;          /* (i) QUERY_STAMP, _SET: to make it */
   int marked;         /* (i) QUERY_REVOKE, _SET */

@@ -15,11 +15,24 @@ static op_handler on_looked, on_listed, on_known, on_read;
 /* (What a server says is not ours to assert anything about.) */
 static int at_least_none(int n) { return n > 0 ? n : 0; }
 
+/* Servers since 3.8.4 and 3.9.2 refuse a look at a node that may not be read, which
+ * is there then: its ACL is looked at last. */
+static bool is_hidden(const struct reply *reply) {
+  return reply->rc == REPLY_NO_AUTH;
+}
+
 static void learn(struct item *item, const struct reply *reply) {
   item->there = true;
+  item->hidden = is_hidden(reply);
+  if (item->hidden) return;
   item->czxid = reply->czxid;
   item->owner = reply->owner;
   item->ctime_ms = reply->ctime_ms;
+}
+
+static void learn_size(struct item *item, const struct reply *reply) {
+  learn(item, reply);
+  item->size = at_least_none(reply->length);
 }
 
 /* The directories, and the one node of an unfair lock. */
@@ -40,8 +53,7 @@ static void look(struct query *query, int i) {
 static int note_holder(struct query *query, const struct reply *reply) {
   struct item *item = query_add(query, query->path, NAME_UNFAIR);
   if (!item) return REASON_NO_MEMORY;
-  learn(item, reply);
-  item->size = at_least_none(reply->length);
+  learn_size(item, reply);
   return REPLY_OK;
 }
 
@@ -51,7 +63,7 @@ static void on_looked(struct op *op, const struct reply *reply) {
   int rc = reply->rc, i = 0;
   while (op != &query->places[i].request.op) i++;
   if (i == AT_PATH) query->missing = rc == REPLY_NO_NODE;
-  if (rc == REPLY_OK && i == AT_HOLDER) {
+  if (i == AT_HOLDER && (rc == REPLY_OK || is_hidden(reply))) {
     rc = note_holder(query, reply);
   } else if (rc == REPLY_OK) {
     query->places[i].is_there = true;
@@ -120,11 +132,9 @@ static void ask_stat(struct query *query, int i) {
 
 static void on_known(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
-  if (reply->rc == REPLY_OK) {
-    learn(request->item, reply);
-    request->item->size = at_least_none(reply->length);
-  }
-  query_answered(request, reply->rc);
+  bool known = reply->rc == REPLY_OK || is_hidden(reply);
+  if (known) learn_size(request->item, reply);
+  query_answered(request, known ? REPLY_OK : reply->rc);
 }
 
 /* Their data. */
@@ -137,8 +147,8 @@ static bool fits(const struct query *query, int size) {
 
 static int cost_of_read(const struct query *query, int i) {
   const struct item *item = &query->items[i];
-  bool wanted = query->with_data && item->there && !item->data &&
-                item->size > 0 && fits(query, item->size);
+  bool wanted = query->with_data && item->there && !item->hidden &&
+                !item->data && item->size > 0 && fits(query, item->size);
   return wanted ? survey_cost(item->size) : UNWANTED;
 }
 
@@ -229,21 +239,22 @@ static void ask_head(struct query *query, int i) {
              query->items[0].path);
 }
 
-/* Who has gone, or is of nobody, does not lead: the next one, then. */
+/* Who has gone, or is of nobody, does not lead: the next one, then.  (A node that
+ * may not be looked at is taken for a session's.) */
 static void on_head_known(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;
   struct item *item = &query->items[query->next];
-  if (reply->rc == REPLY_OK && reply->owner != 0) {
-    learn(item, reply);
-    item->size = at_least_none(reply->length);
+  int rc = is_hidden(reply) ? REPLY_OK : reply->rc;
+  if (is_hidden(reply) || (reply->rc == REPLY_OK && reply->owner != 0)) {
+    learn_size(item, reply);
   } else if ((reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) &&
              query->next + 1 < query->count) {
     op->path = query->items[++query->next].path;
     query_follow(request, OP_PING, on_head_known);
     return;
   }
-  query_answered(request, reply->rc);
+  query_answered(request, rc);
 }
 
 static int cost_in_disorder(const struct query *query, int i) {

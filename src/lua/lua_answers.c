@@ -36,7 +36,8 @@ const char *const binding_roles[] = {"unfair",     "mutex", "read",
                                      "kazoo-read", "latch", "member",
                                      "hold",       NULL};
 
-/* A contender as a table; the Lua layer says what it means. */
+/* A contender as a table; the Lua layer says what it means.  Of one that may not be
+ * looked at there is nothing but what its name says. */
 static void push_item(lua_State *L, const struct query *query,
                       const struct item *item) {
   lua_newtable(L);
@@ -45,6 +46,7 @@ static void push_item(lua_State *L, const struct query *query,
   lua_pushstring(L, binding_roles[item->role]);
   lua_setfield(L, -2, "mode");
   set_integer(L, "sequence", item->sequence);
+  if (item->hidden) return;
   set_integer(L, "size", item->size);
   set_string(L, "token", "%019lld", (long long)item->czxid);
   set_string(L, "session", "0x%llx", (long long)item->owner);
@@ -88,12 +90,13 @@ static void push_marked(lua_State *L, const struct query *query) {
   lua_pushstring(L, query->refused ? name_of(query, query->refused) : NULL);
 }
 
-/* A node.  (Whoever has no owner is shown as persistent, be it a container or
- * one with a TTL: servers tell them apart for nobody.) */
+/* A node; false: none; true: there is one, and the code says why no more.  (What
+ * has no owner is shown as persistent, be it a container or one with a TTL: servers
+ * do not tell them apart.) */
 static void push_stat(lua_State *L, const struct query *query) {
   const struct known *known = &query->known;
-  if (query->missing) {
-    lua_pushboolean(L, 0);
+  if (query->missing || query->hidden) {
+    lua_pushboolean(L, query->hidden);
     return;
   }
   lua_newtable(L);

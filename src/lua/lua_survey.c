@@ -23,10 +23,15 @@ struct row {
 };
 
 /* One that the table itself keeps: what a metamethod makes, or is made of a
- * number, the collector may take away. */
-static const char *text_field(lua_State *L, const char *key) {
+ * number, the collector may take away.  `unknown`: in place of none; or NULL. */
+static const char *text_field(lua_State *L, const char *key,
+                              const char *unknown) {
   lua_pushstring(L, key);
   lua_rawget(L, -2);
+  if (unknown && lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    return unknown;
+  }
   luaL_checktype(L, -1, LUA_TSTRING);
   const char *text = lua_tostring(L, -1);
   lua_pop(L, 1);
@@ -39,10 +44,14 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
+/* Of a node that may not be looked at: no session's id; and after each token. */
+#define UNKNOWN_SESSION "?"
+#define UNKNOWN_TOKEN "~"
+
 /* From the table on top. */
 static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
-  const char *node = text_field(L, "node");
+  const char *node = text_field(L, "node", NULL);
   row->index = index;
   row->directory = is_below(node, LOCKS)     ? AT_LOCKS
                    : is_below(node, PERMITS) ? AT_PERMITS
@@ -50,8 +59,8 @@ static void read_row(lua_State *L, struct row *row, int index) {
   row->name = row->directory == AT_PATH ? node : strchr(node, '/') + 1;
   row->sequence = 0;
   row->role = name_parse(row->name, &row->sequence);
-  row->token = text_field(L, "token");
-  row->session = text_field(L, "session");
+  row->token = text_field(L, "token", UNKNOWN_TOKEN);
+  row->session = text_field(L, "session", UNKNOWN_SESSION);
   row->owned = strcmp(row->session, "0x0") != 0;
 }
 
@@ -126,10 +135,16 @@ static void sort(struct listing *listing, struct row *rows,
   renumber(rows, by_number, n);
 }
 
-/* Whoever is first in locks/ may own a permit that it is still waiting with. */
+static bool is_known(const struct row *row) {
+  return strcmp(row->session, UNKNOWN_SESSION) != 0;
+}
+
+/* The session that is first in locks/ may own a permit that it is still waiting
+ * with.  (Which one that is cannot be told of one that may not be looked at.) */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
-    if (rows[i].directory == AT_LOCKS && rows[i].owned) return rows[i].session;
+    if (rows[i].directory == AT_LOCKS && rows[i].owned)
+      return is_known(&rows[i]) ? rows[i].session : "";
   return "";
 }
 

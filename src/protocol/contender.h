@@ -154,7 +154,8 @@ struct node {
   bool has_left;      /* others of ours know that it is not ahead any more */
   bool in_doubt; /* its create's answer was lost, and no server has shown it */
   bool let_in;   /* a double barrier's: `ready` was made after it */
-  bool cleared;  /* no other kind was found on the path (conflict.h) */
+  bool preceded_ready; /* the same: it was there when no `ready` was */
+  bool cleared;        /* no other kind was found on the path (conflict.h) */
   struct {
     int64_t czxid, seen_at; /* of another kind's node: when it was seen first */
     int64_t since;          /* the first such node was */

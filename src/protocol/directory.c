@@ -293,7 +293,7 @@ static void send_mkdir(struct directory *d, struct errands *e) {
   /* The chroot is the application's own: it stays. */
   e->mkdir.persistent =
       d->wire->no_containers || d->mkdir_length <= d->wire->chroot_length;
-  e->mkdir.above = d->mkdir_length < d->wire->chroot_length;
+  e->mkdir.shared = d->mkdir_length < d->wire->chroot_length;
   wire_submit(d->wire, &e->mkdir);
 }
 

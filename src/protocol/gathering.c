@@ -51,14 +51,19 @@ static struct opening *opening_of(struct queue *queue) {
                         .owner = queue,
                         .path = o->path,
                         .provided = o->own,
-                        .persistent = true};
+                        .persistent = true,
+                        .shared = true};
   queue->opening = o;
   return o;
 }
 
-/* `ready`, as it was seen; 0: it is not there. */
+/* `ready`, as it was seen; 0: it is not there, or may not be looked at. */
 static int64_t seen(const struct contender *c) {
   return watch_seen(&c->predecessor);
+}
+
+static bool is_there(const struct contender *c) {
+  return seen(c) || watch_is_hidden(&c->predecessor);
 }
 
 static bool is_complete(const struct contender *c) {
@@ -75,7 +80,7 @@ static void open_for(struct contender *c) {
   struct opening *o = opening_of(c->queue);
   if (!o || o->make.in_flight || wire_holds_back(wire, making(c->queue)))
     return;
-  o->make.anew = seen(c);
+  o->make.anew = is_there(c);
   o->in_doubt = false;
   strcpy(o->own, c->path);
   wire_submit(wire, &o->make);
@@ -114,7 +119,8 @@ static void act(struct contender *c) {
   if (!ours || !contender_watches_own(c)) watch_read(&c->own);
   if (ours && c->node.let_in) {
     if (contender_watches_own(c)) life_be_first(c);
-  } else if (!watch_is_armed(&c->predecessor)) {
+    if (watch_is_hidden(&c->own)) life_deny_hidden(c);
+  } else if (!watch_is_known(&c->predecessor)) {
     watch_arm(&c->predecessor);
   } else if (ours && may_open_late(c)) {
     c->queue->opening->in_doubt = false;
@@ -127,10 +133,17 @@ static void act(struct contender *c) {
 }
 
 /* (Our node was there before it was asked for.  If another client has made it, the
- * watch tells, or has told.  If a node is missing, a list tells which.) */
+ * watch tells, or has told; but not of one that we may not read.  If a node is
+ * missing, a list tells which.) */
 static void opened(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
+    if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
     contender_list_again(c);
+    return;
+  }
+  bool unseen = watch_is_known(&c->predecessor) && !is_there(c);
+  if (reply->rc == REPLY_NODE_EXISTS && unseen) {
+    watch_read(&c->predecessor);
     return;
   }
   if (reply->rc == REPLY_OK && contender_is_surely_ours(c))
@@ -207,6 +220,20 @@ static void note_ready(struct contender *c) {
     c->node.let_in = true;
 }
 
+/* A `ready` that we may not look at is younger than our node if none was there
+ * when our node was: what is answered behind our create was asked behind it, and
+ * events come in the order of the changes. */
+static void note_absence(struct contender *c) {
+  if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
+}
+
+static void note_hidden(struct contender *c) {
+  if (c->node.preceded_ready)
+    note_ready(c);
+  else if (contender_sees(c) && c->view.ahead > 0)
+    contender_list_again(c); /* have enough come by now? */
+}
+
 static void heard(struct watcher *watcher, enum watch_news news,
                   const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
@@ -216,6 +243,8 @@ static void heard(struct watcher *watcher, enum watch_news news,
     return;
   }
   if (made) note_ready(c);
+  if (news == WATCH_GONE) note_absence(c);
+  if (news == WATCH_HIDDEN) note_hidden(c);
   if (c->state == CONTENDER_QUEUED && contender_sees(c))
     act(c);
   else if (contender_is_waiting(c))

@@ -93,6 +93,11 @@ void life_deny(struct contender *c, const char *what, size_t length, int rc) {
   life_refuse(c, verdict_of(rc), rc);
 }
 
+void life_deny_hidden(struct contender *c) {
+  life_deny(c, "cannot look at our node",
+            directory_length(contender_directory(c)), REPLY_NO_AUTH);
+}
+
 void life_fail(struct contender *c, const char *what, size_t length, int rc) {
   if (c->options.patient && reply_is_transient(rc)) return;
   life_deny(c, what, length, rc);
@@ -192,9 +197,11 @@ static void not_removed(struct contender *c, int rc) {
   life_look_in(c, wire_jitter(contender_wire(c), SECOND / 10 << c->attempts));
 }
 
-/* LEAVING: whose is the node that has its name? */
+/* LEAVING: whose is the node that has its name?  (A name alone does not make it
+ * ours where we may not look at it: our ACL lets us read our nodes.) */
 static void asked(struct contender *c, const struct reply *reply) {
-  bool known = reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
+  bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
+  bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
   bool ours = reply->rc == REPLY_OK && contender_owns(c, reply);
   if (reply_is_unknown(reply->rc)) return;
   if (ours) {

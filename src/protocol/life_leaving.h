@@ -18,6 +18,9 @@ void life_refuse(struct contender *c, enum verdict why, int reason);
 /* Because of `rc`, which we have met when we did `what` to so much of its
  * directory's path (struct denial). */
 void life_deny(struct contender *c, const char *what, size_t length, int rc);
+/* Because its node's ACL does not let us read it: no server tells us whether it
+ * is ours still. */
+void life_deny_hidden(struct contender *c);
 /* The same, but where that may pass a patient one waits until it does. */
 void life_fail(struct contender *c, const char *what, size_t length, int rc);
 /* Its deadline is over. */

@@ -26,7 +26,7 @@ enum op_kind {
   OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
   OP_NAMES,     /* getChildren without a watch: all of them */
   OP_GET,       /* getData with a watch */
-  OP_EXISTS,    /* exists with a watch: for nodes that we may not read */
+  OP_EXISTS,    /* exists with a watch: for nodes that need not be there */
   OP_REMOVE,    /* delete; with `beside` a multi */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
@@ -154,7 +154,7 @@ struct op {
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
-  bool above;      /* OP_MKDIR: above the chroot, others' as well */
+  bool shared;     /* OP_MKDIR: others may read it, and create in it, too */
   bool insists;    /* sent again, a few times, where a server says not now */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 

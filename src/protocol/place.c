@@ -13,6 +13,26 @@ static void watch_children(struct contender *c) {
   directory_watch_children(contender_directory(c), more);
 }
 
+/* No server need tell a waiter of the end of a node that it may not read (watch.c).
+ * Of a change in the directory, which it may list, a server does tell.  Only the
+ * first few in the queue have that watched, or every change would make all waiters
+ * list.  The others are near when the one before their
+ * predecessor is gone: that is polled, too, and a list follows (queued.c). */
+enum { NEAR = 3 };
+
+static bool must_watch_children(const struct contender *c) {
+  return contender_waits_for_children(c) ||
+         (watch_is_hidden(&c->predecessor) && c->view.ahead <= NEAR);
+}
+
+void place_predecessor_read(struct contender *c) {
+  if (!watch_is_hidden(&c->predecessor)) return;
+  if (!contender_sees(c))
+    contender_list_again(c);
+  else if (must_watch_children(c))
+    watch_children(c);
+}
+
 /* All is known that a list can tell: it is first, or has to watch. */
 void place_act(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
@@ -23,7 +43,7 @@ void place_act(struct contender *c) {
   /* (Where another of ours has it watched there is nothing to ask.) */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* whose is it? */
-  if (contender_waits_for_children(c)) watch_children(c);
+  if (must_watch_children(c)) watch_children(c);
   if (contender_waits_by_list(c))
     life_look_in(c, c->options.strategy == WAIT_POLL
                         ? c->options.poll_interval
@@ -53,14 +73,16 @@ static bool writer_is_there(const struct contender *c) {
   return writer && contender_watches_own(writer);
 }
 
-/* There was no memory to watch it, or its ACL forbids to read it: a list that
- * comes behind its watch must tell. */
-static bool asks_for_writer(const struct contender *c) {
+/* There was no memory to watch it: a list that comes behind its watch must tell. */
+static bool asks_for_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
       contender_watches_own(writer) || c->node.beside_writer)
     return false;
-  wire_retry(contender_wire(c));
+  if (watch_is_hidden(&writer->own))
+    life_deny_hidden(c);
+  else
+    wire_retry(contender_wire(c));
   return true;
 }
 

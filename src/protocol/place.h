@@ -11,6 +11,8 @@
 void place_listed(struct contender *c, const struct listing *listing);
 /* All is known that a list can tell: it is first, or has to watch. */
 void place_act(struct contender *c);
+/* The node ahead of one that waits was read, or may not be. */
+void place_predecessor_read(struct contender *c);
 /* A holder: who else stands in the queue is watched from now on. */
 void place_look_around(struct contender *c);
 /* Its own node is to be watched from now on. */

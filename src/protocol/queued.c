@@ -127,16 +127,35 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->way->look(c);
 }
 
+/* Our ACL lets us read our nodes (doc/paths.md): what a name alone has shown, and
+ * we may not look at, is another's.  If it was ours its ACL was changed: whether it
+ * is ours still no server tells us.  (A holder's is polled.) */
+static void own_hidden(struct contender *c) {
+  if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
+  if (c->node.known == NODE_MADE)
+    life_refute(c);
+  else
+    life_deny_hidden(c);
+}
+
 void queued_hear_own(struct contender *c, enum watch_news news,
                      const struct reply *reply) {
   if (news == WATCH_ARMED)
     own_read(c, reply);
+  else if (news == WATCH_HIDDEN)
+    own_hidden(c);
   else if (news == WATCH_STALE)
     watch_arm(&c->own); /* somebody wrote its data: what? */
   else if (c->state == CONTENDER_LEAVING)
     own_left(c, reply);
   else
     own_gone(c);
+}
+
+/* One of the two ahead of us was read, or may not be. */
+static void rival_known(struct contender *c, const struct watcher *watcher) {
+  rival_read(c, watcher);
+  if (watcher == &c->predecessor) place_predecessor_read(c);
 }
 
 /* Only a deletion grants. */
@@ -154,8 +173,8 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
     follow_lose(c);
   else if (c->state != CONTENDER_QUEUED)
     return;
-  else if (news == WATCH_ARMED)
-    rival_read(c, watcher);
+  else if (news == WATCH_ARMED || news == WATCH_HIDDEN)
+    rival_known(c, watcher);
   else if (news == WATCH_STALE)
     look_again(c, watcher);
   else if (watcher == &c->predecessor)

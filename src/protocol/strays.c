@@ -221,8 +221,11 @@ static void on_stray(struct op *op, const struct reply *reply) {
     ask_again(s, stray);
     return;
   }
-  stray->foreign = shown && !wire_owns(s->wire, reply->owner);
-  if (reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE) s->refused = true;
+  /* (What we may not look at is not ours: our ACL lets us read our nodes.) */
+  bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
+  stray->foreign = hidden || (shown && !wire_owns(s->wire, reply->owner));
+  if (!stray->foreign && reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE)
+    s->refused = true;
   chore_add(&s->wire->step, &stray->end);
 }
 

@@ -21,6 +21,9 @@
  * so `holder` is read behind the create, in the same flight.  The read leaves the
  * watch that tells of its deletion.
  *
+ * A waiter that may not read `holder` polls it (watch.c), and only NO_NODE lets it
+ * try again.
+ *
  * An operator may delete `holder` alone.  Then the contender deletes its own node,
  * and begins again, or has lost.  Or our own node alone: then `holder` is deleted
  * by its name, after a look. */
@@ -54,7 +57,7 @@ static void look_by(struct contender *c, struct watcher *watcher) {
 static void look_at_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
     mine(c);
-  else if (watch_is_armed(&c->own))
+  else if (watch_is_known(&c->own))
     watch_read(&c->own);
   else
     look_by(c, &c->own);
@@ -111,6 +114,34 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   }
 }
 
+/* Is our own node there still?  Both come and go together, so if it is gone `holder`
+ * is another's.  If it is there the ACL of `holder` was changed, or an operator has
+ * deleted `holder` alone: the node is kept, for no server tells which. */
+static void leave_hidden(struct contender *c, const struct reply *reply) {
+  if (c->bereft) {
+    lose_holder(c);
+  } else if (contender_is_surely_ours(c)) {
+    life_leaving_answered(c, OP_PING, reply);
+  } else if (!c->op.in_flight) {
+    contender_prepare(c, OP_PING);
+    wire_submit(contender_wire(c), &c->op);
+  }
+}
+
+/* `holder` is there, and we may not look at it.  Our ACL lets us read our nodes
+ * (doc/paths.md), so it is another's, unless a server has told us before that it
+ * was ours: then its ACL may have been changed, and no server tells whether it still
+ * is ours.  (A holder's is polled: it hears when `holder` is gone.) */
+static void own_hidden(struct contender *c, const struct reply *reply) {
+  if (c->state == CONTENDER_HELD || c->undone) return;
+  if (c->state == CONTENDER_LEAVING)
+    leave_hidden(c, reply);
+  else if (c->node.known == NODE_OURS)
+    life_deny_hidden(c);
+  else
+    lose_holder(c);
+}
+
 /* (What was asked before our create was answered tells nothing; nor does a deletion
  * while our delete is under way, which will be answered.) */
 static void own_heard(struct contender *c, enum watch_news news,
@@ -118,6 +149,8 @@ static void own_heard(struct contender *c, enum watch_news news,
   if (!contender_has_node(c) || is_deleting(c)) return;
   if (news == WATCH_STALE)
     watch_arm(&c->own);
+  else if (news == WATCH_HIDDEN)
+    own_hidden(c, reply);
   else if (news == WATCH_ARMED && contender_owns(c, reply))
     own_seen(c, reply);
   else
@@ -152,6 +185,8 @@ static void heard(struct watcher *watcher, enum watch_news news,
     return;
   else if (news == WATCH_ARMED)
     other_seen(c, reply);
+  else if (news == WATCH_HIDDEN)
+    backoff_end(&c->backoff); /* another's, as far as we know: it is polled */
   else if (news == WATCH_GONE)
     life_start_over(c);
   else
@@ -207,7 +242,7 @@ static bool may_remove(struct contender *c) {
   bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
   c->view.looked = false;
   if (contender_watches_own(c) && fresh && !c->bereft) return true;
-  if (watch_is_armed(&c->own))
+  if (watch_is_known(&c->own))
     watch_read(&c->own);
   else
     look_by(c, &c->own);
@@ -217,7 +252,7 @@ static bool may_remove(struct contender *c) {
 static void note_rival(struct contender *c) {
   if (c->state == CONTENDER_PARKED)
     rival_note_holder(c);
-  else if (watch_is_armed(&c->predecessor))
+  else if (watch_is_known(&c->predecessor))
     rival_note_watched(c);
 }
 

@@ -146,6 +146,15 @@ static void see(struct vigil *v, const struct reply *reply) {
   if (!v->patient) vigil_refuse(v, VERDICT_TIMEOUT, 0);
 }
 
+/* It is there; no server tells us which node it is.  (One that is made again before
+ * the next poll is taken for the same.) */
+static void see_hidden(struct vigil *v) {
+  if (v->kind == VIGIL_THERE)
+    meet(v);
+  else if (!v->patient)
+    vigil_refuse(v, VERDICT_TIMEOUT, 0);
+}
+
 static void miss(struct vigil *v) {
   if (v->kind == VIGIL_GONE)
     meet(v);
@@ -174,6 +183,8 @@ static void hear(struct watcher *watcher, enum watch_news news,
     look(v);
   } else if (news == WATCH_ARMED && reply) {
     see(v, reply);
+  } else if (news == WATCH_HIDDEN) {
+    see_hidden(v);
   } else if (news == WATCH_GONE && (reply || v->seen)) {
     miss(v);
   } else {
@@ -308,7 +319,7 @@ void vigils_drive(struct vigils *vigils) {
   for (struct vigil *v = vigils->first; v; v = v->next) {
     if (v->kind == VIGIL_CROWD)
       directory_list_anew(directory_of(v));
-    else if (v->looks || !v->seen || !watch_is_armed(&v->watcher))
+    else if (v->looks || !v->seen || !watch_is_known(&v->watcher))
       look_later(v);
   }
 }

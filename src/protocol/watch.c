@@ -83,9 +83,28 @@ static bool ask(struct watch *w, enum op_kind kind) {
 
 /* Its end. */
 
-static bool is_armed(const struct watch *w) {
+static bool is_of_this_connection(const struct watch *w, unsigned connection) {
   const struct wire *wire = w->of->wire;
-  return wire->connected && w->armed_in == wire->connection;
+  return wire->connected && connection == wire->connection;
+}
+
+/* A server has it, as far as it has told us. */
+static bool is_at_server(const struct watch *w) {
+  return is_of_this_connection(w, w->armed_in);
+}
+
+static bool is_hidden(const struct watch *w) {
+  return is_of_this_connection(w, w->hidden_in);
+}
+
+/* A server has told us of the node, and no event has come since. */
+static bool is_known(const struct watch *w) {
+  return is_at_server(w) || is_hidden(w);
+}
+
+/* The same, and an event would have come. */
+static bool is_armed(const struct watch *w) {
+  return is_at_server(w) && !is_hidden(w);
 }
 
 static void destroy(struct chore *chore) {
@@ -105,15 +124,14 @@ static void destroy(struct chore *chore) {
 }
 
 static bool is_left(const struct watch *w) {
-  const struct wire *wire = w->of->wire;
-  return wire->connected && w->left_in == wire->connection;
+  return is_of_this_connection(w, w->left_in);
 }
 
 /* Nobody wants it?  Takes it from the server if it is armed there, or may be. */
 static void dispose(struct watch *w) {
   struct wire *wire = w->of->wire;
   if (w->wanted > 0 || is_asking(w)) return;
-  if (is_armed(w) || is_left(w)) {
+  if (is_at_server(w) || is_left(w)) {
     if (wire_holds_back(wire, &w->of->backoff)) return;
     w->armed_in = w->left_in = 0;
     if (ask(w, OP_UNWATCH)) return;
@@ -125,6 +143,14 @@ static void dispose(struct watch *w) {
 
 bool watch_is_armed(const struct watcher *watcher) {
   return watcher->watch && is_armed(watcher->watch);
+}
+
+bool watch_is_known(const struct watcher *watcher) {
+  return watcher->watch && is_known(watcher->watch);
+}
+
+bool watch_is_hidden(const struct watcher *watcher) {
+  return watcher->watch && is_hidden(watcher->watch);
 }
 
 bool watch_is_of(const struct watcher *watcher, int64_t czxid) {
@@ -141,7 +167,7 @@ bool watch_is_for(const struct watcher *watcher, const char *name) {
 
 bool watches_know(const struct watches *watches, const char *name) {
   const struct watch *w = find(watches, name);
-  return w && is_armed(w);
+  return w && is_known(w);
 }
 
 bool watch_is_of_nobody(const struct watcher *watcher) {
@@ -154,7 +180,7 @@ bool watch_is_revoked(const struct watcher *watcher) {
 
 static void read(struct watch *w) {
   if (!is_asking(w) && !wire_holds_back(w->of->wire, &w->of->backoff))
-    ask(w, w->unreadable || w->awaited ? OP_EXISTS : OP_GET);
+    ask(w, w->awaited ? OP_EXISTS : OP_GET);
 }
 
 bool watch_is_asking(const struct watcher *watcher) {
@@ -166,7 +192,8 @@ void watch_await(const struct watcher *watcher) {
 }
 
 int64_t watch_seen(const struct watcher *watcher) {
-  return watch_is_armed(watcher) ? watcher->watch->czxid : 0;
+  bool seen = watch_is_known(watcher) && !watch_is_hidden(watcher);
+  return seen ? watcher->watch->czxid : 0;
 }
 
 void watch_read(const struct watcher *watcher) {
@@ -174,7 +201,8 @@ void watch_read(const struct watcher *watcher) {
 }
 
 void watch_arm(const struct watcher *watcher) {
-  if (watcher->watch && !is_armed(watcher->watch)) read(watcher->watch);
+  struct watch *w = watcher->watch;
+  if (w && !is_known(w)) read(w);
 }
 
 /* Watchers. */
@@ -260,37 +288,26 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* A server arms a watch by `exists` whoever asks; but those that are not open to
- * CVE-2024-23944 (3.8.4, 3.9.2, and what distributions have mended) look at the
- * node's ACL when they are to tell, and tell nobody who may not read it.
- * The watch is gone then, and we would wait for ever.  So what is watched in this
- * way is asked for again and again.  What was missed in a disconnection all
- * servers tell. */
-static bool may_be_silent(const struct watch *w) {
-  return w->unreadable || w->awaited;
-}
-
 /* (The server may have it, or the client library.) */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
   wire_back_off(w->of->wire, &w->of->backoff, rc);
-  if (may_be_silent(w)) w->left_in = w->of->wire->connection;
+  if (w->awaited) w->left_in = w->of->wire->connection;
   dispose(w);
 }
 
-/* `exists` is for what may not be read. */
-static void forbidden(struct watch *w) {
-  bool next = w->enquiry->op.kind == OP_GET && w->wanted > 0;
-  w->unreadable = true;
-  if (next)
-    read(w);
-  else
-    dispose(w);
+/* Its ACL does not let us read it; but it is there: a server looks for the node
+ * before it looks at its ACL. */
+static void hidden(struct watch *w, const struct reply *reply) {
+  wire_look_later(w->of->wire);
+  w->hidden_in = w->of->wire->connection;
+  tell(w, WATCH_HIDDEN, reply);
 }
 
 static void was_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->wire->connection;
-  w->left_in = 0;
+  w->hidden_in = 0;
+  if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) w->left_in = 0;
   if (reply->rc == REPLY_OK) {
     refusals_end(&w->of->backoff);
     w->armed_in = connection;
@@ -306,7 +323,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
     w->czxid = 0;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
-    forbidden(w);
+    hidden(w, reply);
   } else if (reply_is_unknown(reply->rc)) {
     dispose(w);
   } else {
@@ -314,15 +331,36 @@ static void was_read(struct watch *w, const struct reply *reply) {
   }
 }
 
+/* What servers do for a session that a node's ACL does not let read:
+ *
+ *                                   getData   exists           a watch's event
+ *   before 3.8.4 and 3.9.2          NO_AUTH   OK, and arms it  is sent
+ *   with CVE-2024-23944 fixed       NO_AUTH   OK, and arms it  is not sent
+ *   3.8.4, 3.9.2 and later          NO_AUTH   NO_AUTH          is not sent
+ *
+ * All of them look for the node first: where there is none the answer is NO_NODE,
+ * and `exists` arms a watch of its creation, whose event is not sent either if the
+ * new node may not be read.  A watch whose event is not sent is gone, and a waiter
+ * would wait for ever.  So what may not be read is polled, at least each T/6, and
+ * so is what need not exist: NO_AUTH says that there is a node, NO_NODE that there
+ * is none.  Nothing else is believed of it: by the next poll another node may have
+ * its name.  (What was missed in a disconnection all servers tell.)
+ *
+ * A poll of one node costs the same however long the queue is: a list of the
+ * directory would tell each waiter all names. */
+static bool is_polled(const struct watch *w) {
+  return w->awaited || is_hidden(w);
+}
+
 /* The client library takes its half of a watch away only with the server's: it
  * needs another one, of the node that is not there any more. */
 static bool was_silent(const struct watch *w, const struct reply *reply) {
-  return may_be_silent(w) && reply->rc == REPLY_NO_WATCH;
+  return w->awaited && reply->rc == REPLY_NO_WATCH;
 }
 
 void watches_look_again(struct watches *watches) {
   for (struct watch *w = watches->first; w; w = w->next) {
-    if (!may_be_silent(w) || w->wanted == 0 || !is_armed(w)) continue;
+    if (!is_polled(w) || w->wanted == 0 || !is_known(w)) continue;
     wire_look_later(watches->wire);
     read(w);
   }
@@ -336,7 +374,7 @@ static void was_not_taken(struct watch *w, int rc) {
 
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
-  if (op->kind == OP_EXISTS) wire_look_later(w->of->wire);
+  if (w->awaited) wire_look_later(w->of->wire);
   if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
     was_not_taken(w, reply->rc);
   if (op->kind != OP_UNWATCH)
@@ -393,7 +431,7 @@ void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event) {
   struct watch *w = find(watches, name);
   if (!w) return;
-  w->armed_in = 0;
+  w->armed_in = w->hidden_in = 0;
   tell(w, event == WATCH_DELETED ? WATCH_GONE : WATCH_STALE, NULL);
 }
 

@@ -21,7 +21,8 @@
 enum watch_news {
   WATCH_ARMED, /* the server will tell; and the node was read */
   WATCH_GONE,
-  WATCH_STALE /* its data were written: nothing is armed any more */
+  WATCH_STALE, /* its data were written: nothing is armed any more */
+  WATCH_HIDDEN /* it is there, and its ACL does not let us read it */
 };
 
 struct watcher;
@@ -55,18 +56,18 @@ struct watch {
   struct watcher *watchers, **watchers_end;
   struct enquiry *enquiry; /* NULL: none */
   struct chore end;
-  int64_t czxid;     /* the node that was read */
-  int wanted;        /* by so many of them */
-  unsigned armed_in; /* the connection in which the server confirmed it */
-  unsigned left_in;  /* ... in which it may have it still, though unwanted */
-  uint32_t quota;    /* so much it takes: none where the node is ours */
+  int64_t czxid;      /* the node that was read */
+  int wanted;         /* by so many of them */
+  unsigned armed_in;  /* the connection in which the server confirmed it */
+  unsigned hidden_in; /* ... or said that the node is hidden */
+  unsigned left_in;   /* ... in which it may have it still, though unwanted */
+  uint32_t quota;     /* so much it takes: none where the node is ours */
   uint32_t hash;
-  char *data;      /* the beginning of the node's data, as read last ... */
-  int size;        /* ... of so many; NULL and 0: it has none, or is ours */
-  bool unreadable; /* the node's ACL forbids reading: use `exists` */
-  bool awaited;    /* it need not exist: the same, and the watch stays */
-  bool unowned;    /* when it was read last no session owned the node */
-  bool revoked;    /* and its data asked whoever made it to let go */
+  char *data;   /* the beginning of the node's data, as read last ... */
+  int size;     /* ... of so many; NULL and 0: it has none, or is ours */
+  bool awaited; /* it need not exist: use `exists`, and the watch stays */
+  bool unowned; /* when it was read last no session owned the node */
+  bool revoked; /* and its data asked whoever made it to let go */
   char name[];
 };
 
@@ -101,17 +102,23 @@ void watch_hand_over(struct watcher *from, struct watcher *to);
 void watch_arm(const struct watcher *watcher);
 /* The same, and reads the node even if its watch is armed already. */
 void watch_read(const struct watcher *watcher);
+/* A server will tell us of what becomes of the node. */
 bool watch_is_armed(const struct watcher *watcher);
+/* A server has told us of it in this connection: the watch is armed, or polled. */
+bool watch_is_known(const struct watcher *watcher);
+/* The node is there, and its ACL does not let us read it: polled, never armed. */
+bool watch_is_hidden(const struct watcher *watcher);
 /* A request about the node is under way. */
 bool watch_is_asking(const struct watcher *watcher);
 
 /* The node need not be there: from now on WATCH_GONE leaves the watch armed, and
  * WATCH_STALE tells that it was made.  (Its data are not read.) */
 void watch_await(const struct watcher *watcher);
-/* Of one that is armed: the node that was read; 0: it was not there. */
+/* Of one that is known, and not hidden: the node that was read; 0: it was not
+ * there. */
 int64_t watch_seen(const struct watcher *watcher);
 
-/* The same, and it is that very node, not another of its name. */
+/* It is armed, and it is that very node, not another of its name. */
 bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 
 /* It is over: had that node been read by it? */
@@ -119,7 +126,7 @@ bool watch_was_of(const struct watcher *watcher, int64_t czxid);
 /* Is it this child that is watched? */
 bool watch_is_for(const struct watcher *watcher, const char *name);
 
-/* The same of a child, whoever watches it. */
+/* Is this child known, whoever watches it? */
 bool watches_know(const struct watches *watches, const char *name);
 /* Armed, and the node was read: it is no session's.  It stays so as long as the
  * watch is armed: whose a node is never changes, and if it were another by now
@@ -143,7 +150,7 @@ int watch_data(const struct watches *watches, const char *name,
 /* The server's event. */
 void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event);
-/* Time to ask again for those of nodes that may not be read (watch.c). */
+/* Time to poll those of nodes that may not be read (watch.c). */
 void watches_look_again(struct watches *watches);
 /* After a disconnection: those that nobody wants go. */
 void watches_sweep(struct watches *watches);

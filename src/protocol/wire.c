@@ -431,9 +431,12 @@ void wire_insist(struct wire *w) {
   }
 }
 
-/* (As often as who waits needs a proof anyway.) */
+/* (As often as a waiter needs a proof anyway.  Sessions that begin to poll at the
+ * same moment do not go on so.) */
 void wire_look_later(struct wire *w) {
-  if (w->look_at == NEVER) w->look_at = w->now + w->lease.timeout / 6;
+  int64_t most = w->lease.timeout / 6;
+  if (w->look_at == NEVER)
+    w->look_at = w->now + most / 2 + wire_jitter(w, most / 2);
 }
 
 bool wire_is_to_look(struct wire *w) { return is_time(&w->look_at, w->now); }

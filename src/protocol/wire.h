@@ -101,8 +101,8 @@ struct wire {
   struct suspicion suspicion;
   int64_t trusted_at; /* from then on the connection is not young any more */
   int64_t resume_at;  /* something is held back until then; or NEVER */
-  int64_t look_at;    /* a watch is to be asked for anew (watch.h); or NEVER */
-  uint64_t jitter;    /* state of a small generator */
+  int64_t look_at;    /* watches are to be polled (watch.c); or NEVER */
+  uint64_t jitter;    /* the state of a small generator */
 };
 
 void wire_init(struct wire *wire, const struct transport *transport,
@@ -173,7 +173,7 @@ bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
 /* Sends again what insists. */
 void wire_insist(struct wire *wire);
-/* Somebody watches what he may not read: true, once, after a while. */
+/* Polls watches (watch.c) after T/6, or a little earlier: true, once. */
 void wire_look_later(struct wire *wire);
 bool wire_is_to_look(struct wire *wire);
 /* Not before something is tried again that could not be sent. */

@@ -30,8 +30,10 @@ local function describe(row, now)
   local state = rows.state(row)
   talk.say("%s is a contender of %s (%s): %s", rows.node(row), row.path,
     row.mode, words[state])
-  talk.say("  data %s, session %s, token %s, %s old", rows.data(row),
-    row.session, row.token, rows.duration(now - row.created))
+  local session, token = rows.session(row), rows.token(row)
+  local age = rows.age(row, now)
+  talk.say("  data %s, session %s, token %s, %s old", rows.data(row), session,
+    token, age)
   if state == "holds" then
     talk.say(holders_view)
   elseif state == "waits" then

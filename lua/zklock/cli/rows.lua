@@ -30,7 +30,7 @@ end
 -- clocks differ by, the same for all rows.  No lock depends on it.
 function rows.servers_time(contenders, now)
   for _, row in ipairs(contenders) do
-    if row.created > now then now = row.created end
+    if row.created and row.created > now then now = row.created end
   end
   return now
 end
@@ -50,6 +50,17 @@ function rows.duration(seconds)
   end
 end
 
+--- What a server does not tell of a node that may not be read: its session, its
+-- token, its age, its data.
+rows.UNKNOWN = "?"
+
+function rows.session(row) return row.session or rows.UNKNOWN end
+function rows.token(row) return row.token or rows.UNKNOWN end
+
+function rows.age(row, now)
+  return row.created and rows.duration(now - row.created) or rows.UNKNOWN
+end
+
 local none = {}
 
 function rows.node(row) return plain.show(row.node, none) end
@@ -60,7 +71,7 @@ local MOST = 1000
 --- A stranger's: in quotation marks, so that it cannot be taken for ours.
 function rows.data(row)
   if row.data then return quote(row.data:sub(1, MOST), #row.data > MOST) end
-  return ("(%d bytes)"):format(row.size or 0)
+  return row.size and ("(%d bytes)"):format(row.size) or rows.UNKNOWN
 end
 
 local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -10,9 +10,9 @@ local columns = {
   { "PLACE", function(row) return ("%d"):format(row.place) end },
   { "KIND", function(row) return row.mode end },
   { "STATE", rows.state },
-  { "AGE", function(row, now) return rows.duration(now - row.created) end },
-  { "SESSION", function(row) return row.session end },
-  { "TOKEN", function(row) return row.token end },
+  { "AGE", rows.age },
+  { "SESSION", rows.session },
+  { "TOKEN", rows.token },
   { "NODE", rows.node },
   { "DATA", rows.data },
 }

@@ -36,7 +36,7 @@ function Lines:line(entry)
     return rows.json(row, { time = time, change = entry.change })
   end
   return table.concat({ time, ("%-7s"):format(entry.change), row.mode,
-    rows.node(row), row.session, row.token, rows.data(row) }, " ")
+    rows.node(row), rows.session(row), rows.token(row), rows.data(row) }, " ")
 end
 
 function Lines:show(contenders)

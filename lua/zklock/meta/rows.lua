@@ -4,7 +4,8 @@
 
 -- ## Contenders
 --
--- The rows of `session:contenders` and `lock:holders`.
+-- The rows of `session:contenders` and `lock:holders`. A node that this session may not read has a row, too; its `token`, `session`,
+-- `created` and `data` are absent where the servers do not tell them (doc/paths.md).
 
 --- One who holds or waits.
 ---@class zklock.Contender
@@ -21,8 +22,8 @@
 --- Its place in the order of arrival: ZooKeeper's number. An unfair lock's node has none.
 ---@field sequence? integer
 ---
---- The fencing token that it has or will have.
----@field token string
+--- The fencing token that it has or will have. Absent if the node may not be read.
+---@field token? string
 ---
 --- What it says of itself: its option `data`. Absent if it is too large (doc/limits.md) or may not be read.
 ---@field data? string
@@ -30,11 +31,12 @@
 --- In place of `data` that are not there: how much it is.
 ---@field size? zklock.Bytes
 ---
---- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: nobody's, and it holds nothing.
----@field session string
+--- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: nobody's, and it holds nothing. Absent if the node may not
+--- be read.
+---@field session? string
 ---
---- When the node was made, by the servers' clock: since 1970.
----@field created zklock.Seconds
+--- When the node was made, by the servers' clock: since 1970. Absent if it may not be read.
+---@field created? zklock.Seconds
 ---
 --- Of a multi's `lock:holders` only: the path of the part.
 ---@field path? string
@@ -80,14 +82,14 @@
 --- In place of `data` that are not there: how much it is.
 ---@field size? zklock.Bytes
 ---
---- The leader's fencing token.
----@field token string
+--- The leader's fencing token. Absent if its node may not be read.
+---@field token? string
 ---
---- The leader's ZooKeeper session.
----@field session string
+--- The leader's ZooKeeper session. Absent if its node may not be read.
+---@field session? string
 ---
---- When its node was made, by the servers' clock: since 1970.
----@field since zklock.Seconds
+--- When its node was made, by the servers' clock: since 1970. Absent if it may not be read.
+---@field since? zklock.Seconds
 
 -- ## Counters of a session
 --

@@ -135,7 +135,8 @@ local function tell_queue(all, queue)
     rows[i] = { number(i), one.holds and mark("good", "holds") or "waits",
       text(one.mode), one.data and wide(one.data)
         or faint(one.size and number(one.size) .. " bytes, not read" or "–"),
-      age(all, one.created), code(one.session), code(one.node) }
+      age(all, one.created), one.session and code(one.session) or "–",
+      code(one.node) }
   end
   return ("<h3>%s</h3>%s"):format(code(queue.path), queue.problem
     and "<p>" .. mark("warn", text(queue.problem)) .. "</p>"

@@ -227,8 +227,8 @@ end
 
 function answers.heartbeat() return 0, lies.checked() end
 
--- The part of a transaction whose header is at `at`: its path, where the rest of
--- it begins, and where the next part's header is.
+-- The part of a transaction whose header is at `at`: its path, where the rest
+-- of it begins, and where the next part's header is.
 local function read_part(frame, at)
   local kind = read_int(frame, at)
   local path, rest = read_buffer(frame, at + 9)
@@ -374,8 +374,8 @@ local PATHLESS = { ping = true, close = true, auth = true, watch = true,
   transaction = true, heartbeat = true, create_both = true,
   delete_both = true }
 
--- A transaction that begins with a check is a heartbeat, one of two creates or two
--- deletes is of an unfair lock.
+-- A transaction that begins with a check is a heartbeat; one of two creates, or
+-- of two deletes, is an unfair lock's.
 local function kind_of(frame)
   local kind = KINDS[read_int(frame, 9)]
   if kind ~= "transaction" then return kind end

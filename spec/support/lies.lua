@@ -316,7 +316,7 @@ end)
 wrong_path("a node below a node", function(path) return path .. "/x" end)
 once_and_always { it = "an unfair lock's node of another name",
   on = "create_both", lock = "unfair", tell = function(h)
-    if h.err ~= 0 or read_int(h.body, 1) == -1 then return reply(h) end
+    if read_int(h.body, 1) == -1 then return reply(h) end
     return reply(but(h, { body = lies.created_both("/elsewhere", "/holder") }))
   end }
 add { it = "a path of 900 KB", on = "create", times = 1, ends = "granted",
@@ -327,16 +327,12 @@ add { it = "a node of no name, from one that lets nobody go", on = "create",
   tell = makes(function() return "" end) }
 
 local FOREIGNER = "our node as another session's"
-for _, lock in ipairs { "fair" } do
-  once_and_always({ it = ("a node of nobody, %s"):format(lock),
-    on = "create", tell = counts(OWNER, NONE), lock = lock, logs = FOREIGNER })
-  once_and_always({ it = ("a node of another session, %s"):format(lock),
-    on = "create", tell = counts(OWNER, FOREIGN), lock = lock,
-    logs = FOREIGNER })
-  once_and_always({ it = ("a node of the session -1, %s"):format(lock),
-    on = "create", tell = counts(OWNER, MINUS), lock = lock,
-    logs = FOREIGNER })
-end
+once_and_always { it = "a node of nobody", on = "create",
+  tell = counts(OWNER, NONE), logs = FOREIGNER }
+once_and_always { it = "a node of another session", on = "create",
+  tell = counts(OWNER, FOREIGN), logs = FOREIGNER }
+once_and_always { it = "a node of the session -1", on = "create",
+  tell = counts(OWNER, MINUS), logs = FOREIGNER }
 local OLDER = "a node older than the one before it"
 once_and_always { it = "a token of zero", on = "create", logs = OLDER,
   tell = counts(CZXID, NONE) }

@@ -11,7 +11,6 @@
 
 #include "backoff.h"
 #include "directory.h"
-#include "doubts.h"
 #include "hindrance.h"
 #include "rule.h"
 #include "tail.h"
@@ -343,6 +342,14 @@ struct queue {
 
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;
+};
+
+/* Directories that are listed because a create may be applied late (doubts.h). */
+struct doubts {
+  int queues;     /* so many are in doubt */
+  unsigned round; /* each of these is listed once in a round, which takes ... */
+  int left;       /* ... one turn or more: so many lists this turn has left */
+  int64_t due;    /* the next turn */
 };
 
 /* All contenders of a session. */

@@ -1,7 +1,5 @@
 #include "doubts.h"
 
-#include "contender.h"
-
 void doubts_init(struct doubts *doubts) {
   *doubts = (struct doubts){.due = NEVER, .left = DOUBTS_AT_ONCE};
 }

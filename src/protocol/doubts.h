@@ -17,23 +17,12 @@
 #ifndef ZKLOCK_DOUBTS_H
 #define ZKLOCK_DOUBTS_H
 
-#include <stdint.h>
+#include "contender.h"
 
 #pragma GCC visibility push(hidden)
 
-struct contender;
-struct queue;
-struct wire;
-
 /* So many directories are listed in one turn. */
 enum { DOUBTS_AT_ONCE = 100 };
-
-struct doubts {
-  int queues;     /* so many are in doubt */
-  unsigned round; /* each of these is listed once in a round, which takes ... */
-  int left;       /* ... one turn or more: so many lists this turn has left */
-  int64_t due;    /* the next turn */
-};
 
 void doubts_init(struct doubts *doubts);
 /* Before a contender forgets its node: is its create in doubt? */

@@ -65,6 +65,7 @@
 #include <string.h>
 
 #include "conflict.h"
+#include "doubts.h"
 #include "hash.h"
 
 #define CANNOT_CREATE "cannot create a node"

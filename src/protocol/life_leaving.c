@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "doubts.h"
+
 #define SECOND INT64_C(1000000000)
 #define CANNOT_DELETE "cannot delete our node"
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "doubts.h"
 #include "gathering.h"
 #include "queued.h"
 #include "semaphore.h"

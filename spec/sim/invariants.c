@@ -142,18 +142,23 @@ static void check_too_large(struct world *w, const struct acquisition *a) {
             number_of(w, a));
 }
 
-/* Has another client a node there that has the name of ours, and may not be read?
- * Then no client can know that it is not ours any more. */
+static bool is_hidden(struct world *w, const struct process *p, int node) {
+  return node != NO_NODE && is_shut_to(&w->zoo.history.nodes[node], p);
+}
+
+/* Has another client a node there that has the name of ours, or of the writer that
+ * is downgraded, and may not be read?  Then no client can know that it is not ours
+ * any more. */
 static bool is_hidden_name(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
-  const struct znode *nodes = w->zoo.history.nodes;
-  int own = node_at(w, a->process, c);
-  int beside = node_beside(w, a->process, c);
+  const struct process *p = a->process;
+  const struct contender *writer =
+      a->writer == NOBODY ? NULL : w->acquisitions[a->writer].contender;
   bool has_gate = c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE;
-  int gate = has_gate ? node_at(w, a->process, c->gate) : NO_NODE;
-  return (own != NO_NODE && is_shut_to(&nodes[own], a->process)) ||
-         (beside != NO_NODE && is_shut_to(&nodes[beside], a->process)) ||
-         (gate != NO_NODE && is_shut_to(&nodes[gate], a->process));
+  return is_hidden(w, p, node_at(w, p, c)) ||
+         is_hidden(w, p, node_beside(w, p, c)) ||
+         (has_gate && is_hidden(w, p, node_at(w, p, c->gate))) ||
+         (writer && is_hidden(w, p, node_at(w, p, writer)));
 }
 
 /* For a reason: a directory forbids it, or what may be its own node does, or earlier

@@ -81,7 +81,7 @@ end
 
 -- (A source archive has no history.)
 local function describe_upgrade(title, fn)
-  describe(title, function()
+  describe(title .. " #once #stock", function()
     if not old.is_in_clone() then
       pending "needs a clone: an earlier zklock is built from its history"
       return

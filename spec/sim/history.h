@@ -10,7 +10,7 @@
 #include "paths.h"
 #include "protocol/name.h"
 
-enum { NODES_MAX = 1024, LOG_MAX = 8192, WRITES_MAX = 8 };
+enum { NODES_MAX = 1024, LOG_MAX = 32768, WRITES_MAX = 8 };
 enum { NOBODY = -1, NO_NODE = -1, NOT_YET = INT32_MAX };
 
 enum transaction_kind {

@@ -25,7 +25,7 @@
 #define SECOND INT64_C(1000000000)
 #define MINUTE (60 * SECOND)
 
-enum { PROCESSES_MAX = 4, EVENTS_MAX = 60000 };
+enum { PROCESSES_MAX = 4, EVENTS_MAX = 150000 };
 
 /* Clients, by number: the processes, then others. */
 enum {

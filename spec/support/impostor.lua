@@ -191,11 +191,16 @@ local function create(link, path, rest, ephemeral)
   return 0, buffer(path) .. stat_of(node)
 end
 
-function answers.create(link, path, rest)
-  local world, stays = link.world, link.world.lie.stays
+-- Contenders that stay for a while go when the first create has come.
+local function begin_to_go(world)
+  local stays = world.lie.stays
   for i, one in ipairs(stays and world.behind or {}) do
     one.due = one.due or now() + i * stays
   end
+end
+
+function answers.create(link, path, rest)
+  begin_to_go(link.world)
   return create(link, path, rest, true)
 end
 
@@ -248,6 +253,7 @@ function answers.create_both(link, _, frame)
   local own, rest, next_part = read_part(frame, 13)
   local beside, rest_beside, done = read_part(frame, next_part)
   local nodes = link.world.nodes
+  begin_to_go(link.world)
   if not nodes[parent_of(own)] then
     return 0, lies.refusals(NO_NODE, UNTOLD)
   end

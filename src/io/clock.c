@@ -13,7 +13,7 @@
 #define SECOND (1000 * MILLISECOND)
 #define SLACK (100 * MILLISECOND)
 #define SOON (300 * MILLISECOND)
-#define LONGEST (24 * 3600 * SECOND)
+#define LONGEST (INT64_C(24) * 3600 * SECOND)
 
 static const int64_t NEVER = INT64_MAX;
 

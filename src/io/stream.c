@@ -46,7 +46,7 @@ bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
  * a credential. */
 static void let_go(struct stream *s, size_t size) {
   size_t left = s->out_end - size;
-  if (size > 0) memmove(s->out, s->out + size, left);
+  memmove(s->out, s->out + size, left);
   wipe(s->out + left, size);
   s->out_end = left;
 }

@@ -173,14 +173,16 @@ static bool add_permits(struct look *look, const struct listing *listing) {
 }
 
 static bool ask(struct look *look) {
-  look->op.kind = look->first->kind;
-  look->op.path = look->first->path;
+  const struct question *q = look->first;
+  if (!q) return false;
+  look->op.kind = q->kind;
+  look->op.path = q->path;
   return wire_submit(contender_wire(look->c), &look->op);
 }
 
 /* (If it fails, the contender is driven again and begins another.) */
 static void begin(struct contender *c, struct look *look, bool complete) {
-  if (complete && ask(look)) {
+  if (look && complete && ask(look)) {
     c->look = look;
     return;
   }

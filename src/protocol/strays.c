@@ -41,7 +41,6 @@ struct strays {
   struct chore *flush;
   const char *path; /* the directory's */
   size_t length;
-  char *beside; /* the path of NAME_UNFAIR there; NULL: it was never needed */
 
   struct stray *first, **end;
   struct stray *waiting; /* the first of them that is not being asked about */
@@ -52,13 +51,17 @@ struct strays {
   bool more;             /* the list had others */
   bool refused;          /* one of them is there still */
   int64_t not_before;    /* then no more are taken */
+  char beside[];         /* the path of NAME_UNFAIR there */
 };
 
 struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
                           struct chore *flush, const char *path,
                           size_t length) {
-  struct strays *s = calloc(1, sizeof *s);
+  struct strays *s = calloc(1, sizeof *s + length + 1 + sizeof NAME_UNFAIR);
   if (!s) return NULL;
+  memcpy(s->beside, path, length);
+  s->beside[length] = '/';
+  memcpy(s->beside + length + 1, NAME_UNFAIR, sizeof NAME_UNFAIR);
   s->owner = *owner;
   s->wire = wire;
   s->flush = flush;
@@ -68,10 +71,7 @@ struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
   return s;
 }
 
-void strays_free(struct strays *s) {
-  if (s) free(s->beside);
-  free(s);
-}
+void strays_free(struct strays *s) { free(s); }
 
 bool strays_are_known(const struct strays *s) { return s->first || s->foreign; }
 
@@ -150,17 +150,6 @@ static void ask_again(struct strays *s, struct stray *stray) {
   wake(s);
 }
 
-/* NULL: no memory. */
-static const char *path_beside(struct strays *s) {
-  if (s->beside) return s->beside;
-  s->beside = malloc(s->length + 1 + sizeof NAME_UNFAIR);
-  if (!s->beside) return NULL;
-  memcpy(s->beside, s->path, s->length);
-  s->beside[s->length] = '/';
-  memcpy(s->beside + s->length + 1, NAME_UNFAIR, sizeof NAME_UNFAIR);
-  return s->beside;
-}
-
 static bool remove_one(struct strays *s, struct stray *stray) {
   stray->op.kind = OP_REMOVE;
   if (!wire_submit(s->wire, &stray->op)) return false;
@@ -191,10 +180,9 @@ static void on_beside(struct op *op, const struct reply *reply) {
 }
 
 static bool ask_beside(struct strays *s, struct stray *stray, int64_t czxid) {
-  const char *path = path_beside(s);
   stray->czxid = czxid;
-  set_question(stray, path, on_beside);
-  if (path && wire_submit(s->wire, &stray->op)) return true;
+  set_question(stray, s->beside, on_beside);
+  if (wire_submit(s->wire, &stray->op)) return true;
   set_question(stray, stray->path, on_stray);
   return false;
 }

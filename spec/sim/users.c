@@ -271,7 +271,7 @@ static bool waits(struct world *w, const struct lock *lock) {
 
 static void act(struct world *w, struct process *p, int user) {
   struct user *u = &p->users[user];
-  if (u->left == 0 || w->acquisition_count >= DOWNGRADES_UNTIL) {
+  if (u->left == 0 || w->acquisition_count >= ACQUISITIONS_MAX) {
     u->left = 0;
     u->busy = false;
     w->may_be_done = true;

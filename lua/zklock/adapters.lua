@@ -18,6 +18,7 @@ function Adapters.new(engine, loop)
     -- Of each: `{ waiting =, holds =, armed = }`.
     served = setmetatable({}, { __mode = "k" }),
     host_reads = false, -- a loop takes the wake-up's bytes out by itself
+    may_leave = false, -- one of them has is_leaving()
   }, Adapters)
 end
 
@@ -32,6 +33,7 @@ function Adapters:of_maker(maker)
     holds = setmetatable({}, { __mode = "k" }),
   }
   self.host_reads = self.host_reads or adapter.reads_fd
+  self.may_leave = self.may_leave or adapter.is_leaving ~= nil
   self.by_maker[maker] = adapter -- last: what is known is served
   return adapter
 end
@@ -62,7 +64,7 @@ end
 
 --- Is the process to end when what is under way is done (a worker of nginx)?
 function Adapters:is_leaving()
-  local adapter = known(self)
+  local adapter = self.may_leave and known(self)
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 

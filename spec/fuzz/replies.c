@@ -322,7 +322,8 @@ static void world(void) {
       session_expired(&session, now);
       break;
     case 2:
-      session_refused(&session, now);
+      session_refused(&session, now,
+                      next(2) ? REASON_CREDENTIALS : REPLY_AUTH_REQUIRED);
       break;
     case 3:
       session_attempting(&session, now, now);

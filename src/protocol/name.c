@@ -151,7 +151,7 @@ static int by_sequence(const void *a, const void *b) {
 static void note_other(struct listing *listing, const char *name) {
   listing->others += strcmp(name, NAME_READY) != 0;
   listing->has_holder |= strcmp(name, NAME_UNFAIR) == 0;
-  listing->has_permits |= strcmp(name, PERMITS + 1) == 0;
+  listing->has_permits |= strcmp(name, &PERMITS[1]) == 0;
 }
 
 /* Those of `names` that `read` fills in an entry of; false: it is left out. */

@@ -267,6 +267,7 @@ void library_deliver(struct library *l) {
     incident_free(incident);
     incident = next;
   }
+  handle_free_done(l);
   if (overflow) catch_up(l);
   if (l->handle) backend_look(l);
 }

@@ -14,8 +14,9 @@ static void free_slates(struct library *l, bool all) {
   }
 }
 
+void handle_free_done(struct library *l) { free_slates(l, false); }
+
 void handle_keep(struct library *l, struct slate *slate) {
-  free_slates(l, false);
   slate->next = l->slates;
   l->slates = slate;
 }

@@ -66,8 +66,10 @@ struct library {
 
 /* Closes it: nothing of it comes any more. */
 void handle_close(struct library *library);
-/* Frees it when it is done, or with the handle. */
+/* Frees it with the handle, if handle_free_done has not before. */
 void handle_keep(struct library *library, struct slate *slate);
+/* Frees what is done. */
+void handle_free_done(struct library *library);
 
 /* About the server that a handle has; NULL, or "": it is not known which.
  * Any thread. */

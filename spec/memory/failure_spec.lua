@@ -4,6 +4,7 @@
 -- no block of memory, no node, no wait.
 local allocator = require "memory.allocator".found
 local new_scheduler = require "support.scheduler".new
+local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
@@ -318,6 +319,18 @@ local function attempt(kind, body, n)
   return failed
 end
 
+-- If the answer to a create is lost, and no server shows the node, its
+-- directory is remembered until the ZooKeeper session ends
+-- (src/protocol/doubts.h).
+local function end_doubts(session)
+  local expiries = session:stats().expiries
+  assert(seize(support.hosts, session:id()))
+  support.step_until(session, function()
+    return session:stats().expiries > expiries
+      and session:state() == "connected"
+  end, 10, "another ZooKeeper session")
+end
+
 local function is_kept(baseline)
   return pcall(support.wait_until, function()
     collectgarbage()
@@ -343,6 +356,10 @@ local function sweep(kind, name)
     n = n + 1
   end
   assert.is_true(n > misses + 1, "nothing has failed")
+  if kind == "c" then
+    end_doubts(env.session)
+    end_doubts(env.other)
+  end
   if not is_kept(baseline) then
     error(("%d blocks are left"):format(allocator.live() - baseline), 0)
   end

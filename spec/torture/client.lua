@@ -155,7 +155,7 @@ local LARGE = ("large "):rep(1000)
 
 local function begin(wanted, owner, timeout, data)
   number = number + 1
-  local codes = { settings.credential and "denied" or nil }
+  local codes = { settings.credential and "auth" or nil }
   if data then codes[#codes + 1] = "invalid" end
   journal:note("wait", number, owner, timeout or "-",
     table.concat(wanted.paths, ","), wanted.kind, table.concat(codes, ","))
@@ -293,10 +293,15 @@ local function task(owner)
   end
 end
 
+-- What LuaJIT has compiled keeps closures, and what they refer to.
+local function collect()
+  if rawget(_G, "jit") then jit.flush() end
+  collectgarbage()
+  collectgarbage()
+end
+
 local function is_at_rest()
-  -- (Who is busy may wait for what is garbage now.)
-  collectgarbage()
-  collectgarbage()
+  collect() -- who is busy may wait for what is garbage now
   if busy > 0 or not session then return false end
   local stats = session:stats()
   return stats.waiting + stats.holding + stats.pending_releases == 0

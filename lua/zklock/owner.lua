@@ -105,6 +105,7 @@ function Owners.forget(guard)
   for i = n, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
+      guard._stack = false -- those that come later are not kept by it
       return i < n and stack or nil
     end
   end

@@ -30,6 +30,19 @@ describe("The collector", function()
       .. "and release it" }, lines)
   end)
 
+  it("releases it though its owner's earlier guard is kept", function()
+    local path, session = support.path(), connect { loop = "poll" }
+    local kept
+    coroutine.wrap(function()
+      kept = session:mutex(path):acquire()
+      kept:release()
+      assert.is_true(session:mutex(path):acquire():is_held())
+    end)()
+    collect()
+    support.wait_for_queue(path, 0)
+    assert.is_false(kept:is_held())
+  end)
+
   it("is not needed for a coroutine that dies of an error in with_lock",
     function()
       local mutex = connect():mutex(support.path())

@@ -31,7 +31,7 @@
 --- In place of `data` that are not there: how much it is.
 ---@field size? zklock.Bytes
 ---
---- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: nobody's, and it holds nothing. Absent if the node may not
+--- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: no session owns it, and it holds nothing. Absent if the node may not
 --- be read.
 ---@field session? string
 ---

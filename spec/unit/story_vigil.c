@@ -285,6 +285,24 @@ TEST("believes nothing behind a round that was not committed") {
   END(s);
 }
 
+TEST("proves nothing while a server has put its look off") {
+  struct stage *s = BEGIN();
+  rounds_by_hand(s, true);
+  struct actor *a = AWAIT(s, .proves = true);
+  SENT(s, "round, get /gate");
+  answers_round(s);
+  answers(s, "get /gate", THROTTLED);
+  struct actor *b = AWAIT(s, .path = "/gate", .proves = true);
+  SENT(s, "");
+  passes(s, 100);
+  SENT(s, "round, get /gate");
+  answers_round(s);
+  answers(s, "get /gate", REPLY_NO_NODE);
+  HEARD(a, "met");
+  HEARD(b, "met");
+  END(s);
+}
+
 TEST("proves again in the next connection") {
   struct stage *s = BEGIN();
   struct actor *a = AWAIT(s, .proves = true);

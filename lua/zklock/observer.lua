@@ -83,8 +83,8 @@ local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
 
--- Can nothing that fn calls suspend a task? So it is in PUC 5.1, and in the main
--- coroutine. Then C ends the telling, and no hook can raise before that.
+-- Can nothing that fn calls suspend a task? So it is in PUC 5.1, and in
+-- LuaJIT's main coroutine. Then C ends the telling: no hook can raise before.
 local function nothing_waits()
   if rawget(_G, "jit") then return loops.in_main() end
   return _VERSION == "Lua 5.1"

@@ -45,9 +45,10 @@ function once.is_due(session, guard, period)
   return age >= period, age
 end
 
---- Notes a success.
+--- Notes a success, while the lock's node is there: a request that a server
+-- applies late changes nothing then.
 function once.note(session, guard, data)
-  return ask(session, guard, "stamp", book_of(guard.path), data)
+  return ask(session, guard, "stamp", book_of(guard.path), data, guard.node)
 end
 
 -- By what fn has returned: nothing, or something true, first of all.

@@ -205,9 +205,14 @@ function questions.lift(engine, path)
   return true, wait.found
 end
 
---- Makes a persistent node, or writes it anew.
-function questions.stamp(engine, path, data)
-  local wait = questions.ask(engine, "stamp", path, data)
+--- Makes a persistent node, or writes it anew; if the node at `node` is there,
+-- unless that is nil.
+function questions.stamp(engine, path, data, node)
+  local wait = questions.ask(engine, "stamp", path, data, node)
+  if wait.code == "lost" then
+    return refusal("lost", "%s was not stamped, because the node %s is gone",
+      path, node)
+  end
   if wait.code then return reasons.of_order(wait, "the stamp of", path) end
   return true
 end

@@ -140,12 +140,13 @@ function Session:children(path)
 end
 
 --- Makes the persistent node `path`, or writes it anew: so its `modified` is
--- the servers' time of this.
-function Session:stamp(path, data)
+-- the servers' time of this.  `node`: only while that node is there.
+function Session:stamp(path, data, node)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
   if data == nil then data = engine.data end
-  return questions.stamp(engine, path, check.data(data, "data"))
+  if node ~= nil then check.path(node, "node") end
+  return questions.stamp(engine, path, check.data(data, "data"), node)
 end
 
 --- Deletes the node of a contender for `path`, as `contenders` names it: was it
@@ -261,7 +262,7 @@ check.methods(Session, [[
   session:revoke(path)
   session:stat(path)
   session:children(path)
-  session:stamp(path, data)
+  session:stamp(path, data, node)
   session:evict(path, node)
   session:on(event, fn)
   session:state()

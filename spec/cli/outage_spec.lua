@@ -84,7 +84,7 @@ describe("zklock run", function()
       id = "anyone" } })
   end)
 
-  for _, what in ipairs { "exists", "set" } do
+  for _, what in ipairs { "exists", "set_if" } do
     it(("asks again when the run was, if an answer is lost: %s"):format(what),
       function()
         local proxy, path = start_proxy(), support.path()

@@ -64,14 +64,14 @@ describe("Without a connection a barrier", function()
     local session = connect_through(proxy)
     local barrier = session:barrier(path)
     zk:make((path:match "^(.*)/"))
-    proxy:lose_reply "create"
+    proxy:lose_reply "create_if"
     assert.equal("disconnected", select(3, barrier:set()))
     proxy:await_loss()
     proxy:heal()
     await_state(session, "connected")
     assert.is_table(zk:exists(path))
     assert.same({ true, false }, { barrier:set() })
-    proxy:lose_reply "delete"
+    proxy:lose_reply "delete_if"
     assert.equal("disconnected", select(3, barrier:lift()))
     proxy:await_loss()
     proxy:heal()

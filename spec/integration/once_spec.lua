@@ -198,7 +198,7 @@ describe("once", function()
       breaks = breaks + 1
       proxy:heal()
     end)
-    for i, kind in ipairs { "create", "set" } do
+    for i, kind in ipairs { "create_if", "set_if" } do
       local ok, result = session:once(path, { per = 0 }, function()
         proxy:lose_reply(kind)
         return kind

@@ -63,13 +63,29 @@ end
 function Proxy:half_open() command(self, "half_open") end
 
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  sync = 9, create_both = 1401, delete_both = 1402 }
+  sync = 9, create_both = 1401, delete_both = 1402,
+  create_if = 141301, delete_if = 141302, set_if = 141305 }
 
 --- The next reply to a request of this kind is lost, and with it the
 -- connection; until heal().  (An unfair lock's node is made, and deleted, with
--- another: create_both, delete_both.)
+-- another: create_both, delete_both.  What ends in _if is done only if another
+-- node is there.)
 function Proxy:lose_reply(kind) command(self, "lose " .. kinds[kind]) end
 function Proxy:await_loss() await(self, "lost") end
+
+--- The next request of one of these kinds reaches no server before
+-- apply_late(), and its connection breaks.
+function Proxy:keep_request(...)
+  local numbers = {}
+  for i, kind in ipairs { ... } do numbers[i] = kinds[kind] end
+  command(self, "keep " .. table.concat(numbers, ","))
+end
+function Proxy:await_kept() await(self, "kept") end
+--- A server reads it now, in the same session, and has answered.
+function Proxy:apply_late()
+  command(self, "apply")
+  await(self, "applied")
+end
 
 --- The next reply to a request of this kind is the last thing that passes on
 -- its connection.

@@ -65,11 +65,16 @@ local function pass_on(this, text)
   end
 end
 
--- A multi is told by its first operation: 1400 and the number of that.
-local MULTI = 14
+-- A multi is told by its first operation: 1400 and the number of that; one that
+-- checks a node first by the second, too: 141300 and the number of that.
+local MULTI, CHECK, NO_OPERATION = 14, 13, 4294967295
 local function kind_asked(frame)
   local kind = number(frame, 9)
-  return kind == MULTI and 100 * MULTI + number(frame, 13) or kind
+  if kind ~= MULTI then return kind end
+  local first = number(frame, 13)
+  local second = first == CHECK and number(frame, 30 + number(frame, 22))
+  if not second or second == NO_OPERATION then return 100 * MULTI + first end
+  return 10000 * MULTI + 100 * CHECK + second
 end
 
 -- The kind of request that this frame of a server's answers.
@@ -89,8 +94,27 @@ local function kind_of(this, frame)
   return kind
 end
 
+-- A request that is late: no server has read it yet.
+local late = { xid = 1500000000, frame = false }
+
+local function keep(this, frame)
+  if this.is_server or not this.greeted or #frame < 12 then return false end
+  if not (traps.late and traps.late[kind_asked(frame)]) then return false end
+  traps.late = nil
+  late.frame = frame:sub(1, 4) .. frames.int(late.xid) .. frame:sub(9)
+  cut()
+  say "kept"
+  return true
+end
+
 -- True: that was the end of the connection.
 local function handle(this, frame)
+  if keep(this, frame) then return true end
+  if this.is_server and this.greeted and #frame >= 12
+      and number(frame, 5) == late.xid then
+    say "applied" -- or refused
+    return false
+  end
   local kind = kind_of(this, frame)
   if kind and kind == traps.lost then
     traps.lost, weather.refusing = nil, true
@@ -194,6 +218,16 @@ local commands = {
     cut(function(this) return this.broken end)
   end,
   disarm = function() traps = {} end,
+  keep = function(kinds)
+    traps.late = {}
+    for kind in kinds:gmatch "%d+" do traps.late[tonumber(kind)] = true end
+  end,
+  -- Through the connection that there is now.
+  apply = function()
+    for _, this in pairs(ends) do
+      if not this.is_server then pass_on(this, late.frame) end
+    end
+  end,
 }
 
 -- What select() is to look at, and for how long.

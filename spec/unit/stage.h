@@ -110,6 +110,8 @@ void sees_silence(struct actor *a);
 void sees_deletion(struct actor *a);
 void wants_watch(struct actor *a); /* now rather than soon */
 void looks_around(struct actor *a);
+/* A nonce beside the path is used no more. */
+void spends_nonce(struct stage *s, const char *path);
 
 /* Scenes that stories begin with: one that holds, with node `number`; one that
  * waits with node 2 for somebody else's node 1, and both are watched. */

@@ -236,6 +236,11 @@ void wants_watch(struct actor *a) {
   settle(a->stage);
 }
 
+void spends_nonce(struct stage *s, const char *path) {
+  nonce_delete(nonce_new(&s->session.nonces, path));
+  settle(s);
+}
+
 void looks_around(struct actor *a) {
   session_look_around(&a->stage->session, a->stage->now, a->contender);
   settle(a->stage);

@@ -1,7 +1,10 @@
-/*   make it → what is above it, from the first part that is there → make it
- *           → it is there: is it of nobody?
+/*   make a nonce → make it → it is there: is it of nobody?
+ *             ↑         → what is above it, from the first part that is there
  *
- * (Directories above it are containers, as those of locks.) */
+ *   make a nonce → delete it
+ *
+ * (Directories above it are containers, as those of locks.  Who may not make a nonce
+ * beside the barrier does without: that request may be applied late.) */
 #include "barrier.h"
 
 #include <stdlib.h>
@@ -12,7 +15,40 @@
 /* So often something may vanish that was there a moment before. */
 enum { TRIES = 100 };
 
-static op_handler on_made, on_looked, on_lifted;
+static op_handler on_nonce, on_made, on_looked;
+static op_handler on_nonce_to_lift, on_lifted;
+
+/* Nonces. */
+
+/* The path of a new one, which OP_CREATE is to make; NULL: no memory. */
+static const char *prepare_nonce(struct query *query) {
+  struct op *op = &query->places[0].request.op;
+  op->exact = true;
+  op->data = NULL;
+  op->size = 0;
+  query->nonce = nonce_new(&query->session->nonces, query->path);
+  return query->nonce ? query->nonce->path : NULL;
+}
+
+static void make_nonce(struct request *request, op_handler *handler) {
+  request->op.path = prepare_nonce(request->query);
+  if (request->op.path)
+    query_follow(request, OP_CREATE, handler);
+  else
+    query_answered(request, REASON_NO_MEMORY);
+}
+
+/* Its answer.  False: it may be there, or none can be made now. */
+static bool note_nonce(struct request *request, int rc) {
+  struct query *query = request->query;
+  if (reply_is_unknown(rc) || rc == REPLY_THROTTLED) return false;
+  if (rc != REPLY_OK) {
+    free(query->nonce);
+    query->nonce = NULL;
+  }
+  request->op.provided = query->nonce ? query->nonce->path : NULL;
+  return true;
+}
 
 /* Setting. */
 
@@ -48,21 +84,30 @@ static enum op_kind prepare(struct query *query) {
 }
 
 static void make(struct query *query, int i) {
-  query_send(query, &query->places[i].request, prepare(query), on_made,
-             part_of(query));
+  query_send(query, &query->places[i].request, OP_CREATE, on_nonce,
+             prepare_nonce(query));
+}
+
+static void make_part(struct request *request) {
+  request->op.path = part_of(request->query);
+  query_follow(request, prepare(request->query), on_made);
 }
 
 /* Something has changed: once more. */
 static void go_on(struct request *request) {
   struct query *query = request->query;
-  if (query->tries++ < TRIES)
-    query_follow(request, prepare(query), on_made);
-  else
+  if (query->tries++ == TRIES)
     query_answered(request, REASON_NO_PARENT);
+  else if (is_whole(query) && !query->nonce)
+    make_nonce(request, on_nonce);
+  else
+    make_part(request);
 }
 
 static void make_parent(struct request *request) {
   char *slash = strrchr(part_of(request->query), '/');
+  query_drop_nonce(request->query);
+  request->op.provided = NULL;
   *slash = '\0';
   if (slash == part_of(request->query))
     query_answered(request, REASON_NO_PARENT);
@@ -81,6 +126,17 @@ static void make_child(struct request *request) {
   go_on(request);
 }
 
+static void on_nonce(struct op *op, const struct reply *reply) {
+  struct request *request = op->owner;
+  if (!note_nonce(request, reply->rc))
+    query_answered(request, reply->rc);
+  else if (reply->rc == REPLY_NO_NODE)
+    make_parent(request);
+  else
+    make_part(request);
+}
+
+/* (Somebody else may have deleted the nonce.) */
 static void on_made(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;
@@ -94,6 +150,9 @@ static void on_made(struct op *op, const struct reply *reply) {
     make_parent(request);
   } else if (rc == REPLY_UNIMPLEMENTED && !op->persistent) {
     wire->no_containers = true;
+    go_on(request);
+  } else if (rc == REPLY_UNDONE) {
+    query_drop_nonce(query);
     go_on(request);
   } else if (there && !is_whole(query)) {
     make_child(request);
@@ -139,14 +198,37 @@ struct query *barrier_to_set(const char *chroot, const char *path,
 /* Lifting. */
 
 static void lift(struct query *query, int i) {
-  query_send(query, &query->places[i].request, OP_REMOVE, on_lifted,
-             query->path);
+  query_send(query, &query->places[i].request, OP_CREATE, on_nonce_to_lift,
+             prepare_nonce(query));
+}
+
+static void delete_it(struct request *request) {
+  request->op.path = request->query->path;
+  query_follow(request, OP_REMOVE, on_lifted);
+}
+
+static void end_lifting(struct request *request, int rc) {
+  request->query->missing = rc == REPLY_NO_NODE;
+  query_answered(request, rc);
+}
+
+static void on_nonce_to_lift(struct op *op, const struct reply *reply) {
+  struct request *request = op->owner;
+  if (!note_nonce(request, reply->rc) || reply->rc == REPLY_NO_NODE)
+    end_lifting(request, reply->rc);
+  else
+    delete_it(request);
 }
 
 static void on_lifted(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
-  request->query->missing = reply->rc == REPLY_NO_NODE;
-  query_answered(request, reply->rc);
+  struct query *query = request->query;
+  if (reply->rc == REPLY_UNDONE && query->tries++ < TRIES) {
+    query_drop_nonce(query);
+    make_nonce(request, on_nonce_to_lift);
+  } else {
+    end_lifting(request, reply->rc);
+  }
 }
 
 struct query *barrier_to_lift(const char *chroot, const char *path) {

@@ -1,22 +1,30 @@
 #include "eviction.h"
 
+#include "companion.h"
+
 static op_handler on_deleted;
 
-/* (A server deletes no node that has children.) */
+/* (A server deletes no node that has children.)  Of an unfair lock both nodes are
+ * deleted, or none: if that comes late, it finds the next holder's. */
 static void delete_node(struct query *query, int i) {
   struct item *item = &query->items[i];
-  query_send(query, &item->request, OP_REMOVE, on_deleted, item->path);
+  const char *companion = companion_of(query, item);
+  item->request.op.beside = companion ? NAME_UNFAIR : NULL;
+  query_send(query, &item->request, OP_REMOVE, on_deleted,
+             companion ? companion : item->path);
 }
 
 static void on_deleted(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
-  request->query->missing = reply->rc == REPLY_NO_NODE;
-  query_answered(request, reply->rc);
+  bool missing = reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE;
+  request->query->missing = missing;
+  query_answered(request, missing ? REPLY_NO_NODE : reply->rc);
 }
 
 struct query *eviction_new(const char *chroot, const char *path,
                            const char *node) {
-  static const struct phase phases[] = {{query_count_items, query_cost_none,
+  static const struct phase phases[] = {COMPANION_PHASES,
+                                        {companion_count_rest, query_cost_none,
                                          delete_node},
                                         {.count = NULL}};
   struct query *query = query_new(QUERY_EVICT, phases, chroot, path);

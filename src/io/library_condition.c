@@ -14,6 +14,7 @@ struct condition {
   struct slate slate; /* (first: it is freed by that) */
   uint64_t serial;
   int parts;
+  struct Stat stat; /* of what was written */
   zoo_op_result_t results[PARTS];
 };
 
@@ -52,9 +53,25 @@ static void on_answered(int rc, const void *data) {
   if (incident) {
     incident->serial = c->serial;
     incident->doubt = doubt(c, rc);
+    incident->owner = c->stat.ephemeralOwner;
   }
   inbox_append(inbox_current, incident);
   c->slate.is_done = true;
+}
+
+static void add_parts(struct condition *c, struct library *l,
+                      const struct op *op, zoo_op_t ops[PARTS]) {
+  zoo_check_op_init(&ops[c->parts++], op->provided, -1);
+  if (op->kind == OP_WRITE)
+    zoo_set_op_init(&ops[c->parts++], op->path, op->data, op->size, op->version,
+                    &c->stat);
+  if (op->kind == OP_REMOVE || op->anew)
+    zoo_delete_op_init(&ops[c->parts++], op->path, -1);
+  if (op->kind == OP_MKDIR)
+    zoo_create_op_init(&ops[c->parts++], op->path, op->data,
+                       op->data ? op->size : -1,
+                       op->shared ? &l->acl_shared : &l->acl, ZOO_PERSISTENT,
+                       NULL, 0);
 }
 
 int condition_submit(struct library *l, const struct op *op) {
@@ -64,12 +81,7 @@ int condition_submit(struct library *l, const struct op *op) {
   handle_keep(l, &c->slate);
   c->serial = op->serial;
   for (int i = 0; i < PARTS; i++) c->results[i].err = UNTOLD;
-  zoo_check_op_init(&ops[c->parts++], op->provided, -1);
-  if (op->anew) zoo_delete_op_init(&ops[c->parts++], op->path, -1);
-  zoo_create_op_init(&ops[c->parts++], op->path, op->data,
-                     op->data ? op->size : -1,
-                     op->shared ? &l->acl_shared : &l->acl, ZOO_PERSISTENT,
-                     NULL, 0);
+  add_parts(c, l, op, ops);
   c->slate.is_done = false; /* (the library has locks for that, too) */
   return zoo_amulti(l->handle, c->parts, ops, c->results, on_answered, c);
 }

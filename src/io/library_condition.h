@@ -1,5 +1,5 @@
-/* A node that is made only while another one is there: a transaction that checks
- * that one first. */
+/* A node that is made, written or deleted only while another one is there: a
+ * transaction that checks that one first. */
 #ifndef ZKLOCK_LIBRARY_CONDITION_H
 #define ZKLOCK_LIBRARY_CONDITION_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* OP_MKDIR with `provided`, of a node that stays.  Returns the library's code. */
+/* OP_MKDIR, of a node that stays, OP_WRITE or OP_REMOVE with `provided`.  Returns the library's code. */
 int condition_submit(struct library *library, const struct op *op);
 
 #pragma GCC visibility pop

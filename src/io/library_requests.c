@@ -201,8 +201,9 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_aget(zh, op->path, 0, on_data, data);
       break;
     case OP_WRITE:
-      rc = zoo_aset(zh, op->path, op->data, op->size, op->version, on_stat,
-                    data);
+      rc = op->provided ? condition_submit(l, op)
+                        : zoo_aset(zh, op->path, op->data, op->size,
+                                   op->version, on_stat, data);
       break;
     case OP_PING:
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
@@ -211,8 +212,9 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = heartbeat_submit(l, op);
       break;
     case OP_REMOVE:
-      rc = op->beside ? pair_submit(l, op)
-                      : zoo_adelete(zh, op->path, -1, on_void, data);
+      rc = op->beside     ? pair_submit(l, op)
+           : op->provided ? condition_submit(l, op)
+                          : zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:
       rc = zoo_async(zh, op->path, on_string, data);

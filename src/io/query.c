@@ -127,12 +127,22 @@ static bool find_next(struct query *query) {
   return false;
 }
 
+void query_drop_nonce(struct query *query) {
+  if (query->nonce) nonce_delete(query->nonce);
+  query->nonce = NULL;
+}
+
+static void end(struct query *query) {
+  query_drop_nonce(query);
+  query->done(query->self, query);
+}
+
 /* Nothing is unanswered, and nobody in line: what comes next?  It may end here,
  * and is the Lua thread's then. */
 static void go_on(struct query *query) {
   while (!find_next(query)) {
     if (query->rc != REPLY_OK || !query->phase->count) {
-      query->done(query->self, query);
+      end(query);
       return;
     }
     query->phase++;

@@ -109,6 +109,7 @@ struct query {
   struct place places[PLACES]; /* (i) QUERY_CONTENDERS; others have one */
   struct item *items;          /* (i) */
   int count;                   /* (i) of them */
+  struct nonce *nonce;         /* (i) QUERY_SET, _LIFT: it may be there */
   int next;                    /* (i) QUERY_HEAD: the one to be asked about */
   int contenders;              /* (i) QUERY_HEAD: so many, of any role */
   int64_t kept;                /* (i) bytes of data */
@@ -151,6 +152,8 @@ void query_send(struct query *query, struct request *request, enum op_kind kind,
 /* In a phase's `send`, first: what is read behind it is not older than this.  (A
  * server answers reads from what it has, which may lag behind the leader.) */
 void query_sync(struct query *query, const char *path);
+/* It is deleted.  (So it is when the query is over.) */
+void query_drop_nonce(struct query *query);
 /* In the handler of a request, its last word: it is answered, and the query may
  * be over; or another request takes its place. */
 void query_answered(struct request *request, int rc);

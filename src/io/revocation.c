@@ -1,5 +1,8 @@
 /*   read → write, if nobody has written since; else read again
  *
+ * Each fresh node has the same version: so an unfair lock's is written only if the
+ * node beside it is there.
+ *
  * Each node by itself: who refuses, or has gone, does not protect the others.
  * A node keeps its part of the window until it is done with. */
 #include "revocation.h"
@@ -7,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "companion.h"
 #include "survey.h"
 
 /* So often somebody else may write in between. */
@@ -27,6 +31,7 @@ static void read_data(struct query *query, int i) {
 /* What is said of one concerns it alone, but that nobody answers at all. */
 static void finish(struct item *item, int rc) {
   struct query *query = item->request.query;
+  if (rc == REPLY_UNDONE) rc = REPLY_NO_NODE;
   free(item->data);
   item->data = NULL;
   if (rc == REPLY_OK) {
@@ -56,6 +61,7 @@ static bool mark(struct item *item, const struct reply *reply) {
   item->request.op.data = item->data;
   item->request.op.size = (int)(size + mark);
   item->request.op.version = reply->version;
+  item->request.op.provided = companion_of(item->request.query, item);
   return true;
 }
 
@@ -89,7 +95,8 @@ static void on_written(struct op *op, const struct reply *reply) {
 }
 
 struct query *revocation_new(const char *chroot, const char *path) {
-  static const struct phase phases[] = {{query_count_items, cost_of_item,
+  static const struct phase phases[] = {COMPANION_PHASES,
+                                        {companion_count_rest, cost_of_item,
                                          read_data},
                                         {.count = NULL}};
   return query_new(QUERY_REVOKE, phases, chroot, path);

@@ -7,9 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The data are copied.  NULL: no memory. */
-struct query *stamp_new(const char *chroot, const char *path, const char *data,
-                        size_t size);
+/* `node`: the path of a node that must be there, or nothing is done; NULL: none.  The
+ * data are copied.  NULL: no memory. */
+struct query *stamp_new(const char *chroot, const char *path, const char *node,
+                        const char *data, size_t size);
 
 #pragma GCC visibility pop
 

@@ -102,14 +102,15 @@ static int session_children(lua_State *L) {
   return ask(L, core, inspection_of_children(chroot, check_place(L, chroot)));
 }
 
-/* session:stamp(path, data) → number */
+/* session:stamp(path, data[, node]) → number */
 static int session_stamp(lua_State *L) {
   const char *path = binding_check_path(L, 2);
   size_t size;
   const char *data = binding_check_data(L, 3, &size);
+  const char *node = lua_isnoneornil(L, 4) ? NULL : binding_check_path(L, 4);
   struct core *core = binding_check_open(L);
   return ask(L, core,
-             stamp_new(core->settings->hosts.chroot, path, data, size));
+             stamp_new(core->settings->hosts.chroot, path, node, data, size));
 }
 
 /* session:evict(path, node) → number */

@@ -142,8 +142,9 @@ struct op {
   /* OP_CREATE, OP_REMOVE: the name of another node of the same directory, made, as
    * an ephemeral node with the data, or deleted in the same transaction. */
   const char *beside;
-  /* OP_MKDIR: the path of a node that must be there, or nothing is done, and the
-   * reply is REPLY_UNDONE.  With it the reply tells nothing of the new node. */
+  /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that must be
+   * there, or nothing is done, and the reply is REPLY_UNDONE.  With it the reply to
+   * OP_MKDIR tells nothing of the new node. */
   const char *provided;
   bool anew;        /* with `provided`: what has the name is deleted first */
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */

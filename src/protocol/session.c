@@ -125,6 +125,7 @@ void session_init(struct session *s, const struct session_options *options,
   s->all.next_id = 1;
   queues_init(&s->queues, &s->all);
   vigils_init(&s->vigils, &s->all);
+  nonces_init(&s->nonces, &s->wire);
   departures_init(&s->departures, &s->vigils);
   doubts_init(&s->all.doubts);
   s->wire.doubts_acl = options->doubts_acl;
@@ -136,7 +137,10 @@ void session_open(struct session *s, int64_t now) {
   end(s);
 }
 
-void session_free(struct session *s) { queues_free(&s->queues); }
+void session_free(struct session *s) {
+  queues_free(&s->queues);
+  nonces_end(&s->nonces);
+}
 
 /* The user. */
 
@@ -313,6 +317,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   s->refused = 0;
   s->renew_at = NEVER;
   wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
+  nonces_drive(&s->nonces);
   change_state(s, SESSION_CONNECTED);
   if (same) counter_add(&s->wire.counters.reconnects, 1);
   queues_each(&s->queues, queue_connected);
@@ -366,6 +371,7 @@ void session_expired(struct session *s, int64_t now) {
   /* Before the new session has a lease, nobody of the old one may hold. */
   queues_each_contender(&s->queues, life_session_ended);
   queues_each(&s->queues, doubts_end);
+  nonces_end(&s->nonces);
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->wire.lease);
   counter_add(&s->wire.counters.expiries, 1);
@@ -447,6 +453,7 @@ static void try_again(struct session *s) {
   bool resumes = wire_is_to_resume(&s->wire);
   if (resumes) wire_insist(&s->wire);
   if (wire_is_to_retry(&s->wire) || resumes) {
+    nonces_drive(&s->nonces);
     queues_each(&s->queues, sweep);
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);

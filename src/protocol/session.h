@@ -11,6 +11,7 @@
 #define ZKLOCK_SESSION_H
 
 #include "departure.h"
+#include "nonce.h"
 #include "queues.h"
 
 #pragma GCC visibility push(hidden)
@@ -60,6 +61,7 @@ struct session {
   struct queues queues;
   struct vigils vigils;
   struct departures departures;
+  struct nonces nonces;
 };
 
 const char *session_state_name(enum session_state state);

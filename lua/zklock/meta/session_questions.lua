@@ -76,24 +76,28 @@ function session:children(path) end
 --- Makes the persistent node `path`, with the session's ACL, or writes it anew: `session:stat(path).modified` is then the servers' time
 --- of this. Where there is no parent it is `invalid`. Where the answer is lost it is `disconnected`, and may have been done.
 ---
+--- With `node`, such as `guard.node`, it is one transaction with a check that this node is there; otherwise it is `lost`. A request
+--- that a server applies late, when another client holds the lock, does nothing then.
+---
 --- A directory that locks have made is a container: it vanishes with its stamp once it is empty. A node below it stays.
 ---
---- Codes: disconnected, closed, auth, denied, invalid
+--- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
 --- Raises: for a path at which no lock may be either.
 ---
 --- ```lua
---- assert(session:with_lock("/locks/report", function()
----   assert(session:stamp "/locks/last-report")
+--- assert(session:with_lock("/locks/report", function(guard)
+---   assert(session:stamp("/locks/last-report", nil, guard.node))
 --- end))
 --- print(session:stat "/locks/last-report".version)   --> 0
 --- ```
 ---@param path string any path
 ---@param data? string at most 1 000 000 bytes. Default: `"host:pid"`
+---@param node? string the path of a node that must be there
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
-function session:stamp(path, data) end
+function session:stamp(path, data, node) end
 
 --- Deletes a contender's node, whoever it is. Who holds loses the lock, with the reason `deleted`, but not at the same moment (SECURITY.md
 --- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.

@@ -1,0 +1,75 @@
+/* Nonces, when they are used no more. */
+#include "protocol/op.h"
+#include "stage.h"
+
+ABOUT("The protocol, which has used a nonce,");
+
+#define REMOVES "remove /gate-nonce-1-1"
+
+TEST("deletes it, once") {
+  struct stage *s = BEGIN();
+  spends_nonce(s, "/gate");
+  SENT(s, REMOVES);
+  confirms(s, REMOVES);
+  reconnects(s);
+  SENT(s, "");
+  END(s);
+}
+
+TEST("deletes it first of all in each connection, until that is confirmed") {
+  struct stage *s = BEGIN();
+  struct actor *a = AWAIT(s);
+  reads(s, "get /gate", false, 7);
+  spends_nonce(s, "/gate");
+  SENT(s, REMOVES);
+  for (int i = 0; i < 2; i++) {
+    reconnects(s);
+    SENT(s, REMOVES ", get /gate");
+  }
+  answers(s, REMOVES, REPLY_NO_NODE);
+  reads(s, "get /gate", false, 7);
+  reconnects(s);
+  SENT(s, "get /gate");
+  deleted(s, "/gate");
+  answers(s, "get /gate", REPLY_NO_NODE);
+  HEARD(a, "met");
+  END(s);
+}
+
+TEST("deletes it in the next connection where there is none, or not now") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  spends_nonce(s, "/gate");
+  connects(s);
+  for (int i = 0; i < 20; i++) {
+    answers(s, REMOVES, THROTTLED);
+    passes(s, 3000);
+    if (!*oldest(s)) break;
+  }
+  reconnects(s);
+  SENT(s, REMOVES);
+  confirms(s, REMOVES);
+  SENT(s, "");
+  END(s);
+}
+
+TEST("gives it up where it may not be deleted") {
+  struct stage *s = BEGIN();
+  spends_nonce(s, "/gate");
+  answers(s, REMOVES, REPLY_NO_AUTH);
+  reconnects(s);
+  SENT(s, "");
+  END(s);
+}
+
+TEST("leaves its end to that of its ZooKeeper session") {
+  struct stage *s = BEGIN();
+  disconnects(s);
+  spends_nonce(s, "/gate");
+  expires(s);
+  connects_anew(s);
+  SENT(s, "");
+  spends_nonce(s, "/gate");
+  SENT(s, "remove /gate-nonce-2-2");
+  END(s);
+}

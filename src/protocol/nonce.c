@@ -1,0 +1,64 @@
+#include "nonce.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIDDLE "-nonce-"
+
+enum {
+  NUMBERS = 2 * 16 + 1
+}; /* two in hexadecimal, and what is between them */
+
+void nonces_init(struct nonces *nonces, struct wire *wire) {
+  *nonces = (struct nonces){.wire = wire};
+}
+
+struct nonce *nonce_new(struct nonces *nonces, const char *path) {
+  size_t size = strlen(path) + sizeof MIDDLE + NUMBERS;
+  struct nonce *n = calloc(1, sizeof *n + size);
+  if (!n) return NULL;
+  n->all = nonces;
+  snprintf(n->path, size, "%s" MIDDLE "%" PRIx64 "-%" PRIx64, path,
+           (uint64_t)nonces->wire->session, ++nonces->count);
+  return n;
+}
+
+static void forget(struct nonce *nonce) {
+  struct nonce **link = &nonce->all->first;
+  while (*link != nonce) link = &(*link)->next;
+  *link = nonce->next;
+  free(nonce);
+}
+
+/* (Where a server says not now, the next connection asks again.) */
+static void on_deleted(struct op *op, const struct reply *reply) {
+  struct nonce *nonce = op->owner;
+  int rc = reply->rc;
+  if (reply_is_unknown(rc) || reply_is_transient(rc)) return;
+  if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+    wire_trouble(nonce->all->wire, "cannot delete", nonce->path, rc);
+  forget(nonce);
+}
+
+void nonce_delete(struct nonce *nonce) {
+  struct nonces *nonces = nonce->all;
+  nonce->op = (struct op){.kind = OP_REMOVE,
+                          .handler = on_deleted,
+                          .owner = nonce,
+                          .path = nonce->path,
+                          .insists = true};
+  nonce->next = nonces->first;
+  nonces->first = nonce;
+  wire_submit(nonces->wire, &nonce->op);
+}
+
+void nonces_drive(struct nonces *nonces) {
+  for (struct nonce *n = nonces->first; n; n = n->next)
+    if (!n->op.in_flight) wire_submit(nonces->wire, &n->op);
+}
+
+void nonces_end(struct nonces *nonces) {
+  while (nonces->first) forget(nonces->first);
+}

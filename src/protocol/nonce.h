@@ -1,0 +1,49 @@
+/* Nonces, for requests that name a node which others make and delete, too: a
+ * barrier's.
+ *
+ * A server may apply a request late, when we have reconnected, have asked once more,
+ * and another client has changed the node since (doubts.h).  ZooKeeper's conditions
+ * do not exclude it: the version of a node that was just made is always 0.  So an
+ * ephemeral node is made first whose name no other request ever has, and the request
+ * is a transaction that checks that it is there.  When it is answered, or its
+ * connection is over, the nonce is deleted, and until that is confirmed its session
+ * asks for nothing else.  From then on the transaction is refused, if it was not
+ * applied before.
+ *
+ * Its create may come late, too, and then it is there until the session ends; but no
+ * transaction that would check it was ever sent. */
+#ifndef ZKLOCK_NONCE_H
+#define ZKLOCK_NONCE_H
+
+#include "wire.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Those that are to be deleted. */
+struct nonces {
+  struct wire *wire;
+  struct nonce *first;
+  uint64_t count; /* of all that were ever made */
+};
+
+struct nonce {
+  struct op op; /* its delete */
+  struct nonces *all;
+  struct nonce *next;
+  char path[];
+};
+
+void nonces_init(struct nonces *nonces, struct wire *wire);
+/* A new one, beside the node at `path`.  Whoever asked for it makes it.  NULL: no
+ * memory. */
+struct nonce *nonce_new(struct nonces *nonces, const char *path);
+/* It may be there, and is used no more: it is deleted, and freed. */
+void nonce_delete(struct nonce *nonce);
+/* Deletes what was not deleted: to be called first in each connection. */
+void nonces_drive(struct nonces *nonces);
+/* The ZooKeeper session has ended, and they have, too. */
+void nonces_end(struct nonces *nonces);
+
+#pragma GCC visibility pop
+
+#endif

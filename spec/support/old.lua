@@ -46,7 +46,7 @@ local function build(place)
     git --git-dir=.git archive %s Makefile bin lua src | tar -xC %s &&
     test -e %s/Makefile && cd %s &&
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL \
-      make -s BUILD=build ZK=%s LUA_VERSION=%s all]],
+      make -s BUILD=build LDFLAGS= ZK=%s LUA_VERSION=%s all]],
     root, new, old.commit, new, new, new, backend, version)
   if ok then return keep(new, place) end
   run("rm -rf %s", new)

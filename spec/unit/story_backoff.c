@@ -101,6 +101,47 @@ TEST(
   END(s);
 }
 
+/* Requests within so many milliseconds, where a list shows node 2, which is not there
+ * when it is looked at, between 1 and 3, ours. */
+static int asked_about_a_ghost(struct stage *s, int milliseconds) {
+  int requests = 0;
+  for (; milliseconds > 0; milliseconds--) {
+    for (; *oldest(s) && requests < MANY; requests++) {
+      char next[200];
+      snprintf(next, sizeof next, "%s", oldest(s));
+      if (begins(next, "list"))
+        shows(s, "1 2 3");
+      else if (strcmp(next, "get 2") == 0)
+        answers(s, next, REPLY_NO_NODE);
+      else
+        confirms(s, next);
+    }
+    passes(s, 1);
+  }
+  return requests;
+}
+
+TEST("lists ever more rarely where a node is shown that is not there") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s);
+  made(s, 3);
+  CHECK(asked_about_a_ghost(s, 3000) < SOME);
+  CHECK(asked_about_a_ghost(s, 27000) < SOME);
+  HEARD(a, "");
+  while (!begins(oldest(s), "list")) passes(s, 1);
+  shows(s, "3");
+  HEARD(a, "granted");
+  END(s);
+}
+
+TEST("asks ever more rarely about a directory that has no list, and is there") {
+  struct stage *s = BEGIN();
+  struct actor *a = AWAIT(s, .until = CROWD, .known = 0);
+  struct answers answers = {.list = REPLY_NO_NODE, .get = REPLY_OK};
+  check_rare(s, a, answers);
+  END(s);
+}
+
 /* What was made is deleted, though no list shows it. */
 TEST("leaves no node behind at a server that never lists it") {
   struct stage *s = BEGIN();

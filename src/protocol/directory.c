@@ -107,6 +107,12 @@ void directory_list_anew(struct directory *d) {
   directory_list(d, d->wire->serial);
 }
 
+void directory_doubt(struct directory *d) {
+  const char *base = d->wire->base.text;
+  backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
+                 hash_text(HASH_BEGIN, base, strlen(base)));
+}
+
 bool directory_sees_children(const struct directory *d) {
   return d->wire->connected && d->children_armed_in == d->wire->connection;
 }
@@ -167,7 +173,9 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 static void send_list(struct directory *d, struct errands *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply comes back to us */
-  if (wire_holds_back(d->wire, &d->listing)) return;
+  if (wire_holds_back(d->wire, &d->listing) ||
+      wire_waits_until(d->wire, d->backoff.until))
+    return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
   if (!wire_submit(d->wire, slot)) return;
   d->list_wanted = false;
@@ -297,18 +305,10 @@ static void send_mkdir(struct directory *d, struct errands *e) {
   wire_submit(d->wire, &e->mkdir);
 }
 
-/* A server may say forever that the parent is there, and of the child that the
- * parent is not. */
-static void rest(struct directory *d) {
-  const char *base = d->wire->base.text;
-  backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
-                 hash_text(HASH_BEGIN, base, strlen(base)));
-}
-
 static void part_is_there(struct directory *d, int rc) {
   if (d->mkdir_length < directory_length(d)) {
     d->mkdir_length = child_length(d, d->mkdir_length);
-    if (rc == REPLY_NODE_EXISTS) rest(d);
+    if (rc == REPLY_NODE_EXISTS) directory_doubt(d); /* its child denies it */
     return;
   }
   d->missing = false;

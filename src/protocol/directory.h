@@ -72,7 +72,8 @@ struct directory {
   enum renewal renewal;
   int64_t renewal_begun;
   size_t mkdir_length;    /* how much of its path is to be made */
-  struct backoff backoff; /* of what is said to be there, and is not */
+  struct backoff backoff; /* of lists and makings, where a server's answers
+                             contradict each other */
 };
 
 /* `path`: chroot included, alive as long as the directory; `flush`: of the owner,
@@ -105,6 +106,15 @@ void directory_closed(struct directory *d);
 void directory_list(struct directory *d, uint64_t after);
 /* The same, after all ops so far: what they have told may be stale. */
 void directory_list_anew(struct directory *d);
+
+/* One answer says that a node is there, and the next that it is not.  Mostly it was
+ * made or deleted in between; but where a server says so again and again, what is
+ * asked next waits. */
+void directory_doubt(struct directory *d);
+/* It is there. */
+static inline void directory_believe(struct directory *d) {
+  backoff_end(&d->backoff);
+}
 
 /* Lists are asked for again at each change: one more wants that, or one less. */
 void directory_watch_children(struct directory *d, bool more);

@@ -60,5 +60,9 @@ void nonces_drive(struct nonces *nonces) {
 }
 
 void nonces_end(struct nonces *nonces) {
-  while (nonces->first) forget(nonces->first);
+  for (struct nonce *n = nonces->first, *next; n; n = next) {
+    next = n->next;
+    free(n);
+  }
+  nonces->first = NULL;
 }

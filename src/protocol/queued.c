@@ -154,6 +154,7 @@ void queued_hear_own(struct contender *c, enum watch_news news,
 
 /* One of the two ahead of us was read, or may not be. */
 static void rival_known(struct contender *c, const struct watcher *watcher) {
+  directory_believe(contender_directory(c));
   rival_read(c, watcher);
   if (watcher == &c->predecessor) place_predecessor_read(c);
 }
@@ -162,6 +163,16 @@ static void rival_known(struct contender *c, const struct watcher *watcher) {
 static void look_again(struct contender *c, struct watcher *watcher) {
   watch_arm(watcher);
   contender_list_again(c);
+}
+
+/* `reply`: it was read. */
+static void rival_gone(struct contender *c, const struct watcher *watcher,
+                       const struct reply *reply) {
+  if (reply) directory_doubt(contender_directory(c)); /* a list has shown it */
+  if (watcher == &c->predecessor)
+    predecessor_gone(c);
+  else
+    before_gone(c);
 }
 
 void queued_heard(struct watcher *watcher, enum watch_news news,
@@ -177,10 +188,8 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
     rival_known(c, watcher);
   else if (news == WATCH_STALE)
     look_again(c, watcher);
-  else if (watcher == &c->predecessor)
-    predecessor_gone(c);
   else
-    before_gone(c);
+    rival_gone(c, watcher, reply);
 }
 
 /* The rest of the way. */

@@ -166,6 +166,7 @@ static void miss(struct vigil *v) {
 static void hear_directory(struct vigil *v, enum watch_news news,
                            const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
+  if (reply) directory_doubt(directory_of(v)); /* it had no list */
   watch_drop(&v->watcher);
   directory_list_anew(directory_of(v));
 }

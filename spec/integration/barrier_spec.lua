@@ -191,6 +191,25 @@ describe("A barrier", function()
     assert.is_true(session:barrier(path):lift())
   end)
 
+  it("is lifted by who may delete it, and nothing else", function()
+    local path, zk = support.path(), support.zk()
+    zk:make(path)
+    local gate = path .. "/a"
+    assert.is_true(connect():barrier(gate):set())
+    local function allow(perms)
+      zk:set_acl(path, { { perms = perms, scheme = "world", id = "anyone" } })
+    end
+    allow(1 + 8 + 16) -- it may not create
+    assert.same({ true, true }, { connect():barrier(gate):lift() })
+    allow(31)
+    assert.is_true(connect():barrier(gate):set())
+    local other = connect { acl = {
+      { perms = "cdrwa", scheme = "ip", id = "192.0.2.1" } } }
+    assert.same({ true, true }, { other:barrier(gate):lift() })
+    assert.same({ true, false }, { other:barrier(gate):lift() })
+    support.wait_until(function() return #zk:children(path) == 0 end)
+  end)
+
   it("is one kind of use of its path in a session", function()
     local session, path = connect(), support.path()
     local barrier, mutex = session:barrier(path), session:mutex(path .. "/m")

@@ -26,7 +26,7 @@ local full = {
     mutex = { "/a", {} }, rwlock = { "/a", {} }, semaphore = { "/a", 1, {} },
     multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
     contenders = { "/a" }, on = { "closed", print }, stat = { "/a" },
-    children = { "/a" }, stamp = { "/a", "" }, evict = { "/a", "holder" },
+    children = { "/a" }, stamp = { "/a", "", "/b" }, evict = { "/a", "holder" },
     election = { "/a", {} }, barrier = { "/a" },
     double_barrier = { "/a", 1, {} }, once = { "/a", {}, print },
     metrics = { {} }, on_trace = { print },

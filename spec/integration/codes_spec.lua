@@ -86,6 +86,21 @@ describe("Servers that keep a quota #once", function()
     return support.closing(assert(zklock.connect(servers.hosts)))
   end
 
+  it("have a barrier set in the last place, and lifted", function()
+    local barrier, last = connect():barrier "/q/gate", 0
+    local function fill()
+      last = last + 1
+      return pcall(zk.create, zk, "/q/" .. last)
+    end
+    repeat until not fill()
+    zk:delete "/q/1"
+    assert.same({ true, true }, { barrier:set() })
+    assert.is_false(fill())
+    assert.same({ true, true }, { barrier:lift() })
+    assert.is_true(fill())
+    assert.equal("timeout", select(3, barrier:set()))
+  end)
+
   it("keep a waiter out until there is room", function()
     local holder = assert(connect():mutex("/q"):acquire(30))
     local waiter, got = connect(), nil

@@ -405,10 +405,10 @@ describe("A survey among strangers", function()
     assert.equal(1, cost_of("stamp", path .. "/made"))
     local contender = zk:create(path .. "/x-lock-0000000001")
     assert.equal(1, cost_of("evict", path, contender:match "[^/]*$"))
-    assert.equal(1 + 1 + 1, cost_of("evict", path, "holder"))
+    assert.equal(2 + 1 + 1, cost_of("evict", path, "holder"))
     local guard = assert(support.connect():mutex(path,
       { fair = false, share_path = true }):acquire(30))
-    assert.equal(1 + 2 + 1, cost_of("evict", path, "holder"))
+    assert.equal(2 + 2 + 1, cost_of("evict", path, "holder"))
     guard:release()
   end)
 

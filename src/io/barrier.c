@@ -3,8 +3,8 @@
  *
  *   make a nonce → delete it
  *
- * (Directories above it are containers, as those of locks.  Who may not make a nonce
- * beside the barrier does without: that request may be applied late.) */
+ * (Directories above it are containers, as those of locks.  Who cannot make a nonce
+ * beside the barrier, or check it, does without: that request may be applied late.) */
 #include "barrier.h"
 
 #include <stdlib.h>
@@ -36,6 +36,17 @@ static void make_nonce(struct request *request, op_handler *handler) {
     query_follow(request, OP_CREATE, handler);
   else
     query_answered(request, REASON_NO_MEMORY);
+}
+
+/* Is this refused because of the nonce, perhaps?  It takes room of a quota, and a check
+ * of it takes the right to read it. */
+static bool is_due_to_nonce(const struct query *query, int rc) {
+  return query->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
+}
+
+static void do_without(struct request *request) {
+  query_drop_nonce(request->query);
+  request->op.provided = NULL;
 }
 
 /* Its answer.  False: it may be there, or none can be made now. */
@@ -154,6 +165,9 @@ static void on_made(struct op *op, const struct reply *reply) {
   } else if (rc == REPLY_UNDONE) {
     query_drop_nonce(query);
     go_on(request);
+  } else if (is_due_to_nonce(query, rc)) {
+    do_without(request);
+    make_part(request);
   } else if (there && !is_whole(query)) {
     make_child(request);
   } else if (rc == REPLY_NODE_EXISTS) {
@@ -226,6 +240,9 @@ static void on_lifted(struct op *op, const struct reply *reply) {
   if (reply->rc == REPLY_UNDONE && query->tries++ < TRIES) {
     query_drop_nonce(query);
     make_nonce(request, on_nonce_to_lift);
+  } else if (is_due_to_nonce(query, reply->rc)) {
+    do_without(request);
+    delete_it(request);
   } else {
     end_lifting(request, reply->rc);
   }

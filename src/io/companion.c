@@ -21,6 +21,7 @@ int companion_count_list(const struct query *query) {
 }
 
 void companion_list(struct query *query, int i) {
+  query_sync(query, query->path);
   query_send(query, &query->places[i].request, OP_LIST, on_listed, query->path);
 }
 
@@ -46,6 +47,10 @@ static void on_listed(struct op *op, const struct reply *reply) {
 
 /* The looks. */
 
+bool companion_is_absent(const struct item *item) {
+  return is_unfair(item) && !item->there && !item->hidden;
+}
+
 int companion_count_looks(const struct query *query) {
   return find_unfair(query) ? query->count : 0;
 }
@@ -66,8 +71,10 @@ static void on_known(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct item *item = request->item;
   item->there = reply->rc == REPLY_OK;
+  item->hidden = reply->rc == REPLY_NO_AUTH;
   item->czxid = reply->czxid;
   item->owner = reply->owner;
+  request->query->missing |= companion_is_absent(item);
   query_answered(request, reply->rc == REPLY_NO_AUTH ? REPLY_OK : reply->rc);
 }
 

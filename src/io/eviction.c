@@ -4,6 +4,10 @@
 
 static op_handler on_deleted;
 
+static int cost_of_delete(const struct query *query, int i) {
+  return companion_is_absent(&query->items[i]) ? UNWANTED : 0;
+}
+
 /* (A server deletes no node that has children.)  Of an unfair lock both nodes are
  * deleted, or none: if that comes late, it finds the next holder's. */
 static void delete_node(struct query *query, int i) {
@@ -24,7 +28,7 @@ static void on_deleted(struct op *op, const struct reply *reply) {
 struct query *eviction_new(const char *chroot, const char *path,
                            const char *node) {
   static const struct phase phases[] = {COMPANION_PHASES,
-                                        {companion_count_rest, query_cost_none,
+                                        {companion_count_rest, cost_of_delete,
                                          delete_node},
                                         {.count = NULL}};
   struct query *query = query_new(QUERY_EVICT, phases, chroot, path);

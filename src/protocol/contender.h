@@ -284,7 +284,9 @@ struct contender {
   struct watcher own;         /* of our node */
   struct watcher predecessor; /* of the one ahead of us */
   struct watcher before;      /* of the one ahead of that */
-  struct rival rival;         /* whom we wait for; while REFUSED is told */
+  /* Hashes of their names, if the last that was read was not there. */
+  uint32_t missed_predecessor, missed_before;
+  struct rival rival; /* whom we wait for; while REFUSED is told */
 
   struct look *look; /* for other kinds on the path (conflict.c); or NULL */
   struct other_kind other;

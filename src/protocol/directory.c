@@ -108,6 +108,7 @@ void directory_list_anew(struct directory *d) {
 }
 
 void directory_doubt(struct directory *d) {
+  if (backoff_lasts(&d->backoff, d->wire->now)) return; /* it waits already */
   const char *base = d->wire->base.text;
   backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
                  hash_text(HASH_BEGIN, base, strlen(base)));

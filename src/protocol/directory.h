@@ -107,14 +107,9 @@ void directory_list(struct directory *d, uint64_t after);
 /* The same, after all ops so far: what they have told may be stale. */
 void directory_list_anew(struct directory *d);
 
-/* One answer says that a node is there, and the next that it is not.  Mostly it was
- * made or deleted in between; but where a server says so again and again, what is
- * asked next waits. */
+/* A server has contradicted itself: what is asked next waits, if it does so again and
+ * again. */
 void directory_doubt(struct directory *d);
-/* It is there. */
-static inline void directory_believe(struct directory *d) {
-  backoff_end(&d->backoff);
-}
 
 /* Lists are asked for again at each change: one more wants that, or one less. */
 void directory_watch_children(struct directory *d, bool more);

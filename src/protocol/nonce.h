@@ -5,10 +5,12 @@
  * and another client has changed the node since (doubts.h).  ZooKeeper's conditions
  * do not exclude it: the version of a node that was just made is always 0.  So an
  * ephemeral node is made first whose name no other request ever has, and the request
- * is a transaction that checks that it is there.  When it is answered, or its
- * connection is over, the nonce is deleted, and until that is confirmed its session
- * asks for nothing else.  From then on the transaction is refused, if it was not
- * applied before.
+ * is a transaction that checks that it is there.  When it is answered the nonce
+ * is deleted; if the connection was lost, that is the first request of the next one.  A
+ * server applies a session's requests of one connection in their order.  So whatever the
+ * session asks for in the next connection comes after the delete, and a transaction that
+ * was not applied before is refused from then on.  (Unless the server throttles the
+ * delete: then it is sent again after a pause.)
  *
  * Its create may come late, too, and then it is there until the session ends; but no
  * transaction that would check it was ever sent. */

@@ -3,8 +3,10 @@
 #include "queued.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "follow.h"
+#include "hash.h"
 #include "place.h"
 #include "queue.h"
 #include "rival.h"
@@ -154,7 +156,6 @@ void queued_hear_own(struct contender *c, enum watch_news news,
 
 /* One of the two ahead of us was read, or may not be. */
 static void rival_known(struct contender *c, const struct watcher *watcher) {
-  directory_believe(contender_directory(c));
   rival_read(c, watcher);
   if (watcher == &c->predecessor) place_predecessor_read(c);
 }
@@ -165,10 +166,20 @@ static void look_again(struct contender *c, struct watcher *watcher) {
   contender_list_again(c);
 }
 
-/* `reply`: it was read. */
+/* A list has shown it, and a read does not find it.  Mostly it was deleted in between.
+ * But where the next list shows it again the server contradicts itself. */
+static void note_missed(struct contender *c, const struct watcher *watcher) {
+  uint32_t *missed =
+      watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
+  const char *name = watch_name(watcher);
+  uint32_t hash = (uint32_t)hash_text(HASH_BEGIN, name, strlen(name));
+  if (*missed == hash) directory_doubt(contender_directory(c));
+  *missed = hash;
+}
+
 static void rival_gone(struct contender *c, const struct watcher *watcher,
                        const struct reply *reply) {
-  if (reply) directory_doubt(contender_directory(c)); /* a list has shown it */
+  if (reply) note_missed(c, watcher);
   if (watcher == &c->predecessor)
     predecessor_gone(c);
   else

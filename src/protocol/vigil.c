@@ -166,7 +166,8 @@ static void miss(struct vigil *v) {
 static void hear_directory(struct vigil *v, enum watch_news news,
                            const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
-  if (reply) directory_doubt(directory_of(v)); /* it had no list */
+  if (reply && v->unlisted) directory_doubt(directory_of(v));
+  v->unlisted = reply != NULL;
   watch_drop(&v->watcher);
   directory_list_anew(directory_of(v));
 }
@@ -218,6 +219,8 @@ static void listed(struct onlooker *onlooker, const struct listing *listing,
     meet(v);
   else if (!directory_sees_children(directory_of(v)))
     await_directory(v);
+  else
+    v->unlisted = false;
 }
 
 static void unlisted(struct onlooker *onlooker, int rc) {
@@ -252,7 +255,7 @@ bool vigil_begin(struct vigils *vigils, struct vigil *v) {
                 v->kind == VIGIL_CROWD ? strlen(v->path) : parent_length(v));
   if (!v->queue) return false;
   v->of = vigils;
-  v->looks = v->stale = false;
+  v->looks = v->stale = v->unlisted = false;
   v->seen = 0;
   watcher_init(&v->watcher, &role);
   timer_init(&v->deadline.timer);

@@ -48,6 +48,7 @@ struct vigil {
   struct watcher watcher;   /* (VIGIL_CROWD: while the directory is missing) */
   struct onlooker onlooker; /* VIGIL_CROWD */
   bool looks;               /* asks when the batch ends */
+  bool unlisted;  /* CROWD: the directory was there, and had had no list */
   bool stale;     /* what is under way was asked before it had begun */
   uint64_t since; /* VIGIL_CROWD: an earlier list says nothing */
   int64_t seen;   /* the node that it has seen first; 0: none yet */

@@ -302,9 +302,11 @@ static void heartbeat_answered(struct wire *w, int rc) {
     wire_retry(w);
 }
 
-/* (Nobody hears of it before it is sent again, or the connection is lost.) */
+/* (Nobody hears of it before it is sent again, or the connection is lost.  Whoever
+ * makes a node that it can do without is told at once that a quota has no room.) */
 static bool put_off(struct wire *w, struct op *op, int rc) {
-  bool again = reply_is_transient(rc) && op->tries < TRIES_MAX;
+  bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
+  bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
   if (!op->insists) return false;
   if (!again) {
     if (!reply_is_transient(rc)) refusals_end(&w->insisting);

@@ -76,8 +76,9 @@ function session:children(path) end
 --- Makes the persistent node `path`, with the session's ACL, or writes it anew: `session:stat(path).modified` is then the servers' time
 --- of this. Where there is no parent it is `invalid`. Where the answer is lost it is `disconnected`, and may have been done.
 ---
---- With `node`, such as `guard.node`, it is one transaction with a check that this node is there; otherwise it is `lost`. A request
---- that a server applies late, when another client holds the lock, does nothing then.
+--- With `node`, such as `guard.node`, it is one transaction with a check that this node is there; if it is not, the answer is `lost`.
+--- So a request that a server applies late, when another client holds the lock, does nothing. (The node of an unfair lock has the same
+--- name for each holder, and the guard of a multi has several nodes: there it does not help.)
 ---
 --- A directory that locks have made is a container: it vanishes with its stamp once it is empty. A node below it stays.
 ---

@@ -154,7 +154,7 @@ describe("A request that comes late", function()
     assert.equal("disconnected", code)
     assert.is_true(second:verify())
     assert.is_true(session:evict(path, "holder"))
-    assert.same({}, zk:children(path))
+    assert.same({}, zk:children(path) or {})
   end)
 
   it("ends no later hold of an unfair lock", function()
@@ -165,7 +165,7 @@ describe("A request that comes late", function()
       function() second = hold_unfair(other) end)
     assert.is_true(second:verify())
     second:release { wait = true }
-    support.wait_until(function() return #zk:children(path) == 0 end)
+    support.wait_until(function() return #(zk:children(path) or {}) == 0 end)
   end)
 
   it("leaves no contender's node for longer than a quarter of the timeout",

@@ -4,7 +4,7 @@ import random
 import sys
 import time
 
-from . import counters
+from . import counters, process
 from .drivers import Driver, Failure, Refusal
 from .forwarder import Forwarder
 
@@ -175,6 +175,7 @@ class Stage:
     def warm_up(self, seconds):
         """Nothing of this is counted."""
         for driver in self.drivers:
+            process.check()
             try:
                 self._begin(driver, None, WARM_UP_CASE, int(seconds * 1000))
                 driver.ask("stop", "stopped", STOP_S)
@@ -220,6 +221,7 @@ class Stage:
         return samples
 
     def _timed(self, driver, case, plan, where):
+        process.check()
         begun = time.monotonic()
         sample = self.cell(driver, case, plan.seconds, plan.warm_ms)
         self.took[driver, case.name] = time.monotonic() - begun

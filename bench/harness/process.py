@@ -15,6 +15,7 @@ class _Interruption:
     """What a signal has interrupted us with, while that has to wait."""
     held = False
     error = None
+    seen = None
 
     @contextlib.contextmanager
     def hold(self):
@@ -33,9 +34,16 @@ _interruption = _Interruption()
 def interrupt(error):
     """For a signal's handler: raises it; but if a process is being started, not
     before it is known, and can be ended."""
+    _interruption.seen = error
     if not _interruption.held:
         raise error
     _interruption.error = error
+
+
+def check():
+    """Raises it once more: Python ignores what is raised in a finalizer."""
+    if _interruption.seen:
+        raise _interruption.seen
 
 
 def _end_with_parent():

@@ -35,6 +35,16 @@ class Start(unittest.TestCase):
         process.end_all()
         self.assertEqual(os.read(reading, 1), b"")  # and now neither
 
+    def test_is_not_begun_if_a_signal_has_come_in_a_finalizer(self):
+        class Ends:
+            def __del__(self):
+                interrupted()
+        sys.unraisablehook = lambda _: None
+        Ends()
+        sys.unraisablehook = sys.__unraisablehook__
+        with self.assertRaises(Interrupted):
+            process.check()
+
     def test_and_what_comes_later_is_not_held(self):
         with self.assertRaises(subprocess.CalledProcessError):
             process.interrupt(subprocess.CalledProcessError(1, "x"))

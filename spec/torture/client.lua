@@ -262,12 +262,15 @@ local function turn(owner)
   return at_lock(owner)
 end
 
+-- (What a closed session has not deleted goes with its ZooKeeper session, and
+-- that may be later.  So what counts is what was gone before.)
 local function change_session()
   local old = session
   session = nil
+  local settled = is_settled(old)
   journal:note "closed"
   old:close()
-  if is_settled(old) then journal:note "gone" end
+  if settled then journal:note "gone" end
   connect()
 end
 

@@ -3,8 +3,8 @@
  *
  *   make a nonce → delete it
  *
- * (Directories above it are containers, as those of locks.  Who cannot make a nonce
- * beside the barrier, or check it, does without: that request may be applied late.) */
+ * (Directories above it are containers, as those of locks.  A session that cannot
+ * create or check a nonce does without; that request may be applied late.) */
 #include "barrier.h"
 
 #include <stdlib.h>

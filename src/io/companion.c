@@ -37,7 +37,7 @@ static int note_entries(struct query *query, const struct listing *listing) {
   return REPLY_OK;
 }
 
-/* (Who may not list the directory does without.) */
+/* (A session that may not list the directory finds none.) */
 static void on_listed(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   int rc = reply->rc;

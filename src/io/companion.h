@@ -22,7 +22,7 @@ void companion_look(struct query *query, int i);
 
 /* The items that the query was made with. */
 int companion_count_rest(const struct query *query);
-/* It is NAME_UNFAIR, and was not there. */
+/* True if this is NAME_UNFAIR, and a server has said that it does not exist. */
 bool companion_is_absent(const struct item *item);
 /* The path of the node that was made with this one; NULL: there is none, because it
  * is no unfair lock's, or an older zklock has made it. */

@@ -1,8 +1,8 @@
 /*   write → make it, if it is not there → write, if somebody has been quicker
  *
- * It is there mostly, and then one request does.  Each is done only while the node of
- * the lock is there: a request that is applied late, when another client holds the
- * lock, changes nothing. */
+ * It is there mostly, and then one request does.  With the path of a lock's node both
+ * are transactions that check that node.  A request that a server applies late, when
+ * another client holds the lock, changes nothing. */
 #include "stamp.h"
 
 #include <stdlib.h>

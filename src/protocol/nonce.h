@@ -1,11 +1,11 @@
-/* Nonces, for requests that name a node which others make and delete, too: a
- * barrier's.
+/* Nonces, for requests about a node that other clients create and delete by the same
+ * name: a barrier's.
  *
- * A server may apply a request late, when we have reconnected, have asked once more,
- * and another client has changed the node since (doubts.h).  ZooKeeper's conditions
- * do not exclude it: the version of a node that was just made is always 0.  So an
- * ephemeral node is made first whose name no other request ever has, and the request
- * is a transaction that checks that it is there.  When it is answered the nonce
+ * A server may apply a request late, after its session has reconnected and another
+ * client has changed the node (doubts.h).  ZooKeeper's conditions do not exclude this:
+ * the version of a new node is always 0.  So the session first creates an ephemeral
+ * node whose name no other request ever has, and the request is a transaction that
+ * checks that this node is there.  When it is answered the nonce
  * is deleted; if the connection was lost, that is the first request of the next one.  A
  * server applies a session's requests of one connection in their order.  So whatever the
  * session asks for in the next connection comes after the delete, and a transaction that
@@ -36,12 +36,12 @@ struct nonce {
 };
 
 void nonces_init(struct nonces *nonces, struct wire *wire);
-/* A new one, beside the node at `path`.  Whoever asked for it makes it.  NULL: no
+/* A new one, beside the node at `path`.  The caller sends its create.  NULL: no
  * memory. */
 struct nonce *nonce_new(struct nonces *nonces, const char *path);
-/* It may be there, and is used no more: it is deleted, and freed. */
+/* The node may be there, and is not used any more: deletes and frees it. */
 void nonce_delete(struct nonce *nonce);
-/* Deletes what was not deleted: to be called first in each connection. */
+/* Sends the deletes that no server has confirmed.  Called first in each connection. */
 void nonces_drive(struct nonces *nonces);
 /* The ZooKeeper session has ended, and they have, too. */
 void nonces_end(struct nonces *nonces);

@@ -268,8 +268,9 @@ function Stage:heal()
   end
 end
 
--- Who waits at a barrier, for as long as it takes, is let go on.
-local function hear_of_rest(self, client, deadline)
+-- A client may wait at a barrier without a timeout, and every other client that
+-- could lift it may have come to its end.
+local function hear_and_lift(self, client, deadline)
   local line
   repeat
     self:operate "lift"
@@ -283,7 +284,7 @@ function Stage:rest()
   self:tell_clients "rest"
   local deadline = core.now() + 60
   for _, client in ipairs(self.clients) do
-    local line = hear_of_rest(self, client, deadline)
+    local line = hear_and_lift(self, client, deadline)
     if not client.process:status() and (not line or not line:find "^rests")
     then
       self:violation("hang", "%s (%s) does not come to rest: %s", client.name,
@@ -307,8 +308,11 @@ function Stage:leave()
   for i in pairs(self.states) do forget_start(self, i) end
   self:tell_clients "leave"
   for _, client in ipairs(self.clients) do
-    local line = hear(client, 30)
-    while line and line:find "^rests" do line = hear(client, 30) end
+    local deadline = core.now() + 30
+    local line
+    repeat
+      line = hear_and_lift(self, client, deadline)
+    until not (line and line:find "^rests")
     if line ~= "left\t0\t0" then
       self:violation("leak", "%s (%s) left %s: %s", client.name, client.build,
         tostring(line):gsub("\t", " "), client.process:output())

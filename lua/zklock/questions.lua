@@ -205,8 +205,8 @@ function questions.lift(engine, path)
   return true, wait.found
 end
 
---- Makes a persistent node, or writes it anew; if the node at `node` is there,
--- unless that is nil.
+--- Creates a persistent node, or overwrites it.  With `node`, the path of
+-- another node: only if that exists.
 function questions.stamp(engine, path, data, node)
   local wait = questions.ask(engine, "stamp", path, data, node)
   if wait.code == "lost" then

@@ -1,4 +1,4 @@
-/*   make a nonce → make it → it is there: is it of nobody?
+/*   make a nonce → make it → it exists: does a session own it?
  *             ↑         → what is above it, from the first part that is there
  *
  *   make a nonce → delete it
@@ -147,7 +147,7 @@ static void on_nonce(struct op *op, const struct reply *reply) {
     make_part(request);
 }
 
-/* (Somebody else may have deleted the nonce.) */
+/* (Another client may have deleted the nonce.) */
 static void on_made(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;

@@ -302,8 +302,9 @@ static void heartbeat_answered(struct wire *w, int rc) {
     wire_retry(w);
 }
 
-/* (Nobody hears of it before it is sent again, or the connection is lost.  A create
- * that a quota refuses is answered at once: its sender can do without the node.) */
+/* True if the wire sends it again after a pause: its handler is not called before that
+ * is answered, or the connection is lost.  A create that a quota refuses is answered at once: its sender can do without
+ * the node. */
 static bool put_off(struct wire *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
   bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;

@@ -94,6 +94,7 @@ build = {
     ["zklock.cli.walk"] = "lua/zklock/cli/walk.lua",
     ["zklock.cli.watch"] = "lua/zklock/cli/watch.lua",
     ["zklock.cli.window"] = "lua/zklock/cli/window.lua",
+    ["zklock.cli.writer"] = "lua/zklock/cli/writer.lua",
     ["zklock.decimal"] = "lua/zklock/decimal.lua",
     ["zklock.double_barrier"] = "lua/zklock/double_barrier.lua",
     ["zklock.election"] = "lua/zklock/election.lua",

@@ -6,7 +6,8 @@
 --     assert.equal(143, it:wait())
 --
 -- Options: `env` { NAME = "value", or false: not set }, `stdin` (a text; none:
--- /dev/null), `cwd`, `seconds` (run's patience).  By $ZKLOCK_HOSTS it finds the
+-- /dev/null), `err` (the file for standard error), `through` (words before the
+-- command's), `cwd`, `seconds` (run's patience).  By $ZKLOCK_HOSTS it finds the
 -- specs' servers; of whoever runs the specs it sees no settings.  What is left
 -- when the test ends is killed.
 local read = require "support.files".read
@@ -80,9 +81,9 @@ function command.start(words, options)
   write(name, ([[
     cd %s || exit 1
     echo $$ >%s.pid
-    exec %s <%s >%s.out 2>%s.err
-  ]]):format(quote(options.cwd or "."), name, command.line(words, options),
-    stdin, name, name))
+    exec %s%s <%s >%s.out 2>%s
+  ]]):format(quote(options.cwd or "."), name, options.through or "",
+    command.line(words, options), stdin, name, options.err or name .. ".err"))
   self.handle = io.popen(("sh %s 2>/dev/null; echo $? >%s.status 2>/dev/null")
     :format(name, name))
   support.closing(self)

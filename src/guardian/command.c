@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "descendants.h"
-
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -94,9 +92,24 @@ void command_adopt_orphans(void) {
 #endif
 }
 
-void command_signal_all(pid_t group, int number) {
-  if (group > 0) kill(-group, number);
-  descendants_signal(getpid(), group, number);
+/* `kill` succeeds if one process of the group may be signalled; each is asked. */
+static struct remains signal_below(pid_t ancestor, pid_t group, int number) {
+  struct remains remains = {false, false};
+  if (group > 0) {
+    int problem = kill(-group, number) < 0 ? errno : 0;
+    remains.left = problem != ESRCH;
+    remains.refused = problem == EPERM;
+  }
+  descendants_signal(ancestor, group, number, &remains);
+  return remains;
+}
+
+bool command_signal_group(pid_t group, int number) {
+  return signal_below(-1, group, number).refused;
+}
+
+struct remains command_signal_all(pid_t group, int number) {
+  return signal_below(getpid(), group, number);
 }
 
 /* (waitid leaves those that have ended to be reaped; and there is somebody of

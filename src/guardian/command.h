@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "descendants.h"
 #include "terminal.h"
 
 #pragma GCC visibility push(hidden)
@@ -24,12 +25,15 @@ bool heritage_ignores(const struct heritage *heritage, int number);
 pid_t command_start(char **words, const struct heritage *heritage,
                     struct terminal *terminal, int *problem);
 
-/* This process is the parent of whoever loses his own below it (Linux). */
+/* A descendant of this process whose parent ends becomes its child (Linux). */
 void command_adopt_orphans(void);
 
-/* Sends a signal to the group, and to the descendants of this process that have
- * left it. */
-void command_signal_all(pid_t group, int number);
+/* Sends a signal to the group.  True: a process of it runs as another user, and
+ * was not sent it. */
+bool command_signal_group(pid_t group, int number);
+
+/* The same, and to the descendants of this process that have left the group. */
+struct remains command_signal_all(pid_t group, int number);
 
 /* Is anybody left, of the group or of our children?  Of a group that is empty
  * the number is forgotten (0), for it may be somebody else's soon. */

@@ -1,8 +1,8 @@
 #include "descendants.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 struct process {
   pid_t pid, parent, group;
   bool below; /* the ancestor */
+  bool ended; /* and not been reaped */
 };
 
 /* pid (name) state parent group …, and the name may have anything in it. */
@@ -22,10 +23,14 @@ static bool read_process(pid_t pid, struct process *process) {
   fclose(file);
   text[size] = '\0';
   const char *behind = strrchr(text, ')');
+  char state;
   int parent, group;
-  if (!behind || sscanf(behind, ") %*c %d %d", &parent, &group) != 2)
+  if (!behind || sscanf(behind, ") %c %d %d", &state, &parent, &group) != 3)
     return false;
-  *process = (struct process){.pid = pid, .parent = parent, .group = group};
+  *process = (struct process){.pid = pid,
+                              .parent = parent,
+                              .group = group,
+                              .ended = state == 'Z' || state == 'X'};
   return true;
 }
 
@@ -83,12 +88,23 @@ static void mark(struct process *all, int n, pid_t ancestor) {
   }
 }
 
-void descendants_signal(pid_t ancestor, pid_t group, int number) {
+void descendants_signal(pid_t ancestor, pid_t group, int number,
+                        struct remains *remains) {
   int n;
   struct process *all = read_all(&n);
-  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_pid);
+  if (n > 0) {
+    qsort(all, (size_t)n, sizeof *all, by_pid);
+    remains->left = false;
+  }
   mark(all, n, ancestor);
-  for (int i = 0; i < n; i++)
-    if (all[i].below && all[i].group != group) kill(all[i].pid, number);
+  for (int i = 0; i < n; i++) {
+    bool is_member = group > 0 && all[i].group == group;
+    if (all[i].pid == 0 || all[i].ended || !(is_member || all[i].below))
+      continue;
+    remains->left = true;
+    /* The group was signalled as a whole. */
+    if (kill(all[i].pid, is_member ? 0 : number) < 0 && errno == EPERM)
+      remains->refused = true;
+  }
   free(all);
 }

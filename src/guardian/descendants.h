@@ -3,12 +3,21 @@
 #ifndef ZKLOCK_DESCENDANTS_H
 #define ZKLOCK_DESCENDANTS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
 
-/* Each of them that is not in the group gets the signal. */
-void descendants_signal(pid_t ancestor, pid_t group, int number);
+/* What is left of a command. */
+struct remains {
+  bool left;    /* a process that has not ended */
+  bool refused; /* one that this process may not signal */
+};
+
+/* Signals each descendant outside the group, and finds what is left of the
+ * descendants and of the group.  Elsewhere than on Linux it changes nothing. */
+void descendants_signal(pid_t ancestor, pid_t group, int number,
+                        struct remains *remains);
 
 #pragma GCC visibility pop
 

@@ -29,6 +29,8 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
  * from one look of the killer, not from the next; and the end of somebody who
  * is not our child is told by nobody.) */
 static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
+/* What we may not signal ends when it likes. */
+static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
 
@@ -79,22 +81,29 @@ static void tell(struct guardian *guardian, const char *format, ...) {
 
 /* ---- What becomes of the command ------------------------------------------ */
 
+/* True: a process of it runs as another user, and was not sent the signal. */
+static bool signal_all(struct guardian *guardian, int number) {
+  return command_signal_all(guardian->group, number).refused;
+}
+
 static void kill_all(struct guardian *guardian, int64_t now) {
-  if (guardian->stage != KILLING) tell(guardian, "killing\n");
+  bool begins = guardian->stage != KILLING;
   guardian->stage = KILLING;
-  guardian->next_kill = now + LOOK_AGAIN;
-  command_signal_all(guardian->group, SIGKILL);
+  bool refused = signal_all(guardian, SIGKILL);
+  guardian->next_kill = now + (refused ? LOOK_SELDOM : LOOK_AGAIN);
+  if (begins) tell(guardian, refused ? "refused %d\n" : "killing\n", SIGKILL);
 }
 
 static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (guardian->stage != RUNNING) return;
-  if (why) tell(guardian, "ending %s\n", why);
   guardian->stage = ENDING;
   guardian->asked = true;
   int64_t grace = guardian->plan.grace;
   guardian->kill_at = grace == NEVER ? NEVER : now + grace;
-  command_signal_all(guardian->group, SIGTERM);
-  command_signal_all(guardian->group, SIGCONT);
+  bool refused = signal_all(guardian, SIGTERM);
+  signal_all(guardian, SIGCONT);
+  if (why) tell(guardian, "ending %s\n", why);
+  if (refused) tell(guardian, "refused %d\n", SIGTERM);
 }
 
 /* Will the lease be over within the margin? */
@@ -132,9 +141,13 @@ static void begin(struct guardian *guardian, const char *token) {
 static void pass_on(struct guardian *guardian, int number) {
   if (guardian->stage == WAITING || guardian->is_over) return;
   if (number == SIGTERM || number == SIGINT || number == SIGHUP ||
-      number == SIGQUIT)
+      number == SIGQUIT) {
     guardian->asked = true;
-  kill(-guardian->command, number);
+    if (command_signal_group(guardian->command, number))
+      tell(guardian, "refused %d\n", number);
+  } else {
+    kill(-guardian->command, number);
+  }
   if (number == SIGTERM || number == SIGHUP) kill(-guardian->command, SIGCONT);
 }
 
@@ -359,6 +372,8 @@ int guardian_start(const struct plan *plan, int *pid) {
   }
   int problem = errno;
   signal(SIGPIPE, SIG_IGN); /* the guardian may go first */
+  signal(SIGTTOU, SIG_IGN); /* `stty tostop` stops no message of ours */
+  command_adopt_orphans();  /* of a guardian that is killed */
   sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
   close(ends[1]);
   if (guardian.terminal.fd >= 0) close(guardian.terminal.fd);

@@ -23,6 +23,7 @@
  *   ending WHY       the guardian ends it: lease, max-hold, killed (its
  *                    leader was, and others of it are left)
  *   killing          it did not end within the grace
+ *   refused N        a process of it runs as another user: it was not sent N
  *   exited N         it is over, and whatever must not be left of it
  *   signaled N       the same: a signal has ended it
  *
@@ -32,8 +33,9 @@
  * margin before its end and KILL at it, by the clock that counts sleep, too.
  * After a suspend that is at once: a timer of that clock wakes the guardian,
  * where poll would sleep on (io/clock.h).
- * A guardian that is killed takes the command's leader with it (Linux), and
- * `zklock run` kills the group.  Who stops the guardian, or all of the machine,
+ * A guardian that is killed takes the command's leader with it (Linux), unless
+ * that has changed its user, and `zklock run` kills what is left.  A process
+ * that may not be signalled is waited for.  Who stops the guardian, or all of the machine,
  * stops this argument: what is late then is told apart by the fencing token. */
 #ifndef ZKLOCK_GUARDIAN_H
 #define ZKLOCK_GUARDIAN_H

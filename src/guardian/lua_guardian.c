@@ -107,12 +107,28 @@ static int stop(lua_State *L) {
   return 0;
 }
 
+/* kill_rest(group): sends SIGKILL to the group and to all descendants of this
+ * process → is a process left, is one left that may not be signalled */
+static int kill_rest(lua_State *L) {
+  struct remains remains =
+      command_signal_all((pid_t)luaL_checkinteger(L, 1), SIGKILL);
+  lua_pushboolean(L, remains.left);
+  lua_pushboolean(L, remains.refused);
+  return 2;
+}
+
+/* exit(code): ends the process without waiting for its other threads, one of
+ * which may be blocked in a write. */
+static int exit_now(lua_State *L) { _exit((int)luaL_checkinteger(L, 1)); }
+
 __attribute__((visibility("default"))) int luaopen_zklock_guardian(
     lua_State *L) {
   static const luaL_Reg functions[] = {{"start", start},
                                        {"keep_ignored", keep_ignored},
                                        {"fill_standard", fill_standard},
                                        {"stop", stop},
+                                       {"kill_rest", kill_rest},
+                                       {"exit", exit_now},
                                        {NULL, NULL}};
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {

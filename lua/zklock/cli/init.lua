@@ -10,7 +10,7 @@ local talk = require "zklock.cli.talk"
 
 local cli = {}
 
--- Says why it has ended, if that is to be said; the code.
+-- Writes why the command has failed; the exit code.
 local function give_up(failure)
   if failure.message then talk.say(failure.message) end
   return failure.code
@@ -18,21 +18,32 @@ end
 
 -- Runs `command(request)` in a task; its exit code.
 local function run(command, request)
-  local uv = load "luv"
+  local uv, leaving = load "luv", require "zklock.cli.leaving"
   local code
+  talk.use_loop()
   local task = coroutine.create(function()
     local ok, outcome = xpcall(command, exit.explain, request)
+    if leaving.code then return end -- that is why the task has failed
     code = ok and (outcome or exit.codes.ok) or give_up(outcome)
     uv.stop()
   end)
   assert(coroutine.resume(task))
-  while not code do
+  while not (code or leaving.code) do
     uv.run()
-    if not code and not uv.loop_alive() then
+    if not (code or leaving.code or uv.loop_alive()) then
       error "nothing is left to wait for"
     end
   end
-  return code
+  return leaving.code or code, leaving.last
+end
+
+-- Ends the process once its messages are written, or a descriptor blocks for
+-- too long; `last()` ends it in another way.
+local function leave(code, last)
+  local is_written = talk.flush()
+  if last then last() end
+  if not is_written then require "zklock.guardian".exit(code) end
+  os.exit(code)
 end
 
 -- (The rock's command runs on the Lua for which the rock was installed.)
@@ -45,13 +56,13 @@ end
 
 --- Ends the process.
 function cli.main(arguments)
-  local ok, outcome = xpcall(function()
+  local ok, outcome, last = xpcall(function()
     check_lua()
     require "zklock.guardian".fill_standard()
     local request = require "zklock.cli.arguments".read(arguments)
     return run(require("zklock.cli." .. request.command), request)
   end, exit.explain)
-  os.exit(ok and outcome or give_up(outcome))
+  leave(ok and outcome or give_up(outcome), ok and last or nil)
 end
 
 return cli

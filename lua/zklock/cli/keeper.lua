@@ -65,6 +65,10 @@ function Keeper:stop()
   self:go_on()
 end
 
+--- Once the guardian is gone: kills what is left of the command, whose group
+-- this is.  Is a process left, and is one left that may not be signalled?
+Keeper.kill_rest = guardian.kill_rest
+
 function Keeper:go_on() self:say "continue" end
 
 return Keeper

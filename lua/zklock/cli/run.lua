@@ -7,6 +7,7 @@ local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
 local Keeper = require "zklock.cli.keeper"
+local leaving = require "zklock.cli.leaving"
 local once = require "zklock.cli.once"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
@@ -18,8 +19,9 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- What is left when the guardian was killed gets SIGKILL so often, so long.
-local LOOK_AGAIN, KILL_PATIENCE = 20, 5000 -- milliseconds
+-- What is left when the guardian was killed is sent SIGKILL so often; what may
+-- not be signalled is looked for so often.
+local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
 -- How often the guardian hears of the lease, and how long before its end it
 -- begins to end the command: parts of the session timeout.  (The first is less
@@ -82,6 +84,12 @@ function on.killing(self)
   talk.say("the command did not end in time: it is killed")
 end
 
+function on.refused(_, number)
+  talk.say("a process of the command runs as another user and cannot be sent "
+    .. "%s: it goes on. The lock is kept until it ends, or is lost before it "
+    .. "ends", signals.name_of(tonumber(number)))
+end
+
 function on.exited(self, code)
   self:conclude { code = tonumber(code) }
 end
@@ -91,24 +99,33 @@ function on.signaled(self, number)
   self:conclude { code = exit.of_signal(number), signal = number }
 end
 
--- It was killed, and the command's leader with it: not all that came of it.
--- Only what has ended may be followed by somebody else.  (Where nobody asks how
--- orphans have ended they stay in their group for ever.)
+-- The guardian was killed, and by its death the command's first process, unless
+-- that runs as another user.  The lock is kept while a process of the command
+-- is left.
 function on.gone(self)
   if self.outcome then return end
   if not self.granted then
     talk.say "the guardian was killed: nothing is run"
-    self:abandon(exit.codes.internal)
+    return self:abandon(exit.codes.internal)
   end
-  local timer, patience = uv.new_timer(), KILL_PATIENCE / LOOK_AGAIN
-  timer:start(0, LOOK_AGAIN, function()
-    patience = patience - 1
-    local is_left = self.pid and uv.kill(-self.pid, "sigkill")
-    if is_left and patience > 0 then return end
+  local timer = uv.new_timer()
+  local function look()
+    local is_left, is_refused = self.keeper.kill_rest(self.pid or 0)
+    if is_left then
+      if is_refused and not self.is_refused then
+        self.is_refused = true
+        talk.say("the guardian was killed, and a process of the command runs "
+          .. "as another user and cannot be killed. The lock is kept until it "
+          .. "ends, or is lost before it ends")
+      end
+      return timer:start(is_refused and LOOK_SELDOM or LOOK_AGAIN, 0, look)
+    end
     timer:close()
     self:conclude { code = exit.codes.internal,
-      problem = "its guardian was killed, and it was killed, too" }
-  end)
+      problem = self.is_refused and "the guardian was killed"
+        or "the guardian was killed, so the command was killed" }
+  end
+  look()
 end
 
 -- Signals.
@@ -124,19 +141,22 @@ end
 
 -- Before the command runs.
 function Run:abandon(code, number)
-  waiting.erase()
+  waiting.stop()
   if self.session then self.session:close() end
   self:leave(code, number)
 end
 
 -- In a terminal a shell, and a script, see from how we end that it was Ctrl-C.
 function Run:leave(code, number)
-  if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
+  if number ~= signals.number_of "INT" or uv.guess_handle(0) ~= "tty" then
+    return leaving.leave(code)
+  end
+  leaving.leave(code, function()
     self.unwatch()
     zklock.release_on_signal "INT"
     uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
-  end
-  os.exit(code)
+    uv.sleep(1000) -- another thread of this process may take the signal
+  end)
 end
 
 function Run:watch_signals()
@@ -174,9 +194,9 @@ function Run:acquire()
     -- What connecting took is a part of it, in tenths.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
-    local stop = waiting.begin(self.session, request.path, self.times)
+    waiting.begin(self.session, request.path, self.times)
     guard, message, code = lock:acquire(data)
-    stop()
+    waiting.stop()
   end
   if not guard then exit.refuse(message, code) end
   self.times:mark "granted in"
@@ -201,12 +221,14 @@ function Run:tell_lease(guard)
   guard:on_lost(function(_, _, reason)
     self.loss = reason
     if self.outcome then return end
-    talk.say("%s was lost (%s): the command is ended", guard.path, reason)
     self.keeper:finish()
+    talk.say(self.is_refused and "%s was lost (%s), and the command goes on"
+      or "%s was lost (%s): the command is ended", guard.path, reason)
   end)
   guard:on_revoke(function()
-    talk.say("somebody asks for %s: the command is sent SIGTERM", guard.path)
     self.keeper:signal(signals.number_of "TERM")
+    talk.say("somebody asks for %s: the command is sent SIGTERM",
+      guard.path)
   end)
 end
 

@@ -3,6 +3,7 @@ local await = require "zklock.cli.await"
 local leaving = require "zklock.cli.leaving"
 local output = require "zklock.cli.output"
 local signals = require "zklock.cli.signals"
+local talk = require "zklock.cli.talk"
 local uv = require "luv"
 
 local terminal = {}
@@ -19,8 +20,7 @@ end
 -- The shell has its screen back while we are stopped.
 local function stop_and_go_on(enter, leave, redraw)
   signals.watch("TSTP", function()
-    leave()
-    uv.kill(uv.os_getpid(), "sigstop")
+    leave(function() uv.kill(uv.os_getpid(), "sigstop") end)
   end)
   signals.watch("CONT", function()
     enter()
@@ -31,16 +31,29 @@ end
 --- Takes the whole screen until the command ends; `redraw` when it has another
 -- size, or has been ours again.  `show(lines)`, and what gives the screen back.
 function terminal.take(redraw)
-  local function enter() output.write(ENTER .. HIDE) end
-  local function leave() output.write(SHOW .. LEAVE) end
+  local show, late -- what to show once a slow terminal has caught up
+  local function catch_up()
+    local lines = late
+    late = nil
+    if lines then show(lines) end
+  end
+  function show(lines)
+    if not output.is_idle() then
+      late = lines
+      return
+    end
+    output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
+      .. TO_END_OF_LINE .. TO_END, catch_up)
+  end
+  local function enter() output.put(ENTER .. HIDE, catch_up) end
+  local function leave(go_on)
+    late = nil
+    output.put(SHOW .. LEAVE, go_on)
+  end
   local keep = leaving.before(leave)
   enter()
   signals.watch("WINCH", redraw)
   stop_and_go_on(enter, leave, redraw)
-  local function show(lines)
-    output.write(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
-      .. TO_END_OF_LINE .. TO_END)
-  end
   return show, function()
     keep()
     leave()
@@ -52,7 +65,7 @@ function terminal.can_ask() return uv.guess_handle(0) == "tty" end
 
 --- What is answered, a line; nil at its end.
 function terminal.ask(question)
-  io.stderr:write(question)
+  talk.write(question)
   local tty = assert(uv.new_tty(0, true))
   local line = await.call(function(go_on)
     local text = ""

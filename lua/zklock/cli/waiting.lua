@@ -3,6 +3,7 @@
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
+local talk = require "zklock.cli.talk"
 local text = require "zklock.cli.text"
 local window = require "zklock.cli.window"
 
@@ -12,12 +13,8 @@ local waiting = {}
 -- Who waits for less is granted before anybody could read it.
 local FIRST, AGAIN = 300, 2000 -- milliseconds
 
+local timer -- while it is shown
 local is_drawn = false
-
-function waiting.erase()
-  if is_drawn then io.stderr:write "\r\27[K" end
-  is_drawn = false
-end
 
 local function describe(contenders, id)
   local ahead, holder = 0, nil
@@ -39,26 +36,33 @@ local function draw(session, path, times)
     times:elapsed())
 end
 
---- Begins to show it, if standard error is a terminal; what is returned ends
--- that.
-function waiting.begin(session, path, times)
-  if uv.guess_handle(2) ~= "tty" then return function() end end
-  local timer, is_over = uv.new_timer(), false
-  local function show()
-    local line = draw(session, path, times)
-    if is_over then return end
-    io.stderr:write("\r", text.cut(line, window.size(2) - 1), "\27[K")
+local function show(session, path, times)
+  local line = draw(session, path, times)
+  if not timer then return end
+  if talk.is_idle() then -- not: a stopped terminal
+    talk.write("\r" .. text.cut(line, window.size(2) - 1) .. "\27[K")
     is_drawn = true
-    timer:start(AGAIN, 0, function()
-      coroutine.resume(coroutine.create(show))
-    end)
   end
-  timer:start(FIRST, 0, function() coroutine.resume(coroutine.create(show)) end)
-  return function()
-    is_over = true
-    timer:close()
-    waiting.erase()
-  end
+  timer:start(AGAIN, 0, coroutine.wrap(function()
+    show(session, path, times)
+  end))
+end
+
+--- Begins to show it, if standard error is a terminal.
+function waiting.begin(session, path, times)
+  if uv.guess_handle(2) ~= "tty" then return end
+  timer = uv.new_timer()
+  timer:start(FIRST, 0, coroutine.wrap(function()
+    show(session, path, times)
+  end))
+end
+
+--- Ends that, and erases the line.
+function waiting.stop()
+  if timer then timer:close() end
+  timer = nil
+  if is_drawn then talk.write "\r\27[K" end
+  is_drawn = false
 end
 
 return waiting

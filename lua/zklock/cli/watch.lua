@@ -148,6 +148,7 @@ return function(request)
       while true do
         local begun = await.now()
         look(session, request.path, view)
+        output.check()
         await.seconds(math.max(interval, SHARE * (await.now() - begun)))
       end
     end)

@@ -58,7 +58,7 @@ needs_tls           = demo test tls
 needs_recording     = demo test
 needs_site          = site
 needs_site-check    = site demo test nginx
-needs_deb           = build package
+needs_deb           = deb
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
 NEEDED := $(filter-out $(INSTALLED),\

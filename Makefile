@@ -444,12 +444,14 @@ is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/?.lua' "$(1)"
 
 .PHONY: install install-library install-command uninstall
 install: install-library install-command  ## into PREFIX, for LUA_VERSION
+# All users can read what is installed, and only its owner can write it, whatever
+# umask built it and installs it.
 install-library: all
-	@for f in $(LUA_FILES); do \
+	@umask 022; for f in $(LUA_FILES); do \
 	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
-	  mkdir -p "$${to%/*}" && cp "$$f" "$$to" || exit 1; done
-	@mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
-	cp $(MODULE) $(GUARDIAN_MODULE) $(DESTDIR)$(LIB_DIR)/zklock
+	  mkdir -p "$${to%/*}" && install -m 644 "$$f" "$$to" || exit 1; done
+	@umask 022; mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
+	install -m 644 $(MODULE) $(GUARDIAN_MODULE) $(DESTDIR)$(LIB_DIR)/zklock
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
 	  command -v $$lua >/dev/null || continue; \
@@ -467,6 +469,7 @@ install-command: man
 	elif $(call is_other_lua,$$to/bin/zklock); then \
 	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; exit; \
 	fi; \
+	umask 022; \
 	mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
 	  "$$to/share/zsh/site-functions" "$$to/share/man/man1" && \
 	{ echo "#!$$lua" && sed -n 2p bin/zklock && \
@@ -476,10 +479,10 @@ install-command: man
 	  sed 1,2d bin/zklock; } >"$$to/bin/zklock.new" && \
 	chmod 755 "$$to/bin/zklock.new" && \
 	mv "$$to/bin/zklock.new" "$$to/bin/zklock" && \
-	cp completion/zklock.bash \
+	install -m 644 completion/zklock.bash \
 	  "$$to/share/bash-completion/completions/zklock" && \
-	cp completion/_zklock "$$to/share/zsh/site-functions" && \
-	cp $(MAN)/zklock*.1 "$$to/share/man/man1"
+	install -m 644 completion/_zklock "$$to/share/zsh/site-functions" && \
+	install -m 644 $(MAN)/zklock*.1 "$$to/share/man/man1"
 
 uninstall:  ## removes what `make install` has put there
 	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
@@ -516,7 +519,7 @@ rockspecs:  ## write the rockspecs anew, from the files that there are
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
 .PHONY: dist deb opm
-GIT = git --git-dir=.git
+GIT = git --git-dir=.git -c tar.umask=022
 DIST = $(BUILD)/dist
 dist:  ## the source as an archive, of HEAD, into build/dist
 	@$(GIT) rev-parse --verify -q HEAD >/dev/null 2>&1 || { echo "make dist takes a \

@@ -111,8 +111,10 @@ describe("Rows have the documented fields", function()
     local session = support.connect { auth = digest, acl = "creator" }
     local guard = assert(session:election(path):campaign(30))
     local other = support.connect()
-    check("zklock.Contender", other:contenders(path)[1], "data path")
-    check("zklock.Leader", other:election(path):leader(), "data")
+    local hidden = support.zk():sees(guard.node) and "data"
+      or "data token session created since size"
+    check("zklock.Contender", other:contenders(path)[1], hidden .. " path")
+    check("zklock.Leader", other:election(path):leader(), hidden)
     guard:release()
     inside:release()
   end)

@@ -241,6 +241,14 @@ function Client:exists(path)
   return read_stat(reply, 1)
 end
 
+--- Does the server show the stat of the node at `path`? Servers since 3.8.4 and
+-- 3.9.2 show it only to sessions that may read the node.
+function Client:sees(path)
+  local code = request(self, "exists", buffer(path) .. "\0")
+  if code ~= 0 and code ~= NO_AUTH then failed("exists", path, code) end
+  return code == 0
+end
+
 --- data, stat
 function Client:get(path)
   local code, reply = request(self, "get", buffer(path) .. "\0")

@@ -190,9 +190,12 @@ end
 -- 5.1 and LuaJIT begin with the same number in each process.
 math.randomseed(core.pid())
 
--- A lock on a port's byte of this file, until the process ends: ports that
--- somebody is about to use, though nobody listens there yet.
-local reserved = io.open((os.getenv "TMPDIR" or "/tmp") .. "/zklock-ports", "a")
+-- A lock on a port's byte of this file, until the process ends: ports that a
+-- process is about to use, though it does not listen there yet. The directory
+-- is this user's, and spec/support/zookeeper makes it.
+local cache = os.getenv "XDG_CACHE_HOME"
+  or (os.getenv "HOME" or "") .. "/.cache"
+local reserved = io.open(cache .. "/zklock/ports.lock", "a")
 local own = {}
 
 local function reserve(port)

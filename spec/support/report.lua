@@ -1,6 +1,19 @@
 --- How busted reports to spec/run: failures as they come, and in the file
 -- $SPEC_RESULTS a line for each test and an `end`, without which the
 -- interpreter did not live to tell.
+
+-- Specs make further names from a temporary one (name .. ".log"). In /tmp
+-- another user could have taken those; spec/run gives each process a directory.
+local directory, tmpname = os.getenv "SPEC_TMP", os.tmpname
+function os.tmpname() -- luacheck: ignore 122
+  local name = tmpname()
+  if not directory then return name end
+  os.remove(name)
+  name = directory .. name:match "/[^/]*$"
+  assert(io.open(name, "w")):close()
+  return name
+end
+
 local function failure(handler, name, message, trace)
   local where = trace and trace.short_src
     and (" (%s:%s)"):format(trace.short_src, trace.currentline) or ""

@@ -153,7 +153,8 @@ describe("The examples of the command", function()
     for _, name in ipairs { "backup.service", "backup.timer" } do
       local file = assert(io.open(bin .. "/" .. name, "w"))
       -- Whatever is not installed here.
-      file:write((example(name):gsub("/usr/local/bin/%l+", "/bin/true")
+      file:write((example(name):gsub("ExecStart=%l+", "ExecStart=/bin/true")
+        :gsub("/usr/local/bin/%l+", "/bin/true")
         :gsub("Documentation=[^\n]*\n", "")))
       file:close()
     end
@@ -162,6 +163,19 @@ describe("The examples of the command", function()
     local said = pipe:read "*a"
     pipe:close()
     assert.equal("0\n", said)
+  end)
+
+  -- A package installs it into /usr/bin, `make install` into /usr/local/bin.
+  it("let systemd look for zklock where it may be installed", function()
+    local units = 0
+    for _, name in ipairs { "examples/command/backup.service",
+      "doc/production.md" } do
+      for named in read(root .. "/" .. name):gmatch "\nExecStart=(%S+)" do
+        units = units + 1
+        assert.equal("zklock", named, name)
+      end
+    end
+    assert.equal(2, units)
   end)
 
   it("are lines that cron can run", function()

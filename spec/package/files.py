@@ -88,20 +88,40 @@ def load(name):
         return yaml.safe_load(file)
 
 
+def check_rights(name, job):
+    """What builds and tests reads the repository; only what publishes writes."""
+    rights = job.get("permissions", {})
+    runs_ours = any("checkout" in step.get("uses", "") for step in job["steps"])
+    need(rights == {"contents": "read" if runs_ours else "write"}, name,
+         f"the rights of a job are {rights}")
+
+
+def check_action(name, step):
+    """A tag can be moved, a commit cannot; a comment says which tag it had."""
+    with open(name, encoding="utf-8") as file:
+        line = re.search(re.escape(step["uses"]) + ".*", file.read()).group()
+    need(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", line),
+         name, line)
+    if "checkout" in step["uses"]:
+        need(step.get("with", {}).get("persist-credentials") is False, name,
+             "the token stays where what is built and tested can read it")
+
+
 def check_workflow(name):
     workflow = load(name)
     # YAML 1.1 reads the key `on` as true.
     need({"name", True, "jobs"} <= set(workflow), name, "a key is missing")
+    need(workflow["permissions"] == {}, name, "all jobs have rights")
     ran = 0
     for job in workflow["jobs"].values():
         need("runs-on" in job and job["steps"], name, "a job without steps")
+        check_rights(name, job)
         for other in [job["needs"]] if "needs" in job else []:
             need(other in workflow["jobs"], name, f"there is no job {other}")
         for step in job["steps"]:
             need(("run" in step) != ("uses" in step), name, f"{step}")
             if "uses" in step:
-                need(re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]), name,
-                     step["uses"])
+                check_action(name, step)
             else:
                 check_script(name, step["run"])
                 ran += 1

@@ -3,7 +3,7 @@ local start_server = require "support.server".start
 local support = require "support"
 local raw = require "support.raw"
 
-describe("The cost, counted at the server,", function()
+describe("The cost, counted at the server, #once", function()
   local server
   local opened = {}
 

@@ -7,7 +7,7 @@ local await, connect = kinds.await, support.connect
 
 local ALL, CREATE, DELETE = 31, 4, 8
 
-describe("A lock that is given back and wanted again at once", function()
+describe("A lock that is given back and wanted again at once #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 

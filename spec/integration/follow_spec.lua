@@ -8,7 +8,7 @@ local spawn = require "support.child".spawn
 local support = require "support"
 local connect, await, nobody = support.connect, kinds.await, kinds.nobody
 
-describe("Who follows the end of a queue", function()
+describe("Who follows the end of a queue #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 

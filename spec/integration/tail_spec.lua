@@ -2,7 +2,7 @@
 -- find just ahead: it waits for that one, and lists when that one is gone.
 local support = require "support"
 
-describe("A session that comes back to a queue", function()
+describe("A session that comes back to a queue #once", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -43,7 +43,7 @@ local function cycle_cost(lock, path)
   end)
 end
 
-describe("An uncontended acquire and release cost", function()
+describe("An uncontended acquire and release cost #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 
@@ -98,7 +98,7 @@ describe("An uncontended acquire and release cost", function()
   end)
 end)
 
-describe("A refused try_acquire costs", function()
+describe("A refused try_acquire costs #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 
@@ -188,7 +188,7 @@ local function release_all(waiters)
   end, 20)
 end
 
-describe("Fifty who wait", function()
+describe("Fifty who wait #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 
@@ -295,7 +295,7 @@ describe("Fifty who wait", function()
     end)
 end)
 
-describe("A wait in the queue costs", function()
+describe("A wait in the queue costs #once", function()
   before_each(function() kinds.start() end)
   after_each(support.finish)
 

@@ -111,18 +111,22 @@ local function classpath(first)
   return table.concat(parts, ":")
 end
 
-local function java_tool(name)
+-- (Its statistics would go to /tmp, under a name that is known beforehand.)
+local function java_tool(name, flag)
   local home = os.getenv "JAVA_HOME"
   if home and run(("test -x '%s/bin/%s'"):format(home, name)) then
-    return ("'%s/bin/%s'"):format(home, name)
+    name = ("'%s/bin/%s'"):format(home, name)
   end
-  return name
+  return name .. " " .. flag
 end
+
+local function java() return java_tool("java", "-XX:-UsePerfData") end
+local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
 
 --- Compiles a Java program, the class `name`, into `directory`.
 function peers.compile(name, directory)
   must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/%s.java'")
-    :format(java_tool "javac", directory, classpath(directory), here, name),
+    :format(javac(), directory, classpath(directory), here, name),
     name .. ".java does not compile")
 end
 
@@ -131,7 +135,7 @@ end
 function peers.java(count, name, directory, session_s)
   return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
     .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' %s '%s'")
-    :format(java_tool "java", classpath(directory), name, support.hosts),
+    :format(java(), classpath(directory), name, support.hosts),
     session_s)
 end
 
@@ -177,7 +181,7 @@ end
 function peers.java_reads(texts, directory)
   peers.compile("Hosts", directory)
   return answers(("%s -Xmx96m -XX:+UseSerialGC -cp '%s' Hosts")
-    :format(java_tool "java", classpath(directory)), texts)
+    :format(java(), classpath(directory)), texts)
 end
 
 --- The same of kazoo.

@@ -347,6 +347,71 @@ describe("a request of nginx ends", function()
     assert.are.equal("true busy true", server:must("/threads?path=" .. path))
   end)
 
+  -- (nginx runs log_by_lua between a request's end and zklock's turn.)
+  it("with its hold counted, though its guard is garbage by then", function()
+    local server, path = start([[
+      location = /hold {
+        content_by_lua_block {
+          local guard = assert(lock():acquire(60))
+          held = held + 1
+          ngx.sleep(60)
+          guard:release()
+        }
+        log_by_lua_block { collectgarbage() collectgarbage() }
+      }
+      location = /count { content_by_lua_block {
+        local text, all = session():metrics(), { held }
+        for _, name in ipairs { "grants_total", "hold_seconds_count" } do
+          local sum = 0
+          for n in text:gmatch("zklock_lock_" .. name .. "{.-} (%d+)") do
+            sum = sum + n
+          end
+          all[#all + 1] = sum
+        end
+        ngx.print(table.concat(all, " "))
+      } } ]], { init = "held = 0 " }), support.path()
+    local requests, n = {}, 100
+    for i = 1, n do
+      requests[i] = server:begin(("/hold?path=%s-%d"):format(path, i))
+    end
+    local function await_count(holds)
+      local wanted = ("%d %d %d"):format(n, n, holds)
+      support.wait_until(function()
+        return server:must "/count" == wanted
+      end, 15, wanted)
+    end
+    await_count(0)
+    for _, request in ipairs(requests) do request:abort() end
+    await_count(n)
+  end)
+
+  it("with the hold of a thread that it has killed, and not before", function()
+    local server, path = start [[
+      location = /kill { content_by_lua_block {
+        local path = ngx.var.arg_path
+        local thread = ngx.thread.spawn(function()
+          local guard = assert(session():mutex(path):acquire(30))
+          kept = true
+          ngx.sleep(60)
+          guard:release()
+        end)
+        while not kept do ngx.sleep(0.01) end
+        ngx.thread.kill(thread)
+        thread = nil
+        collectgarbage()
+        collectgarbage()
+        said = #session():mutex(path):holders() .. " holder"
+        while not go do ngx.sleep(0.01) end
+      } } ]], support.path()
+    local request = server:begin("/kill?path=" .. path)
+    support.wait_until(function()
+      return server:must "/state" == "none 1 holder"
+    end, 5, "a holder")
+    server:must "/go"
+    request:answer()
+    support.wait_for_queue(path, 0)
+  end)
+
   it("by log_by_lua where nginx cannot tell", function()
     local server, path = start([[
       location = /leave {

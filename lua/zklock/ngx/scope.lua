@@ -16,8 +16,9 @@ function Scope.new(request, living, number)
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
-    -- Weak: a guard that nobody refers to is collected, and so released.
-    guards = setmetatable({}, { __mode = "k" }),
+    -- The scope alone refers to the guard of a killed handler: without it the
+    -- collector would end the hold before finish() does.
+    guards = {},
   }, Scope)
 end
 

@@ -174,6 +174,13 @@ describe("The operators' page", function()
       ["/zklock?refresh"] = "400 zklock: refresh is a number of seconds, 1 to "
         .. "3600\n",
       ["/zklock?queues=yes"] = "400 zklock: queues is 1 or 0\n",
+      ["/zklock?x=1"] = "400 zklock: a query has format, refresh and queues "
+        .. "only\n",
+      ["/zklock?format=json&x"] = "400 zklock: a query has format, refresh and "
+        .. "queues only\n",
+      ["/zklock/metrics?x=1"] = "400 zklock: the metrics take no query\n",
+      ["/zklock/metrics?format=json"] = "400 zklock: the metrics take no "
+        .. "query\n",
       ["/zklock/nothing"] = "404 zklock: there is nothing here; the page is at "
         .. "/zklock, what Prometheus reads at /zklock/metrics\n",
       ["/zklock/metrics/"] = "404 zklock: there is nothing here; the page is "
@@ -195,6 +202,8 @@ describe("The operators' page", function()
     assert.are.equal(200, head.status)
     assert.are.equal("", head.body)
     assert.are.equal(get.headers["content-type"], head.headers["content-type"])
+    assert.are.equal(200, ask(server, "/zklock?").status)
+    assert.are.equal(200, ask(server, "/zklock/metrics?").status)
     assert.are.equal(200, ask(server, "/admin/locks").status)
     assert.are.equal(200, ask(server, "/admin/locks/metrics").status)
     assert.are.equal(404, ask(server, "/admin/locks/x").status)

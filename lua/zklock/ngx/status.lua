@@ -64,10 +64,17 @@ local function refuse(code, sentence, ...)
     "zklock: " .. plain.text(sentence:format(...)) .. "\n")
 end
 
+local names = check.set "format refresh queues"
+
 -- What the query asks for; or nil and what is wrong with it.  (Of what was sent
 -- nothing is repeated.)
 local function read_query()
   local given = ngx.req.get_uri_args(20)
+  for name in pairs(given) do
+    if not names[name] then
+      return nil, "a query has format, refresh and queues only"
+    end
+  end
   local format, refresh = given.format or "html", given.refresh
   if format ~= "html" and format ~= "json" then
     return nil, "format is html or json"
@@ -151,6 +158,9 @@ end
 -- What is told.
 
 local function tell_metrics(board)
+  if next(ngx.req.get_uri_args(1)) then
+    return refuse(400, "the metrics take no query")
+  end
   local sources = {}
   for _, report in ipairs(board:read(pause)) do
     -- (A worker that leaves has counted for its place until now.)

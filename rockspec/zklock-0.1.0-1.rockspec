@@ -141,6 +141,7 @@ build = {
     ["zklock.ngx.json"] = "lua/zklock/ngx/json.lua",
     ["zklock.ngx.page"] = "lua/zklock/ngx/page.lua",
     ["zklock.ngx.reader"] = "lua/zklock/ngx/reader.lua",
+    ["zklock.ngx.report"] = "lua/zklock/ngx/report.lua",
     ["zklock.ngx.scope"] = "lua/zklock/ngx/scope.lua",
     ["zklock.ngx.status"] = "lua/zklock/ngx/status.lua",
     ["zklock.ngx.sums"] = "lua/zklock/ngx/sums.lua",

@@ -5,6 +5,8 @@ local nginx = require "nginx.server"
 local prometheus = require "support.prometheus"
 local support = require "support"
 
+local unpack = table.unpack or unpack
+
 -- Reports as workers write them: of so many, each with a session that has used
 -- paths of its own.
 local REPORTS = [[
@@ -91,6 +93,11 @@ local SERVER = [[
   location = /report { content_by_lua_block {
     require "reports"(tonumber(ngx.var.arg_workers),
       tonumber(ngx.var.arg_paths))
+    ngx.print "done"
+  } }
+  # What others than workers have written.
+  location = /put { content_by_lua_block {
+    ngx.shared.zklock:set("worker -7", put[tonumber(ngx.var.arg_text)])
     ngx.print "done"
   } }
   # How often the worker could do something else meanwhile.
@@ -242,6 +249,27 @@ describe("What workers tell each other", function()
     assert.are.same((read_json()), told)
     assert.truthy(text:find('"sum":0.00025', 1, true))
     assert.are.equal("[0.0003]", server:must "/encode")
+  end)
+
+  it("is read as data, and nothing else is shown", function()
+    local texts = {
+      "(function() ran = true end)()", '{["worker"]=("ran"):upper()}', "1",
+      "{}", '"x"', "ran", "(function() while true do end end)()",
+      ('{["pid"]=-7,["worker"]=("ran"):upper(),["time"]=%d,["leaving"]=false,'
+        .. '["too_large"]=true,["sessions"]={}}'):format(2 ^ 40),
+      ('{["pid"]=-7,["worker"]="RAN",["time"]=%d,["leaving"]=false,'
+        .. '["too_large"]=true,["sessions"]={{}}}'):format(2 ^ 40),
+    }
+    local server = start("", ("put = { %q, %q, %q, %q, %q, %q, %q, %q, %q, 7, "
+      .. "true }"):format(unpack(texts)))
+    server:must "/open"
+    for i = 1, #texts + 2 do
+      server:must("/put?text=" .. i)
+      for _, page in ipairs { "/zklock", "/zklock?format=json",
+        "/zklock/metrics" } do
+        assert.is_nil(server:must(page):find("RAN", 1, true), texts[i])
+      end
+    end
   end)
 
   it("has one path too many for the page in a row of its own, too", function()

@@ -7,8 +7,8 @@
 -- sessions = }`, each of these what census.read has read, and its `index`.
 local census = require "zklock.census"
 local core = require "zklock.core"
-local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
+local report = require "zklock.ngx.report"
 local scopes = require "zklock.ngx.scope"
 local waits = require "zklock.wait"
 
@@ -36,53 +36,11 @@ function Board.new(list)
   }, Board)
 end
 
--- Writing.  A report becomes a Lua table's text: no library is needed for that.
-
-local writers = {}
-
-local function write(value) return writers[type(value)](value) end
-
-function writers.string(value) return ("%q"):format(value) end
-function writers.boolean(value) return tostring(value) end
-
-function writers.number(value)
-  if value ~= value or value == math.huge or value == -math.huge then
-    return "1e999" -- (nothing that we tell is not a number, or below all)
-  end
-  return decimal.format("%.17g", value)
-end
-
--- (Lists of numbers are those of histograms, the most of all that is written:
--- they are counts.  Names are ours, or codes.)
-function writers.table(value)
-  local n = #value
-  local parts = {}
-  if type(value[1]) == "number" then
-    parts[1] = table.concat(value, ",")
-  else
-    for i = 1, n do parts[i] = write(value[i]) end
-  end
-  for key, item in pairs(value) do
-    if type(key) == "string" then
-      parts[#parts + 1] = '["' .. key .. '"]=' .. write(item)
-    end
-  end
-  return "{" .. table.concat(parts, ",") .. "}"
-end
-
--- It was written by one of us, and sees nothing but itself.
-local function read(text)
-  local chunk = loadstring("return " .. text, "=zklock.board")
-  return chunk and setfenv(chunk, {})()
-end
-
--- Reports.
-
 local function first_of(rows)
   return { unpack(rows, 1, ROWS) }
 end
 
-local function report(self)
+local function report_of(self)
   local sessions = {}
   for i, one in ipairs(self.list()) do
     local snapshot = census.read(one.session._engine)
@@ -107,12 +65,12 @@ end
 -- What has no room pushes nobody out.
 local function put(self, dict, mine)
   local key = PREFIX .. mine.pid
-  local ok, problem = dict:safe_set(key, write(mine), LIFE)
+  local ok, problem = dict:safe_set(key, report.write(mine), LIFE)
   if ok then return end
   complain(self, problem)
   local less = { worker = mine.worker, pid = mine.pid, time = mine.time,
     leaving = mine.leaving, too_large = true, sessions = {} }
-  if not dict:safe_set(key, write(less), LIFE) then dict:delete(key) end
+  if not dict:safe_set(key, report.write(less), LIFE) then dict:delete(key) end
 end
 
 -- The timer.
@@ -142,7 +100,7 @@ end
 
 local function take_leave(self, dict)
   while is_kept(self) do
-    put(self, dict, report(self))
+    put(self, dict, report_of(self))
     ngx.sleep(0.1)
   end
   dict:delete(PREFIX .. ngx.worker.pid())
@@ -157,7 +115,7 @@ local function tick(premature, self, turn)
   if premature then return take_leave(self, dict) end
   self.due = 0
   if lasts(self) then start(self, PERIOD) end
-  put(self, dict, report(self))
+  put(self, dict, report_of(self))
 end
 
 function start(self, delay)
@@ -199,7 +157,7 @@ end
 -- Whichever answers next knows of this one at least as much: no counter is ever
 -- seen to fall.  `pause()` is called now and then.
 function Board:read(pause)
-  local mine, dict = report(self), ngx.shared[DICTIONARY]
+  local mine, dict = report_of(self), ngx.shared[DICTIONARY]
   local places, reports = {}, {}
   if dict and mine.sessions[1] then
     put(self, dict, mine)
@@ -207,7 +165,7 @@ function Board:read(pause)
   end
   for _, key in ipairs(dict and dict:get_keys(0) or {}) do
     local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
-    local one = text and read(text)
+    local one = text and report.read(text)
     if one and one.pid ~= mine.pid then add(places, one) end
     if one then pause() end
   end

@@ -5,6 +5,8 @@ local prometheus = require "support.prometheus"
 local promtool = require "support.promtool"
 local read = require "support.files".read
 
+local tally = require "zklock.tally"
+
 local root = os.getenv "SPEC_ROOT" or "."
 local page = read(root .. "/doc/metrics.md")
 local families = prometheus.read(metrics.text {})
@@ -38,6 +40,30 @@ describe("The metrics #once #layer", function()
     for name in page:gmatch "%f[%w_:](zklock_[%w_]+)" do
       assert.is_truthy(families[name] or expressions.family(name), name)
     end
+  end)
+
+  it("have the labels that their page lists, and as many series", function()
+    local codes = {}
+    local listed = page:match
+      "\n| `zklock_session_refusals_total` |.-label `code`: (.-):"
+    for code in listed:gmatch "`([%l_]+)`" do
+      codes[#codes + 1] = code
+    end
+    assert.same(tally.codes, codes)
+    local path = { path = "/a", mode = "mutex", n = 1, oldest = 1 }
+    local function count(rows)
+      local n = 0
+      for _, family in pairs(prometheus.read(metrics.text { { labels = {},
+        snapshot = { state = "connected", timeout = 10, lease = 0,
+          counters = {}, locks = {}, waiting = rows, holding = rows } } })) do
+        n = n + #family.samples
+      end
+      return n
+    end
+    local of_path, of_session =
+      page:match "are (%d+) series.- session has (%d+)"
+    assert.equal(count {}, tonumber(of_session))
+    assert.equal(count { path } - count {}, tonumber(of_path))
   end)
 
   it("have names as Prometheus wants them", function()

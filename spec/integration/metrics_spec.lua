@@ -1,6 +1,7 @@
 -- What a session counts (session:metrics), and who hears of it at once
 -- (session:on_trace).
 local prometheus = require "support.prometheus"
+local start_proxy = require "support.proxy".start
 local seize = require "support.seizure".seize
 local spawn = require "support.child".spawn
 local support = require "support"
@@ -286,6 +287,28 @@ describe("metrics", function()
       return value_of(session, "zklock_session_up") == 1
     end, 20)
     assert.are.equal(1, value_of(session, "zklock_session_expiries_total"))
+  end)
+
+  it("say of a reconnect and of a heartbeat when they are counted", function()
+    local proxy = start_proxy()
+    local session = support.connect { hosts = proxy.hosts,
+      session_timeout = 30 }
+    local guard = assert(session:mutex(support.path()):acquire(20))
+    local before = value_of(session, "zklock_session_rounds_total")
+    proxy:drop "replies"
+    support.wait_until(function()
+      return value_of(session, "zklock_session_rounds_total") > before
+    end, 20, "a heartbeat")
+    assert.matches("^Heartbeats sent",
+      read(session).zklock_session_rounds_total.help)
+    proxy:cut()
+    proxy:heal()
+    support.step_until(session, function()
+      return value_of(session, "zklock_session_reconnects_total") == 1
+    end, 20, "a connection")
+    assert.matches("continued the same ZooKeeper session",
+      read(session).zklock_session_reconnects_total.help)
+    guard:release { wait = true }
   end)
 
   it("tell the session's timeout, lease, and how it is", function()

@@ -125,7 +125,7 @@
 --- ZooKeeper sessions of ours that ended while this one went on.
 ---@field expiries integer
 ---
---- Small writes whose answers renew the lease while nothing else does.
+--- Heartbeats sent: small writes whose answers renew the lease while no other request does.
 ---@field heartbeats integer
 ---
 --- Small requests that bring a server's late answer forward.

@@ -1,6 +1,7 @@
 -- Signals that end a plain script: with release_on_signal it holds nothing any
 -- more when it is gone, and nothing of it runs beside the next holder.
 local support = require "support"
+local read = require "support.files".read
 local spawn = require "support.child".spawn
 local zklock = require "zklock"
 
@@ -111,6 +112,29 @@ describe("A holder that a signal ends", function()
       guard:release()
       os.remove(name)
     end
+  end)
+
+  -- (As doc/signals.md says.)
+  it("does not end a program that os.execute has started", function()
+    local path, name = support.path(), os.tmpname()
+    local child = spawn(HOLDER .. ([[
+      mutex:with_lock(function()
+        os.execute "echo $$ >%s; exec sleep 600"
+      end)
+    ]]):format(name), path, "TERM")
+    local pid
+    support.wait_until(function()
+      pid = read(name):match "^(%d+)\n"
+      return pid
+    end, 10, "the program")
+    child:signal "TERM"
+    local guard = assert(support.connect():mutex(path):acquire(10))
+    assert.equal(STATUS.TERM, child:wait())
+    local pipe = io.popen(("kill -TERM %s && echo alive"):format(pid))
+    assert.equal("alive\n", pipe:read "*a")
+    pipe:close()
+    os.remove(name)
+    guard:release()
   end)
 
   it("ends as ever without a session, or a server", function()

@@ -52,7 +52,8 @@ function zklock.connect(hosts, options) end
 --- any signal, and a process that SIGTERM ends leaves its locks until its session timeout is over.
 ---
 --- Such a signal stops the calling thread where it is, ends the process's sessions, and then ends the process as that signal
---- always does. No Lua code runs any more. Call it in the program's only Lua thread. doc/signals.md has the details.
+--- always does. No Lua code runs any more. A program that `os.execute` or `io.popen` has started goes on. Call it in the program's only
+--- Lua thread. doc/signals.md has the details.
 ---
 --- Codes: unsupported
 ---

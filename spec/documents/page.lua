@@ -161,15 +161,25 @@ function kinds.console(self, block)
   run()
 end
 
--- `get` is a list of lines `PATH STATUS`.  In the context `http` stands a whole
--- server, at port 8080, which later commands may ask.
+-- In the context `http` stands a whole server, at port 8080, which later
+-- commands may ask; in `main` a whole configuration, which is run as it is.
+local function start_nginx(self, text, context)
+  if context == "main" then
+    local server = nginx.start_page(text, self.hosts)
+    self.web = "127.0.0.1:" .. server.port
+    return server
+  end
+  self.web = "127.0.0.1:" .. support.free_port()
+  return nginx.start { workers = 2, [context] = self:with_servers(text)
+    :gsub("listen 8080;", ("listen %s;"):format(self.web)) }
+end
+
+-- `get` is a list of lines `PATH STATUS`.
 function kinds.nginx(self, block)
   if nginx.missing() then error(nginx.missing(), 0) end
-  local notes, port = block.notes, support.free_port()
-  local part = self:with_servers(block.text)
-    :gsub("listen 8080;", ("listen 127.0.0.1:%d;"):format(port))
-  local server = nginx.start { [notes.context or "server"] = part, workers = 2 }
-  self.web = "127.0.0.1:" .. port
+  local notes, context = block.notes, block.notes.context or "server"
+  if context == "main" and nginx.no_place() then return end
+  local server = start_nginx(self, block.text, context)
   server.may_complain = notes.get
   for path, status in (notes.get or ""):gmatch "(/%S*)%s+(%d+)" do
     local body, got = server:get(path)

@@ -1,6 +1,7 @@
 -- What a newcomer tries first: the snippet of doc/loops.md, as it is, and the
 -- example.
 local nginx = require "nginx.server"
+local reader = require "documents.reader"
 local start_server = require "support.server".start
 local support = require "support"
 
@@ -50,6 +51,34 @@ describe("a newcomer to nginx", function()
       return select(2, server:get "/orders?user=7") == 200
     end, 20, "an answer")
     assert.are.same(workers, server:workers())
+  end)
+
+  it("types README's nginx.conf, and finds in its log why it is refused",
+  function()
+    if nginx.no_place() then return pending(nginx.no_place()) end
+    local zookeeper = support.closing(start_server(), function(s) s:stop() end)
+    local server = nginx.start_page(reader.block(root .. "/README.md", "nginx"),
+      zookeeper.hosts)
+    assert.truthy(server:must "/orders?user=ann":find "token %d+\n$")
+    zookeeper:kill()
+    server.may_complain = true
+    for i = 1, 3 do
+      assert.are.equal(503, select(2, server:get("/orders?user=" .. i)))
+      assert.truthy(server:log():find(("zklock: no server of %s answered "
+        .. "within 2 s, waiting for /locks/user-=%d= (last error: "):format(
+        zookeeper.hosts, i), 1, true), server:log())
+    end
+    zookeeper:restart()
+    support.wait_until(function()
+      return select(2, server:get "/orders?user=ann") == 200
+    end, 20, "an answer")
+  end)
+
+  it("types it where the Lua module is built in, as in OpenResty", function()
+    if nginx.no_place() then return pending(nginx.no_place()) end
+    local server = nginx.start_page(reader.block(root .. "/README.md", "nginx"),
+      support.hosts .. support.path(), true)
+    assert.truthy(server:must "/orders?user=ann":find "token %d+\n$")
   end)
 
   it("runs the example", function()

@@ -101,14 +101,6 @@ http {
 }
 ]]
 
--- A page's whole configuration, with our modules, paths and port.
-local function frame_of(main)
-  if not main then return FRAME end
-  local ours = FRAME:match "http {\n(.-\n)  init_by_lua_block"
-  return FRAME:match "^(.-)events " .. main:gsub("\nhttp {\n", "%0" .. ours)
-    :gsub("(listen )[^;]+", "%1127.0.0.1:$port")
-end
-
 local Nginx = {}
 Nginx.__index = Nginx
 
@@ -123,14 +115,52 @@ local function await_workers(server, workers)
   end, 10, "nginx to listen")
 end
 
---- Starts nginx.  `given`: top, server, http, init: parts of its configuration,
--- or main: all of it; files: modules by name; workers: 1; lasting: the caller
--- closes it, not the test; daemon = "on": only then does nginx obey USR2.
-function nginx.start(given)
+-- Runs the command that starts it.
+local function launch(self, command, workers)
+  self.handle = io.popen(("echo $$ >'%s/started'; %s </dev/null >'%s/out' 2>&1")
+    :format(self.dir, command, self.dir))
+  local ok, problem = pcall(await_workers, self, workers)
+  if ok then return self end
+  -- (It may not have got as far as to write its pid, and try again.)
+  self.master = self.master or tonumber(read_file(self.dir .. "/started"))
+  if self.lasting then self:close() end
+  error(problem, 0)
+end
+
+-- How unshare makes a namespace for mounts here: as root; as root in a chroot;
+-- as another user.
+local place
+
+local function find_place()
+  if place == nil then
+    place = false
+    for _, flags in ipairs { "-m", "-m --propagation unchanged",
+      "-c -m --keep-caps" } do
+      place = place or run(("unshare %s mount --bind /run /run"):format(flags))
+        and flags
+    end
+  end
+  return place
+end
+
+-- A directory that nginx runs in, on a port that was free a moment ago.
+local function new_server(given)
   local dir = os.tmpname()
   os.remove(dir)
   assert(lfs.mkdir(dir))
-  local self = setmetatable({ dir = dir, port = support.free_port() }, Nginx)
+  local self = setmetatable({ dir = dir, port = support.free_port(),
+    pid_file = dir .. "/pid", error_log = dir .. "/error.log",
+    lasting = given.lasting }, Nginx)
+  if not given.lasting then support.closing(self) end
+  return self
+end
+
+--- Starts nginx.  `given`: top, server, http, init: parts of its configuration;
+-- files: modules by name; workers: 1; lasting: the caller closes it, not the
+-- test; daemon = "on": only then does nginx obey USR2.
+function nginx.start(given)
+  local self = new_server(given)
+  local dir = self.dir
   local words = {
     modules = find_modules(), dir = dir, port = self.port,
     installed = install(), lua = install() .. "/share/lua/5.1",
@@ -141,21 +171,53 @@ function nginx.start(given)
     top = given.top or "", init = given.init or "", http = given.http or "",
     server = given.server or "",
   }
-  local config = frame_of(given.main):gsub("%$(%l+)", words)
+  local config = FRAME:gsub("%$(%l+)", words)
   write_file(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
   for name, text in pairs(given.files or {}) do
     write_file(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))
   end
-  self.handle = io.popen(("echo $$ >'%s/started'; exec %s -p '%s' "
-    .. "-e error.log -c nginx.conf </dev/null >'%s/out' 2>&1"):format(dir,
-    program, dir, dir))
-  if not given.lasting then support.closing(self) end
-  local ok, problem = pcall(await_workers, self, words.workers)
-  if ok then return self end
-  -- (It may not have got as far as to write its pid, and try again.)
-  self.master = self.master or tonumber(read_file(dir .. "/started"))
-  if given.lasting then self:close() end
-  error(problem, 0)
+  return launch(self, ("exec %s -p '%s' -e error.log -c nginx.conf"):format(
+    program, dir), words.workers)
+end
+
+--- Why a page's whole configuration cannot be run as it is; nil if it can.
+function nginx.no_place()
+  return not find_place()
+    and "neither root nor a namespace for mounts: nginx must write /run" or nil
+end
+
+-- Where a page's nginx runs: what it writes in /run and /var goes into its own
+-- directory.  The second one stands for OpenResty, which has the Lua module
+-- built in, and for a machine without Debian's directory of modules.
+local PLACE = [[
+mount --bind run /run && mount --bind log /var/log &&
+mount --bind lib /var/lib/nginx && exec $nginx -c $PWD/nginx.conf]]
+
+local BUILT_IN = PLACE:gsub("exec .*", [[
+mount --bind etc /etc/nginx && %0 -g "
+  load_module $modules/ndk_http_module.so;
+  load_module $modules/ngx_http_lua_module.so;"]])
+
+--- Runs a page's whole configuration as README says, but for the port.
+function nginx.start_page(config, hosts, is_built_in)
+  local self = new_server {}
+  local dir, lua = self.dir, install() .. "/share/lua/5.1"
+  for _, name in ipairs { "run", "log", "log/nginx", "lib", "etc" } do
+    assert(lfs.mkdir(dir .. "/" .. name))
+  end
+  self.pid_file = dir
+    .. (config:match "\npid /var(/run/[^;]+);" or "/run/nginx.pid")
+  self.error_log = dir .. (config:match "\nerror_log /var(/log/%S+)" or "/out")
+  local changed, n = config:gsub("listen 8080;", ("listen %d;"):format(
+    self.port))
+  assert(n == 1, "no port to change")
+  write_file(dir .. "/nginx.conf", changed)
+  return launch(self, ([[
+    cd '%s'; export ZKLOCK_HOSTS='%s'
+    export LUA_PATH='%s/?.lua;%s/?/init.lua;;' LUA_CPATH='%s/lib/lua/5.1/?.so;;'
+    exec unshare %s sh -c '%s']]):format(dir, hosts, lua, lua, install(),
+    find_place(), (is_built_in and BUILT_IN or PLACE):gsub("%$(%l+)",
+      { nginx = program, modules = find_modules() })), 1)
 end
 
 --- The snippet of doc/loops.md in a server of its own; only its ZooKeeper
@@ -179,7 +241,7 @@ local function children(pid)
 end
 
 function Nginx:pids()
-  return { tonumber(read_file(self.dir .. "/pid")) }
+  return { tonumber(read_file(self.pid_file)) }
 end
 
 --- The workers' process ids.
@@ -259,7 +321,7 @@ function Nginx:must(path, seconds)
   return body
 end
 
-function Nginx:log() return read_file(self.dir .. "/error.log") end
+function Nginx:log() return read_file(self.error_log) end
 
 --- What is in the error log beyond notices.
 function Nginx:complaints()

@@ -7,18 +7,21 @@ local handlers = {}
 
 local function session() return assert(of_worker(handlers.hosts)) end
 
-local function work() ngx.print "done\n" end
+local function work() return "done\n" end
 
-handlers.plain = work
+function handlers.plain() ngx.print(work()) end
+
+local function answer_under(mutex)
+  local _, result = assert(mutex:with_lock(work, 30))
+  ngx.print(result)
+end
 
 function handlers.lock()
-  local mutex = session():mutex("/bench/" .. ngx.var.arg_name)
-  assert(mutex:with_lock(work, 30))
+  answer_under(session():mutex("/bench/" .. ngx.var.arg_name))
 end
 
 function handlers.turns()
-  local mutex = session():mutex("/bench/turns", { handoffs = 100 })
-  assert(mutex:with_lock(work, 30))
+  answer_under(session():mutex("/bench/turns", { handoffs = 100 }))
 end
 
 function handlers.hold()

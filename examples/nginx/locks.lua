@@ -10,11 +10,12 @@ local function session()
   return assert(zklock.session(hosts))
 end
 
--- Answers 503 where the lock was not granted; fn did not run then.
-local function with_lock(lock, fn)
-  local ok, message, code = lock:with_lock(fn, 5)
-  if ok then return end
-  ngx.log(ngx.ERR, message)
+-- Answers with what fn returns under the lock, when the lock was held until fn
+-- had returned.  503 if it was not granted (then fn did not run), or was lost.
+local function answer_under(lock, fn)
+  local ok, result, code = lock:with_lock(fn, 5)
+  if ok then return ngx.say(result) end
+  ngx.log(ngx.ERR, result)
   ngx.status = 503
   ngx.say(code)
 end
@@ -32,12 +33,12 @@ function locks.spend()
   local user, amount = argument "user", tonumber(argument "amount")
   if not amount then return ngx.exit(400) end
   local path = "/example/users/" .. zklock.key(user)
-  with_lock(session():mutex(path), function()
+  answer_under(session():mutex(path), function()
     local balance = shop:get("balance " .. user) or 100
     ngx.sleep(0.005) -- the database takes its time
-    if balance < amount then return ngx.say "not enough" end
+    if balance < amount then return "not enough" end
     shop:set("balance " .. user, balance - amount)
-    ngx.say(balance - amount)
+    return balance - amount
   end)
 end
 
@@ -50,19 +51,19 @@ end
 local function prices() return session():rwlock "/example/prices" end
 
 function locks.prices()
-  with_lock(prices().read, function()
+  answer_under(prices().read, function()
     local apples = shop:get "apples"
     ngx.sleep(0.005)
-    ngx.say("apples ", apples or 1, " pears ", shop:get "pears" or 1)
+    return ("apples %d pears %d"):format(apples or 1, shop:get "pears" or 1)
   end)
 end
 
 function locks.refresh()
-  with_lock(prices().write, function()
+  answer_under(prices().write, function()
     local edition = shop:incr("apples", 1, 1)
     ngx.sleep(0.01)
     shop:set("pears", edition)
-    ngx.say("edition ", edition)
+    return "edition " .. edition
   end)
 end
 

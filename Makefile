@@ -212,7 +212,8 @@ example-nginx:  ## nginx with locks in its handlers, asked by curl
 
 .PHONY: command
 command: all  ## the command from this tree: ARGS='ls -R /locks'
-	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) bin/zklock $(ARGS)
+	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
+	  $(CURDIR)/lua/zklock/cli/main.lua $(ARGS)
 
 .PHONY: zookeeper ensemble
 zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
@@ -440,7 +441,7 @@ $(MAN)/zklock.1: $(addprefix lua/zklock/,version.lua cli/manual.lua \
 # library is installed for: who has installed it uninstalls it.
 COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
   share/zsh/site-functions/_zklock share/man/man1/zklock*.1
-is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/?.lua' "$(1)"
+is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/' "$(1)"
 
 .PHONY: install install-library install-command uninstall
 install: install-library install-command  ## into PREFIX, for LUA_VERSION
@@ -472,11 +473,8 @@ install-command: man
 	umask 022; \
 	mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
 	  "$$to/share/zsh/site-functions" "$$to/share/man/man1" && \
-	{ echo "#!$$lua" && sed -n 2p bin/zklock && \
-	  echo 'package.path = "$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;"' && \
-	  echo '  .. package.path' && \
-	  echo 'package.cpath = "$(LIB_DIR)/?.so;" .. package.cpath' && \
-	  sed 1,2d bin/zklock; } >"$$to/bin/zklock.new" && \
+	printf '%s\n' "#!$$lua" 'dofile "$(LUA_DIR)/zklock/cli/main.lua"' \
+	  >"$$to/bin/zklock.new" && \
 	chmod 755 "$$to/bin/zklock.new" && \
 	mv "$$to/bin/zklock.new" "$$to/bin/zklock" && \
 	install -m 644 completion/zklock.bash \
@@ -553,9 +551,9 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua bin/zklock spec examples bench doc doc/pictures/draw \
+	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
-	luacheck -q lua bin/zklock spec examples bench rockspec/*.lua
+	luacheck -q lua spec examples bench rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

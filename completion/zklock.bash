@@ -1,4 +1,5 @@
-# bash completion for zklock(1): `zklock complete` knows what may come.
+# bash completion for zklock(1): `zklock complete` knows what may come.  A key runs
+# the command of the PATH, not a file of the directory: `./zklock`.
 
 _zklock() {
   local kind line quote=''
@@ -26,8 +27,7 @@ _zklock() {
       esac
       COMPREPLY+=("$line")
     done
-  } < <("${COMP_WORDS[0]}" complete bash "$COMP_CWORD" "${COMP_WORDS[@]}" \
-    2>/dev/null)
+  } < <(zklock complete bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
   return 0
 }
 

@@ -68,6 +68,7 @@ build = {
     ["zklock.cli.leaving"] = "lua/zklock/cli/leaving.lua",
     ["zklock.cli.load"] = "lua/zklock/cli/load.lua",
     ["zklock.cli.ls"] = "lua/zklock/cli/ls.lua",
+    ["zklock.cli.main"] = "lua/zklock/cli/main.lua",
     ["zklock.cli.manpages"] = "lua/zklock/cli/manpages.lua",
     ["zklock.cli.manual"] = "lua/zklock/cli/manual.lua",
     ["zklock.cli.once"] = "lua/zklock/cli/once.lua",

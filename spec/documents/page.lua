@@ -235,7 +235,7 @@ function Page.run_all(file, name)
   support.closing(dir, function() os.execute("rm -rf " .. quote(dir)) end)
   lfs.link(root, dir .. "/zklock", true)
   write(dir .. "/.bin/zklock", ("#!/bin/sh\nexec %s %s \"$@\"\n"):format(
-    support.lua, quote(root .. "/bin/zklock")))
+    support.lua, quote(root .. "/lua/zklock/cli/main.lua")))
   os.execute("chmod 755 " .. quote(dir .. "/.bin/zklock"))
   local self = setmetatable({ dir = dir, hosts = support.hosts
     .. support.path(), terminals = {}, files = {}, programs = 0,

@@ -18,7 +18,7 @@ local command = {}
 local Command = {}
 Command.__index = Command
 
-local program = (os.getenv "SPEC_ROOT" or ".") .. "/bin/zklock"
+local program = (os.getenv "SPEC_ROOT" or ".") .. "/lua/zklock/cli/main.lua"
 
 local function quote(text)
   return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
@@ -57,6 +57,14 @@ local function environment(given)
     end
   end
   return table.concat(unset, " ") .. " " .. table.concat(set, " ")
+end
+
+--- A new directory for $PATH: its only Lua is the one that runs the specs.
+function command.only_lua(directory)
+  assert(os.execute(([[mkdir %s && cd %s && ln -s "$(command -v %s)" lua &&
+    ln -s "$(command -v readlink)" readlink]]):format(quote(directory),
+    quote(directory), support.lua)))
+  return directory
 end
 
 --- The words for a shell, in front of which `exec` may stand: for a pipe, or a

@@ -1,0 +1,37 @@
+--- Runs the command, whichever file starts it: bin/zklock, or what `make
+-- install` writes.  Modules come from the directory of this one, and from
+-- absolute places: the current directory may be another user's.
+local here = debug.getinfo(1, "S").source:match "^@(.*)/zklock/cli/main%.lua$"
+local checkout = here:match "^(.*)/lua$"
+local version = _VERSION:match "%d.*"
+
+local function keep_absolute(path)
+  local kept = {}
+  for element in path:gmatch "[^;]+" do
+    if element:find "^/" then kept[#kept + 1] = element end
+  end
+  return table.concat(kept, ";")
+end
+
+package.path = ("%s/?.lua;%s/?/init.lua;"):format(here, here)
+  .. keep_absolute(package.path)
+package.cpath = keep_absolute(package.cpath)
+
+if not checkout then
+  package.cpath = here:gsub("/share/lua/", "/lib/lua/") .. "/?.so;"
+    .. package.cpath
+else
+  -- LUA_CPATH names the build that `make command`, or a test, has chosen.
+  local built = ("%s/build/st/%s/?.so;%s/build/mt/%s/?.so"):format(checkout,
+    version, checkout, version)
+  package.cpath = os.getenv "LUA_CPATH" and package.cpath .. ";" .. built
+    or built .. ";" .. package.cpath
+  if package.searchpath
+    and not package.searchpath("zklock.guardian", package.cpath) then
+    io.stderr:write(("zklock: it is not built for Lua %s: run 'make "
+      .. "LUA_VERSION=%s' in %s first\n"):format(version, version, checkout))
+    os.exit(69)
+  end
+end
+
+require("zklock.cli").main(arg)

@@ -14,7 +14,7 @@ describe("The command", function()
   end)
 
   it("says what is wrong with its arguments, with 64", function()
-    for _, words in ipairs { {}, { "nosuch" }, { "ls" }, { "ls", "/a", "/b" },
+    for _, words in ipairs { { "nosuch" }, { "ls" }, { "ls", "/a", "/b" },
         { "ls", "--nosuch", "/a" }, { "run", "/a" }, { "run", "/a", "--" },
         { "ls", "/a", "--", "ls" }, { "run", "-p", "0", "/a", "--", "true" },
         { "run", "-t", "soon", "/a", "--", "true" },
@@ -25,6 +25,210 @@ describe("The command", function()
       assert.equal("", said.out)
       assert.matches("^zklock: [^\n]+\n$", said.err)
     end
+  end)
+
+  it("lists its commands if none is named, with 64", function()
+    for _, words in ipairs { {}, { "-v" }, { "--hosts", "h" } } do
+      local said = command.run(words)
+      assert.equal(64, said.code)
+      assert.equal("", said.out)
+      assert.matches("a command is missing: zklock COMMAND %[OPTIONS%]",
+        said.err)
+      assert.matches("\n  run +run a command", said.err)
+      assert.matches("'zklock COMMAND %-%-help' says more.\n$", said.err)
+    end
+  end)
+
+  local LIST = "; the commands are run, ls, watch, revoke, evict, check"
+
+  for line, advice in pairs {
+    ["run /a echo hi"] = "put -- before the command: zklock run /a -- echo hi",
+    ["run -t 5 /a ls -l"] = "put -- before the command: zklock run -t 5 /a -- "
+      .. "ls -l",
+    ["--chroot /x run /a true"] = "put -- before the command: zklock --chroot "
+      .. "/x run /a -- true",
+    ["run /a echo *"] = "put -- before the command: zklock run /a -- echo '*'",
+    ["run /a"] = "say what is to be run: zklock run PATH -- COMMAND",
+    ["run -- true"] = "missing argument 'PATH': zklock run [OPTIONS] PATH -- "
+      .. "COMMAND [ARGUMENT...]",
+    ["bogus"] = "unknown command 'bogus'" .. LIST,
+    ["bogus --all /a"] = "unknown command 'bogus'" .. LIST,
+    ["list /a"] = "unknown command 'list'" .. LIST,
+    ["lss /a"] = "unknown command 'lss': did you mean 'ls'?",
+    ["run -w 5 /a -- true"] = "unknown option '-w': it is -t (--timeout) here",
+    ["run -w 5 /a true"] = "unknown option '-w': it is -t (--timeout) here",
+    ["run /a -c true"] = "unknown option '-c': put the shell behind --: zklock "
+      .. "run PATH -- sh -c COMMAND",
+    ["run --nonblock /a true"] = "unknown option '--nonblock': it is -n "
+      .. "(--try) here",
+    ["run -q /a -- true"] = "unknown option '-q': 'zklock run --help' lists "
+      .. "the options",
+    ["ls --recursve /"] = "unknown option '--recursve': did you mean "
+      .. "'--recursive'?",
+    ["-c"] = "unknown option '-c': 'zklock --help' lists the options",
+    ["ls"] = "missing argument 'PATH': zklock ls [OPTIONS] PATH",
+    ["ls /a /b"] = "too many arguments: zklock ls [OPTIONS] PATH",
+    ["ls /"] = "PATH must be a lock's, and / is none: 'zklock ls -R /' shows "
+      .. "every lock",
+    ["run / -- true"] = "PATH must be a lock's, and / is none: 'zklock ls -R "
+      .. "/' shows every lock",
+  } do
+    it("says what to type for: " .. line, function()
+      local words = {}
+      for word in line:gmatch "%S+" do words[#words + 1] = word end
+      local said = command.run(words)
+      assert.same({ 64, "", "zklock: " .. advice .. "\n" },
+        { said.code, said.out, said.err })
+    end)
+  end
+
+  it("takes the options of every command before it, too", function()
+    local path = support.path()
+    support.hold(path)
+    local before = command.run({ "-H", support.hosts, "--connect-timeout=9",
+      "-v", "ls", path }, { env = { ZKLOCK_HOSTS = "127.0.0.1:1" } })
+    assert.equal(0, before.code, before.err)
+    assert.matches("holds", before.out)
+    assert.matches("connect_timeout = 9 %(%-%-connect%-timeout%)", before.err)
+  end)
+
+  it("says that its hosts are the default if nobody has named any", function()
+    local env = { ZKLOCK_HOSTS = false, HOME = "/nonexistent" }
+    local named = command.run({ "ls", "/a", "-H", "127.0.0.1:1",
+      "--connect-timeout", "0.1" }, { env = env })
+    assert.equal(69, named.code)
+    assert.is_nil(named.err:find("default", 1, true))
+    -- A server may be there.
+    local said = command.run({ "ls", "/a", "--connect-timeout", "0.1" },
+      { env = env })
+    if said.code == 69 then
+      assert.matches("127%.0%.0%.1:2181 .*; these hosts are the default: name "
+        .. "yours by %-%-hosts, %$ZKLOCK_HOSTS or hosts in "
+        .. "~/%.config/zklock\n$", said.err)
+    else
+      assert.equal(0, said.code, said.err)
+    end
+  end)
+
+  it("shows the way to the locks below a directory", function()
+    local path = support.path()
+    support.hold(path .. "/inner")
+    local said = command.run { "ls", path }
+    assert.equal(0, said.code)
+    assert.equal(("zklock: nobody holds %s or waits for it: 'zklock ls -R' "
+      .. "shows the locks below it\n"):format(path), said.err)
+  end)
+
+  describe("from a checkout", function()
+    local directory
+
+    before_each(function()
+      local pipe = io.popen "mktemp -d"
+      directory = pipe:read "*l"
+      pipe:close()
+      local root = os.getenv "SPEC_ROOT" or "."
+      assert(os.execute(("cp -R '%s/lua' '%s/bin' '%s' && ln -s bin/zklock "
+        .. "'%s/link'"):format(root, root, directory, directory)))
+      command.only_lua(directory .. "/path")
+    end)
+    after_each(function() os.execute("rm -rf '" .. directory .. "'") end)
+
+    local function shell(script)
+      local pipe = io.popen(("cd / && unset LUA_PATH LUA_CPATH; D='%s'; "
+        .. "PATH=$D/path; { %s; } 2>&1; echo $?"):format(directory, script))
+      local said = pipe:read "*a"
+      pipe:close()
+      local text, status = said:match "^(.*\n)(%d+)\n$"
+      return text, tonumber(status)
+    end
+
+    it("says that it is not built, with 69", function()
+      for _, script in ipairs { '"$D"/bin/zklock ls /a', 'cd "$D"; bin/zklock',
+          'cd "$D"/bin && ./zklock --version',
+          '"$D"/link' } do
+        local said, status = shell(script)
+        assert.matches("^zklock: it is not built for Lua (%S+): run 'make "
+          .. "LUA_VERSION=%1' in /%S+ first\n$", said)
+        assert.truthy(said:find(directory, 1, true), said)
+        assert.equal(69, status)
+      end
+    end)
+
+    it("runs from wherever it is called", function()
+      local build = os.getenv "LUA_CPATH":match "^([^;]*)/[^/]+/[^/]+/%?%.so"
+      assert(os.execute(("ln -s '%s' '%s/build'"):format(build, directory)))
+      for _, script in ipairs { '"$D"/bin/zklock', 'cd "$D"; bin/zklock',
+          'cd "$D"; ./link' } do
+        assert.matches("^zklock %S+\n$", (shell(script .. " --version")))
+      end
+    end)
+  end)
+
+  -- What the shell sees of a command whose output goes `where`.
+  local function status(words, where)
+    local pipe = io.popen(("%s 2>&1 %s; echo $?"):format(command.line(words),
+      where))
+    local said = pipe:read "*a"
+    pipe:close()
+    return tonumber(said:match "(%d+)\n$"), said
+  end
+
+  local function cannot_write(where)
+    local path = support.path()
+    support.hold(path)
+    for _, words in ipairs { { "--help" }, { "--version" }, { "ls", "--help" },
+        { "complete", "bash", "1", "zklock", "l" }, { "ls", path },
+        { "ls", "--json", path }, { "ls", "-R", path }, { "watch", path },
+        { "check", path }, { "check", "--json", path }, { "revoke", path } } do
+      local code, said = status(words, where)
+      assert.equal(74, code, table.concat(words, " ") .. ": " .. said)
+      if words[1] ~= "complete" then
+        assert.matches("^zklock: cannot write: [^\n]+\n", said)
+      end
+    end
+  end
+
+  it("says that standard output is full, with 74", function()
+    cannot_write ">/dev/full"
+  end)
+
+  it("says that standard output is closed, with 74", function()
+    cannot_write ">&-"
+  end)
+
+  it("says that a time is too long to be one, with 64", function()
+    local huge = ("9"):rep(30)
+    for _, words in ipairs { { "watch", "-i", huge, "/a" },
+        { "watch", "-i", "36501d", "/a" }, { "revoke", "-w", huge, "/a" },
+        { "watch", "-i", ("9"):rep(400), "/a" },
+        { "run", "-t", huge, "/a", "--", "true" },
+        { "run", "-m", huge, "/a", "--", "true" },
+        { "run", "-g", huge, "/a", "--", "true" },
+        { "run", "--once-per", huge, "/a", "--", "true" } } do
+      local said = command.run(words)
+      assert.equal(64, said.code, said.err)
+      assert.matches('^zklock: %-%-%S+: "[%dd]+" is more than 36500d'
+        .. " %(100 years%)\n$", said.err)
+    end
+  end)
+
+  it("takes the longest time that there is", function()
+    local path = support.path()
+    local function ran(...)
+      local words = { "run", path, "--", "true" }
+      for i, word in ipairs { ... } do table.insert(words, i + 1, word) end
+      local said = command.run(words)
+      assert.equal(0, said.code, said.err)
+    end
+    ran("-t", "36500d")
+    ran("-m", "36500d")
+    ran("-g", "36500d")
+    ran("--once-per", "36500d")
+    support.hold(path)
+    local it = command.start { "watch", "-i", "36500d", path }
+    it:expect "granted"
+    it:signal "TERM"
+    assert.equal(143, it:wait())
   end)
 
   it("is the process that was started", function()

@@ -145,7 +145,7 @@ return {
   { "zk1/app#x", "zk1 2181|/app#x", "none can have" },
   { "[fe80::1%25eth0]:2181", "fe80::1%25eth0 2181|", "other than an IPv6" },
   -- IPv6.
-  { "::1", ": 1|", "more than one ':'" },
+  { "::1", ": 1|", "more than one ':' (an IPv6" },
   { "::1:2181", "::1 2181|", "more than one ':'" },
   { "fe80::1", "fe80: 1|", "more than one ':'" },
   { "2001:db8::1,zk2", "2001:db8: 1|zk2 2181|", "more than one ':'" },
@@ -182,7 +182,8 @@ return {
   { "zk1:zookeeper", false, "port" },
   { "zk1::2181", "zk1: 2181|", "more than one ':'" },
   { "zk1:2181:", "zk1:2181 2181|", "more than one ':'" },
-  { "zk1:2181:2888:3888", "zk1:2181:2888 3888|", "more than one ':'" },
+  { "zk1:2181:2888:3888", "zk1:2181:2888 3888|",
+    "more than one ':' (hosts are" },
   { "zk1:\239\188\146\239\188\145\239\188\152\239\188\145", "zk1 2181|",
     "beyond ASCII" },
   -- IPv4, as C, Java and Go read it.

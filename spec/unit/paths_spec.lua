@@ -21,10 +21,15 @@ describe("A path", function()
     ["/a\0b"] = "NUL", ["/\0"] = "NUL", ["/a\nb"] = "control",
     ["/a\tb"] = "control", ["/\1"] = "control", ["/a\127"] = "control",
     ["/a\194\128"] = "control", ["/\238\128\128"] = "private",
-    ["/\239\191\191"] = "private",
-    ["/😀"] = "private", -- ZooKeeper sees two surrogates
+    ["/\239\191\191"] = "special",
+    -- ZooKeeper sees two surrogates.
+    ["/😀"] = "an emoji, or another character beyond U+FFFF",
+    ["/\240\144\128\128"] = "beyond U+FFFF",
+    ["/\244\143\191\191"] = "beyond U+FFFF",
+    ["/\238\128\127"] = "UTF-8", ["/\239\163\191"] = "private",
+    ["/\239\191\176"] = "special",
     ["/\255"] = "UTF-8", ["/a\195"] = "UTF-8", ["/\192\175"] = "UTF-8",
-    ["/\237\160\128x"] = "private",
+    ["/\237\160\128x"] = "UTF-8", ["/\237\191\191"] = "UTF-8",
     ["/" .. ("x"):rep(1000)] = "1000",
   }
   for path, rule in pairs(bad) do

@@ -86,13 +86,13 @@ static int keep_ignored(lua_State *L) {
 
 /* fill_standard(): no descriptor of ours becomes 0, 1 or 2, where others read
  * and write what they take for standard input, output or error.  The command
- * has those closed that we were started without. */
+ * has those closed that we were started without.  What is written to standard
+ * output fails then as it does where that is closed. */
 static int fill_standard(lua_State *L) {
-  int fd;
   (void)L;
-  do fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0)
+      open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC);
   return 0;
 }
 

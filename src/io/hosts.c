@@ -136,7 +136,9 @@ static const char *parse_named(struct host *host, const char *from,
   if (fault) return fault;
   const char *colon = memchr(from, ':', (size_t)(to - from));
   if (colon && memchr(colon + 1, ':', (size_t)(to - colon - 1)))
-    return "has more than one ':' (an IPv6 address is in '[…]')";
+    return from + strspn(from, DIGITS "abcdefABCDEF:.") >= to
+               ? "has more than one ':' (an IPv6 address is in '[…]')"
+               : "has more than one ':' (hosts are separated by ',')";
   fault = take_name(host, from, colon ? colon : to);
   if (!fault) fault = name_fault(host->name);
   if (fault || !colon) return fault;

@@ -24,9 +24,20 @@ static size_t utf8_next(const unsigned char *text, size_t left,
   return size == 1 || *character >= smallest[size] ? size : 0;
 }
 
-static bool forbidden(unsigned c) {
-  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
-         (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;
+/* What the servers refuse: they look at halves of 16 bits, so all that takes two
+ * of these is refused with them. */
+static const char *character_fault(unsigned c) {
+  if (c == 0) return "must not contain a NUL byte";
+  if (c <= 0x1f || (c >= 0x7f && c <= 0x9f))
+    return "must not contain a control character";
+  if (c >= 0xd800 && c <= 0xdfff) return "must be valid UTF-8";
+  if (c >= 0xe000 && c <= 0xf8ff)
+    return "must not contain a private-use character (U+E000 to U+F8FF)";
+  if (c >= 0xfff0 && c <= 0xffff)
+    return "must not contain a special character (U+FFF0 to U+FFFF)";
+  return c > 0xffff ? "must not contain an emoji, or another character beyond "
+                      "U+FFFF, which ZooKeeper refuses"
+                    : NULL;
 }
 
 static const char *component_fault(const char *text, size_t length) {
@@ -64,9 +75,8 @@ static const char *text_fault(const char *text, size_t length) {
     size_t size =
         utf8_next((const unsigned char *)text + i, length - i, &character);
     if (size == 0) return "must be valid UTF-8";
-    if (character == 0) return "must not contain a NUL byte";
-    if (forbidden(character))
-      return "must not contain a control or private character";
+    const char *fault = character_fault(character);
+    if (fault) return fault;
     i += size;
   }
   return NULL;

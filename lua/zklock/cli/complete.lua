@@ -8,6 +8,7 @@ local bash_words = require "zklock.cli.bash_words"
 local completion = require "zklock.cli.completion"
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
+local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local zklock = require "zklock"
@@ -91,7 +92,7 @@ local function write(given)
   for _, candidate in ipairs(find[found.kind](found)) do
     lines[#lines + 1] = candidate[1]:sub(#front + 1) .. "\t" .. candidate[2]
   end
-  io.stdout:write(table.concat(lines, "\n"), "\n")
+  exit.answer(table.concat(lines, "\n"))
 end
 
 return function(request)

@@ -22,16 +22,15 @@ local function options_of(command)
   local list = { outline.help_option }
   local own = command and command.options or { outline.version_option }
   for _, option in ipairs(own) do list[#list + 1] = option end
-  for _, option in ipairs(command and manual.common or {}) do
-    list[#list + 1] = option
-  end
+  for _, option in ipairs(manual.common) do list[#list + 1] = option end
   return list
 end
 
--- What the words before the last one have said: the `command`; its `arguments`;
--- `request`: the options' values, as they stand; `option`: its key there, if
--- its value comes next; `behind`: the number of the first word behind `--`.
-local function read(words, last)
+--- What the words before word number `last` have said, or nil: the `command`;
+-- its `arguments`; `second`: the number of the second one of these; `request`:
+-- the options' values, as they stand; `option`: its key there, if its value
+-- comes next; `behind`: the number of the first word behind `--`.
+function completion.read(words, last)
   local state = { request = {}, arguments = {} }
   for i = 1, last - 1 do
     local name, value = split(words[i])
@@ -50,6 +49,7 @@ local function read(words, last)
       if not state.command then return nil end
     elseif not name:find "^%-" then
       table.insert(state.arguments, words[i])
+      if #state.arguments == 2 then state.second = i end
     end
   end
   return state
@@ -103,7 +103,7 @@ end
 -- or nil.
 function completion.find(words, last)
   local word = words[last] or ""
-  local state = read(words, last)
+  local state = completion.read(words, last)
   if not state then return nil end
   if state.behind then
     return state.command and state.command.name == "run"

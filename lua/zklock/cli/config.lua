@@ -9,6 +9,9 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
+--- Where a setting is from that none of these says.
+config.BY_DEFAULT = "by default"
+
 config.defaults = {
   hosts = "127.0.0.1:2181",
   session_timeout = 30,
@@ -84,7 +87,7 @@ function config.find(request)
     for key, setting in pairs(sources[i]) do found[key] = setting end
   end
   for key, value in pairs(config.defaults) do
-    found[key] = found[key] or { value = value, where = "by default" }
+    found[key] = found[key] or { value = value, where = config.BY_DEFAULT }
   end
   return found
 end

@@ -33,7 +33,13 @@ return function(request, limit, more)
   end
   local begun = zklock.now()
   local session, message, code = zklock.connect(hosts, options)
-  if not session then exit.refuse(message, code) end
+  if not session then
+    if found.hosts.where == config.BY_DEFAULT then
+      message = message .. "; these hosts are the default: name yours by "
+        .. "--hosts, $ZKLOCK_HOSTS or hosts in ~/.config/zklock"
+    end
+    exit.refuse(message, code)
+  end
   if request.verbose then
     talk.say("connected in %.0f ms: session %s, session timeout %g s",
       1000 * (zklock.now() - begun), session:id(), session:timeout())

@@ -7,6 +7,9 @@ local convert = {}
 
 local units = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400 }
 
+-- In nanoseconds it is a whole number of 64 bits still.
+local LONGEST = 36500 * units.d
+
 function convert.text(text) return text end
 
 function convert.seconds(text)
@@ -15,7 +18,11 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  return number * units[unit]
+  number = number * units[unit]
+  if number > LONGEST then
+    return nil, quote(text) .. " is more than 36500d (100 years)"
+  end
+  return number
 end
 
 function convert.count(text)

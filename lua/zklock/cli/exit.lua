@@ -37,6 +37,17 @@ function exit.fail(code, message, ...)
   error(failure(code, message), 0)
 end
 
+--- Ends the process with text on standard output, before there is a task.
+function exit.answer(text)
+  local ok, problem = io.stdout:write(text, "\n")
+  if ok then ok, problem = io.stdout:flush() end
+  if not ok then
+    talk.say("cannot write: %s", problem)
+    os.exit(exit.codes.unwritable)
+  end
+  os.exit(exit.codes.ok)
+end
+
 --- What has ended a task, for xpcall: a code, and a message, if there is one.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end

@@ -103,15 +103,30 @@ function help.of(command)
   return page:text()
 end
 
+function Page:commands()
+  self:heading "Commands"
+  for _, command in ipairs(manual.commands) do
+    self:entry(command.name, command.summary, 12)
+  end
+end
+
+local MORE = ("'%s COMMAND --help' says more"):format(manual.name)
+
+--- The commands, in short.
+function help.of_commands()
+  local page = new_page()
+  page:commands()
+  page:line()
+  page:line(MORE .. ".")
+  return page:text()
+end
+
 --- Of all.
 function help.of_all()
   local page = new_page()
   page:line("Usage: " .. manual.name .. " COMMAND [OPTIONS] ...")
   page:paragraphs(manual.description)
-  page:heading "Commands"
-  for _, command in ipairs(manual.commands) do
-    page:entry(command.name, command.summary, 12)
-  end
+  page:commands()
   page:heading "Options"
   page:options { outline.help_option, outline.version_option }
   page:heading "Options of every command"
@@ -119,8 +134,7 @@ function help.of_all()
   page:paragraphs(manual.settings)
   page:examples(manual.examples)
   page:line()
-  page:line(("'%s COMMAND --help' says more, and so do the manual pages.")
-    :format(manual.name))
+  page:line(MORE .. ", and so do the manual pages.")
   return page:text()
 end
 

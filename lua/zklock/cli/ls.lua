@@ -40,7 +40,8 @@ local function list(session, request)
   elseif #contenders > 0 then
     show_table(contenders)
   else
-    talk.say(is_there and "nobody holds %s or waits for it"
+    talk.say(is_there and "nobody holds %s or waits for it: 'zklock ls -R' "
+      .. "shows the locks below it"
       or "nobody holds %s or waits for it: there is no such node", path)
   end
 end

@@ -6,7 +6,8 @@
 -- (completed from the server) }, `options`: { names "-t --timeout", argument
 -- "SECONDS", help, kind= (how convert.lua reads it; none: a flag), only= (a
 -- word: of the options with the same one only one may be given), words= (what
--- it may be), files= (it is one) }, `examples` { line, what it does }, `exits`
+-- it may be), files= (it is one) }, `elsewhere`: options of flock(1) and other
+-- programs, with what to type here, `examples` { line, what it does }, `exits`
 -- { code, meaning }: those that are not, or not so, in manual.exits.
 local manual = {}
 
@@ -159,6 +160,19 @@ delete PATH.once.]],
         help = "what others see of who holds the lock (default: host, process "
           .. "and command)" },
     },
+    elsewhere = {
+      ["-w"] = "it is -t (--timeout) here",
+      ["--wait"] = "it is -t (--timeout) here",
+      ["--nb"] = "it is -n (--try) here",
+      ["--nonblock"] = "it is -n (--try) here",
+      ["-e"] = "it is -x (--exclusive) here",
+      ["-c"] = "put the shell behind --: zklock run PATH -- sh -c COMMAND",
+      ["--command"] = "put the shell behind --: zklock run PATH -- sh -c "
+        .. "COMMAND",
+      ["-E"] = "the exit code of a lock that is not granted is 75",
+      ["--conflict-exit-code"] = "the exit code of a lock that is not granted "
+        .. "is 75",
+    },
     examples = {
       { "zklock run /locks/backup -- backup --all",
         "one backup at a time, wherever it is started" },
@@ -200,6 +214,7 @@ or size if they were not read.]],
       { names = "-R --recursive", help = "every lock at the path and below" },
       { names = "--json", help = "one JSON object a line" },
     },
+    elsewhere = { ["-r"] = "it is -R (--recursive) here" },
     examples = {
       { "zklock ls /locks/backup", "who holds the lock, and who waits" },
       { "zklock ls -R --json / | jq -r 'select(.holds).path'",
@@ -226,6 +241,7 @@ seen. When the connection is lost it says so, and goes on when there is one.]],
         help = "one JSON object a change: as those of ls, with time and "
         .. "change" },
     },
+    elsewhere = { ["-n"] = "it is -i (--interval) here" },
     examples = {
       { "zklock watch /locks/backup", "the queue, as it changes" },
       { "zklock watch /locks/backup >>log", "a line for each change" },

@@ -12,6 +12,7 @@ local once = require "zklock.cli.once"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
 local Times = require "zklock.cli.times"
+local visit = require "zklock.cli.visit"
 local waiting = require "zklock.cli.waiting"
 local zklock = require "zklock"
 
@@ -295,6 +296,7 @@ function Run:proceed()
 end
 
 return function(request)
+  visit.check_path(request.path)
   local self = setmetatable({
     request = request,
     grace = request.grace or GRACE,

@@ -1,5 +1,6 @@
 --- Checks of what users pass, each with a message that names the argument and
 -- the rule.
+local bytes = require "zklock.bytes"
 local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
 local quote = require "zklock.quote"
@@ -70,13 +71,21 @@ function check.duration(value, name)
   return value
 end
 
+local function names_in(set)
+  local names = {}
+  for name in pairs(set) do names[#names + 1] = name end
+  bytes.sort(names)
+  return table.concat(names, ", ")
+end
+
 --- Every key of `options` must be in `known`: a typo never passes silently.
 function check.options(options, known, what)
   if options == nil then return {} end
   check.type(options, "table", what)
   for key in pairs(options) do
     if not known[key] then
-      misuse("unknown option %q in %s", tostring(key), what)
+      misuse("unknown option %q in %s (known: %s)", tostring(key), what,
+        names_in(known))
     end
   end
   return options

@@ -273,7 +273,8 @@ describe("acquire", function()
 
   it("is misuse with an unknown option", function()
     local mutex = connect():mutex(support.path())
-    assert.equal('unknown option "timeuot" in acquire options',
+    assert.equal('unknown option "timeuot" in acquire options (known: data, '
+      .. 'max_hold, owner, timeout)',
       misuse(function() mutex:acquire { timeuot = 5 } end))
     assert.matches("unknown option",
       misuse(function() mutex:acquire { reentrant = true } end))

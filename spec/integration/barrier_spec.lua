@@ -233,11 +233,12 @@ describe("A barrier", function()
       misuse(function() barrier:wait(-1) end))
     assert.equal("wait options must be a number or a table, got a string",
       misuse(function() barrier:wait "x" end))
-    assert.equal('unknown option "data" in wait options',
+    assert.equal('unknown option "data" in wait options (known: timeout)',
       misuse(function() barrier:wait { data = "x" } end))
     assert.equal("the callback of wait_async must be a function, got nil",
       misuse(function() barrier:wait_async(5) end))
-    assert.equal('unknown option "timeuot" in wait options',
+    assert.equal('unknown option "timeuot" in wait options (known: '
+      .. 'timeout)',
       misuse(function() barrier:wait_async({ timeuot = 1 }, nothing) end))
     assert.equal("barrier:set() takes no more arguments, got a number, too",
       misuse(function() barrier:set(1) end))

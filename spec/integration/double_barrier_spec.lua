@@ -645,7 +645,8 @@ describe("What a double barrier does not take", function()
       misuse(function() session:multi { gate } end))
     assert.equal("enter options must be a number or a table, got a string",
       misuse(function() gate:enter "x" end))
-    assert.equal('unknown option "guard" in enter options',
+    assert.equal('unknown option "guard" in enter options (known: data, '
+      .. 'max_hold, owner, timeout)',
       misuse(function() gate:enter { guard = 1 } end))
     assert.equal("the callback of enter_async must be a function, got nil",
       misuse(function() gate:enter_async(5) end))
@@ -655,7 +656,8 @@ describe("What a double barrier does not take", function()
       misuse(function() gate:leave_async(nothing) end))
     assert.equal("leave options must be a number or a table, got a string",
       misuse(function() gate:leave "x" end))
-    assert.equal('unknown option "owner" in leave options',
+    assert.equal('unknown option "owner" in leave options (known: guard, '
+      .. 'timeout)',
       misuse(function() gate:leave { owner = "x" } end))
     assert.equal("option 'guard' must be what enter has given, of /a",
       misuse(function() gate:leave { guard = {} } end))

@@ -207,7 +207,8 @@ describe("run", function()
     end
     assert.equal("argument 1 of run must be a function, got nil",
       misuse(function() election:run() end))
-    assert.equal('unknown option "timeout" in run options',
+    assert.equal('unknown option "timeout" in run options (known: backoff, '
+      .. 'data, max_backoff, max_hold, on_error)',
       refused { timeout = 1 })
     assert.equal("run options must be a table, got a number", refused(5))
     assert.equal("option 'backoff' must be a number of seconds, at least "

@@ -250,7 +250,8 @@ describe("An election", function()
       .. "with an election", refused { reentrant = true })
     assert.equal([[option 'layout' must be "curator", "latch" or "kazoo", ]]
       .. "got x", refused { layout = "x" })
-    assert.equal('unknown option "dat" in election options',
+    assert.equal('unknown option "dat" in election options (known: data, '
+      .. 'layout, max_hold, on_suspend, share_path)',
       refused { dat = "x" })
     assert.equal("option 'data' must be a string, got a number",
       refused { data = 5 })
@@ -265,7 +266,8 @@ describe("An election", function()
       misuse(function() election:campaign_async(5) end))
     assert.equal("campaign options must be a number or a table, got a string",
       misuse(function() election:campaign "x" end))
-    assert.equal('unknown option "fair" in campaign options',
+    assert.equal('unknown option "fair" in campaign options (known: data, '
+      .. 'max_hold, owner, timeout)',
       misuse(function() election:campaign { fair = true } end))
     assert.matches("must be called with a colon: election:campaign%(",
       misuse(function() election.campaign() end))
@@ -273,7 +275,7 @@ describe("An election", function()
       misuse(function() election:cancel(1) end))
     assert.equal("argument 1 of leader must be a function, got a table",
       misuse(function() election:leader {} end))
-    assert.equal('unknown option "now" in release options',
+    assert.equal('unknown option "now" in release options (known: wait)',
       misuse(function() election:resign { now = true } end))
   end)
 end)

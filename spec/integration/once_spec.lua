@@ -270,8 +270,8 @@ describe("once", function()
     assert.equal("option 'per' must be a number, got nil", refused {})
     assert.equal("option 'per' must be a number of seconds, not negative, got "
       .. "-1", refused { per = -1 })
-    assert.equal('unknown option "ever" in once options', refused { per = 1,
-      ever = 1 })
+    assert.equal('unknown option "ever" in once options (known: data, per, '
+      .. 'timeout)', refused { per = 1, ever = 1 })
     assert.equal("once options must be a table, got a number", refused(60))
     assert.matches("timeout must be a number", refused { per = 1,
       timeout = "x" })

@@ -108,7 +108,9 @@ describe("session:mutex", function()
     local session = connect()
     local cases = {
       { "mutex options must be a table, got a number", 5 },
-      { 'unknown option "reentrent" in mutex options', { reentrent = true } },
+      { 'unknown option "reentrent" in mutex options (known: data, fair, '
+        .. 'handoffs, layout, max_hold, on_suspend, poll_interval, reentrant, '
+        .. 'share_path, wait)', { reentrent = true } },
       { "option 'reentrant' must be a boolean, got a number",
         { reentrant = 1 } },
       { "option 'data' must be a string, got a number", { data = 1 } },

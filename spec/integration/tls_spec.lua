@@ -72,7 +72,8 @@ describe("Option tls #once", function()
 
   it("with a typo in it is misuse", function()
     local connect = zklock.connect
-    assert.equal("unknown option \"cacert\" in option 'tls'",
+    assert.equal("unknown option \"cacert\" in option 'tls' (known: ca, "
+      .. "cert, key)",
       support.misuse(function() connect("a", { tls = { cacert = "a" } }) end))
     assert.equal("option 'tls'.key must be a string, got a boolean",
       support.misuse(function() connect("a", { tls = { key = true } }) end))

@@ -211,7 +211,7 @@ describe("The operators' page", function()
     server.may_complain = true
     assert.are.equal(500, ask(server, "/wrong").status)
     assert.truthy(server:complaints():find('unknown option "colour" in status '
-      .. "options", 1, true))
+      .. "options (known: location)", 1, true))
   end)
 
   it("tells of all workers, whichever answers", function()

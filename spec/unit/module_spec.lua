@@ -90,7 +90,9 @@ describe("Misuse of connect", function()
   local connect = zklock.connect
 
   it("is an unknown option", function()
-    assert.equal('unknown option "sesion_timeout" in connect options',
+    assert.equal('unknown option "sesion_timeout" in connect options (known: '
+      .. 'acl, auth, connect_timeout, least_session_timeout, log, loop, '
+      .. 'on_event, session_timeout, tick_time, tls)',
       misuse(function() connect("a", { sesion_timeout = 1 }) end))
     assert.matches("unknown option \"1\"",
       misuse(function() connect("a", { "b" }) end))

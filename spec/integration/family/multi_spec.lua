@@ -489,7 +489,8 @@ describe("A multi", function()
         .. "or a semaphore, got ",
         misuse(function() session:multi { mutex, bad } end))
     end
-    assert.equal('unknown option "wait" in acquire options',
+    assert.equal('unknown option "wait" in acquire options (known: data, '
+      .. 'max_hold, owner, timeout)',
       misuse(function() multi_lock:acquire { wait = 1 } end))
     assert.equal("try_acquire takes no timeout",
       misuse(function() multi_lock:try_acquire { timeout = 1 } end))

@@ -104,8 +104,9 @@ describe("The options of a lock", function()
   it("are refused if they are unknown, or of a wrong type", function()
     local session, path = connect(), support.path()
     for family, make in pairs(makers) do
-      assert.equal(('unknown option "timeuot" in %s options'):format(family),
-        raised(make, session, path, { timeuot = 1 }))
+      local said = raised(make, session, path, { timeuot = 1 })
+      assert.matches(('^unknown option "timeuot" in %s options %%(known: '
+        .. "data, .*max_hold, "):format(family), said)
       assert.matches("unknown option",
         raised(make, session, path, { "data" }))
       assert.matches(family .. " options must be a table, got a ",
@@ -138,7 +139,9 @@ describe("The options of a lock", function()
         assert(session:with_lock(support.path(), function() end, option))
       end
     end
-    assert.equal('unknown option "permits" in with_lock options',
+    assert.equal('unknown option "permits" in with_lock options (known: data, '
+      .. 'fair, handoffs, layout, max_hold, on_suspend, owner, poll_interval, '
+      .. 'reentrant, share_path, timeout, wait)',
       misuse(function() session:with_lock(path, print, { permits = 1 }) end))
   end)
 
@@ -194,7 +197,8 @@ describe("The options of a call", function()
         return options, last
       end
       for _, bad in ipairs { "wait", "fair", "permits", "reentrant", 1 } do
-        assert.equal(('unknown option "%s" in acquire options'):format(bad),
+        assert.equal(('unknown option "%s" in acquire options (known: data, '
+          .. 'max_hold, owner, timeout)'):format(bad),
           misuse(function() lock[method](lock, and_options { [bad] = 1 }) end))
       end
       assert.matches("^option 'data' must be a string",

@@ -74,6 +74,7 @@ build = {
     ["zklock.cli.once"] = "lua/zklock/cli/once.lua",
     ["zklock.cli.outline"] = "lua/zklock/cli/outline.lua",
     ["zklock.cli.output"] = "lua/zklock/cli/output.lua",
+    ["zklock.cli.owned_file"] = "lua/zklock/cli/owned_file.lua",
     ["zklock.cli.report"] = "lua/zklock/cli/report.lua",
     ["zklock.cli.revoke"] = "lua/zklock/cli/revoke.lua",
     ["zklock.cli.rows"] = "lua/zklock/cli/rows.lua",

@@ -32,8 +32,8 @@ channels.elsewhere = {
   { "cli/run%.lua$", "^endings%[why%]$", "endings, above it" },
   { "cli/run%.lua$", '^"%%s: %%s"$', "src/guardian/guardian.c" },
   { "cli/run%.lua$", '^"%%s"$', "the library's refusal" },
-  { "cli/settings_file%.lua$", '^"%%s"$', "the system's words" },
-  { "cli/settings_file%.lua$", '^"%%s: %%s"$', "the system's words" },
+  { "cli/config%.lua$", '^"%%s"$', "cli/owned_file.lua" },
+  { "cli/settings_file%.lua$", '^"%%s %%s"$', "cli/owned_file.lua" },
   { "cli/settings_file%.lua$", '^"%%s: %%s: %%s"$', "cli/convert.lua" },
   -- C: texts that the same function has written.
   { "io/client%.c$", "^error$", "src/io/resolver.c" },
@@ -143,6 +143,7 @@ channels.rules = {
   { file = "cli/credentials", text = "^credentials:", says = "configuration",
     group = "fails" },
   { file = "cli/credentials", group = "credentials" },
+  { file = "cli/owned_file", group = "credentials" },
   { file = "cli/evict", call = "fail", text = "^nothing was", says = "gone",
     group = "fails" },
   { file = "cli/evict", call = "fail", text = "has no contender", says = "gone",
@@ -259,8 +260,10 @@ Where the C module cannot be loaded; the loader's own words are behind it.]] },
     words = exit_codes, text = [[
 On standard error, with the exit code behind the sentence. The library's
 refusals and misuse come in the same way.]] },
-  credentials = { title = "The command: what is wrong with credentials",
-    text = "Behind `zklock: credentials: FILE `; the exit code is 78." },
+  credentials = { title = "The command: what is wrong with a file",
+    text = [[
+Behind `zklock: credentials: FILE ` or, of a file of settings, `zklock: FILE `;
+the exit code is 78.]] },
   values = { title = "The command: what is wrong with a value", text = [[
 Behind the name of an option (exit code 64), or of a variable or a line of a
 file (exit code 78).]] },

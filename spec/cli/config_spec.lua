@@ -2,6 +2,7 @@
 local command = require "support.command"
 local config = require "zklock.cli.config"
 local support = require "support"
+require "luv" -- whose loop stays
 
 -- Nobody listens there, and the message says where that is.
 local NOWHERE = "127.0.0.1:%d"
@@ -11,9 +12,10 @@ describe("The command's settings #layer", function()
 
   before_each(function()
     support.start()
-    home = os.tmpname()
-    os.remove(home)
-    assert(os.execute(("mkdir -p '%s/.config'"):format(home)))
+    local pipe = io.popen "mktemp -d"
+    home = pipe:read "*l"
+    pipe:close()
+    assert(os.execute(("mkdir '%s/.config'"):format(home)))
     ports = {}
     for i = 1, 3 do ports[i] = NOWHERE:format(support.free_port()) end
   end)
@@ -165,7 +167,118 @@ describe("The command's settings #layer", function()
 
   it("are refused where a file cannot be read", function()
     assert(os.execute(("mkdir '%s/.config/zklock'"):format(home)))
-    refuses(78, "/zklock: Is a directory")
+    refuses(78, "/zklock is no regular file")
+  end)
+
+  local user = io.popen "id -u"
+  local it_as_root = user:read "*l" == "0" and it or pending
+  user:close()
+
+  -- A file of another user's: of nobody, whom root alone can give a file to.
+  local function give_away(name)
+    assert(os.execute(("chown 65534 '%s'"):format(name)))
+  end
+
+  -- The command as another user runs it: of a tree that all may read.
+  local function run_as_nobody(words, env)
+    local tree = home .. "-tree"
+    local built = os.getenv "LUA_CPATH":match "^([^;]*)/%?%.so"
+    local below = built:match "/[^/]+/[^/]+$"
+    assert(os.execute(([[
+      umask 022 && mkdir -p '%s/build%s' && cp -R '%s/lua' '%s' &&
+      cp -R '%s/.' '%s/build%s'
+    ]]):format(tree, below, os.getenv "SPEC_ROOT", tree, built, tree, below)))
+    local given = { HOME = home, XDG_CONFIG_HOME = false, LUA_PATH = false,
+      ZKLOCK_HOSTS = false, LUA_CPATH = false }
+    for name, value in pairs(env or {}) do given[name] = value end
+    local said = command.run(words, { env = given, cwd = "/",
+      program = tree .. "/lua/zklock/cli/main.lua",
+      before = "setpriv --reuid=65534 --regid=65534 --clear-groups" })
+    os.execute("rm -rf '" .. tree .. "'")
+    return said
+  end
+
+  it("are refused if others may write them", function()
+    for _, mode in ipairs { "620", "602", "666", "664" } do
+      local name = write(".config/zklock", "hosts = " .. ports[1], mode)
+      refuses(78, name:gsub("%p", "%%%0") .. " may be written by others "
+        .. "%(mode " .. mode .. "%): chmod go%-w '" , {},
+        { ZKLOCK_HOSTS = ports[2] })
+    end
+    write(".config/zklock", BRIEF .. "hosts = " .. ports[3], "644")
+    looks_at(ports[3])
+  end)
+
+  it_as_root("are refused if they are another user's", function()
+    local name = write(".config/zklock", "hosts = " .. ports[1])
+    give_away(name)
+    refuses(78, "^zklock: " .. name:gsub("%p", "%%%0") .. " belongs to user "
+      .. "65534: only files of root and of user %d+, who runs this, are "
+      .. "trusted %(under sudo, 'sudo %-H' looks for root's%)")
+    refuses(78, "belongs to user 65534", { "-H", ports[2] })
+  end)
+
+  it("are refused if they are no file", function()
+    assert(os.execute(("mkfifo -m 600 '%s/.config/zklock'"):format(home)))
+    refuses(78, "/zklock is no regular file")
+  end)
+
+  it("of all users are refused for the same reasons", function()
+    local system = config.system_file
+    config.system_file = write("system", "acl = open\n", "666")
+    local ok, refusal = pcall(config.find, {})
+    config.system_file = system
+    assert.is_false(ok)
+    assert.equal(78, refusal.code)
+    assert.matches("/system may be written by others %(mode 666%)",
+      tostring(refusal))
+  end)
+
+  it_as_root("are looked for below root's by a user who may enter there",
+  function()
+    -- (What HOME says is left as it was where a daemon gives up root.)
+    assert(os.execute(("chmod 755 '%s' '%s/.config'"):format(home, home)))
+    write(".config/zklock", BRIEF .. "hosts = " .. ports[1], "644")
+    local said = run_as_nobody { "revoke", "/a" }
+    assert.equal(69, said.code, said.err)
+    assert.truthy(said.err:find(ports[1], 1, true), said.err)
+  end)
+
+  describe("in a directory of root's that nobody else may enter", function()
+    local function ask_there(words, env)
+      local all = { "revoke", support.path() }
+      for _, word in ipairs(words) do all[#all + 1] = word end
+      return run_as_nobody(all, env)
+    end
+
+    before_each(function()
+      write(".config/zklock", "hosts = " .. ports[1])
+      assert(os.execute(("chmod 700 '%s'"):format(home)))
+    end)
+
+    it_as_root("are not needed if the hosts are named", function()
+      local said = ask_there { "-H", support.hosts }
+      assert.equal(0, said.code, said.err)
+      said = ask_there({}, { ZKLOCK_HOSTS = support.hosts })
+      assert.equal(0, said.code, said.err)
+    end)
+
+    it_as_root("are missing if nothing else names the hosts", function()
+      local said = ask_there {}
+      assert.equal(78, said.code, said.err)
+      assert.matches("/%.config/zklock cannot be opened: EACCES: .*name the "
+        .. "hosts by %-%-hosts", said.err)
+    end)
+
+    it_as_root("are no one's need in completion", function()
+      -- (What the servers do not answer in time is not offered.)
+      support.wait_until(function()
+        local said = run_as_nobody({ "complete", "bash", "2", "zklock", "ls",
+          "/" }, { ZKLOCK_HOSTS = support.hosts })
+        assert.equal(0, said.code)
+        return said.out:find "^paths\n"
+      end, 60, "an offer")
+    end)
   end)
 
   it("put the chroot behind the hosts, and / is none", function()

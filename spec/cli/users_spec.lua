@@ -17,7 +17,7 @@ local function start(path, ...)
     "echo pid $$; exec " .. AS_NOBODY .. "sleep 1000" } do
     words[#words + 1] = word
   end
-  local it = command.start(words, { through = WITHOUT_KILL })
+  local it = command.start(words, { before = WITHOUT_KILL })
   local pid = tonumber(it:expect "pid (%d+)\n")
   support.closing(pid, function() processes.signal("KILL", pid) end)
   -- Its user is another one, once it is `sleep`.

@@ -6,10 +6,10 @@
 --     assert.equal(143, it:wait())
 --
 -- Options: `env` { NAME = "value", or false: not set }, `stdin` (a text; none:
--- /dev/null), `err` (the file for standard error), `through` (words before the
--- command's), `cwd`, `seconds` (run's patience).  By $ZKLOCK_HOSTS it finds the
--- specs' servers; of whoever runs the specs it sees no settings.  What is left
--- when the test ends is killed.
+-- /dev/null), `err` (the file for standard error), `cwd`, `seconds` (run's
+-- patience), `before` (words in front of the interpreter), `program`.  By
+-- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees no
+-- settings.  What is left when the test ends is killed.
 local read = require "support.files".read
 local support = require "support"
 
@@ -70,8 +70,9 @@ end
 --- The words for a shell, in front of which `exec` may stand: for a pipe, or a
 -- terminal.
 function command.line(words, options)
-  local line = { env, environment(options and options.env), support.lua,
-    quote(program) }
+  options = options or {}
+  local line = { env, environment(options.env), options.before or "",
+    support.lua, quote(options.program or program) }
   for _, word in ipairs(words) do line[#line + 1] = quote(word) end
   return table.concat(line, " ")
 end
@@ -89,9 +90,9 @@ function command.start(words, options)
   write(name, ([[
     cd %s || exit 1
     echo $$ >%s.pid
-    exec %s%s <%s >%s.out 2>%s
-  ]]):format(quote(options.cwd or "."), name, options.through or "",
-    command.line(words, options), stdin, name, options.err or name .. ".err"))
+    exec %s <%s >%s.out 2>%s
+  ]]):format(quote(options.cwd or "."), name, command.line(words, options),
+    stdin, name, options.err or name .. ".err"))
   self.handle = io.popen(("sh %s 2>/dev/null; echo $? >%s.status 2>/dev/null")
     :format(name, name))
   support.closing(self)

@@ -109,7 +109,7 @@ describe("Option acl #layer", function()
       "option 'acl' [1] must be a table, got a string" },
     ["has an unknown key"] = { { { scheme = "world", id = "anyone",
       permissions = 31 } }, "unknown option \"permissions\" in option 'acl' "
-      .. "[1]" },
+      .. "[1] (known: id, perms, scheme)" },
     ["has no scheme"] = { { { id = "anyone", perms = "r" } },
       "option 'acl' [1].scheme must be a string, got nil" },
     ["has an empty scheme"] = { { { scheme = "", id = "x", perms = "r" } },

@@ -68,23 +68,29 @@ end
 
 -- A file of credentials may stand beside the settings that name it.
 local function of_file(name)
-  local found = settings_file.read(name)
+  local found, hidden = settings_file.read(name)
   local auth_file = found.auth_file
   if auth_file and not auth_file.value:find "^/" then
     auth_file.value = name:match "^(.*/)" .. auth_file.value
   end
-  return found
+  return found, hidden
 end
 
 --- Key → { value =, where =, code = (of what is wrong with it) }.
 function config.find(request)
   local sources = { of_options(request), of_environment() }
-  local own = user_file()
-  if own then sources[#sources + 1] = of_file(own) end
-  sources[#sources + 1] = of_file(config.system_file)
+  local own, hidden = user_file(), nil
+  if own then sources[3], hidden = of_file(own) end
+  local of_all, unreadable = of_file(config.system_file)
+  if unreadable then exit.fail("configuration", "%s", unreadable) end
+  sources[#sources + 1] = of_all
   local found = {}
   for i = #sources, 1, -1 do
     for key, setting in pairs(sources[i]) do found[key] = setting end
+  end
+  if hidden and not found.hosts then
+    exit.fail("configuration", "%s: name the hosts by --hosts or "
+      .. "$ZKLOCK_HOSTS, or set HOME to a directory of yours", hidden)
   end
   for key, value in pairs(config.defaults) do
     found[key] = found[key] or { value = value, where = config.BY_DEFAULT }

@@ -48,7 +48,8 @@ manual.files = {
   { "~/.config/zklock", "the user's settings: lines KEY = VALUE, where # "
     .. "begins a comment. The keys are hosts, chroot, session_timeout, "
     .. "connect_timeout, tick_time, auth_file and acl. auth_file is relative "
-    .. "to the directory of the file that has it. $XDG_CONFIG_HOME is another "
+    .. "to the directory of the file that has it. The user or root must own "
+    .. "it, and nobody else may write it. $XDG_CONFIG_HOME is another "
     .. "directory than ~/.config" },
   { "/etc/zklock.conf", "the same, for all users" },
 }

@@ -3,6 +3,7 @@
 local bytes = require "zklock.bytes"
 local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
+local owned_file = require "zklock.cli.owned_file"
 local quote = require "zklock.quote"
 
 local settings_file = {}
@@ -25,19 +26,6 @@ local function list_keys()
   return table.concat(names, ", ")
 end
 
--- Its text, nil if there is none.
-local function read(name)
-  local file, problem, number = io.open(name, "rb")
-  if not file then
-    if number == 2 or number == 20 then return nil end -- ENOENT, ENOTDIR
-    exit.fail("configuration", "%s", problem)
-  end
-  local text, why = file:read "*a"
-  file:close()
-  if not text then exit.fail("configuration", "%s: %s", name, why) end
-  return text
-end
-
 -- What a line says: a key and its value, or nothing.
 local function split(line, where)
   line = (" " .. line):gsub("%s#.*$", ""):match "^%s*(.-)%s*$"
@@ -55,8 +43,14 @@ local function split(line, where)
 end
 
 --- Key → { value =, where = "FILE:LINE" }; nothing if there is no such file.
+-- If another user keeps it from us: nothing, and a message.
 function settings_file.read(name)
-  local text = read(name)
+  local text, problem, kind = owned_file.read(name, owned_file.public)
+  if kind == "hidden" then
+    return {}, name .. " " .. problem
+  elseif problem and kind ~= "none" then
+    exit.fail("configuration", "%s %s", name, problem)
+  end
   local found, number = {}, 0
   for line in ((text or "") .. "\n"):gmatch "(.-)\r?\n" do
     number = number + 1

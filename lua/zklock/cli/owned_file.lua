@@ -1,0 +1,67 @@
+--- Reads files that the user or root owns, and others could not have written.
+local load = require "zklock.cli.load"
+
+local owned_file = {}
+
+-- What is larger is no such file.
+local LARGEST = 65536
+
+--- Others may do nothing with it.
+owned_file.secret = {
+  forbids = function(mode) return mode % 64 ~= 0 end,
+  says = "may be used by others (mode %03o): chmod 600 '%s'",
+}
+
+--- Others may read it.
+owned_file.public = {
+  forbids = function(mode)
+    return math.floor(mode / 16) % 2 == 1 or math.floor(mode / 2) % 2 == 1
+  end,
+  says = "may be written by others (mode %03o): chmod go-w '%s'",
+}
+
+-- Of the file that was opened, whatever its name stands for meanwhile.
+local function find_fault(uv, name, stat, access)
+  local user = uv.getuid()
+  if stat.type ~= "file" then
+    return "is no regular file"
+  elseif stat.uid ~= user and stat.uid ~= 0 then
+    return ("belongs to user %d: only files of root and of user %d, who runs "
+      .. "this, are trusted (under sudo, 'sudo -H' looks for root's)"):format(
+      stat.uid, user)
+  elseif access.forbids(stat.mode) then
+    return access.says:format(stat.mode % 512, name)
+  elseif stat.size > LARGEST then
+    return "is larger than 64 KiB"
+  end
+end
+
+local function is_ours(uv, name)
+  local stat = uv.fs_stat(name)
+  return stat and stat.uid == uv.getuid()
+end
+
+--- Its text; or nil, what is wrong, and "none" (there is no such file) or
+-- "hidden" (another user keeps it from us).
+function owned_file.read(name, access)
+  local uv = load "luv"
+  -- Whoever opens a pipe waits for its other end, unless told not to.
+  local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
+  local file, problem, code = uv.fs_open(name, flags, 0)
+  if not file then
+    local kind = (code == "ENOENT" or code == "ENOTDIR") and "none"
+      or code == "EACCES" and not is_ours(uv, name) and "hidden"
+    return nil, "cannot be opened: " .. problem:gsub(": [^:]*$", ""), kind
+  end
+  local stat, fault, text
+  stat, fault = uv.fs_fstat(file)
+  if stat then fault = find_fault(uv, name, stat, access) end
+  if not fault then
+    text, fault = uv.fs_read(file, LARGEST, 0)
+    if not text then fault = "cannot be read: " .. fault end
+  end
+  uv.fs_close(file)
+  return text, fault
+end
+
+return owned_file

@@ -216,8 +216,8 @@ command: all  ## the command from this tree: ARGS='ls -R /locks'
 	  $(CURDIR)/lua/zklock/cli/main.lua $(ARGS)
 
 .PHONY: zookeeper ensemble
-zookeeper:  ## a ZooKeeper server on loopback, until Ctrl-C
-	@bash spec/support/zookeeper start --servers 1
+zookeeper:  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C
+	@bash spec/support/zookeeper start --servers 1 --port $(or $(PORT),2181$(COMMA)any)
 ensemble:  ## three of them
 	@bash spec/support/zookeeper start --servers 3
 

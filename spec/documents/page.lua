@@ -37,12 +37,16 @@ local function prologue(need)
   error("nothing is known of this need: " .. need, 0)
 end
 
--- The servers of the examples are ours, in a chroot of the page's own.  (20123
--- is the port of the server that the page itself has started.)
+-- Where the server is that the page itself has started.
+function Page:own_server()
+  local server = self.terminals.server
+  return server and server:output():match "hosts=(%S+)"
+end
+
+-- The servers of the examples are ours, in a chroot of the page's own, or the
+-- page's own.
 function Page:with_servers(text)
-  local hosts, server = self.hosts, self.terminals.server
-  local own = server and server:output():match "hosts=(%S+)"
-  if own then text = text:gsub("127%.0%.0%.1:20123", own) end
+  local hosts = self:own_server() or self.hosts
   if self.redis then text = text:gsub("6379", self.redis) end
   if self.web then text = text:gsub("localhost:8080", self.web) end
   return (text:gsub("zk1:2181,zk2:2181,zk3:2181/%l+", hosts)
@@ -56,6 +60,7 @@ function Page:terminal(name)
   name = name or "1"
   local terminal = self.terminals[name]
   if not terminal then
+    self.env.ZKLOCK_HOSTS = self:own_server() or self.hosts
     terminal = support.closing(Terminal.start(self.dir, name, self.env))
     self.terminals[name] = terminal
   end

@@ -258,8 +258,8 @@ describe("zklock run", function()
     refuses("what is to be run", { "run", "/p" })
     refuses("what is to be run", { "run", "/p", "--" })
     refuses("PATH", { "run", "--", "true" })
-    refuses("path must be absolute", { "run", "p", "--", "true" })
-    refuses("path must not", { "run", "/a//b", "--", "true" })
+    refuses("PATH must be absolute", { "run", "p", "--", "true" })
+    refuses("PATH must not", { "run", "/a//b", "--", "true" })
     refuses("can not be used together",
       { "run", "--exclusive", "--shared", "/p", "--", "true" })
     refuses("can not be used together",

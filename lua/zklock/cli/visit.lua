@@ -10,8 +10,8 @@ local visit = {}
 --- It must be a path.  `may_be_root`: "/" is one.
 function visit.check_path(path, may_be_root)
   if path == "/" and not may_be_root then
-    exit.fail("usage", "PATH must be a lock's, and / is none: 'zklock ls -R /' "
-      .. "shows every lock")
+    exit.fail("usage", "/ is not the path of a lock: 'zklock ls -R /' shows "
+      .. "every lock")
   end
   local of = may_be_root and check.place or check.path
   of(path, "PATH")

@@ -8,8 +8,8 @@
 -- Options: `env` { NAME = "value", or false: not set }, `stdin` (a text; none:
 -- /dev/null), `err` (the file for standard error), `cwd`, `seconds` (run's
 -- patience), `before` (words in front of the interpreter), `program`.  By
--- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees no
--- settings.  What is left when the test ends is killed.
+-- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees
+-- no settings.  What is left when the test ends is killed.
 local read = require "support.files".read
 local support = require "support"
 

@@ -173,7 +173,7 @@ $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ $(LDFLAGS)
+	  -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
 
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.

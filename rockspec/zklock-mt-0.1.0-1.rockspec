@@ -96,7 +96,6 @@ build = {
     ["zklock.cli.walk"] = "lua/zklock/cli/walk.lua",
     ["zklock.cli.watch"] = "lua/zklock/cli/watch.lua",
     ["zklock.cli.window"] = "lua/zklock/cli/window.lua",
-    ["zklock.cli.writer"] = "lua/zklock/cli/writer.lua",
     ["zklock.decimal"] = "lua/zklock/decimal.lua",
     ["zklock.double_barrier"] = "lua/zklock/double_barrier.lua",
     ["zklock.election"] = "lua/zklock/election.lua",
@@ -219,7 +218,7 @@ build = {
       sources = {
         "src/guardian/command.c", "src/guardian/descendants.c",
         "src/guardian/guardian.c", "src/guardian/lua_guardian.c",
-        "src/guardian/terminal.c", "src/io/clock.c",
+        "src/guardian/terminal.c", "src/guardian/writer.c", "src/io/clock.c",
       },
       defines = { "_GNU_SOURCE" },
       incdirs = { "src" },

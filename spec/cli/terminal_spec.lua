@@ -252,4 +252,24 @@ describe("In a terminal zklock run", function()
     terminal:type "fg"
     terminal:expect "\ngranted\nready%$ $"
   end)
+
+  it("runs the command though the terminal has gone while it waited", function()
+    local path = support.path()
+    local guard = support.hold(path)
+    local terminal = open(path)
+    local name = write ""
+    terminal:type("trap '' HUP; run sh -c 'echo granted >" .. name .. "' &")
+    terminal:expect "zklock: waiting for "
+    terminal:close()
+    -- (The line is written every two seconds.)
+    support.sleep(3)
+    guard:release()
+    support.wait_until(function()
+      local file = io.open(name)
+      local text = file:read "*a"
+      file:close()
+      return text == "granted\n"
+    end, 30, "the command's start")
+    support.wait_for_queue(path, 0)
+  end)
 end)

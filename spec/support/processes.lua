@@ -21,6 +21,21 @@ function processes.is_alive(pid)
   return state ~= nil and state ~= "Z" and state ~= "X"
 end
 
+--- Is it there, or has it ended and not been reaped?
+function processes.exists(pid) return read_stat(pid) ~= nil end
+
+function processes.parent_of(pid)
+  return tonumber((select(2, read_stat(pid))))
+end
+
+--- Is this the name of its program, or of its thread?
+function processes.is_named(pid, name)
+  local file = io.open(("/proc/%d/comm"):format(pid))
+  local text = file and file:read "*l"
+  if file then file:close() end
+  return text == name
+end
+
 --- Has it been stopped?
 function processes.is_stopped(pid) return read_stat(pid) == "T" end
 

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descendants.h"
+
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -86,29 +88,27 @@ pid_t command_start(char **words, const struct heritage *heritage,
   return 0;
 }
 
-void command_adopt_orphans(void) {
+bool command_adopt_orphans(void) {
 #ifdef __linux__
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+#else
+  return false;
 #endif
 }
 
-/* `kill` succeeds if one process of the group may be signalled; each is asked. */
-static struct remains signal_below(pid_t ancestor, pid_t group, int number) {
-  struct remains remains = {false, false};
-  if (group > 0) {
-    int problem = kill(-group, number) < 0 ? errno : 0;
-    remains.left = problem != ESRCH;
-    remains.refused = problem == EPERM;
-  }
-  descendants_signal(ancestor, group, number, &remains);
-  return remains;
+/* (`kill` succeeds if one process of the group can be signalled.) */
+static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
+  bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
+  bool refused = descendants_signal(ancestor, group, number);
+  if (fails || (refused && group <= 0)) return NOT_REACHED;
+  return refused ? PARTLY : REACHED;
 }
 
-bool command_signal_group(pid_t group, int number) {
-  return signal_below(-1, group, number).refused;
+enum reached command_signal_group(pid_t group, int number) {
+  return signal_below(-1, group, number);
 }
 
-struct remains command_signal_all(pid_t group, int number) {
+enum reached command_signal_all(pid_t group, int number) {
   return signal_below(getpid(), group, number);
 }
 

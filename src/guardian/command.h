@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "descendants.h"
 #include "terminal.h"
 
 #pragma GCC visibility push(hidden)
@@ -25,18 +24,25 @@ bool heritage_ignores(const struct heritage *heritage, int number);
 pid_t command_start(char **words, const struct heritage *heritage,
                     struct terminal *terminal, int *problem);
 
-/* A descendant of this process whose parent ends becomes its child (Linux). */
-void command_adopt_orphans(void);
+/* A descendant of this process whose parent ends becomes its child (Linux).
+ * False: not here. */
+bool command_adopt_orphans(void);
 
-/* Sends a signal to the group.  True: a process of it runs as another user, and
- * was not sent it. */
-bool command_signal_group(pid_t group, int number);
+/* What has come of a signal. */
+enum reached {
+  REACHED,    /* all processes */
+  PARTLY,     /* some run as another user, and were not sent it */
+  NOT_REACHED /* none of the group was sent it, for that reason */
+};
+
+/* Sends a signal to the group. */
+enum reached command_signal_group(pid_t group, int number);
 
 /* The same, and to the descendants of this process that have left the group. */
-struct remains command_signal_all(pid_t group, int number);
+enum reached command_signal_all(pid_t group, int number);
 
-/* Is anybody left, of the group or of our children?  Of a group that is empty
- * the number is forgotten (0), for it may be somebody else's soon. */
+/* Is a process left, of the group or of our children?  Of a group that is empty
+ * the number is forgotten (0), for another group may have it soon. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct process {
   pid_t pid, parent, group;
   bool below; /* the ancestor */
-  bool ended; /* and not been reaped */
+  bool ended; /* its first thread has; others may be left */
 };
 
 /* pid (name) state parent group …, and the name may have anything in it. */
@@ -44,10 +45,18 @@ static struct process *add(struct process *all, int n, pid_t pid) {
   return all;
 }
 
+/* A /proc of another namespace has other numbers. */
+static bool is_own_proc(void) {
+  char text[32];
+  ssize_t size = readlink("/proc/self", text, sizeof text - 1);
+  text[size > 0 ? size : 0] = '\0';
+  return strtol(text, NULL, 10) == getpid();
+}
+
 /* All that there are, as far as there is memory for them. */
 static struct process *read_all(int *count) {
   struct process *all = NULL;
-  DIR *directory = opendir("/proc");
+  DIR *directory = is_own_proc() ? opendir("/proc") : NULL;
   const struct dirent *entry;
   *count = 0;
   while (directory && (entry = readdir(directory))) {
@@ -88,23 +97,19 @@ static void mark(struct process *all, int n, pid_t ancestor) {
   }
 }
 
-void descendants_signal(pid_t ancestor, pid_t group, int number,
-                        struct remains *remains) {
+bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   int n;
+  bool refused = false;
   struct process *all = read_all(&n);
-  if (n > 0) {
-    qsort(all, (size_t)n, sizeof *all, by_pid);
-    remains->left = false;
-  }
+  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_pid);
   mark(all, n, ancestor);
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
-    if (all[i].pid == 0 || all[i].ended || !(is_member || all[i].below))
-      continue;
-    remains->left = true;
-    /* The group was signalled as a whole. */
-    if (kill(all[i].pid, is_member ? 0 : number) < 0 && errno == EPERM)
-      remains->refused = true;
+    if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
+    /* (The group was sent it as a whole.) */
+    bool failed = kill(all[i].pid, is_member ? 0 : number) < 0;
+    if (failed && errno == EPERM && !all[i].ended) refused = true;
   }
   free(all);
+  return refused;
 }

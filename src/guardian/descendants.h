@@ -8,16 +8,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What is left of a command. */
-struct remains {
-  bool left;    /* a process that has not ended */
-  bool refused; /* one that this process may not signal */
-};
-
-/* Signals each descendant outside the group, and finds what is left of the
- * descendants and of the group.  Elsewhere than on Linux it changes nothing. */
-void descendants_signal(pid_t ancestor, pid_t group, int number,
-                        struct remains *remains);
+/* Each of them that is not in the group is sent the signal.  True: one of them,
+ * or of the group, runs as another user and cannot be sent it.  (A process that
+ * has ended and was not reaped does not count.) */
+bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop
 

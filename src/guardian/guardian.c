@@ -29,7 +29,7 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
  * from one look of the killer, not from the next; and the end of somebody who
  * is not our child is told by nobody.) */
 static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
-/* What we may not signal ends when it likes. */
+/* The same for a process that cannot be signalled. */
 static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -49,7 +49,8 @@ struct guardian {
   pid_t group;  /* its own; 0: nobody is left of it */
   bool is_over; /* its leader has ended, with this status: */
   int status;
-  bool asked; /* to end: then nothing of it is left */
+  bool asked;   /* to end: then nothing of it is left */
+  bool refused; /* SIGKILL, by a process of another user */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
@@ -81,17 +82,17 @@ static void tell(struct guardian *guardian, const char *format, ...) {
 
 /* ---- What becomes of the command ------------------------------------------ */
 
-/* True: a process of it runs as another user, and was not sent the signal. */
-static bool signal_all(struct guardian *guardian, int number) {
-  return command_signal_all(guardian->group, number).refused;
-}
-
 static void kill_all(struct guardian *guardian, int64_t now) {
   bool begins = guardian->stage != KILLING;
   guardian->stage = KILLING;
-  bool refused = signal_all(guardian, SIGKILL);
-  guardian->next_kill = now + (refused ? LOOK_SELDOM : LOOK_AGAIN);
-  if (begins) tell(guardian, refused ? "refused %d\n" : "killing\n", SIGKILL);
+  enum reached reached = command_signal_all(guardian->group, SIGKILL);
+  bool seldom = !begins && reached == NOT_REACHED;
+  guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
+  if (begins && reached == REACHED) tell(guardian, "killing\n");
+  /* (At the first look it may be one that has ended.) */
+  if (begins || reached == REACHED || guardian->refused) return;
+  guardian->refused = true;
+  tell(guardian, "refused %d\n", SIGKILL);
 }
 
 static void end(struct guardian *guardian, int64_t now, const char *why) {
@@ -100,10 +101,10 @@ static void end(struct guardian *guardian, int64_t now, const char *why) {
   guardian->asked = true;
   int64_t grace = guardian->plan.grace;
   guardian->kill_at = grace == NEVER ? NEVER : now + grace;
-  bool refused = signal_all(guardian, SIGTERM);
-  signal_all(guardian, SIGCONT);
+  enum reached reached = command_signal_all(guardian->group, SIGTERM);
+  command_signal_all(guardian->group, SIGCONT);
   if (why) tell(guardian, "ending %s\n", why);
-  if (refused) tell(guardian, "refused %d\n", SIGTERM);
+  if (reached != REACHED) tell(guardian, "refused %d\n", SIGTERM);
 }
 
 /* Will the lease be over within the margin? */
@@ -143,7 +144,7 @@ static void pass_on(struct guardian *guardian, int number) {
   if (number == SIGTERM || number == SIGINT || number == SIGHUP ||
       number == SIGQUIT) {
     guardian->asked = true;
-    if (command_signal_group(guardian->command, number))
+    if (command_signal_group(guardian->command, number) != REACHED)
       tell(guardian, "refused %d\n", number);
   } else {
     kill(-guardian->command, number);
@@ -351,10 +352,32 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
+/* In `zklock run`: do the processes of a guardian that is killed become its
+ * children, and does it have no others? (A shell that becomes `zklock run` by
+ * exec leaves it its own.) */
+static bool adopts;
+
+struct rest guardian_kill_rest(pid_t group) {
+  struct rest rest = {.whole = adopts};
+  if (adopts) {
+    rest.refused = command_signal_all(group, SIGKILL) != REACHED;
+    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+    rest.left = command_is_left(&group);
+  } else {
+    rest.refused = command_signal_group(group, SIGKILL) != REACHED;
+    if (group > 0 && kill(-group, 0) < 0 && errno == ESRCH) group = 0;
+    rest.left = group > 0;
+  }
+  rest.group = group;
+  return rest;
+}
+
 int guardian_start(const struct plan *plan, int *pid) {
   struct guardian guardian = {.plan = *plan, .hold_end = NEVER};
   int ends[2];
   sigset_t all;
+  siginfo_t info;
+  adopts = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
   heritage_note(&guardian.heritage);
   terminal_open(&guardian.terminal);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
@@ -372,8 +395,7 @@ int guardian_start(const struct plan *plan, int *pid) {
   }
   int problem = errno;
   signal(SIGPIPE, SIG_IGN); /* the guardian may go first */
-  signal(SIGTTOU, SIG_IGN); /* `stty tostop` stops no message of ours */
-  command_adopt_orphans();  /* of a guardian that is killed */
+  adopts = adopts && command_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
   close(ends[1]);
   if (guardian.terminal.fd >= 0) close(guardian.terminal.fd);

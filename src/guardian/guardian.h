@@ -34,13 +34,16 @@
  * After a suspend that is at once: a timer of that clock wakes the guardian,
  * where poll would sleep on (io/clock.h).
  * A guardian that is killed takes the command's leader with it (Linux), unless
- * that has changed its user, and `zklock run` kills what is left.  A process
- * that may not be signalled is waited for.  Who stops the guardian, or all of the machine,
- * stops this argument: what is late then is told apart by the fencing token. */
+ * the leader has changed its user, and `zklock run` kills what is left.  A
+ * process that cannot be signalled is waited for.  Who stops the guardian, or
+ * all of the machine, stops this argument: what is late then is told apart by
+ * the fencing token. */
 #ifndef ZKLOCK_GUARDIAN_H
 #define ZKLOCK_GUARDIAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -55,6 +58,17 @@ struct plan {
 /* Forks a guardian, and sets what else `zklock run` is to know.  The channel's
  * descriptor, or -1 with errno.  Before any thread or event loop is there. */
 int guardian_start(const struct plan *plan, int *pid);
+
+/* What is left of the command of a guardian that was killed. */
+struct rest {
+  bool left;    /* a process */
+  bool refused; /* one that cannot be signalled, for it runs as another user */
+  bool whole;   /* this covers the processes that have left the group, too */
+  pid_t group;  /* 0: no process is left of it */
+};
+
+/* Sends SIGKILL to what is left.  In `zklock run`, again and again. */
+struct rest guardian_kill_rest(pid_t group);
 
 #pragma GCC visibility pop
 

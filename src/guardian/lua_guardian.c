@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "guardian.h"
+#include "writer.h"
 
 static int64_t nanoseconds(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
@@ -107,19 +108,49 @@ static int stop(lua_State *L) {
   return 0;
 }
 
-/* kill_rest(group): sends SIGKILL to the group and to all descendants of this
- * process → is a process left, is one left that may not be signalled */
+/* kill_rest(group): once the guardian is gone, sends SIGKILL to what is left of
+ * the command → struct rest: left, refused, whole, group */
 static int kill_rest(lua_State *L) {
-  struct remains remains =
-      command_signal_all((pid_t)luaL_checkinteger(L, 1), SIGKILL);
-  lua_pushboolean(L, remains.left);
-  lua_pushboolean(L, remains.refused);
+  struct rest rest = guardian_kill_rest((pid_t)luaL_checkinteger(L, 1));
+  lua_pushboolean(L, rest.left);
+  lua_pushboolean(L, rest.refused);
+  lua_pushboolean(L, rest.whole);
+  lua_pushinteger(L, rest.group);
+  return 4;
+}
+
+/* writer(fd) → a writer, or nothing (writer.h) */
+static int start_writer(lua_State *L) {
+  struct writer *writer = writer_start((int)luaL_checkinteger(L, 1));
+  if (!writer) return 0;
+  lua_pushlightuserdata(L, writer);
+  return 1;
+}
+
+/* take(writer, text, whole) → how many bytes */
+static int take(lua_State *L) {
+  size_t size;
+  struct writer *writer = lua_touserdata(L, 1);
+  const char *text = luaL_checklstring(L, 2, &size);
+  lua_pushnumber(L, (lua_Number)writer_take(writer, text, size,
+                                            lua_toboolean(L, 3)));
+  return 1;
+}
+
+/* is_idle(writer) → boolean, the message of a write that has failed */
+static int is_idle(lua_State *L) {
+  int problem;
+  lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));
+  if (!problem) return 1;
+  lua_pushstring(L, strerror(problem));
   return 2;
 }
 
-/* exit(code): ends the process without waiting for its other threads, one of
- * which may be blocked in a write. */
-static int exit_now(lua_State *L) { _exit((int)luaL_checkinteger(L, 1)); }
+/* finish(writer, milliseconds) */
+static int finish(lua_State *L) {
+  writer_finish(lua_touserdata(L, 1), (int)luaL_checkinteger(L, 2));
+  return 0;
+}
 
 __attribute__((visibility("default"))) int luaopen_zklock_guardian(
     lua_State *L) {
@@ -128,7 +159,10 @@ __attribute__((visibility("default"))) int luaopen_zklock_guardian(
                                        {"fill_standard", fill_standard},
                                        {"stop", stop},
                                        {"kill_rest", kill_rest},
-                                       {"exit", exit_now},
+                                       {"writer", start_writer},
+                                       {"take", take},
+                                       {"is_idle", is_idle},
+                                       {"finish", finish},
                                        {NULL, NULL}};
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {

@@ -58,6 +58,7 @@ local function finish(report, request)
   else
     output.line(show.rest(report))
   end
+  output.finish()
   return code
 end
 

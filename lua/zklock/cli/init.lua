@@ -18,32 +18,21 @@ end
 
 -- Runs `command(request)` in a task; its exit code.
 local function run(command, request)
-  local uv, leaving = load "luv", require "zklock.cli.leaving"
+  local uv = load "luv"
   local code
-  talk.use_loop()
   local task = coroutine.create(function()
     local ok, outcome = xpcall(command, exit.explain, request)
-    if leaving.code then return end -- that is why the task has failed
     code = ok and (outcome or exit.codes.ok) or give_up(outcome)
     uv.stop()
   end)
   assert(coroutine.resume(task))
-  while not (code or leaving.code) do
+  while not code do
     uv.run()
-    if not (code or leaving.code or uv.loop_alive()) then
+    if not code and not uv.loop_alive() then
       error "nothing is left to wait for"
     end
   end
-  return leaving.code or code, leaving.last
-end
-
--- Ends the process once its messages are written, or a descriptor blocks for
--- too long; `last()` ends it in another way.
-local function leave(code, last)
-  local is_written = talk.flush()
-  if last then last() end
-  if not is_written then require "zklock.guardian".exit(code) end
-  os.exit(code)
+  return code
 end
 
 -- (The rock's command runs on the Lua for which the rock was installed.)
@@ -56,13 +45,15 @@ end
 
 --- Ends the process.
 function cli.main(arguments)
-  local ok, outcome, last = xpcall(function()
+  local ok, outcome = xpcall(function()
     check_lua()
     require "zklock.guardian".fill_standard()
     local request = require "zklock.cli.arguments".read(arguments)
     return run(require("zklock.cli." .. request.command), request)
   end, exit.explain)
-  leave(ok and outcome or give_up(outcome), ok and last or nil)
+  local code = ok and outcome or give_up(outcome)
+  talk.finish()
+  os.exit(code)
 end
 
 return cli

@@ -1,9 +1,8 @@
 --- How a command ends before its time: what must be undone is undone first.
 local exit = require "zklock.cli.exit"
-local load = require "zklock.cli.load"
 local signals = require "zklock.cli.signals"
+local talk = require "zklock.cli.talk"
 
-local uv = load "luv"
 local leaving = {}
 
 local undoing = {}
@@ -16,20 +15,15 @@ function leaving.before(fn)
   return function() entry.fn = nil end
 end
 
---- Ends the command from wherever it is: `main` exits with this code as soon as
--- the loop returns, and calls `last()` before that.  A task is left as it is; a
--- callback must return.
-function leaving.leave(code, last)
-  if leaving.code then return end
-  leaving.code, leaving.last = code, last
+--- Ends the process from wherever it is: its task may wait for ever.
+function leaving.leave(code)
   for i = #undoing, 1, -1 do
     local fn = undoing[i].fn
     undoing[i].fn = nil
     if fn then pcall(fn) end
   end
-  uv.stop()
-  local task, is_main = coroutine.running()
-  if task and not is_main then coroutine.yield() end
+  talk.finish()
+  os.exit(code)
 end
 
 local is_heeding = false

@@ -1,16 +1,20 @@
---- Standard output.  A reader that is slow or unresponsive must not keep the
--- loop from signals.  A reader that has gone ends the command, quietly.
+--- Standard output.  A reader or a terminal that is slow or unresponsive must
+-- not keep the loop from signals: a thread writes.  A reader that has gone ends
+-- the command, quietly.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
+local guardian = require "zklock.guardian"
 local leaving = require "zklock.cli.leaving"
 local uv = require "luv"
-local Writer = require "zklock.cli.writer"
 
 local output = {}
 
 local SIGPIPE = 13
+local PACE = 0.005      -- seconds between two looks whether there is room
+local PATIENCE = 1000   -- milliseconds at the end of the process
 
-local writer, sentinel
+local writer -- false: there is no room for a thread
+local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
@@ -30,41 +34,63 @@ end
 --- From now on a reader that goes ends the command, which may have nothing to
 -- write for long.
 function output.heed()
-  if writer then return end
-  writer = Writer.new(1)
+  if writer ~= nil then return end
+  writer = guardian.writer(1) or false
+  leaving.before(output.flush)
   if uv.guess_handle(1) == "pipe" then watch_reader() end
 end
 
 local function check(problem)
   if not problem then return end
-  if tostring(problem):find "EPIPE" then leave() end
+  if problem:find "EPIPE" or problem:find "Broken pipe" then leave() end
   exit.fail("unwritable", "cannot write: %s", problem)
 end
 
-local failure -- of a `put`
+local function write_here(text)
+  while text ~= "" do
+    local written, problem = uv.fs_write(1, text, -1)
+    text = text:sub((written or 0) + 1)
+    if not (written or problem:find "EINTR") then check(problem) end
+  end
+end
 
---- Fails if a `put` has failed.
-function output.check() check(failure) end
+--- Is everything written?  Fails if a write has failed.
+function output.is_idle()
+  if not writer then return true end
+  local is_idle, problem = guardian.is_idle(writer)
+  check(problem)
+  return is_idle
+end
 
---- Writes the text, and waits until it is written.
+--- Writes the text, and waits while there is no room for it.
 function output.write(text)
   output.heed()
-  check(await.call(function(go_on) writer:write(text, go_on) end))
+  if not writer then return write_here(text) end
+  while true do
+    output.is_idle()
+    text = text:sub(guardian.take(writer, text) + 1)
+    if text == "" then return end
+    await.seconds(PACE)
+  end
 end
 
 function output.line(text) output.write(text .. "\n") end
 
---- Writes the text without waiting, then calls `go_on`, if given.  `check`
--- fails if this has failed.
-function output.put(text, go_on)
+--- Writes the text if there is room for it, without waiting.
+function output.put(text)
   output.heed()
-  writer:write(text, function(problem)
-    failure = failure or problem
-    if go_on then go_on() end
-  end)
+  if not writer then return write_here(text) end
+  guardian.take(writer, text, true)
 end
 
---- Has everything been written?
-function output.is_idle() return not writer or writer:is_idle() end
+--- Waits until everything is written.
+function output.finish()
+  while not output.is_idle() do await.seconds(PACE) end
+end
+
+--- The same, but not for long, and without the loop.
+function output.flush()
+  if writer then guardian.finish(writer, PATIENCE) end
+end
 
 return output

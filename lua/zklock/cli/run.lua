@@ -7,7 +7,6 @@ local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
 local Keeper = require "zklock.cli.keeper"
-local leaving = require "zklock.cli.leaving"
 local once = require "zklock.cli.once"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
@@ -20,8 +19,8 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- What is left when the guardian was killed is sent SIGKILL so often; what may
--- not be signalled is looked for so often.
+-- When the guardian was killed, the processes that are left are sent SIGKILL so
+-- often; those that cannot be signalled are looked for so often.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
 -- How often the guardian hears of the lease, and how long before its end it
@@ -85,10 +84,14 @@ function on.killing(self)
   talk.say("the command did not end in time: it is killed")
 end
 
-function on.refused(_, number)
-  talk.say("a process of the command runs as another user and cannot be sent "
-    .. "%s: it goes on. The lock is kept until it ends, or is lost before it "
-    .. "ends", signals.name_of(tonumber(number)))
+function on.refused(self, number)
+  local is_lost = self.loss or self.ended_by == "lease"
+  self.is_refused = true
+  talk.say(is_lost and "a process of the command runs as another user and "
+      .. "cannot be sent %s: it goes on, without the lock"
+    or "a process of the command runs as another user and cannot be sent %s: "
+      .. "it goes on, and the lock is kept until it ends",
+    signals.name_of(tonumber(number)))
 end
 
 function on.exited(self, code)
@@ -107,24 +110,28 @@ function on.gone(self)
   if self.outcome then return end
   if not self.granted then
     talk.say "the guardian was killed: nothing is run"
-    return self:abandon(exit.codes.internal)
+    self:abandon(exit.codes.internal)
   end
-  local timer = uv.new_timer()
+  local timer, was_refused = uv.new_timer(), false
   local function look()
-    local is_left, is_refused = self.keeper.kill_rest(self.pid or 0)
-    if is_left then
-      if is_refused and not self.is_refused then
-        self.is_refused = true
-        talk.say("the guardian was killed, and a process of the command runs "
-          .. "as another user and cannot be killed. The lock is kept until it "
-          .. "ends, or is lost before it ends")
-      end
-      return timer:start(is_refused and LOOK_SELDOM or LOOK_AGAIN, 0, look)
+    local is_left, is_refused, is_whole, group =
+      self.keeper.kill_rest(self.pid or 0)
+    self.pid = group
+    if not is_left then
+      timer:close()
+      return self:conclude { code = exit.codes.internal,
+        problem = self.is_refused and "its guardian was killed"
+          or is_whole and "its guardian was killed, and so was the command"
+          or "its guardian was killed, and so was the command, except "
+            .. "processes that have left its group" }
     end
-    timer:close()
-    self:conclude { code = exit.codes.internal,
-      problem = self.is_refused and "the guardian was killed"
-        or "the guardian was killed, so the command was killed" }
+    -- (At the first look it may be one that has ended.)
+    if is_refused and was_refused and not self.is_refused then
+      talk.say "the guardian was killed"
+      on.refused(self, signals.number_of "KILL")
+    end
+    timer:start(self.is_refused and LOOK_SELDOM or LOOK_AGAIN, 0, look)
+    was_refused = is_refused
   end
   look()
 end
@@ -142,22 +149,20 @@ end
 
 -- Before the command runs.
 function Run:abandon(code, number)
-  waiting.stop()
+  waiting.erase()
   if self.session then self.session:close() end
   self:leave(code, number)
 end
 
 -- In a terminal a shell, and a script, see from how we end that it was Ctrl-C.
 function Run:leave(code, number)
-  if number ~= signals.number_of "INT" or uv.guess_handle(0) ~= "tty" then
-    return leaving.leave(code)
-  end
-  leaving.leave(code, function()
+  talk.finish()
+  if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
     self.unwatch()
     zklock.release_on_signal "INT"
     uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
-    uv.sleep(1000) -- another thread of this process may take the signal
-  end)
+  end
+  os.exit(code)
 end
 
 function Run:watch_signals()
@@ -195,9 +200,9 @@ function Run:acquire()
     -- What connecting took is a part of it, in tenths.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
-    waiting.begin(self.session, request.path, self.times)
+    local stop = waiting.begin(self.session, request.path, self.times)
     guard, message, code = lock:acquire(data)
-    waiting.stop()
+    stop()
   end
   if not guard then exit.refuse(message, code) end
   self.times:mark "granted in"
@@ -315,6 +320,7 @@ return function(request)
   if not self.keeper then
     exit.fail("internal", "cannot start a process: %s", problem)
   end
+  talk.begin()
   self:watch_signals()
   local ok, code = xpcall(self.proceed, exit.explain, self)
   -- While the command runs nothing of ours gives the lock back: the guardian

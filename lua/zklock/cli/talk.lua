@@ -3,29 +3,32 @@ local plain = require "zklock.plain"
 
 local talk = {}
 
--- A standard error that blocks keeps so many bytes; later messages are lost.
-local ROOM = 65536
+local guardian, writer -- once a loop runs, which must not block
+local PATIENCE = 1000 -- milliseconds at the end of the process
 
-local writer -- while a loop runs, which must not block
+--- From now on a standard error that blocks does not block the caller.  This
+-- starts a thread, so the guardian must be forked before.
+function talk.begin()
+  guardian = require "zklock.guardian"
+  writer = writer or guardian.writer(2)
+end
 
---- From now on a standard error that blocks does not block the loop.
-function talk.use_loop() writer = require "zklock.cli.writer".new(2) end
-
---- Writes the text as it is.
+--- Writes the text as it is.  False: standard error blocks, and there is no
+-- room for it.
 function talk.write(text)
-  if not writer then
-    io.stderr:write(text)
-  elseif writer.size + #text <= ROOM then
-    writer:write(text)
-  end
+  if writer then return guardian.take(writer, text, true) == #text end
+  io.stderr:write(text)
+  return true
 end
 
 --- Has everything been written?
-function talk.is_idle() return not writer or writer:is_idle() end
+function talk.is_idle() return not writer or (guardian.is_idle(writer)) end
 
---- At the end of the process: waits until all output is written.  False: a
--- descriptor blocks for too long.
-function talk.flush() return not writer or writer.flush() end
+--- At the end of the process: waits until everything is written, if that does
+-- not take long.
+function talk.finish()
+  if writer then guardian.finish(writer, PATIENCE) end
+end
 
 --- Writes a message.  Each line of it stays one line: untrusted text cannot
 -- begin another.

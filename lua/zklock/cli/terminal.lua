@@ -8,6 +8,8 @@ local uv = require "luv"
 
 local terminal = {}
 
+local PACE = 0.02 -- seconds
+
 local HIDE, SHOW = "\27[?25l", "\27[?25h"
 -- The other screen of the terminal, which leaves what was there as it was.
 local ENTER, LEAVE = "\27[?1049h", "\27[?1049l"
@@ -20,7 +22,9 @@ end
 -- The shell has its screen back while we are stopped.
 local function stop_and_go_on(enter, leave, redraw)
   signals.watch("TSTP", function()
-    leave(function() uv.kill(uv.os_getpid(), "sigstop") end)
+    leave()
+    output.flush()
+    uv.kill(uv.os_getpid(), "sigstop")
   end)
   signals.watch("CONT", function()
     enter()
@@ -31,29 +35,20 @@ end
 --- Takes the whole screen until the command ends; `redraw` when it has another
 -- size, or has been ours again.  `show(lines)`, and what gives the screen back.
 function terminal.take(redraw)
-  local show, late -- what to show once a slow terminal has caught up
-  local function catch_up()
-    local lines = late
-    late = nil
-    if lines then show(lines) end
-  end
-  function show(lines)
-    if not output.is_idle() then
-      late = lines
-      return
-    end
-    output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
-      .. TO_END_OF_LINE .. TO_END, catch_up)
-  end
-  local function enter() output.put(ENTER .. HIDE, catch_up) end
-  local function leave(go_on)
-    late = nil
-    output.put(SHOW .. LEAVE, go_on)
-  end
+  local function enter() output.put(ENTER .. HIDE) end
+  local function leave() output.put(SHOW .. LEAVE) end
   local keep = leaving.before(leave)
   enter()
   signals.watch("WINCH", redraw)
   stop_and_go_on(enter, leave, redraw)
+  local has_shown = false
+  local function show(lines)
+    -- (A terminal that has not shown the last screen is slow, or stopped.)
+    if has_shown and not output.is_idle() then return end
+    has_shown = true
+    output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
+      .. TO_END_OF_LINE .. TO_END)
+  end
   return show, function()
     keep()
     leave()
@@ -65,7 +60,8 @@ function terminal.can_ask() return uv.guess_handle(0) == "tty" end
 
 --- What is answered, a line; nil at its end.
 function terminal.ask(question)
-  talk.write(question)
+  while not talk.write(question) do await.seconds(PACE) end
+  while not talk.is_idle() do await.seconds(PACE) end
   local tty = assert(uv.new_tty(0, true))
   local line = await.call(function(go_on)
     local text = ""

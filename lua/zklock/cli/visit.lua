@@ -4,6 +4,8 @@ local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
+local output = require "zklock.cli.output"
+local talk = require "zklock.cli.talk"
 
 local visit = {}
 
@@ -21,10 +23,12 @@ end
 function visit.servers(request, work)
   if request.path then visit.check_path(request.path, request.recursive) end
   leaving.heed()
+  talk.begin()
   local session = connect(request)
   leaving.before(function() session:close() end)
   local ok, outcome = xpcall(work, exit.explain, session)
   session:close()
+  output.finish()
   if not ok then error(outcome, 0) end
   return outcome
 end

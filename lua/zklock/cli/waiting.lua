@@ -13,8 +13,12 @@ local waiting = {}
 -- Who waits for less is granted before anybody could read it.
 local FIRST, AGAIN = 300, 2000 -- milliseconds
 
-local timer -- while it is shown
 local is_drawn = false
+
+function waiting.erase()
+  if is_drawn then talk.write "\r\27[K" end
+  is_drawn = false
+end
 
 local function describe(contenders, id)
   local ahead, holder = 0, nil
@@ -36,33 +40,30 @@ local function draw(session, path, times)
     times:elapsed())
 end
 
-local function show(session, path, times)
-  local line = draw(session, path, times)
-  if not timer then return end
-  if talk.is_idle() then -- not: a stopped terminal
-    talk.write("\r" .. text.cut(line, window.size(2) - 1) .. "\27[K")
-    is_drawn = true
-  end
-  timer:start(AGAIN, 0, coroutine.wrap(function()
-    show(session, path, times)
-  end))
-end
-
---- Begins to show it, if standard error is a terminal.
+--- Begins to show it, if standard error is a terminal; what is returned ends
+-- that.
 function waiting.begin(session, path, times)
-  if uv.guess_handle(2) ~= "tty" then return end
-  timer = uv.new_timer()
-  timer:start(FIRST, 0, coroutine.wrap(function()
-    show(session, path, times)
-  end))
-end
-
---- Ends that, and erases the line.
-function waiting.stop()
-  if timer then timer:close() end
-  timer = nil
-  if is_drawn then talk.write "\r\27[K" end
-  is_drawn = false
+  if uv.guess_handle(2) ~= "tty" then return function() end end
+  local timer, is_over = uv.new_timer(), false
+  local function show()
+    local line = draw(session, path, times)
+    if is_over then return end
+    if talk.is_idle() then -- not: a stopped terminal
+      -- (A terminal that has hung up has no size.)
+      local columns = window.size(2) or 80
+      talk.write("\r" .. text.cut(line, columns - 1) .. "\27[K")
+      is_drawn = true
+    end
+    timer:start(AGAIN, 0, function()
+      coroutine.resume(coroutine.create(show))
+    end)
+  end
+  timer:start(FIRST, 0, function() coroutine.resume(coroutine.create(show)) end)
+  return function()
+    is_over = true
+    timer:close()
+    waiting.erase()
+  end
 end
 
 return waiting

@@ -148,7 +148,6 @@ return function(request)
       while true do
         local begun = await.now()
         look(session, request.path, view)
-        output.check()
         await.seconds(math.max(interval, SHARE * (await.now() - begun)))
       end
     end)

@@ -1,5 +1,5 @@
-# bash completion for zklock(1): `zklock complete` knows what may come.  A key runs
-# the command of the PATH, not a file of the directory: `./zklock`.
+# bash completion for zklock(1): `zklock complete` knows what may come.
+# Pressing the tabulator runs the zklock of the PATH, never ./zklock.
 
 _zklock() {
   local kind line quote=''

@@ -263,6 +263,14 @@ describe("The command's settings #layer", function()
       assert.equal(0, said.code, said.err)
     end)
 
+    it_as_root("are missing if the directory is the user's own", function()
+      assert(os.execute(([[chown -R 65534 '%s' && chmod 711 '%s' &&
+        chmod 000 '%s/.config']]):format(home, home, home)))
+      local said = ask_there { "-H", support.hosts }
+      assert.equal(78, said.code, said.err)
+      assert.matches("/%.config/zklock cannot be opened: EACCES: ", said.err)
+    end)
+
     it_as_root("are missing if nothing else names the hosts", function()
       local said = ask_there {}
       assert.equal(78, said.code, said.err)

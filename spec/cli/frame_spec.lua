@@ -91,7 +91,8 @@ describe("The command", function()
     assert.matches("connect_timeout = 9 %(%-%-connect%-timeout%)", before.err)
   end)
 
-  it("says that its hosts are the default if nobody has named any", function()
+  it("says that its hosts are the default if no setting names others",
+  function()
     local env = { ZKLOCK_HOSTS = false, HOME = "/nonexistent" }
     local named = command.run({ "ls", "/a", "-H", "127.0.0.1:1",
       "--connect-timeout", "0.1" }, { env = env })
@@ -114,8 +115,8 @@ describe("The command", function()
     support.hold(path .. "/inner")
     local said = command.run { "ls", path }
     assert.equal(0, said.code)
-    assert.equal(("zklock: nobody holds %s or waits for it: 'zklock ls -R' "
-      .. "shows the locks below it\n"):format(path), said.err)
+    assert.equal(("zklock: nobody holds %s or waits for it: 'zklock ls -R %s' "
+      .. "shows the locks below it\n"):format(path, path), said.err)
   end)
 
   describe("from a checkout", function()
@@ -146,8 +147,8 @@ describe("The command", function()
           'cd "$D"/bin && ./zklock --version',
           '"$D"/link' } do
         local said, status = shell(script)
-        assert.matches("^zklock: it is not built for Lua (%S+): run 'make "
-          .. "LUA_VERSION=%1' in /%S+ first\n$", said)
+        assert.matches("^zklock: this checkout is not built for Lua (%S+): "
+          .. "run 'make LUA_VERSION=%1' in /%S+ first\n$", said)
         assert.truthy(said:find(directory, 1, true), said)
         assert.equal(69, status)
       end
@@ -196,7 +197,7 @@ describe("The command", function()
   end)
 
   for _, time in ipairs { ("9"):rep(30), ("9"):rep(400), "36500d" } do
-    it("takes a time that nobody lives to see: " .. time:sub(1, 40), function()
+    it("takes a time of 100 years and more: " .. time:sub(1, 40), function()
       local path = support.path()
       for _, option in ipairs { "-t", "-m", "-g", "--once-per" } do
         local said = command.run { "run", option, time, path, "--", "true" }

@@ -35,7 +35,7 @@ describe("A server to try zklock with #once #layer", function()
     return table.concat(lines, "\n")
   end
 
-  -- Somebody listens on a port, there.
+  -- Listens on a port at that address.
   local function listen(address)
     local server = address:find ":" and assert(socket.tcp6())
       or assert(socket.tcp())
@@ -78,7 +78,8 @@ describe("A server to try zklock with #once #layer", function()
     takes_another(listen "0.0.0.0")
   end)
 
-  it("takes another if localhost may mean somebody else's", function()
+  it("takes another if a server listens at ::1, which localhost may mean",
+  function()
     if not has_ipv6() then return pending "this machine has no IPv6" end
     takes_another(listen "::1")
   end)

@@ -87,8 +87,8 @@ static int keep_ignored(lua_State *L) {
 
 /* fill_standard(): no descriptor of ours becomes 0, 1 or 2, where others read
  * and write what they take for standard input, output or error.  The command
- * has those closed that we were started without.  What is written to standard
- * output fails then as it does where that is closed. */
+ * has those closed that we were started without.  Writing to standard
+ * output fails, as it does where that is closed. */
 static int fill_standard(lua_State *L) {
   (void)L;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -24,8 +24,8 @@ static size_t utf8_next(const unsigned char *text, size_t left,
   return size == 1 || *character >= smallest[size] ? size : 0;
 }
 
-/* What the servers refuse: they look at halves of 16 bits, so all that takes two
- * of these is refused with them. */
+/* The servers refuse these.  They look at UTF-16 units, and so refuse every
+ * character beyond U+FFFF, whose two units are surrogates. */
 static const char *character_fault(unsigned c) {
   if (c == 0) return "must not contain a NUL byte";
   if (c <= 0x1f || (c >= 0x7f && c <= 0x9f))

@@ -50,7 +50,8 @@ local function add_command(parser, described)
   end
 end
 
--- Those of every command are the program's own: they may stand before it, too.
+-- The options of every command are the program's own: they may stand before the
+-- command, too.
 function arguments.parser()
   local parser = load "argparse" (manual.name):command_target "command"
     :add_help { action = function() exit.answer(help.of_all()) end }
@@ -91,7 +92,7 @@ local function names_of(commands)
   return table.concat(names, ", ")
 end
 
--- What the parser has found wrong, and what to do; `command`: whose arguments
+-- The parser's message, with what to do; `command`: the one whose arguments
 -- these are, if that is known.
 local function advise(fault, command)
   fault = fault:gsub("\nDid", ": did")

@@ -7,7 +7,7 @@ local convert = {}
 
 local units = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400 }
 
--- A hundred years: no timer of luv's takes a number that is no whole one.
+-- A hundred years: luv's timers take no number of milliseconds beyond 64 bits.
 local LONGEST = 36500 * units.d
 
 function convert.text(text) return text end

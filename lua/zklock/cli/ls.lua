@@ -31,6 +31,19 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
+-- (A directory of locks is no lock.)
+local function say_empty(session, path, is_there)
+  local below = is_there and session:children(path)
+  if not is_there then
+    talk.say("nobody holds %s or waits for it: there is no such node", path)
+  elseif below and #below > 0 then
+    talk.say("nobody holds %s or waits for it: 'zklock ls -R %s' shows the "
+      .. "locks below it", path, path)
+  else
+    talk.say("nobody holds %s or waits for it", path)
+  end
+end
+
 local function list(session, request)
   local path = request.path
   local contenders, is_there = visit.answer(session:contenders(path))
@@ -40,9 +53,7 @@ local function list(session, request)
   elseif #contenders > 0 then
     show_table(contenders)
   else
-    talk.say(is_there and "nobody holds %s or waits for it: 'zklock ls -R' "
-      .. "shows the locks below it"
-      or "nobody holds %s or waits for it: there is no such node", path)
+    say_empty(session, path, is_there)
   end
 end
 

@@ -28,8 +28,9 @@ else
     or built .. ";" .. package.cpath
   if package.searchpath
     and not package.searchpath("zklock.guardian", package.cpath) then
-    io.stderr:write(("zklock: it is not built for Lua %s: run 'make "
-      .. "LUA_VERSION=%s' in %s first\n"):format(version, version, checkout))
+    io.stderr:write(("zklock: this checkout is not built for Lua %s: run "
+      .. "'make LUA_VERSION=%s' in %s first\n"):format(version, version,
+      checkout))
     os.exit(69)
   end
 end

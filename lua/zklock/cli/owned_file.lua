@@ -36,16 +36,21 @@ local function find_fault(uv, name, stat, access)
   end
 end
 
+-- Whose is it, or the directory that hides it?
 local function is_ours(uv, name)
-  local stat = uv.fs_stat(name)
+  local stat, _, code
+  repeat
+    stat, _, code = uv.fs_stat(name)
+    name = name:match "^(.+)/"
+  until code ~= "EACCES" or not name
   return stat and stat.uid == uv.getuid()
 end
 
 --- Its text; or nil, what is wrong, and "none" (there is no such file) or
--- "hidden" (another user keeps it from us).
+-- "hidden" (another user's permissions hide it).
 function owned_file.read(name, access)
   local uv = load "luv"
-  -- Whoever opens a pipe waits for its other end, unless told not to.
+  -- (To open a pipe without O_NONBLOCK would wait for its other end.)
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then

@@ -43,7 +43,7 @@ local function split(line, where)
 end
 
 --- Key → { value =, where = "FILE:LINE" }; nothing if there is no such file.
--- If another user keeps it from us: nothing, and a message.
+-- If another user's directory hides it: nothing, and a message.
 function settings_file.read(name)
   local text, problem, kind = owned_file.read(name, owned_file.public)
   if kind == "hidden" then

@@ -41,6 +41,14 @@ function check.node(node, name)
   return faultless(node, name, core.check_node)
 end
 
+--- A fencing token, as text; its zeros may be left out.
+function check.token(token, name)
+  return faultless(token, name, function()
+    return not (#token <= 19 and token:find "^%d+$")
+      and "must be a fencing token"
+  end)
+end
+
 --- A path at which a lock may be made: its directories must not be mistaken for
 -- contenders of a lock above them, nor be ZooKeeper's own.  `chroot` is the
 -- session's, and a part of it.

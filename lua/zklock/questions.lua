@@ -217,9 +217,10 @@ function questions.stamp(engine, path, data, node)
   return true
 end
 
---- Deletes a contender's node; was it there?
-function questions.evict(engine, path, node)
-  local wait = questions.ask(engine, "evict", path, node)
+--- Deletes a contender's node, if it has the token, or none is given; was it
+-- there?
+function questions.evict(engine, path, node, token)
+  local wait = questions.ask(engine, "evict", path, node, token)
   if not wait.code then return wait.found end
   return reasons.of_order(wait, ("the eviction of %s from"):format(quote(node)),
     path)

@@ -150,12 +150,13 @@ function Session:stamp(path, data, node)
 end
 
 --- Deletes the node of a contender for `path`, as `contenders` names it: was it
--- still there?
-function Session:evict(path, node)
+-- still there?  `token`: only the contender that has this one.
+function Session:evict(path, node, token)
   local engine = open_engine(self)
   check.path(path, "path")
   check.node(node, "node")
-  return questions.evict(engine, path, node)
+  if token ~= nil then check.token(token, "token") end
+  return questions.evict(engine, path, node, token)
 end
 
 -- State.
@@ -263,7 +264,7 @@ check.methods(Session, [[
   session:stat(path)
   session:children(path)
   session:stamp(path, data, node)
-  session:evict(path, node)
+  session:evict(path, node, token)
   session:on(event, fn)
   session:state()
   session:id()

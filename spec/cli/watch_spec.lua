@@ -171,6 +171,25 @@ describe("zklock evict on a terminal", function()
     guard:release()
   end)
 
+  it("leaves alone who has come by the same name while it asked", function()
+    local path = support.path()
+    local lock = support.connect():mutex(path, { fair = false })
+    local guard = assert(lock:acquire(30))
+    local on = terminal { "evict", path, "holder" }
+    on.await "%[y/N%]"
+    local token = guard:token()
+    guard:release { wait = true }
+    guard = assert(lock:acquire(30))
+    on.type "y Enter"
+    local screen = on.await "code 1%s"
+    local said = "nothing was deleted: the contender holder of " .. path
+      .. " with the token " .. token .. " is gone"
+    assert.truthy(screen:gsub("%s", ""):find((said:gsub("%s", "")), 1, true),
+      screen)
+    assert.is_true(guard:verify())
+    guard:release()
+  end)
+
   it("ends at Ctrl-C while it asks", function()
     local path = support.path()
     local guard = support.hold(path)

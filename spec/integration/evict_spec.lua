@@ -98,6 +98,62 @@ describe("evict", function()
     assert.same({}, (session:children(path)))
   end)
 
+  describe("with a token", function()
+    local function token_at(node)
+      for _, row in ipairs(session:contenders(path)) do
+        if row.node == node then return row.token end
+      end
+    end
+
+    it("leaves an unfair lock's next holder alone", function()
+      local function hold_unfair(holder)
+        return assert(holder:mutex(path, { fair = false }):acquire(30))
+      end
+      local guard = hold_unfair(connect())
+      local token = token_at "holder"
+      guard:release { wait = true }
+      local holder = connect()
+      local second = hold_unfair(holder)
+      assert.is_false(session:evict(path, "holder", token))
+      assert.is_true(second:verify())
+      assert.is_true(session:evict(path, "holder", token_at "holder"))
+      assert.same({}, (session:children(path)))
+      await_loss(second, holder)
+    end)
+
+    it("leaves another node alone that was made by the same name", function()
+      for _, node in ipairs { "holder", "x-lock-0000000000",
+          "locks/x-lock-0000000000" } do
+        local full = path .. "/" .. node
+        zk:make(full)
+        local token = token_at(node)
+        zk:delete(full)
+        zk:make(full)
+        assert.is_false(session:evict(path, node, token), node)
+        assert.is_not_nil(zk:exists(full), node)
+        assert.is_true(session:evict(path, node, token_at(node)), node)
+        assert.is_false(session:evict(path, node, token), node)
+      end
+    end)
+
+    it("takes a token with or without its zeros, and nothing else", function()
+      local node = "x-lock-0000000000"
+      zk:make(path .. "/" .. node)
+      local token = token_at(node)
+      for _, other in ipairs { "0", ("9"):rep(18) } do
+        assert.is_false(session:evict(path, node, other), other)
+      end
+      for _, text in ipairs { "", "x", "-1", "1.5", " 1", "0x1", ("1"):rep(20),
+          "1\0" } do
+        assert.matches("^token must be a fencing token, got ",
+          misuse(function() session:evict(path, node, text) end))
+      end
+      assert.equal("token must be a string, got a number",
+        misuse(function() session:evict(path, node, 1) end))
+      assert.is_true(session:evict(path, node, (token:gsub("^0+", ""))))
+    end)
+  end)
+
   it("takes a name that is longer than any path of ours", function()
     local node = ("n"):rep(3000) .. "-lock-0000000001"
     zk:make(path)

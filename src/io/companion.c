@@ -47,10 +47,6 @@ static void on_listed(struct op *op, const struct reply *reply) {
 
 /* The looks. */
 
-bool companion_is_absent(const struct item *item) {
-  return is_unfair(item) && !item->there && !item->hidden;
-}
-
 int companion_count_looks(const struct query *query) {
   return find_unfair(query) ? query->count : 0;
 }
@@ -74,7 +70,6 @@ static void on_known(struct op *op, const struct reply *reply) {
   item->hidden = reply->rc == REPLY_NO_AUTH;
   item->czxid = reply->czxid;
   item->owner = reply->owner;
-  request->query->missing |= companion_is_absent(item);
   query_answered(request, reply->rc == REPLY_NO_AUTH ? REPLY_OK : reply->rc);
 }
 

@@ -22,8 +22,6 @@ void companion_look(struct query *query, int i);
 
 /* The items that the query was made with. */
 int companion_count_rest(const struct query *query);
-/* True if this is NAME_UNFAIR, and a server has said that it does not exist. */
-bool companion_is_absent(const struct item *item);
 /* The path of the node that was made with this one; NULL: there is none, because it
  * is no unfair lock's, or an older zklock has made it. */
 const char *companion_of(const struct query *query, const struct item *item);

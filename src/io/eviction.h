@@ -7,9 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `node`: below the path.  NULL: no memory. */
+/* `node`: below the path; `token`: its czxid, or -1 for that of any.  NULL: no
+ * memory. */
 struct query *eviction_new(const char *chroot, const char *path,
-                           const char *node);
+                           const char *node, int64_t token);
 
 #pragma GCC visibility pop
 

@@ -50,9 +50,10 @@ struct item {
   bool there;  /* a server has told what follows, */
   bool hidden; /* ... or that this session may not look at it */
   int64_t czxid, owner, ctime_ms;
-  int size;   /* of its data */
-  char *data; /* NULL: they are empty, or were not read */
-  int tries;  /* to mark it */
+  int64_t token; /* QUERY_EVICT: the czxid of the node that is meant; -1: any */
+  int size;      /* of its data */
+  char *data;    /* NULL: they are empty, or were not read */
+  int tries;     /* to mark it */
 };
 
 /* Some requests that do not wait for each other; the last phase of a query is

@@ -3,6 +3,7 @@
 #include "lua_questions.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/barrier.h"
@@ -113,15 +114,17 @@ static int session_stamp(lua_State *L) {
              stamp_new(core->settings->hosts.chroot, path, node, data, size));
 }
 
-/* session:evict(path, node) → number */
+/* session:evict(path, node[, token]) → number */
 static int session_evict(lua_State *L) {
   const char *path = binding_check_path(L, 2);
   size_t length;
   const char *node = luaL_checklstring(L, 3, &length);
   const char *fault = path_node_fault(node, length);
   if (fault) return luaL_argerror(L, 3, fault);
+  int64_t token = strtoll(luaL_optstring(L, 4, "-1"), NULL, 10);
   struct core *core = binding_check_open(L);
-  return ask(L, core, eviction_new(core->settings->hosts.chroot, path, node));
+  return ask(L, core,
+             eviction_new(core->settings->hosts.chroot, path, node, token));
 }
 
 /* session:set(path, data) → number */

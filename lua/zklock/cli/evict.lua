@@ -67,8 +67,9 @@ return function(request)
     if not row then gone(request) end
     describe(row, rows.servers_time(contenders, await.time_of_day()))
     if not request.yes then ask(row) end
-    if not visit.answer(session:evict(request.path, row.node)) then
-      gone(request)
+    if not visit.answer(session:evict(request.path, row.node, row.token)) then
+      exit.fail(GONE, "nothing was deleted: the contender %s of %s with the "
+        .. "token %s is gone", rows.node(row), request.path, rows.token(row))
     end
     output.line("deleted " .. rows.node(row))
   end)

@@ -296,8 +296,8 @@ begins again, at the end of the queue.]],
         "deletes that node, if whoever is asked agrees" },
     },
     exits = {
-      { 1, "nothing was deleted: there is no such contender, or the answer "
-        .. "was no" },
+      { 1, "nothing was deleted: there is no such contender, or another one "
+        .. "has its name by now, or the answer was no" },
       { 64, "there is no terminal to ask on, and --yes was not said" },
     },
   },

@@ -103,20 +103,24 @@ function session:stamp(path, data, node) end
 --- Deletes a contender's node, whoever it is. Who holds loses the lock, with the reason `deleted`, but not at the same moment (SECURITY.md
 --- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.
 ---
+--- Names are used again: the node of an unfair lock is always called `holder`. With `token`, the node is deleted only if it has that
+--- token, so that a later contender of the same name keeps its own. doc/command.md says what ZooKeeper cannot exclude.
+---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
---- Raises: if `node` is not spelled as a contender's node.
+--- Raises: if `node` is not spelled as a contender's node, or `token` as a fencing token.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
 --- local row = assert(session:contenders "/locks/orders")[1]
---- print(session:evict("/locks/orders", row.node))   --> true
+--- print(session:evict("/locks/orders", row.node, row.token))   --> true
 --- print(select(3, guard:verify()))                  --> lost
 --- guard:release()
 --- ```
 ---@param path string any path
 ---@param node string as a row of `session:contenders` has it
+---@param token? string as the row has it. Default: any
 ---@return boolean? was_there false: it was not there any more
 ---@return string? message
 ---@return zklock.Code? code
-function session:evict(path, node) end
+function session:evict(path, node, token) end

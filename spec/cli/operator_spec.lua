@@ -1,6 +1,7 @@
 -- What an operator asks of locks in the shell: ls, revoke, evict, check.
 local command = require "support.command"
 local json = require "dkjson"
+local start_hostile = require "support.hostile".start
 local support = require "support"
 
 local function first_node(path) return support.zk():queue(path)[1] end
@@ -282,6 +283,27 @@ describe("zklock check", function()
     assert.is_false(found.servers[1].reachable)
     assert.equal(2, #found.problems)
   end)
+
+  for what, case in pairs {
+    ["an HTTP server"] = { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
+      "says: HTTP/1.1 400 Bad Request" },
+    Redis = { "-ERR%20unknown%20command%0D%0A", "says: -ERR unknown command" },
+    ["a port for TLS"] = { "%15%03%03%00%02%02%46",
+      "answers in TLS: see doc/tls.md" },
+  } do
+    it("says what " .. what .. " says that does not close", function()
+      local hostile = start_hostile()
+      hostile:behave { kind = "stranger", says = case[1], stays = true }
+      local said = command.run { "check", "--json", "--connect-timeout", "0.2",
+        "-H", hostile.hosts }
+      assert.equal(69, said.code)
+      local found = json.decode(said.out)
+      assert.equal(case[2], found.servers[1].problem)
+      assert.equal(hostile.hosts .. " " .. case[2], found.problems[1])
+      assert.matches("is no ZooKeeper server: it answers ", found.problems[2],
+        1, true)
+    end)
+  end
 
   it("says that a lock is held, and does not take it", function()
     local path = support.path()

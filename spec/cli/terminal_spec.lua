@@ -214,6 +214,21 @@ describe("In a terminal zklock run", function()
       terminal:expect "run echo done\ndone\nready%$ $"
     end)
 
+  it("says of the queue why it is not shown", function()
+    local path = support.path()
+    local guard = support.hold(path)
+    local terminal = open(path)
+    terminal:type "run echo done"
+    terminal:expect "zklock: waiting for [^\n]*: 1 ahead of us, "
+    local zk = support.zk()
+    local before = zk:acl(path)
+    zk:set_acl(path, { { perms = 30, scheme = "world", id = "anyone" } })
+    terminal:expect "zklock: waiting for [^\n]*: an ACL hides the queue, "
+    zk:set_acl(path, before)
+    guard:release()
+    terminal:expect "run echo done\ndone\nready%$ $"
+  end)
+
   it("leaves the terminal one that blocks, though it has waited", function()
     local path = support.path()
     local guard = support.hold(path)

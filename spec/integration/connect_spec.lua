@@ -3,6 +3,7 @@
 local lfs = require "lfs"
 local socket = require "socket"
 local spawn = require "support.child".spawn
+local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local zklock = require "zklock"
@@ -141,19 +142,44 @@ describe("connect", function()
     listener:close()
   end)
 
-  it("finds a server that talks nonsense", function()
-    local child = spawn [[
-      local listener = assert(socket.bind("127.0.0.1", 0))
-      say((select(2, listener:getsockname())))
-      while true do
-        local client = listener:accept()
-        client:send(("HTTP/1.0 400 Bad Request\r\n\r\n"):rep(10))
-        client:close()
-      end
-    ]]
-    local _, code = refused("127.0.0.1:" .. child:hear())
-    assert.equal("disconnected", code)
-  end)
+  local protocols = {
+    { "an HTTP server", "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
+      'it is no ZooKeeper server: it answers like an HTTP server ("HTTP/1.1 '
+        .. '400 Bad Request")' },
+    { "Redis", "-ERR%20unknown%20command%0D%0A",
+      'it is no ZooKeeper server: it answers like Redis ("-ERR unknown '
+        .. 'command")' },
+    { "an SSH server", "SSH-2.0-OpenSSH_9.2%0D%0A", 'it is no ZooKeeper '
+      .. 'server: it answers like an SSH server ("SSH-2.0-OpenSSH_9.2")' },
+    { "a port for TLS", "%15%03%03%00%02%02%46",
+      "it is no ZooKeeper server: it answers in TLS (see doc/tls.md)" },
+    { "a server with a word of one byte", "x",
+      'it is no ZooKeeper server: it answers "x"' },
+    { "a server whose words are no text", "%01%22%5C%FF" .. ("y"):rep(60),
+      'it is no ZooKeeper server: it answers "????' .. ("y"):rep(36) .. '"' },
+    { "a server of larger packets", "%00%00%06%04%00",
+      "it is no ZooKeeper server: it answers in another protocol" },
+  }
+  for _, stays in ipairs { true, false } do
+    for _, protocol in ipairs(protocols) do
+      it("says that it has found " .. protocol[1]
+          .. (stays and "" or ", which closes"), function()
+        local hostile, lines = start_hostile(), {}
+        hostile:behave { kind = "stranger", says = protocol[2],
+          stays = stays or nil }
+        local message, code = refused(hostile.hosts, {
+          connect_timeout = 0.5,
+          log = function(level, line) lines[#lines + 1] = level .. line end,
+        })
+        assert.equal("disconnected", code)
+        assert.equal(("zklock: no server of %s answered within 0.5 s (last "
+          .. "error: %s: %s)"):format(hostile.hosts, hostile.hosts,
+          protocol[3]), message)
+        assert.same({ ("warnno connection to %s: %s"):format(hostile.hosts,
+          protocol[3]) }, lines)
+      end)
+    end
+  end
 
   it("finds a host that nobody knows", function()
     local message, code = refused("nosuch.invalid:2181",

@@ -210,7 +210,8 @@ describe("zklock.ngx.session", function()
     end, 10, "a refused connection")
     for call, seconds in pairs { acquire = "0.4", with_lock = "0.3" } do
       local text = ("disconnected zklock: no server of 127.0.0.1:1 answered "
-        .. "within %s s, waiting for /first (last error: Connection refused)")
+        .. "within %s s, waiting for /first (last error: 127.0.0.1:1: "
+        .. "Connection refused)")
         :format(seconds)
       assert.are.equal(text, ask(call))
     end

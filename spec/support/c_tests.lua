@@ -8,7 +8,7 @@ local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
   .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
   .. "src/io/hosts.c src/io/path.c src/io/settings.c "
-  .. "src/io/window.c src/io/stream.c src/io/clock.c "
+  .. "src/io/window.c src/io/stream.c src/io/handshake.c src/io/clock.c "
   .. "src/io/process.c src/io/fork.c src/io/channel.c "
   .. "src/io/wakeup.c src/io/descriptors.c -o '%s' 2>&1"
 

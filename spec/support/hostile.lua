@@ -31,6 +31,9 @@
 --     kind = "close"      accepts, and closes at once
 --     kind = "nonsense"   answers bytes that mean nothing, and closes
 --       forgets = n           n times a session that returns has expired
+--     kind = "stranger"   speaks another protocol:
+--       says = text           answers this to the first bytes (a space is %20),
+--       stays = true          and does not close
 --     kind = "frozen"     nothing passes and nothing breaks
 --     kind = "expire"     knows of no session, and makes none
 --     kind = "handshake"  grants whatever session it is asked for, and then

@@ -224,6 +224,19 @@ end
 
 -- The sockets.
 
+-- It reads no frames.  Another protocol answers a few bytes.
+local function is_deaf(this)
+  local link, manners = this.link, this.link.place.manners
+  if manners.says and this.said ~= "" then
+    tell(link.client, (manners.says:gsub("%%(%x%x)", function(hex)
+      return string.char(tonumber(hex, 16))
+    end)))
+    if not manners.stays then tell(link.client, nil) end
+    this.said = ""
+  end
+  return manners.kind == "silent" or manners.kind == "stranger"
+end
+
 local function is_too_large(link, said)
   local largest = link.place.manners.largest
   return largest and link.greeted and #said >= 4
@@ -236,7 +249,7 @@ local function read(s)
   local link = this.link
   local data, problem, part = s:receive(65536)
   this.said = this.said .. (data or part or "")
-  local silent = not this.is_server and link.place.manners.kind == "silent"
+  local silent = not this.is_server and is_deaf(this)
   while not link.over and not silent do
     if not this.is_server and is_too_large(link, this.said) then
       return cut(link)

@@ -58,6 +58,7 @@ local function can_be_said(list, said)
   if sayings.find(list, text, true) then return true end
   local last = text:match "^%(last error: (.*)%)$"
   if last then
+    last = last:gsub("^X: ", "")
     return last == "Connection refused" or sayings.find(list, last, true) ~= nil
   end
   -- `cannot list (/app): an ACL forbids it`

@@ -38,9 +38,9 @@ static void post_claim(struct core *core, struct claim *claim,
 static void client_error(void *self, const char *server, const char *error) {
   struct core *core = self;
   char text[300];
-  last_error_note(&core->last_error, error);
   snprintf(text, sizeof text, "no connection%s%s: %s", server ? " to " : "",
            server ? server : "", error);
+  last_error_note(&core->last_error, server ? strstr(text, server) : error);
   log_notice(&core->log, "warn", text);
 }
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "handshake.h"
 #include "stream.h"
 
 /* Ours. */
@@ -42,7 +43,10 @@ static _Atomic bool has_streams;
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
   int fd = socket(domain, type | SOCK_CLOEXEC, protocol);
-  if (has_streams) stream_bind(fd);
+  if (has_streams) {
+    stream_bind(fd);
+    handshake_expect(fd);
+  }
   return fd;
 }
 

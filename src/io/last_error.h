@@ -12,7 +12,7 @@
 /* (m) guarded by lock */
 struct last_error {
   pthread_mutex_t lock;
-  char text[200]; /* (m) "": none yet */
+  char text[250]; /* (m) "": none yet */
   bool is_fresh;  /* (m) since the last connection */
 };
 

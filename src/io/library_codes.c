@@ -6,6 +6,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "fork.h"
+#include "handshake.h"
 #include "protocol/op.h"
 
 #define SAME(ours, theirs) \
@@ -103,12 +104,14 @@ const char *code_errno_words(int error) {
   return words;
 }
 
-/* The library says EHOSTDOWN when a server has closed the connection. */
+/* The library says EHOSTDOWN when a server has closed the connection; EPROTO is
+ * stream.c's. */
 const char *code_failure_words(int error, int rc, bool greeted) {
+  if (error == EPROTO) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
   if (closed && greeted) return "the server closed the connection";
   if (closed)
     return "the server closed the connection; are there maxClientCnxns from "
-           "this address already?";
+           "this address already, or is this a port for TLS?";
   return error ? code_errno_words(error) : zerror(rc);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "handshake.h"
 #include "wipe.h"
 
 #ifndef MSG_MORE
@@ -140,6 +141,10 @@ static ssize_t read_more(struct stream *s, char *data, size_t size) {
  * is heard first. */
 ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   struct stream *s = stream_of(fd);
+  if (handshake_fails(fd)) {
+    errno = EPROTO;
+    return -1;
+  }
   if (!s || flags) return recv(fd, data, size, flags);
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;

@@ -40,9 +40,13 @@ local function read_answer(server, text)
     server.mode = shown(text:match "Mode: (%S+)" or "unknown")
     return
   end
-  local line = text:match "^%s*([^\n]+)"
-  server.problem = line and "says: " .. shown(line)
-    or "has closed the connection without an answer"
+  local line = text:match "^%s*([^\r\n]+)"
+  if text:find "^[\21\22]\3" then
+    server.problem = "answers in TLS: see doc/tls.md"
+  else
+    server.problem = line and "says: " .. shown(line)
+      or "has closed the connection without an answer"
+  end
 end
 
 -- One address: `done(server)` when it has answered, or will not.
@@ -58,7 +62,8 @@ local function ask(server, done)
     done()
   end
   stop = await.after(PATIENCE, function()
-    finish(server.reachable and "is silent" or "cannot be reached: no answer")
+    finish(not server.reachable and "cannot be reached: no answer"
+      or text == "" and "is silent" or nil)
   end)
   local function read(problem, chunk)
     if chunk then text = text .. chunk end
@@ -73,6 +78,10 @@ local function ask(server, done)
     server.reachable, begun = true, await.now()
     tcp:read_start(read)
     tcp:write "srvr"
+    -- (What is no ZooKeeper waits for the end of a line, perhaps.)
+    await.after(PATIENCE / 2, function()
+      if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
+    end)
   end)
   if not ok then finish("cannot be reached: " .. tostring(refused)) end
 end

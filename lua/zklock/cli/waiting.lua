@@ -30,12 +30,17 @@ local function describe(contenders, id)
   return ahead, holder and holder.data
 end
 
+-- Why the queue is not shown.
+local reasons = { denied = "an ACL hides the queue",
+  disconnected = "no server answers", auth = "our credentials are refused" }
+
 local function draw(session, path, times)
-  local contenders = session:contenders(path)
+  local contenders, _, code = session:contenders(path)
   local ahead, holder = 0, nil
   if contenders then ahead, holder = describe(contenders, session:id()) end
   return ("zklock: waiting for %s: %s%s, %.0f s"):format(plain.text(path),
-    contenders and ("%d ahead of us"):format(ahead) or "no server answers",
+    contenders and ("%d ahead of us"):format(ahead)
+      or reasons[code] or "the queue cannot be read",
     holder and ", held by " .. quote(holder:sub(1, 60), #holder > 60) or "",
     times:elapsed())
 end

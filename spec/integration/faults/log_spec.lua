@@ -67,7 +67,8 @@ describe("The log is told #once", function()
     assert.equal("disconnected", fail(hostile.hosts, 2))
     assert.is_true(hostile:count "connection" > 1)
     check(lines, ("warn: no connection to %s: the server closed the "
-      .. "connection; are there maxClientCnxns from this address already?")
+      .. "connection; are there maxClientCnxns from this address already, or "
+      .. "is this a port for TLS?")
       :format(hostile.hosts))
     assert.equal(1, #lines)
   end)
@@ -87,7 +88,8 @@ describe("The log is told #once", function()
     assert.equal("disconnected", fail(hostile.hosts, 4))
     for i = 1, 3 do
       check(lines, ("warn: no connection to %s: the server closed the "
-        .. "connection; are there maxClientCnxns from this address already?")
+        .. "connection; are there maxClientCnxns from this address already, or "
+        .. "is this a port for TLS?")
         :format(hostile:host(i)))
     end
     assert.equal(3, #lines)

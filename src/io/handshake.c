@@ -1,0 +1,69 @@
+#include "handshake.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/* Zeros at the head of a packet that is so short. */
+enum { ZEROS = 3, SHOWN = 40 };
+
+static _Thread_local int expected = -1;
+static _Thread_local char words[160];
+
+void handshake_expect(int fd) { expected = fd; }
+
+const char *handshake_words(void) { return words; }
+
+/* TLS: an alert, or a handshake. */
+static bool is_tls(const char *head, size_t size) {
+  return size > 1 && (head[0] == 0x15 || head[0] == 0x16) && head[1] == 3;
+}
+
+static const char *protocol_of(const char *head) {
+  static const struct {
+    const char *begin, *name;
+  } known[] = {{"HTTP/", "an HTTP server"},
+               {"SSH-", "an SSH server"},
+               {"-ERR", "Redis"},
+               {"-NOAUTH", "Redis"},
+               {"-DENIED", "Redis"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strncmp(head, known[i].begin, strlen(known[i].begin)) == 0)
+      return known[i].name;
+  return NULL;
+}
+
+/* With its first line, as far as that is plain: the other side has written it. */
+static void describe(char *head, size_t size) {
+  const char *protocol = protocol_of(head);
+  bool tls = is_tls(head, size);
+  head[strcspn(head, "\r\n")] = '\0';
+  for (char *at = head; *at; at++)
+    if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') *at = '?';
+  if (tls)
+    snprintf(words, sizeof words,
+             "it is no ZooKeeper server: it answers in TLS (see doc/tls.md)");
+  else if (protocol)
+    snprintf(words, sizeof words,
+             "it is no ZooKeeper server: it answers like %s (\"%s\")", protocol,
+             head);
+  else if (*head)
+    snprintf(words, sizeof words,
+             "it is no ZooKeeper server: it answers \"%s\"", head);
+  else
+    snprintf(words, sizeof words,
+             "it is no ZooKeeper server: it answers in another protocol");
+}
+
+bool handshake_fails(int fd) {
+  char head[SHOWN + 1] = "";
+  if (fd < 0 || fd != expected) return false;
+  ssize_t n = recv(fd, head, SHOWN, MSG_PEEK);
+  if (n <= 0) return false;
+  if (n >= ZEROS) expected = -1;
+  if (memcmp(head, "\0\0\0", n < ZEROS ? (size_t)n : ZEROS) == 0) return false;
+  expected = -1;
+  describe(head, (size_t)n);
+  return true;
+}

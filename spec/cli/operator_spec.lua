@@ -102,6 +102,52 @@ describe("zklock ls", function()
     assert.truthy(all.out:find(path .. "/a/b:\nPLACE", 1, true))
   end)
 
+  it("leaves out with -R what cannot be asked, and shows the rest", function()
+    local path, zk = support.path(), support.zk()
+    local session = support.connect()
+    local locks = { path .. "/a", path .. "/b/deep", path .. "/crowd/x",
+      path .. "/s/below", path .. "/z" }
+    local guards = {}
+    for i, lock in ipairs(locks) do
+      guards[i] = assert(session:mutex(lock):acquire(10))
+    end
+    zk:make(path .. "/s/locks")
+    local long = path .. "/b/" .. ("n"):rep(1000)
+    zk:make(long)
+    zk:make(path .. "/secret/child")
+    zk:set_acl(path .. "/secret",
+      { { perms = 30, scheme = "world", id = "anyone" } })
+    for _, crowd in ipairs { "/crowd", "/s/locks" } do
+      zk:create_many(50001, function(i) return path .. crowd .. "/c" .. i end)
+    end
+    local said = command.run({ "ls", "-R", "--json", path }, { seconds = 120 })
+    zk:set_acl(path .. "/secret",
+      { { perms = 31, scheme = "world", id = "anyone" } })
+    local found = {}
+    for _, row in ipairs(objects(said.out)) do found[#found + 1] = row.path end
+    table.remove(locks, 3) -- below what cannot be listed
+    assert.same(locks, found, said.err)
+    assert.equal(77, said.code)
+    local out = {}
+    for line in said.err:gmatch "[^\n]+" do
+      out[line:match "^zklock: (%S+) is left out: " or line] = line
+    end
+    local function left_out(where, why)
+      assert.matches(why, tostring(out[where]), 1, true)
+      out[where] = nil
+    end
+    left_out(path .. "/crowd", "more than 50000 children")
+    left_out(path .. "/s", "more than 50000 children")
+    left_out(path .. "/s/locks", "more than 50000 children")
+    left_out(path .. "/secret", "an ACL forbids it")
+    left_out(long:sub(1, 200) .. "...", "must not be longer than 1000 bytes")
+    assert.same({}, out)
+    for _, guard in ipairs(guards) do guard:release { wait = true } end
+    for _, crowd in ipairs { "/crowd", "/s/locks" } do
+      zk:delete_many(path .. crowd)
+    end
+  end)
+
   it("refuses what is no path with 64, and no server with 69", function()
     local said = command.run { "ls", "locks" }
     assert.equal(64, said.code)
@@ -131,8 +177,12 @@ describe("zklock revoke", function()
   it("says that nobody holds it, which is no failure", function()
     local path = support.path()
     local said = command.run { "revoke", "--wait", "1m", path }
-    assert.same({ 0, "nobody holds " .. path .. "\n" },
+    local nobody = "nobody holds " .. path
+    assert.same({ 0, nobody .. ": there is no such node\n" },
       { said.code, said.out })
+    support.zk():make(path)
+    said = command.run { "revoke", path }
+    assert.same({ 0, nobody .. "\n" }, { said.code, said.out })
   end)
 
   it("waits until it is free", function()

@@ -57,6 +57,9 @@ local function list(session, request)
   end
 end
 
+-- What concerns one directory only.
+local passed_over = { denied = true, invalid = true }
+
 local function list_all(session, request)
   local found, refusal = 0, nil
   walk(session, request.path, function(path, contenders)
@@ -66,7 +69,7 @@ local function list_all(session, request)
     output.line((found > 1 and "\n" or "") .. plain.text(path) .. ":")
     show_table(contenders)
   end, function(path, message, code)
-    if code ~= "denied" then exit.refuse(message, code) end
+    if not passed_over[code] then exit.refuse(message, code) end
     talk.say("%s is left out: %s", path, talk.bare(message))
     refusal = "refused"
   end)

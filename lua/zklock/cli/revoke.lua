@@ -40,7 +40,11 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local asked = visit.answer(session:revoke(path))
-    if asked == 0 then return output.line("nobody holds " .. path) end
+    if asked == 0 then
+      local is_there = visit.answer(session:stat(path))
+      return output.line("nobody holds " .. path
+        .. (is_there and "" or ": there is no such node"))
+    end
     output.line("asked " .. holders_of(asked, path) .. " to let go")
     if request.wait then await_free(session, path, request.wait) end
   end)

@@ -1,4 +1,5 @@
 --- Every lock at a path and below.
+local core = require "zklock.core"
 local plain = require "zklock.plain"
 
 local none = {}
@@ -26,26 +27,38 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
+-- Enough of a path that is too long.
+local MOST = 200
+
+local function shown(path)
+  local is_cut = #path > MOST
+  return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
+end
+
+-- The children of a path; nil, message, code: it cannot be asked, not by its
+-- name either.
+local function children_of(session, path)
+  local fault = path ~= "/" and core.check_path(path)
+  if fault then return nil, "its path " .. fault, "invalid" end
+  return session:children(path)
+end
+
 --- `each(path, contenders)` for each lock, the upper ones first, in the order
--- of their names; `refused(path, message, code)` for what cannot be asked.
+-- of their names; `refused(path, message, code)` for what cannot be asked: what
+-- is below it is visited all the same, if that can be listed.
 return function(session, top, each, refused)
   local function visit(path)
-    local children, message, code = session:children(path)
-    if not children then
-      return refused(plain.show(path, none), message, code)
-    elseif #children == 0 then
-      return
-    end
+    local children, message, code = children_of(session, path)
+    if not children then return refused(shown(path), message, code) end
+    if #children == 0 then return end
     local names = {}
     for _, name in ipairs(children) do names[name] = true end
     local contenders = {} -- there is no lock at the root
     if path ~= "/" then
       contenders, message, code = session:contenders(path)
     end
-    if not contenders then
-      return refused(plain.show(path, none), message, code)
-    end
-    local own, taken = sort(contenders, names)
+    if not contenders then refused(shown(path), message, code) end
+    local own, taken = sort(contenders or {}, names)
     if #own > 0 then each(path, own) end
     for _, name in ipairs(children) do
       if not taken[name] then visit(join(path, name)) end

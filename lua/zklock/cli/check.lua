@@ -46,7 +46,8 @@ local function look(report, request, hosts, options)
   visit.servers(request, function(session)
     report.session = measure_session(session, options, request.path)
     say(show.session(report.session))
-    report.lock = trial.lock(session, request.path, hosts, options)
+    report.lock = trial.lock(session, request.path, hosts, options,
+      report.servers)
     say(show.lock(report.lock))
   end)
 end

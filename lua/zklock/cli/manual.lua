@@ -222,6 +222,7 @@ or size if they were not read.]],
         "the paths of all locks that are held" },
     },
     exits = {
+      { 77, "or, with -R, a path could not be listed, and was left out" },
       { 141, "whoever read standard output has gone" },
     },
   },
@@ -312,6 +313,8 @@ PATH takes to be acquired and released. It tells who we are (the schemes of the
 credentials, nothing else), what we may do at PATH, and, if our nodes are not to
 be open, whether strangers may join the queue there. It shows the token of the
 mutex: of servers that have lost their data, tokens begin with small numbers.
+While it holds the mutex it asks each address for its node: hosts that have it
+not are another ensemble's.
 
 With --json it is one object, with the times in seconds.]],
     arguments = { { "PATH", "where to try a lock (/zklock-check)",
@@ -327,7 +330,7 @@ With --json it is one object, with the times in seconds.]],
     },
     exits = {
       { 1, "a lock would suffer: a server is away, too old or not serving; "
-        .. "several stand alone or lead; answers are slow; strangers may "
+        .. "the hosts are not one ensemble; answers are slow; strangers may "
         .. "join; the token is not above TOKEN" },
       { 69, "no server can be reached" },
       { 77, "credentials are refused, or nodes may not be made or deleted" },

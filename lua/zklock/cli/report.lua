@@ -91,9 +91,9 @@ end
 
 local order = { "code", "servers", "containers", "session", "lock", "access",
   "tls", "sasl", "problems", "remarks", "host", "port", "address",
-  "reachable", "version", "mode", "answered_after", "problem", "timeout",
-  "asked", "lease", "round_trip", "path", "granted", "acquire", "release",
-  "token", "may_create", "may_delete", "open_to_strangers", "clock_ahead",
+  "reachable", "version", "mode", "answered_after", "shares", "problem",
+  "timeout", "asked", "lease", "round_trip", "path", "granted", "acquire",
+  "release", "token", "may_create", "may_delete", "open_to_strangers", "clock_ahead",
   "refusal", "least", "median", "most", "schemes", "acl", "spoken",
   "in_library" }
 
@@ -113,7 +113,8 @@ function report.json(found, code)
   for i, server in ipairs(found.servers) do
     shown[i] = {}
     for key, value in pairs(server) do shown[i][key] = value end
-    shown[i].at = nil
+    shown[i].at, shown[i].is_mute = nil, nil
+    if server.shares == "unknown" then shown[i].shares = nil end
   end
   object.servers = as_list(json, shown)
   return json.encode(object, { keyorder = order })

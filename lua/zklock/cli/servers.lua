@@ -41,6 +41,7 @@ local function read_answer(server, text)
     return
   end
   local line = text:match "^%s*([^\r\n]+)"
+  server.is_mute = text:find "whitelist" ~= nil or nil
   if text:find "^[\21\22]\3" then
     server.problem = "answers in TLS: see doc/tls.md"
   else

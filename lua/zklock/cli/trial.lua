@@ -63,6 +63,33 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
+-- Has this server the node that we hold?  A session that connects to no other
+-- asks it.  "unknown": it is refused.
+local function has_node(server, session, guard, asked)
+  local theirs = {}
+  for name, value in pairs(asked.options) do theirs[name] = value end
+  theirs.connect_timeout = PATIENCE
+  local host = server.address:find(":", 1, true) and "[%s]:%d%s" or "%s:%d%s"
+  local own = zklock.connect(host:format(server.address, server.port,
+    asked.hosts:match "/.*" or ""), theirs)
+  if not own then return "unknown" end
+  local keep = leaving.before(function() own:close() end)
+  local stat = own:stat(guard.node)
+  own:close()
+  keep()
+  if stat == nil or stat == true then return "unknown" end
+  return stat and stat.session == session:id()
+end
+
+-- (One that does not answer `srvr`, or does not serve, is told of elsewhere.)
+local function ask_servers(session, guard, asked)
+  for _, server in ipairs(asked.servers) do
+    if server.version or server.is_mute then
+      server.shares = has_node(server, session, guard, asked)
+    end
+  end
+end
+
 local function has_credentials(options)
   return options.auth and next(options.auth)
     and (options.acl or "open") ~= "open"
@@ -74,6 +101,7 @@ local function look_around(report, session, guard, asked)
   report.token = guard:token()
   report.clock_ahead = clock_ahead(session, path, guard, asked.before,
     await.time_of_day())
+  ask_servers(session, guard, asked)
   if has_credentials(options) then
     report.open_to_strangers = is_open(hosts, options, path)
   end
@@ -81,7 +109,8 @@ end
 
 --- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
 -- token=, open_to_strangers=, clock_ahead=, refusal= }`
-function trial.lock(session, path, hosts, options)
+-- Each of the servers gets a field `shares`: has it the lock's node?
+function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
   local report = { path = path, granted = false }
   local acquiring, releasing = {}, {}
@@ -95,7 +124,8 @@ function trial.lock(session, path, hosts, options)
     end
     if i == 1 then
       look_around(report, session, guard,
-        { hosts = hosts, options = options, before = before })
+        { hosts = hosts, options = options, before = before,
+          servers = servers })
     end
     local release, done, why, kind = timed(guard.release, guard,
       { wait = true })

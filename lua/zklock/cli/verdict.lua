@@ -13,15 +13,16 @@ local serving = { leader = true, follower = true, observer = true,
   standalone = true }
 
 local function name_of(server)
-  return ("%s:%d"):format(server.host, server.port)
+  local name = ("%s:%d"):format(server.host, server.port)
+  if server.address and server.address ~= server.host then
+    name = ("%s (%s)"):format(name, server.address)
+  end
+  return name
 end
 
 local function judge_server(server, answers, problem, remark)
   local name = name_of(server)
-  if server.address and server.address ~= server.host then
-    name = ("%s (%s)"):format(name, server.address)
-  end
-  if server.problem and server.problem:find "whitelist" then
+  if server.is_mute then
     remark("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
     -- A name may have addresses at which nobody listens (localhost, and ::1).
@@ -33,6 +34,29 @@ local function judge_server(server, answers, problem, remark)
   end
 end
 
+-- Do all of them have the node that was made at one of them?  False: it is not
+-- known of any.
+local function judge_data(servers, problem, remark)
+  local lists = { [true] = {}, [false] = {}, unknown = {} }
+  for _, server in ipairs(servers) do
+    local list = lists[server.shares]
+    if list then list[#list + 1] = name_of(server) end
+  end
+  local names = {}
+  for key, list in pairs(lists) do names[key] = table.concat(list, ", ") end
+  if names[true] == "" then return false end
+  if names[false] ~= "" then
+    problem("data are not shared: the lock's node was made at %s, and is not "
+      .. "at %s. They are not one ensemble, and what is locked at one is free "
+      .. "at the other", names[true], names[false])
+  end
+  if names.unknown ~= "" then
+    remark("it is not known whether %s shares the data of %s: no session for "
+      .. "the lock's node", names.unknown, names[true])
+  end
+  return true
+end
+
 local function judge_servers(servers, problem, remark)
   local answers, modes, alone = {}, {}, {}
   for _, server in ipairs(servers) do
@@ -41,6 +65,7 @@ local function judge_servers(servers, problem, remark)
   for _, server in ipairs(servers) do
     judge_server(server, answers, problem, remark)
   end
+  if judge_data(servers, problem, remark) then return end
   for _, mode in pairs(answers) do
     modes[mode] = (modes[mode] or 0) + 1
     alone[#alone + 1] = mode

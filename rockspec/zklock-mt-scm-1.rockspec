@@ -63,6 +63,7 @@ build = {
     ["zklock.cli.credentials"] = "lua/zklock/cli/credentials.lua",
     ["zklock.cli.evict"] = "lua/zklock/cli/evict.lua",
     ["zklock.cli.exit"] = "lua/zklock/cli/exit.lua",
+    ["zklock.cli.forget"] = "lua/zklock/cli/forget.lua",
     ["zklock.cli.help"] = "lua/zklock/cli/help.lua",
     ["zklock.cli.keeper"] = "lua/zklock/cli/keeper.lua",
     ["zklock.cli.leaving"] = "lua/zklock/cli/leaving.lua",

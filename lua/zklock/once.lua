@@ -6,6 +6,7 @@
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
+local guards = require "zklock.guard"
 local locks = require "zklock.lock"
 local options = require "zklock.options"
 local pauses = require "zklock.pause"
@@ -14,7 +15,9 @@ local under = require "zklock.under"
 
 local once = {}
 
-local function book_of(path) return path .. ".once" end
+function once.book_of(path) return path .. ".once" end
+
+local book_of = once.book_of
 
 local AGAIN = 0.1 -- seconds
 
@@ -30,8 +33,13 @@ local function ask(session, guard, method, ...)
   end
 end
 
+-- Clocks run at nearly the same rate, and servers tell times in milliseconds.
+local RATE, TICK = 1.05, 0.001
+
 --- Is the last success a period ago, or is there none?  And how many seconds
--- ago it was, by the servers' clock, when we came.  Nil, message, code: it
+-- ago it was, by the servers' clock, when we came; 0: it came while we waited;
+-- less: it lies so far in the future, because that clock was or is wrong.  What
+-- lies in it by more than a period is not believed.  Nil, message, code: it
 -- cannot be said.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
@@ -42,7 +50,10 @@ function once.is_due(session, guard, period)
   if ours == nil then return nil, message, code end
   if not ours then return errors.lost(guard.path, guard:reason()) end
   local age = ours.created - last.modified
-  return age >= period, age
+  if age >= 0 then return age >= period, age end
+  local waited = guards.share(guard):waited() * RATE + TICK
+  local ahead = math.max(-age - waited, 0)
+  return ahead > period, 0 - ahead
 end
 
 --- Notes a success, while the lock's node is there: a request that a server
@@ -93,7 +104,7 @@ once.method = protect.method(Attempt, loop_of,
     end
     guard:release()
     if is_due == nil then return nil, age, why end
-    return false, math.max(age, 0) -- (it may have ended while we waited)
+    return false, age
   end)
 
 return once

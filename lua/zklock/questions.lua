@@ -167,9 +167,9 @@ function questions.revoke(engine, path)
   return reasons.of_request(wait, "who holds", path)
 end
 
---- What is at a path; false: nothing.
-function questions.stat(engine, path)
-  local wait = questions.ask(engine, "stat", path)
+--- What is at a path, with its data if they are wanted; false: nothing.
+function questions.stat(engine, path, with_data)
+  local wait = questions.ask(engine, "stat", path, with_data)
   if wait.code then return reasons.of_question(wait, "what is at", path) end
   return wait.found
 end

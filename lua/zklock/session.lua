@@ -125,11 +125,12 @@ function Session:revoke(path)
 end
 
 --- What is at a path: `{ kind=, session=, created=, modified=, children=,
--- size=, version= }`; false if nothing is.
-function Session:stat(path)
+-- size=, version= }`; false if nothing is.  `with_data`: and `data`.
+function Session:stat(path, with_data)
   local engine = open_engine(self)
   check.place(path, "path")
-  return questions.stat(engine, path)
+  with_data = check.flag(with_data, false, "with_data")
+  return questions.stat(engine, path, with_data)
 end
 
 --- The names of all nodes below a path, sorted; and whether the path exists.
@@ -261,7 +262,7 @@ check.methods(Session, [[
   session:once(path, options, fn)
   session:contenders(path)
   session:revoke(path)
-  session:stat(path)
+  session:stat(path, with_data)
   session:children(path)
   session:stamp(path, data, node)
   session:evict(path, node, token)

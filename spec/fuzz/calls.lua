@@ -521,7 +521,8 @@ function public.ticket()
 end
 
 -- What a session is asked of a path, and what else that takes.
-local asks = { contenders = true, revoke = true, stat = true, children = true,
+local asks = { contenders = true, revoke = true, children = true,
+  stat = { true, false },
   head = { "mutex", "latch", "read", "member" }, set = { "", "data" },
   lift = true,
   stamp = { "", "data" }, evict = { "holder", "x-lock-0000000001",

@@ -25,12 +25,12 @@ local full = {
   session = {
     mutex = { "/a", {} }, rwlock = { "/a", {} }, semaphore = { "/a", 1, {} },
     multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
-    contenders = { "/a" }, on = { "closed", print }, stat = { "/a" },
-    children = { "/a" }, stamp = { "/a", "", "/b" },
+    contenders = { "/a" }, on = { "closed", print },
+    stat = { "/a", true }, children = { "/a" },
+    stamp = { "/a", "", "/b" },
     evict = { "/a", "holder", "1" }, election = { "/a", {} },
-    barrier = { "/a" },
-    double_barrier = { "/a", 1, {} }, once = { "/a", {}, print },
-    metrics = { {} }, on_trace = { print },
+    barrier = { "/a" }, double_barrier = { "/a", 1, {} },
+    once = { "/a", {}, print }, metrics = { {} }, on_trace = { print },
   },
   lock = {
     acquire = { 5 }, try_acquire = { {} }, with_lock = { print, {} },

@@ -58,6 +58,27 @@ describe("stat", function()
       version = 1 }, stat)
   end)
 
+  it("tells its data if they are wanted, and may be read", function()
+    for _, data in ipairs { "", "four", ("x"):rep(1000000) } do
+      zk:make(path)
+      zk:set(path, data)
+      assert.equal(data, session:stat(path, true).data)
+      assert.is_nil(session:stat(path, false).data)
+      assert.equal(#data, session:stat(path, true).size)
+    end
+    zk:set(path, ("x"):rep(1000001))
+    local stat = session:stat(path, true)
+    assert.same({ 1000001 }, { stat.size, stat.data })
+    zk:set(path, "four")
+    zk:set_acl(path, without(READ))
+    stat = session:stat(path, true)
+    assert.is_true(stat == true or stat.size == 4 and stat.data == nil)
+    zk:set_acl(path, without(0))
+    assert.is_false(session:stat(path .. "/nothing", true))
+    assert.matches("^with_data must be a boolean, got a ",
+      misuse(function() session:stat(path, 1) end))
+  end)
+
   it("tells whose an ephemeral one is, in the words of contenders", function()
     local guard = support.hold(path)
     local stat, row = session:stat(guard.node), session:contenders(path)[1]

@@ -8,10 +8,11 @@ Server.__index = Server
 local SCRIPT = "bash '" .. (os.getenv "SPEC_ROOT" or ".")
   .. "/spec/support/zookeeper' "
 
---- Starts `count` servers; `flags` as `zookeeper start` takes them.
-local function start(count, flags)
-  local pipe = io.popen(("%s start --servers %d --detach --owner %d %s 2>&1")
-    :format(SCRIPT, count or 1, support.pid(), flags or ""))
+--- Starts `count` servers; `flags` as `zookeeper start` takes them;
+-- `environment`: theirs, as words for a shell.
+local function start(count, flags, environment)
+  local pipe = io.popen(("%s %sstart --servers %d --detach --owner %d %s 2>&1")
+    :format(environment or "", SCRIPT, count or 1, support.pid(), flags or ""))
   local text = pipe:read("*a")
   pipe:close()
   local self = setmetatable({

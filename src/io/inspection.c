@@ -1,4 +1,5 @@
 /*   look at the node → list its children, if they are wanted, and there are any
+ *                    → read its data, if they are wanted
  */
 #include "inspection.h"
 
@@ -7,7 +8,7 @@
 
 #include "survey.h"
 
-static op_handler on_looked, on_listed;
+static op_handler on_looked, on_listed, on_read;
 
 /* The node. */
 
@@ -75,11 +76,50 @@ static void on_listed(struct op *op, const struct reply *reply) {
   query_answered(request, rc);
 }
 
-struct query *inspection_of_node(const char *chroot, const char *path) {
+/* Its data. */
+
+static int cost_of_read(const struct query *query, int i) {
+  (void)i;
+  bool is_wanted = query->with_data && !query->missing && !query->hidden &&
+                   query->known.length <= SURVEY_LARGE;
+  return is_wanted ? survey_cost(query->known.length) : UNWANTED;
+}
+
+static void read_data(struct query *query, int i) {
+  query_send(query, &query->places[i].request, OP_READ, on_read, query->path);
+}
+
+/* (What is told is of one moment.) */
+static int keep_data(struct query *query, const struct reply *reply) {
+  query->size = reply->size > 0 ? (size_t)reply->size : 0;
+  query->text = malloc(query->size + 1);
+  if (!query->text) return REASON_NO_MEMORY;
+  if (query->size) memcpy(query->text, reply->data, query->size);
+  query->known.mtime_ms = reply->mtime_ms;
+  query->known.version = reply->version;
+  query->known.length = (int)query->size;
+  return REPLY_OK;
+}
+
+static void on_read(struct op *op, const struct reply *reply) {
+  struct request *request = op->owner;
+  struct query *query = request->query;
+  int rc = reply->rc;
+  query->missing = rc == REPLY_NO_NODE;
+  if (rc == REPLY_OK) rc = keep_data(query, reply);
+  query_answered(request, rc == REPLY_NO_AUTH ? REPLY_OK : rc);
+}
+
+struct query *inspection_of_node(const char *chroot, const char *path,
+                                 bool with_data) {
   static const struct phase phases[] = {{query_count_one, query_cost_none,
                                          look},
+                                        {query_count_one, cost_of_read,
+                                         read_data},
                                         {.count = NULL}};
-  return query_new(QUERY_STAT, phases, chroot, path);
+  struct query *query = query_new(QUERY_STAT, phases, chroot, path);
+  if (query) query->with_data = with_data;
+  return query;
 }
 
 struct query *inspection_of_children(const char *chroot, const char *path) {

@@ -8,7 +8,8 @@
 #pragma GCC visibility push(hidden)
 
 /* Each asks about one path.  NULL: no memory. */
-struct query *inspection_of_node(const char *chroot, const char *path);
+struct query *inspection_of_node(const char *chroot, const char *path,
+                                 bool with_data);
 struct query *inspection_of_children(const char *chroot, const char *path);
 
 #pragma GCC visibility pop

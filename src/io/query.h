@@ -90,7 +90,7 @@ struct query {
   uint64_t number;      /* (c) what the event calls it */
   struct claim *claim;  /* (c) QUERY_VERIFY */
   char *path;           /* (c) */
-  bool with_data;       /* (c) QUERY_CONTENDERS */
+  bool with_data;       /* (c) QUERY_CONTENDERS, _STAT */
   enum role role;       /* (c) QUERY_HEAD */
   /* (c) QUERY_STAMP, _SET: the data; (i) QUERY_CHILDREN: the names in order, each
    * with its NUL. */

@@ -108,6 +108,9 @@ static void push_stat(lua_State *L, const struct query *query) {
   set_integer(L, "children", known->children);
   set_integer(L, "size", known->length);
   set_integer(L, "version", known->version);
+  if (!query->text) return;
+  lua_pushlstring(L, query->text, query->size);
+  lua_setfield(L, -2, "data");
 }
 
 static void push_names(lua_State *L, const struct query *query) {

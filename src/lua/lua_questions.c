@@ -89,11 +89,13 @@ static const char *check_place(lua_State *L, const char *chroot) {
   return *chroot ? "" : "/";
 }
 
-/* session:stat(path) → number */
+/* session:stat(path, with_data) → number */
 static int session_stat(lua_State *L) {
   struct core *core = binding_check_open(L);
   const char *chroot = core->settings->hosts.chroot;
-  return ask(L, core, inspection_of_node(chroot, check_place(L, chroot)));
+  return ask(L, core,
+             inspection_of_node(chroot, check_place(L, chroot),
+                                lua_toboolean(L, 3)));
 }
 
 /* session:children(path) → number */

@@ -145,6 +145,9 @@ function arguments.read(given)
   request.words = words
   if request.command == "run" and not (words and words[1]) then
     exit.fail("usage", "say what is to be run: zklock run PATH -- COMMAND")
+  elseif request.once_per and (request.shared or request.permits) then
+    exit.fail("usage", "--once-per takes a lock of one holder: it does not go "
+      .. "with %s", request.shared and "--shared" or "--permits")
   elseif request.command ~= "run" and words then
     exit.fail("usage", "'--' goes with 'zklock run' only")
   end

@@ -1,6 +1,7 @@
 --- `zklock ls`: who holds a lock and who waits for it.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
+local once = require "zklock.cli.once"
 local output = require "zklock.cli.output"
 local rows = require "zklock.cli.rows"
 local table_of = require "zklock.cli.table"
@@ -48,13 +49,14 @@ local function list(session, request)
   local path = request.path
   local contenders, is_there = visit.answer(session:contenders(path))
   rows.number(path, contenders)
+  local is_idle = #contenders == 0
+  contenders[#contenders + 1] = once.last(session, path)
   if request.json then
     show_json(contenders)
   elseif #contenders > 0 then
     show_table(contenders)
-  else
-    say_empty(session, path, is_there)
   end
+  if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
 -- What concerns one directory only.
@@ -64,7 +66,6 @@ local function list_all(session, request)
   local found, refusal = 0, nil
   walk(session, request.path, function(path, contenders)
     found = found + 1
-    rows.number(path, contenders)
     if request.json then return show_json(contenders) end
     output.line((found > 1 and "\n" or "") .. plain.text(path) .. ":")
     show_table(contenders)

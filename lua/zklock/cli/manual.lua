@@ -134,8 +134,10 @@ machines that start the same job at the same time one runs it; the others are
 granted the lock after it, see that it is done, and exit with 0. PERIOD counts
 from the end of the last successful run to the moment in which the next one
 began to wait, by the servers' clock: let it be less than the interval in which
-the job is started, by more than the job takes. To have the job run again,
-delete PATH.once.]],
+the job is started, by more than the job takes. A note in the future, which a
+server with a wrong clock has written, is told of on standard error: by up to a
+PERIOD the command is not run, by more it is. zklock ls shows the note, zklock
+forget PATH has the job run again. --shared and --permits do not go with it.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {
       { names = "-x --exclusive", only = "kind",
@@ -206,10 +208,14 @@ as \x1b. On a terminal lines are cut to its width.
 A path that does not exist is a lock that nobody holds: directories vanish when
 they are empty. It is said on standard error, and nothing is on standard output.
 
+Behind the queue stands the last run of a job with --once-per, if there was one:
+KIND once, STATE done, AGE since it ended, DATA of who ran it.
+
 With --json each contender is one object, in one line, with path, place, node,
 mode, sequence (not of unfair), token, holds, session, created (seconds since
-1970), and data; in its place stands data_base64 if they are not plain UTF-8,
-or size if they were not read.]],
+1970), and data; of a job's last run done takes the place of created. In place
+of data stands data_base64 if they are not plain UTF-8, or size if they were not
+read.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {
       { names = "-R --recursive", help = "every lock at the path and below" },
@@ -274,6 +280,21 @@ free.]],
     exits = {
       { 75, "the lock did not become free in the time of --wait" },
     },
+  },
+  {
+    name = "forget",
+    summary = "have a job with --once-per run again",
+    description = [[
+Deletes the note PATH.once, by which zklock run --once-per and session:once know
+that the job was done in this period: the next one that comes runs it. A run
+that is under way notes its end all the same. There is no note: it says so, and
+that is no failure.]],
+    arguments = { { "PATH", "the lock's path", paths = true } },
+    options = {},
+    examples = {
+      { "zklock forget /locks/report", "the job runs when it is started next" },
+    },
+    exits = {},
   },
   {
     name = "evict",

@@ -1,16 +1,28 @@
 --- `--once-per`: of many hosts one runs in each period.  The library keeps the
 -- books: zklock/once.lua.
 local books = require "zklock.once"
+local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
 local talk = require "zklock.cli.talk"
 
 local once = {}
 
+-- A note that a server with another clock has written.
+local function warn(path, seconds, is_due)
+  talk.say("%s lies %.0f s in the future: a server's clock is or was wrong. %s",
+    books.book_of(path), seconds, is_due and "The command is run"
+      or "The command is not run before it is due by the clock of now: to run "
+      .. "it earlier, zklock forget " .. path)
+end
+
 --- Is the last successful run a period ago, or is there none?  And how many
 -- seconds ago it was, by the servers' clock.
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
-  if is_due ~= nil then return is_due, age end
+  if is_due ~= nil then
+    if age and age < 0 then warn(guard.path, -age, is_due) end
+    return is_due, age
+  end
   if code == "lost" then
     exit.fail("lost", "the hold of %s was lost", guard.path)
   end
@@ -24,6 +36,23 @@ function once.note(session, guard, data)
     talk.say("the run could not be noted, so the next one is not spared: %s",
       talk.bare(message))
   end
+end
+
+--- The last successful run, as a row of `ls`; nil: none is noted, or can be
+-- read.  `path`: the lock's.
+function once.last(session, path)
+  local node = books.book_of(path)
+  if core.check_path(node) then return nil end
+  local stat, message, code = session:stat(node, true)
+  if stat == nil and code ~= "denied" then exit.refuse(message, code) end
+  if type(stat) ~= "table" or stat.kind ~= "persistent" or stat.children > 0
+    or stat.size == 0
+  then
+    return nil
+  end
+  return { path = path, node = node:match "[^/]*$", mode = "once",
+    holds = false, done = stat.modified, data = stat.data,
+    size = not stat.data and stat.size or nil }
 end
 
 return once

@@ -93,9 +93,9 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "tls", "sasl", "problems", "remarks", "host", "port", "address",
   "reachable", "version", "mode", "answered_after", "shares", "problem",
   "timeout", "asked", "lease", "round_trip", "path", "granted", "acquire",
-  "release", "token", "may_create", "may_delete", "open_to_strangers", "clock_ahead",
-  "refusal", "least", "median", "most", "schemes", "acl", "spoken",
-  "in_library" }
+  "release", "token", "may_create", "may_delete", "open_to_strangers",
+  "clock_ahead", "refusal", "least", "median", "most", "schemes", "acl",
+  "spoken", "in_library" }
 
 -- An empty table is a list here.
 local function as_list(json, items)

@@ -14,8 +14,10 @@ function rows.number(path, contenders)
 end
 
 --- `bystander`: a node that no session owns, which is passed over; `present`: a
--- double barrier's member, who holds nothing that others wait for.
+-- double barrier's member, who holds nothing that others wait for; `done`: no
+-- contender, but the note of the last run that --once-per counts.
 function rows.state(row)
+  if row.done then return "done" end
   if row.session == "0x0" then return "bystander" end
   if row.mode == "member" then return "present" end
   return row.holds and "holds" or "waits"
@@ -53,12 +55,24 @@ end
 --- What a server does not tell of a node that may not be read: its session, its
 -- token, its age, its data.
 rows.UNKNOWN = "?"
+-- What a note has not.
+local NONE = "-"
 
-function rows.session(row) return row.session or rows.UNKNOWN end
-function rows.token(row) return row.token or rows.UNKNOWN end
+local function field(row, name)
+  return row[name] or row.done and NONE or rows.UNKNOWN
+end
+
+function rows.place(row)
+  return row.place and ("%d"):format(row.place) or NONE
+end
+
+function rows.session(row) return field(row, "session") end
+function rows.token(row) return field(row, "token") end
 
 function rows.age(row, now)
-  return row.created and rows.duration(now - row.created) or rows.UNKNOWN
+  local since = row.created or row.done
+  if not since then return rows.UNKNOWN end
+  return (since > now + 1 and "-" or "") .. rows.duration(math.abs(now - since))
 end
 
 local none = {}
@@ -101,7 +115,8 @@ local function is_text(data)
 end
 
 local order = { "time", "change", "path", "place", "node", "mode", "sequence",
-  "token", "holds", "session", "created", "data", "data_base64", "size" }
+  "token", "holds", "session", "created", "done", "data", "data_base64",
+  "size" }
 
 --- One JSON object: the row's fields, always in the same order.  JSON is UTF-8:
 -- what is none stands in `data_base64` in place of `data`.

@@ -7,7 +7,7 @@ local text = require "zklock.cli.text"
 local WIDEST = 60
 
 local columns = {
-  { "PLACE", function(row) return ("%d"):format(row.place) end },
+  { "PLACE", rows.place },
   { "KIND", function(row) return row.mode end },
   { "STATE", rows.state },
   { "AGE", rows.age },

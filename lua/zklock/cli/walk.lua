@@ -1,6 +1,8 @@
 --- Every lock at a path and below.
 local core = require "zklock.core"
+local once = require "zklock.cli.once"
 local plain = require "zklock.plain"
+local rows = require "zklock.cli.rows"
 
 local none = {}
 
@@ -50,7 +52,10 @@ return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)
     if not children then return refused(shown(path), message, code) end
-    if #children == 0 then return end
+    if #children == 0 then
+      local note = once.last(session, path:match "^(/.+)%.once$" or "")
+      return note and each(path, { note })
+    end
     local names = {}
     for _, name in ipairs(children) do names[name] = true end
     local contenders = {} -- there is no lock at the root
@@ -59,7 +64,7 @@ return function(session, top, each, refused)
     end
     if not contenders then refused(shown(path), message, code) end
     local own, taken = sort(contenders or {}, names)
-    if #own > 0 then each(path, own) end
+    if #own > 0 then each(path, rows.number(path, own)) end
     for _, name in ipairs(children) do
       if not taken[name] then visit(join(path, name)) end
     end

@@ -68,6 +68,9 @@
 ---
 --- How many times its data were written anew.
 ---@field version integer
+---
+--- Its data, if they were asked for. Absent if they are more than 1 000 000 bytes, or may not be read.
+---@field data? string
 
 -- ## Leader
 --

@@ -163,6 +163,9 @@ function session:double_barrier(path, n, options) end
 --- What it returns: `true` and what `fn` has returned; or, if it is not due, `false` and how many seconds ago the last success
 --- was; or `nil, message, code`, and after `lost` what `fn` has returned.
 ---
+--- The seconds are negative if the last success lies in the future: the servers' clocks differ, or one was wrong. By up to `per` it is
+--- not due; by more it is. doc/command.md has the bounds. `session:barrier(path .. ".once"):lift()` forgets the last success.
+---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---
 --- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, with the lock released.

@@ -53,10 +53,11 @@ function session:revoke(path) end
 --- guard:release()
 --- ```
 ---@param path string any path
+---@param with_data? boolean are the node's data wanted, too? Default: false
 ---@return zklock.Stat|false|nil stat
 ---@return string? message
 ---@return zklock.Code? code
-function session:stat(path) end
+function session:stat(path, with_data) end
 
 --- The names of all nodes below a path, sorted by their bytes. `"/"`: those below the chroot. That the path does not exist is no
 --- error. More than 50 000 are `invalid`.

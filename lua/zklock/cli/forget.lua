@@ -1,0 +1,21 @@
+--- `zklock forget`: has a job run again that was done once in its period.
+local books = require "zklock.once"
+local once = require "zklock.cli.once"
+local output = require "zklock.cli.output"
+local rows = require "zklock.cli.rows"
+local visit = require "zklock.cli.visit"
+
+return function(request)
+  return visit.servers(request, function(session)
+    local path = request.path
+    local last = once.last(session, path)
+    -- (Its node is deleted as a barrier's is: no late request deletes another.)
+    local node = session:barrier(books.book_of(path))
+    local _, was_there = visit.answer(node:lift())
+    if not was_there then
+      return output.line("no run of " .. path .. " is noted")
+    end
+    output.line(("forgot the last run of %s%s"):format(path,
+      last and ", by " .. rows.data(last) or ""))
+  end)
+end

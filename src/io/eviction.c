@@ -21,7 +21,7 @@ static void look(struct query *query, int i) {
   companion_look(query, i);
 }
 
-/* (One that may not be looked at is deleted if any is meant.) */
+/* (A node that this session may not look at is deleted only without a token.) */
 static bool is_meant(const struct item *item) {
   if (item->hidden) return item->token < 0;
   return item->there && (item->token < 0 || item->czxid == item->token);

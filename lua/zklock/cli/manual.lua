@@ -334,8 +334,8 @@ PATH takes to be acquired and released. It tells who we are (the schemes of the
 credentials, nothing else), what we may do at PATH, and, if our nodes are not to
 be open, whether strangers may join the queue there. It shows the token of the
 mutex: of servers that have lost their data, tokens begin with small numbers.
-While it holds the mutex it asks each address for its node: hosts that have it
-not are another ensemble's.
+While it holds the mutex it asks each address for its node: a host that does not
+have it belongs to another ensemble.
 
 With --json it is one object, with the times in seconds.]],
     arguments = { { "PATH", "where to try a lock (/zklock-check)",

@@ -32,7 +32,8 @@ end
 
 -- Why the queue is not shown.
 local reasons = { denied = "an ACL hides the queue",
-  disconnected = "no connection to a server", auth = "our credentials are refused" }
+  disconnected = "no connection to a server",
+  auth = "our credentials are refused" }
 
 local function draw(session, path, times)
   local contenders, _, code = session:contenders(path)

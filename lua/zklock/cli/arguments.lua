@@ -124,6 +124,19 @@ local function typed(words)
   return table.concat(list, " ")
 end
 
+-- What the parser does not check.
+local function check_request(request)
+  local words = request.words
+  if request.command == "run" and not (words and words[1]) then
+    exit.fail("usage", "say what is to be run: zklock run PATH -- COMMAND")
+  elseif request.once_per and (request.shared or request.permits) then
+    exit.fail("usage", "--once-per takes a lock of one holder: it does not go "
+      .. "with %s", request.shared and "--shared" or "--permits")
+  elseif request.command ~= "run" and words then
+    exit.fail("usage", "'--' goes with 'zklock run' only")
+  end
+end
+
 --- `command`, `path` and so on, and each option by its long name, with `_` for
 -- `-`; `words`: what is to be run.
 function arguments.read(given)
@@ -143,14 +156,7 @@ function arguments.read(given)
     exit.fail("usage", "put -- before the command: %s", typed(given))
   end
   request.words = words
-  if request.command == "run" and not (words and words[1]) then
-    exit.fail("usage", "say what is to be run: zklock run PATH -- COMMAND")
-  elseif request.once_per and (request.shared or request.permits) then
-    exit.fail("usage", "--once-per takes a lock of one holder: it does not go "
-      .. "with %s", request.shared and "--shared" or "--permits")
-  elseif request.command ~= "run" and words then
-    exit.fail("usage", "'--' goes with 'zklock run' only")
-  end
+  check_request(request)
   return request
 end
 

@@ -270,7 +270,7 @@ file (exit code 78).]] },
   says = { title = "The command: on standard error", prefix = "zklock: ",
     text = "What it says, and goes on." },
   prints = { title = "The command: on standard output", text = [[
-What `ls`, `watch`, `revoke`, `evict` and `check` print for people.]] },
+What `ls`, `watch`, `revoke`, `forget`, `evict` and `check` print for people.]] },
   check = { title = "The command: what `zklock check` finds",
     words = { wrong = "exit code 1" },
     text = "Under `wrong` (exit code 1), `to be known` and `servers`." },

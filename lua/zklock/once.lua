@@ -37,10 +37,9 @@ end
 local RATE, TICK = 1.05, 0.001
 
 --- Is the last success a period ago, or is there none?  And how many seconds
--- ago it was, by the servers' clock, when we came; 0: it came while we waited;
--- less: it lies so far in the future, because that clock was or is wrong.  What
--- lies in it by more than a period is not believed.  Nil, message, code: it
--- cannot be said.
+-- before this wait began it was, by the servers' clock.  0: it ended during the
+-- wait.  Negative: it lies in the future, because that clock is or was wrong.
+-- By more than a period, it is ignored.  Nil, message, code: the request failed.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end

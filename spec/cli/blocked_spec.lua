@@ -99,7 +99,7 @@ describe("With a standard error that blocks zklock watch", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("goes on, and hears a signal", function()
+  it("goes on, and ends at a signal", function()
     local proxy = require "support.proxy".start()
     local path = support.path()
     local it = command.start({ "watch", "--session-timeout", "4", path },
@@ -154,7 +154,7 @@ describe("In a stopped terminal zklock", function()
   end)
 
   for _, words in ipairs { { "watch" }, { "watch", "--json" } } do
-    it(table.concat(words, " ") .. " hears a signal", function()
+    it(table.concat(words, " ") .. " ends at a signal", function()
       local path = support.path()
       words[#words + 1] = path
       local guard = support.hold(path)

@@ -32,7 +32,7 @@ local function parsed_options(name)
   for _, option in ipairs(parser._options) do
     for _, alias in ipairs(option._aliases) do list[#list + 1] = alias end
   end
-  assert(#list > 2)
+  assert(#list > 1)
   return list
 end
 

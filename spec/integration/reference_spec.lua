@@ -120,7 +120,9 @@ describe("Rows have the documented fields", function()
   end)
 
   it("of stat", function()
-    check("zklock.Stat", support.connect():stat "/")
+    local session = support.connect()
+    check("zklock.Stat", session:stat "/", "data")
+    check("zklock.Stat", session:stat("/", true))
   end)
 
   it("of trace events", function()

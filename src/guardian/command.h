@@ -28,11 +28,11 @@ pid_t command_start(char **words, const struct heritage *heritage,
  * False: not here. */
 bool command_adopt_orphans(void);
 
-/* What has come of a signal. */
+/* Which processes a signal has reached. */
 enum reached {
   REACHED,    /* all processes */
   PARTLY,     /* some run as another user, and were not sent it */
-  NOT_REACHED /* none of the group was sent it, for that reason */
+  NOT_REACHED /* none of the group: all run as another user */
 };
 
 /* Sends a signal to the group. */
@@ -41,8 +41,8 @@ enum reached command_signal_group(pid_t group, int number);
 /* The same, and to the descendants of this process that have left the group. */
 enum reached command_signal_all(pid_t group, int number);
 
-/* Is a process left, of the group or of our children?  Of a group that is empty
- * the number is forgotten (0), for another group may have it soon. */
+/* Is a process left, of the group or of our children?  Sets the number of an
+ * empty group to 0, because another group may get it soon. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

@@ -50,7 +50,7 @@ struct guardian {
   bool is_over; /* its leader has ended, with this status: */
   int status;
   bool asked;   /* to end: then nothing of it is left */
-  bool refused; /* SIGKILL, by a process of another user */
+  bool refused; /* a process of another user cannot be sent SIGKILL */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
@@ -89,7 +89,7 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
   if (begins && reached == REACHED) tell(guardian, "killing\n");
-  /* (At the first look it may be one that has ended.) */
+  /* (At the first look the process may have ended already.) */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
   tell(guardian, "refused %d\n", SIGKILL);
@@ -352,9 +352,9 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* In `zklock run`: do the processes of a guardian that is killed become its
- * children, and does it have no others? (A shell that becomes `zklock run` by
- * exec leaves it its own.) */
+/* In `zklock run`: the processes of a killed guardian become its children, and
+ * it has no others.  (A shell that becomes `zklock run` by exec can leave it
+ * some.) */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {

@@ -33,11 +33,11 @@
  * margin before its end and KILL at it, by the clock that counts sleep, too.
  * After a suspend that is at once: a timer of that clock wakes the guardian,
  * where poll would sleep on (io/clock.h).
- * A guardian that is killed takes the command's leader with it (Linux), unless
- * the leader has changed its user, and `zklock run` kills what is left.  A
- * process that cannot be signalled is waited for.  Who stops the guardian, or
- * all of the machine, stops this argument: what is late then is told apart by
- * the fencing token. */
+ * If the guardian is killed, the system kills the command's leader (Linux),
+ * unless the leader has changed its user; `zklock run` kills what is left.  A
+ * process that cannot be signalled is waited for.  If the guardian, or the whole
+ * machine, is stopped, this argument fails: the fencing token then tells late
+ * work apart. */
 #ifndef ZKLOCK_GUARDIAN_H
 #define ZKLOCK_GUARDIAN_H
 

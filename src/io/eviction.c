@@ -1,9 +1,9 @@
 /*   (list →) look at the node → delete it, if it is the one that is meant
  *
- * Names are used again: an unfair lock's always, others' when a directory is made
- * again.  Nothing in a delete names the node's czxid, so between the look and the
- * delete another node may come.  Of an unfair lock both nodes are deleted, or none
- * (protocol/unfair.h), so there it cannot. */
+ * Names are used again: an unfair lock's always, other locks' when a directory is
+ * made again.  A delete does not check the czxid, so another node can take the name
+ * between the look and the delete.  An unfair lock's two nodes are deleted together
+ * or not at all (protocol/unfair.h), so there no other node can. */
 #include "eviction.h"
 
 #include <string.h>

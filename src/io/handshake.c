@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Zeros at the head of a packet that is so short. */
+/* Zero bytes at the head of so short a packet; bytes that a message quotes. */
 enum { ZEROS = 3, SHOWN = 40 };
 
 static _Thread_local int expected = -1;

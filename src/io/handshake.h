@@ -2,7 +2,7 @@
  * by a packet of 36 or 37 bytes, with its length in front.  The client library does not
  * check that length: it takes the page of a web server for a session.
  *
- * All of it is the thread's that has made the socket: the library's, or ours. */
+ * The state belongs to the thread that has made the socket: the library's, or ours. */
 #ifndef ZKLOCK_HANDSHAKE_H
 #define ZKLOCK_HANDSHAKE_H
 
@@ -14,7 +14,7 @@
 void handshake_expect(int fd);
 /* Before a read.  True: what has come is no ZooKeeper server's answer. */
 bool handshake_fails(int fd);
-/* What has come there, in words. */
+/* Describes what has come, for a message. */
 const char *handshake_words(void);
 
 #pragma GCC visibility pop

@@ -89,7 +89,7 @@ static void read_data(struct query *query, int i) {
   query_send(query, &query->places[i].request, OP_READ, on_read, query->path);
 }
 
-/* (What is told is of one moment.) */
+/* (All fields of the answer are of one moment.) */
 static int keep_data(struct query *query, const struct reply *reply) {
   query->size = reply->size > 0 ? (size_t)reply->size : 0;
   query->text = malloc(query->size + 1);

@@ -49,7 +49,8 @@ manual.files = {
     .. "begins a comment. The keys are hosts, chroot, session_timeout, "
     .. "connect_timeout, tick_time, auth_file and acl. auth_file is relative "
     .. "to the directory of the file that has it. The user or root must own "
-    .. "it, and nobody else may write it. $XDG_CONFIG_HOME is another "
+    .. "it, and its group and others must not be able to write it. "
+    .. "$XDG_CONFIG_HOME is another "
     .. "directory than ~/.config" },
   { "/etc/zklock.conf", "the same, for all users" },
 }
@@ -72,7 +73,8 @@ manual.exits = {
     .. "kind is in use at its path: try again later" },
   { 76, "the lock was lost, or held for too long, and the command was ended" },
   { 77, "the servers refuse the credentials, or an ACL the operation" },
-  { 78, "a file of settings or of credentials is mistaken" },
+  { 78, "a file of settings or of credentials is mistaken, or other users "
+    .. "could have written it" },
   { 126, "the command to run is there and cannot be run" },
   { 127, "the command to run was not found" },
   { "128+N", "signal N ended it: 130 is Ctrl-C, 143 SIGTERM" },
@@ -134,10 +136,11 @@ machines that start the same job at the same time one runs it; the others are
 granted the lock after it, see that it is done, and exit with 0. PERIOD counts
 from the end of the last successful run to the moment in which the next one
 began to wait, by the servers' clock: let it be less than the interval in which
-the job is started, by more than the job takes. A note in the future, which a
-server with a wrong clock has written, is told of on standard error: by up to a
-PERIOD the command is not run, by more it is. zklock ls shows the note, zklock
-forget PATH has the job run again. --shared and --permits do not go with it.]],
+the job is started, by more than the job takes. If the note lies in the future,
+because a server's clock is or was wrong, zklock warns on standard error. It
+runs COMMAND only if the note lies more than a PERIOD ahead. zklock ls shows the
+note; zklock forget PATH deletes it, so that the job runs again. --shared and
+--permits do not go with --once-per.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {
       { names = "-x --exclusive", only = "kind",
@@ -208,13 +211,13 @@ as \x1b. On a terminal lines are cut to its width.
 A path that does not exist is a lock that nobody holds: directories vanish when
 they are empty. It is said on standard error, and nothing is on standard output.
 
-Behind the queue stands the last run of a job with --once-per, if there was one:
-KIND once, STATE done, AGE since it ended, DATA of who ran it.
+Below the queue is the last run of a job with --once-per, if there was one: KIND
+once, STATE done, AGE since it ended, DATA of the process that ran it.
 
 With --json each contender is one object, in one line, with path, place, node,
 mode, sequence (not of unfair), token, holds, session, created (seconds since
-1970), and data; of a job's last run done takes the place of created. In place
-of data stands data_base64 if they are not plain UTF-8, or size if they were not
+1970), and data. A job's last run has done in place of created. data_base64
+replaces data that are not plain UTF-8, and size replaces data that were not
 read.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {
@@ -286,9 +289,9 @@ free.]],
     summary = "have a job with --once-per run again",
     description = [[
 Deletes the note PATH.once, by which zklock run --once-per and session:once know
-that the job was done in this period: the next one that comes runs it. A run
-that is under way notes its end all the same. There is no note: it says so, and
-that is no failure.]],
+that the job was done in this period. The next machine that starts the job runs
+it. A run that is under way still notes its end. If there is no note, zklock
+says so and exits with 0.]],
     arguments = { { "PATH", "the lock's path", paths = true } },
     options = {},
     examples = {

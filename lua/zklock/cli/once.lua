@@ -11,8 +11,8 @@ local once = {}
 local function warn(path, seconds, is_due)
   talk.say("%s lies %.0f s in the future: a server's clock is or was wrong. %s",
     books.book_of(path), seconds, is_due and "The command is run"
-      or "The command is not run before it is due by the clock of now: to run "
-      .. "it earlier, zklock forget " .. path)
+      or "The command is not run until it is due by the current clock. To run "
+      .. "it earlier: zklock forget " .. path)
 end
 
 --- Is the last successful run a period ago, or is there none?  And how many

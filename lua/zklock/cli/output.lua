@@ -1,6 +1,6 @@
---- Standard output.  A reader or a terminal that is slow or unresponsive must
--- not keep the loop from signals: a thread writes.  A reader that has gone ends
--- the command, quietly.
+--- Standard output.  A thread writes, so that a slow or unresponsive reader or
+-- terminal does not keep the loop from handling signals.  If the reader has
+-- gone, the command ends quietly.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -18,10 +18,9 @@ local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
--- The end of a pipe that is written to becomes readable when the other one is
--- closed.  luv reads from no such end, but from a stream that it takes for a
--- socket; and its polls write to stderr.  (On a description of our own, which
--- alone does not block.)
+-- A pipe's write end becomes readable when its read end is closed.  luv reads
+-- from a write end only if it takes it for a socket; its polls write to stderr.
+-- (On a file description of our own: only this one must be non-blocking.)
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)

@@ -1,18 +1,18 @@
---- Reads files that the user or root owns, and others could not have written.
+--- Reads files that the user or root owns and that other users cannot write.
 local load = require "zklock.cli.load"
 
 local owned_file = {}
 
--- What is larger is no such file.
+-- Larger files are refused.
 local LARGEST = 65536
 
---- Others may do nothing with it.
+--- For files that other users must not read or write.
 owned_file.secret = {
   forbids = function(mode) return mode % 64 ~= 0 end,
   says = "may be used by others (mode %03o): chmod 600 '%s'",
 }
 
---- Others may read it.
+--- For files that other users may read, but not write.
 owned_file.public = {
   forbids = function(mode)
     return math.floor(mode / 16) % 2 == 1 or math.floor(mode / 2) % 2 == 1
@@ -20,7 +20,7 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Of the file that was opened, whatever its name stands for meanwhile.
+-- Checks the open file, whatever its name refers to by now.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then

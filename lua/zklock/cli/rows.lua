@@ -55,7 +55,7 @@ end
 --- What a server does not tell of a node that may not be read: its session, its
 -- token, its age, its data.
 rows.UNKNOWN = "?"
--- What a note has not.
+-- Shown for a field that a note does not have.
 local NONE = "-"
 
 local function field(row, name)

@@ -19,8 +19,8 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- When the guardian was killed, the processes that are left are sent SIGKILL so
--- often; those that cannot be signalled are looked for so often.
+-- After the guardian's death: how often the processes that are left are sent
+-- SIGKILL, and how often those that cannot be signalled are looked for.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
 -- How often the guardian hears of the lease, and how long before its end it
@@ -125,7 +125,7 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- (At the first look it may be one that has ended.)
+    -- (At the first look the process may have ended already.)
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")

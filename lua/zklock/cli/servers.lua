@@ -79,7 +79,7 @@ local function ask(server, done)
     server.reachable, begun = true, await.now()
     tcp:read_start(read)
     tcp:write "srvr"
-    -- (What is no ZooKeeper waits for the end of a line, perhaps.)
+    -- (A server of another protocol may wait for the end of a line.)
     await.after(PATIENCE / 2, function()
       if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
     end)

@@ -63,8 +63,8 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
--- Has this server the node that we hold?  A session that connects to no other
--- asks it.  "unknown": it is refused.
+-- Does this server have the node that we hold?  A session that connects to no
+-- other server asks it.  "unknown": the session or the request was refused.
 local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
@@ -81,7 +81,7 @@ local function has_node(server, session, guard, asked)
   return stat and stat.session == session:id()
 end
 
--- (One that does not answer `srvr`, or does not serve, is told of elsewhere.)
+-- (verdict.lua reports servers that do not answer `srvr`, or do not serve.)
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then

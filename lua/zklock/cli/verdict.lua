@@ -34,8 +34,8 @@ local function judge_server(server, answers, problem, remark)
   end
 end
 
--- Do all of them have the node that was made at one of them?  False: it is not
--- known of any.
+-- Reports the servers that do not have the node of the trial lock.  False: no
+-- server is known to have it.
 local function judge_data(servers, problem, remark)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
@@ -51,8 +51,8 @@ local function judge_data(servers, problem, remark)
       .. "at the other", names[true], names[false])
   end
   if names.unknown ~= "" then
-    remark("it is not known whether %s shares the data of %s: no session for "
-      .. "the lock's node", names.unknown, names[true])
+    remark("cannot tell whether %s shares the data of %s: no session there "
+      .. "could ask for the lock's node", names.unknown, names[true])
   end
   return true
 end

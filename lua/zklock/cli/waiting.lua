@@ -33,7 +33,7 @@ end
 -- Why the queue is not shown.
 local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
-  auth = "our credentials are refused" }
+  auth = "the servers refuse the credentials" }
 
 local function draw(session, path, times)
   local contenders, _, code = session:contenders(path)

@@ -37,17 +37,18 @@ local function shown(path)
   return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
 end
 
--- The children of a path; nil, message, code: it cannot be asked, not by its
--- name either.
+-- The children of a path.  nil, message, code: they cannot be listed, or the
+-- path itself is invalid.
 local function children_of(session, path)
   local fault = path ~= "/" and core.check_path(path)
   if fault then return nil, "its path " .. fault, "invalid" end
   return session:children(path)
 end
 
---- `each(path, contenders)` for each lock, the upper ones first, in the order
--- of their names; `refused(path, message, code)` for what cannot be asked: what
--- is below it is visited all the same, if that can be listed.
+--- Calls `each(path, contenders)` for each lock, the upper ones first, in the
+-- order of their names, and `refused(path, message, code)` for each path that
+-- cannot be read.  The nodes below such a path are visited if they can be
+-- listed.
 return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)

@@ -19,9 +19,9 @@ local session = {}
 
 --- A lock that one task at a time holds, in all processes that use this path.
 ---
---- Nothing is asked of a server yet, so it cannot fail; `lock:acquire` waits and asks. Keep the lock object or its guard: a hold whose
---- guard, lock object and owner nobody can reach any more is released by the garbage collector, and the log is told. Two lock
---- objects of one session on one path are the same lock.
+--- Nothing is asked of a server yet, so it cannot fail; `lock:acquire` waits and asks. Keep the lock object or its guard. If your
+--- program can reach neither the guard, the lock object nor the owner of a hold, the garbage collector releases it, and the log has a
+--- warning. In nginx the hold lasts until its request ends. Two lock objects of one session on one path are the same lock.
 ---
 --- Raises: for a bad path, unknown options or such as do not go together, and if this session uses the path in another way already
 --- (another kind of lock, another `fair`, `layout` or number of permits).
@@ -164,7 +164,8 @@ function session:double_barrier(path, n, options) end
 --- was; or `nil, message, code`, and after `lost` what `fn` has returned.
 ---
 --- The seconds are negative if the last success lies in the future: the servers' clocks differ, or one was wrong. By up to `per` it is
---- not due; by more it is. doc/command.md has the bounds. `session:barrier(path .. ".once"):lift()` forgets the last success.
+--- not due; by more it is. For the bounds see --once-per in doc/command.md. `session:barrier(path .. ".once"):lift()` deletes the
+--- note of the last success.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---

@@ -53,7 +53,7 @@ function session:revoke(path) end
 --- guard:release()
 --- ```
 ---@param path string any path
----@param with_data? boolean are the node's data wanted, too? Default: false
+---@param with_data? boolean read the node's data, too. Default: false
 ---@return zklock.Stat|false|nil stat
 ---@return string? message
 ---@return zklock.Code? code
@@ -105,7 +105,8 @@ function session:stamp(path, data, node) end
 --- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.
 ---
 --- Names are used again: the node of an unfair lock is always called `holder`. With `token`, the node is deleted only if it has that
---- token, so that a later contender of the same name keeps its own. doc/command.md says what ZooKeeper cannot exclude.
+--- token, so that a later contender of the same name keeps its own. ZooKeeper cannot exclude every case: see the section evict of
+--- doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

@@ -72,7 +72,7 @@ local function read_query()
   local given = ngx.req.get_uri_args(20)
   for name in pairs(given) do
     if not names[name] then
-      return nil, "a query has format, refresh and queues only"
+      return nil, "unknown name in the query: use format, refresh or queues"
     end
   end
   local format, refresh = given.format or "html", given.refresh

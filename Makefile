@@ -213,11 +213,12 @@ example-nginx:  ## nginx with locks in its handlers, asked by curl
 .PHONY: command
 command: all  ## the command from this tree: ARGS='ls -R /locks'
 	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
-	  $(CURDIR)/lua/zklock/cli/main.lua $(ARGS)
+	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
 .PHONY: zookeeper ensemble
 zookeeper:  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C
-	@bash spec/support/zookeeper start --servers 1 --port $(or $(PORT),2181$(COMMA)any)
+	@bash spec/support/zookeeper start --servers 1 \
+	  --port $(or $(if $(filter command,$(origin PORT)),$(PORT)),2181$(COMMA)any)
 ensemble:  ## three of them
 	@bash spec/support/zookeeper start --servers 3
 

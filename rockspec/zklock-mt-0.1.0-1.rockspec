@@ -223,6 +223,7 @@ build = {
       },
       defines = { "_GNU_SOURCE" },
       incdirs = { "src" },
+      libraries = { "pthread" },
     },
   },
   platforms = {

@@ -222,6 +222,7 @@ build = {
       },
       defines = { "_GNU_SOURCE" },
       incdirs = { "src" },
+      libraries = { "pthread" },
     },
   },
   platforms = {

@@ -269,8 +269,8 @@ Behind the name of an option (exit code 64), or of a variable or a line of a
 file (exit code 78).]] },
   says = { title = "The command: on standard error", prefix = "zklock: ",
     text = "What it says, and goes on." },
-  prints = { title = "The command: on standard output", text = [[
-What `ls`, `watch`, `revoke`, `forget`, `evict` and `check` print for people.]] },
+  prints = { title = "The command: on standard output", text = "What `ls`, "
+    .. "`watch`, `revoke`, `forget`, `evict` and `check` print for people." },
   check = { title = "The command: what `zklock check` finds",
     words = { wrong = "exit code 1" },
     text = "Under `wrong` (exit code 1), `to be known` and `servers`." },

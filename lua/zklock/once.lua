@@ -39,7 +39,8 @@ local RATE, TICK = 1.05, 0.001
 --- Is the last success a period ago, or is there none?  And how many seconds
 -- before this wait began it was, by the servers' clock.  0: it ended during the
 -- wait.  Negative: it lies in the future, because that clock is or was wrong.
--- By more than a period, it is ignored.  Nil, message, code: the request failed.
+-- By more than a period, it is ignored.  Nil, message, code: the request has
+-- failed.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end

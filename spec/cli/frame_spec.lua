@@ -39,7 +39,7 @@ describe("The command", function()
     end
   end)
 
-  local LIST = "; the commands are run, ls, watch, revoke, evict, check"
+  local LIST = "; the commands are run, ls, watch, revoke, forget, evict, check"
 
   for line, advice in pairs {
     ["run /a echo hi"] = "put -- before the command: zklock run /a -- echo hi",
@@ -196,7 +196,8 @@ describe("The command", function()
     cannot_write ">&-"
   end)
 
-  for _, time in ipairs { ("9"):rep(30), ("9"):rep(400), "36500d" } do
+  for _, time in ipairs { ("9"):rep(30), ("9"):rep(400), "36500d",
+      "9000000000000000000d" } do
     it("takes a time of 100 years and more: " .. time:sub(1, 40), function()
       local path = support.path()
       for _, option in ipairs { "-t", "-m", "-g", "--once-per" } do

@@ -171,7 +171,7 @@ describe("zklock evict on a terminal", function()
     guard:release()
   end)
 
-  it("deletes no later contender of the same name that came while it asked", function()
+  it("deletes no later contender that came by the same name", function()
     local path = support.path()
     local lock = support.connect():mutex(path, { fair = false })
     local guard = assert(lock:acquire(30))

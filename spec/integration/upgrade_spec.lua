@@ -75,6 +75,12 @@ local function environment_of(version)
   return version == "old" and old.environment() or nil
 end
 
+-- What makes `support.command` run that version's.
+local function options_of(version)
+  return { env = environment_of(version),
+    program = version == "old" and old.place .. "/bin/zklock" or nil }
+end
+
 local function other_than(version)
   return version == "old" and "new" or "old"
 end
@@ -303,7 +309,7 @@ describe_upgrade("A process that looks at the other version's locks", function()
     local seen = {}
     for i, version in ipairs(VERSIONS) do
       local said = command.run({ "ls", "--json", path },
-        { env = environment_of(version) })
+        options_of(version))
       assert.equal(0, said.code, said.err)
       seen[i] = {}
       for line in said.out:gmatch "[^\n]+" do
@@ -382,7 +388,7 @@ describe_upgrade("A process that looks at the other version's locks", function()
       each_kind(function(kind)
         local path = kind.path .. kind.spot
         local function operate(...)
-          local said = command.run({ ... }, { env = environment_of(second) })
+          local said = command.run({ ... }, options_of(second))
           assert.equal(0, said.code, said.err)
           return said
         end
@@ -611,7 +617,7 @@ describe_upgrade("once", function()
 
   local function run_in_shell(version, path)
     local said = command.run({ "run", "--once-per", "1h", path, "--", "echo",
-      "ran" }, { env = environment_of(version) })
+      "ran" }, options_of(version))
     assert.equal(0, said.code, said.err)
     return said.out
   end
@@ -667,8 +673,8 @@ describe_upgrade("zklock run", function()
   for _, first in ipairs(VERSIONS) do
     it(("keeps the other version's out, and then lets it in; first: the %s one")
       :format(first), function()
-      local mine = { env = environment_of(first) }
-      local its = { env = environment_of(other_than(first)) }
+      local mine = options_of(first)
+      local its = options_of(other_than(first))
       local uses = { { {}, {} }, { { "-x" }, { "-x" } }, { { "-x" }, { "-s" } },
         { { "-s" }, { "-x" } }, { { "-p", "1" }, { "-p", "1" } } }
       for _, use in ipairs(uses) do

@@ -24,6 +24,14 @@ local SERVER = [[
       data = ngx.unescape_uri(ngx.var.arg_data or "") })
     local seconds = tonumber(ngx.var.arg_seconds or 0)
     if seconds > 0 then ngx.sleep(seconds) end
+    -- Until this file is removed.
+    local gate = ngx.var.arg_gate
+    local file = gate and io.open(gate)
+    while file do
+      file:close()
+      ngx.sleep(0.02)
+      file = io.open(gate)
+    end
     guard:release()
     ngx.print(ngx.worker.pid())
   } }
@@ -174,10 +182,10 @@ describe("The operators' page", function()
       ["/zklock?refresh"] = "400 zklock: refresh is a number of seconds, 1 to "
         .. "3600\n",
       ["/zklock?queues=yes"] = "400 zklock: queues is 1 or 0\n",
-      ["/zklock?x=1"] = "400 zklock: a query has format, refresh and queues "
-        .. "only\n",
-      ["/zklock?format=json&x"] = "400 zklock: a query has format, refresh and "
-        .. "queues only\n",
+      ["/zklock?x=1"] = "400 zklock: unknown name in the query: use format, "
+        .. "refresh or queues\n",
+      ["/zklock?format=json&x"] = "400 zklock: unknown name in the query: use "
+        .. "format, refresh or queues\n",
       ["/zklock/metrics?x=1"] = "400 zklock: the metrics take no query\n",
       ["/zklock/metrics?format=json"] = "400 zklock: the metrics take no "
         .. "query\n",
@@ -220,7 +228,9 @@ describe("The operators' page", function()
     local guard = support.hold(path)
     local waiting = server:begin("/hold?path=" .. path)
     support.wait_for_queue(path, 2)
-    local holding = server:begin("/hold?seconds=3&path=" .. path .. "-held")
+    local gate = support.closing(os.tmpname(), os.remove)
+    local holding = server:begin(("/hold?gate=%s&path=%s-held"):format(gate,
+      path))
     support.wait_for_queue(path .. "-held", 1)
     -- (Who answers is not known: ask often.)
     local function all_tell()
@@ -255,6 +265,7 @@ describe("The operators' page", function()
     assert.is_true(waited.seconds > 0)
     guard:release()
     waiting:answer()
+    os.remove(gate)
     holding:answer()
   end)
 
@@ -406,7 +417,8 @@ describe("The operators' page", function()
   it("mixes no old worker with the new one in its place", function()
     local server, path = start(2), support.path()
     local old = open_all(server, 2)
-    local holding = server:begin("/hold?seconds=4&path=" .. path)
+    local gate = support.closing(os.tmpname(), os.remove)
+    local holding = server:begin(("/hold?gate=%s&path=%s"):format(gate, path))
     support.wait_for_queue(path, 1)
     server:signal "HUP"
     local holder -- of the old ones, it serves a request
@@ -432,6 +444,7 @@ describe("The operators' page", function()
     assert.are.equal(2, #prometheus.find(families, "zklock_session_up"))
     assert.are.equal(0, #prometheus.find(families, "zklock_lock_grants_total",
       { path = path }))
+    os.remove(gate)
     assert.are.equal(holder.pid, tonumber((holding:answer())))
     support.wait_until(function()
       for key in pairs(workers_of(read_json(server))) do

@@ -260,9 +260,9 @@ add { it = "a flag that is neither", on = "connect",
 add { it = "a protocol of another version", on = "connect",
   tell = greets { protocol = -77 }, ends = "granted" }
 add { it = "a greeting that says it is longer", on = "connect",
-  tell = greets { size = 4000 }, ends = "granted" }
+  tell = greets { size = 4000 }, ends = REFUSED }
 add { it = "a greeting that says it is shorter than nothing", on = "connect",
-  tell = greets { size = -1 }, ends = "granted" }
+  tell = greets { size = -1 }, ends = REFUSED }
 add { it = "another session at each return", on = "connect",
   tell = function(h, n)
     h.id = int(0x6c6965) .. int(1000 + n)

@@ -88,7 +88,7 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   enum reached reached = command_signal_all(guardian->group, SIGKILL);
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
-  if (begins && reached == REACHED) tell(guardian, "killing\n");
+  if (begins && reached != NOT_REACHED) tell(guardian, "killing\n");
   /* (At the first look the process may have ended already.) */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
@@ -365,6 +365,7 @@ struct rest guardian_kill_rest(pid_t group) {
     rest.left = command_is_left(&group);
   } else {
     rest.refused = command_signal_group(group, SIGKILL) != REACHED;
+    while (group > 0 && waitpid(-group, NULL, WNOHANG) > 0) continue;
     if (group > 0 && kill(-group, 0) < 0 && errno == ESRCH) group = 0;
     rest.left = group > 0;
   }

@@ -1,5 +1,6 @@
 #include "handshake.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,10 +9,13 @@
 /* Zero bytes at the head of so short a packet; bytes that a message quotes. */
 enum { ZEROS = 3, SHOWN = 40 };
 
-static _Thread_local int expected = -1;
+static _Thread_local int expected = -1, zeros; /* so many were read */
 static _Thread_local char words[160];
 
-void handshake_expect(int fd) { expected = fd; }
+void handshake_expect(int fd) {
+  expected = fd;
+  zeros = 0;
+}
 
 const char *handshake_words(void) { return words; }
 
@@ -56,14 +60,27 @@ static void describe(char *head, size_t size) {
              "it is no ZooKeeper server: it answers in another protocol");
 }
 
-bool handshake_fails(int fd) {
+/* What a server answers to `isro`: another user of the library may ask that. */
+static bool is_word(const char *head) {
+  return strcmp(head, "rw") == 0 || strcmp(head, "ro") == 0 ||
+         strcmp(head, "null") == 0;
+}
+
+int handshake_look(int fd) {
   char head[SHOWN + 1] = "";
-  if (fd < 0 || fd != expected) return false;
+  if (fd < 0 || fd != expected) return 0;
   ssize_t n = recv(fd, head, SHOWN, MSG_PEEK);
-  if (n <= 0) return false;
-  if (n >= ZEROS) expected = -1;
-  if (memcmp(head, "\0\0\0", n < ZEROS ? (size_t)n : ZEROS) == 0) return false;
+  if (n <= 0) return 0;
+  int missing = ZEROS - zeros;
+  int looked = n < missing ? (int)n : missing;
+  if (memcmp(head, "\0\0\0", (size_t)looked) == 0) {
+    zeros += looked;
+    if (zeros < ZEROS) return looked;
+    expected = -1;
+    return 0;
+  }
   expected = -1;
+  if (zeros == 0 && is_word(head)) return 0;
   describe(head, (size_t)n);
-  return true;
+  return -1;
 }

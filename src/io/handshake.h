@@ -6,14 +6,13 @@
 #ifndef ZKLOCK_HANDSHAKE_H
 #define ZKLOCK_HANDSHAKE_H
 
-#include <stdbool.h>
-
 #pragma GCC visibility push(hidden)
 
 /* A socket that was just made: the library will read from it. */
 void handshake_expect(int fd);
-/* Before a read.  True: what has come is no ZooKeeper server's answer. */
-bool handshake_fails(int fd);
+/* Before a read.  -1: what has come is no ZooKeeper server's answer.  More than 0:
+ * it may be one; read no more bytes than this, and look again.  0: read on. */
+int handshake_look(int fd);
 /* Describes what has come, for a message. */
 const char *handshake_words(void);
 

@@ -107,7 +107,7 @@ const char *code_errno_words(int error) {
 /* The library says EHOSTDOWN when a server has closed the connection; EPROTO is
  * stream.c's. */
 const char *code_failure_words(int error, int rc, bool greeted) {
-  if (error == EPROTO) return handshake_words();
+  if (error == EPROTO && *handshake_words()) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
   if (closed && greeted) return "the server closed the connection";
   if (closed)

@@ -141,10 +141,13 @@ static ssize_t read_more(struct stream *s, char *data, size_t size) {
  * is heard first. */
 ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   struct stream *s = stream_of(fd);
-  if (handshake_fails(fd)) {
+  int most = handshake_look(fd);
+  if (most < 0) {
     errno = EPROTO;
     return -1;
   }
+  if (most > 0) /* and nothing was read before */
+    return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
   if (!s || flags) return recv(fd, data, size, flags);
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;

@@ -18,7 +18,8 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  return math.min(number * units[unit], LONGEST)
+  -- (Integers wrap.)
+  return math.min(math.min(number, LONGEST) * units[unit], LONGEST)
 end
 
 function convert.count(text)

@@ -71,6 +71,7 @@ return function(request)
       exit.fail(GONE, "nothing was deleted: the contender %s of %s with the "
         .. "token %s is gone", rows.node(row), request.path, rows.token(row))
     end
+    talk.finish()
     output.line("deleted " .. rows.node(row))
   end)
 end

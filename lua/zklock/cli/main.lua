@@ -1,7 +1,12 @@
 --- Runs the command, whichever file starts it: bin/zklock, or what `make
 -- install` writes.  Modules come from the directory of this one, and from
 -- absolute places: the current directory may be another user's.
-local here = debug.getinfo(1, "S").source:match "^@(.*)/zklock/cli/main%.lua$"
+local here = debug.getinfo(1, "S").source:match "^@(/.*)/zklock/cli/main%.lua$"
+if not here or here:find "[;?]" then
+  io.stderr:write("zklock: start it as bin/zklock, from a directory whose path "
+    .. "has no ';' and no '?'\n")
+  os.exit(69)
+end
 local checkout = here:match "^(.*)/lua$"
 local version = _VERSION:match "%d.*"
 
@@ -18,21 +23,23 @@ package.path = ("%s/?.lua;%s/?/init.lua;"):format(here, here)
 package.cpath = keep_absolute(package.cpath)
 
 if not checkout then
-  package.cpath = here:gsub("/share/lua/", "/lib/lua/") .. "/?.so;"
+  package.cpath = here:gsub("/share/lua/([^/]*)$", "/lib/lua/%1") .. "/?.so;"
     .. package.cpath
 else
   -- LUA_CPATH names the build that `make command`, or a test, has chosen.
   local built = ("%s/build/st/%s/?.so;%s/build/mt/%s/?.so"):format(checkout,
     version, checkout, version)
-  package.cpath = os.getenv "LUA_CPATH" and package.cpath .. ";" .. built
-    or built .. ";" .. package.cpath
-  if package.searchpath
-    and not package.searchpath("zklock.guardian", package.cpath) then
+  local is_chosen = os.getenv "LUA_CPATH"
+  local search = package.searchpath
+  if search and not search("zklock.guardian", built)
+    and not (is_chosen and search("zklock.guardian", package.cpath)) then
     io.stderr:write(("zklock: this checkout is not built for Lua %s: run "
       .. "'make LUA_VERSION=%s' in %s first\n"):format(version, version,
       checkout))
     os.exit(69)
   end
+  package.cpath = is_chosen and package.cpath .. ";" .. built
+    or built .. ";" .. package.cpath
 end
 
 require("zklock.cli").main(arg)

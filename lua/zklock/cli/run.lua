@@ -244,7 +244,7 @@ function Run:is_due(guard)
   if not period then return true end
   local is_due, age = once.is_due(self.session, guard, period)
   if is_due then return true end
-  if self.request.verbose then
+  if self.request.verbose and age >= 0 then
     talk.say("not due: the last successful run ended %.0f s before we asked "
       .. "for the lock", age)
   end

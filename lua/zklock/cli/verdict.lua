@@ -34,8 +34,8 @@ local function judge_server(server, answers, problem, remark)
   end
 end
 
--- Reports the servers that do not have the node of the trial lock.  False: no
--- server is known to have it.
+-- Reports the servers that do not have the node of the trial lock.  False: that
+-- is not known of each.
 local function judge_data(servers, problem, remark)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
@@ -54,7 +54,7 @@ local function judge_data(servers, problem, remark)
     remark("cannot tell whether %s shares the data of %s: no session there "
       .. "could ask for the lock's node", names.unknown, names[true])
   end
-  return true
+  return names[false] ~= "" or names.unknown == ""
 end
 
 local function judge_servers(servers, problem, remark)

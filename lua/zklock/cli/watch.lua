@@ -46,6 +46,7 @@ function Lines:show(contenders)
   local lines = {}
   for i, entry in ipairs(list) do lines[i] = self:line(entry) end
   output.line(table.concat(lines, "\n"))
+  output.finish() -- or fails
 end
 
 function Lines:connection(is_there, path)
@@ -79,6 +80,7 @@ end
 
 function Screen:redraw()
   local columns, height = window.size(1)
+  if not columns then return end -- it has hung up
   local lines = { text.cut(self:head(), columns) }
   lines[2] = self.lost_at and text.cut("no connection since " .. self.lost_at
     .. ": this is what was seen last", columns) or ""

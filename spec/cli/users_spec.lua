@@ -68,21 +68,11 @@ describe_here("A command that has changed its user", function()
     assert.equal(137, it:wait())
   end)
 
-  it("keeps the lock when the guardian is killed", function()
-    local path = support.path()
-    local it, pid = start(path)
-    processes.signal("KILL", processes.child_of(it.pid))
-    it:expect("as another user and cannot be sent SIGKILL", "err")
-    check_kept(it, pid, path)
-    processes.signal("KILL", pid)
-    assert.equal(70, it:wait())
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("keeps the lock when the guardian is killed, and /proc hides it",
-    function()
+  for what, before in pairs { [""] = WITHOUT_KILL,
+      [", and /proc hides it"] = HIDDEN } do
+    it("keeps the lock when the guardian is killed" .. what, function()
       local path = support.path()
-      local it, pid = start_through(HIDDEN, path)
+      local it, pid = start_through(before, path)
       processes.signal("KILL", processes.child_of(it.pid))
       it:expect("as another user and cannot be sent SIGKILL", "err")
       check_kept(it, pid, path)
@@ -90,6 +80,7 @@ describe_here("A command that has changed its user", function()
       assert.equal(70, it:wait())
       support.wait_for_queue(path, 0)
     end)
+  end
 
   it("loses the lock with a message that it goes on", function()
     local path = support.path()

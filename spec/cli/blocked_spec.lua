@@ -129,8 +129,15 @@ describe("In a stopped terminal zklock", function()
   after_each(support.finish)
 
   local function pid_in(terminal, words)
-    terminal:type("sh -c 'echo pid $$; exec " .. command.line(words) .. "'")
-    return tonumber(terminal:expect "\npid (%d+)%s")
+    local name = support.closing(os.tmpname(), os.remove)
+    terminal:type(("sh -c 'echo $$ >%s; exec %s'"):format(name,
+      command.line(words)))
+    return support.wait_until(function()
+      local file = io.open(name)
+      local pid = file:read "*n"
+      file:close()
+      return pid
+    end, 30, "the command's start")
   end
 
   it("run begins when it is granted the lock", function()

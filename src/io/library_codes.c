@@ -111,7 +111,8 @@ const char *code_failure_words(int error, int rc, bool greeted) {
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
   if (closed && greeted) return "the server closed the connection";
   if (closed)
-    return "the server closed the connection; are there maxClientCnxns from "
-           "this address already, or is this a port for TLS?";
+    return "the server closed the connection: it is starting, or has "
+           "maxClientCnxns connections from this address, or this is a port "
+           "for TLS";
   return error ? code_errno_words(error) : zerror(rc);
 }

@@ -55,7 +55,7 @@ return function(session, top, each, refused)
     if not children then return refused(shown(path), message, code) end
     if #children == 0 then
       local note = once.last(session, path:match "^(/.+)%.once$" or "")
-      return note and each(path, { note })
+      return note and each(note.path, { note })
     end
     local names = {}
     for _, name in ipairs(children) do names[name] = true end

@@ -213,8 +213,8 @@ describe("The command's settings #layer", function()
     local name = write(".config/zklock", "hosts = " .. ports[1])
     give_away(name)
     refuses(78, "^zklock: " .. name:gsub("%p", "%%%0") .. " belongs to user "
-      .. "65534: only files of root and of user %d+, who runs this, are "
-      .. "trusted %(under sudo, 'sudo %-H' looks for root's%)")
+      .. "65534: zklock runs as user %d+, and trusts only that user's files "
+      .. "and root's %(under sudo, 'sudo %-H' looks for root's%)")
     refuses(78, "belongs to user 65534", { "-H", ports[2] })
   end)
 

@@ -26,9 +26,9 @@ local function find_fault(uv, name, stat, access)
   if stat.type ~= "file" then
     return "is no regular file"
   elseif stat.uid ~= user and stat.uid ~= 0 then
-    return ("belongs to user %d: only files of root and of user %d, who runs "
-      .. "this, are trusted (under sudo, 'sudo -H' looks for root's)"):format(
-      stat.uid, user)
+    return ("belongs to user %d: zklock runs as user %d, and trusts only that "
+      .. "user's files and root's (under sudo, 'sudo -H' looks for root's)")
+      :format(stat.uid, user)
   elseif access.forbids(stat.mode) then
     return access.says:format(stat.mode % 512, name)
   elseif stat.size > LARGEST then

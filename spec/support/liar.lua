@@ -227,7 +227,7 @@ end
 -- It reads no frames.  Another protocol answers a few bytes.
 local function is_deaf(this)
   local link, manners = this.link, this.link.place.manners
-  if manners.says and this.said ~= "" then
+  if manners.kind == "stranger" and this.said ~= "" then
     tell(link.client, (manners.says:gsub("%%(%x%x)", function(hex)
       return string.char(tonumber(hex, 16))
     end)))

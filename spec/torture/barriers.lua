@@ -108,10 +108,11 @@ return function(hands)
       how.timeout)
     local code
     if chance(25) then
-      -- (Whether it is inside when it has begun to leave is not for us to say;
-      -- but where it is, it is.)
+      -- (A leave that is under way may release the node at any moment.  So an
+      -- answer of false says nothing, and is not noted; an answer of true is
+      -- judged.)
       code = ended(number, hands.by_ticket(gate, "leave_async", how, function()
-        if hold.guard:is_held() then hands.sample(hold) end
+        hands.sample(hold, "leaving")
       end))
     else
       code = ended(number, gate.lock:leave(how))

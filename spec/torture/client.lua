@@ -73,9 +73,11 @@ end
 
 -- Holding.
 
-local function sample(hold)
+-- `how`: "leaving" if an answer of false says nothing.
+local function sample(hold, how)
   local before = now()
   local held = hold.guard:is_held()
+  if how == "leaving" and not held then return held end
   journal:note(held and "true" or "false", hold.number,
     ("%.9f"):format(before))
   return held

@@ -136,8 +136,8 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
-SOURCES := $(sort $(wildcard src/*/*.c))
-HEADERS := $(sort $(wildcard src/*/*.h))
+SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
+HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 # Who turns the client library: library_st.c or library_mt.c, not both.

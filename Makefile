@@ -140,8 +140,8 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
 VIRTUAL := $(sort $(wildcard src/virtual/*.c))
-SOURCES := $(filter-out $(VIRTUAL),$(sort $(wildcard src/*/*.c)))
-HEADERS := $(sort $(wildcard src/*/*.h))
+SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
+HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 # Who turns the client library: library_st.c or library_mt.c, not both.  In virtual
@@ -170,7 +170,8 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
-$(MODULE): $(SOURCES) $(if $(filter virtual,$(ZK)),$(VIRTUAL)) $(HEADERS) Makefile
+$(MODULE): $(SOURCES) $(HEADERS) Makefile \
+    $(if $(filter virtual,$(ZK)),$(VIRTUAL) $(wildcard src/virtual/*.h))
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \

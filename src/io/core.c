@@ -438,8 +438,8 @@ static bool init_session(struct core *core) {
   memcpy(&seed, options.random, sizeof seed);
   window_init(&core->window);
   core->port = (struct await_port){core, await_over, release_member};
-  core->client = client_new(settings, &core->session, &of_client,
-                            &core->channel.io, seed);
+  core->client =
+      client_new(settings, &core->session, &of_client, &core->channel.io, seed);
   errno = ENOMEM;
   if (!core->client) return false;
   struct transport transport = client_transport(core->client);

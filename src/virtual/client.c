@@ -261,7 +261,7 @@ int zookeeper_close(zhandle_t *zh) {
   if (zh->line) line_close(zh->line);
   zh->line = NULL;
   client_answer_all(zh, ZCLOSING);
-  watches_clear(&zh->watches);
+  watched_clear(&zh->watches);
   while (zh->auths) {
     struct auth *auth = zh->auths;
     zh->auths = auth->next;

@@ -147,12 +147,12 @@ static void complete(const struct outstanding *asked,
 
 static void watch(zhandle_t *zh, const struct outstanding *asked, int rc) {
   if (asked->op == ZK_REMOVE_WATCHES) {
-    if (rc == ZOK) watches_remove(&zh->watches, asked->path, asked->watch);
+    if (rc == ZOK) watched_remove(&zh->watches, asked->path, asked->watch);
   } else if (asked->watch && rc == ZOK) {
-    watches_add(&zh->watches, asked->path,
+    watched_add(&zh->watches, asked->path,
                 asked->watch == WATCH_EXISTS ? WATCH_DATA : asked->watch);
   } else if (asked->watch == WATCH_EXISTS && rc == ZNONODE) {
-    watches_add(&zh->watches, asked->path, WATCH_EXISTS);
+    watched_add(&zh->watches, asked->path, WATCH_EXISTS);
   }
 }
 
@@ -161,8 +161,8 @@ void client_hear(zhandle_t *zh, const struct zk_event *event) {
               : event->type == ZK_NODE_DELETED
                   ? WATCH_DATA | WATCH_EXISTS | WATCH_CHILDREN_OF
                   : WATCH_DATA | WATCH_EXISTS;
-  if (!watches_find(&zh->watches, event->path, kinds)) return;
-  watches_remove(&zh->watches, event->path, kinds);
+  if (!watched_find(&zh->watches, event->path, kinds)) return;
+  watched_remove(&zh->watches, event->path, kinds);
   zh->watcher(zh, (int)event->type, zh->state, event->path, zh->context);
 }
 

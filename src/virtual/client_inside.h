@@ -108,11 +108,11 @@ struct watched_paths {
   struct watched *buckets[WATCH_BUCKETS];
 };
 
-void watches_add(struct watched_paths *paths, const char *path, int kinds);
+void watched_add(struct watched_paths *paths, const char *path, int kinds);
 /* Which of these kinds are watched? */
-int watches_find(struct watched_paths *paths, const char *path, int kinds);
-void watches_remove(struct watched_paths *paths, const char *path, int kinds);
-void watches_clear(struct watched_paths *paths);
+int watched_find(struct watched_paths *paths, const char *path, int kinds);
+void watched_remove(struct watched_paths *paths, const char *path, int kinds);
+void watched_clear(struct watched_paths *paths);
 
 /* ---- A handle ---------------------------------------------------------------- */
 

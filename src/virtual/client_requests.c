@@ -176,7 +176,7 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
               (type & ZWATCHTYPE_DATA ? WATCH_DATA | WATCH_EXISTS : 0);
   assert(!local);
   if (rc != ZOK) return rc;
-  if (!watches_find(&zh->watches, path, kinds)) return ZNOWATCHER;
+  if (!watched_find(&zh->watches, path, kinds)) return ZNOWATCHER;
   struct zk_request request = {.op = ZK_REMOVE_WATCHES,
                                .path = path,
                                .flags = (int32_t)type};

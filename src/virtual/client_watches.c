@@ -19,7 +19,7 @@ static struct watched **find(struct watched_paths *paths, const char *path) {
   return link;
 }
 
-void watches_add(struct watched_paths *paths, const char *path, int kinds) {
+void watched_add(struct watched_paths *paths, const char *path, int kinds) {
   struct watched **link = find(paths, path);
   if (!*link) {
     *link = fresh(sizeof **link + strlen(path) + 1);
@@ -28,12 +28,12 @@ void watches_add(struct watched_paths *paths, const char *path, int kinds) {
   (*link)->kinds |= kinds;
 }
 
-int watches_find(struct watched_paths *paths, const char *path, int kinds) {
+int watched_find(struct watched_paths *paths, const char *path, int kinds) {
   struct watched **link = find(paths, path);
   return *link ? (*link)->kinds & kinds : 0;
 }
 
-void watches_remove(struct watched_paths *paths, const char *path, int kinds) {
+void watched_remove(struct watched_paths *paths, const char *path, int kinds) {
   struct watched **link = find(paths, path), *watched = *link;
   if (!watched) return;
   watched->kinds &= ~kinds;
@@ -42,7 +42,7 @@ void watches_remove(struct watched_paths *paths, const char *path, int kinds) {
   free(watched);
 }
 
-void watches_clear(struct watched_paths *paths) {
+void watched_clear(struct watched_paths *paths) {
   for (int i = 0; i < WATCH_BUCKETS; i++)
     while (paths->buckets[i]) {
       struct watched *watched = paths->buckets[i];

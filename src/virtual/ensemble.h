@@ -8,7 +8,8 @@
  *
  * Times are nanoseconds of a clock that never goes back.  No function but
  * ensemble_run calls a client's functions; these may call ensemble_open, _send
- * and _hang_up and what operator.h has, but not ensemble_run or _free. */
+ * and _hang_up and what operator.h has, but not ensemble_run or _free.
+ * Where there is no memory the process is ended, with a message. */
 #ifndef ZKLOCK_VIRTUAL_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_ENSEMBLE_H
 
@@ -36,7 +37,8 @@ struct ensemble_settings {
                               not reach each other give each other up */
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* from all clients, to one server; 0: any number */
-  bool exists_needs_read;  /* exists is refused as getData: since 3.8.4 */
+  bool hides_nodes;        /* exists is refused, and no event sent, to a session
+                              that may not read the node: since 3.8.4, 3.9.2 */
   bool containers;         /* servers since 3.5 */
   bool ttl;                /* zookeeper.extendedTypesEnabled */
   bool enforces_quotas;    /* zookeeper.enforceQuota, since 3.7 */
@@ -50,7 +52,6 @@ struct ensemble_settings {
 /* One standalone server as Debian 12 has it: version 3.8.0, a tick of 2 s. */
 struct ensemble_settings ensemble_defaults(void);
 
-/* NULL: no memory. */
 struct ensemble *ensemble_new(const struct ensemble_settings *settings,
                               uint64_t seed, int64_t now);
 void ensemble_free(struct ensemble *ensemble);
@@ -90,7 +91,7 @@ struct zk_hello {
 };
 
 /* Opens a connection to an address ("127.0.0.1:2181"), over the link that has
- * it; without one it is refused.  NULL: no memory. */
+ * it; without one it is refused. */
 struct zk_connection *ensemble_open(struct ensemble *ensemble, int64_t now,
                                     const char *address,
                                     const struct zk_hello *hello,

@@ -13,7 +13,7 @@
 struct zk_link;
 
 /* A new connection goes to the next of `servers` (their numbers, from 0) that
- * accepts one.  NULL: the address is taken, or no memory. */
+ * accepts one.  NULL: the address is taken. */
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
@@ -39,7 +39,7 @@ void link_heal(struct zk_link *link, int64_t now);
 /* A kind of request: its zk_op; of a multi 1400 and the operation of its first
  * part, or, if that is a check and another follows, 141300 and the operation of
  * its second part. */
-int request_kind(const struct zk_request *request);
+int zk_request_kind(const struct zk_request *request);
 
 /* Traps, which stay set until they are sprung or disarmed. */
 
@@ -95,10 +95,11 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* Ends a session, as one that has its password can and as the leader does when
  * it has expired.  False: there is no such session, or no leader. */
-bool session_end(struct ensemble *ensemble, int64_t now, int64_t session);
+bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
+                          int64_t session);
 /* Is it alive by the log of the leader?  (Where no connection knows it yet, it
  * may have ended already.) */
-bool session_is_alive(const struct ensemble *ensemble, int64_t session);
+bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
 
 /* ---- What is there --------------------------------------------------------- */
 

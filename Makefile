@@ -179,6 +179,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile \
 	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
 	  -o $@ $(LIBRARY) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
+	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))

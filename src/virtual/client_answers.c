@@ -66,10 +66,8 @@ static struct Stat stat_of(const struct zk_stat *stat) {
                        .pzxid = stat->pzxid};
 }
 
-static void put_result(const zoo_op_t *op, zoo_op_result_t *result,
-                       const struct zk_reply *part, int rc) {
-  result->err = rc;
-  if (!part || rc != ZOK) return;
+static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
+                      const struct zk_reply *part) {
   if (op->type == ZK_CREATE && op->create_op.buf && op->create_op.buflen > 0) {
     size_t size = strlen(part->path), room = (size_t)op->create_op.buflen - 1;
     if (size > room) size = room;
@@ -84,18 +82,19 @@ static void put_result(const zoo_op_t *op, zoo_op_result_t *result,
   }
 }
 
-/* The code for all of it is that of the part that was refused; where the whole
- * was, each part has its code. */
+/* The code for all of it is that of the part that was refused: those before it have
+ * "ok", though nothing was done, those behind it "inconsistency".  Where the whole
+ * was refused, each part has its code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;
   for (int i = 0; i < asked->part_count; i++) {
-    const struct zk_reply *part =
-        i < reply->part_count ? &reply->parts[i] : NULL;
-    int own = part ? part->rc : reply->rc;
-    put_result(&asked->parts[i], &asked->results[i], part, own);
+    int own = i < reply->part_count ? reply->parts[i].rc : reply->rc;
+    asked->results[i].err = own;
     if (rc == ZOK && own != ZRUNTIMEINCONSISTENCY) rc = own;
   }
+  for (int i = 0; rc == ZOK && i < reply->part_count; i++)
+    put_value(&asked->parts[i], &asked->results[i], &reply->parts[i]);
   return rc;
 }
 

@@ -9,15 +9,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "schedule.h"
 
 #define poll(fds, count, timeout) schedule_poll(fds, count, timeout)
 #define nanosleep(time, left) schedule_nanosleep(time, left)
-#define usleep(microseconds) schedule_usleep(microseconds)
 #define sched_yield() schedule_yield()
-#define pause() schedule_pause()
+/* (Without unistd.h, whose names are the protocol's, too.) */
+#define pause schedule_pause
 
 #define pthread_create(thread, attributes, function, argument) \
   schedule_create(thread, attributes, function, argument,      \

@@ -11,7 +11,7 @@ local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "src/io/window.c src/io/stream.c src/io/handshake.c src/io/clock.c "
   .. "src/io/process.c src/io/fork.c src/io/channel.c "
   .. "src/io/wakeup.c src/io/descriptors.c "
-  .. "src/virtual/schedule.c src/virtual/schedule_posix.c "
+  .. "src/virtual/schedule.c src/virtual/posix.c src/virtual/thread.c "
   .. "src/virtual/trace.c -o '%s' 2>&1"
 
 local function output_of(command, ...)

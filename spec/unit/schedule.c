@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "virtual/posix.h"
 #include "virtual/trace.h"
 
 ABOUT("The scheduler of virtual time");
@@ -15,20 +16,16 @@ ABOUT("The scheduler of virtual time");
 #define MILLISECOND INT64_C(1000000)
 #define SECOND (1000 * MILLISECOND)
 
-static void sleep_until(int64_t moment) {
-  schedule_poll_until(NULL, 0, moment);
-}
+static void sleep_until(int64_t moment) { posix_poll_until(NULL, 0, moment); }
 static void sleep_for(int64_t pause) { sleep_until(schedule_now() + pause); }
 
 static pthread_t start(void *(*function)(void *), void *argument) {
   pthread_t thread;
-  CHECK_INT(0, schedule_create(&thread, NULL, function, argument, "a thread"));
+  CHECK_INT(0, posix_create(&thread, NULL, function, argument, "a thread"));
   return thread;
 }
 
-static void join(pthread_t thread) {
-  CHECK_INT(0, schedule_join(thread, NULL));
-}
+static void join(pthread_t thread) { CHECK_INT(0, posix_join(thread, NULL)); }
 
 /* What threads have said, in order. */
 static char said[2000];
@@ -60,11 +57,11 @@ TEST("has a clock that goes on whenever it is read") {
 TEST("sleeps as POSIX's functions do") {
   struct timespec pause = {2, 500};
   int64_t before = schedule_now();
-  CHECK_INT(0, schedule_nanosleep(&pause, NULL));
+  CHECK_INT(0, posix_nanosleep(&pause, NULL));
   CHECK_INT(before + 2 * SECOND + 500, schedule_now());
-  CHECK_INT(0, schedule_usleep(7));
+  CHECK_INT(0, posix_usleep(7));
   CHECK_INT(before + 2 * SECOND + 7500, schedule_now());
-  CHECK_INT(0, schedule_poll(NULL, 0, 3));
+  CHECK_INT(0, posix_poll(NULL, 0, 3));
   CHECK_INT(before + 2 * SECOND + 7500 + 3 * MILLISECOND, schedule_now());
 }
 
@@ -109,18 +106,18 @@ TEST("gives a thread's result to the one that joins it") {
   int number;
   void *result = NULL;
   pthread_t thread = start(answer, &number);
-  CHECK_INT(2, schedule_threads());
-  CHECK_INT(0, schedule_join(thread, &result));
+  CHECK_INT(2, thread_count());
+  CHECK_INT(0, posix_join(thread, &result));
   CHECK(result == &number);
-  CHECK_INT(1, schedule_threads());
+  CHECK_INT(1, thread_count());
 }
 
 TEST("joins a thread that has ended long ago") {
   void *result = NULL;
   pthread_t thread = start(answer, said);
   sleep_for(5 * SECOND);
-  CHECK_INT(1, schedule_threads());
-  CHECK_INT(0, schedule_join(thread, &result));
+  CHECK_INT(1, thread_count());
+  CHECK_INT(0, posix_join(thread, &result));
   CHECK(result == said);
 }
 
@@ -129,12 +126,12 @@ TEST("leaves nothing of detached threads") {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  CHECK_INT(0, schedule_create(&third, &attributes, answer, NULL, "detached"));
+  CHECK_INT(0, posix_create(&third, &attributes, answer, NULL, "detached"));
   pthread_attr_destroy(&attributes);
-  CHECK_INT(0, schedule_detach(one));
+  CHECK_INT(0, posix_detach(one));
   sleep_for(2 * SECOND);
-  CHECK_INT(0, schedule_detach(other));
-  CHECK_INT(1, schedule_threads());
+  CHECK_INT(0, posix_detach(other));
+  CHECK_INT(1, thread_count());
 }
 
 /* ---- Descriptors ---------------------------------------------------------- */
@@ -152,9 +149,9 @@ TEST("ends a poll when another thread has written") {
   struct pollfd fds[2] = {{.fd = -1}, {.fd = ends[0], .events = POLLIN}};
   int64_t begun = schedule_now();
   pthread_t thread = start(write_later, &ends[1]);
-  CHECK_INT(0, schedule_poll(fds, 2, 1000));
+  CHECK_INT(0, posix_poll(fds, 2, 1000));
   CHECK(schedule_now() >= begun + SECOND);
-  CHECK_INT(1, schedule_poll(fds, 2, -1));
+  CHECK_INT(1, posix_poll(fds, 2, -1));
   CHECK_INT(POLLIN, fds[1].revents);
   CHECK(schedule_now() < begun + 3 * SECOND);
   join(thread);
@@ -162,7 +159,7 @@ TEST("ends a poll when another thread has written") {
 
 static void *await_byte(void *argument) {
   struct pollfd fds = {.fd = *(int *)argument, .events = POLLIN};
-  CHECK_INT(1, schedule_poll(&fds, 1, -1));
+  CHECK_INT(1, posix_poll(&fds, 1, -1));
   say("woken");
   return NULL;
 }
@@ -193,11 +190,11 @@ static int counter;
 static void *hold_and_sleep(void *argument) {
   (void)argument;
   for (int i = 0; i < 10; i++) {
-    CHECK_INT(0, schedule_lock(&mutex));
+    CHECK_INT(0, posix_lock(&mutex));
     int seen = counter;
     sleep_for(SECOND);
     counter = seen + 1;
-    CHECK_INT(0, schedule_unlock(&mutex));
+    CHECK_INT(0, posix_unlock(&mutex));
   }
   return NULL;
 }
@@ -207,13 +204,13 @@ TEST("lets one thread have a mutex, though its holder sleeps") {
   pthread_t one = start(hold_and_sleep, NULL),
             other = start(hold_and_sleep, NULL);
   sleep_for(MILLISECOND);
-  CHECK_INT(EBUSY, schedule_trylock(&mutex));
+  CHECK_INT(EBUSY, posix_trylock(&mutex));
   join(one);
   join(other);
   CHECK_INT(20, counter);
   CHECK(schedule_now() >= begun + 20 * SECOND);
-  CHECK_INT(0, schedule_trylock(&mutex));
-  CHECK_INT(0, schedule_unlock(&mutex));
+  CHECK_INT(0, posix_trylock(&mutex));
+  CHECK_INT(0, posix_unlock(&mutex));
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -225,7 +222,7 @@ static void prepare(void) {
 
 static void *need(void *argument) {
   (void)argument;
-  CHECK_INT(0, schedule_once(&once, prepare));
+  CHECK_INT(0, posix_once(&once, prepare));
   say("goes on");
   return NULL;
 }
@@ -271,11 +268,11 @@ static int unguarded;
 static void *increment(void *argument) {
   const bool *guarded = argument;
   for (int i = 0; i < 20; i++) {
-    if (*guarded) schedule_lock(&mutex);
+    if (*guarded) posix_lock(&mutex);
     int seen = unguarded;
     schedule_point();
     unguarded = seen + 1;
-    if (*guarded) schedule_unlock(&mutex);
+    if (*guarded) posix_unlock(&mutex);
   }
   return NULL;
 }
@@ -309,7 +306,7 @@ TEST("stalls threads for so long, where it explores") {
   int64_t begun = schedule_now();
   schedule_seed(1);
   schedule_explore(&exploration);
-  for (int i = 0; i < 100; i++) schedule_yield();
+  for (int i = 0; i < 100; i++) posix_yield();
   CHECK(schedule_now() > begun + 20 * SECOND);
   CHECK(schedule_now() < begun + 100 * SECOND);
 }
@@ -320,11 +317,11 @@ static void *wander(void *argument) {
   for (int i = 0; i < 50; i++) {
     unsigned char byte;
     schedule_random(&byte, 1);
-    schedule_lock(&mutex);
+    posix_lock(&mutex);
     schedule_point();
-    schedule_unlock(&mutex);
+    posix_unlock(&mutex);
     if (byte % 3 == 0) sleep_for(byte * MILLISECOND);
-    if (byte % 3 == 1) schedule_yield();
+    if (byte % 3 == 1) posix_yield();
     if (byte % 50 == 0 && argument) join(start(wander, NULL));
   }
   return argument;
@@ -397,14 +394,14 @@ static void expect(const char *text, const char *part) {
 
 static void *wait_for_ever(void *argument) {
   struct pollfd fds = {.fd = *(int *)argument, .events = POLLIN};
-  schedule_lock(&mutex);
-  schedule_poll(&fds, 1, -1);
+  posix_lock(&mutex);
+  posix_poll(&fds, 1, -1);
   return NULL;
 }
 
 static void *wait_for_mutex(void *argument) {
   (void)argument;
-  schedule_lock(&mutex);
+  posix_lock(&mutex);
   return NULL;
 }
 
@@ -412,9 +409,9 @@ static void wait_all(void) {
   int ends[2];
   if (pipe(ends) != 0) _exit(1);
   pthread_t thread = start(wait_for_ever, ends);
-  schedule_usleep(1);
+  posix_usleep(1);
   start(wait_for_mutex, NULL);
-  schedule_join(thread, NULL);
+  posix_join(thread, NULL);
 }
 
 TEST("ends a process whose threads all wait for ever, and says for what") {
@@ -427,13 +424,13 @@ TEST("ends a process whose threads all wait for ever, and says for what") {
 
 static void *call(void *argument) {
   (void)argument;
-  schedule_yield();
+  posix_yield();
   return NULL;
 }
 
 static void call_on_a_strange_thread(void) {
   pthread_t thread;
-  schedule_yield();
+  posix_yield();
   pthread_create(&thread, NULL, call, NULL);
   pthread_join(thread, NULL);
 }
@@ -459,8 +456,7 @@ TEST("goes on in the child of a fork, with the thread that has forked") {
   if (child == 0) {
     int64_t begun = schedule_now();
     sleep_for(10 * SECOND);
-    _exit(schedule_threads() == 1 && schedule_now() == begun + 10 * SECOND ? 0
-                                                                           : 1);
+    _exit(thread_count() == 1 && schedule_now() == begun + 10 * SECOND ? 0 : 1);
   }
   waitpid(child, &status, 0);
   CHECK_INT(0, status);

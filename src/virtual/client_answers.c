@@ -167,6 +167,12 @@ void client_hear(zhandle_t *zh, const struct zk_event *event) {
 
 /* ---- In order ------------------------------------------------------------- */
 
+static void outstanding_free(struct outstanding *asked) {
+  free(asked->path);
+  free(asked->parts);
+  free(asked);
+}
+
 void client_answer(zhandle_t *zh, const struct zk_reply *reply) {
   struct outstanding *asked = zh->first;
   zh->first = asked->next;

@@ -4,6 +4,7 @@
  *   client.c           handles: they connect, tell the time, and are closed
  *   client_line.c      the connection below a handle, and its descriptor
  *   client_requests.c  the functions that send a request
+ *   client_send.c      what is sent
  *   client_answers.c   what comes back: completions and watch events
  *   client_watches.c   which paths a handle watches
  *   client_names.c     constants and the words for codes
@@ -66,9 +67,6 @@ struct arrival *line_read(struct line *line);
 void line_close(struct line *line);
 /* Has the descriptor been shut down?  Then nothing can be sent any more. */
 bool line_is_shut(const struct line *line);
-/* Frees lines that have outlived their handles, and have ended. */
-void clients_look_after_farewells(void);
-
 /* ---- Requests under way ------------------------------------------------------ */
 
 struct outstanding {
@@ -90,8 +88,6 @@ struct outstanding {
   struct zoo_op *parts; /* for the caller's buffers that they have */
   zoo_op_result_t *results;
 };
-
-void outstanding_free(struct outstanding *request);
 
 /* ---- Watches ----------------------------------------------------------------- */
 
@@ -137,6 +133,9 @@ struct _zhandle {
   struct outstanding *first, **end; /* in the order in which they were sent */
   struct watched_paths watches;
 };
+
+/* Numbers that no request has. */
+enum { XID_PING = -2, XID_AUTH = -4 };
 
 bool client_is_connected(const zhandle_t *zh);
 /* Sends it, if there is a connection. */

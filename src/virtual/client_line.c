@@ -128,6 +128,20 @@ static void hang_up(struct line *line) {
   close(line->server_fd);
 }
 
+/* Frees lines that have outlived their handles, and have ended. */
+static void look_after_farewells(void) {
+  for (struct line **link = &farewells; *link;) {
+    struct line *line = *link;
+    if (line->connection && !hangs(line)) {
+      link = &line->next;
+      continue;
+    }
+    *link = line->next;
+    hang_up(line);
+    free(line);
+  }
+}
+
 void line_close(struct line *line) {
   close(line->client_fd);
   line->client_fd = -1;
@@ -139,21 +153,9 @@ void line_close(struct line *line) {
   if (line->connection && !hangs(line)) { /* there is a duplicate */
     line->next = farewells;
     farewells = line;
+    world_call(look_after_farewells);
     return;
   }
   hang_up(line);
   free(line);
-}
-
-void clients_look_after_farewells(void) {
-  for (struct line **link = &farewells; *link;) {
-    struct line *line = *link;
-    if (line->connection && !hangs(line)) {
-      link = &line->next;
-      continue;
-    }
-    *link = line->next;
-    hang_up(line);
-    free(line);
-  }
 }

@@ -33,12 +33,6 @@ static struct outstanding *ask(zhandle_t *zh, struct zk_request *request,
   return asked;
 }
 
-void outstanding_free(struct outstanding *asked) {
-  free(asked->path);
-  free(asked->parts);
-  free(asked);
-}
-
 static struct zk_acls acls_of(struct arena *arena,
                               const struct ACL_vector *acl) {
   struct zk_acl *list =

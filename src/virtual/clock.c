@@ -2,6 +2,7 @@
  * timer, for the scheduler itself wakes a thread in time. */
 #include "io/clock.h"
 
+#include "posix.h"
 #include "schedule.h"
 
 int64_t clock_now(void) { return schedule_tick(); }
@@ -15,5 +16,5 @@ void clock_timer_close(struct clock_timer *timer) { timer->fd = -1; }
 int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until) {
   (void)timer;
-  return schedule_poll_until(fds, count, until);
+  return posix_poll_until(fds, count, until);
 }

@@ -1,7 +1,8 @@
-/* Links between clients and servers, and their faults. */
+#include "lua_links.h"
+
 #include <string.h>
 
-#include "lua_virtual.h"
+#include "lua_world.h"
 #include "operator.h"
 #include "schedule.h"
 

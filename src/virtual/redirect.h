@@ -10,23 +10,24 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "posix.h"
 #include "schedule.h"
 
-#define poll(fds, count, timeout) schedule_poll(fds, count, timeout)
-#define nanosleep(time, left) schedule_nanosleep(time, left)
-#define sched_yield() schedule_yield()
+#define poll(fds, count, timeout) posix_poll(fds, count, timeout)
+#define nanosleep(time, left) posix_nanosleep(time, left)
+#define sched_yield() posix_yield()
 /* (Without unistd.h, whose names are the protocol's, too.) */
-#define pause schedule_pause
+#define pause posix_pause
 
 #define pthread_create(thread, attributes, function, argument) \
-  schedule_create(thread, attributes, function, argument,      \
-                  #function " of " __FILE__)
-#define pthread_join(thread, result) schedule_join(thread, result)
-#define pthread_detach(thread) schedule_detach(thread)
-#define pthread_mutex_lock(mutex) schedule_lock(mutex)
-#define pthread_mutex_trylock(mutex) schedule_trylock(mutex)
-#define pthread_mutex_unlock(mutex) schedule_unlock(mutex)
-#define pthread_once(once, function) schedule_once(once, function)
+  posix_create(thread, attributes, function, argument,         \
+               #function " of " __FILE__)
+#define pthread_join(thread, result) posix_join(thread, result)
+#define pthread_detach(thread) posix_detach(thread)
+#define pthread_mutex_lock(mutex) posix_lock(mutex)
+#define pthread_mutex_trylock(mutex) posix_trylock(mutex)
+#define pthread_mutex_unlock(mutex) posix_unlock(mutex)
+#define pthread_once(once, function) posix_once(once, function)
 
 /* Between two atomic operations another thread may run, where the scheduler
  * explores.  (What <stdatomic.h> makes of its macros; an operator on an _Atomic

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "chance.h"
-#include "schedule_inside.h"
 #include "trace.h"
 
 #define MICROSECOND INT64_C(1000)
@@ -18,11 +17,8 @@
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
 
-static struct thread first = {.name = "the first"};
-static struct thread **end = &first.next;
 static struct thread *running; /* NULL: no thread has called yet */
 static _Thread_local struct thread *self;
-static int numbers, ended_detached;
 
 static int64_t now = START, limit = NEVER;
 static struct schedule_device device;
@@ -34,35 +30,6 @@ static uint64_t digest;
 
 /* ---- Messages ------------------------------------------------------------- */
 
-static void describe(const struct thread *t) {
-  fprintf(stderr, "  thread %d (%s)", t->number, t->name);
-  const struct thread *holder =
-      t->wait == WAIT_FOR_OBJECT ? thread_holder(t->object) : NULL;
-  switch (t->wait) {
-    case WAIT_FOR_TURN:
-      fprintf(stderr, " can run");
-      break;
-    case WAIT_FOR_POLL:
-      fprintf(stderr, t->count ? " polls descriptors" : " sleeps");
-      for (nfds_t i = 0; i < t->count; i++)
-        fprintf(stderr, " %d", t->fds[i].fd);
-      if (t->deadline != NEVER)
-        fprintf(stderr, " until %.6f", (double)t->deadline / 1e9);
-      break;
-    case WAIT_FOR_OBJECT:
-      fprintf(stderr, " waits for a mutex");
-      if (holder) fprintf(stderr, " that thread %d holds", holder->number);
-      break;
-    case WAIT_FOR_THREAD:
-      fprintf(stderr, " joins thread %d",
-              ((const struct thread *)t->object)->number);
-      break;
-    case WAIT_IS_OVER:
-      fprintf(stderr, " has ended");
-  }
-  fprintf(stderr, "\n");
-}
-
 void schedule_die(const char *format, ...) {
   va_list arguments;
   fprintf(stderr, "zklock in virtual time: ");
@@ -71,43 +38,26 @@ void schedule_die(const char *format, ...) {
   va_end(arguments);
   fprintf(stderr, ", at %.6f s, with the seed %" PRIu64 "\n", (double)now / 1e9,
           seed);
-  for (const struct thread *t = running ? &first : NULL; t; t = t->next)
-    describe(t);
+  if (running) thread_describe_all();
   fflush(NULL);
   abort();
 }
 
-/* ---- The threads ---------------------------------------------------------- */
+/* ---- The calling thread ---------------------------------------------------- */
 
 /* (After a fork there is only the thread that forked.) */
 static void in_child(void) {
-  if (!self) return;
-  struct thread *kept = self == &first ? NULL : self;
-  for (struct thread *t = first.next; t;) {
-    struct thread *next = t->next;
-    if (t != kept) free(t);
-    t = next;
-  }
-  first.next = kept;
-  end = &first.next;
-  if (kept) {
-    kept->next = NULL;
-    end = &kept->next;
-    first.wait = WAIT_IS_OVER;
-  }
+  if (self) thread_keep_only(self);
 }
 
 static void adopt(void) {
-  self = running = &first;
-  first.id = pthread_self();
-  first.number = ++numbers;
-  first.deadline = NEVER;
-  sem_init(&first.turn, 0, 0);
+  self = running = &thread_first;
+  thread_init();
   if (!is_seeded) schedule_seed(0);
   pthread_atfork(NULL, NULL, in_child);
 }
 
-struct thread *thread_self(void) {
+struct thread *schedule_self(void) {
   if (!running) adopt();
   if (!self) schedule_die("a thread that zklock has not started calls zklock");
   if (running != self)
@@ -116,68 +66,6 @@ struct thread *thread_self(void) {
         "handler?",
         self->number, running->number);
   return self;
-}
-
-struct thread *thread_new(const char *name) {
-  struct thread *t = calloc(1, sizeof *t);
-  if (!t) return NULL;
-  t->number = ++numbers;
-  t->name = name;
-  t->deadline = NEVER;
-  sem_init(&t->turn, 0, 0);
-  *end = t;
-  end = &t->next;
-  return t;
-}
-
-void thread_free(struct thread *thread) {
-  struct thread *before = &first;
-  while (before->next != thread) before = before->next;
-  before->next = thread->next;
-  if (end == &thread->next) end = &before->next;
-  sem_destroy(&thread->turn);
-  free(thread);
-}
-
-struct thread *thread_find(pthread_t id) {
-  struct thread *t = &first;
-  while (t && !pthread_equal(t->id, id)) t = t->next;
-  return t;
-}
-
-struct thread *thread_holder(const void *object) {
-  for (struct thread *t = &first; t; t = t->next)
-    for (int i = 0; i < t->held_count; i++)
-      if (t->held[i] == object) return t;
-  return NULL;
-}
-
-void thread_wake(const void *object) {
-  for (struct thread *t = &first; t; t = t->next)
-    if ((t->wait == WAIT_FOR_OBJECT || t->wait == WAIT_FOR_THREAD) &&
-        t->object == object)
-      t->wait = WAIT_FOR_TURN;
-}
-
-int schedule_threads(void) {
-  int n = 0;
-  for (const struct thread *t = &first; t; t = t->next)
-    n += t->wait != WAIT_IS_OVER;
-  return n;
-}
-
-/* A detached thread is joined for real as soon as it has ended: nothing of it is
- * left when the program counts its threads. */
-static void bury(void) {
-  for (struct thread *t = first.next; ended_detached > 0 && t;) {
-    struct thread *next = t->next;
-    if (t->is_detached && t->wait == WAIT_IS_OVER) {
-      (pthread_join)(t->id, NULL);
-      thread_free(t);
-      ended_detached--;
-    }
-    t = next;
-  }
 }
 
 /* ---- Turns ---------------------------------------------------------------- */
@@ -200,7 +88,7 @@ static void look(struct batch *batch) {
 static void look_at_descriptors(void) {
   struct batch batch;
   batch.count = 0;
-  for (struct thread *t = &first; t; t = t->next) {
+  for (struct thread *t = &thread_first; t; t = t->next) {
     t->is_ready = false;
     if (t->wait != WAIT_FOR_POLL) continue;
     for (nfds_t i = 0; i < t->count; i++) {
@@ -230,7 +118,7 @@ static void run_device(void) {
 
 static void jump(void) {
   int64_t least = device.next ? device.next(device.self) : NEVER;
-  for (const struct thread *t = &first; t; t = t->next)
+  for (const struct thread *t = &thread_first; t; t = t->next)
     if (runs_at(t) < least) least = runs_at(t);
   if (least == NEVER) schedule_die("all threads wait for ever");
   if (least > limit) schedule_die("the limit of time is reached");
@@ -238,7 +126,7 @@ static void jump(void) {
 }
 
 static struct thread *nth_that_runs(uint64_t n) {
-  struct thread *t = &first;
+  struct thread *t = &thread_first;
   while (runs_at(t) > now || n-- > 0) t = t->next;
   return t;
 }
@@ -248,7 +136,7 @@ static struct thread *choose(void) {
     uint64_t n = 0;
     run_device();
     look_at_descriptors();
-    for (const struct thread *t = &first; t; t = t->next)
+    for (const struct thread *t = &thread_first; t; t = t->next)
       n += runs_at(t) <= now;
     if (n > 0) return nth_that_runs(chance_below(&turns, n));
     jump();
@@ -273,7 +161,7 @@ static void stall(struct thread *t) {
   trace(now, "%d is stalled", t->number);
 }
 
-void thread_hand_over(struct thread *t, enum wait wait, const char *why) {
+void schedule_hand_over(struct thread *t, enum wait wait, const char *why) {
   t->wait = wait;
   stall(t);
   struct thread *next = choose();
@@ -284,32 +172,31 @@ void thread_hand_over(struct thread *t, enum wait wait, const char *why) {
     await_turn(t);
   }
   t->wait = WAIT_FOR_TURN;
-  bury();
+  thread_bury();
 }
 
-void thread_end(struct thread *t) {
+void schedule_end(struct thread *t) {
   t->wait = WAIT_IS_OVER;
   t->stalled_until = 0;
   thread_wake(t);
-  ended_detached += t->is_detached;
   struct thread *next = choose();
   note(t, next, "ends");
   running = next;
   sem_post(&next->turn);
 }
 
-void thread_begin(struct thread *t) {
+void schedule_begin(struct thread *t) {
   await_turn(t);
   self = t;
   t->wait = WAIT_FOR_TURN;
-  bury();
+  thread_bury();
 }
 
 void schedule_point(void) {
   if (exploration.switches == 0) return;
-  struct thread *t = thread_self();
+  struct thread *t = schedule_self();
   if (chance_one_in(&turns, exploration.switches))
-    thread_hand_over(t, WAIT_FOR_TURN, "passes a point");
+    schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }
 
 /* ---- Time and chance ------------------------------------------------------ */

@@ -7,20 +7,17 @@
  * jumps to the next deadline of a thread or of a device.  Everything depends on
  * the seed and on what the threads do, and on nothing else.
  *
- * The schedule_ functions do what the functions of POSIX do whose names they
- * bear (redirect.h).  Only one thread runs, so the state has no lock: a thread
+ * Where a thread waits, it waits by the functions of posix.h.  Only one thread runs, so the state has no lock: a thread
  * passes it on together with its turn.  The first thread that calls is the
- * scheduler's, and so is each that schedule_create has made; calls by others end
+ * scheduler's, and so is each that posix_create has made; calls by others end
  * the process with a message.  Descriptors are looked at without waiting for
  * them: what another process does with their other ends no clock can wait for. */
 #ifndef ZKLOCK_VIRTUAL_SCHEDULE_H
 #define ZKLOCK_VIRTUAL_SCHEDULE_H
 
-#include <poll.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
+#include <stddef.h>
+
+#include "thread.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -65,30 +62,17 @@ void schedule_point(void);
  * at the same times. */
 uint64_t schedule_digest(void);
 
-/* ---- POSIX ---------------------------------------------------------------- */
+/* ---- For posix.c ---------------------------------------------------------- */
 
-/* `name`: a literal, for messages and traces. */
-int schedule_create(pthread_t *thread, const pthread_attr_t *attributes,
-                    void *(*function)(void *), void *argument,
-                    const char *name);
-int schedule_join(pthread_t thread, void **result);
-int schedule_detach(pthread_t thread);
-
-int schedule_poll(struct pollfd *fds, nfds_t count, int timeout);
-/* Until a moment of this clock; INT64_MAX: without end. */
-int schedule_poll_until(struct pollfd *fds, nfds_t count, int64_t until);
-int schedule_nanosleep(const struct timespec *time, struct timespec *left);
-int schedule_usleep(unsigned microseconds);
-int schedule_yield(void);
-int schedule_pause(void); /* for ever */
-
-int schedule_lock(pthread_mutex_t *mutex);
-int schedule_trylock(pthread_mutex_t *mutex);
-int schedule_unlock(pthread_mutex_t *mutex);
-int schedule_once(pthread_once_t *once, void (*function)(void));
-
-/* Threads that have not ended, this one too. */
-int schedule_threads(void);
+/* The calling thread, whose turn it is. */
+struct thread *schedule_self(void);
+/* Lets another thread run, or this one, if what it waits for is there. */
+void schedule_hand_over(struct thread *self, enum wait wait, const char *why);
+/* The first turn of the calling thread, and its end. */
+void schedule_begin(struct thread *self);
+void schedule_end(struct thread *self);
+_Noreturn void schedule_die(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
 #pragma GCC visibility pop
 

@@ -12,6 +12,8 @@ struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
 /* The one that has a link with this address; NULL: none has. */
 struct ensemble *world_find(const char *address);
+/* Calls this whenever an ensemble has done what was due. */
+void world_call(void (*function)(void));
 
 #pragma GCC visibility pop
 

@@ -1,11 +1,12 @@
-/* The scheduler's threads, as schedule.c (whose turn it is) and
- * schedule_posix.c (what they wait for) see them. */
-#ifndef ZKLOCK_VIRTUAL_SCHEDULE_INSIDE_H
-#define ZKLOCK_VIRTUAL_SCHEDULE_INSIDE_H
+/* The threads that the scheduler knows, and what each of them waits for. */
+#ifndef ZKLOCK_VIRTUAL_THREAD_H
+#define ZKLOCK_VIRTUAL_THREAD_H
 
+#include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
-
-#include "schedule.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -43,25 +44,27 @@ struct thread {
   int held_count;
 };
 
-/* The calling thread, whose turn it is. */
-struct thread *thread_self(void);
-/* Lets another thread run, or this one, if what it waits for is there. */
-void thread_hand_over(struct thread *self, enum wait wait, const char *why);
-/* The first turn of the calling thread, and its end.  (A detached thread is
- * joined for real as soon as it has ended.) */
-void thread_begin(struct thread *self);
-void thread_end(struct thread *self);
+extern struct thread thread_first; /* the one that the process began with */
 
 struct thread *thread_new(const char *name); /* NULL: no memory */
 void thread_free(struct thread *thread);
+/* Adopts the first thread. */
+void thread_init(void);
+/* After a fork: forgets all but this one. */
+void thread_keep_only(struct thread *kept);
+
 /* NULL: none; a thread that has ended still has its number. */
 struct thread *thread_find(pthread_t id);
+/* NULL: none has this mutex, or runs this pthread_once. */
 struct thread *thread_holder(const void *object);
 /* Those that wait for this object can run. */
 void thread_wake(const void *object);
-
-_Noreturn void schedule_die(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+int thread_count(void); /* of those that have not ended */
+/* Joins and frees detached threads that have ended: nothing of them is left when
+ * the program counts its threads. */
+void thread_bury(void);
+/* To stderr, a line for each. */
+void thread_describe_all(void);
 
 #pragma GCC visibility pop
 

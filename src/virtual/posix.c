@@ -1,9 +1,9 @@
-/* What threads do that may have to wait: each function as POSIX has it.  (The
- * parentheses around a name keep redirect.h's macros away.) */
-#include <errno.h>
-#include <sched.h>
+/* (The parentheses around a name keep redirect.h's macros away.) */
+#include "posix.h"
 
-#include "schedule_inside.h"
+#include <errno.h>
+
+#include "schedule.h"
 
 static const char MUTEX[] = "waits for a mutex";
 
@@ -11,13 +11,13 @@ static const char MUTEX[] = "waits for a mutex";
 
 static void *body(void *argument) {
   struct thread *self = argument;
-  thread_begin(self);
+  schedule_begin(self);
   void *result = self->function(self->argument);
-  thread_end(self);
+  schedule_end(self);
   return result;
 }
 
-/* As asked for, but that it can be joined (schedule_inside.h). */
+/* As asked for, but that it can be joined (thread.h). */
 static int start(struct thread *thread, const pthread_attr_t *asked) {
   pthread_attr_t attributes;
   size_t stack;
@@ -34,10 +34,9 @@ static int start(struct thread *thread, const pthread_attr_t *asked) {
   return rc;
 }
 
-int schedule_create(pthread_t *thread, const pthread_attr_t *attributes,
-                    void *(*function)(void *), void *argument,
-                    const char *name) {
-  thread_self();
+int posix_create(pthread_t *thread, const pthread_attr_t *attributes,
+                 void *(*function)(void *), void *argument, const char *name) {
+  schedule_self();
   struct thread *t = thread_new(name);
   if (!t) return EAGAIN;
   t->function = function;
@@ -52,37 +51,37 @@ int schedule_create(pthread_t *thread, const pthread_attr_t *attributes,
   return 0;
 }
 
-int schedule_join(pthread_t thread, void **result) {
-  struct thread *self = thread_self(), *t = thread_find(thread);
+int posix_join(pthread_t thread, void **result) {
+  struct thread *self = schedule_self(), *t = thread_find(thread);
   if (!t || t->is_detached) return ESRCH;
   if (t == self) return EDEADLK;
   if (t->wait != WAIT_IS_OVER) {
     self->object = t;
-    thread_hand_over(self, WAIT_FOR_THREAD, "joins");
+    schedule_hand_over(self, WAIT_FOR_THREAD, "joins");
   }
   int rc = (pthread_join)(thread, result);
   thread_free(t);
   return rc;
 }
 
-int schedule_detach(pthread_t thread) {
-  thread_self();
+int posix_detach(pthread_t thread) {
+  schedule_self();
   struct thread *t = thread_find(thread);
   if (!t || t->is_detached) return ESRCH;
-  if (t->wait == WAIT_IS_OVER) return schedule_join(thread, NULL);
+  if (t->wait == WAIT_IS_OVER) return posix_join(thread, NULL);
   t->is_detached = true;
   return 0;
 }
 
 /* ---- Time ----------------------------------------------------------------- */
 
-int schedule_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
-  struct thread *self = thread_self();
+int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
+  struct thread *self = schedule_self();
   schedule_tick();
   self->fds = fds;
   self->count = count;
   self->deadline = until;
-  thread_hand_over(self, WAIT_FOR_POLL, count ? "polls" : "sleeps");
+  schedule_hand_over(self, WAIT_FOR_POLL, count ? "polls" : "sleeps");
   self->fds = NULL;
   self->count = 0;
   self->deadline = NEVER;
@@ -94,35 +93,34 @@ static int64_t after(int64_t pause) {
   return pause > NEVER - now ? NEVER : now + pause;
 }
 
-int schedule_poll(struct pollfd *fds, nfds_t count, int timeout) {
-  return schedule_poll_until(fds, count,
-                             timeout < 0 ? NEVER
-                                         : after(timeout * INT64_C(1000000)));
+int posix_poll(struct pollfd *fds, nfds_t count, int timeout) {
+  return posix_poll_until(fds, count,
+                          timeout < 0 ? NEVER
+                                      : after(timeout * INT64_C(1000000)));
 }
 
-int schedule_nanosleep(const struct timespec *time, struct timespec *left) {
+int posix_nanosleep(const struct timespec *time, struct timespec *left) {
   (void)left;
-  schedule_poll_until(NULL, 0,
-                      after(time->tv_sec * INT64_C(1000000000) +
-                            time->tv_nsec));
+  posix_poll_until(NULL, 0,
+                   after(time->tv_sec * INT64_C(1000000000) + time->tv_nsec));
   return 0;
 }
 
-int schedule_usleep(unsigned microseconds) {
-  schedule_poll_until(NULL, 0, after(microseconds * INT64_C(1000)));
+int posix_usleep(unsigned microseconds) {
+  posix_poll_until(NULL, 0, after(microseconds * INT64_C(1000)));
   return 0;
 }
 
-int schedule_pause(void) {
-  schedule_poll_until(NULL, 0, NEVER);
+int posix_pause(void) {
+  posix_poll_until(NULL, 0, NEVER);
   errno = EINTR;
   return -1;
 }
 
-int schedule_yield(void) {
-  struct thread *self = thread_self();
+int posix_yield(void) {
+  struct thread *self = schedule_self();
   schedule_tick();
-  thread_hand_over(self, WAIT_FOR_TURN, "yields");
+  schedule_hand_over(self, WAIT_FOR_TURN, "yields");
   return 0;
 }
 
@@ -145,28 +143,28 @@ static void let_go(struct thread *self, const void *object) {
 
 static void await(struct thread *self, const void *object) {
   self->object = object;
-  thread_hand_over(self, WAIT_FOR_OBJECT, MUTEX);
+  schedule_hand_over(self, WAIT_FOR_OBJECT, MUTEX);
 }
 
-int schedule_lock(pthread_mutex_t *mutex) {
+int posix_lock(pthread_mutex_t *mutex) {
   int rc;
-  struct thread *self = thread_self();
+  struct thread *self = schedule_self();
   schedule_point();
   while ((rc = (pthread_mutex_trylock)(mutex)) == EBUSY) await(self, mutex);
   if (rc == 0) hold(self, mutex);
   return rc;
 }
 
-int schedule_trylock(pthread_mutex_t *mutex) {
-  struct thread *self = thread_self();
+int posix_trylock(pthread_mutex_t *mutex) {
+  struct thread *self = schedule_self();
   schedule_point();
   int rc = (pthread_mutex_trylock)(mutex);
   if (rc == 0) hold(self, mutex);
   return rc;
 }
 
-int schedule_unlock(pthread_mutex_t *mutex) {
-  struct thread *self = thread_self();
+int posix_unlock(pthread_mutex_t *mutex) {
+  struct thread *self = schedule_self();
   int rc = (pthread_mutex_unlock)(mutex);
   let_go(self, mutex);
   schedule_point();
@@ -174,8 +172,8 @@ int schedule_unlock(pthread_mutex_t *mutex) {
 }
 
 /* The real pthread_once would wait where no other thread can run. */
-int schedule_once(pthread_once_t *once, void (*function)(void)) {
-  struct thread *self = thread_self();
+int posix_once(pthread_once_t *once, void (*function)(void)) {
+  struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);
   hold(self, once);
   int rc = (pthread_once)(once, function);

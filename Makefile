@@ -4,6 +4,8 @@
 #                        takes what is built for 5.1
 #   ZK=st|mt             the ZooKeeper client library; default: what is there,
 #                        the single-threaded one first
+#   ZK=virtual           in place of it, for tests: an ensemble in memory and
+#                        virtual time (src/virtual)
 #   PREFIX=/usr/local    where `make install` puts things
 #   ZKLOCK_HOSTS=…       a real ensemble for `make demo` and `make example`
 #
@@ -120,14 +122,15 @@ CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
 CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
-  $(if $(filter st mt,$(ZK)),,$(error ZK is st or mt, not '$(ZK)')) \
+  $(if $(filter st mt virtual,$(ZK)),,$(error ZK is st, mt or virtual, not \
+  '$(ZK)')) \
   $(CHECK_CC) \
   $(if $(shell $(call lua_is_in,$(LUA_INCDIR)) && echo yes),,$(error There is \
   no lua.h of Lua $(LUA_VERSION)$(if $(LUA_INCDIR), in $(LUA_INCDIR)): \
   $(INSTALL), LUA_INCDIR=… says where it is)) \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
-  $(if $(wildcard $(ZK_LIB)),,$(error There is no \
+  $(if $(filter virtual,$(ZK))$(wildcard $(ZK_LIB)),,$(error There is no \
   $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is)) \
   $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
   sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
@@ -136,12 +139,19 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
+VIRTUAL := $(sort $(wildcard src/virtual/*.c))
 SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-# Who turns the client library: library_st.c or library_mt.c, not both.
-BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(1))
+# Who turns the client library: library_st.c or library_mt.c, not both.  In virtual
+# time there is none, and what asks the system for time and chance is replaced.
+BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
+  $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
+  $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
+REDIRECT = $(if $(filter virtual,$(ZK)),-include src/virtual/redirect.h \
+  -fvisibility=hidden)
+LIBRARY  = $(if $(filter virtual,$(ZK)),,$(ZK_LIB))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -160,14 +170,16 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
-$(MODULE): $(SOURCES) $(HEADERS) Makefile
+$(MODULE): $(SOURCES) $(HEADERS) Makefile \
+    $(if $(filter virtual,$(ZK)),$(VIRTUAL) $(wildcard src/virtual/*.h))
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) \
+	  -Isrc $(INCLUDES) $(REDIRECT) \
 	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
-	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
+	  -o $@ $(LIBRARY) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
+	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))

@@ -1,0 +1,97 @@
+#include "lua_world.h"
+
+#include "operator.h"
+#include "world.h"
+
+#define SECOND 1e9
+
+enum { SERVERS = 9 };
+
+static lua_Number number_of(lua_State *L, const char *field, lua_Number other) {
+  lua_getfield(L, 1, field);
+  lua_Number number = luaL_optnumber(L, -1, other);
+  lua_pop(L, 1);
+  return number;
+}
+
+struct ensemble *lua_check_ensemble(lua_State *L, int index) {
+  const char *address = luaL_checkstring(L, index);
+  struct ensemble *ensemble = world_find(address);
+  if (!ensemble) luaL_error(L, "no server has the address %s", address);
+  return ensemble;
+}
+
+static bool flag_of(lua_State *L, const char *field, bool other) {
+  lua_getfield(L, 1, field);
+  bool flag = lua_isnil(L, -1) ? other : (bool)lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return flag;
+}
+
+static void read_latency(lua_State *L, const char *field,
+                         struct zk_latency *latency) {
+  lua_getfield(L, 1, field);
+  if (lua_istable(L, -1)) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    latency->least = (int64_t)(luaL_checknumber(L, -2) * SECOND);
+    latency->most = (int64_t)(luaL_checknumber(L, -1) * SECOND);
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 1);
+}
+
+static struct ensemble_settings read_settings(lua_State *L) {
+  struct ensemble_settings s = ensemble_defaults();
+#define NUMBER(field) s.field = (int32_t)number_of(L, #field, s.field)
+#define FLAG(field) s.field = flag_of(L, #field, s.field)
+  NUMBER(observers);
+  NUMBER(tick_ms);
+  NUMBER(min_timeout_ms);
+  NUMBER(max_timeout_ms);
+  NUMBER(sync_limit);
+  NUMBER(max_buffer);
+  NUMBER(max_connections);
+  NUMBER(container_interval_ms);
+  FLAG(hides_nodes);
+  FLAG(containers);
+  FLAG(ttl);
+  FLAG(enforces_quotas);
+#undef NUMBER
+#undef FLAG
+  read_latency(L, "client", &s.client);
+  read_latency(L, "server", &s.server);
+  read_latency(L, "disk", &s.disk);
+  read_latency(L, "election", &s.election);
+  return s;
+}
+
+/* ensemble { addresses = { "127.0.0.1:2181", … }, … }: a server for each address,
+ * which is that of a link to it alone; the other fields are those of struct
+ * ensemble_settings, latencies as { least, most } in seconds */
+static int ensemble(lua_State *L) {
+  const char *addresses[SERVERS];
+  luaL_checktype(L, 1, LUA_TTABLE);
+  struct ensemble_settings settings = read_settings(L);
+  settings.servers = 0;
+  lua_getfield(L, 1, "addresses");
+  luaL_checktype(L, -1, LUA_TTABLE);
+  for (int i = 0; i < SERVERS; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    addresses[i] = lua_tostring(L, -1);
+    if (addresses[i]) settings.servers++;
+    lua_pop(L, 1); /* (the table keeps it) */
+    if (!addresses[i]) break;
+  }
+  struct ensemble *e = world_add(&settings, (uint64_t)number_of(L, "seed", 1));
+  if (!e) return luaL_error(L, "too many ensembles");
+  for (int i = 0; i < settings.servers; i++)
+    if (!link_new(e, addresses[i], &i, 1))
+      return luaL_error(L, "the address %s is taken", addresses[i]);
+  return 0;
+}
+
+void lua_world_register(lua_State *L) {
+  lua_pushcfunction(L, ensemble);
+  lua_setfield(L, -2, "ensemble");
+}

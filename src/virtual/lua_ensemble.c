@@ -225,6 +225,7 @@ int lua_ensemble_new(lua_State *L) {
     s.max_timeout_ms = setting(L, "max_timeout_ms", s.max_timeout_ms);
     s.max_buffer = setting(L, "max_buffer", s.max_buffer);
     s.max_connections = setting(L, "max_connections", s.max_connections);
+    s.hides_events = setting(L, "hides_events", s.hides_events);
     s.hides_nodes = setting(L, "hides_nodes", s.hides_nodes);
     s.containers = setting(L, "containers", s.containers);
     s.ttl = setting(L, "ttl", s.ttl);

@@ -283,31 +283,32 @@ end
 
 local acts = {}
 
+-- Puts the events from `begin` to the last but `behind` in an order.
+local function sort_events(transcript, begin, behind)
+  local late, last = {}, #transcript - behind
+  for i = begin, last do late[#late + 1] = transcript[i] end
+  table.sort(late, function(a, b) return a.path .. a.type < b.path .. b.type end)
+  for i, item in ipairs(late) do transcript[begin + i - 1] = item end
+end
+
 -- What a session's end deletes, it deletes in no order that means something.
 function acts.close(self, session)
   local begins = {}
   for other = 1, SESSIONS do
-    if other ~= session then
-      self:flush(other)
-      begins[other] = #self.transcripts[other] + 1
-    end
+    self:flush(other)
+    begins[other] = #self.transcripts[other] + 1
   end
   local connection = self.sessions[session]
   self:await(session, connection:send { op = "close" })
+  sort_events(self.transcripts[session], begins[session], 1)
   self:note(session, connection:receive())
   connection:hang_up()
   self.ended = connection.session
-  for other, begin in pairs(begins) do
-    self:flush(other)
-    local transcript, late = self.transcripts[other], {}
-    for i = begin, #transcript do
-      late[#late + 1] = transcript[i]
-      transcript[i] = nil
+  for other = 1, SESSIONS do
+    if other ~= session then
+      self:flush(other)
+      sort_events(self.transcripts[other], begins[other], 0)
     end
-    table.sort(late, function(a, b)
-      return a.path .. a.type < b.path .. b.type
-    end)
-    for i, item in ipairs(late) do transcript[begin + i - 1] = item end
   end
   self:open(session)
 end

@@ -165,10 +165,20 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
   return txn;
 }
 
-/* Its flags say that it is another request: servers trip over it. */
-static bool is_contradictory(const struct zk_request *r) {
-  return (r->op == ZK_CREATE || r->op == ZK_CREATE2) &&
-         (r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL);
+/* What a part that creates a node is, its flags say, and not its operation. */
+static enum zk_op part_op(const struct zk_request *r) {
+  switch (r->op) {
+    case ZK_CREATE:
+    case ZK_CREATE2:
+    case ZK_CREATE_CONTAINER:
+    case ZK_CREATE_TTL:
+      return r->flags == ZK_CONTAINER ? ZK_CREATE_CONTAINER
+             : r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL
+                 ? ZK_CREATE_TTL
+                 : ZK_CREATE;
+    default:
+      return r->op;
+  }
 }
 
 static void undo(struct tree *tree) {
@@ -188,14 +198,14 @@ static struct txn *prepare_multi(const struct preparation *p,
   p->tree->defers = true;
   for (int i = 0; i < r->part_count; i++) {
     struct change *c = &txn->changes[i];
-    if (!failed && is_contradictory(&r->parts[i])) {
-      undo(p->tree);
+    struct zk_request part = r->parts[i];
+    c->op = part.op = part_op(&r->parts[i]);
+    if (!failed && c->op == ZK_CREATE_TTL && r->parts[i].op != c->op) {
+      undo(p->tree); /* servers trip over it */
       txn_drop(txn);
       return prepare_refusal(p, ZK_MULTI, ZK_MARSHALLING_ERROR);
     }
-    c->op = r->parts[i].op;
-    if (c->op == ZK_CREATE2) c->op = ZK_CREATE; /* as servers do it */
-    c->rc = failed ? ZK_RUNTIME_INCONSISTENCY : change_of(p, &r->parts[i], c);
+    c->rc = failed ? ZK_RUNTIME_INCONSISTENCY : change_of(p, &part, c);
     failed |= c->rc != ZK_OK;
     if (!failed) txn_apply_change(txn, i, p->tree, NULL);
   }

@@ -346,6 +346,10 @@ function acts.revive(self, session)
   end
 end
 
+-- The answer to auth may overtake those of earlier requests; and a server judges a
+-- request that follows set_acl by the ACL before it, if that is not yet applied.
+local alone = { auth = true, set_acl = true }
+
 function Run:go(steps)
   for session = 1, SESSIONS do
     self.transcripts[session] = {}
@@ -365,11 +369,10 @@ function Run:go(steps)
       acts[step.act](self, step.session)
       i = i + 1
     end
-    -- Those of one session travel together.  (The answer to auth may overtake
-    -- others.)
+    -- Those of one session travel together.
     while steps[i] and steps[i].request and #sent < steps.together
       and (#sent == 0 or steps[i].session == sent[1].session
-        and steps[i].request.op ~= "auth" and sent[1].op ~= "auth") do
+        and not alone[steps[i].request.op] and not alone[sent[1].op]) do
       local request = self:resolve(steps[i].request)
       sent[#sent + 1] = { session = steps[i].session, step = i, op = request.op,
         xid = self.sessions[steps[i].session]:send(request) }

@@ -8,10 +8,11 @@
 
 static struct acl_list *with_entry(struct acl_list *list,
                                    const struct zk_acl *entry) {
-  list->entries = regrown(list->entries,
-                          (size_t)(list->count + 1) * sizeof *list->entries);
-  list->entries[list->count++] = (struct zk_acl){
-      entry->perms, fresh_text(entry->scheme), fresh_text(entry->id)};
+  list->entries =
+      regrown(list->entries, (size_t)(list->count + 1) * sizeof *list->entries);
+  list->entries[list->count++] =
+      (struct zk_acl){entry->perms, fresh_text(entry->scheme),
+                      fresh_text(entry->id)};
   return list;
 }
 
@@ -171,9 +172,8 @@ static bool is_for(const struct zk_acl *entry,
   for (int i = 0; i < identities->count; i++) {
     const struct zk_acl *identity = &identities->entries[i];
     if (strcmp(identity->scheme, entry->scheme) != 0) continue;
-    if (strcmp(entry->scheme, "ip") == 0
-            ? ip_matches(identity->id, entry->id)
-            : strcmp(identity->id, entry->id) == 0)
+    if (strcmp(entry->scheme, "ip") == 0 ? ip_matches(identity->id, entry->id)
+                                         : strcmp(identity->id, entry->id) == 0)
       return true;
   }
   return false;
@@ -182,7 +182,8 @@ static bool is_for(const struct zk_acl *entry,
 bool acl_grants(const struct acl_list *acls, int32_t perms,
                 const struct acl_list *identities) {
   for (int i = 0; i < acls->count; i++)
-    if ((acls->entries[i].perms & perms) && is_for(&acls->entries[i], identities))
+    if ((acls->entries[i].perms & perms) &&
+        is_for(&acls->entries[i], identities))
       return true;
   return acls->count == 0;
 }

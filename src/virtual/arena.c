@@ -39,7 +39,9 @@ void *with_room(void *list, int count, int *room, size_t element) {
   return regrown(list, (size_t)*room * element);
 }
 
-struct arena *arena_new(void) { return fresh(sizeof(struct arena)); }
+struct arena *arena_new(void) {
+  return fresh(sizeof(struct arena));
+}
 
 void arena_free(struct arena *arena) {
   if (!arena) return;

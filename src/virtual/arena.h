@@ -17,7 +17,7 @@ void *with_room(void *list, int count, int *room, size_t element);
 struct arena;
 
 struct arena *arena_new(void);
-void arena_free(struct arena *arena); /* NULL will do */
+void arena_free(struct arena *arena);                /* NULL will do */
 void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
 const char *arena_text(struct arena *arena, const char *text);
 const void *arena_bytes(struct arena *arena, const void *bytes, size_t size);

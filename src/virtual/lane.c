@@ -21,8 +21,7 @@ static void arrive(void *self, int64_t now) {
 }
 
 void lane_init(struct lane *lane, struct agenda *agenda,
-               void (*deliver)(void *, struct message *, int64_t),
-               void *self) {
+               void (*deliver)(void *, struct message *, int64_t), void *self) {
   *lane = (struct lane){.agenda = agenda, .deliver = deliver, .self = self};
   alarm_init(&lane->alarm, arrive, lane);
 }
@@ -48,6 +47,14 @@ void lane_send(struct lane *lane, struct message *message, int64_t at) {
   }
   lane->first = lane->last = message;
   arm(lane, at);
+}
+
+void lane_send_first(struct lane *lane, struct message *message, int64_t now) {
+  message->at = now;
+  message->next = lane->first;
+  lane->first = message;
+  if (!lane->last) lane->last = message;
+  arm(lane, now);
 }
 
 void lane_hold(struct lane *lane, unsigned why) {

@@ -17,6 +17,7 @@ struct message {
   int kind; /* the sender and the receiver know what it means */
   int trap; /* the kind of request that it is, or answers */
   int64_t number, other;
+  bool silent;         /* its answer reaches no client */
   void *content;       /* in the arena */
   struct arena *arena; /* NULL: it has none */
   void *shared;        /* kept for this message ... */
@@ -42,6 +43,8 @@ void lane_init(struct lane *lane, struct agenda *agenda,
 struct message *message_new(int kind);
 void message_free(struct message *message);
 void lane_send(struct lane *lane, struct message *message, int64_t at);
+/* Ahead of all others, at once. */
+void lane_send_first(struct lane *lane, struct message *message, int64_t now);
 void lane_hold(struct lane *lane, unsigned why);
 void lane_release(struct lane *lane, unsigned why, int64_t now);
 void lane_clear(struct lane *lane); /* forgets all messages */

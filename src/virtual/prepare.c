@@ -28,8 +28,7 @@ static bool is_sequential(int32_t mode) {
          mode == ZK_TTL_SEQUENTIAL;
 }
 
-static int check_mode(const struct preparation *p,
-                      const struct zk_request *r) {
+static int check_mode(const struct preparation *p, const struct zk_request *r) {
   bool timed = r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL;
   if (r->flags < ZK_PERSISTENT || r->flags > ZK_TTL_SEQUENTIAL)
     return ZK_BAD_ARGUMENTS;
@@ -73,8 +72,8 @@ static int check_version(int32_t actual, int32_t wanted, struct change *c) {
   return wanted == -1 || wanted == actual ? ZK_OK : ZK_BAD_VERSION;
 }
 
-static int delete(const struct preparation *p, const struct zk_request *r,
-                  struct change *c) {
+static int delete (const struct preparation *p, const struct zk_request *r,
+                   struct change *c) {
   int above = znode_path_parent(r->path);
   if (above < 0 || znode_path_is_special(r->path)) return ZK_BAD_ARGUMENTS;
   struct node *parent = tree_find_part(p->tree, r->path, above);
@@ -96,8 +95,7 @@ static int set_data(const struct preparation *p, const struct zk_request *r,
   if (!znode_path_is_valid(r->path)) return ZK_BAD_ARGUMENTS;
   struct node *node = tree_find(p->tree, r->path);
   if (!node) return ZK_NO_NODE;
-  if (!acl_grants(node->state.acls, ZK_WRITE, p->identities))
-    return ZK_NO_AUTH;
+  if (!acl_grants(node->state.acls, ZK_WRITE, p->identities)) return ZK_NO_AUTH;
   c->data = blob_new(r->data.bytes, r->data.length);
   int64_t bytes = blob_length(c->data) - blob_length(node->state.data);
   if (p->enforces_quotas && quota_exceeded(p->tree, r->path, bytes, 0))
@@ -113,8 +111,7 @@ static int set_acl(const struct preparation *p, const struct zk_request *r,
   if (!c->acls) return ZK_INVALID_ACL;
   struct node *node = tree_find(p->tree, r->path);
   if (!node) return ZK_NO_NODE;
-  if (!acl_grants(node->state.acls, ZK_ADMIN, p->identities))
-    return ZK_NO_AUTH;
+  if (!acl_grants(node->state.acls, ZK_ADMIN, p->identities)) return ZK_NO_AUTH;
   c->path = fresh_text(r->path);
   return check_version(node->state.aversion, r->version, c);
 }

@@ -13,8 +13,7 @@ static void block(uint32_t state[5], const unsigned char *bytes) {
            (uint32_t)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
   for (int i = 16; i < 80; i++)
     w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-  uint32_t a = state[0], b = state[1], c = state[2], d = state[3],
-           e = state[4];
+  uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
   for (int i = 0; i < 80; i++) {
     uint32_t f, k;
     if (i < 20)

@@ -90,8 +90,8 @@ static void create(const struct txn *txn, int number, struct tree *tree,
   free(above);
 }
 
-static void delete(const struct txn *txn, int number, struct tree *tree,
-                   const struct txn_observer *observer) {
+static void delete (const struct txn *txn, int number, struct tree *tree,
+                    const struct txn_observer *observer) {
   const struct change *c = &txn->changes[number];
   struct node *node = tree_find(tree, c->path);
   if (!node || !node->parent) return;
@@ -125,8 +125,7 @@ static void set_data(const struct txn *txn, int number, struct tree *tree,
   node->state.version = c->version;
   tell_stat(observer, number, node);
   quota_count(tree, c->path, bytes, 0);
-  if (observer)
-    observer->changed(observer->self, c->path, node->state.acls);
+  if (observer) observer->changed(observer->self, c->path, node->state.acls);
 }
 
 static void set_acl(const struct txn *txn, int number, struct tree *tree,

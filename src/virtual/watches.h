@@ -11,7 +11,7 @@ struct zk_connection;
 
 struct watch_entry {
   char *path;
-  bool child; /* it waits for children, else for the node itself */
+  bool child;     /* it waits for children, else for the node itself */
   uint64_t order; /* of the connections */
   struct zk_connection *connection;
 };
@@ -25,7 +25,8 @@ void watches_add(struct watches *watches, const char *path, bool child,
                  uint64_t order, struct zk_connection *connection);
 bool watches_remove(struct watches *watches, const char *path, bool child,
                     uint64_t order);
-void watches_forget(struct watches *watches, uint64_t order); /* of a connection */
+void watches_forget(struct watches *watches,
+                    uint64_t order); /* of a connection */
 void watches_clear(struct watches *watches);
 /* Takes those of a path and a kind away; the caller frees the list. */
 struct watch_entry *watches_take(struct watches *watches, const char *path,

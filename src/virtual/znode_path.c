@@ -7,9 +7,12 @@
  * the character by which Java replaces it, which no path may have. */
 static uint32_t next_character(const unsigned char **at) {
   const unsigned char *p = *at;
-  int more = *p < 0x80 ? 0 : *p < 0xc2 ? -1 : *p < 0xe0 ? 1 : *p < 0xf0 ? 2
-             : *p < 0xf5               ? 3
-                                       : -1;
+  int more = *p < 0x80   ? 0
+             : *p < 0xc2 ? -1
+             : *p < 0xe0 ? 1
+             : *p < 0xf0 ? 2
+             : *p < 0xf5 ? 3
+                         : -1;
   uint32_t c = more <= 0 ? *p : *p & (0x3fu >> more);
   (*at)++;
   if (more < 0) return 0xfffd;
@@ -23,8 +26,8 @@ static uint32_t next_character(const unsigned char **at) {
 
 /* (Beyond the first plane a character is two surrogates.) */
 static bool is_forbidden(uint32_t c) {
-  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) || (c >= 0xd800 && c <= 0xf8ff) ||
-         c >= 0xfff0;
+  return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
+         (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;
 }
 
 static bool is_relative(const char *name, size_t length) {

@@ -1,0 +1,135 @@
+/* Which server leads, and how others join it.  The one that has the newest
+ * transaction is elected, and among equals the one with the highest number, as
+ * servers do it.  A leader serves when a majority has all that it has. */
+#include "inside.h"
+
+int majority_of(const struct ensemble *e) {
+  return (e->settings.servers - e->settings.observers) / 2 + 1;
+}
+
+static bool takes_part(const struct server *s, int group) {
+  return s->running && !s->paused && s->group == group;
+}
+
+static struct server *leader_in(struct ensemble *e, int group) {
+  struct server *leader = NULL;
+  for (int i = 0; i < e->settings.servers; i++) {
+    struct server *s = &e->servers[i];
+    if (takes_part(s, group) && s->role == LEADING &&
+        (!leader || s->epoch > leader->epoch))
+      leader = s;
+  }
+  return leader;
+}
+
+/* Voters that look for a leader and reach each other. */
+static int looking_in(const struct ensemble *e, int group) {
+  int count = 0;
+  for (int i = 0; i < e->settings.servers; i++) {
+    const struct server *s = &e->servers[i];
+    count += takes_part(s, group) && s->role == LOOKING && !s->observer;
+  }
+  return count;
+}
+
+static bool is_better(const struct ensemble *e, const struct server *a,
+                      const struct server *b) {
+  if (!b || log_last(a) != log_last(b)) return !b || log_last(a) > log_last(b);
+  if (b->number == e->candidate) return false;
+  return a->number == e->candidate || a->number > b->number;
+}
+
+static void join(struct server *server, struct server *leader, int64_t now) {
+  follower_begins(server, leader, now);
+  if (!leader->serving) return;
+  apply_until(server, leader->committed, now);
+  server->committed = leader->committed;
+  int64_t begin = leader->epoch << 32;
+  if (server->tree->zxid < begin) server->tree->zxid = begin;
+  if (server->logged < begin) server->logged = begin;
+  server->acknowledged = server->logged;
+  server->serving = true;
+  leader_commits(leader, now);
+}
+
+/* Has a majority joined the leader, which does not serve yet? */
+static void try_begin(struct server *leader, int64_t now) {
+  struct ensemble *e = leader->ensemble;
+  int joined = 1;
+  for (int i = 0; i < e->settings.servers; i++)
+    joined += e->servers[i].leader == leader && !e->servers[i].observer;
+  if (leader->serving || joined < majority_of(e)) return;
+  leader_begins(leader, now);
+  for (int i = 0; i < e->settings.servers; i++)
+    if (e->servers[i].leader == leader) join(&e->servers[i], leader, now);
+}
+
+static void find_leader(void *self, int64_t now) {
+  struct server *server = self;
+  if (!server->running || server->paused || server->role != LOOKING) return;
+  struct server *leader = leader_in(server->ensemble, server->group);
+  if (!leader) return;
+  join(server, leader, now);
+  try_begin(leader, now);
+}
+
+static void lead(struct server *server, int64_t now) {
+  struct ensemble *e = server->ensemble;
+  server->epoch = ++e->epoch;
+  server->role = LEADING;
+  server->leader = NULL;
+  lane_clear(&server->disk);
+  server->logged = log_last(server);
+  server_wakes(server, now);
+}
+
+static void elect(void *self, int64_t now) {
+  struct ensemble *e = self;
+  for (int i = 0; i < e->settings.servers; i++) {
+    int group = e->servers[i].group;
+    struct server *best = NULL;
+    if (leader_in(e, group) || looking_in(e, group) < majority_of(e)) continue;
+    for (int j = 0; j < e->settings.servers; j++) {
+      struct server *s = &e->servers[j];
+      if (takes_part(s, group) && s->role == LOOKING && !s->observer &&
+          is_better(e, s, best))
+        best = s;
+    }
+    lead(best, now);
+    try_begin(best, now);
+    e->candidate = -1;
+    break;
+  }
+  election_considers(e, now);
+}
+
+void election_considers(struct ensemble *e, int64_t now) {
+  bool wanted = false;
+  for (int i = 0; i < e->settings.servers; i++) {
+    struct server *s = &e->servers[i];
+    if (!s->running || s->paused || s->role != LOOKING) continue;
+    if (leader_in(e, s->group))
+      alarm_set(&e->agenda, &s->joining,
+                now + 4 * ensemble_latency(e, &e->settings.server));
+    else
+      wanted |= looking_in(e, s->group) >= majority_of(e);
+  }
+  if (wanted && e->election.at == NEVER)
+    alarm_set(&e->agenda, &e->election,
+              now + ensemble_latency(e, &e->settings.election));
+}
+
+void election_init(struct ensemble *e) {
+  alarm_init(&e->election, elect, e);
+  for (int i = 0; i < e->settings.servers; i++)
+    alarm_init(&e->servers[i].joining, find_leader, &e->servers[i]);
+  e->candidate = -1;
+}
+
+void election_is_over(struct ensemble *e, int64_t now) {
+  elect(e, now);
+  for (int i = 0; i < e->settings.servers; i++) {
+    alarm_stop(&e->agenda, &e->servers[i].joining);
+    find_leader(&e->servers[i], now);
+  }
+}

@@ -1,0 +1,417 @@
+#include "lua_ensemble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lua_messages.h"
+#include "operator.h"
+
+#define ENSEMBLE "zklock.virtual.ensemble"
+#define CLIENT "zklock.virtual.client"
+
+struct box {
+  struct ensemble *ensemble;
+  int64_t (*now)(void); /* NULL: it has a time of its own, and is ours */
+  int64_t time;
+  int count; /* of its addresses */
+};
+
+/* What has come and was not taken yet is in a table in the registry. */
+struct client {
+  lua_State *L; /* any that is alive: of the one that is in a call */
+  struct box *box;
+  struct zk_connection *connection; /* NULL: it has ended */
+  int inbox, first, last;
+  int32_t xid;
+  int64_t session;
+};
+
+/* Pushes it. */
+static void push_metatable(lua_State *L, const char *name,
+                          const luaL_Reg *methods, lua_CFunction collect) {
+  if (!luaL_newmetatable(L, name)) return;
+  lua_newtable(L);
+  for (; methods->name; methods++) {
+    lua_pushcfunction(L, methods->func);
+    lua_setfield(L, -2, methods->name);
+  }
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, collect);
+  lua_setfield(L, -2, "__gc");
+}
+
+static struct box *box_at(lua_State *L, int index) {
+  return luaL_checkudata(L, index, ENSEMBLE);
+}
+
+static int64_t now_of(const struct box *box) {
+  return box->now ? box->now() : box->time;
+}
+
+/* ---- Clients ------------------------------------------------------------------ */
+
+/* The value on the top of the stack goes into the inbox. */
+static void keep(struct client *client) {
+  lua_State *L = client->L;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
+  lua_insert(L, -2);
+  lua_rawseti(L, -2, ++client->last);
+  lua_pop(L, 1);
+}
+
+static void hear_session(void *self, const struct zk_session *session) {
+  struct client *client = self;
+  client->session = session->id;
+  lua_push_session(client->L, session);
+  keep(client);
+}
+
+static void hear_reply(void *self, const struct zk_reply *reply) {
+  struct client *client = self;
+  lua_push_reply(client->L, reply);
+  keep(client);
+}
+
+static void hear_event(void *self, const struct zk_event *event) {
+  struct client *client = self;
+  lua_push_event(client->L, event);
+  keep(client);
+}
+
+static void hear_end(void *self, enum zk_end end) {
+  static const char *const words[] = {"refused", "closed", "broken"};
+  struct client *client = self;
+  lua_State *L = client->L;
+  client->connection = NULL;
+  lua_createtable(L, 0, 2);
+  lua_pushstring(L, "ended");
+  lua_setfield(L, -2, "kind");
+  lua_pushstring(L, words[end]);
+  lua_setfield(L, -2, "how");
+  keep(client);
+}
+
+static struct client *client_at(lua_State *L, int index) {
+  return luaL_checkudata(L, index, CLIENT);
+}
+
+/* client:send(request): its xid; nil: the connection has ended. */
+static int client_send(lua_State *L) {
+  struct client *client = client_at(L, 1);
+  struct arena *arena = arena_new();
+  lua_pushlightuserdata(L, arena);
+  struct zk_request *request = lua_to_request(L, 2, arena);
+  if (request->xid == 0) request->xid = ++client->xid;
+  if (client->connection)
+    ensemble_send(client->box->ensemble, now_of(client->box),
+                  client->connection, request);
+  if (client->connection)
+    lua_pushnumber(L, request->xid);
+  else
+    lua_pushnil(L);
+  arena_free(arena);
+  return 1;
+}
+
+/* client:take(): the next thing that has come; nil: there is none yet. */
+static int client_take(lua_State *L) {
+  struct client *client = client_at(L, 1);
+  if (client->first == client->last) return 0;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
+  lua_rawgeti(L, -1, ++client->first);
+  lua_pushnil(L);
+  lua_rawseti(L, -3, client->first);
+  return 1;
+}
+
+static int client_hang_up(lua_State *L) {
+  struct client *client = client_at(L, 1);
+  if (client->connection)
+    ensemble_hang_up(client->box->ensemble, now_of(client->box),
+                     client->connection);
+  client->connection = NULL;
+  return 0;
+}
+
+static int client_id(lua_State *L) {
+  lua_push_id(L, client_at(L, 1)->session);
+  return 1;
+}
+
+static int client_collect(lua_State *L) {
+  struct client *client = client_at(L, 1);
+  if (client->box->ensemble) client_hang_up(L);
+  luaL_unref(L, LUA_REGISTRYINDEX, client->inbox);
+  return 0;
+}
+
+static const luaL_Reg client_methods[] = {{"send", client_send},
+                                          {"take", client_take},
+                                          {"hang_up", client_hang_up},
+                                          {"id", client_id},
+                                          {NULL, NULL}};
+
+static lua_State *main_state(lua_State *L) {
+#if LUA_VERSION_NUM >= 502
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  return main ? main : L;
+#else
+  return L;
+#endif
+}
+
+/* ensemble:open(address, { timeout = ms, session =, password =, seen = }) */
+static int ensemble_open_client(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  const char *address = luaL_checkstring(L, 2);
+  struct zk_hello hello = {.timeout_ms = 30000};
+  lua_settop(L, 3);
+  if (lua_istable(L, 3)) {
+    lua_getfield(L, 3, "timeout");
+    hello.timeout_ms = (int32_t)luaL_optnumber(L, -1, 30000);
+    lua_getfield(L, 3, "session");
+    if (!lua_isnil(L, -1)) hello.session = lua_to_id(L, -1);
+    lua_getfield(L, 3, "password");
+    size_t size = 0;
+    const char *password = lua_tolstring(L, -1, &size);
+    if (size == sizeof hello.password) memcpy(hello.password, password, size);
+    lua_getfield(L, 3, "seen");
+    if (!lua_isnil(L, -1)) hello.seen = strtoll(lua_tostring(L, -1), NULL, 10);
+    lua_settop(L, 3);
+  }
+  struct client *client = lua_newuserdata(L, sizeof *client);
+  *client = (struct client){.L = main_state(L), .box = box};
+  lua_newtable(L);
+  client->inbox = luaL_ref(L, LUA_REGISTRYINDEX);
+  push_metatable(L, CLIENT, client_methods, client_collect);
+  lua_setmetatable(L, 4);
+  /* (The ensemble is not collected before its clients.) */
+  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
+  lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, 0);
+  const struct zk_client functions = {.self = client,
+                                      .connected = hear_session,
+                                      .reply = hear_reply,
+                                      .event = hear_event,
+                                      .ended = hear_end};
+  client->connection =
+      ensemble_open(box->ensemble, now_of(box), address, &hello, &functions);
+  lua_settop(L, 4);
+  return 1;
+}
+
+/* ---- Time --------------------------------------------------------------------- */
+
+static int own_now(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)now_of(box_at(L, 1)) / 1e9);
+  return 1;
+}
+
+/* ensemble:step(): does what is due next, if that is within `seconds`. */
+static int own_step(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  luaL_argcheck(L, !box->now, 1, "its time is not its own");
+  lua_Number seconds = luaL_optnumber(L, 2, 3600);
+  int64_t next = ensemble_next(box->ensemble);
+  int64_t until = box->time + (int64_t)(seconds * 1e9);
+  bool due = next <= until;
+  box->time = due ? (next > box->time ? next : box->time) : until;
+  ensemble_run(box->ensemble, box->time);
+  lua_pushboolean(L, due);
+  return 1;
+}
+
+/* ensemble:advance(seconds) */
+static int own_advance(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  luaL_argcheck(L, !box->now, 1, "its time is not its own");
+  int64_t until = box->time + (int64_t)(luaL_checknumber(L, 2) * 1e9);
+  for (int64_t next; (next = ensemble_next(box->ensemble)) <= until;) {
+    box->time = next > box->time ? next : box->time;
+    ensemble_run(box->ensemble, box->time);
+  }
+  box->time = until;
+  ensemble_run(box->ensemble, until);
+  return 0;
+}
+
+/* ---- Servers and sessions ------------------------------------------------------ */
+
+static int with_server(lua_State *L,
+                       void (*function)(struct ensemble *, int64_t, int)) {
+  struct box *box = box_at(L, 1);
+  function(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1);
+  return 0;
+}
+
+static int own_stop(lua_State *L) { return with_server(L, server_stop); }
+static int own_start(lua_State *L) { return with_server(L, server_start); }
+static int own_pause(lua_State *L) { return with_server(L, server_pause); }
+static int own_resume(lua_State *L) { return with_server(L, server_resume); }
+
+static int own_group(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  server_group(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1,
+               (int)luaL_checkinteger(L, 3));
+  return 0;
+}
+
+static int own_lag(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  server_lag(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1,
+             (int64_t)(luaL_checknumber(L, 3) * 1e9));
+  return 0;
+}
+
+static int own_elect(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  lua_pushboolean(L, server_elect(box->ensemble, now_of(box),
+                                  (int)luaL_checkinteger(L, 2) - 1));
+  return 1;
+}
+
+/* Its number, from 1; nil: there is none. */
+static int own_leader(lua_State *L) {
+  int leader = ensemble_leader(box_at(L, 1)->ensemble);
+  if (leader < 0) return 0;
+  lua_pushinteger(L, leader + 1);
+  return 1;
+}
+
+static int own_end_session(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  lua_pushboolean(L, ensemble_end_session(box->ensemble, now_of(box),
+                                          lua_to_id(L, 2)));
+  return 1;
+}
+
+static int own_has_session(lua_State *L) {
+  lua_pushboolean(L, ensemble_has_session(box_at(L, 1)->ensemble,
+                                          lua_to_id(L, 2)));
+  return 1;
+}
+
+/* ensemble:look(path): stat, data; nil: there is no such node. */
+static int own_look(lua_State *L) {
+  struct zk_stat stat;
+  struct zk_data data;
+  if (!ensemble_look(box_at(L, 1)->ensemble, luaL_checkstring(L, 2), &stat,
+                     &data))
+    return 0;
+  lua_push_stat(L, &stat);
+  if (data.length < 0) return 1;
+  lua_pushlstring(L, data.bytes, (size_t)data.length);
+  return 2;
+}
+
+static int own_watches(lua_State *L) {
+  lua_pushinteger(L, ensemble_watches(box_at(L, 1)->ensemble,
+                                      luaL_checkstring(L, 2)));
+  return 1;
+}
+
+static int own_connections(lua_State *L) {
+  lua_pushinteger(L, ensemble_connections(box_at(L, 1)->ensemble,
+                                          (int)luaL_checkinteger(L, 2) - 1));
+  return 1;
+}
+
+static int own_set_counter(lua_State *L) {
+  lua_pushboolean(L, ensemble_set_counter(box_at(L, 1)->ensemble,
+                                          luaL_checkstring(L, 2),
+                                          (int32_t)luaL_checknumber(L, 3)));
+  return 1;
+}
+
+/* ensemble:link(address, server...): those servers can be reached there. */
+static int own_link(lua_State *L) {
+  int servers[16], count = lua_gettop(L) - 2;
+  luaL_argcheck(L, count >= 1 && count <= 16, 3, "1 to 16 servers");
+  for (int i = 0; i < count; i++)
+    servers[i] = (int)luaL_checkinteger(L, i + 3) - 1;
+  lua_pushboolean(L, link_new(box_at(L, 1)->ensemble, luaL_checkstring(L, 2),
+                              servers, count) != NULL);
+  return 1;
+}
+
+static int own_collect(lua_State *L) {
+  struct box *box = box_at(L, 1);
+  if (!box->now && box->ensemble) ensemble_free(box->ensemble);
+  box->ensemble = NULL;
+  return 0;
+}
+
+static const luaL_Reg ensemble_methods[] = {{"open", ensemble_open_client},
+                                            {"now", own_now},
+                                            {"step", own_step},
+                                            {"advance", own_advance},
+                                            {"link", own_link},
+                                            {"stop", own_stop},
+                                            {"start", own_start},
+                                            {"pause", own_pause},
+                                            {"resume", own_resume},
+                                            {"group", own_group},
+                                            {"lag", own_lag},
+                                            {"elect", own_elect},
+                                            {"leader", own_leader},
+                                            {"end_session", own_end_session},
+                                            {"has_session", own_has_session},
+                                            {"look", own_look},
+                                            {"watches", own_watches},
+                                            {"connections", own_connections},
+                                            {"set_counter", own_set_counter},
+                                            {NULL, NULL}};
+
+void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
+                       int64_t (*now)(void)) {
+  struct box *box = lua_newuserdata(L, sizeof *box);
+  *box = (struct box){.ensemble = ensemble, .now = now};
+  push_metatable(L, ENSEMBLE, ensemble_methods, own_collect);
+  lua_setmetatable(L, -2);
+  lua_insert(L, 1);
+  lua_settop(L, 1);
+}
+
+/* ---- New ones ------------------------------------------------------------------ */
+
+static int32_t setting(lua_State *L, const char *name, int32_t otherwise) {
+  lua_getfield(L, 1, name);
+  int32_t value = lua_isnil(L, -1)       ? otherwise
+                  : lua_isboolean(L, -1) ? lua_toboolean(L, -1)
+                                         : (int32_t)luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+int lua_ensemble_new(lua_State *L) {
+  struct ensemble_settings s = ensemble_defaults();
+  uint64_t seed = (uint64_t)luaL_optnumber(L, 2, 1);
+  lua_settop(L, 1);
+  if (lua_istable(L, 1)) {
+    s.servers = setting(L, "servers", s.servers);
+    s.observers = setting(L, "observers", s.observers);
+    s.tick_ms = setting(L, "tick_ms", s.tick_ms);
+    s.min_timeout_ms = setting(L, "min_timeout_ms", s.min_timeout_ms);
+    s.max_timeout_ms = setting(L, "max_timeout_ms", s.max_timeout_ms);
+    s.max_buffer = setting(L, "max_buffer", s.max_buffer);
+    s.max_connections = setting(L, "max_connections", s.max_connections);
+    s.hides_nodes = setting(L, "hides_nodes", s.hides_nodes);
+    s.containers = setting(L, "containers", s.containers);
+    s.ttl = setting(L, "ttl", s.ttl);
+    s.enforces_quotas = setting(L, "enforces_quotas", s.enforces_quotas);
+    s.container_interval_ms =
+        setting(L, "container_interval_ms", s.container_interval_ms);
+  }
+  luaL_argcheck(L, s.servers >= 1 && s.servers <= 63, 1, "1 to 63 servers");
+  lua_push_ensemble(L, ensemble_new(&s, seed, 0), NULL);
+  struct box *box = box_at(L, 1);
+  for (int i = 0; i < s.servers; i++) {
+    char address[40];
+    snprintf(address, sizeof address, "127.0.0.1:%d", 2181 + i);
+    link_new(box->ensemble, address, &i, 1);
+  }
+  return 1;
+}

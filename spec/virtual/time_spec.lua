@@ -1,4 +1,4 @@
--- Time that a spec owns: zklock.virtual beside the library (spec/run --zk virtual).
+-- Time that a spec owns: zklock.virtual beside the library.
 local support = require "support"
 local virtual = require "zklock.virtual"
 local zklock = require "zklock"

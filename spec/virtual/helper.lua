@@ -38,5 +38,5 @@ function support.pressure() return 0 end
 support.count_threads = virtual.threads
 
 function support.count_watches(prefix, hosts)
-  return virtual.watches(addresses(hosts or support.hosts)[1], prefix)
+  return virtual.find(addresses(hosts or support.hosts)[1]):watches(prefix)
 end

@@ -1,9 +1,15 @@
---- A story for trace_spec.lua: sessions take locks of all kinds on one path each,
+--- A story for trace_spec.lua: sessions take locks of all kinds, one path each,
 -- while links break and a session ends.  All of it goes into the trace.
 --
 --     lua story.lua SEED FILE
 local seed, file = tonumber(arg[1]), arg[2]
 local virtual = require "zklock.virtual"
+
+-- When Lua's collector runs by itself depends on hash seeds and addresses: they
+-- decide when tables grow, and so how much memory there is.  What LuaJIT has
+-- compiled keeps objects alive, and that depends on addresses, too.
+collectgarbage "stop"
+if rawget(_G, "jit") then jit.off() end
 
 virtual.seed(seed)
 virtual.trace(file)
@@ -49,7 +55,8 @@ local function begin(session, number)
   local name = names[draw(#names)]
   local owner = session.locks[name]
   running = running + 1
-  owner:acquire_async({ timeout = draw(10), owner = {} }, function(guard, _, code)
+  local options = { timeout = draw(10), owner = {} }
+  owner:acquire_async(options, function(guard, _, code)
     note("session", number, name, guard and "held" or code)
     if not guard then
       running = running - 1
@@ -101,6 +108,7 @@ while steps < 400 or running > 0 do
   elseif steps % 50 == 25 then
     virtual.link_heal "127.0.0.1:3181"
   end
+  if steps % 20 == 0 then collectgarbage() end
   virtual.sleep(draw(100) / 1000)
 end
 

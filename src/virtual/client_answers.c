@@ -3,52 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
 #include "client_inside.h"
-
-/* ---- Copies --------------------------------------------------------------- */
-
-static void copy(struct arena *arena, struct zk_reply *to,
-                 const struct zk_reply *from) {
-  *to = *from;
-  to->path = from->path ? arena_text(arena, from->path) : NULL;
-  if (from->data.bytes && from->data.length > 0)
-    to->data.bytes =
-        arena_bytes(arena, from->data.bytes, (size_t)from->data.length);
-  const char **names =
-      arena_alloc(arena, (size_t)(from->names.count + 1) * sizeof *names);
-  for (int i = 0; i < from->names.count; i++)
-    names[i] = arena_text(arena, from->names.list[i]);
-  to->names.list = names;
-  struct zk_reply *parts =
-      arena_alloc(arena, (size_t)(from->part_count + 1) * sizeof *parts);
-  for (int i = 0; i < from->part_count; i++)
-    copy(arena, &parts[i], &from->parts[i]);
-  to->parts = parts;
-  to->acls = (struct zk_acls){0, NULL}; /* (nothing that is asked for here) */
-}
-
-struct arrival *arrival_of_reply(const struct zk_reply *reply) {
-  struct arrival *arrival = fresh(sizeof *arrival);
-  arrival->kind = ARRIVAL_REPLY;
-  arrival->arena = arena_new();
-  copy(arrival->arena, &arrival->reply, reply);
-  return arrival;
-}
-
-struct arrival *arrival_of_event(const struct zk_event *event) {
-  struct arrival *arrival = fresh(sizeof *arrival);
-  arrival->kind = ARRIVAL_EVENT;
-  arrival->arena = arena_new();
-  arrival->event = *event;
-  arrival->event.path = arena_text(arrival->arena, event->path);
-  return arrival;
-}
-
-void arrival_free(struct arrival *arrival) {
-  arena_free(arrival->arena);
-  free(arrival);
-}
 
 /* ---- Completions ---------------------------------------------------------- */
 

@@ -19,31 +19,9 @@
 #include <stddef.h>
 #include <zookeeper/zookeeper.h>
 
-#include "ensemble.h"
+#include "arrival.h"
 
 #pragma GCC visibility push(hidden)
-
-/* ---- What has arrived, and is not yet read ---------------------------------- */
-
-struct arrival {
-  struct arrival *next;
-  enum {
-    ARRIVAL_ACCEPTED,
-    ARRIVAL_CONNECTED,
-    ARRIVAL_REPLY,
-    ARRIVAL_EVENT,
-    ARRIVAL_END
-  } kind;
-  struct zk_session session; /* ARRIVAL_CONNECTED */
-  struct zk_reply reply;     /* ARRIVAL_REPLY: all of it is this arrival's */
-  struct zk_event event;     /* ARRIVAL_EVENT: the path is */
-  enum zk_end end;           /* ARRIVAL_END */
-  struct arena *arena;       /* has what the message points to; NULL: nothing */
-};
-
-struct arrival *arrival_of_reply(const struct zk_reply *reply);
-struct arrival *arrival_of_event(const struct zk_event *event);
-void arrival_free(struct arrival *arrival);
 
 /* ---- A connection ----------------------------------------------------------- */
 
@@ -54,7 +32,7 @@ struct line {
   struct zk_connection *connection; /* NULL: it has ended */
   int client_fd; /* what the handle's owner polls; -1: it is closed */
   int server_fd; /* its other end: has a byte while something is unread */
-  struct arrival *first, **end;
+  struct arrivals arrivals;
 };
 
 /* Sends `hello`.  NULL: errno has the reason. */

@@ -21,27 +21,18 @@ static void append(struct line *line, struct arrival *arrival) {
     arrival_free(arrival);
     return;
   }
-  if (!line->first && line->server_fd >= 0)
+  if (!line->arrivals.first)
     send(line->server_fd, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-  *line->end = arrival;
-  line->end = &arrival->next;
-}
-
-static struct arrival *arrival_new(int kind) {
-  struct arrival *arrival = fresh(sizeof *arrival);
-  arrival->kind = kind;
-  return arrival;
+  arrivals_append(&line->arrivals, arrival);
 }
 
 static void on_accepted(void *self, int server) {
   (void)server;
-  append(self, arrival_new(ARRIVAL_ACCEPTED));
+  append(self, arrival_of_acceptance());
 }
 
 static void on_connected(void *self, const struct zk_session *session) {
-  struct arrival *arrival = arrival_new(ARRIVAL_CONNECTED);
-  arrival->session = *session;
-  append(self, arrival);
+  append(self, arrival_of_session(session));
 }
 
 static void on_reply(void *self, const struct zk_reply *reply) {
@@ -54,9 +45,7 @@ static void on_event(void *self, const struct zk_event *event) {
 
 static void on_ended(void *self, enum zk_end end) {
   struct line *line = self;
-  struct arrival *arrival = arrival_new(ARRIVAL_END);
-  arrival->end = end;
-  append(line, arrival);
+  append(line, arrival_of_end(end));
   line->connection = NULL;
   close(line->server_fd);
   line->server_fd = -1;
@@ -82,7 +71,7 @@ struct line *line_open(const char *address, const struct zk_hello *hello) {
                              .event = on_event,
                              .ended = on_ended};
   line->ensemble = ensemble;
-  line->end = &line->first;
+  arrivals_init(&line->arrivals);
   int problem = ensemble ? 0 : ECONNREFUSED;
   if (ensemble && !make_ends(line)) problem = errno;
   if (problem == 0) {
@@ -102,12 +91,10 @@ void line_send(struct line *line, const struct zk_request *request) {
 
 struct arrival *line_read(struct line *line) {
   char bytes[16];
-  struct arrival *arrival = line->first;
-  if (!arrival) return NULL;
-  line->first = arrival->next;
-  if (line->first) return arrival;
-  line->end = &line->first;
-  while (recv(line->client_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+  struct arrival *arrival = arrivals_take(&line->arrivals);
+  if (arrival && !line->arrivals.first)
+    while (recv(line->client_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+      continue;
   return arrival;
 }
 
@@ -145,11 +132,7 @@ static void look_after_farewells(void) {
 void line_close(struct line *line) {
   close(line->client_fd);
   line->client_fd = -1;
-  while (line->first) {
-    struct arrival *arrival = line->first;
-    line->first = arrival->next;
-    arrival_free(arrival);
-  }
+  arrivals_clear(&line->arrivals);
   if (line->connection && !hangs(line)) { /* there is a duplicate */
     line->next = farewells;
     farewells = line;

@@ -1,6 +1,8 @@
 #include "lua_world.h"
 
+#include "lua_ensemble.h"
 #include "operator.h"
+#include "schedule.h"
 #include "world.h"
 
 #define SECOND 1e9
@@ -69,7 +71,7 @@ static struct ensemble_settings read_settings(lua_State *L) {
 
 /* ensemble { addresses = { "127.0.0.1:2181", … }, … }: a server for each address,
  * which is that of a link to it alone; the other fields are those of struct
- * ensemble_settings, latencies as { least, most } in seconds */
+ * ensemble_settings, latencies as { least, most } in seconds.  Returns an object. */
 static int ensemble(lua_State *L) {
   const char *addresses[SERVERS];
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -77,22 +79,31 @@ static int ensemble(lua_State *L) {
   settings.servers = 0;
   lua_getfield(L, 1, "addresses");
   luaL_checktype(L, -1, LUA_TTABLE);
-  for (int i = 0; i < SERVERS; i++) {
-    lua_rawgeti(L, -1, i + 1);
-    addresses[i] = lua_tostring(L, -1);
-    if (addresses[i]) settings.servers++;
+  while (settings.servers < SERVERS) {
+    lua_rawgeti(L, -1, settings.servers + 1);
+    const char *address = lua_tostring(L, -1);
     lua_pop(L, 1); /* (the table keeps it) */
-    if (!addresses[i]) break;
+    if (!address) break;
+    addresses[settings.servers++] = address;
   }
   struct ensemble *e = world_add(&settings, (uint64_t)number_of(L, "seed", 1));
   if (!e) return luaL_error(L, "too many ensembles");
   for (int i = 0; i < settings.servers; i++)
     if (!link_new(e, addresses[i], &i, 1))
       return luaL_error(L, "the address %s is taken", addresses[i]);
-  return 0;
+  lua_push_ensemble(L, e, schedule_now);
+  return 1;
+}
+
+/* find(address): the ensemble that can be reached there; raises */
+static int find(lua_State *L) {
+  lua_push_ensemble(L, lua_check_ensemble(L, 1), schedule_now);
+  return 1;
 }
 
 void lua_world_register(lua_State *L) {
   lua_pushcfunction(L, ensemble);
   lua_setfield(L, -2, "ensemble");
+  lua_pushcfunction(L, find);
+  lua_setfield(L, -2, "find");
 }

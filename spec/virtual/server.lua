@@ -1,0 +1,52 @@
+--- support.server in virtual time: an ensemble of a spec's own, whose servers it
+-- kills and pauses.
+local support = require "support"
+local virtual = require "zklock.virtual"
+
+local Server = {}
+Server.__index = Server
+
+local next_port = 50000
+
+local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
+  maxSessionTimeout = "max_timeout_ms", syncLimit = "sync_limit",
+  maxClientCnxns = "max_connections" }
+
+--- Starts `count` servers; of `flags` `--config NAME=VALUE` is understood.
+local function start(count, flags)
+  local settings = { addresses = {} }
+  for name, value in (flags or ""):gmatch "%-%-config (%w+)=(%d+)" do
+    settings[assert(names[name], name)] = tonumber(value)
+  end
+  for i = 1, count or 1 do
+    next_port = next_port + 1
+    settings.addresses[i] = "127.0.0.1:" .. next_port
+  end
+  return setmetatable({ ensemble = virtual.ensemble(settings),
+    hosts = table.concat(settings.addresses, ",") }, Server)
+end
+
+function Server:kill(i) self.ensemble:stop(i or 1) end
+function Server:pause(i) self.ensemble:pause(i or 1) end
+function Server:resume(i) self.ensemble:resume(i or 1) end
+function Server:restart(i) self.ensemble:start(i or 1) end
+function Server:stop()
+  for i = 1, select(2, self.hosts:gsub(",", "")) + 1 do self.ensemble:stop(i) end
+end
+
+function Server:leader()
+  return support.wait_until(function() return self.ensemble:leader() end, 60,
+    "a leader")
+end
+
+function Server:host(i)
+  local n = 0
+  for host in support.each_host(self.hosts) do
+    n = n + 1
+    if n == i then return host end
+  end
+end
+
+local function has() return false end
+
+return { start = start, has = has }

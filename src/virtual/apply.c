@@ -1,10 +1,15 @@
+#include "apply.h"
+
+#include <stdlib.h>
+
+#include "connection.h"
+#include "log.h"
+#include "read.h"
+#include "server.h"
+
 /* What a server does with a transaction that is committed: it changes its tree,
  * sends the events of watches, and answers the client that waits for it.  So a
  * client receives an event before any reply that shows the change. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "inside.h"
 
 struct application {
   struct server *server;
@@ -31,8 +36,7 @@ static void fire(const struct application *a, enum zk_event_type type,
                  const struct watch_entry *list, int count) {
   for (int i = 0; i < count; i++)
     if (may_know(a, list[i].connection, acls))
-      event_send(a->server, list[i].connection, type, path, a->txn->zxid,
-                 a->now);
+      event_send(list[i].connection, type, path, a->txn->zxid, a->now);
 }
 
 static void trigger(const struct application *a, enum zk_event_type type,
@@ -145,16 +149,6 @@ static void answer_client(const struct application *a) {
   server_finishes(server, c, a->now);
 }
 
-/* A session that has ended has no connection. */
-static void close_connections(const struct application *a) {
-  const struct txn *txn = a->txn;
-  for (struct zk_connection *c = a->server->ensemble->connections; c;
-       c = c->next)
-    if (c->server == a->server && c->server_has_it &&
-        c->session == txn->session)
-      connection_drop(c, a->now);
-}
-
 static void apply(struct server *server, const struct txn *txn, int64_t now) {
   struct application a = {.server = server, .txn = txn, .now = now};
   a.stats = fresh((size_t)txn->change_count * sizeof *a.stats);
@@ -165,9 +159,9 @@ static void apply(struct server *server, const struct txn *txn, int64_t now) {
                                         .children_changed = children_changed,
                                         .stat = keep_stat};
   txn_apply(txn, server->tree, &observer);
-  if (server->role == LEADING) leader_applied(server, txn, now);
   answer_client(&a);
-  if (txn->op == ZK_CLOSE_SESSION && txn->rc == ZK_OK) close_connections(&a);
+  if (txn->op == ZK_CLOSE_SESSION && txn->rc == ZK_OK)
+    server_drops_session(server, txn->session, now);
   free(a.stats);
 }
 

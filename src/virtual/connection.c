@@ -1,15 +1,15 @@
-/* A client, a server, and the two lanes between them. */
-#include <errno.h>
+#include "connection.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "link.h"
 #include "request.h"
 
 static int64_t arrival(struct zk_connection *c, int64_t now) {
   struct ensemble *e = c->ensemble;
   int64_t delay = c->link ? c->link->delay : 0;
-  return now + ensemble_latency(e, &e->settings.client) + delay;
+  return now + latency_of(e, &e->settings.client) + delay;
 }
 
 static void end_for_client(struct zk_connection *c, enum zk_end end,
@@ -41,23 +41,33 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
 }
 
-void connection_deliver_up(void *self, struct message *message, int64_t now) {
+/* False: the message goes no further. */
+static bool obey(struct zk_connection *c, enum passage passage, int64_t now) {
+  if (passage == CUTS) connection_cut(c, now, true);
+  if (passage == CUTS_ALL)
+    for (struct zk_connection *o = c->ensemble->connections; o; o = o->next)
+      if (o->link == c->link) connection_cut(o, now, true);
+  return passage == PASSES;
+}
+
+static void deliver_up(void *self, struct message *message, int64_t now) {
   struct zk_connection *c = self;
+  const struct hooks *hooks = c->ensemble->hooks;
   if (message->kind == UP_CONNECT) {
     reach_server(c, now);
     return;
   }
   if (!c->server_has_it) return;
   if (c->link && !message->silent && !c->severed &&
-      !link_passes_up(c->link, c, message, now))
+      !obey(c, link_passes_up(c->link, c, message), now))
     return;
   c->heard = now;
   if (message->kind == UP_HELLO)
-    server_greets(c->server, c, now);
+    hooks->greets(c->server, c, now);
   else if (message->kind == UP_REQUEST)
-    server_reads(c->server, c, message, now);
+    hooks->reads(c->server, c, message, now);
   else
-    server_forgets(c->server, c);
+    hooks->forgets(c->server, c);
 }
 
 /* ---- Down ------------------------------------------------------------------- */
@@ -94,14 +104,14 @@ static void call_client(struct zk_connection *c, struct message *message) {
   }
 }
 
-void connection_deliver_down(void *self, struct message *message, int64_t now) {
+static void deliver_down(void *self, struct message *message, int64_t now) {
   struct zk_connection *c = self;
   if (!c->client_has_it) return;
-  bool passes = !c->link || c->severed || message->kind == DOWN_END ||
-                link_passes_down(c->link, c, message, now);
-  if (!passes) return;
+  if (c->link && !c->severed && message->kind != DOWN_END &&
+      !obey(c, link_passes_down(c->link, c, message), now))
+    return;
   if (!message->silent) call_client(c, message);
-  if (c->link && !c->severed) link_passed_down(c->link, c, message, now);
+  if (c->link && !c->severed) obey(c, link_passed_down(c->link, message), now);
 }
 
 /* ---- Its end ---------------------------------------------------------------- */
@@ -111,7 +121,7 @@ void connection_drop(struct zk_connection *c, int64_t now) {
   struct message *end = message_new(DOWN_END);
   end->number = ZK_CLOSED;
   connection_tell(c, end, now);
-  server_forgets(c->server, c);
+  c->ensemble->hooks->forgets(c->server, c);
 }
 
 void connection_cut(struct zk_connection *c, int64_t now, bool client_too) {
@@ -136,6 +146,12 @@ void connection_free(struct zk_connection *c) {
   free(c);
 }
 
+static struct zk_link *link_at(struct ensemble *e, const char *address) {
+  for (struct zk_link *l = e->links; l; l = l->next)
+    if (strcmp(l->address, address) == 0) return l;
+  return NULL;
+}
+
 /* ---- What clients call ------------------------------------------------------- */
 
 struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
@@ -145,12 +161,12 @@ struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
   struct zk_connection *c = fresh(sizeof *c);
   c->ensemble = e;
   c->order = ++e->orders;
-  c->link = link_find(e, address);
+  c->link = link_at(e, address);
   c->client = *client;
   c->hello = *hello;
   c->client_has_it = true;
-  lane_init(&c->up, &e->agenda, connection_deliver_up, c);
-  lane_init(&c->down, &e->agenda, connection_deliver_down, c);
+  lane_init(&c->up, &e->agenda, deliver_up, c);
+  lane_init(&c->down, &e->agenda, deliver_down, c);
   c->identities = identities_of("127.0.0.1");
   *e->connections_end = c;
   e->connections_end = &c->next;

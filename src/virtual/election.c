@@ -1,11 +1,15 @@
+#include "election.h"
+
+#include "apply.h"
+#include "follower.h"
+#include "leader.h"
+#include "log.h"
+#include "peers.h"
+#include "server.h"
+
 /* Which server leads, and how others join it.  The one that has the newest
  * transaction is elected, and among equals the one with the highest number, as
  * servers do it.  A leader serves when a majority has all that it has. */
-#include "inside.h"
-
-int majority_of(const struct ensemble *e) {
-  return (e->settings.servers - e->settings.observers) / 2 + 1;
-}
 
 static bool takes_part(const struct server *s, int group) {
   return s->running && !s->paused && s->group == group;
@@ -80,7 +84,7 @@ static void lead(struct server *server, int64_t now) {
   server->leader = NULL;
   lane_clear(&server->disk);
   server->logged = log_last(server);
-  server_wakes(server, now);
+  follower_wakes(server, now);
 }
 
 static void elect(void *self, int64_t now) {
@@ -110,13 +114,37 @@ void election_considers(struct ensemble *e, int64_t now) {
     if (!s->running || s->paused || s->role != LOOKING) continue;
     if (leader_in(e, s->group))
       alarm_set(&e->agenda, &s->joining,
-                now + 4 * ensemble_latency(e, &e->settings.server));
+                now + 4 * latency_of(e, &e->settings.server));
     else
       wanted |= looking_in(e, s->group) >= majority_of(e);
   }
   if (wanted && e->election.at == NEVER)
     alarm_set(&e->agenda, &e->election,
-              now + ensemble_latency(e, &e->settings.election));
+              now + latency_of(e, &e->settings.election));
+}
+
+void election_steps_down(struct server *server, int64_t now) {
+  struct ensemble *e = server->ensemble;
+  bool led = server->role == LEADING;
+  if (server->role == LOOKING) return;
+  server_drops_all(server, now);
+  server->serving = false;
+  server->role = LOOKING;
+  server->leader = NULL;
+  server->touched_count = 0;
+  lane_clear(&server->to_leader);
+  lane_clear(&server->from_leader);
+  lane_clear(&server->applying);
+  alarm_stop(&e->agenda, &server->tick);
+  if (led) leader_ends(server);
+  /* Those that followed it and reach it find it gone. */
+  for (int i = 0; led && i < e->settings.servers; i++) {
+    struct server *s = &e->servers[i];
+    if (s->leader == server && s->running && !s->paused &&
+        peers_reach(s, server))
+      alarm_set(&e->agenda, &s->tick, now + latency_of(e, &e->settings.server));
+  }
+  election_considers(e, now);
 }
 
 void election_init(struct ensemble *e) {

@@ -1,14 +1,11 @@
-/* What goes on between a server and its leader, and in time. */
-#include <stdlib.h>
-#include <string.h>
+#include "follower.h"
 
-#include "inside.h"
+#include "apply.h"
+#include "leader.h"
+#include "log.h"
+#include "peers.h"
 #include "request.h"
-
-static int64_t on_the_way(struct server *server, int64_t now) {
-  struct ensemble *e = server->ensemble;
-  return now + ensemble_latency(e, &e->settings.server);
-}
+#include "server.h"
 
 /* ---- To the leader ------------------------------------------------------------ */
 
@@ -16,7 +13,10 @@ static void drop_identities(void *list) { acl_list_drop(list); }
 
 void follower_forwards(struct server *server, const struct forward *forward,
                        int64_t now) {
-  if (!server->leader) return;
+  if (server->role == LEADING) {
+    leader_takes(server, forward, now);
+    return;
+  }
   struct message *message = message_new(TO_LEADER_FORWARD);
   message->arena = arena_new();
   struct forward *copy = arena_alloc(message->arena, sizeof *copy);
@@ -28,19 +28,34 @@ void follower_forwards(struct server *server, const struct forward *forward,
     message->drop = drop_identities;
   }
   message->content = copy;
-  lane_send(&server->to_leader, message, on_the_way(server, now));
+  peers_tell_leader(server, message, now);
 }
 
 static void acknowledge(struct server *server, int64_t now) {
   struct message *message = message_new(TO_LEADER_ACK);
   message->number = server->logged;
-  lane_send(&server->to_leader, message, on_the_way(server, now));
+  peers_tell_leader(server, message, now);
 }
 
-static void arrive_at_leader(void *self, struct message *message, int64_t now) {
-  struct server *server = self;
-  if (server->leader && server->leader->role == LEADING)
-    leader_hears(server->leader, server, message, now);
+void follower_touches(struct server *server, int64_t session,
+                      int32_t timeout_ms, int64_t now) {
+  if (server->role == LEADING) {
+    leader_touches(server, session, timeout_ms, now);
+    return;
+  }
+  for (int i = 0; i < server->touched_count; i++)
+    if (server->touched[i].id == session) return;
+  server->touched = with_room(server->touched, server->touched_count,
+                              &server->touched_room, sizeof *server->touched);
+  server->touched[server->touched_count++] =
+      (struct session_record){session, timeout_ms};
+}
+
+/* (Only the leader, and a server that is alone, looks at the session of a read.) */
+int follower_checks(struct server *server, int64_t session) {
+  return server->role == LEADING
+             ? leader_checks(server, session, server->number)
+             : ZK_OK;
 }
 
 /* The sessions that its clients have touched since the last time. */
@@ -52,26 +67,10 @@ static void report_touched(struct server *server, int64_t now) {
                                          (size_t)server->touched_count *
                                              sizeof *server->touched);
   server->touched_count = 0;
-  lane_send(&server->to_leader, message, on_the_way(server, now));
+  peers_tell_leader(server, message, now);
 }
 
 /* ---- From the leader ----------------------------------------------------------- */
-
-void follower_tell(struct server *follower, struct message *message,
-                   int64_t now) {
-  if (follower->role != FOLLOWING)
-    message_free(message);
-  else
-    lane_send(&follower->from_leader, message, on_the_way(follower, now));
-}
-
-static void log_later(struct server *server, int64_t zxid, int64_t now) {
-  struct ensemble *e = server->ensemble;
-  struct message *message = message_new(0);
-  message->number = zxid;
-  lane_send(&server->disk, message,
-            now + ensemble_latency(e, &e->settings.disk));
-}
 
 /* Commits, and answers that must not be given before them. */
 static void apply_later(struct server *server, struct message *message,
@@ -93,7 +92,7 @@ static void arrive_at_follower(void *self, struct message *message,
   switch ((enum from_leader)message->kind) {
     case FROM_LEADER_PROPOSAL:
       log_append(server, message->shared);
-      log_later(server, message->number, now);
+      peers_log(server, message->number, now);
       break;
     case FROM_LEADER_COMMIT:
       server->committed = message->number;
@@ -132,7 +131,7 @@ static bool has_lost_leader(const struct server *server, int64_t now) {
   const struct ensemble_settings *s = &server->ensemble->settings;
   const struct server *leader = server->leader;
   bool gone = leader->role != LEADING || leader->epoch != server->epoch;
-  if (gone && server_reaches(server, leader)) return true;
+  if (gone && peers_reach(server, leader)) return true;
   return now - server->heard_leader > s->sync_limit * s->tick_ms * MILLISECOND;
 }
 
@@ -141,11 +140,11 @@ static void tick(void *self, int64_t now) {
   if (server->role == LEADING)
     leader_ticks(server, now);
   else if (server->role == FOLLOWING && has_lost_leader(server, now))
-    server_steps_down(server, now);
-  server_wakes(server, now);
+    server->ensemble->hooks->steps_down(server, now);
+  follower_wakes(server, now);
 }
 
-void server_wakes(struct server *server, int64_t now) {
+void follower_wakes(struct server *server, int64_t now) {
   struct ensemble *e = server->ensemble;
   int64_t half = e->settings.tick_ms * MILLISECOND / 2;
   if (server->role != LOOKING && e->settings.servers > 1)
@@ -162,12 +161,12 @@ void follower_begins(struct server *server, struct server *leader,
   server->acknowledged = server->logged;
   server->heard_leader = server->heard_by_leader = now;
   server->touched_count = 0;
-  server_wakes(server, now);
+  follower_wakes(server, now);
 }
 
 void follower_init(struct server *server) {
   struct agenda *agenda = &server->ensemble->agenda;
-  lane_init(&server->to_leader, agenda, arrive_at_leader, server);
+  lane_init(&server->to_leader, agenda, leader_hears, server);
   lane_init(&server->from_leader, agenda, arrive_at_follower, server);
   lane_init(&server->disk, agenda, has_logged, server);
   lane_init(&server->applying, agenda, apply_now, server);

@@ -1,12 +1,19 @@
-/* The ensemble's parts, as they know each other:
+/* The state of an ensemble, as its parts know it, from below:
  *
+ *   log          the transactions that a server has
+ *   link         what a connection passes through, and its traps
  *   connection   a client and a server, and the two lanes between them
- *   link         what a connection passes through, with its faults
- *   server       connections, requests in their order; read: what a server
- *                answers by itself; apply: what it does when it is committed
+ *   faults       what a test does to links
+ *   read         what a server answers by itself
+ *   server       its connections, and their requests in order
+ *   apply        what it does with what is committed
+ *   peers        the lanes between a leader and those that follow it
  *   leader       proposals, acknowledgements, sessions that expire
  *   follower     what comes from the leader, and what goes there
- *   election     which server leads, and how others join it */
+ *   election     which server leads, and how others join it
+ *   operate      what a test does to servers, and sees
+ *
+ * A part calls those below it; what those have to tell it they tell by hooks. */
 #ifndef ZKLOCK_VIRTUAL_INSIDE_H
 #define ZKLOCK_VIRTUAL_INSIDE_H
 
@@ -16,7 +23,6 @@
 #include "chance.h"
 #include "ensemble.h"
 #include "lane.h"
-#include "operator.h"
 #include "tracker.h"
 #include "tree.h"
 #include "txn.h"
@@ -64,19 +70,6 @@ struct zk_connection {
   uint64_t requests;
 };
 
-void connection_deliver_up(void *self, struct message *message, int64_t now);
-void connection_deliver_down(void *self, struct message *message, int64_t now);
-/* From the server to the client. */
-void connection_tell(struct zk_connection *connection, struct message *message,
-                     int64_t now);
-/* By the link: both ends see it closed; or the server alone. */
-void connection_cut(struct zk_connection *connection, int64_t now,
-                    bool client_too);
-/* By its server, in order. */
-void connection_drop(struct zk_connection *connection, int64_t now);
-bool connection_is_over(const struct zk_connection *connection);
-void connection_free(struct zk_connection *connection);
-
 /* ---- A link ----------------------------------------------------------------- */
 
 enum { KINDS_MAX = 16 };
@@ -95,16 +88,6 @@ struct zk_link {
   int64_t kept_session;
   unsigned sprung;
 };
-
-/* What becomes of a message; false: it goes no further. */
-bool link_passes_up(struct zk_link *link, struct zk_connection *connection,
-                    const struct message *message, int64_t now);
-bool link_passes_down(struct zk_link *link, struct zk_connection *connection,
-                      const struct message *message, int64_t now);
-void link_passed_down(struct zk_link *link, struct zk_connection *connection,
-                      const struct message *message, int64_t now);
-struct server *link_next_server(struct zk_link *link);
-void link_free(struct zk_link *link);
 
 /* ---- A server --------------------------------------------------------------- */
 
@@ -169,91 +152,32 @@ struct server {
   struct waiting_sync *syncs;
 };
 
-void server_init(struct server *server, struct ensemble *ensemble, int number);
-void server_free(struct server *server);
-/* What its client sent. */
-void server_greets(struct server *server, struct zk_connection *connection,
+/* ---- Hooks -------------------------------------------------------------------- */
+
+/* What a part tells those above it. */
+struct hooks {
+  /* Of a client: it has connected, sent a request, or gone. */
+  void (*greets)(struct server *server, struct zk_connection *connection,
+                 int64_t now);
+  void (*reads)(struct server *server, struct zk_connection *connection,
+                struct message *message, int64_t now);
+  void (*forgets)(struct server *server, struct zk_connection *connection);
+  /* A request is for the leader; a session has been heard of. */
+  void (*forwards)(struct server *server, const struct forward *forward,
                    int64_t now);
-void server_reads(struct server *server, struct zk_connection *connection,
-                  struct message *message, int64_t now);
-void server_forgets(struct server *server, struct zk_connection *connection);
-/* It serves no longer: all its connections are closed. */
-void server_steps_down(struct server *server, int64_t now);
-/* What the leader decided of a client's request. */
-void server_answers(struct server *server, const struct forward *answer,
-                    int64_t now);
-struct zk_connection *server_connection(const struct server *server,
-                                        const struct origin *origin);
-/* The first of its requests has been answered. */
-void server_finishes(struct server *server, struct zk_connection *connection,
-                     int64_t now);
-void server_progresses(struct server *server, struct zk_connection *connection,
-                       int64_t now);
-void server_establishes(struct server *server, struct zk_connection *connection,
-                        bool valid, int64_t now);
-bool server_reaches(const struct server *server, const struct server *other);
-int64_t server_time_ms(const struct server *server, int64_t now);
-
-/* A reply that is being made. */
-struct zk_reply *reply_new(struct message **message,
-                           const struct pending *pending);
-void read_answer(struct server *server, struct zk_connection *connection,
-                 const struct pending *pending, int64_t now);
-void event_send(struct server *server, struct zk_connection *connection,
-                enum zk_event_type type, const char *path, int64_t zxid,
-                int64_t now);
-
-/* Applies what is committed, until this zxid. */
-void apply_until(struct server *server, int64_t zxid, int64_t now);
-
-/* ---- The log ---------------------------------------------------------------- */
-
-int64_t log_last(const struct server *server);
-int log_place(const struct server *server,
-              int64_t zxid); /* of the first after it */
-void log_append(struct server *server, struct txn *txn);
-/* Makes the log of a follower that of its leader. */
-void log_adopt(struct server *server, const struct server *leader);
-void log_forget(struct ensemble *ensemble); /* what all have applied */
-
-/* ---- Leaders and followers -------------------------------------------------- */
-
-void leader_begins(struct server *leader, int64_t now);
-void leader_takes(struct server *leader, const struct forward *forward,
+  void (*touches)(struct server *server, int64_t session, int32_t timeout_ms,
                   int64_t now);
-void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
-                    int64_t now);
-/* ZK_OK, ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
-int leader_checks(struct server *leader, int64_t session, int server);
-void leader_hears(struct server *leader, struct server *follower,
-                  struct message *message, int64_t now);
-void leader_commits(struct server *leader, int64_t now);
-void leader_applied(struct server *leader, const struct txn *txn, int64_t now);
-void leader_init(struct server *server);
-void leader_ends(struct server *leader);
-void leader_ticks(struct server *leader, int64_t now);
-bool leader_ends_session(struct server *leader, int64_t session, int64_t now);
-
-void follower_forwards(struct server *server, const struct forward *forward,
-                       int64_t now);
-void follower_begins(struct server *server, struct server *leader, int64_t now);
-void follower_init(struct server *server);
-/* Its alarms, from now on. */
-void server_wakes(struct server *server, int64_t now);
-void follower_tell(struct server *follower, struct message *message,
-                   int64_t now);
-
-int majority_of(const struct ensemble *ensemble);
-void election_init(struct ensemble *ensemble);
-/* At the beginning: all servers have found each other. */
-void election_is_over(struct ensemble *ensemble, int64_t now);
-/* After anything by which a leader may be lost or found. */
-void election_considers(struct ensemble *ensemble, int64_t now);
+  /* May a session be served here?  ZK_OK, or why it may not. */
+  int (*checks)(struct server *server, int64_t session);
+  /* A leader has lost its majority, or a follower its leader. */
+  void (*steps_down)(struct server *server, int64_t now);
+};
 
 /* ---- The ensemble ----------------------------------------------------------- */
 
 struct ensemble {
   struct ensemble_settings settings;
+  const struct hooks *hooks;
   struct agenda agenda;
   int64_t now;
   struct chance latencies, choices;
@@ -269,8 +193,11 @@ struct ensemble {
   int applied;   /* since the logs were shortened */
 };
 
-int64_t ensemble_latency(struct ensemble *ensemble,
-                         const struct zk_latency *latency);
+static inline int64_t latency_of(struct ensemble *ensemble,
+                                 const struct zk_latency *latency) {
+  uint64_t span = (uint64_t)(latency->most - latency->least) + 1;
+  return latency->least + (int64_t)chance_below(&ensemble->latencies, span);
+}
 
 #pragma GCC visibility pop
 

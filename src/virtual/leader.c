@@ -1,10 +1,12 @@
-/* The leader: it puts all changes in order, proposes them, and commits what a
- * majority has logged. */
-#include <stdlib.h>
-#include <string.h>
+#include "leader.h"
 
-#include "inside.h"
+#include <stdlib.h>
+
+#include "apply.h"
+#include "log.h"
+#include "peers.h"
 #include "prepare.h"
+#include "server.h"
 
 #define EACH_FOLLOWER(f, leader)                                       \
   for (struct server *f = (leader)->ensemble->servers,                 \
@@ -12,32 +14,54 @@
        f < end_; f++)                                                  \
     if (f->leader == (leader) && f->role == FOLLOWING)
 
+static int64_t time_ms(const struct server *server, int64_t now) {
+  return server->ensemble->settings.epoch_ms + now / MILLISECOND;
+}
+
 static struct preparation preparation_of(struct server *leader, int64_t session,
                                          int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;
   return (struct preparation){.tree = leader->head,
                               .session = session,
                               .zxid = ++leader->zxid,
-                              .time_ms = server_time_ms(leader, now),
+                              .time_ms = time_ms(leader, now),
                               .ttl = s->ttl,
                               .containers = s->containers,
                               .enforces_quotas = s->enforces_quotas};
 }
 
+static bool is_kept(int64_t owner) {
+  return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
+}
+
+/* Nodes that are deleted when they are not used are looked at in moments that
+ * are all alike. */
+static void look_at_containers(struct server *leader, int64_t now) {
+  int64_t interval =
+      leader->ensemble->settings.container_interval_ms * MILLISECOND;
+  if (interval <= 0 || leader->containers.at != NEVER) return;
+  int64_t since = now - leader->tracker.phase;
+  alarm_set(&leader->ensemble->agenda, &leader->containers,
+            now + interval - since % interval);
+}
+
+static void expect_containers(struct server *leader, const struct txn *txn,
+                              int64_t now) {
+  for (int i = 0; i < txn->change_count; i++)
+    if (is_kept(txn->changes[i].owner)) look_at_containers(leader, now);
+}
+
 static void propose(struct server *leader, struct txn *txn, int64_t now) {
-  struct ensemble *e = leader->ensemble;
   log_append(leader, txn);
-  struct message *logged = message_new(0);
-  logged->number = txn->zxid;
   EACH_FOLLOWER(f, leader) {
     struct message *proposal = message_new(FROM_LEADER_PROPOSAL);
     proposal->number = txn->zxid;
     proposal->shared = txn_keep(txn);
     proposal->drop = txn_drop;
-    follower_tell(f, proposal, now);
+    peers_tell_follower(f, proposal, now);
   }
-  lane_send(&leader->disk, logged,
-            now + ensemble_latency(e, &e->settings.disk));
+  expect_containers(leader, txn, now);
+  peers_log(leader, txn->zxid, now);
   txn_drop(txn);
 }
 
@@ -58,15 +82,14 @@ void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
 
 int leader_checks(struct server *leader, int64_t session, int server) {
   struct tracked *tracked = tracker_find(&leader->tracker, session);
-  if (!tracked || tracked->closing) return ZK_SESSION_EXPIRED;
+  if (!tracked) return ZK_SESSION_EXPIRED;
   if (tracked->owner < 0) tracked->owner = server;
   return tracked->owner == server ? ZK_OK : ZK_SESSION_MOVED;
 }
 
 static void end_session(struct server *leader, int64_t session,
                         const struct origin *origin, int64_t now) {
-  struct tracked *tracked = tracker_find(&leader->tracker, session);
-  if (tracked) tracked->closing = true;
+  tracker_remove(&leader->tracker, session);
   struct preparation p = preparation_of(leader, session, now);
   struct txn *txn = prepare_end_of_session(&p);
   if (origin) txn->origin = *origin;
@@ -74,17 +97,16 @@ static void end_session(struct server *leader, int64_t session,
 }
 
 bool leader_ends_session(struct server *leader, int64_t session, int64_t now) {
-  struct tracked *tracked = tracker_find(&leader->tracker, session);
-  if (!tracked || tracked->closing) return false;
+  if (!tracker_find(&leader->tracker, session)) return false;
   end_session(leader, session, NULL, now);
   return true;
 }
 
 static void expire(void *self, int64_t now) {
   struct server *leader = self;
-  for (int i = 0; i < leader->tracker.count; i++) {
-    struct tracked *t = &leader->tracker.list[i];
-    if (!t->closing && t->expires <= now) end_session(leader, t->id, NULL, now);
+  for (int i = leader->tracker.count - 1; i >= 0; i--) {
+    const struct tracked *t = &leader->tracker.list[i];
+    if (t->expires <= now) end_session(leader, t->id, NULL, now);
   }
   int64_t next = tracker_next(&leader->tracker);
   if (next != NEVER) expect_expiry(leader, next);
@@ -106,14 +128,14 @@ static void answer(struct server *leader, const struct forward *forward,
   message->arena = arena_new();
   message->content =
       (void *)arena_bytes(message->arena, &answer_, sizeof answer_);
-  follower_tell(&leader->ensemble->servers[forward->origin.server], message,
-                now);
+  peers_tell_follower(&leader->ensemble->servers[forward->origin.server],
+                      message, now);
 }
 
 static void validate(struct server *leader, const struct forward *forward,
                      int64_t now) {
   struct tracked *tracked = tracker_find(&leader->tracker, forward->session);
-  bool valid = tracked && !tracked->closing;
+  bool valid = tracked != NULL;
   if (valid) {
     leader_touches(leader, forward->session, forward->timeout_ms, now);
     tracked->owner = forward->origin.server;
@@ -172,8 +194,9 @@ void leader_takes(struct server *leader, const struct forward *forward,
   propose(leader, txn, now);
 }
 
-void leader_hears(struct server *leader, struct server *follower,
-                  struct message *message, int64_t now) {
+void leader_hears(void *self, struct message *message, int64_t now) {
+  struct server *follower = self, *leader = follower->leader;
+  if (!leader || leader->role != LEADING) return;
   const struct session_record *touched = message->content;
   follower->heard_by_leader = now;
   switch ((enum to_leader)message->kind) {
@@ -227,7 +250,7 @@ void leader_commits(struct server *leader, int64_t now) {
   EACH_FOLLOWER(f, leader) {
     struct message *commit = message_new(FROM_LEADER_COMMIT);
     commit->number = safe;
-    follower_tell(f, commit, now);
+    peers_tell_follower(f, commit, now);
   }
   apply_until(leader, safe, now);
   answer_syncs(leader, now);
@@ -235,26 +258,12 @@ void leader_commits(struct server *leader, int64_t now) {
 
 /* ---- Containers --------------------------------------------------------------- */
 
-static bool is_kept(const struct node *node) {
-  return node->state.owner != 0 && !node_is_ephemeral(node);
-}
-
-/* Nodes that are looked after: at moments that are all alike. */
-static void expect_containers(struct server *leader, int64_t now) {
-  int64_t interval =
-      leader->ensemble->settings.container_interval_ms * MILLISECOND;
-  if (interval <= 0 || leader->containers.at != NEVER) return;
-  int64_t since = now - leader->tracker.phase;
-  alarm_set(&leader->ensemble->agenda, &leader->containers,
-            now + interval - since % interval);
-}
-
 static bool is_unused(const struct server *leader, const struct node *node,
                       int64_t now) {
   int64_t ttl = node->state.owner & INT64_C(0xffffffffff);
-  if (!is_kept(node) || node->count > 0) return false;
+  if (!is_kept(node->state.owner) || node->count > 0) return false;
   if (node->state.owner == CONTAINER_OWNER) return node->state.cversion > 0;
-  return server_time_ms(leader, now) - node->state.mtime > ttl;
+  return time_ms(leader, now) - node->state.mtime > ttl;
 }
 
 static void delete_unused(void *self, int64_t now) {
@@ -262,24 +271,14 @@ static void delete_unused(void *self, int64_t now) {
   bool any = false;
   for (struct node *next, *n = leader->head->first_owned; n; n = next) {
     next = n->next_owned;
-    any |= is_kept(n);
+    any |= is_kept(n->state.owner);
     if (!is_unused(leader, n, now)) continue;
     char *path = node_path(n);
     struct preparation p = preparation_of(leader, 0, now);
     propose(leader, prepare_end_of_container(&p, path), now);
     free(path);
   }
-  if (any) expect_containers(leader, now);
-}
-
-void leader_applied(struct server *leader, const struct txn *txn, int64_t now) {
-  if (txn->op == ZK_CLOSE_SESSION)
-    tracker_remove(&leader->tracker, txn->session);
-  for (int i = 0; i < txn->change_count; i++) {
-    int64_t owner = txn->changes[i].owner;
-    if (owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER)
-      expect_containers(leader, now);
-  }
+  if (any) look_at_containers(leader, now);
 }
 
 /* ---- Beginning and end -------------------------------------------------------- */
@@ -305,7 +304,7 @@ void leader_begins(struct server *leader, int64_t now) {
         tracker_add(&leader->tracker, s->id, s->timeout_ms, now)->expires);
   }
   for (struct node *n = leader->head->first_owned; n; n = n->next_owned)
-    if (is_kept(n)) expect_containers(leader, now);
+    if (is_kept(n->state.owner)) look_at_containers(leader, now);
   leader->serving = true;
 }
 
@@ -336,9 +335,9 @@ void leader_ticks(struct server *leader, int64_t now) {
   EACH_FOLLOWER(f, leader)
   if (!f->observer && now - f->heard_by_leader <= patience) heard++;
   if (heard < majority_of(leader->ensemble)) {
-    server_steps_down(leader, now);
+    leader->ensemble->hooks->steps_down(leader, now);
     return;
   }
   EACH_FOLLOWER(f, leader)
-  follower_tell(f, message_new(FROM_LEADER_PING), now);
+  peers_tell_follower(f, message_new(FROM_LEADER_PING), now);
 }

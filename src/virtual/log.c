@@ -1,7 +1,6 @@
-/* The logs of the servers. */
-#include <string.h>
+#include "log.h"
 
-#include "inside.h"
+#include <string.h>
 
 enum { FORGET_AFTER = 256 };
 
@@ -30,7 +29,7 @@ void log_append(struct server *server, struct txn *txn) {
   server->log[server->log_count++] = txn_keep(txn);
 }
 
-static void cut_to(struct server *server, int count) {
+void log_cut(struct server *server, int count) {
   while (server->log_count > count) txn_drop(server->log[--server->log_count]);
 }
 
@@ -43,7 +42,7 @@ void log_adopt(struct server *server, const struct server *leader) {
   int common = server->log_count;
   int applied = log_place(server, server->tree->zxid);
   while (common > applied && !has(leader, server->log[common - 1])) common--;
-  cut_to(server, common);
+  log_cut(server, common);
   for (int i = log_place(leader, log_last(server)); i < leader->log_count; i++)
     log_append(server, leader->log[i]);
   server->logged = log_last(server);

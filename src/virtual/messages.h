@@ -138,6 +138,11 @@ struct zk_request {
   struct zk_strings data_watches, exist_watches, child_watches;
 };
 
+/* A kind of request: its zk_op; of a multi 1400 and the operation of its first
+ * part, or, if that is a check and another follows, 141300 and the operation of
+ * its second part. */
+int zk_request_kind(const struct zk_request *request);
+
 /* Fields that the operation does not answer are zero. */
 struct zk_reply {
   int32_t xid;

@@ -36,11 +36,6 @@ void link_drop_replies(struct zk_link *link, int64_t now);
 /* Connections of which a message was dropped break. */
 void link_heal(struct zk_link *link, int64_t now);
 
-/* A kind of request: its zk_op; of a multi 1400 and the operation of its first
- * part, or, if that is a check and another follows, 141300 and the operation of
- * its second part. */
-int zk_request_kind(const struct zk_request *request);
-
 /* Traps, which stay set until they are sprung or disarmed. */
 
 enum link_sprung {

@@ -1,7 +1,6 @@
-/* What a server answers by itself: reads, watches, pings. */
-#include <string.h>
+#include "read.h"
 
-#include "inside.h"
+#include "connection.h"
 
 struct zk_reply *reply_new(struct message **message,
                            const struct pending *pending) {
@@ -17,10 +16,8 @@ struct zk_reply *reply_new(struct message **message,
   return reply;
 }
 
-void event_send(struct server *server, struct zk_connection *c,
-                enum zk_event_type type, const char *path, int64_t zxid,
-                int64_t now) {
-  (void)server;
+void event_send(struct zk_connection *c, enum zk_event_type type,
+                const char *path, int64_t zxid, int64_t now) {
   struct message *message = message_new(DOWN_EVENT);
   message->arena = arena_new();
   struct zk_event *event = arena_alloc(message->arena, sizeof *event);
@@ -111,7 +108,7 @@ static int remove_watches(const struct answer *a) {
 static void set_watch(const struct answer *a, const char *path,
                       enum zk_event_type missed, bool child, int64_t now) {
   if (missed)
-    event_send(a->server, a->connection, missed, path, -1, now);
+    event_send(a->connection, missed, path, -1, now);
   else
     watches_add(&a->server->watches, path, child, a->connection->order,
                 a->connection);
@@ -175,9 +172,8 @@ static int answer(const struct answer *a, int64_t now) {
   }
 }
 
-/* (Only the leader, and a server that is alone, looks at the session.) */
 void read_answer(struct server *server, struct zk_connection *c,
-                 const struct pending *pending, int64_t now) {
+                 const struct pending *pending, int rc, int64_t now) {
   struct message *message;
   struct zk_reply *reply = reply_new(&message, pending);
   struct answer a = {.server = server,
@@ -186,14 +182,6 @@ void read_answer(struct server *server, struct zk_connection *c,
                      .identities = pending->identities,
                      .reply = reply,
                      .arena = message->arena};
-  int rc = server->role == LEADING
-               ? leader_checks(server, c->session, server->number)
-               : ZK_OK;
-  if (rc == ZK_SESSION_MOVED) {
-    message_free(message);
-    connection_drop(c, now);
-    return;
-  }
   reply->rc = rc ? rc : answer(&a, now);
   reply->zxid = server->tree->zxid;
   connection_tell(c, message, now);

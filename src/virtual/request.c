@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "operator.h"
-
 static struct zk_acls copy_acls(struct arena *arena,
                                 const struct zk_acls *acls) {
   if (acls->count <= 0) return (struct zk_acls){acls->count, NULL};

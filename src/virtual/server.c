@@ -1,21 +1,15 @@
-/* A server: its connections, and their requests in order. */
+#include "server.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "connection.h"
+#include "read.h"
 #include "request.h"
 
 #define EACH_CONNECTION(c, of)                                                \
   for (struct zk_connection *c = (of)->ensemble->connections; c; c = c->next) \
     if (c->server == (of) && c->server_has_it)
-
-int64_t server_time_ms(const struct server *server, int64_t now) {
-  return server->ensemble->settings.epoch_ms + now / MILLISECOND;
-}
-
-bool server_reaches(const struct server *server, const struct server *other) {
-  return server->group == other->group;
-}
 
 struct zk_connection *server_connection(const struct server *server,
                                         const struct origin *origin) {
@@ -48,12 +42,9 @@ static struct origin origin_of(const struct server *server,
   return (struct origin){server->number, c->order, c->requests};
 }
 
-static void forward(struct server *server, const struct forward *forward_,
+static void forward(struct server *server, const struct forward *what,
                     int64_t now) {
-  if (server->role == LEADING)
-    leader_takes(server, forward_, now);
-  else
-    follower_forwards(server, forward_, now);
+  server->ensemble->hooks->forwards(server, what, now);
 }
 
 /* A client that comes back on another connection leaves the old one. */
@@ -123,20 +114,6 @@ void server_establishes(struct server *server, struct zk_connection *c,
 
 /* ---- Requests ---------------------------------------------------------------- */
 
-static void touch(struct server *server, const struct zk_connection *c,
-                  int64_t now) {
-  if (server->role == LEADING) {
-    leader_touches(server, c->session, c->timeout_ms, now);
-    return;
-  }
-  for (int i = 0; i < server->touched_count; i++)
-    if (server->touched[i].id == c->session) return;
-  server->touched = with_room(server->touched, server->touched_count,
-                              &server->touched_room, sizeof *server->touched);
-  server->touched[server->touched_count++] =
-      (struct session_record){c->session, c->timeout_ms};
-}
-
 static void pending_free(struct pending *pending) {
   acl_list_drop(pending->identities);
   arena_free(pending->arena);
@@ -150,18 +127,23 @@ static void finish(struct zk_connection *c) {
   pending_free(pending);
 }
 
-void server_progresses(struct server *server, struct zk_connection *c,
-                       int64_t now) {
+static void progress(struct server *server, struct zk_connection *c,
+                     int64_t now) {
   while (c->server_has_it && c->first && !c->first->waits) {
-    read_answer(server, c, c->first, now);
-    if (c->first) finish(c);
+    int rc = server->ensemble->hooks->checks(server, c->session);
+    if (rc == ZK_SESSION_MOVED) { /* no answer */
+      connection_drop(c, now);
+      return;
+    }
+    read_answer(server, c, c->first, rc, now);
+    finish(c);
   }
 }
 
 void server_finishes(struct server *server, struct zk_connection *c,
                      int64_t now) {
   finish(c);
-  server_progresses(server, c, now);
+  progress(server, c, now);
 }
 
 /* It is answered when it is read, whatever is before it. */
@@ -197,11 +179,12 @@ static struct pending *enqueue(struct zk_connection *c,
 void server_reads(struct server *server, struct zk_connection *c,
                   struct message *message, int64_t now) {
   const struct zk_request *request = message->content;
+  const struct hooks *hooks = server->ensemble->hooks;
   if (request_size(request) > server->ensemble->settings.max_buffer) {
     connection_drop(c, now);
     return;
   }
-  touch(server, c, now);
+  hooks->touches(server, c->session, c->timeout_ms, now);
   if (request->op == ZK_AUTH) {
     authenticate(c, request, now);
     return;
@@ -218,7 +201,7 @@ void server_reads(struct server *server, struct zk_connection *c,
                         .request = request};
     forward(server, &f, now);
   }
-  server_progresses(server, c, now);
+  progress(server, c, now);
 }
 
 /* ---- Answers ----------------------------------------------------------------- */
@@ -233,7 +216,7 @@ void server_answers(struct server *server, const struct forward *answer,
   }
   if (!c->first || c->first->number != answer->origin.request) return;
   c->first->waits = false;
-  server_progresses(server, c, now);
+  progress(server, c, now);
 }
 
 void server_forgets(struct server *server, struct zk_connection *c) {
@@ -244,54 +227,11 @@ void server_forgets(struct server *server, struct zk_connection *c) {
   lane_clear(&c->up);
 }
 
-void server_steps_down(struct server *server, int64_t now) {
-  struct ensemble *e = server->ensemble;
-  bool led = server->role == LEADING;
-  if (server->role == LOOKING) return;
+void server_drops_all(struct server *server, int64_t now) {
   EACH_CONNECTION(c, server) connection_drop(c, now);
-  server->serving = false;
-  server->role = LOOKING;
-  server->leader = NULL;
-  server->touched_count = 0;
-  lane_clear(&server->to_leader);
-  lane_clear(&server->from_leader);
-  lane_clear(&server->applying);
-  alarm_stop(&e->agenda, &server->tick);
-  if (led) leader_ends(server);
-  for (int i = 0; led && i < e->settings.servers; i++) {
-    struct server *s = &e->servers[i];
-    if (s->leader == server && s->running && !s->paused &&
-        server_reaches(s, server))
-      alarm_set(&e->agenda, &s->tick,
-                now + ensemble_latency(e, &e->settings.server));
-  }
-  election_considers(e, now);
 }
 
-/* ---- Servers ----------------------------------------------------------------- */
-
-void server_init(struct server *server, struct ensemble *ensemble, int number) {
-  const struct ensemble_settings *s = &ensemble->settings;
-  server->ensemble = ensemble;
-  server->number = number;
-  server->observer = number >= s->servers - s->observers;
-  server->running = true;
-  server->tree = tree_new();
-  /* (As a time in milliseconds, and a number behind it.) */
-  server->session_count = (uint64_t)(s->epoch_ms & 0xffffffffff) << 16 |
-                          (chance_next(&ensemble->choices) & 0xfff);
-  follower_init(server);
-}
-
-void server_free(struct server *server) {
-  if (server->role == LEADING) leader_ends(server);
-  lane_clear(&server->to_leader);
-  lane_clear(&server->from_leader);
-  lane_clear(&server->disk);
-  lane_clear(&server->applying);
-  for (int i = 0; i < server->log_count; i++) txn_drop(server->log[i]);
-  free(server->log);
-  free(server->touched);
-  watches_clear(&server->watches);
-  tree_free(server->tree);
+void server_drops_session(struct server *server, int64_t session, int64_t now) {
+  EACH_CONNECTION(c, server)
+  if (c->session == session) connection_drop(c, now);
 }

@@ -52,7 +52,6 @@ void tracker_remove(struct tracker *tracker, int64_t id) {
 
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now) {
-  if (session->closing) return;
   session->timeout_ms = timeout_ms;
   int64_t end = now - tracker->phase + timeout_ms * INT64_C(1000000);
   session->expires = (end / tracker->tick + 1) * tracker->tick + tracker->phase;
@@ -61,8 +60,7 @@ void tracker_touch(const struct tracker *tracker, struct tracked *session,
 int64_t tracker_next(const struct tracker *tracker) {
   int64_t next = NEVER;
   for (int i = 0; i < tracker->count; i++)
-    if (!tracker->list[i].closing && tracker->list[i].expires < next)
-      next = tracker->list[i].expires;
+    if (tracker->list[i].expires < next) next = tracker->list[i].expires;
   return next;
 }
 

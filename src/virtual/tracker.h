@@ -12,7 +12,6 @@ struct tracked {
   int64_t id;
   int32_t timeout_ms;
   int owner;       /* the number of the server; -1: unknown */
-  bool closing;    /* its end is proposed */
   int64_t expires; /* a multiple of the tick */
 };
 

@@ -1,9 +1,14 @@
+/* What a test does to servers and sessions, and sees (operator.h). */
 #include "operator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "election.h"
+#include "follower.h"
+#include "leader.h"
+#include "log.h"
+#include "peers.h"
 
 #define EACH_CONNECTION(c, of)                                                \
   for (struct zk_connection *c = (of)->ensemble->connections; c; c = c->next) \
@@ -43,11 +48,11 @@ void server_stop(struct ensemble *e, int64_t now, int server) {
   s->paused = false;
   s->running = false;
   alarm_stop(&e->agenda, &s->joining);
-  server_steps_down(s, now);
+  election_steps_down(s, now);
   /* What it has not written is lost. */
   lane_clear(&s->disk);
-  while (s->log_count > 0 && s->log[s->log_count - 1]->zxid > s->logged)
-    txn_drop(s->log[--s->log_count]);
+  int written = log_place(s, s->logged), applied = log_place(s, s->tree->zxid);
+  log_cut(s, written > applied ? written : applied);
 }
 
 void server_start(struct ensemble *e, int64_t now, int server) {
@@ -78,7 +83,7 @@ void server_resume(struct ensemble *e, int64_t now, int server) {
     alarm_set(&e->agenda, &s->expiry, soon);
     alarm_set(&e->agenda, &s->containers, soon);
   }
-  server_wakes(s, now);
+  follower_wakes(s, now);
   if (s->role == FOLLOWING) alarm_set(&e->agenda, &s->tick, soon);
   election_considers(e, now);
 }
@@ -89,7 +94,7 @@ void server_group(struct ensemble *e, int64_t now, int server, int group) {
     struct server *s = &e->servers[i];
     struct lane *lanes[] = {&s->to_leader, &s->from_leader};
     for (int j = 0; s->leader && j < 2; j++) {
-      if (!server_reaches(s, s->leader))
+      if (!peers_reach(s, s->leader))
         lane_hold(lanes[j], HELD_BY_LINK);
       else
         lane_release(lanes[j], HELD_BY_LINK, now);
@@ -135,7 +140,7 @@ bool server_elect(struct ensemble *e, int64_t now, int server) {
   for (int i = 0; i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (s->running && !s->paused && s->group == candidate->group)
-      server_steps_down(s, now);
+      election_steps_down(s, now);
   }
   e->candidate = server;
   return true;
@@ -156,8 +161,7 @@ bool ensemble_end_session(struct ensemble *e, int64_t now, int64_t session) {
 bool ensemble_has_session(const struct ensemble *e, int64_t session) {
   const struct server *leader = leader_of(e);
   if (!leader) return false;
-  const struct tracked *tracked = tracker_find(&leader->tracker, session);
-  return tracked && !tracked->closing;
+  return tracker_find(&leader->tracker, session) != NULL;
 }
 
 /* ---- What is there ------------------------------------------------------------ */

@@ -15,7 +15,7 @@ struct application {
 
 static bool may_know(const struct application *a, const struct zk_connection *c,
                      const struct acl_list *acls) {
-  return !a->server->ensemble->settings.hides_nodes ||
+  return !a->server->ensemble->settings.hides_events ||
          acl_grants(acls, ZK_READ, c->identities);
 }
 

@@ -12,6 +12,7 @@ struct ensemble_settings ensemble_defaults(void) {
       .sync_limit = 5,
       .max_buffer = 0xfffff,
       .max_connections = 60,
+      .hides_events = true,
       .containers = true,
       .container_interval_ms = 60000,
       .client = {50000, 150000},

@@ -37,11 +37,12 @@ struct ensemble_settings {
                               not reach each other give each other up */
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* from all clients, to one server; 0: any number */
-  bool hides_nodes;        /* exists is refused, and no event sent, to a session
-                              that may not read the node: since 3.8.4, 3.9.2 */
-  bool containers;         /* servers since 3.5 */
-  bool ttl;                /* zookeeper.extendedTypesEnabled */
-  bool enforces_quotas;    /* zookeeper.enforceQuota, since 3.7 */
+  /* A session that may not read a node gets no events of it (since 3.8.4 and
+   * 3.9.2, and in Debian 12); and exists is refused to it (since 3.8.4, 3.9.2) */
+  bool hides_events, hides_nodes;
+  bool containers;               /* servers since 3.5 */
+  bool ttl;                      /* zookeeper.extendedTypesEnabled */
+  bool enforces_quotas;          /* zookeeper.enforceQuota, since 3.7 */
   int32_t container_interval_ms; /* between two looks for empty containers */
   struct zk_latency client;      /* between a client and a server */
   struct zk_latency server;      /* between two servers */
@@ -49,7 +50,8 @@ struct ensemble_settings {
   struct zk_latency election;    /* from the loss of a leader to the next one */
 };
 
-/* One standalone server as Debian 12 has it: version 3.8.0, a tick of 2 s. */
+/* One standalone server as Debian 12 has it: version 3.8.0 with the
+ * fixes of 2024, a tick of 2 s. */
 struct ensemble_settings ensemble_defaults(void);
 
 struct ensemble *ensemble_new(const struct ensemble_settings *settings,

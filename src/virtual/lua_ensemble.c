@@ -4,215 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lua_client.h"
 #include "lua_messages.h"
 #include "operator.h"
 
 #define ENSEMBLE "zklock.virtual.ensemble"
-#define CLIENT "zklock.virtual.client"
 
-struct box {
-  struct ensemble *ensemble;
-  int64_t (*now)(void); /* NULL: it has a time of its own, and is ours */
-  int64_t time;
-  int count; /* of its addresses */
-};
-
-/* What has come and was not taken yet is in a table in the registry. */
-struct client {
-  lua_State *L; /* any that is alive: of the one that is in a call */
-  struct box *box;
-  struct zk_connection *connection; /* NULL: it has ended */
-  int inbox, first, last;
-  int32_t xid;
-  int64_t session;
-};
-
-/* Pushes it. */
-static void push_metatable(lua_State *L, const char *name,
-                          const luaL_Reg *methods, lua_CFunction collect) {
-  if (!luaL_newmetatable(L, name)) return;
-  lua_newtable(L);
-  for (; methods->name; methods++) {
-    lua_pushcfunction(L, methods->func);
-    lua_setfield(L, -2, methods->name);
-  }
-  lua_setfield(L, -2, "__index");
-  lua_pushcfunction(L, collect);
-  lua_setfield(L, -2, "__gc");
-}
-
-static struct box *box_at(lua_State *L, int index) {
+static struct lua_box *box_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, ENSEMBLE);
 }
 
-static int64_t now_of(const struct box *box) {
-  return box->now ? box->now() : box->time;
-}
-
-/* ---- Clients ------------------------------------------------------------------ */
-
-/* The value on the top of the stack goes into the inbox. */
-static void keep(struct client *client) {
-  lua_State *L = client->L;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
-  lua_insert(L, -2);
-  lua_rawseti(L, -2, ++client->last);
-  lua_pop(L, 1);
-}
-
-static void hear_session(void *self, const struct zk_session *session) {
-  struct client *client = self;
-  client->session = session->id;
-  lua_push_session(client->L, session);
-  keep(client);
-}
-
-static void hear_reply(void *self, const struct zk_reply *reply) {
-  struct client *client = self;
-  lua_push_reply(client->L, reply);
-  keep(client);
-}
-
-static void hear_event(void *self, const struct zk_event *event) {
-  struct client *client = self;
-  lua_push_event(client->L, event);
-  keep(client);
-}
-
-static void hear_end(void *self, enum zk_end end) {
-  static const char *const words[] = {"refused", "closed", "broken"};
-  struct client *client = self;
-  lua_State *L = client->L;
-  client->connection = NULL;
-  lua_createtable(L, 0, 2);
-  lua_pushstring(L, "ended");
-  lua_setfield(L, -2, "kind");
-  lua_pushstring(L, words[end]);
-  lua_setfield(L, -2, "how");
-  keep(client);
-}
-
-static struct client *client_at(lua_State *L, int index) {
-  return luaL_checkudata(L, index, CLIENT);
-}
-
-/* client:send(request): its xid; nil: the connection has ended. */
-static int client_send(lua_State *L) {
-  struct client *client = client_at(L, 1);
-  struct arena *arena = arena_new();
-  lua_pushlightuserdata(L, arena);
-  struct zk_request *request = lua_to_request(L, 2, arena);
-  if (request->xid == 0) request->xid = ++client->xid;
-  if (client->connection)
-    ensemble_send(client->box->ensemble, now_of(client->box),
-                  client->connection, request);
-  if (client->connection)
-    lua_pushnumber(L, request->xid);
-  else
-    lua_pushnil(L);
-  arena_free(arena);
-  return 1;
-}
-
-/* client:take(): the next thing that has come; nil: there is none yet. */
-static int client_take(lua_State *L) {
-  struct client *client = client_at(L, 1);
-  if (client->first == client->last) return 0;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
-  lua_rawgeti(L, -1, ++client->first);
-  lua_pushnil(L);
-  lua_rawseti(L, -3, client->first);
-  return 1;
-}
-
-static int client_hang_up(lua_State *L) {
-  struct client *client = client_at(L, 1);
-  if (client->connection)
-    ensemble_hang_up(client->box->ensemble, now_of(client->box),
-                     client->connection);
-  client->connection = NULL;
-  return 0;
-}
-
-static int client_id(lua_State *L) {
-  lua_push_id(L, client_at(L, 1)->session);
-  return 1;
-}
-
-static int client_collect(lua_State *L) {
-  struct client *client = client_at(L, 1);
-  if (client->box->ensemble) client_hang_up(L);
-  luaL_unref(L, LUA_REGISTRYINDEX, client->inbox);
-  return 0;
-}
-
-static const luaL_Reg client_methods[] = {{"send", client_send},
-                                          {"take", client_take},
-                                          {"hang_up", client_hang_up},
-                                          {"id", client_id},
-                                          {NULL, NULL}};
-
-static lua_State *main_state(lua_State *L) {
-#if LUA_VERSION_NUM >= 502
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  lua_State *main = lua_tothread(L, -1);
-  lua_pop(L, 1);
-  return main ? main : L;
-#else
-  return L;
-#endif
-}
-
-/* ensemble:open(address, { timeout = ms, session =, password =, seen = }) */
-static int ensemble_open_client(lua_State *L) {
-  struct box *box = box_at(L, 1);
+/* ensemble:open(address, options): a client (lua_client.h) */
+static int open_client(lua_State *L) {
+  struct lua_box *box = box_at(L, 1);
   const char *address = luaL_checkstring(L, 2);
-  struct zk_hello hello = {.timeout_ms = 30000};
   lua_settop(L, 3);
-  if (lua_istable(L, 3)) {
-    lua_getfield(L, 3, "timeout");
-    hello.timeout_ms = (int32_t)luaL_optnumber(L, -1, 30000);
-    lua_getfield(L, 3, "session");
-    if (!lua_isnil(L, -1)) hello.session = lua_to_id(L, -1);
-    lua_getfield(L, 3, "password");
-    size_t size = 0;
-    const char *password = lua_tolstring(L, -1, &size);
-    if (size == sizeof hello.password) memcpy(hello.password, password, size);
-    lua_getfield(L, 3, "seen");
-    if (!lua_isnil(L, -1)) hello.seen = strtoll(lua_tostring(L, -1), NULL, 10);
-    lua_settop(L, 3);
-  }
-  struct client *client = lua_newuserdata(L, sizeof *client);
-  *client = (struct client){.L = main_state(L), .box = box};
-  lua_newtable(L);
-  client->inbox = luaL_ref(L, LUA_REGISTRYINDEX);
-  push_metatable(L, CLIENT, client_methods, client_collect);
-  lua_setmetatable(L, 4);
-  /* (The ensemble is not collected before its clients.) */
-  lua_rawgeti(L, LUA_REGISTRYINDEX, client->inbox);
-  lua_pushvalue(L, 1);
-  lua_rawseti(L, -2, 0);
-  const struct zk_client functions = {.self = client,
-                                      .connected = hear_session,
-                                      .reply = hear_reply,
-                                      .event = hear_event,
-                                      .ended = hear_end};
-  client->connection =
-      ensemble_open(box->ensemble, now_of(box), address, &hello, &functions);
-  lua_settop(L, 4);
+  lua_push_client(L, box, 1, address, 3);
   return 1;
 }
 
 /* ---- Time --------------------------------------------------------------------- */
 
 static int own_now(lua_State *L) {
-  lua_pushnumber(L, (lua_Number)now_of(box_at(L, 1)) / 1e9);
+  lua_pushnumber(L, (lua_Number)lua_box_now(box_at(L, 1)) / 1e9);
+  return 1;
+}
+
+/* ensemble:next(): when something is due, in seconds */
+static int own_next(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)ensemble_next(box_at(L, 1)->ensemble) / 1e9);
   return 1;
 }
 
 /* ensemble:step(): does what is due next, if that is within `seconds`. */
 static int own_step(lua_State *L) {
-  struct box *box = box_at(L, 1);
+  struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
   lua_Number seconds = luaL_optnumber(L, 2, 3600);
   int64_t next = ensemble_next(box->ensemble);
@@ -226,7 +52,7 @@ static int own_step(lua_State *L) {
 
 /* ensemble:advance(seconds) */
 static int own_advance(lua_State *L) {
-  struct box *box = box_at(L, 1);
+  struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
   int64_t until = box->time + (int64_t)(luaL_checknumber(L, 2) * 1e9);
   for (int64_t next; (next = ensemble_next(box->ensemble)) <= until;) {
@@ -242,8 +68,8 @@ static int own_advance(lua_State *L) {
 
 static int with_server(lua_State *L,
                        void (*function)(struct ensemble *, int64_t, int)) {
-  struct box *box = box_at(L, 1);
-  function(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1);
+  struct lua_box *box = box_at(L, 1);
+  function(box->ensemble, lua_box_now(box), (int)luaL_checkinteger(L, 2) - 1);
   return 0;
 }
 
@@ -253,22 +79,22 @@ static int own_pause(lua_State *L) { return with_server(L, server_pause); }
 static int own_resume(lua_State *L) { return with_server(L, server_resume); }
 
 static int own_group(lua_State *L) {
-  struct box *box = box_at(L, 1);
-  server_group(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1,
-               (int)luaL_checkinteger(L, 3));
+  struct lua_box *box = box_at(L, 1);
+  server_group(box->ensemble, lua_box_now(box),
+               (int)luaL_checkinteger(L, 2) - 1, (int)luaL_checkinteger(L, 3));
   return 0;
 }
 
 static int own_lag(lua_State *L) {
-  struct box *box = box_at(L, 1);
-  server_lag(box->ensemble, now_of(box), (int)luaL_checkinteger(L, 2) - 1,
+  struct lua_box *box = box_at(L, 1);
+  server_lag(box->ensemble, lua_box_now(box), (int)luaL_checkinteger(L, 2) - 1,
              (int64_t)(luaL_checknumber(L, 3) * 1e9));
   return 0;
 }
 
 static int own_elect(lua_State *L) {
-  struct box *box = box_at(L, 1);
-  lua_pushboolean(L, server_elect(box->ensemble, now_of(box),
+  struct lua_box *box = box_at(L, 1);
+  lua_pushboolean(L, server_elect(box->ensemble, lua_box_now(box),
                                   (int)luaL_checkinteger(L, 2) - 1));
   return 1;
 }
@@ -282,8 +108,8 @@ static int own_leader(lua_State *L) {
 }
 
 static int own_end_session(lua_State *L) {
-  struct box *box = box_at(L, 1);
-  lua_pushboolean(L, ensemble_end_session(box->ensemble, now_of(box),
+  struct lua_box *box = box_at(L, 1);
+  lua_pushboolean(L, ensemble_end_session(box->ensemble, lua_box_now(box),
                                           lua_to_id(L, 2)));
   return 1;
 }
@@ -338,14 +164,15 @@ static int own_link(lua_State *L) {
 }
 
 static int own_collect(lua_State *L) {
-  struct box *box = box_at(L, 1);
+  struct lua_box *box = box_at(L, 1);
   if (!box->now && box->ensemble) ensemble_free(box->ensemble);
   box->ensemble = NULL;
   return 0;
 }
 
-static const luaL_Reg ensemble_methods[] = {{"open", ensemble_open_client},
+static const luaL_Reg ensemble_methods[] = {{"open", open_client},
                                             {"now", own_now},
+                                            {"next", own_next},
                                             {"step", own_step},
                                             {"advance", own_advance},
                                             {"link", own_link},
@@ -367,9 +194,9 @@ static const luaL_Reg ensemble_methods[] = {{"open", ensemble_open_client},
 
 void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
                        int64_t (*now)(void)) {
-  struct box *box = lua_newuserdata(L, sizeof *box);
-  *box = (struct box){.ensemble = ensemble, .now = now};
-  push_metatable(L, ENSEMBLE, ensemble_methods, own_collect);
+  struct lua_box *box = lua_newuserdata(L, sizeof *box);
+  *box = (struct lua_box){.ensemble = ensemble, .now = now};
+  lua_push_metatable(L, ENSEMBLE, ensemble_methods, own_collect);
   lua_setmetatable(L, -2);
   lua_insert(L, 1);
   lua_settop(L, 1);
@@ -398,6 +225,7 @@ int lua_ensemble_new(lua_State *L) {
     s.max_timeout_ms = setting(L, "max_timeout_ms", s.max_timeout_ms);
     s.max_buffer = setting(L, "max_buffer", s.max_buffer);
     s.max_connections = setting(L, "max_connections", s.max_connections);
+    s.hides_events = setting(L, "hides_events", s.hides_events);
     s.hides_nodes = setting(L, "hides_nodes", s.hides_nodes);
     s.containers = setting(L, "containers", s.containers);
     s.ttl = setting(L, "ttl", s.ttl);
@@ -407,11 +235,20 @@ int lua_ensemble_new(lua_State *L) {
   }
   luaL_argcheck(L, s.servers >= 1 && s.servers <= 63, 1, "1 to 63 servers");
   lua_push_ensemble(L, ensemble_new(&s, seed, 0), NULL);
-  struct box *box = box_at(L, 1);
+  struct lua_box *box = box_at(L, 1);
   for (int i = 0; i < s.servers; i++) {
     char address[40];
     snprintf(address, sizeof address, "127.0.0.1:%d", 2181 + i);
     link_new(box->ensemble, address, &i, 1);
   }
+  return 1;
+}
+
+/* The module of ensembles alone: no scheduler, no clock, no library. */
+__attribute__((visibility("default"))) int luaopen_zklock_ensemble(
+    lua_State *L) {
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, lua_ensemble_new);
+  lua_setfield(L, -2, "new");
   return 1;
 }

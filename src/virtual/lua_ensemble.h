@@ -19,4 +19,6 @@ int lua_ensemble_new(lua_State *L);
 
 #pragma GCC visibility pop
 
+int luaopen_zklock_ensemble(lua_State *L);
+
 #endif

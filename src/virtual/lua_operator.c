@@ -13,7 +13,7 @@ static int object(lua_State *L) {
   return 1;
 }
 
-/* ensemble_watches(address, prefix): how many there are on such paths */
+/* watches(address, prefix): how many there are on such paths */
 static int watches(lua_State *L) {
   const struct ensemble *ensemble = lua_check_ensemble(L, 1);
   lua_pushinteger(L, ensemble_watches(ensemble, luaL_checkstring(L, 2)));
@@ -21,11 +21,10 @@ static int watches(lua_State *L) {
 }
 
 void lua_operator_register(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"operator", object},
-      {"ensemble_watches", watches},
-      {"detached", lua_ensemble_new},
-      {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"operator", object},
+                                       {"watches", watches},
+                                       {"detached", lua_ensemble_new},
+                                       {NULL, NULL}};
   for (const luaL_Reg *f = functions; f->name; f++) {
     lua_pushcfunction(L, f->func);
     lua_setfield(L, -2, f->name);

@@ -55,6 +55,7 @@ static struct ensemble_settings read_settings(lua_State *L) {
   NUMBER(max_buffer);
   NUMBER(max_connections);
   NUMBER(container_interval_ms);
+  FLAG(hides_events);
   FLAG(hides_nodes);
   FLAG(containers);
   FLAG(ttl);

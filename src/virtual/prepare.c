@@ -128,7 +128,6 @@ static int check(const struct preparation *p, const struct zk_request *r,
 
 static int change_of(const struct preparation *p, const struct zk_request *r,
                      struct change *c) {
-  c->op = r->op;
   switch (r->op) {
     case ZK_CREATE_CONTAINER:
       return p->containers ? create(p, r, c) : ZK_UNIMPLEMENTED;
@@ -166,6 +165,29 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
   return txn;
 }
 
+/* What a part that creates a node is, its flags say, and not its operation. */
+static enum zk_op part_op(const struct zk_request *r) {
+  switch (r->op) {
+    case ZK_CREATE:
+    case ZK_CREATE2:
+    case ZK_CREATE_CONTAINER:
+    case ZK_CREATE_TTL:
+      return r->flags == ZK_CONTAINER ? ZK_CREATE_CONTAINER
+             : r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL
+                 ? ZK_CREATE_TTL
+                 : ZK_CREATE;
+    default:
+      return r->op;
+  }
+}
+
+static void undo(struct tree *tree) {
+  tree_undo(tree);
+  tree->defers = false;
+  for (int i = 0; i < tree->deferred_count; i++) free(tree->deferred[i].path);
+  tree->deferred_count = 0;
+}
+
 /* All parts or none: of those before a failed one nothing is left, and those
  * after it are not looked at.  (Quotas are compared with what was counted before
  * the whole.) */
@@ -176,17 +198,19 @@ static struct txn *prepare_multi(const struct preparation *p,
   p->tree->defers = true;
   for (int i = 0; i < r->part_count; i++) {
     struct change *c = &txn->changes[i];
-    c->op = r->parts[i].op;
-    c->rc = failed ? ZK_RUNTIME_INCONSISTENCY : change_of(p, &r->parts[i], c);
+    struct zk_request part = r->parts[i];
+    c->op = part.op = part_op(&r->parts[i]);
+    if (!failed && c->op == ZK_CREATE_TTL && r->parts[i].op != c->op) {
+      undo(p->tree); /* servers trip over it */
+      txn_drop(txn);
+      return prepare_refusal(p, ZK_MULTI, ZK_MARSHALLING_ERROR);
+    }
+    c->rc = failed ? ZK_RUNTIME_INCONSISTENCY : change_of(p, &part, c);
     failed |= c->rc != ZK_OK;
     if (!failed) txn_apply_change(txn, i, p->tree, NULL);
   }
   if (failed) {
-    tree_undo(p->tree);
-    p->tree->defers = false;
-    for (int i = 0; i < p->tree->deferred_count; i++)
-      free(p->tree->deferred[i].path);
-    p->tree->deferred_count = 0;
+    undo(p->tree);
   } else {
     quota_settle(p->tree);
     tree_settle(p->tree);
@@ -199,6 +223,7 @@ struct txn *prepare_request(const struct preparation *p,
                             const struct zk_request *request) {
   if (request->op == ZK_MULTI) return prepare_multi(p, request);
   struct txn *txn = new_txn(p, request->op, 1);
+  txn->changes[0].op = request->op;
   txn->rc = txn->changes[0].rc = change_of(p, request, &txn->changes[0]);
   txn_apply(txn, p->tree, NULL);
   return txn;

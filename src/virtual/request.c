@@ -51,6 +51,35 @@ struct zk_request *request_copy(struct arena *arena,
   return copy;
 }
 
+static void copy_reply_into(struct arena *arena, struct zk_reply *copy,
+                            const struct zk_reply *r) {
+  *copy = *r;
+  copy->path = arena_text(arena, r->path);
+  if (r->data.length > 0)
+    copy->data.bytes =
+        arena_bytes(arena, r->data.bytes, (size_t)r->data.length);
+  if (r->names.list) {
+    copy->names = copy_strings(arena, &r->names);
+    if (!copy->names.list) copy->names.list = arena_alloc(arena, 1);
+  }
+  if (r->acls.list) {
+    copy->acls = copy_acls(arena, &r->acls);
+    if (!copy->acls.list) copy->acls.list = arena_alloc(arena, 1);
+  }
+  if (!r->parts) return;
+  struct zk_reply *parts =
+      arena_alloc(arena, (size_t)r->part_count * sizeof *parts + 1);
+  for (int i = 0; i < r->part_count; i++)
+    copy_reply_into(arena, &parts[i], &r->parts[i]);
+  copy->parts = parts;
+}
+
+struct zk_reply *reply_copy(struct arena *arena, const struct zk_reply *reply) {
+  struct zk_reply *copy = arena_alloc(arena, sizeof *copy);
+  copy_reply_into(arena, copy, reply);
+  return copy;
+}
+
 /* ---- Sizes ------------------------------------------------------------------ */
 
 static int64_t text_size(const char *text) {

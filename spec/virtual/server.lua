@@ -14,7 +14,8 @@ local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
 
 --- Starts `count` servers; of `flags` `--config NAME=VALUE` is understood.
 local function start(count, flags)
-  local settings = { addresses = {} }
+  local settings = { addresses = {}, tick_ms = 500, sync_limit = 20,
+    max_connections = 0 }
   for name, value in (flags or ""):gmatch "%-%-config (%w+)=(%d+)" do
     settings[assert(names[name], name)] = tonumber(value)
   end

@@ -101,7 +101,10 @@ static int find(lua_State *L) {
   return 1;
 }
 
+/* `epoch`: the time of day at the time 0, in seconds, by default */
 void lua_world_register(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
+  lua_setfield(L, -2, "epoch");
   lua_pushcfunction(L, ensemble);
   lua_setfield(L, -2, "ensemble");
   lua_pushcfunction(L, find);

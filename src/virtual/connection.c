@@ -62,6 +62,10 @@ static void deliver_up(void *self, struct message *message, int64_t now) {
       !obey(c, link_passes_up(c->link, c, message), now))
     return;
   c->heard = now;
+  if (message->kind != UP_END) {
+    c->received++;
+    c->server->received++;
+  }
   if (message->kind == UP_HELLO)
     hooks->greets(c->server, c, now);
   else if (message->kind == UP_REQUEST)
@@ -74,6 +78,10 @@ static void deliver_up(void *self, struct message *message, int64_t now) {
 
 void connection_tell(struct zk_connection *c, struct message *message,
                      int64_t now) {
+  if (message->kind != DOWN_ACCEPTED && message->kind != DOWN_END) {
+    c->sent++;
+    c->server->sent++;
+  }
   if (c->severed || !c->client_has_it)
     message_free(message);
   else

@@ -11,6 +11,7 @@
  *   leader       proposals, acknowledgements, sessions that expire
  *   follower     what comes from the leader, and what goes there
  *   election     which server leads, and how others join it
+ *   words        what a server tells an operator who asks
  *   operate      what a test does to servers, and sees
  *
  * A part calls those below it; what those have to tell it they tell by hooks. */
@@ -65,6 +66,7 @@ struct zk_connection {
   int32_t timeout_ms;
   bool established;
   int64_t heard;
+  int received, sent; /* packets */
   struct acl_list *identities;
   struct pending *first, *last;
   uint64_t requests;
@@ -129,6 +131,7 @@ struct server {
   struct tree *tree;
   struct watches watches;
   uint64_t session_count; /* that it has begun */
+  int64_t received, sent; /* packets */
   /* Its log: what it has of it, and how much of that is safe. */
   struct txn **log;
   int log_count, log_room;

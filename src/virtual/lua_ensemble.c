@@ -139,6 +139,16 @@ static int own_watches(lua_State *L) {
   return 1;
 }
 
+/* ensemble:word(server, "cons"): its answer; nil: it does not answer */
+static int own_word(lua_State *L) {
+  char *answer =
+      server_word(box_at(L, 1)->ensemble, (int)luaL_checkinteger(L, 2) - 1,
+                  luaL_checkstring(L, 3));
+  lua_pushstring(L, answer);
+  free(answer);
+  return 1;
+}
+
 static int own_connections(lua_State *L) {
   lua_pushinteger(L, ensemble_connections(box_at(L, 1)->ensemble,
                                           (int)luaL_checkinteger(L, 2) - 1));
@@ -189,6 +199,7 @@ static const luaL_Reg ensemble_methods[] = {{"open", open_client},
                                             {"look", own_look},
                                             {"watches", own_watches},
                                             {"connections", own_connections},
+                                            {"word", own_word},
                                             {"set_counter", own_set_counter},
                                             {NULL, NULL}};
 
@@ -213,6 +224,14 @@ static int32_t setting(lua_State *L, const char *name, int32_t otherwise) {
   return value;
 }
 
+static int64_t number_of(lua_State *L, const char *name, int64_t otherwise) {
+  lua_getfield(L, 1, name);
+  int64_t value =
+      lua_isnil(L, -1) ? otherwise : (int64_t)luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
 int lua_ensemble_new(lua_State *L) {
   struct ensemble_settings s = ensemble_defaults();
   uint64_t seed = (uint64_t)luaL_optnumber(L, 2, 1);
@@ -220,6 +239,7 @@ int lua_ensemble_new(lua_State *L) {
   if (lua_istable(L, 1)) {
     s.servers = setting(L, "servers", s.servers);
     s.observers = setting(L, "observers", s.observers);
+    s.epoch_ms = number_of(L, "epoch_ms", s.epoch_ms);
     s.tick_ms = setting(L, "tick_ms", s.tick_ms);
     s.min_timeout_ms = setting(L, "min_timeout_ms", s.min_timeout_ms);
     s.max_timeout_ms = setting(L, "max_timeout_ms", s.max_timeout_ms);

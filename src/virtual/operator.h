@@ -84,6 +84,9 @@ void server_lag(struct ensemble *ensemble, int64_t now, int server,
  * that is committed, or no majority reaches it. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
 int ensemble_leader(const struct ensemble *ensemble); /* -1: there is none */
+/* Its answer to a four-letter word: cons, wchp, mntr or srvr; the caller frees it.
+ * NULL: it does not answer. */
+char *server_word(struct ensemble *ensemble, int server, const char *word);
 bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------- */

@@ -35,7 +35,7 @@ describe("The model of ZooKeeper #once #layer #real", function()
   local function model_world(seed)
     local ensemble = model.new({ ttl = true, enforces_quotas = true,
       container_interval_ms = 0, max_timeout_ms = 60000,
-      hides_nodes = version == "3.9" }, seed)
+      hides_nodes = version == "3.9", multi_create2 = version == "3.9" }, seed)
     return { open = function(options)
       return model.connect(ensemble, options)
     end }

@@ -27,6 +27,7 @@ static struct preparation preparation_of(struct server *leader, int64_t session,
                               .time_ms = time_ms(leader, now),
                               .ttl = s->ttl,
                               .containers = s->containers,
+                              .multi_create2 = s->multi_create2,
                               .enforces_quotas = s->enforces_quotas};
 }
 

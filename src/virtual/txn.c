@@ -74,7 +74,8 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  if (c->cversion > parent->state.cversion) {
+  /* (At its end a counter stays where it is, but in the leader's plans.) */
+  if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;
     parent->state.pzxid = txn->zxid;
   }

@@ -1,6 +1,6 @@
---- The model of ZooKeeper (src/virtual) without a scheduler: ensembles with a time
--- of their own; and connections to them, as support.transport has them to real
--- servers.
+--- The model of ZooKeeper (src/virtual) without a scheduler: ensembles with a
+-- time of their own, and connections to them, as support.transport has them to
+-- real servers.
 local root = os.getenv "SPEC_ROOT" or "."
 
 local Connection = {}

@@ -205,14 +205,14 @@ describe("An ensemble of the model #once #layer", function()
     end)
 
     it("refuses a client that has seen more than the server", function()
-      local writer, client = connect(nil, "127.0.0.1:2183"), nil
+      local writer = connect(nil, "127.0.0.1:2183")
       ensemble:lag(1, 1)
       local reply = create(writer, "/node")
       assert.has_error(function()
-        client = connect { timeout = 10000, seen = reply.zxid }
+        connect { timeout = 10000, seen = reply.zxid }
       end)
       ensemble:advance(2)
-      client = connect { timeout = 10000, seen = reply.zxid }
+      local client = connect { timeout = 10000, seen = reply.zxid }
       assert.equal(10000, client.session.timeout)
     end)
 

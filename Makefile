@@ -23,7 +23,7 @@ LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 CC          ?= cc
-CFLAGS      ?= -O2 -g $(WHOLE)
+CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 

@@ -5,26 +5,22 @@
 --     SPEC_TRACE=FILE  the trace is appended to it
 --     SPEC_SWITCHES=N  another thread runs at one point in N (schedule.h)
 local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
 
 local seed = tonumber(os.getenv "SPEC_SEED") or 1
 virtual.seed(seed)
 virtual.trace(os.getenv "SPEC_TRACE")
 virtual.explore { switches = tonumber(os.getenv "SPEC_SWITCHES") or 0 }
 
-local function addresses(hosts)
-  local list = {}
-  for address in hosts:gmatch "[^,/]+:%d+" do list[#list + 1] = address end
-  return list
-end
-
 -- As spec/run configures the real ones: one server that removes empty containers
 -- at once, and three that remove them after a minute.
-virtual.ensemble { addresses = addresses(os.getenv "SPEC_HOSTS"), seed = seed,
-  tick_ms = 500, sync_limit = 20, max_timeout_ms = 60000, max_connections = 0,
-  container_interval_ms = 20 }
-virtual.ensemble { addresses = addresses(os.getenv "SPEC_ENSEMBLE_HOSTS"),
-  seed = seed + 1, tick_ms = 500, sync_limit = 20, max_timeout_ms = 60000,
-  max_connections = 0 }
+local function start(variable, settings)
+  settings.tick_ms, settings.sync_limit = 500, 20
+  settings.max_timeout_ms, settings.max_connections = 60000, 0
+  worlds.start(os.getenv(variable), settings)
+end
+start("SPEC_HOSTS", { seed = seed, container_interval_ms = 20 })
+start("SPEC_ENSEMBLE_HOSTS", { seed = seed + 1 })
 
 -- The servers' time of day.
 local time = os.time
@@ -33,10 +29,29 @@ function os.time(fields) -- luacheck: ignore 122
 end
 
 package.loaded.socket = require "virtual.socket"
-for _, name in ipairs { "proxy", "raw", "seizure", "server" } do
+for _, name in ipairs { "proxy", "seizure", "server" } do
   package.preload["support." .. name] = function()
     return require("virtual." .. name)
   end
+end
+
+-- The specs' own client.
+local transport = require "virtual.transport"
+
+local function wait(moment)
+  virtual.sleep(math.max(moment - virtual.now(), 1e-6))
+end
+
+package.loaded["support.transport"] = {
+  open = function(host, options)
+    return transport.open(virtual.find(host), host, options, wait)
+  end,
+}
+
+local raw = require "support.raw"
+
+function raw.word(host, text)
+  return virtual.find(host):word(worlds.number(host), text)
 end
 
 local support = require "support"
@@ -46,5 +61,5 @@ function support.pressure() return 0 end
 support.count_threads = virtual.threads
 
 function support.count_watches(prefix, hosts)
-  return virtual.find(addresses(hosts or support.hosts)[1]):watches(prefix)
+  return worlds.find(hosts or support.hosts):watches(prefix)
 end

@@ -1,7 +1,8 @@
 --- support.server in virtual time: an ensemble of a spec's own, whose servers it
 -- kills and pauses.
+local raw = require "support.raw"
 local support = require "support"
-local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
 
 local Server = {}
 Server.__index = Server
@@ -14,17 +15,19 @@ local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
 
 --- Starts `count` servers; of `flags` `--config NAME=VALUE` is understood.
 local function start(count, flags)
-  local settings = { addresses = {}, tick_ms = 500, sync_limit = 20,
-    max_connections = 0 }
+  local settings = { tick_ms = 500, sync_limit = 20, max_connections = 0 }
+  local addresses = {}
   for name, value in (flags or ""):gmatch "%-%-config (%w+)=(%d+)" do
     settings[assert(names[name], name)] = tonumber(value)
   end
+  settings.ttl = (flags or ""):find "extendedTypesEnabled=true" ~= nil
   for i = 1, count or 1 do
     next_port = next_port + 1
-    settings.addresses[i] = "127.0.0.1:" .. next_port
+    addresses[i] = "127.0.0.1:" .. next_port
   end
-  return setmetatable({ ensemble = virtual.ensemble(settings),
-    hosts = table.concat(settings.addresses, ",") }, Server)
+  local hosts = table.concat(addresses, ",")
+  return setmetatable({ ensemble = worlds.start(hosts, settings), count = count or 1,
+    hosts = hosts }, Server)
 end
 
 function Server:kill(i) self.ensemble:stop(i or 1) end
@@ -32,7 +35,7 @@ function Server:pause(i) self.ensemble:pause(i or 1) end
 function Server:resume(i) self.ensemble:resume(i or 1) end
 function Server:restart(i) self.ensemble:start(i or 1) end
 function Server:stop()
-  for i = 1, select(2, self.hosts:gsub(",", "")) + 1 do self.ensemble:stop(i) end
+  for i = 1, self.count do self.ensemble:stop(i) end
 end
 
 function Server:leader()
@@ -48,6 +51,9 @@ function Server:host(i)
   end
 end
 
+function Server:word(i, text) return raw.word(self:host(i), text) end
+
+--- Other versions cannot be started here.
 local function has() return false end
 
 return { start = start, has = has }

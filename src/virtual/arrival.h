@@ -15,11 +15,11 @@ struct arrival {
     ARRIVAL_EVENT,
     ARRIVAL_END
   } kind;
-  struct zk_session session; /* ARRIVAL_CONNECTED */
-  struct zk_reply reply;     /* ARRIVAL_REPLY */
-  struct zk_event event;     /* ARRIVAL_EVENT */
-  enum zk_end end;           /* ARRIVAL_END */
-  struct arena *arena;       /* has what the message points to; NULL: nothing */
+  struct zk_session session;    /* ARRIVAL_CONNECTED */
+  const struct zk_reply *reply; /* ARRIVAL_REPLY */
+  struct zk_event event;        /* ARRIVAL_EVENT */
+  enum zk_end end;              /* ARRIVAL_END */
+  struct arena *arena; /* has what the message points to; NULL: nothing */
 };
 
 struct arrivals {

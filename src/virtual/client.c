@@ -138,7 +138,7 @@ static int take(zhandle_t *zh, const struct arrival *arrival) {
     case ARRIVAL_CONNECTED:
       return greet(zh, &arrival->session);
     case ARRIVAL_REPLY:
-      return take_reply(zh, &arrival->reply);
+      return take_reply(zh, arrival->reply);
     case ARRIVAL_EVENT:
       return take_event(zh, &arrival->event);
     case ARRIVAL_END:

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "lua_links.h"
-#include "lua_raw.h"
 #include "lua_world.h"
 #include "posix.h"
 #include "schedule.h"
@@ -157,6 +156,5 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   }
   lua_world_register(L);
   lua_links_register(L);
-  lua_raw_register(L);
   return 1;
 }

@@ -184,7 +184,7 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile \
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
 ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c client%.c clock.c \
-  lua_links.c lua_raw.c lua_virtual.c lua_world.c posix.c schedule.c \
+  lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
   substitutes.c thread.c trace.c world.c),$(VIRTUAL))
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
 $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile

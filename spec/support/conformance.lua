@@ -2,7 +2,7 @@
 -- several sessions, generated from a seed, are run against both.
 --
 -- A world is where a sequence is run: `world.open(options)` connects (as
--- support.transport and virtual.transport do).  What each session receives, in
+-- support.transport and support.model do).  What each session receives, in
 -- order, is its transcript; two worlds agree if all transcripts are the same.
 local sequences = require "support.sequences"
 

@@ -1,5 +1,5 @@
 --- A connection to a real server, message by message (support.messages).  The
--- model's has the same functions (virtual.transport).
+-- model's has the same functions (support.model).
 local frame = require "support.frame"
 local messages = require "support.messages"
 local socket = require "socket"

@@ -43,6 +43,7 @@ needs_check         = demo test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
+needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
 needs_lint          = demo lint
@@ -181,6 +182,16 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile \
 	  $(LDFLAGS)
 	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
 
+# The model of ZooKeeper alone, which knows of no scheduler: make conformance.
+ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c client%.c clock.c \
+  lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
+  substitutes.c thread.c trace.c world.c),$(VIRTUAL))
+ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
+$(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
+	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@ $(LDFLAGS)
+
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
@@ -258,6 +269,12 @@ busy:  ## the same on a machine that is busy, and stalls; as root
 .PHONY: late
 late:  ## the same where any thread is late, and the others are not
 	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+
+.PHONY: conformance
+conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
+	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
+	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	  $(LUA_VERSION) --zk $(ZK) spec/integration/conformance_spec.lua
 
 .PHONY: sim
 SEEDS ?= 1000000

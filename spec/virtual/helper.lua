@@ -42,7 +42,7 @@ for _, name in ipairs { "proxy", "seizure", "server" } do
 end
 
 -- The specs' own client.
-local transport = require "virtual.transport"
+local model = require "support.model"
 
 local function wait(moment)
   virtual.sleep(math.max(moment - virtual.now(), 1e-6))
@@ -50,7 +50,7 @@ end
 
 package.loaded["support.transport"] = {
   open = function(host, options)
-    return transport.open(virtual.find(host), host, options, wait)
+    return model.open(virtual.find(host), host, options, wait)
   end,
 }
 

@@ -61,6 +61,7 @@ static struct ensemble_settings read_settings(lua_State *L) {
   NUMBER(container_interval_ms);
   FLAG(hides_events);
   FLAG(hides_nodes);
+  FLAG(multi_create2);
   FLAG(containers);
   FLAG(ttl);
   FLAG(enforces_quotas);

@@ -150,9 +150,6 @@ GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
   $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
   $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
-REDIRECT = $(if $(filter virtual,$(ZK)),-include src/virtual/redirect.h \
-  -fvisibility=hidden)
-LIBRARY  = $(if $(filter virtual,$(ZK)),,$(ZK_LIB))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -171,19 +168,38 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
-$(MODULE): $(SOURCES) $(HEADERS) Makefile \
-    $(if $(filter virtual,$(ZK)),$(VIRTUAL) $(wildcard src/virtual/*.h))
+ifneq ($(ZK),virtual)
+$(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(REDIRECT) \
+	  -Isrc $(INCLUDES) \
 	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
-	  -o $@ $(LIBRARY) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
+	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
-	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
+else
+
+# Tests change this one often, so each source is compiled by itself, several at a
+# time.  -fsanitize=thread has the compiler call a function for each atomic
+# operation (src/virtual/atomics.c); the sanitizer is not linked.
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
+  -Isrc $(INCLUDES) -include src/virtual/redirect.h
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(strip \
+  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES)))))
+$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(HEADERS) $(wildcard src/virtual/*.h) \
+    Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
+	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
+	@ln -f $@ $(@D)/virtual.so
+endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
-ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c client%.c clock.c \
+ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c atomics.c client%.c clock.c \
   lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
   substitutes.c thread.c trace.c world.c),$(VIRTUAL))
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so

@@ -1,5 +1,5 @@
 --- Loaded by busted before the specs: they run in virtual time, unchanged,
--- against ensembles in this process (src/virtual).  spec/run --zk virtual does it.
+-- against ensembles in this process.  spec/run --zk virtual does it.
 --
 --     SPEC_SEED=1      of the schedule, of chance and of the ensembles
 --     SPEC_TRACE=FILE  the trace is appended to it

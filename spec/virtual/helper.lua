@@ -7,11 +7,13 @@
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
--- When Lua's collector runs by itself depends on hash seeds and addresses: so
--- it runs where socket.sleep says.  What LuaJIT has compiled keeps objects
--- alive, and that depends on addresses, too: nothing is compiled for a trace.
-collectgarbage "stop"
-if rawget(_G, "jit") and os.getenv "SPEC_TRACE" then jit.off() end
+-- When Lua's collector runs by itself depends on hash seeds and addresses. So
+-- for a trace it runs where virtual.socket says; and LuaJIT compiles nothing,
+-- for what it compiles, and so keeps alive, depends on addresses, too.
+if os.getenv "SPEC_TRACE" then
+  collectgarbage "stop"
+  if rawget(_G, "jit") then jit.off() end
+end
 
 local seed = tonumber(os.getenv "SPEC_SEED") or 1
 virtual.seed(seed)

@@ -20,6 +20,7 @@ local function start(count, flags)
     settings[assert(names[name], name)] = tonumber(value)
   end
   settings.ttl = (flags or ""):find "extendedTypesEnabled=true" ~= nil
+  settings.enforces_quotas = (flags or ""):find "enforceQuota=true" ~= nil
   for i = 1, count or 1 do
     addresses[i] = worlds.free_address()
   end

@@ -195,7 +195,7 @@ $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
 	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
-	@ln -f $@ $(@D)/virtual.so
+	@ln -sf $(@F) $(@D)/virtual.so
 endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.

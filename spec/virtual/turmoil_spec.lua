@@ -2,7 +2,7 @@
 -- is there in the end, at all of them, and in the order of its zxid.
 local model = require "support.model"
 
-local SEEDS = tonumber(os.getenv "SPEC_TURMOILS") or 40
+local SEEDS = tonumber(os.getenv "SPEC_TURMOILS") or 100
 
 describe("The model's servers #once #layer", function()
   local ensemble, chance, servers, clients, told

@@ -137,7 +137,6 @@ static bool has_lost_leader(const struct server *server, int64_t now) {
 
 static void tick(void *self, int64_t now) {
   struct server *server = self;
-  if (server->paused) return;
   if (server->role == LEADING)
     leader_ticks(server, now);
   else if (server->role == FOLLOWING && has_lost_leader(server, now))

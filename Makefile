@@ -4,6 +4,8 @@
 #                        takes what is built for 5.1
 #   ZK=st|mt             the ZooKeeper client library; default: what is there,
 #                        the single-threaded one first
+#   ZK=virtual           in place of it, for tests: an ensemble in memory and
+#                        virtual time (src/virtual)
 #   PREFIX=/usr/local    where `make install` puts things
 #   ZKLOCK_HOSTS=…       a real ensemble for `make demo` and `make example`
 #
@@ -21,7 +23,7 @@ LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 CC          ?= cc
-CFLAGS      ?= -O2 -g $(WHOLE)
+CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
@@ -41,6 +43,7 @@ needs_check         = demo test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
+needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
 needs_lint          = demo lint
@@ -120,14 +123,15 @@ CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
 CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
-  $(if $(filter st mt,$(ZK)),,$(error ZK is st or mt, not '$(ZK)')) \
+  $(if $(filter st mt virtual,$(ZK)),,$(error ZK is st, mt or virtual, not \
+  '$(ZK)')) \
   $(CHECK_CC) \
   $(if $(shell $(call lua_is_in,$(LUA_INCDIR)) && echo yes),,$(error There is \
   no lua.h of Lua $(LUA_VERSION)$(if $(LUA_INCDIR), in $(LUA_INCDIR)): \
   $(INSTALL), LUA_INCDIR=… says where it is)) \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
-  $(if $(wildcard $(ZK_LIB)),,$(error There is no \
+  $(if $(filter virtual,$(ZK))$(wildcard $(ZK_LIB)),,$(error There is no \
   $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is)) \
   $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
   sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
@@ -136,12 +140,16 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
-SOURCES := $(sort $(wildcard src/*/*.c))
-HEADERS := $(sort $(wildcard src/*/*.h))
+VIRTUAL := $(sort $(wildcard src/virtual/*.c))
+SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
+HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-# Who turns the client library: library_st.c or library_mt.c, not both.
-BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(1))
+# Who turns the client library: library_st.c or library_mt.c, not both.  In virtual
+# time there is none, and what asks the system for time and chance is replaced.
+BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
+  $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
+  $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -160,6 +168,7 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
+ifneq ($(ZK),virtual)
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
@@ -168,6 +177,37 @@ $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
 	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
+else
+
+# Tests change this one often, so each source is compiled by itself, several at a
+# time.  -fsanitize=thread has the compiler call a function for each atomic
+# operation (src/virtual/atomics.c); the sanitizer is not linked.
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
+  -Isrc $(INCLUDES) -include src/virtual/redirect.h
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(strip \
+  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES)))))
+$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(HEADERS) $(wildcard src/virtual/*.h) \
+    Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
+	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
+	@ln -sf $(@F) $(@D)/virtual.so
+endif
+
+# The model of ZooKeeper alone, which knows of no scheduler: make conformance.
+ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
+  election faults follower lane leader link log lua_client lua_ensemble \
+  lua_messages operate peers prepare quota read request server sha1 tracker \
+  tree txn watches whole words znode_path)
+ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
+$(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
+	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@ $(LDFLAGS)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
@@ -246,6 +286,12 @@ busy:  ## the same on a machine that is busy, and stalls; as root
 .PHONY: late
 late:  ## the same where any thread is late, and the others are not
 	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+
+.PHONY: conformance
+conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
+	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
+	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	  $(LUA_VERSION) --zk $(ZK) spec/integration/conformance_spec.lua
 
 .PHONY: sim
 SEEDS ?= 1000000
@@ -555,11 +601,12 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
 	luacheck -q lua spec examples bench rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
@@ -583,7 +630,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) \
+	clang-format -i $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean

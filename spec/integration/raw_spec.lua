@@ -12,7 +12,7 @@ describe("The specs' own client #once", function()
       local first = zk.id
       zk:make(path)
       zk.heard = zk.heard - zk.timeout
-      zk.socket:close()
+      zk.connection:hang_up()
       assert.is_table(zk:exists(path))
       assert.are_not.equal(first, zk.id)
       assert.equal(zk, support.zk())

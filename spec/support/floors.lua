@@ -10,6 +10,7 @@ local below = {
   ["src/io"] = { "src/protocol" },
   ["src/lua"] = { "src/io", "src/protocol" },
   ["src/guardian"] = { "src/io" },
+  ["src/virtual"] = { "src/io", "src/protocol" },
   ["lua/zklock"] = {},
   ["spec/sim"] = { "src/protocol" },
 }
@@ -23,10 +24,12 @@ for name in ("assert inttypes limits math stdatomic stdbool stddef stdint "
 end
 local function may_include(path, header)
   if path:find "^src/protocol/" then return pure[header] end
-  if header:find "^zookeeper/" then return path:find "^src/io/library" end
+  if header:find "^zookeeper/" then
+    return path:find "^src/io/library" or path:find "^src/virtual/client"
+  end
   if header:find "^lua" or header == "lauxlib.h" then
     return path:find "^src/lua/" or path:find "/lua_guardian%.c$"
-      or path:find "^spec/"
+      or path:find "^src/virtual/lua_" or path:find "^spec/"
   end
   return true
 end
@@ -111,6 +114,12 @@ function Graph:follow_includes(path, file)
   end
 end
 
+-- What is compiled with others, but does not use their names: src/virtual has
+-- functions in place of some of src/io.
+local function part_of(path)
+  return path:match "^spec/" or path:match "^src/virtual/" or "src/"
+end
+
 -- Calls, and whatever else names a function or a variable of another file. An
 -- include that says the same comes first.
 function Graph:follow_uses(path, file, definers)
@@ -120,7 +129,7 @@ function Graph:follow_uses(path, file, definers)
     local targets, line = definers[name] or {}, file.uses[name]
     if file.defines[name] then targets = {} end
     for _, target in ipairs(targets) do
-      local apart = path:find "^spec/" ~= target:find "^spec/"
+      local apart = part_of(path) ~= part_of(target)
       if room_of(target) ~= room_of(path) and not apart then
         self:point(path, line, target, name)
       end

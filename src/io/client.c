@@ -391,7 +391,7 @@ struct transport client_transport(struct client *client) {
 struct client *client_new(const struct settings *settings,
                           struct session *session,
                           const struct client_listener *listener,
-                          const struct wakeup *wakeup) {
+                          const struct wakeup *wakeup, uint64_t seed) {
   struct client *client = calloc(1, sizeof *client);
   if (!client) return NULL;
   struct library_listener of_library = {.self = client,
@@ -409,8 +409,7 @@ struct client *client_new(const struct settings *settings,
   client->give_up_at = NEVER;
   whereabouts_init(&client->whereabouts, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;
-  addresses_init(&client->addresses,
-                 (uint64_t)clock_now() ^ (uint64_t)(uintptr_t)client);
+  addresses_init(&client->addresses, seed);
   client->library = library_new(settings, &of_library, wakeup);
   if (client->library) return client;
   free(client);

@@ -31,11 +31,12 @@ struct client_listener {
   void (*error)(void *self, const char *server, const char *text);
 };
 
-/* `wakeup` gets the I/O thread out of its poll; NULL: no memory. */
+/* `wakeup` gets the I/O thread out of its poll; `seed`: of the order in which
+ * servers are tried.  NULL: no memory. */
 struct client *client_new(const struct settings *settings,
                           struct session *session,
                           const struct client_listener *listener,
-                          const struct wakeup *wakeup);
+                          const struct wakeup *wakeup, uint64_t seed);
 struct transport client_transport(struct client *client);
 /* Ends the ZooKeeper session; may take the library three seconds. */
 void client_close(struct client *client);

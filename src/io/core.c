@@ -433,11 +433,13 @@ static bool init_session(struct core *core) {
       .least_timeout = settings->least_session_timeout_ms * INT64_C(1000000),
       .tick = settings->tick_time_ms * INT64_C(1000000),
       .doubts_acl = settings->doubts_acl};
+  uint64_t seed;
   if (!entropy(options.random, sizeof options.random)) return false;
+  memcpy(&seed, options.random, sizeof seed);
   window_init(&core->window);
   core->port = (struct await_port){core, await_over, release_member};
   core->client =
-      client_new(settings, &core->session, &of_client, &core->channel.io);
+      client_new(settings, &core->session, &of_client, &core->channel.io, seed);
   errno = ENOMEM;
   if (!core->client) return false;
   struct transport transport = client_transport(core->client);

@@ -1,0 +1,81 @@
+--- Loaded by busted before the specs: they run in virtual time, unchanged,
+-- against ensembles in this process.  spec/run --zk virtual does it.
+--
+--     SPEC_SEED=1      of the schedule, of chance and of the ensembles
+--     SPEC_TRACE=FILE  the trace is appended to it
+--     SPEC_SWITCHES=N  another thread runs at one point in N (schedule.h)
+local real = require "virtual.real"
+local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
+
+-- When Lua's collector runs by itself depends on hash seeds and addresses. So
+-- for a trace it runs where virtual.socket says; and LuaJIT compiles nothing,
+-- for what it compiles, and so keeps alive, depends on addresses, too.
+if os.getenv "SPEC_TRACE" then
+  collectgarbage "stop"
+  if rawget(_G, "jit") then jit.off() end
+end
+
+local seed = tonumber(os.getenv "SPEC_SEED") or 1
+virtual.seed(seed)
+virtual.trace(os.getenv "SPEC_TRACE")
+virtual.explore { switches = tonumber(os.getenv "SPEC_SWITCHES") or 0 }
+
+-- As spec/run configures the real ones: one server that removes empty
+-- containers at once, and three that remove them after a minute.
+local function start(variable, settings)
+  settings.tick_ms, settings.sync_limit = 500, 20
+  settings.max_timeout_ms, settings.max_connections = 60000, 0
+  worlds.start(os.getenv(variable), settings)
+end
+start("SPEC_HOSTS", { seed = seed, container_interval_ms = 20 })
+start("SPEC_ENSEMBLE_HOSTS", { seed = seed + 1 })
+
+-- The servers' time of day.
+local time = os.time
+function os.time(fields) -- luacheck: ignore 122
+  return fields and time(fields) or math.floor(virtual.epoch + virtual.now())
+end
+
+package.loaded.socket = require "virtual.socket"
+for _, name in ipairs { "proxy", "seizure", "server" } do
+  package.preload["support." .. name] = function()
+    return require("virtual." .. name)
+  end
+end
+
+-- Another process would find no server, and none of this time.
+local function spawn() real.is_needed "another process" end
+
+package.preload["support.child"] = function()
+  return { spawn = spawn, spawn_with = spawn }
+end
+package.preload["support.command"] = function()
+  return setmetatable({}, { __index = function() return spawn end })
+end
+
+-- The specs' own client.
+local model = require "support.model"
+
+local function wait(moment)
+  virtual.sleep(math.max(moment - virtual.now(), 1e-6))
+end
+
+package.loaded["support.transport"] = {
+  open = function(host, options)
+    return model.open(virtual.find(host), host, options, wait)
+  end,
+}
+
+local raw = require "support.raw"
+
+function raw.word(host, text)
+  local number = worlds.number(host)
+  return number and virtual.find(host):word(number, text)
+end
+
+local support = require "support"
+
+-- What the system tells of the machine is not of this time.
+function support.pressure() return 0 end
+support.count_threads = virtual.threads

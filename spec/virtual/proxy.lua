@@ -1,0 +1,81 @@
+--- support.proxy in virtual time: a link to servers, which a spec can cut.
+local support = require "support"
+local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
+
+local Proxy = {}
+Proxy.__index = Proxy
+
+local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
+  sync = 9, create_both = 1401, delete_both = 1402,
+  create_if = 141301, delete_if = 141302, set_if = 141305 }
+
+-- The numbers of the servers are those of their addresses, in order.
+local function servers_of(hosts)
+  local first, numbers = nil, {}
+  for address in hosts:gmatch "[^,/]+:%d+" do
+    first = first or address
+    numbers[#numbers + 1] = #numbers
+  end
+  return first, numbers
+end
+
+--- Each new connection goes to the next of `hosts` that accepts one.
+local function start(hosts)
+  local first, numbers = servers_of(hosts or support.hosts)
+  local self = setmetatable({ hosts = worlds.free_address() }, Proxy)
+  self.address = self.hosts
+  assert(virtual.link_new(self.address, first, numbers))
+  return self
+end
+
+local function await(self, word)
+  support.wait_until(function()
+    return virtual.link_has_sprung(self.address, word)
+  end, 60, "the proxy's " .. word)
+end
+
+function Proxy:cut() virtual.link_cut(self.address) end
+function Proxy:refuse() virtual.link_refuse(self.address) end
+function Proxy:freeze() virtual.link_freeze(self.address) end
+function Proxy:delay(seconds) virtual.link_delay(self.address, seconds) end
+function Proxy:drop(what) virtual.link_drop(self.address, what) end
+function Proxy:half_open() virtual.link_half_open(self.address) end
+function Proxy:heal() virtual.link_heal(self.address) end
+function Proxy:disarm() virtual.link_disarm(self.address) end
+
+function Proxy:move(address)
+  local to = address .. ":" .. self.address:match ":(%d+)$"
+  if not virtual.link_move(self.address, to) then return false end
+  self.address = to
+  return true
+end
+
+function Proxy:lose_reply(kind)
+  virtual.link_lose_reply(self.address, kinds[kind])
+end
+function Proxy:await_loss() await(self, "lost") end
+
+function Proxy:keep_request(...)
+  local numbers = {}
+  for i, kind in ipairs { ... } do numbers[i] = kinds[kind] end
+  virtual.link_keep_request(self.address, (unpack or table.unpack)(numbers))
+end
+function Proxy:await_kept() await(self, "kept") end
+
+function Proxy:apply_late()
+  support.wait_until(function()
+    return virtual.link_apply_late(self.address)
+  end, 60, "a connection for the request that is late")
+  await(self, "applied")
+end
+
+function Proxy:cut_after_reply(kind)
+  virtual.link_cut_after_reply(self.address, kinds[kind])
+end
+
+--- (There are no bytes here: the connection breaks at the next message.)
+function Proxy:cut_after() virtual.link_cut_at(self.address, 1) end
+function Proxy:await_cut() await(self, "last") end
+
+return { start = start }

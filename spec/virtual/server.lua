@@ -1,0 +1,92 @@
+--- support.server in virtual time: an ensemble of a spec's own, whose servers
+-- it kills and pauses.
+local raw = require "support.raw"
+local real = require "virtual.real"
+local support = require "support"
+local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
+
+local Server = {}
+function Server:__index(key)
+  if key == "dir" then real.is_needed "a server's directory" end
+  return Server[key]
+end
+
+local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
+  maxSessionTimeout = "max_timeout_ms", syncLimit = "sync_limit",
+  maxClientCnxns = "max_connections" }
+
+local properties = { ["zookeeper.extendedTypesEnabled"] = "ttl",
+  ["zookeeper.enforceQuota"] = "enforces_quotas",
+  ["jute.maxbuffer"] = "max_buffer",
+  -- Which server refuses, and not that one does: the model has no such thing.
+  ["zookeeper.enableEagerACLCheck"] = "eager" }
+
+-- What the model knows of what a real server would be started with.
+local function settings_of(flags)
+  local settings = { tick_ms = 500, sync_limit = 20, max_connections = 0 }
+  for option, text in flags:gmatch "%-%-(%l+) (%S+)" do
+    local known = option == "jvm" and properties or names
+    local name, value = text:match "^%-?D?([%w.]+)=(%w+)$"
+    if not known[name] then real.is_needed(option .. " " .. text) end
+    settings[known[name]] = tonumber(value) or value == "true"
+  end
+  return settings
+end
+
+--- Starts `count` servers.
+local function start(count, flags)
+  local addresses = {}
+  for i = 1, count or 1 do addresses[i] = worlds.free_address() end
+  local hosts = table.concat(addresses, ",")
+  return setmetatable({
+    ensemble = worlds.start(hosts, settings_of(flags or "")),
+    count = #addresses, hosts = hosts }, Server)
+end
+
+function Server:kill(i) self.ensemble:stop(i or 1) end
+function Server:pause(i) self.ensemble:pause(i or 1) end
+function Server:resume(i) self.ensemble:resume(i or 1) end
+function Server:restart(i)
+  self.ensemble:stop(i or 1)
+  self.ensemble:start(i or 1)
+end
+function Server:stop()
+  for i = 1, self.count do self.ensemble:stop(i) end
+end
+
+--- (A server of the model serves at once.)
+function Server:begin_restart(i) self:restart(i) end
+
+--- Returns at once; it goes on after so many seconds.  What it returns is
+-- closed when it has.
+function Server:resume_in(seconds, i)
+  local moment = virtual.now() + seconds
+  virtual.resume_in(self:host(i), i, seconds)
+  return { close = function()
+    virtual.sleep(math.max(moment - virtual.now(), 0) + 0.001)
+  end }
+end
+
+function Server.configure() real.is_needed "a server's configuration" end
+Server.setting = Server.configure
+
+function Server:leader()
+  return support.wait_until(function() return self.ensemble:leader() end, 60,
+    "a leader")
+end
+
+function Server:host(i)
+  local n = 0
+  for host in support.each_host(self.hosts) do
+    n = n + 1
+    if n == i then return host end
+  end
+end
+
+function Server:word(i, text) return raw.word(self:host(i), text) end
+
+--- Other versions cannot be started here.
+local function has() return false end
+
+return { start = start, has = has }

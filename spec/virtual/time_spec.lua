@@ -1,0 +1,96 @@
+-- Time that a spec owns: zklock.virtual beside the library.
+local support = require "support"
+local virtual = require "zklock.virtual"
+local zklock = require "zklock"
+
+-- What a program of its own says and how it ends.
+local function outcome_of(program)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write(program)
+  file:close()
+  local pipe = io.popen(("(%s %s) 2>&1; echo status $?"):format(support.lua,
+    name))
+  local output = pipe:read "*a"
+  pipe:close()
+  os.remove(name)
+  return output
+end
+
+local PROLOGUE = [[
+  local virtual, zklock = require "zklock.virtual", require "zklock"
+  virtual.ensemble { addresses = { "127.0.0.1:2181" } }
+  local session = assert(zklock.connect "127.0.0.1:2181")
+]]
+
+describe("Virtual time", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("is the library's, and passes at once", function()
+    local worked, begun = os.clock(), zklock.now()
+    virtual.sleep(1e4)
+    assert.is_true(os.clock() - worked < 60)
+    assert.is_true(zklock.now() - begun >= 1e4)
+    assert.is_true(zklock.now() - virtual.now() < 0.001)
+  end)
+
+  it("is as long for a wait as it was to be, and a little longer", function()
+    local path = support.path()
+    support.hold(path)
+    local session = support.connect()
+    local begun = virtual.now()
+    assert.is_nil(session:mutex(path):acquire(3))
+    local took = virtual.now() - begun
+    assert.is_true(took >= 3 and took < 3.01)
+  end)
+
+  it("lets sessions live while it passes", function()
+    local guard = support.hold(support.path())
+    virtual.sleep(3600)
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
+  end)
+
+  it("ends what a suspended machine held", function()
+    local guard = support.hold(support.path(), { session_timeout = 6 })
+    virtual.jump(60)
+    assert.is_not_true(guard:is_held())
+  end)
+
+  it("ends a program whose threads all wait for ever, and says so", function()
+    local output = outcome_of(PROLOGUE .. [[
+      session:close()
+      virtual.poll({}, {})
+    ]])
+    assert.matches("all threads wait for ever", output, 1, true)
+    assert.matches("thread 1 (the first) sleeps", output, 1, true)
+    assert.matches("status 134", output, 1, true)
+  end)
+
+  it("ends a program at the limit that it was given", function()
+    local output = outcome_of(PROLOGUE .. [[
+      virtual.limit(100)
+      virtual.sleep(99)
+      print "not yet"
+      session:mutex "/lock":acquire()
+      session:mutex("/lock", { reentrant = false }):acquire()
+      virtual.sleep(10)
+    ]])
+    assert.matches("not yet", output, 1, true)
+    assert.matches("the limit of time is reached", output, 1, true)
+    assert.matches("run of src/io/core.c", output, 1, true)
+  end)
+end)
+
+describe("A link", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("without a server refuses the connection", function()
+    local session, message = zklock.connect("127.0.0.1:1",
+      { connect_timeout = 1 })
+    assert.is_nil(session)
+    assert.matches("127.0.0.1:1: Connection refused", message, 1, true)
+  end)
+end)

@@ -1,0 +1,38 @@
+/* What is due, in order: an alarm calls its function at its time.  Alarms of the
+ * same time go off in the order in which they were set. */
+#ifndef ZKLOCK_VIRTUAL_AGENDA_H
+#define ZKLOCK_VIRTUAL_AGENDA_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define NEVER INT64_MAX
+
+struct alarm {
+  void (*ring)(void *self, int64_t now);
+  void *self;
+  int64_t at; /* NEVER: it is not set */
+  uint64_t order;
+  int place; /* in the agenda's heap, from 1 */
+};
+
+struct agenda {
+  struct alarm **heap;
+  int count, room;
+  uint64_t orders;
+};
+
+void alarm_init(struct alarm *alarm, void (*ring)(void *, int64_t), void *self);
+/* NEVER: stops it. */
+void alarm_set(struct agenda *agenda, struct alarm *alarm, int64_t at);
+void alarm_stop(struct agenda *agenda, struct alarm *alarm);
+
+int64_t agenda_next(const struct agenda *agenda);
+/* Lets the next alarm ring if it is due. */
+int agenda_step(struct agenda *agenda, int64_t now);
+void agenda_free(struct agenda *agenda);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,23 @@
+/* A server that follows a leader, or leads, in time. */
+#ifndef ZKLOCK_VIRTUAL_FOLLOWER_H
+#define ZKLOCK_VIRTUAL_FOLLOWER_H
+
+#include "inside.h"
+
+#pragma GCC visibility push(hidden)
+
+/* As the hooks have it. */
+void follower_forwards(struct server *server, const struct forward *forward,
+                       int64_t now);
+void follower_touches(struct server *server, int64_t session,
+                      int32_t timeout_ms, int64_t now);
+int follower_checks(struct server *server, int64_t session);
+
+void follower_init(struct server *server);
+void follower_begins(struct server *server, struct server *leader, int64_t now);
+/* Its next tick. */
+void follower_wakes(struct server *server, int64_t now);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,14 @@
+/* Links between clients and servers, and their faults, for Lua. */
+#ifndef ZKLOCK_VIRTUAL_LUA_LINKS_H
+#define ZKLOCK_VIRTUAL_LUA_LINKS_H
+
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Adds its functions to the table on top of the stack. */
+void lua_links_register(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

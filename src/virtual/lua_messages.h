@@ -1,0 +1,29 @@
+/* Requests, replies and events as Lua tables.  Numbers of 64 bits are texts, as
+ * Lua 5.1 has no such numbers: zxids of 19 digits, sessions in hexadecimal. */
+#ifndef ZKLOCK_VIRTUAL_LUA_MESSAGES_H
+#define ZKLOCK_VIRTUAL_LUA_MESSAGES_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "arena.h"
+#include "messages.h"
+
+#pragma GCC visibility push(hidden)
+
+/* { xid =, op = "create", path =, data = (false: null), flags =, version =,
+ *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
+ *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }.
+ * Raises where a field is wrong. */
+struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
+
+void lua_push_reply(lua_State *L, const struct zk_reply *reply);
+void lua_push_event(lua_State *L, const struct zk_event *event);
+void lua_push_stat(lua_State *L, const struct zk_stat *stat);
+void lua_push_session(lua_State *L, const struct zk_session *session);
+void lua_push_id(lua_State *L, int64_t id);
+int64_t lua_to_id(lua_State *L, int index);
+
+#pragma GCC visibility pop
+
+#endif

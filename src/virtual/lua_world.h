@@ -1,0 +1,19 @@
+/* The ensembles of this process, for Lua. */
+#ifndef ZKLOCK_VIRTUAL_LUA_WORLD_H
+#define ZKLOCK_VIRTUAL_LUA_WORLD_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "ensemble.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Adds its functions to the table on top of the stack. */
+void lua_world_register(lua_State *L);
+/* The ensemble that has a link of the address that this argument is; raises. */
+struct ensemble *lua_check_ensemble(lua_State *L, int index);
+
+#pragma GCC visibility pop
+
+#endif

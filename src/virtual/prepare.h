@@ -1,0 +1,28 @@
+/* What the leader makes of a request: it looks at its tree, in which all is done
+ * that it has proposed, and either refuses the request or does it. */
+#ifndef ZKLOCK_VIRTUAL_PREPARE_H
+#define ZKLOCK_VIRTUAL_PREPARE_H
+
+#include "txn.h"
+
+#pragma GCC visibility push(hidden)
+
+struct preparation {
+  struct tree *tree;
+  const struct acl_list *identities;
+  int64_t session, zxid, time_ms;
+  bool ttl, containers, enforces_quotas, multi_create2;
+};
+
+struct txn *prepare_request(const struct preparation *p,
+                            const struct zk_request *request);
+struct txn *prepare_refusal(const struct preparation *p, enum zk_op op, int rc);
+struct txn *prepare_session(const struct preparation *p, int32_t timeout_ms);
+struct txn *prepare_end_of_session(const struct preparation *p);
+/* NULL: it is in use. */
+struct txn *prepare_end_of_container(const struct preparation *p,
+                                     const char *path);
+
+#pragma GCC visibility pop
+
+#endif

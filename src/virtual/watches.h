@@ -1,0 +1,38 @@
+/* The watches that clients have at one server.  Each fires once. */
+#ifndef ZKLOCK_VIRTUAL_WATCHES_H
+#define ZKLOCK_VIRTUAL_WATCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct zk_connection;
+
+struct watch_entry {
+  char *path;
+  bool child;     /* it waits for children, else for the node itself */
+  uint64_t order; /* of the connections */
+  struct zk_connection *connection;
+};
+
+struct watches {
+  struct watch_entry *list; /* by path, kind and order */
+  int count, room;
+};
+
+void watches_add(struct watches *watches, const char *path, bool child,
+                 uint64_t order, struct zk_connection *connection);
+bool watches_remove(struct watches *watches, const char *path, bool child,
+                    uint64_t order);
+void watches_forget(struct watches *watches,
+                    uint64_t order); /* of a connection */
+void watches_clear(struct watches *watches);
+/* Takes those of a path and a kind away; the caller frees the list. */
+struct watch_entry *watches_take(struct watches *watches, const char *path,
+                                 bool child, int *count);
+int watches_count(const struct watches *watches, const char *prefix);
+
+#pragma GCC visibility pop
+
+#endif

@@ -139,19 +139,20 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
-VIRTUAL := $(sort $(wildcard src/virtual/*.c))
 SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-# Who turns the client library: library_st.c or library_mt.c, not both.  In virtual
-# time there is none, and what asks the system for time and chance is replaced.
-BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
-  $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
-  $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
-REDIRECT = $(if $(filter virtual,$(ZK)),-include src/virtual/redirect.h \
-  -fvisibility=hidden)
-LIBRARY  = $(if $(filter virtual,$(ZK)),,$(ZK_LIB))
+# Who turns the client library: library_st.c or library_mt.c, not both.
+CORE = $(filter-out src/guardian/% \
+  src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(SOURCES))
+# The core once more, for zklock.testing, in virtual time: it has no client library,
+# and what asks the system for time and chance is replaced.
+VIRTUAL_ONLY := $(sort $(wildcard src/virtual/*.c))
+VIRTUAL_HEADERS := $(wildcard src/virtual/*.h src/virtual/*/*.h \
+  src/virtual/*/*/*.h)
+VIRTUAL := $(filter-out src/guardian/% $(addprefix src/io/,clock.c entropy.c \
+  imports.c library_mt.c),$(SOURCES)) $(VIRTUAL_ONLY)
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -160,9 +161,11 @@ LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
 OUT    = $(BUILD)/$(ZK)/$(LUA_VERSION)
 MODULE = $(OUT)/zklock/core.so
 GUARDIAN_MODULE = $(OUT)/zklock/guardian.so
+VIRTUAL_MODULE = $(OUT)/zklock/virtual.so
+MODULES = $(MODULE) $(GUARDIAN_MODULE) $(VIRTUAL_MODULE)
 
 .PHONY: all
-all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
+all: $(MODULES)  ## build the modules for LUA_VERSION
 	@:
 
 # One compilation of all sources: they are few, and it is quicker than many. That
@@ -170,22 +173,30 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
-$(MODULE): $(SOURCES) $(HEADERS) Makefile \
-    $(if $(filter virtual,$(ZK)),$(VIRTUAL) $(wildcard src/virtual/*.h))
+COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
+SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
+
+ifeq ($(ZK),virtual)
+$(MODULE): $(VIRTUAL_MODULE)
+	@ln -f $< $@
+else
+$(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(REDIRECT) \
-	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
-	  -o $@ $(LIBRARY) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
-	  $(LDFLAGS)
-	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
+	$(COMPILE) -Isrc $(INCLUDES) $(CORE) $(LINK) -o $@ $(ZK_LIB) \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
+endif
+
+$(VIRTUAL_MODULE): $(VIRTUAL) $(HEADERS) $(VIRTUAL_HEADERS) Makefile
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(COMPILE) -Isrc/virtual/system -Isrc $(INCLUDES) $(VIRTUAL) $(LINK) -o $@ \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
+	$(COMPILE) -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
 
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.
@@ -465,7 +476,7 @@ install-library: all
 	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
 	  mkdir -p "$${to%/*}" && install -m 644 "$$f" "$$to" || exit 1; done
 	@umask 022; mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
-	install -m 644 $(MODULE) $(GUARDIAN_MODULE) $(DESTDIR)$(LIB_DIR)/zklock
+	install -m 644 $(MODULES) $(DESTDIR)$(LIB_DIR)/zklock
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
 	  command -v $$lua >/dev/null || continue; \
@@ -499,8 +510,7 @@ uninstall:  ## removes what `make install` has put there
 	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
 	$(call is_other_lua,bin/zklock) || rm -f $(COMMAND_FILES); \
 	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
-	  lib/lua/$(LUA_VERSION)/zklock/core.so \
-	  lib/lua/$(LUA_VERSION)/zklock/guardian.so; \
+	  $(addprefix lib/lua/$(LUA_VERSION)/,$(patsubst $(OUT)/%,%,$(MODULES))); \
 	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
 	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
 	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \
@@ -525,7 +535,8 @@ version:  ## print it
 ROCKSPECS ?= rockspec
 rockspecs:  ## write the rockspecs anew, from the files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
-	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES)
+	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES) \
+	  $(VIRTUAL_ONLY)
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)

@@ -1,5 +1,6 @@
 #include "lua_world.h"
 
+#include "lua_client.h"
 #include "lua_ensemble.h"
 #include "operator.h"
 #include "schedule.h"
@@ -101,6 +102,22 @@ static int find(lua_State *L) {
   return 1;
 }
 
+/* remove(ensemble): it is gone, and the object is of no use; false: clients are
+ * connected to it */
+static int remove_ensemble(lua_State *L) {
+  struct lua_box *box = luaL_checkudata(L, 1, LUA_ENSEMBLE);
+  bool removed = world_remove(box->ensemble);
+  if (removed) box->ensemble = NULL;
+  lua_pushboolean(L, removed);
+  return 1;
+}
+
+/* is_taken(address): does a link have it? */
+static int is_taken(lua_State *L) {
+  lua_pushboolean(L, world_find(luaL_checkstring(L, 1)) != NULL);
+  return 1;
+}
+
 /* `epoch`: the time of day at the time 0, in seconds, by default */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
@@ -109,4 +126,8 @@ void lua_world_register(lua_State *L) {
   lua_setfield(L, -2, "ensemble");
   lua_pushcfunction(L, find);
   lua_setfield(L, -2, "find");
+  lua_pushcfunction(L, remove_ensemble);
+  lua_setfield(L, -2, "remove");
+  lua_pushcfunction(L, is_taken);
+  lua_setfield(L, -2, "is_taken");
 }

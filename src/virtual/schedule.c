@@ -62,6 +62,8 @@ static void adopt(void) {
   pthread_atfork(NULL, NULL, in_child);
 }
 
+bool schedule_knows_caller(void) { return !running || self; }
+
 struct thread *schedule_self(void) {
   if (!running) adopt();
   if (!self) schedule_die("a thread that zklock has not started calls zklock");

@@ -43,9 +43,9 @@ bool txn_fails(const struct txn *txn) {
 /* A name for the parent's path, which the root's is "/". */
 static char *parent_path(const char *path) {
   int length = znode_path_parent(path);
-  char *parent = fresh((size_t)length + 2);
+  if (length <= 0) return fresh_text("/");
+  char *parent = fresh((size_t)length + 1);
   memcpy(parent, path, (size_t)length);
-  if (length == 0) parent[0] = '/';
   return parent;
 }
 

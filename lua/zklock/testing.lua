@@ -1,4 +1,4 @@
---- zklock.testing: tests of code that takes locks, without ZooKeeper and without
+--- zklock.testing: tests of code that takes locks, without ZooKeeper, without
 -- waiting.  Servers are in this process, and the test moves the clock.
 --
 --   testing/core     puts the core for virtual time in place

@@ -30,8 +30,8 @@ end
 
 function clock.forget_timers() timers = {} end
 
---- Seconds until the next timer is due; `otherwise` if that is less, or if there
--- is no timer.
+--- Seconds until the next timer is due; `otherwise` if that is less, or without
+-- a timer.
 function clock.until_timer(otherwise)
   local timer = timers[1]
   local left = timer and math.max(0, timer.at - virtual.now())

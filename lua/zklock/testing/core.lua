@@ -1,4 +1,4 @@
---- Puts the core for virtual time in the place of zklock.core.  That core is a C
+--- Puts the core for virtual time in place of zklock.core.  That core is a C
 -- module of its own; it holds the model of ZooKeeper's servers, too.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"

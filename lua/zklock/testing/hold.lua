@@ -1,4 +1,4 @@
---- Hold: a lock as another client has it, or waits for it.  The client is one of
+--- Hold: a lock that another client holds or waits for.  The client is one of
 -- zklock's own, with a session of its own.
 local check = require "zklock.check"
 local errors = require "zklock.errors"

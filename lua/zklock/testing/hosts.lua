@@ -1,4 +1,4 @@
---- Hosts: the addresses of the testing servers, by the names that a program uses.
+--- Hosts: addresses of the testing servers, by the names that a program uses.
 -- Names are for the program alone: each stands for an address of the model.
 local virtual = require "zklock.testing.core"
 

@@ -1,4 +1,4 @@
---- Server: a ZooKeeper server of this process, or several that form an ensemble.
+--- Server: a ZooKeeper server of this process, or several, an ensemble.
 local virtual = require "zklock.testing.core"
 
 local check = require "zklock.check"
@@ -55,8 +55,9 @@ end
 local function read(given)
   refuse_others(given)
   local options = check.options(given, known, "options of testing.server")
-  local entries = options.hosts and read_hosts(options.hosts)
-  local count = read_number(options.servers, entries and #entries or 1, 1, MOST,
+  local entries = options.hosts ~= nil and read_hosts(options.hosts)
+  local count = read_number(options.servers, entries and #entries or 1, 1,
+    MOST,
     "option 'servers'")
   if count ~= math.floor(count) then
     misuse("option 'servers' must be a whole number, got %s", tostring(count))

@@ -23,7 +23,7 @@ LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 CC          ?= cc
-CFLAGS      ?= -O2 -g $(WHOLE)
+CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
@@ -43,6 +43,7 @@ needs_check         = demo test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
+needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
 needs_lint          = demo lint
@@ -139,6 +140,7 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
 STANDARD = -std=c11 -D_GNU_SOURCE
+VIRTUAL := $(sort $(wildcard src/virtual/*.c))
 SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
@@ -146,13 +148,13 @@ GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 # Who turns the client library: library_st.c or library_mt.c, not both.
 CORE = $(filter-out src/guardian/% \
   src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(SOURCES))
-# The core once more, for zklock.testing, in virtual time: it has no client library,
-# and what asks the system for time and chance is replaced.
-VIRTUAL_ONLY := $(sort $(wildcard src/virtual/*.c))
-VIRTUAL_HEADERS := $(wildcard src/virtual/*.h src/virtual/*/*.h \
+# The core once more, in virtual time: it has no client library, and what asks the
+# system for time and chance is replaced.
+VIRTUAL_CORE := $(filter-out src/guardian/% $(addprefix src/io/,clock.c entropy.c \
+  imports.c library_mt.c),$(SOURCES)) $(VIRTUAL)
+VIRTUAL_HEADERS := $(HEADERS) $(wildcard src/virtual/*.h src/virtual/*/*.h \
   src/virtual/*/*/*.h)
-VIRTUAL := $(filter-out src/guardian/% $(addprefix src/io/,clock.c entropy.c \
-  imports.c library_mt.c),$(SOURCES)) $(VIRTUAL_ONLY)
+VIRTUAL_INCLUDES = -Isrc/virtual/system -Isrc
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -176,22 +178,48 @@ WHOLE = $(shell echo 'int main(void) { return 0; }' | \
 COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
 SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
 
-ifeq ($(ZK),virtual)
-$(MODULE): $(VIRTUAL_MODULE)
-	@ln -f $< $@
-else
+ifneq ($(ZK),virtual)
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(COMPILE) -Isrc $(INCLUDES) $(CORE) $(LINK) -o $@ $(ZK_LIB) \
 	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
-endif
 
-$(VIRTUAL_MODULE): $(VIRTUAL) $(HEADERS) $(VIRTUAL_HEADERS) Makefile
+# What zklock.testing loads in place of that.
+$(VIRTUAL_MODULE): $(VIRTUAL_CORE) $(VIRTUAL_HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(COMPILE) -Isrc/virtual/system -Isrc $(INCLUDES) $(VIRTUAL) $(LINK) -o $@ \
+	$(COMPILE) $(VIRTUAL_INCLUDES) $(INCLUDES) \
+	  $(filter-out %/atomics.c,$(VIRTUAL_CORE)) $(LINK) -o $@ \
 	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
+else
+
+# Tests change this one often, so each source is compiled by itself, several at a
+# time.  -fsanitize=thread has the compiler call a function for each atomic
+# operation (src/virtual/atomics.c); the sanitizer is not linked.
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
+  $(VIRTUAL_INCLUDES) $(INCLUDES)
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(VIRTUAL_CORE))
+$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)
+$(VIRTUAL_MODULE): $(MODULE)
+	@ln -f $< $@
+endif
+
+# The model of ZooKeeper alone, which knows of no scheduler: make conformance.
+ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c atomics.c client%.c clock.c \
+  lua_clients.c lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
+  substitutes.c thread.c trace.c world.c),$(VIRTUAL))
+ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
+$(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
+	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@ $(LDFLAGS)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
@@ -269,6 +297,12 @@ busy:  ## the same on a machine that is busy, and stalls; as root
 .PHONY: late
 late:  ## the same where any thread is late, and the others are not
 	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+
+.PHONY: conformance
+conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
+	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
+	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	  $(LUA_VERSION) --zk $(ZK) spec/integration/conformance_spec.lua
 
 .PHONY: sim
 SEEDS ?= 1000000
@@ -536,7 +570,7 @@ ROCKSPECS ?= rockspec
 rockspecs:  ## write the rockspecs anew, from the files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
 	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES) \
-	  $(VIRTUAL_ONLY)
+	  $(VIRTUAL)
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
@@ -578,11 +612,12 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
 	luacheck -q lua spec examples bench rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
@@ -606,7 +641,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) \
+	clang-format -i $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean

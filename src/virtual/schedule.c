@@ -203,6 +203,7 @@ void schedule_begin(struct thread *t) {
 void schedule_point(void) {
   bool is_over = ++points >= SLICE;
   if (!is_over && exploration.switches == 0) return;
+  if (self && self != running) return; /* in a signal handler */
   struct thread *t = schedule_self();
   if (is_over) now += SLICE_TIME;
   if (is_over || chance_one_in(&turns, exploration.switches))

@@ -79,7 +79,7 @@ end
 
 -- Sessions.
 
--- What is known of each session: `{ server =, client = }`.  The client keeps its
+-- What is known of each session: `{ server =, client = }`.  A client keeps its
 -- number when its ZooKeeper session expires.
 local of_session = setmetatable({}, { __mode = "k" })
 

@@ -8,7 +8,6 @@
 #include "lua_messages.h"
 #include "operator.h"
 
-
 static struct lua_box *box_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, LUA_ENSEMBLE);
 }

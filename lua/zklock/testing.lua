@@ -14,19 +14,19 @@ local check = require "zklock.check"
 local clock = require "zklock.testing.clock"
 local errors = require "zklock.errors"
 local loops = require "zklock.testing.loops"
-local Server = require "zklock.testing.server"
+local servers = require "zklock.testing.server"
 local socket = require "zklock.testing.socket"
 require "zklock" -- whose connect is this one's
 
 local testing = {
   --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.
-  server = Server.new,
+  server = servers.new,
   --- Seconds on the clock of leases, which the test moves.
   now = clock.now,
   --- The servers' time of day, in seconds of 1970.
   time = clock.time,
   --- Closes all that the test has opened: `after_each(testing.reset)`.
-  reset = Server.reset,
+  reset = servers.reset,
   --- LuaSocket by this clock.
   socket = socket.module,
   --- copas by this clock.
@@ -70,7 +70,7 @@ function testing.seed(number)
     errors.misuse("argument 1 of testing.seed must be a whole number from 0 to "
       .. "2147483648, got %s", tostring(number))
   end
-  Server.seed(number)
+  servers.seed(number)
 end
 
 return testing

@@ -8,11 +8,13 @@ local misuse = errors.misuse
 local Hold = {}
 Hold.__index = Hold
 
+local holds = { class = Hold }
+
 local known = check.set "kind permits seconds data layout fair"
 local kinds = check.set "mutex read write permit"
 
 --- Checks the options of `method`.
-function Hold.read(given, method)
+function holds.read(given, method)
   local options = check.options(given, known, "options of " .. method)
   local kind = options.kind or "mutex"
   if not kinds[kind] then
@@ -40,14 +42,14 @@ local function lock_of(session, path, options)
 end
 
 --- `session` is closed with the object.
-function Hold.new(session, path, options)
+function holds.new(session, path, options)
   local lock = lock_of(session, path, options)
   return setmetatable({ path = path, _session = session, _lock = lock,
     _options = options.acquire, _guard = false, _ticket = false }, Hold)
 end
 
 --- Acquires the lock at once: true; or nil, message, code.
-function Hold:take()
+function holds.take(self)
   local guard, message, code = self._lock:try_acquire(self._options)
   if not guard then return nil, message, code end
   self._guard = guard
@@ -55,7 +57,7 @@ function Hold:take()
 end
 
 --- Begins to wait for it.
-function Hold:queue()
+function holds.queue(self)
   self._ticket = self._lock:acquire_async(self._options, function(guard)
     self._guard = guard or false
   end)
@@ -85,4 +87,4 @@ check.methods(Hold, [[
   hold:release()
 ]])
 
-return Hold
+return holds

@@ -5,7 +5,7 @@ local check = require "zklock.check"
 local clock = require "zklock.testing.clock"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
-local Hold = require "zklock.testing.hold"
+local holds = require "zklock.testing.hold"
 local hosts = require "zklock.testing.hosts"
 local sessions = require "zklock.session"
 
@@ -104,7 +104,7 @@ end
 -- The session, and what is known of it.
 local function read_session(self, given, method)
   local session = given
-  if getmetatable(given) == Hold then session = given._session end
+  if getmetatable(given) == holds.class then session = given._session end
   local known_of = type(session) == "table" and of_session[session]
   if not known_of then
     misuse("argument 1 of %s must be a session or another client's hold, "
@@ -118,18 +118,19 @@ end
 -- Servers.
 
 local servers = {}
+local all = {} -- the servers that are not closed
 local count, seed = 0, 1
 
 --- Chance begins again from this seed, here and in servers that follow.
-function Server.seed(number)
+function servers.seed(number)
   count, seed = 0, number
   virtual.seed(number)
 end
 
-Server.seed(seed)
+servers.seed(seed)
 
 --- Starts one; `given`: the options.
-function Server.new(given)
+function servers.new(given)
   local options = read(given)
   count = count + 1
   local self = setmetatable({ hosts = table.concat(options.entries, ","),
@@ -141,7 +142,7 @@ function Server.new(given)
     settings.client = { options.latency, options.latency }
   end
   self._ensemble = virtual.ensemble(settings)
-  servers[#servers + 1] = self
+  all[#all + 1] = self
   return self
 end
 
@@ -250,18 +251,18 @@ end
 local function another_client(self, path, given, method)
   ensemble_of(self)
   check.lock_path(path, "", "argument 1 of " .. method)
-  local options = Hold.read(given, method)
+  local options = holds.read(given, method)
   local session, message = sessions.connect(self.hosts, { loop = "poll" })
   if not session then
     misuse("another client cannot connect for %s: %s", method, message)
   end
-  return Hold.new(session, path, options)
+  return holds.new(session, path, options)
 end
 
 --- Another client has the lock of a path from now on.
 function Server:hold(path, options)
   local hold = another_client(self, path, options, "hold")
-  local ok, message = hold:take()
+  local ok, message = holds.take(hold)
   if not ok then
     hold:release()
     misuse("another client cannot hold %s at once (contend waits for it): %s",
@@ -273,7 +274,7 @@ end
 --- Another client waits for the lock of a path from now on.
 function Server:contend(path, options)
   local hold = another_client(self, path, options, "contend")
-  hold:queue()
+  holds.queue(hold)
   return hold
 end
 
@@ -299,16 +300,16 @@ function Server:close()
   end
   self._ensemble = false
   hosts.release(self)
-  for i, server in ipairs(servers) do
-    if server == self then return table.remove(servers, i) and nil end
+  for i = #all, 1, -1 do
+    if all[i] == self then table.remove(all, i) end
   end
 end
 
 --- Closes all servers, and begins again from the seed.
-function Server.reset()
+function servers.reset()
   clock.forget_timers()
-  while servers[1] do servers[#servers]:close() end
-  Server.seed(seed)
+  while all[1] do all[#all]:close() end
+  servers.seed(seed)
 end
 
 function Server:__tostring()
@@ -334,4 +335,4 @@ check.methods(Server, [[
   server:close()
 ]])
 
-return Server
+return servers

@@ -13,9 +13,21 @@ local function descriptors(objects)
   return fds
 end
 
-local function add_ready(list, objects, flags)
+-- (A reader that says that it is dirty has something to read already.)
+local function is_dirty(object)
+  return object.dirty ~= nil and object:dirty() == true
+end
+
+local function any_dirty(objects)
+  for _, object in ipairs(objects or {}) do
+    if is_dirty(object) then return true end
+  end
+  return false
+end
+
+local function add_ready(list, objects, flags, reads)
   for i, is_ready in ipairs(flags) do
-    if is_ready then
+    if is_ready or reads and is_dirty(objects[i]) then
       list[#list + 1] = objects[i]
       list[objects[i]] = #list
     end
@@ -26,11 +38,12 @@ local function select_until(deadline, readers, writers)
   local r, w = {}, {}
   local read, write = descriptors(readers), descriptors(writers)
   repeat
+    if any_dirty(readers) then deadline = virtual.now() end
     local left = deadline and math.max(0, deadline - virtual.now())
     local can_read, can_write = virtual.poll(read, write,
       clock.until_timer(left))
     clock.run_timers()
-    add_ready(r, readers, can_read)
+    add_ready(r, readers, can_read, true)
     add_ready(w, writers, can_write)
   until r[1] or w[1] or deadline and virtual.now() >= deadline
   return r, w, not r[1] and not w[1] and "timeout" or nil

@@ -56,13 +56,23 @@ end
 local other = { st = "src/io/library_mt.c", mt = "src/io/library_st.c" }
 local function is_core(library)
   return function(file)
-    return not file:find "^src/guardian/" and file ~= other[library]
+    return not file:find "^src/guardian/" and not file:find "^src/virtual/"
+      and file ~= other[library]
   end
 end
 
 -- The command's guardian is a module of its own, with a clock.
 local function is_guardian(file)
   return file:find "^src/guardian/" or file == "src/io/clock.c"
+end
+
+-- The core of zklock.testing: what asks the system for time and chance, and the
+-- client library, are replaced by the files of src/virtual.
+local replaced = { ["src/io/clock.c"] = true, ["src/io/entropy.c"] = true,
+  ["src/io/imports.c"] = true, ["src/io/library_mt.c"] = true,
+  ["src/virtual/atomics.c"] = true }
+local function is_virtual(file)
+  return not file:find "^src/guardian/" and not replaced[file]
 end
 
 -- What is said of the two.
@@ -92,6 +102,7 @@ local function rockspec(template, library, version, files)
     lua_modules = lua_modules(files),
     core = sources(files, is_core(library)),
     guardian = sources(files, is_guardian),
+    virtual = sources(files, is_virtual),
   }
   return (template:gsub("@(%l[%l_]*)@", values)),
     ("%s-%s-1.rockspec"):format(of.package, version)

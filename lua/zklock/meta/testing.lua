@@ -84,9 +84,9 @@ function testing.now() end
 --- Returns the servers' time of day, in seconds of 1970. Programs that compare `os.time()` with what servers say can be given it.
 ---
 --- ```lua
---- session:stamp "/stamps/report"
+--- session:stamp "/report"
 --- testing.advance(3600)
---- local age = testing.time() - session:stat("/stamps/report").modified
+--- local age = testing.time() - session:stat("/report").modified
 --- print(age >= 3600 and age < 3601)   --> true
 --- ```
 ---@return zklock.Seconds time

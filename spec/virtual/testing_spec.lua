@@ -1,6 +1,6 @@
 -- zklock.testing, as users have it: the module beside the real core, which is
 -- not loaded here.
-for name in pairs(package.loaded) do
+for name in pairs(package.loaded) do -- (spec/run --zk virtual loads it)
   if name:find "^zklock" then package.loaded[name] = nil end
 end
 
@@ -596,13 +596,78 @@ describe("zklock.testing", function()
   it("is loaded by nothing else", function()
     local output = output_of [[
       require "zklock"
-      for name in pairs(package.loaded) do
+      for name in pairs(package.loaded) do -- (spec/run --zk virtual loads it)
         if name:find "^zklock.testing" or name == "zklock.virtual" then
           print(name)
         end
       end
     ]]
     assert.equal("", output)
+  end)
+end)
+
+describe("testing.copas()", function()
+  local function has(name)
+    return output_of(("io.write(tostring((pcall(require, %q))))"):format(name))
+      == "true"
+  end
+
+  if has "copas" then
+    it("lets its threads pass the time together", function()
+      assert.equal("tick 7\ntick 14\nheld at 20\nlost\n", output_of [[
+        local testing = require "zklock.testing"
+        local copas = testing.copas()
+        local zklock = require "zklock"
+        local server = testing.server()
+        local begun = testing.now()
+        local function say(...)
+          io.write(string.format(...), "\n")
+        end
+        local function seconds() return math.floor(testing.now() - begun) end
+        copas.loop(function()
+          local session = assert(zklock.connect(server.hosts))
+          server:hold("/lock", { seconds = 20 })
+          copas.addthread(function()
+            for _ = 1, 2 do copas.pause(7) say("tick %d", seconds()) end
+          end)
+          local guard = assert(session:mutex "/lock":acquire(60))
+          say("held at %d", seconds())
+          guard:on_lost(function() say "lost" end)
+          assert(not pcall(testing.advance, 1))
+          server:expire(session)
+          copas.pause(1)
+          session:close()
+        end)
+        testing.reset()
+      ]])
+    end)
+  else
+    it("says that there is none", function()
+      local ok, problem = pcall(testing.copas)
+      assert.is_false(ok)
+      assert.matches("testing.copas needs copas", problem, 1, true)
+    end)
+  end
+
+  it("comes before copas", function()
+    local output = output_of [[
+      package.loaded.copas = {}
+      local testing = require "zklock.testing"
+      testing.copas()
+    ]]
+    assert.matches("copas is loaded already", output, 1, true)
+  end)
+end)
+
+describe("The example for busted", function()
+  it("passes", function()
+    local pipe = io.popen(("busted --lua='%s' -o TAP '%s/examples/testing_spec"
+      .. ".lua' 2>&1"):format(os.getenv "SPEC_LUA",
+      os.getenv "SPEC_ROOT" or "."))
+    local output = pipe:read "*a"
+    pipe:close()
+    assert.equal(6, select(2, ("\n" .. output):gsub("\nok ", "")), output)
+    assert.is_nil(output:find("not ok", 1, true), output)
   end)
 end)
 

@@ -14,7 +14,7 @@ local misuse = errors.misuse
 local Server = {}
 Server.__index = Server
 
-local MOST = 9 -- servers of an ensemble
+local LARGEST = 9 -- servers of an ensemble
 local LEAST_TICK, LONGEST_TICK = 0.01, 60
 
 local known = check.set "servers hosts tick_time latency"
@@ -57,15 +57,15 @@ local function read(given)
   local options = check.options(given, known, "options of testing.server")
   local entries = options.hosts ~= nil and read_hosts(options.hosts)
   local count = read_number(options.servers, entries and #entries or 1, 1,
-    MOST,
+    LARGEST,
     "option 'servers'")
   if count ~= math.floor(count) then
     misuse("option 'servers' must be a whole number, got %s", tostring(count))
   elseif entries and count ~= #entries then
     misuse("option 'servers' must be how many option 'hosts' names, got %d "
       .. "and %d", count, #entries)
-  elseif entries and #entries > MOST then
-    misuse("option 'hosts' must name at most %d servers, got %d", MOST,
+  elseif entries and #entries > LARGEST then
+    misuse("option 'hosts' must name at most %d servers, got %d", LARGEST,
       #entries)
   end
   return {
@@ -182,10 +182,10 @@ function Server:leader() return ensemble_of(self):leader() end
 --- From now on the others do not reach server `i`, and its clients still do.
 function Server:isolate(i)
   check.type(i, "number", "argument 1 of isolate")
-  local ensemble = ensemble_of(self)
+  local ensemble, n = ensemble_of(self), #self._addresses
   if not self._addresses[i] then
     misuse("argument 1 of isolate must be the number of a server, 1 to %d, "
-      .. "got %s", #self._addresses, tostring(i))
+      .. "got %s", n, tostring(i))
   end
   ensemble:group(i, i)
   return self

@@ -180,6 +180,14 @@ describe("zklock.testing", function()
       assert.is_truthy(mutex:try_acquire())
     end)
 
+    it("hold it though the test does not keep the object", function()
+      server:hold "/lock"
+      collectgarbage()
+      collectgarbage()
+      testing.advance(1)
+      assert.is_nil(session:mutex "/lock":try_acquire())
+    end)
+
     it("hold it for so many seconds", function()
       local hold = server:hold("/lock", { seconds = 30 })
       about(30, elapsed(function()

@@ -134,7 +134,7 @@ function servers.new(given)
   local options = read(given)
   count = count + 1
   local self = setmetatable({ hosts = table.concat(options.entries, ","),
-    pid = core.pid() }, Server)
+    pid = core.pid(), _holds = {} }, Server)
   self._addresses = hosts.claim(options.entries, self)
   local settings = { addresses = self._addresses, seed = seed * 1000 + count,
     tick_ms = options.tick * 1000, max_connections = 0 }
@@ -256,7 +256,9 @@ local function another_client(self, path, given, method)
   if not session then
     misuse("another client cannot connect for %s: %s", method, message)
   end
-  return holds.new(session, path, options)
+  local hold = holds.new(session, path, options)
+  self._holds[hold] = true -- the test need not keep it
+  return hold
 end
 
 --- Another client has the lock of a path from now on.
@@ -298,7 +300,7 @@ function Server:close()
   while not virtual.remove(self._ensemble) and virtual.now() < deadline do
     virtual.sleep(0.1)
   end
-  self._ensemble = false
+  self._ensemble, self._holds = false, {}
   hosts.release(self)
   for i = #all, 1, -1 do
     if all[i] == self then table.remove(all, i) end

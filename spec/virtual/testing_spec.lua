@@ -538,6 +538,13 @@ describe("zklock.testing", function()
       raises("must be called with a colon", server.stop)
     end)
 
+    it("more servers than there is room for, and forgets them", function()
+      for _ = 1, 15 do testing.server() end
+      raises("call testing.reset after each test", testing.server)
+      testing.reset()
+      assert.equal("127.0.0.1:2181", testing.server().hosts)
+    end)
+
     it("to hold what is held", function()
       assert(session:mutex "/lock":acquire())
       raises("cannot hold /lock at once", server.hold, server, "/lock")

@@ -141,7 +141,13 @@ function servers.new(given)
   if options.latency then
     settings.client = { options.latency, options.latency }
   end
-  self._ensemble = virtual.ensemble(settings)
+  local ok, ensemble = pcall(virtual.ensemble, settings)
+  if not ok then
+    hosts.release(self)
+    misuse("no more testing servers fit into this process (%s): call "
+      .. "testing.reset after each test", ensemble)
+  end
+  self._ensemble = ensemble
   all[#all + 1] = self
   return self
 end

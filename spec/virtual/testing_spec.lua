@@ -293,7 +293,7 @@ describe("zklock.testing", function()
       assert.same({ "suspended", "expired", "connected" }, events)
     end)
 
-    it("silence one: nothing passes, and no end is told", function()
+    it("silence one: no packet passes, and no connection ends", function()
       local guard, lost = assert(session:mutex "/lock":acquire()), nil
       guard:on_lost(function(_, _, reason) lost = reason end)
       local other = assert(zklock.connect(server.hosts))

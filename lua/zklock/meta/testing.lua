@@ -189,7 +189,7 @@ function server:contend(path, options) end
 --- testing.advance(1)   --> expired
 --- ```
 ---@param session zklock.Session|zklock.testing.Hold which
----@return boolean expired false: the servers knew it no more, or have no leader
+---@return boolean expired false: it has expired already, or the servers have no leader
 function server:expire(session) end
 
 --- Breaks the connection of a session and refuses new ones, until `server:reconnect`. Without an argument all connections, and also those
@@ -209,8 +209,8 @@ function server:expire(session) end
 ---@return zklock.testing.Server server
 function server:disconnect(session) end
 
---- Lets no packet pass in either direction, until `server:reconnect`, as a broken cable would: nobody is told that the connection has
---- ended. Returns the server.
+--- Lets no packet pass in either direction, until `server:reconnect`, as a broken cable would: neither side sees the connection
+--- end. Returns the server.
 ---
 --- Raises: for a session of another testing server.
 ---

@@ -223,7 +223,7 @@ function Server:disconnect(session)
   return befall(self, "refuse", "disconnect", session)
 end
 
---- Nothing passes any more, in either direction, and no end is told.
+--- No packet passes any more, and neither side sees the connection end.
 function Server:silence(session)
   return befall(self, "freeze", "silence", session)
 end

@@ -35,15 +35,16 @@ local function lua_modules(files)
   return table.concat(lines, "\n")
 end
 
--- The C files that `wanted` says, as the text of a table.
-local function sources(files, wanted)
-  local lines, line = {}, "       "
+-- The C files that `wanted` says, as the text of a table.  `margin`: what stands
+-- before each line.
+local function sources(files, wanted, margin)
+  local lines, line = {}, margin
   table.sort(files)
   for _, file in ipairs(files) do
     if file:find "%.c$" and wanted(file) then
       local item = (' "%s",'):format(file)
       if #line + #item > 80 then
-        lines[#lines + 1], line = line, "       "
+        lines[#lines + 1], line = line, margin
       end
       line = line .. item
     end
@@ -100,9 +101,9 @@ local function rockspec(template, library, version, files)
     version = version .. "-1",
     tag = version == "scm" and "" or ('\n  tag = "v%s",'):format(version),
     lua_modules = lua_modules(files),
-    core = sources(files, is_core(library)),
-    guardian = sources(files, is_guardian),
-    virtual = sources(files, is_virtual),
+    core = sources(files, is_core(library), (" "):rep(7)),
+    guardian = sources(files, is_guardian, (" "):rep(7)),
+    virtual = sources(files, is_virtual, (" "):rep(11)),
   }
   return (template:gsub("@(%l[%l_]*)@", values)),
     ("%s-%s-1.rockspec"):format(of.package, version)

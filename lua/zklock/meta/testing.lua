@@ -3,8 +3,8 @@
 -- # Testing
 --
 -- `local testing = require "zklock.testing"`, before `require "zklock"`: servers in the test's own process, and a clock that the test
--- moves. It is for Linux, and doc/testing.md is a tutorial. The time passes in three places only: in `testing.advance`, in `testing.sleep`, and in a call of
--- zklock that waits.
+-- moves. It is for Linux, and doc/testing.md is a tutorial. The time passes in three places only: in `testing.advance`, in
+-- `testing.sleep`, and in a call of zklock that waits.
 --
 -- In the examples of this section the first lines are `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.

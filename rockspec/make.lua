@@ -35,8 +35,8 @@ local function lua_modules(files)
   return table.concat(lines, "\n")
 end
 
--- The C files that `wanted` says, as the text of a table.  `margin`: what stands
--- before each line.
+-- The C files that `wanted` says, as the text of a table.  `margin`: what each
+-- line begins with.
 local function sources(files, wanted, margin)
   local lines, line = {}, margin
   table.sort(files)

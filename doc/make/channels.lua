@@ -221,8 +221,8 @@ local exit_codes = { gone = "exit code 1", usage = "exit code 64",
 
 channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
   "connection", "log", "nginx", "faults", "names", "described",
-  "metrics", "core", "loader", "testing", "dies", "fails", "credentials", "values",
-  "says", "prints", "check", "install" }
+  "metrics", "core", "loader", "testing", "dies", "fails", "credentials",
+  "values", "says", "prints", "check", "install" }
 
 channels.groups = {
   misuse = { title = "Raised: misuse", prefix = "zklock: ", text = [[
@@ -266,7 +266,8 @@ What `session:metrics()` says of each metric.]] },
 What `zklock.core`, the C module, says of arguments. The Lua layer never
 passes such: who sees one has called the core, or an object after its
 session's end.]] },
-  loader = { title = "`require \"zklock\"`, `require \"zklock.testing\"`", prefix = "zklock: ", text = [[
+  loader = { title = '`require "zklock"`, `require "zklock.testing"`',
+    prefix = "zklock: ", text = [[
 Where the C module cannot be loaded; the loader's own words are behind it.]] },
   testing = { title = "`zklock.testing`: misuse", prefix = "zklock: ", text = [[
 Raised in tests, and by `zklock.connect` in them.]] },

@@ -593,6 +593,23 @@ describe("zklock.testing", function()
         output, 1, true)
     end)
 
+    if has_cqueues then
+      it("another thread of the process", function()
+        local output = output_of [[
+          local testing = require "zklock.testing"
+          assert(testing.server())
+          local thread, pipe = require "cqueues.thread".start(function(pipe)
+            local _, problem = pcall(require, "zklock.testing")
+            pipe:write(tostring(problem), "\n")
+            pipe:flush()
+          end)
+          print(pipe:read "*l")
+          thread:join()
+        ]]
+        assert.matches("^zklock: zklock.testing works in one thread", output)
+      end)
+    end
+
     local has_unistd, unistd = pcall(require, "posix.unistd")
     if has_unistd then
       it("to serve a child", function()

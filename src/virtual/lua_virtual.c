@@ -157,9 +157,10 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
       {"note", note},   {"digest", digest},   {"core", core},
       {NULL, NULL}};
   if (!schedule_knows_caller())
-    return luaL_error(L,
-                      "zklock.testing works in one thread of a process: the "
-                      "one that has loaded it first");
+    return luaL_error(
+        L,
+        "zklock: zklock.testing works in one thread of a process: "
+        "the one that has loaded it first");
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {
     lua_pushcfunction(L, f->func);

@@ -619,7 +619,7 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
 	luacheck -q lua spec examples bench rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
@@ -648,7 +648,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
+	clang-format -i $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean

@@ -13,4 +13,5 @@ files["lua/zklock/meta"] = { ignore = { "2" }, max_line_length = 140 }
 
 files["examples"] = { max_comment_line_length = 200 } -- what they print
 files["spec"] = { std = "+busted" }
+files["examples/testing_spec.lua"] = { std = "+busted" }
 exclude_files = { "build" }

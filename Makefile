@@ -40,6 +40,7 @@ needs_rockspecs     = build
 needs_zookeeper     = demo
 needs_ensemble      = demo
 needs_check         = demo test
+needs_virtual       = build test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
@@ -145,11 +146,16 @@ SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-# Who turns the client library: library_st.c or library_mt.c, not both.  In virtual
-# time there is none, and what asks the system for time and chance is replaced.
-BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
-  $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
-  $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
+# Who turns the client library: library_st.c or library_mt.c, not both.
+CORE = $(filter-out src/guardian/% \
+  src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(SOURCES))
+# The core once more, in virtual time: it has no client library, and what asks the
+# system for time and chance is replaced.
+VIRTUAL_CORE := $(filter-out src/guardian/% $(addprefix src/io/,clock.c entropy.c \
+  imports.c library_mt.c),$(SOURCES)) $(VIRTUAL)
+VIRTUAL_HEADERS := $(HEADERS) $(wildcard src/virtual/*.h src/virtual/*/*.h \
+  src/virtual/*/*/*.h)
+VIRTUAL_INCLUDES = -Isrc/virtual/system -Isrc
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -158,9 +164,12 @@ LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
 OUT    = $(BUILD)/$(ZK)/$(LUA_VERSION)
 MODULE = $(OUT)/zklock/core.so
 GUARDIAN_MODULE = $(OUT)/zklock/guardian.so
+VIRTUAL_MODULE = $(OUT)/zklock/virtual.so
+# (What zklock.testing needs of the system, only Linux has.)
+MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(filter Linux,$(UNAME)),$(VIRTUAL_MODULE))
 
 .PHONY: all
-all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
+all: $(MODULES)  ## build the modules for LUA_VERSION
 	@:
 
 # One compilation of all sources: they are few, and it is quicker than many. That
@@ -168,15 +177,23 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
+COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
+SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
+
 ifneq ($(ZK),virtual)
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) \
-	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
-	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
-	  $(LDFLAGS)
+	$(COMPILE) -Isrc $(INCLUDES) $(CORE) $(LINK) -o $@ $(ZK_LIB) \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
+
+# What zklock.testing loads in place of that.
+$(VIRTUAL_MODULE): $(VIRTUAL_CORE) $(VIRTUAL_HEADERS) Makefile
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(COMPILE) $(VIRTUAL_INCLUDES) $(INCLUDES) \
+	  $(filter-out %/atomics.c,$(VIRTUAL_CORE)) $(LINK) -o $@ \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 else
 
 # Tests change this one often, so each source is compiled by itself, several at a
@@ -184,18 +201,16 @@ else
 # operation (src/virtual/atomics.c); the sanitizer is not linked.
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
 VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
-  -Isrc $(INCLUDES) -include src/virtual/redirect.h
-OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(strip \
-  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES)))))
-$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(HEADERS) $(wildcard src/virtual/*.h) \
-    Makefile
+  $(VIRTUAL_INCLUDES) $(INCLUDES)
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(VIRTUAL_CORE))
+$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
-	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
-	@ln -sf $(@F) $(@D)/virtual.so
+	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)
+$(VIRTUAL_MODULE): $(MODULE)
+	@ln -sf $(<F) $@
 endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
@@ -212,8 +227,7 @@ $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
+	$(COMPILE) -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
 
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.
@@ -278,6 +292,10 @@ check:  ## the heart of it, in less than a minute
 .PHONY: test
 test:  ## everything that CI tests: each Lua, both backends
 	@bash spec/run
+
+.PHONY: virtual
+virtual:  ## the specs in virtual time, on one Lua: FILES=, SPEC_SEED=
+	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(FILES)
 
 .PHONY: busy
 busy:  ## the same on a machine that is busy, and stalls; as root
@@ -499,7 +517,7 @@ install-library: all
 	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
 	  mkdir -p "$${to%/*}" && install -m 644 "$$f" "$$to" || exit 1; done
 	@umask 022; mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
-	install -m 644 $(MODULE) $(GUARDIAN_MODULE) $(DESTDIR)$(LIB_DIR)/zklock
+	install -m 644 $(MODULES) $(DESTDIR)$(LIB_DIR)/zklock
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
 	  command -v $$lua >/dev/null || continue; \
@@ -533,8 +551,7 @@ uninstall:  ## removes what `make install` has put there
 	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
 	$(call is_other_lua,bin/zklock) || rm -f $(COMMAND_FILES); \
 	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
-	  lib/lua/$(LUA_VERSION)/zklock/core.so \
-	  lib/lua/$(LUA_VERSION)/zklock/guardian.so; \
+	  $(addprefix lib/lua/$(LUA_VERSION)/,$(patsubst $(OUT)/%,%,$(MODULES))); \
 	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
 	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
 	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \
@@ -559,7 +576,8 @@ version:  ## print it
 ROCKSPECS ?= rockspec
 rockspecs:  ## write the rockspecs anew, from the files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
-	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES)
+	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES) \
+	  $(VIRTUAL)
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
@@ -601,7 +619,7 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
 	luacheck -q lua spec examples bench rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
@@ -630,7 +648,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
+	clang-format -i $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean

@@ -35,15 +35,16 @@ local function lua_modules(files)
   return table.concat(lines, "\n")
 end
 
--- The C files that `wanted` says, as the text of a table.
-local function sources(files, wanted)
-  local lines, line = {}, "       "
+-- The C files that `wanted` says, as the text of a table.  `margin`: what each
+-- line begins with.
+local function sources(files, wanted, margin)
+  local lines, line = {}, margin
   table.sort(files)
   for _, file in ipairs(files) do
     if file:find "%.c$" and wanted(file) then
       local item = (' "%s",'):format(file)
       if #line + #item > 80 then
-        lines[#lines + 1], line = line, "       "
+        lines[#lines + 1], line = line, margin
       end
       line = line .. item
     end
@@ -56,13 +57,23 @@ end
 local other = { st = "src/io/library_mt.c", mt = "src/io/library_st.c" }
 local function is_core(library)
   return function(file)
-    return not file:find "^src/guardian/" and file ~= other[library]
+    return not file:find "^src/guardian/" and not file:find "^src/virtual/"
+      and file ~= other[library]
   end
 end
 
 -- The command's guardian is a module of its own, with a clock.
 local function is_guardian(file)
   return file:find "^src/guardian/" or file == "src/io/clock.c"
+end
+
+-- The core of zklock.testing: what asks the system for time and chance, and the
+-- client library, are replaced by the files of src/virtual.
+local replaced = { ["src/io/clock.c"] = true, ["src/io/entropy.c"] = true,
+  ["src/io/imports.c"] = true, ["src/io/library_mt.c"] = true,
+  ["src/virtual/atomics.c"] = true }
+local function is_virtual(file)
+  return not file:find "^src/guardian/" and not replaced[file]
 end
 
 -- What is said of the two.
@@ -90,8 +101,9 @@ local function rockspec(template, library, version, files)
     version = version .. "-1",
     tag = version == "scm" and "" or ('\n  tag = "v%s",'):format(version),
     lua_modules = lua_modules(files),
-    core = sources(files, is_core(library)),
-    guardian = sources(files, is_guardian),
+    core = sources(files, is_core(library), (" "):rep(7)),
+    guardian = sources(files, is_guardian, (" "):rep(7)),
+    virtual = sources(files, is_virtual, (" "):rep(11)),
   }
   return (template:gsub("@(%l[%l_]*)@", values)),
     ("%s-%s-1.rockspec"):format(of.package, version)

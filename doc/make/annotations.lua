@@ -19,7 +19,8 @@ local annotations = {}
 -- The pages of the reference, in order.
 annotations.files = { "zklock", "session", "session_questions",
   "session_state", "lock", "guard", "fencing", "multi_guard", "election",
-  "barrier", "double_barrier", "options", "words", "rows", "adapter", "ngx" }
+  "barrier", "double_barrier", "options", "words", "rows", "adapter", "ngx",
+  "testing" }
 
 local builtin = {}
 for word in ([[any boolean false fun function integer nil number string table

@@ -35,6 +35,8 @@ channels.elsewhere = {
   { "cli/config%.lua$", '^"%%s"$', "cli/owned_file.lua" },
   { "cli/settings_file%.lua$", '^"%%s %%s"$', "cli/owned_file.lua" },
   { "cli/settings_file%.lua$", '^"%%s: %%s: %%s"$', "cli/convert.lua" },
+  -- What zklock.testing asks of its C module is right.
+  { "src/virtual/", "", "never shown" },
   -- C: texts that the same function has written.
   { "io/client%.c$", "^error$", "src/io/resolver.c" },
   { "io/core%.c$", "^text$", "snprintf above each" },
@@ -70,6 +72,12 @@ channels.no_messages = {
   { "zklock/metrics%.lua$", "^#", "the format of metrics" },
   { "zklock/metrics%.lua$", "^<name>", "the format of metrics" },
   { "zklock/metrics%.lua$", "^connecting connected", "a set of words" },
+  { "src/virtual/lua_virtual%.c$", "^cannot write", "never shown" },
+  { "src/virtual/schedule%.c$", "^<number> <why>", "in traces" },
+  { "src/virtual/schedule%.c$", "^<number> is", "in traces" },
+  { "src/virtual/schedule%.c$", "^, at ", "behind each" },
+  { "src/virtual/schedule%.c$", "^passes a point$", "in traces" },
+  { "src/virtual/schedule%.c$", "^zklock in virtual time: $", "before each" },
   { "cli/keeper%.lua$", nil, "lines to the guardian" },
   { "guardian/guardian%.c$", "^%l+ <[^>]*>%s*$", "lines of the guardian" },
   { "guardian/guardian%.c$", "<problem>", "the system's words" },
@@ -118,6 +126,7 @@ channels.patterns = { find = true, match = true, gmatch = true, gsub = true,
 -- its code, level or exit code; `says`: what that is; `before`: what it is told
 -- with.
 channels.rules = {
+  { file = "lua/zklock/testing", call = "misuse", group = "testing" },
   { call = "misuse", group = "misuse" },
   { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
   { file = "loop/copas%.lua$", group = "names" },
@@ -135,6 +144,9 @@ channels.rules = {
   { file = "lock%.lua$", text = "layout$", group = "described" },
   { file = "lock%.lua$", text = "^ of ", group = "described" },
   { file = "loader%.lua$", group = "loader" },
+  { file = "testing/core%.lua$", group = "loader" },
+  { file = "src/virtual/lua_virtual%.c$", group = "loader" },
+  { file = "src/virtual/", group = "dies" },
   { file = "zklock/errors%.lua$", group = "losses" },
   { file = "reasons%.lua$", group = "behind" },
   { file = "zklock/questions%.lua$", text = "credentials", group = "reasons" },
@@ -209,8 +221,8 @@ local exit_codes = { gone = "exit code 1", usage = "exit code 64",
 
 channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
   "connection", "log", "nginx", "faults", "names", "described",
-  "metrics", "core", "loader", "fails", "credentials", "values",
-  "says", "prints", "check", "install" }
+  "metrics", "core", "loader", "testing", "dies", "fails", "credentials",
+  "values", "says", "prints", "check", "install" }
 
 channels.groups = {
   misuse = { title = "Raised: misuse", prefix = "zklock: ", text = [[
@@ -254,8 +266,15 @@ What `session:metrics()` says of each metric.]] },
 What `zklock.core`, the C module, says of arguments. The Lua layer never
 passes such: who sees one has called the core, or an object after its
 session's end.]] },
-  loader = { title = "`require \"zklock\"`", prefix = "zklock: ", text = [[
+  loader = { title = '`require "zklock"`, `require "zklock.testing"`',
+    prefix = "zklock: ", text = [[
 Where the C module cannot be loaded; the loader's own words are behind it.]] },
+  testing = { title = "`zklock.testing`: misuse", prefix = "zklock: ", text = [[
+Raised in tests, and by `zklock.connect` in them.]] },
+  dies = { title = "`zklock.testing`: the end of the process",
+    prefix = "zklock in virtual time: ", text = [[
+Written to stderr before the process is aborted; the moment, the seed and what
+each thread waits for are behind it.]] },
   fails = { title = "The command: it ends", prefix = "zklock: ",
     words = exit_codes, text = [[
 On standard error, with the exit code behind the sentence. The library's

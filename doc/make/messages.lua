@@ -178,11 +178,12 @@ local function read_make(file, text, entries)
   end
 end
 
---- All entries, of the project in this directory, and what is wrong.  (What is
--- for tests, and is not installed, tells users nothing.)
+--- All entries, of the project in this directory, and what is wrong.  (Of
+-- virtual time only these two files tell users something.)
 function messages.collect(directory)
   root = directory or root
-  local files = lines_of("find lua src bin -path src/virtual -prune "
+  local files = lines_of("find lua src bin src/virtual/schedule.c "
+    .. "src/virtual/lua_virtual.c -path src/virtual -prune "
     .. "-o -name '*.lua' -print -o -name '*.[ch]' -print "
     .. "-o -name zklock -type f -print")
   local entries, complaints = {}, {}

@@ -17,11 +17,23 @@ local function program(code, hosts)
   ]]):format(OWN, code):gsub(OWN:gsub("%p", "%%%0"), hosts)
 end
 
+-- The same for the section of zklock.testing.
+local function virtual_program(code)
+  return ([[
+    local testing = require "zklock.testing"
+    local zklock = require "zklock"
+    local server = testing.server()
+    local session = assert(zklock.connect(server.hosts))
+    %s
+  ]]):format(code)
+end
+
 -- What it prints, and whether all went well.
-local function run(code)
+local function run(code, virtual)
   local name = os.tmpname()
   local file = assert(io.open(name, "w"))
-  file:write((program(code, support.hosts .. support.path())))
+  file:write(virtual and virtual_program(code)
+    or (program(code, support.hosts .. support.path())))
   file:close()
   local pipe = io.popen(("timeout 60 '%s' '%s' 2>&1 </dev/null; echo \"=$?\"")
     :format(support.lua, name))
@@ -50,7 +62,8 @@ describe("The example of", function()
     local name = reference.name(entry)
     if entry.example.language == "lua" and not reference.to_come[name] then
       it(name .. " runs", function()
-        local output, status = run(entry.example.code)
+        local output, status = run(entry.example.code,
+          entry.class:find "^zklock%.testing%." ~= nil)
         assert.equal("0", status, output)
         find_lines(entry.example.code, output)
       end)

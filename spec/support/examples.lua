@@ -39,12 +39,12 @@ local function parse(name)
   }
 end
 
---- All Lua programs among them, by their names.
+--- All Lua programs among them, by their names.  (A spec is none.)
 function examples.all()
   local all = {}
   for _, entry in ipairs(examples.entries()) do
     local name = entry:match "^(.*)%.lua$"
-    if name then all[#all + 1] = parse(name) end
+    if name and not name:find "_spec$" then all[#all + 1] = parse(name) end
   end
   assert(#all > 0)
   return all

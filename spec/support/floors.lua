@@ -11,6 +11,9 @@ local below = {
   ["src/lua"] = { "src/io", "src/protocol" },
   ["src/guardian"] = { "src/io" },
   ["src/virtual"] = { "src/io", "src/protocol" },
+  -- In the place of the system's headers.
+  ["src/virtual/system"] = { "src/virtual" },
+  ["src/virtual/system/zookeeper"] = {},
   ["lua/zklock"] = {},
   ["spec/sim"] = { "src/protocol" },
 }
@@ -26,6 +29,7 @@ local function may_include(path, header)
   if path:find "^src/protocol/" then return pure[header] end
   if header:find "^zookeeper/" then
     return path:find "^src/io/library" or path:find "^src/virtual/client"
+      or path:find "^src/virtual/system/"
   end
   if header:find "^lua" or header == "lauxlib.h" then
     return path:find "^src/lua/" or path:find "/lua_guardian%.c$"

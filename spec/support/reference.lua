@@ -57,22 +57,23 @@ function reference.words(all, alias)
 end
 
 --- The library's modules, loaded once more, while `edit(check)` has changed
--- what checks do: by their names.  What was loaded before stays.
-function reference.load(edit, names)
+-- what checks do: by their names.  What was loaded before stays.  `kept`: the
+-- name of a module that is not loaded once more, the core's by default.
+function reference.load(edit, names, kept)
+  kept = kept or "zklock.core"
   local before = {}
   for name, module in pairs(package.loaded) do
-    if name:find "^zklock" and name ~= "zklock.core" then
-      before[name] = module
-    end
+    if name:find "^zklock" and name ~= kept then before[name] = module end
   end
   for name in pairs(before) do package.loaded[name] = nil end
   local loaded = {}
   local ok, problem = pcall(function()
+    if kept ~= "zklock.core" then require(kept) end
     edit(require "zklock.check")
     for _, name in ipairs(names) do loaded[name] = require(name) end
   end)
   for name in pairs(package.loaded) do
-    if name:find "^zklock" and name ~= "zklock.core" then
+    if name:find "^zklock" and name ~= kept then
       package.loaded[name] = nil
     end
   end

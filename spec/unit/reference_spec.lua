@@ -36,7 +36,7 @@ local function fields(class) return keys(reference.fields(all, class)) end
 -- The library, and what it says of itself while it is loaded: the classes that
 -- have public methods, and the sets of words of each file.
 local classes, sets, usages = {}, {}, {}
-local loaded = reference.load(function(check)
+local function listen(check)
   local make_set, methods = check.set, check.methods
   function check.set(words)
     local file = debug.getinfo(2, "S").source:match "([%w_]+)%.lua$"
@@ -53,8 +53,12 @@ local loaded = reference.load(function(check)
     end
     return methods(class, text)
   end
-end, { "zklock", "zklock.ngx", "zklock.session", "zklock.settings",
-  "zklock.options" })
+end
+local loaded = reference.load(listen, { "zklock", "zklock.ngx",
+  "zklock.session", "zklock.settings", "zklock.options" })
+-- (Its core is another one.)
+loaded["zklock.testing"] = reference.load(listen, { "zklock.testing" },
+  "zklock.testing.core")["zklock.testing"]
 
 local function documented_functions(prefix)
   local set = {}
@@ -147,7 +151,8 @@ describe("The reference and the library #once #layer have the same", function()
 
   it("functions and fields of the modules", function()
     for name, class in pairs { zklock = "zklock.Module",
-        ["zklock.ngx"] = "zklock.ngx.Module" } do
+        ["zklock.ngx"] = "zklock.ngx.Module",
+        ["zklock.testing"] = "zklock.testing.Module" } do
       local documented = documented_functions(name .. ".")
       for field in pairs(fields(class)) do documented[field] = true end
       local live = keys(loaded[name])
@@ -217,6 +222,10 @@ describe("The options #once #layer", function()
   assert(live[sorted(of_try)])
   of_try.timeout = nil
   live[sorted(of_try)] = true
+  for _, file in ipairs { "server", "hold" } do
+    local text = source(("lua/zklock/testing/%s.lua"):format(file))
+    live[sorted(set_of(text:match 'local known = check%.set "(.-)"'))] = true
+  end
 
   it("are documented", function()
     for words in pairs(live) do

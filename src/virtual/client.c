@@ -40,7 +40,8 @@ static int fail(zhandle_t *zh, int rc, int problem) {
 
 static int connect_now(zhandle_t *zh) {
   struct zk_hello hello = {.session = zh->id.client_id,
-                           .timeout_ms = zh->recv_timeout};
+                           .timeout_ms = zh->recv_timeout,
+                           .client = schedule_self()->number};
   memcpy(hello.password, zh->id.passwd, sizeof hello.password);
   zh->last_sent = zh->last_received = schedule_now();
   zh->line = line_open(zh->address, &hello);

@@ -154,10 +154,15 @@ void connection_free(struct zk_connection *c) {
   free(c);
 }
 
-static struct zk_link *link_at(struct ensemble *e, const char *address) {
-  for (struct zk_link *l = e->links; l; l = l->next)
-    if (strcmp(l->address, address) == 0) return l;
-  return NULL;
+static struct zk_link *link_at(struct ensemble *e, const char *address,
+                               int client) {
+  struct zk_link *found = NULL;
+  for (struct zk_link *l = e->links; l; l = l->next) {
+    if (strcmp(l->address, address) != 0) continue;
+    if (l->client == client) return l;
+    if (l->client == 0) found = l;
+  }
+  return found;
 }
 
 /* ---- What clients call ------------------------------------------------------- */
@@ -169,7 +174,7 @@ struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
   struct zk_connection *c = fresh(sizeof *c);
   c->ensemble = e;
   c->order = ++e->orders;
-  c->link = link_at(e, address);
+  c->link = link_at(e, address, hello->client);
   c->client = *client;
   c->hello = *hello;
   c->client_has_it = true;

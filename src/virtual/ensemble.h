@@ -91,6 +91,7 @@ struct zk_hello {
   char password[16];
   int32_t timeout_ms;
   int64_t seen; /* the newest zxid that the client has seen */
+  int client;   /* a number by which a test knows the client; 0: none */
 };
 
 /* Opens a connection to an address ("127.0.0.1:2181"), over the link that has

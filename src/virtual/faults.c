@@ -21,8 +21,38 @@ struct zk_link *link_new(struct ensemble *e, const char *address,
 
 struct zk_link *link_find(struct ensemble *e, const char *address) {
   for (struct zk_link *l = e->links; l; l = l->next)
-    if (strcmp(l->address, address) == 0) return l;
+    if (l->client == 0 && strcmp(l->address, address) == 0) return l;
   return NULL;
+}
+
+struct zk_link *link_apart(struct zk_link *link, int client) {
+  struct ensemble *e = link->ensemble;
+  for (struct zk_link *l = e->links; l; l = l->next)
+    if (l->client == client && strcmp(l->address, link->address) == 0) return l;
+  struct zk_link *apart = fresh(sizeof *apart);
+  apart->ensemble = e;
+  apart->address = fresh_text(link->address);
+  apart->client = client;
+  apart->servers = fresh((size_t)link->server_count * sizeof *link->servers);
+  memcpy(apart->servers, link->servers,
+         (size_t)link->server_count * sizeof *link->servers);
+  apart->server_count = link->server_count;
+  apart->refuses = link->refuses;
+  apart->frozen = link->frozen;
+  apart->delay = link->delay;
+  apart->drops_requests = link->drops_requests;
+  apart->drops_replies = link->drops_replies;
+  apart->next = e->links;
+  e->links = apart;
+  for (struct zk_connection *c = e->connections; c; c = c->next)
+    if (c->link == link && c->hello.client == client) c->link = apart;
+  return apart;
+}
+
+void link_each(struct ensemble *e, const char *address, int64_t now,
+               void (*fault)(struct zk_link *link, int64_t now)) {
+  for (struct zk_link *l = e->links; l; l = l->next)
+    if (strcmp(l->address, address) == 0) fault(l, now);
 }
 
 const char *link_address(const struct zk_link *link) { return link->address; }

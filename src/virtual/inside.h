@@ -80,6 +80,7 @@ struct zk_link {
   struct ensemble *ensemble;
   struct zk_link *next;
   char *address;
+  int client; /* the only one that has it; 0: all others */
   int *servers, server_count, next_server;
   bool refuses, frozen, drops_requests, drops_replies;
   int64_t delay;

@@ -8,10 +8,8 @@
 #include "lua_messages.h"
 #include "operator.h"
 
-#define ENSEMBLE "zklock.virtual.ensemble"
-
 static struct lua_box *box_at(lua_State *L, int index) {
-  return luaL_checkudata(L, index, ENSEMBLE);
+  return luaL_checkudata(L, index, LUA_ENSEMBLE);
 }
 
 /* ensemble:open(address, options): a client (lua_client.h) */
@@ -207,7 +205,7 @@ void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
                        int64_t (*now)(void)) {
   struct lua_box *box = lua_newuserdata(L, sizeof *box);
   *box = (struct lua_box){.ensemble = ensemble, .now = now};
-  lua_push_metatable(L, ENSEMBLE, ensemble_methods, own_collect);
+  lua_push_metatable(L, LUA_ENSEMBLE, ensemble_methods, own_collect);
   lua_setmetatable(L, -2);
   lua_insert(L, 1);
   lua_settop(L, 1);

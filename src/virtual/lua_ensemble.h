@@ -10,6 +10,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* The metatable of these objects. */
+#define LUA_ENSEMBLE "zklock.virtual.ensemble"
+
 /* Pushes an object for an ensemble that lives longer than the Lua state, and
  * whose time is told by `now`. */
 void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lua_clients.h"
 #include "lua_links.h"
 #include "lua_world.h"
 #include "posix.h"
@@ -142,13 +143,24 @@ static int digest(lua_State *L) {
   return 1;
 }
 
+int luaopen_zklock_core(lua_State *L);
+
+/* core(): the module zklock.core, in virtual time */
+static int core(lua_State *L) { return luaopen_zklock_core(L); }
+
 __attribute__((visibility("default"))) int luaopen_zklock_virtual(
     lua_State *L) {
   static const luaL_Reg functions[] = {
       {"now", now},     {"sleep", sleep_for}, {"jump", jump},
       {"limit", limit}, {"poll", poll_fds},   {"threads", threads},
       {"seed", seed},   {"explore", explore}, {"trace", trace_into},
-      {"note", note},   {"digest", digest},   {NULL, NULL}};
+      {"note", note},   {"digest", digest},   {"core", core},
+      {NULL, NULL}};
+  if (!schedule_knows_caller())
+    return luaL_error(
+        L,
+        "zklock: zklock.testing works in one thread of a process: "
+        "the one that has loaded it first");
   lua_newtable(L);
   for (const luaL_Reg *f = functions; f->name; f++) {
     lua_pushcfunction(L, f->func);
@@ -156,5 +168,6 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   }
   lua_world_register(L);
   lua_links_register(L);
+  lua_clients_register(L);
   return 1;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "arena.h"
+#include "lua_client.h"
 #include "lua_ensemble.h"
 #include "operator.h"
 #include "posix.h"
@@ -106,6 +107,22 @@ static int find(lua_State *L) {
   return 1;
 }
 
+/* remove(ensemble): it is gone, and the object is of no use; false: clients are
+ * connected to it */
+static int remove_ensemble(lua_State *L) {
+  struct lua_box *box = luaL_checkudata(L, 1, LUA_ENSEMBLE);
+  bool removed = world_remove(box->ensemble);
+  if (removed) box->ensemble = NULL;
+  lua_pushboolean(L, removed);
+  return 1;
+}
+
+/* is_taken(address): does a link have it? */
+static int is_taken(lua_State *L) {
+  lua_pushboolean(L, world_find(luaL_checkstring(L, 1)) != NULL);
+  return 1;
+}
+
 /* ---- Later ---------------------------------------------------------------- */
 
 struct plan {
@@ -147,6 +164,10 @@ void lua_world_register(lua_State *L) {
   lua_setfield(L, -2, "ensemble");
   lua_pushcfunction(L, find);
   lua_setfield(L, -2, "find");
+  lua_pushcfunction(L, remove_ensemble);
+  lua_setfield(L, -2, "remove");
+  lua_pushcfunction(L, is_taken);
+  lua_setfield(L, -2, "is_taken");
   lua_pushcfunction(L, resume_in);
   lua_setfield(L, -2, "resume_in");
 }

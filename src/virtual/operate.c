@@ -164,6 +164,26 @@ bool ensemble_has_session(const struct ensemble *e, int64_t session) {
   return tracker_find(&leader->tracker, session) != NULL;
 }
 
+int ensemble_client(const struct ensemble *e, int64_t session) {
+  for (const struct zk_connection *c = e->connections; c; c = c->next)
+    if (c->client_has_it && c->established && c->session == session)
+      return c->hello.client;
+  return 0;
+}
+
+int ensemble_server_of(const struct ensemble *e, int client) {
+  for (const struct zk_connection *c = e->connections; c; c = c->next)
+    if (c->client_has_it && c->established && c->hello.client == client)
+      return c->server->number;
+  return -1;
+}
+
+bool ensemble_is_left(const struct ensemble *e) {
+  for (const struct zk_connection *c = e->connections; c; c = c->next)
+    if (c->client_has_it) return false;
+  return true;
+}
+
 /* ---- What is there ------------------------------------------------------------ */
 
 /* The server that has applied most. */

@@ -18,6 +18,12 @@ struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
 const char *link_address(const struct zk_link *link);
+/* The link that one client (zk_hello.client) alone has in place of this one, with
+ * its servers and its state; made, if there is none yet. */
+struct zk_link *link_apart(struct zk_link *link, int client);
+/* Does this to all links of an address, those of one client included. */
+void link_each(struct ensemble *ensemble, const char *address, int64_t now,
+               void (*fault)(struct zk_link *link, int64_t now));
 /* Breaks the connections; new ones find it at another address.  False: that is
  * taken. */
 bool link_move(struct zk_link *link, int64_t now, const char *address);
@@ -98,6 +104,12 @@ bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
 /* Is it alive by the log of the leader?  (Where no connection knows it yet, it
  * may have ended already.) */
 bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
+/* The client (zk_hello.client) that has this session on a connection; 0: none. */
+int ensemble_client(const struct ensemble *ensemble, int64_t session);
+/* The server to which this client is connected; -1: none. */
+int ensemble_server_of(const struct ensemble *ensemble, int client);
+/* Is no client connected, nor about to be? */
+bool ensemble_is_left(const struct ensemble *ensemble);
 
 /* ---- What is there --------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 
+#include "point.h"
 #include "thread.h"
 
 #pragma GCC visibility push(hidden)
@@ -55,9 +56,6 @@ struct schedule_exploration {
   int64_t stall;   /* ... before so much time has passed, at most */
 };
 void schedule_explore(const struct schedule_exploration *exploration);
-/* Here another thread may run, in exploring mode; and one that has passed a
- * thousand of these without a wait hands over in any mode. */
-void schedule_point(void);
 
 /* A number that two runs have in common only if the same threads had their turns
  * at the same times. */
@@ -65,6 +63,8 @@ uint64_t schedule_digest(void);
 
 /* ---- For posix.c ---------------------------------------------------------- */
 
+/* Is the calling thread one of the scheduler's, or the first to call? */
+bool schedule_knows_caller(void);
 /* The calling thread, whose turn it is. */
 struct thread *schedule_self(void);
 /* Lets another thread run, or this one, if what it waits for is there. */

@@ -36,6 +36,15 @@ struct ensemble *world_add(const struct ensemble_settings *settings,
   return ensemble;
 }
 
+bool world_remove(struct ensemble *ensemble) {
+  int i = 0;
+  while (i < count && ensembles[i] != ensemble) i++;
+  if (i == count || !ensemble_is_left(ensemble)) return false;
+  for (count--; i < count; i++) ensembles[i] = ensembles[i + 1];
+  ensemble_free(ensemble);
+  return true;
+}
+
 struct ensemble *world_find(const char *address) {
   for (int i = 0; i < count; i++)
     if (link_find(ensembles[i], address)) return ensembles[i];

@@ -7,9 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stays until the process ends.  NULL: no memory, or too many. */
+/* Stays until world_remove.  NULL: no memory, or too many. */
 struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
+/* Frees it.  False: clients are connected to it, and it stays. */
+bool world_remove(struct ensemble *ensemble);
 /* The one that has a link with this address; NULL: none has. */
 struct ensemble *world_find(const char *address);
 /* Calls this whenever an ensemble has done what was due. */

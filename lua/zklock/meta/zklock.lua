@@ -11,8 +11,9 @@
 --- would only never be equal.
 ---@field errors zklock.Errors
 ---
---- Which ZooKeeper client library the module was built with: the single-threaded one or the multi-threaded one.
----@field backend "st"|"mt"
+--- Which ZooKeeper client library the module was built with: the single-threaded one or the multi-threaded one; with `zklock.testing`
+--- none, `"virtual"`.
+---@field backend "st"|"mt"|"virtual"
 ---
 --- The version, such as `"1.2.3"`.
 ---@field version string

@@ -1,0 +1,76 @@
+--- zklock.testing: tests of code that takes locks, without ZooKeeper, without
+-- waiting.  Servers are in this process, and the test moves the clock.
+--
+--   testing/core     puts the core for virtual time in place
+--   testing/clock    time, timers, and waits that end by them
+--   testing/loops    which event loops can wait so
+--   testing/socket   LuaSocket and copas by that clock
+--   testing/hosts    names and addresses of the servers
+--   testing/server   the servers, and what befalls them
+--   testing/hold     what other clients hold
+require "zklock.testing.core" -- first
+
+local check = require "zklock.check"
+local clock = require "zklock.testing.clock"
+local errors = require "zklock.errors"
+local loops = require "zklock.testing.loops"
+local servers = require "zklock.testing.server"
+local socket = require "zklock.testing.socket"
+require "zklock" -- whose connect is this one's
+
+local testing = {
+  --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.
+  server = servers.new,
+  --- Seconds on the clock of leases, which the test moves.
+  now = clock.now,
+  --- The servers' time of day, in seconds of 1970.
+  time = clock.time,
+  --- Closes all that the test has opened: `after_each(testing.reset)`.
+  reset = servers.reset,
+  --- LuaSocket by this clock.
+  socket = socket.module,
+  --- copas by this clock.
+  copas = socket.copas,
+}
+
+local function check_seconds(seconds, method)
+  local name = ("argument 1 of testing.%s"):format(method)
+  check.type(seconds, "number", name)
+  if not (seconds >= 0 and seconds < 1e9) then
+    errors.misuse("%s must be a number of seconds, not negative, got %s", name,
+      tostring(seconds))
+  end
+end
+
+--- So many seconds pass, and the callbacks that are due are called.
+function testing.advance(seconds)
+  check_seconds(seconds, "advance")
+  loops.check_outside "testing.advance"
+  clock.advance(seconds)
+end
+
+--- So many seconds pass in which the program does nothing.
+function testing.sleep(seconds)
+  check_seconds(seconds, "sleep")
+  loops.check_outside "testing.sleep"
+  clock.sleep(seconds)
+end
+
+--- Calls `fn()` when so many seconds have passed.
+function testing.after(seconds, fn)
+  check_seconds(seconds, "after")
+  check.callback(fn, "argument 2 of testing.after")
+  clock.after(seconds, fn)
+end
+
+--- Chance begins again from this number.
+function testing.seed(number)
+  check.type(number, "number", "argument 1 of testing.seed")
+  if number < 0 or number > 2 ^ 31 or number ~= math.floor(number) then
+    errors.misuse("argument 1 of testing.seed must be a whole number from 0 to "
+      .. "2147483648, got %s", tostring(number))
+  end
+  servers.seed(number)
+end
+
+return testing

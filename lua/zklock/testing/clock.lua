@@ -1,0 +1,136 @@
+--- Clock: how virtual time passes.
+--
+-- It passes only while this thread lets it: in advance, in sleep, and in a call
+-- of zklock that waits.  Timers run in all three, on this thread.
+local virtual = require "zklock.testing.core"
+
+local errors = require "zklock.errors"
+
+local clock = { now = virtual.now }
+
+-- The sessions that are open, in the order in which they were opened.
+local sessions = {}
+local timers = {} -- `{ at =, fn = }`, the next one first
+
+-- A double is exact to less than this for centuries.
+local INSTANT = 1e-6
+
+--- Seconds of 1970, as the servers have them.
+function clock.time() return virtual.epoch + virtual.now() end
+
+-- Timers.
+
+--- Calls `fn()` when so many seconds have passed.
+function clock.after(seconds, fn)
+  local at = virtual.now() + seconds
+  local i = #timers + 1
+  while i > 1 and timers[i - 1].at > at do i = i - 1 end
+  table.insert(timers, i, { at = at, fn = fn })
+end
+
+function clock.forget_timers() timers = {} end
+
+--- Seconds until the next timer is due; `otherwise` if that is less, or without
+-- a timer.
+function clock.until_timer(otherwise)
+  local timer = timers[1]
+  local left = timer and math.max(0, timer.at - virtual.now())
+  return left and (not otherwise or left < otherwise) and left or otherwise
+end
+
+--- Runs the timers that are due.  What they raise comes out of this.
+function clock.run_timers()
+  while timers[1] and timers[1].at <= virtual.now() + INSTANT do
+    table.remove(timers, 1).fn()
+  end
+end
+
+-- Sessions.
+
+local function is_open(session)
+  local engine = session._engine
+  return engine:is_ours() and not engine.state.is.closed
+end
+
+--- From now on advance() steps this session.
+function clock.attend(session)
+  sessions[#sessions + 1] = setmetatable({ session }, { __mode = "v" })
+end
+
+--- Those that are open.
+function clock.sessions()
+  local open, kept = {}, {}
+  for _, reference in ipairs(sessions) do
+    local session = reference[1]
+    if session and is_open(session) then
+      open[#open + 1], kept[#kept + 1] = session, reference
+    end
+  end
+  sessions = kept
+  return open
+end
+
+local function descriptors(open)
+  local list = {}
+  for i, session in ipairs(open) do list[i] = session:fd() end
+  return list
+end
+
+-- Time passes.
+
+local function let_pass(deadline, fds)
+  return virtual.poll(fds, {},
+    clock.until_timer(math.max(0, deadline - virtual.now())))
+end
+
+--- So many seconds pass in which this thread does nothing.
+function clock.sleep(seconds)
+  local deadline = virtual.now() + seconds
+  repeat
+    clock.run_timers()
+    let_pass(deadline, {})
+  until virtual.now() >= deadline
+  clock.run_timers()
+end
+
+-- Steps the sessions that have something to tell.
+local function step(open, ready)
+  for i, session in ipairs(open) do
+    if ready[i] and is_open(session) then session:step() end
+  end
+end
+
+--- So many seconds pass, and all callbacks that are due are called.
+function clock.advance(seconds)
+  local deadline = virtual.now() + seconds
+  repeat
+    clock.run_timers()
+    local open = clock.sessions()
+    step(open, (let_pass(deadline, descriptors(open))))
+  until virtual.now() >= deadline
+  clock.run_timers()
+end
+
+-- Waits of the library.
+
+-- A wait without a limit that has lasted so long will not end.
+local LONGEST = 3600
+
+--- Waits of a session end by what the descriptor tells, or by a timer.
+function clock.wait(engine, wait, timeout)
+  local begun = virtual.now()
+  local deadline = timeout and begun + timeout
+  while not wait.done do
+    local left = deadline and deadline - virtual.now() or LONGEST
+    engine.core:wait(clock.until_timer(math.max(0, left)))
+    clock.run_timers()
+    engine.events:step()
+    if deadline and virtual.now() >= deadline then return end
+    if wait.endless and virtual.now() - begun >= LONGEST then
+      errors.misuse("this call has no timeout and has waited for an hour of "
+        .. "virtual time: nothing in this test will end its wait")
+    end
+  end
+end
+
+return clock

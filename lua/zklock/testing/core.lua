@@ -1,0 +1,28 @@
+--- Puts the core for virtual time in place of zklock.core.  That core is a C
+-- module of its own; it holds the model of ZooKeeper's servers, too.
+local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
+local version = _VERSION:match "%d.*"
+
+local function load_module()
+  local ok, virtual = pcall(require, "zklock.virtual")
+  if ok then return virtual end
+  if not tostring(virtual):find("module 'zklock.virtual' not found", 1, true)
+  then
+    error(virtual, 0)
+  end
+  error(("zklock: the C module zklock.virtual, which zklock.testing needs, is "
+    .. "not where %s looks for it: 'make install LUA_VERSION=%s' installs it, "
+    .. "LUA_CPATH says where it is\n%s"):format(lua, version, virtual), 0)
+end
+
+local virtual = load_module()
+
+if package.loaded["zklock.core"] then
+  error("zklock: the real zklock is loaded already: require "
+    .. "\"zklock.testing\" before \"zklock\", first thing in the test", 0)
+end
+local core = virtual.core()
+core.backend = "virtual"
+package.loaded["zklock.core"] = core
+
+return virtual

@@ -1,0 +1,90 @@
+--- Hold: a lock that another client holds or waits for.  The client is one of
+-- zklock's own, with a session of its own.
+local check = require "zklock.check"
+local errors = require "zklock.errors"
+
+local misuse = errors.misuse
+
+local Hold = {}
+Hold.__index = Hold
+
+local holds = { class = Hold }
+
+local known = check.set "kind permits seconds data layout fair"
+local kinds = check.set "mutex read write permit"
+
+--- Checks the options of `method`.
+function holds.read(given, method)
+  local options = check.options(given, known, "options of " .. method)
+  local kind = options.kind or "mutex"
+  if not kinds[kind] then
+    misuse("option 'kind' of %s must be \"mutex\", \"read\", \"write\" or "
+      .. "\"permit\", got %s", method, tostring(kind))
+  end
+  if kind == "permit" and options.permits == nil then
+    misuse("option 'permits' of %s must be a number where option 'kind' is "
+      .. "\"permit\", got nil", method)
+  elseif kind ~= "permit" and options.permits ~= nil then
+    misuse("option 'permits' of %s goes with kind = \"permit\"", method)
+  end
+  return { kind = kind, permits = options.permits, layout = options.layout,
+    fair = options.fair, acquire = { data = options.data,
+      max_hold = check.duration(options.seconds, "option 'seconds'") } }
+end
+
+local function lock_of(session, path, options)
+  local of_lock = { layout = options.layout, fair = options.fair }
+  if options.kind == "mutex" then return session:mutex(path, of_lock) end
+  if options.kind == "permit" then
+    return session:semaphore(path, options.permits, of_lock)
+  end
+  return session:rwlock(path, of_lock)[options.kind]
+end
+
+--- `session` is closed with the object.
+function holds.new(session, path, options)
+  local lock = lock_of(session, path, options)
+  return setmetatable({ path = path, _session = session, _lock = lock,
+    _options = options.acquire, _guard = false, _ticket = false }, Hold)
+end
+
+--- Acquires the lock at once: true; or nil, message, code.
+function holds.take(self)
+  local guard, message, code = self._lock:try_acquire(self._options)
+  if not guard then return nil, message, code end
+  self._guard = guard
+  return true
+end
+
+--- Begins to wait for it.
+function holds.queue(self)
+  self._ticket = self._lock:acquire_async(self._options, function(guard)
+    self._guard = guard or false
+  end)
+end
+
+--- Does the other client hold the lock?
+function Hold:is_held()
+  if self._session:state() ~= "closed" then self._session:step() end
+  return self._guard and self._guard:is_held() or false
+end
+
+--- The other client releases the lock, or stops waiting for it, and goes.
+function Hold:release()
+  if self._session:state() == "closed" then return true end
+  if self._guard then self._guard:release { wait = true } end
+  self._session:close()
+  return true
+end
+
+function Hold:__tostring()
+  return errors.describe("another client's %s of %s",
+    self._guard and "hold" or "wait", self.path)
+end
+
+check.methods(Hold, [[
+  hold:is_held()
+  hold:release()
+]])
+
+return holds

@@ -1,0 +1,111 @@
+--- Hosts: addresses of the testing servers, by the names that a program uses.
+-- Names are for the program alone: each stands for an address of the model.
+local virtual = require "zklock.testing.core"
+
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+
+local hosts = {}
+
+local known = {} -- "zk1:2181" → `{ address =, server = }`
+local FIRST_PORT = 2181
+
+-- "zk1" → "zk1:2181"; localhost is an address, not a name.
+local function complete(entry)
+  entry = entry:match "^%s*(.-)%s*$"
+  if not entry:find ":%d+$" then entry = entry .. ":" .. FIRST_PORT end
+  return (entry:gsub("^localhost:", "127.0.0.1:"))
+end
+
+local function is_taken(entry)
+  return known[entry] or virtual.is_taken(entry)
+end
+
+local function free_address()
+  local port = FIRST_PORT
+  while is_taken("127.0.0.1:" .. port) do port = port + 1 end
+  return "127.0.0.1:" .. port
+end
+
+local function is_numeric(entry)
+  return entry:find "^%d+%.%d+%.%d+%.%d+:%d+$" or entry:find "^%["
+end
+
+--- The entries of a text without a chroot, completed.
+function hosts.split(text)
+  local entries = {}
+  for entry in text:gmatch "[^,]+" do
+    entries[#entries + 1] = complete(entry)
+  end
+  return entries
+end
+
+--- So many addresses that are free, as entries.
+function hosts.choose(count)
+  local entries, port = {}, FIRST_PORT
+  while #entries < count do
+    local entry = "127.0.0.1:" .. port
+    if not is_taken(entry) then entries[#entries + 1] = entry end
+    port = port + 1
+  end
+  return entries
+end
+
+--- Gives each entry an address; the addresses.
+function hosts.claim(entries, server)
+  for _, entry in ipairs(entries) do
+    if is_taken(entry) then
+      errors.misuse("option 'hosts' of testing.server has %q, which another "
+        .. "testing server has", entry)
+    end
+  end
+  local addresses = {}
+  for i, entry in ipairs(entries) do
+    known[entry] = { server = server }
+    addresses[i] = is_numeric(entry) and entry or free_address()
+    known[entry].address = addresses[i]
+    known[addresses[i]] = known[entry]
+  end
+  return addresses
+end
+
+function hosts.release(server)
+  for entry, of in pairs(known) do
+    if of.server == server then known[entry] = nil end
+  end
+end
+
+local function refuse(entry, server)
+  if not next(known) then
+    errors.misuse("argument 1 of connect (hosts) has %q, and there is no "
+      .. "testing server: testing.server() starts one", entry)
+  elseif server then
+    errors.misuse("argument 1 of connect (hosts) has %q, which is another "
+      .. "testing server's than the hosts before it", entry)
+  end
+  errors.misuse("argument 1 of connect (hosts) has %q, which is no testing "
+    .. "server: where zklock.testing is loaded there are no others, and "
+    .. "'hosts' of testing.server gives them names", entry)
+end
+
+--- What connect was given, with addresses for names; and the server.  (What is
+-- wrong with the text connect itself says.)
+function hosts.translate(text)
+  if type(text) ~= "string" or core.check_hosts(text) then return text end
+  local list, chroot = text:match "^([^/]*)(.*)$"
+  local server, addresses = nil, {}
+  for i, entry in ipairs(hosts.split(list)) do
+    local of = known[entry]
+    if not of or server and of.server ~= server then
+      refuse(entry, of and server)
+    end
+    server, addresses[i] = of.server, of.address
+  end
+  if server.pid ~= core.pid() then
+    errors.misuse("this testing server is in process %d: no other process can "
+      .. "reach it, not even its child", server.pid)
+  end
+  return table.concat(addresses, ",") .. chroot, server
+end
+
+return hosts

@@ -1,0 +1,346 @@
+--- Server: a ZooKeeper server of this process, or several, an ensemble.
+local virtual = require "zklock.testing.core"
+
+local check = require "zklock.check"
+local clock = require "zklock.testing.clock"
+local core = require "zklock.core"
+local errors = require "zklock.errors"
+local holds = require "zklock.testing.hold"
+local hosts = require "zklock.testing.hosts"
+local sessions = require "zklock.session"
+
+local misuse = errors.misuse
+
+local Server = {}
+Server.__index = Server
+
+local LARGEST = 9 -- servers of an ensemble
+local LEAST_TICK, LONGEST_TICK = 0.01, 60
+
+local known = check.set "servers hosts tick_time latency"
+local of_others = check.set "port host address bind listen socket"
+
+-- Options.
+
+local function refuse_others(given)
+  for name in pairs(type(given) == "table" and given or {}) do
+    if of_others[name] then
+      misuse("testing.server takes no option '%s': it serves this process "
+        .. "alone and listens at no socket; for other processes start a "
+        .. "ZooKeeper server", name)
+    end
+  end
+end
+
+local function read_number(value, otherwise, least, most, name)
+  if value == nil then return otherwise end
+  check.type(value, "number", name)
+  if not (value >= least and value <= most) then
+    misuse("%s must be from %s to %s, got %s", name, least, most,
+      tostring(value))
+  end
+  return value
+end
+
+local function read_hosts(text)
+  check.type(text, "string", "option 'hosts'")
+  local fault, chroot = core.check_hosts(text)
+  if fault then misuse("option 'hosts' %s", fault) end
+  if chroot ~= "" then
+    misuse("option 'hosts' of testing.server must have no chroot, got %q", text)
+  end
+  return hosts.split(text)
+end
+
+local function read(given)
+  refuse_others(given)
+  local options = check.options(given, known, "options of testing.server")
+  local entries = options.hosts ~= nil and read_hosts(options.hosts)
+  local count = read_number(options.servers, entries and #entries or 1, 1,
+    LARGEST,
+    "option 'servers'")
+  if count ~= math.floor(count) then
+    misuse("option 'servers' must be a whole number, got %s", tostring(count))
+  elseif entries and count ~= #entries then
+    misuse("option 'servers' must be how many option 'hosts' names, got %d "
+      .. "and %d", count, #entries)
+  elseif entries and #entries > LARGEST then
+    misuse("option 'hosts' must name at most %d servers, got %d", LARGEST,
+      #entries)
+  end
+  return {
+    entries = entries or hosts.choose(count),
+    tick = read_number(options.tick_time, 2, LEAST_TICK, LONGEST_TICK,
+      "option 'tick_time'"),
+    latency = read_number(options.latency, nil, 0, LONGEST_TICK,
+      "option 'latency'"),
+  }
+end
+
+-- Sessions.
+
+-- What is known of each session: `{ server =, client = }`.  A client keeps its
+-- number when its ZooKeeper session expires.
+local of_session = setmetatable({}, { __mode = "k" })
+
+local function attend(text, server, session, ...)
+  if not session then return session, ... end
+  local engine = session._engine
+  engine.hosts = text
+  of_session[session] = { server = server,
+    client = virtual.client_of(server._addresses[1], session:id()) }
+  clock.attend(session)
+  return session, ...
+end
+
+local connect = sessions.connect
+
+function sessions.connect(text, ...)
+  local translated, server = hosts.translate(text)
+  if not server then return connect(translated, ...) end
+  return attend(text, server, connect(translated, ...))
+end
+
+-- The session, and what is known of it.
+local function read_session(self, given, method)
+  local session = given
+  if getmetatable(given) == holds.class then session = given._session end
+  local known_of = type(session) == "table" and of_session[session]
+  if not known_of then
+    misuse("argument 1 of %s must be a session or another client's hold, "
+      .. "got a %s", method, type(given))
+  elseif known_of.server ~= self then
+    misuse("argument 1 of %s is connected to another testing server", method)
+  end
+  return session, known_of
+end
+
+-- Servers.
+
+local servers = {}
+local all = {} -- the servers that are not closed
+local count, seed = 0, 1
+
+--- Chance begins again from this seed, here and in servers that follow.
+function servers.seed(number)
+  count, seed = 0, number
+  virtual.seed(number)
+end
+
+servers.seed(seed)
+
+--- Starts one; `given`: the options.
+function servers.new(given)
+  local options = read(given)
+  count = count + 1
+  local self = setmetatable({ hosts = table.concat(options.entries, ","),
+    pid = core.pid(), _holds = {} }, Server)
+  self._addresses = hosts.claim(options.entries, self)
+  local settings = { addresses = self._addresses, seed = seed * 1000 + count,
+    tick_ms = options.tick * 1000, max_connections = 0 }
+  if options.latency then
+    settings.client = { options.latency, options.latency }
+  end
+  local ok, ensemble = pcall(virtual.ensemble, settings)
+  if not ok then
+    hosts.release(self)
+    misuse("no more testing servers fit into this process (%s): call "
+      .. "testing.reset after each test", ensemble)
+  end
+  self._ensemble = ensemble
+  all[#all + 1] = self
+  return self
+end
+
+-- For methods that need it.
+local function ensemble_of(self)
+  if not self._ensemble then misuse("this testing server is closed") end
+  if self.pid ~= core.pid() then
+    misuse("this testing server is in process %d: no other process can reach "
+      .. "it, not even its child", self.pid)
+  end
+  return self._ensemble
+end
+
+-- Does `operation` to one server, or to all.
+local function operate(self, operation, i)
+  local ensemble = ensemble_of(self)
+  local n = #self._addresses
+  if i ~= nil then
+    check.type(i, "number", "argument 1 of " .. operation)
+    if i < 1 or i > n or i ~= math.floor(i) then
+      misuse("argument 1 of %s must be the number of a server, 1 to %d, got %s",
+        operation, n, tostring(i))
+    end
+  end
+  for k = i or 1, i or n do ensemble[operation](ensemble, k) end
+  return self
+end
+
+function Server:stop(i) return operate(self, "stop", i) end
+function Server:start(i) return operate(self, "start", i) end
+function Server:pause(i) return operate(self, "pause", i) end
+function Server:resume(i) return operate(self, "resume", i) end
+
+--- The number of the leader; nil: there is none.
+function Server:leader() return ensemble_of(self):leader() end
+
+--- From now on the others do not reach server `i`, and its clients still do.
+function Server:isolate(i)
+  check.type(i, "number", "argument 1 of isolate")
+  local ensemble, n = ensemble_of(self), #self._addresses
+  if not self._addresses[i] then
+    misuse("argument 1 of isolate must be the number of a server, 1 to %d, "
+      .. "got %s", n, tostring(i))
+  end
+  ensemble:group(i, i)
+  return self
+end
+
+--- All servers reach each other again.
+function Server:rejoin()
+  local ensemble = ensemble_of(self)
+  for i = 1, #self._addresses do ensemble:group(i, 0) end
+  return self
+end
+
+-- Connections.
+
+local function befall(self, fault, method, session)
+  ensemble_of(self)
+  local client
+  if session ~= nil then
+    client = select(2, read_session(self, session, method)).client
+  end
+  for _, address in ipairs(self._addresses) do
+    virtual.client_fault(address, fault, client)
+  end
+  return self
+end
+
+--- Breaks the connections of a session, or of all, and refuses new ones.
+function Server:disconnect(session)
+  return befall(self, "refuse", "disconnect", session)
+end
+
+--- No packet passes any more, and neither side sees the connection end.
+function Server:silence(session)
+  return befall(self, "freeze", "silence", session)
+end
+
+--- Ends what disconnect and silence began.
+function Server:reconnect(session)
+  return befall(self, "heal", "reconnect", session)
+end
+
+--- The number of the server that a session is connected to; nil: to none.
+function Server:server_of(session)
+  ensemble_of(self)
+  local _, of = read_session(self, session, "server_of")
+  return virtual.server_of(self._addresses[1], of.client)
+end
+
+--- The servers end a ZooKeeper session, as if it had expired.  Its connection
+-- breaks first: a client whose session expires hears of it when it connects.
+function Server:expire(session)
+  local ensemble = ensemble_of(self)
+  local live, of = read_session(self, session, "expire")
+  if live:state() == "closed" then misuse("argument 1 of expire is closed") end
+  for _, address in ipairs(self._addresses) do
+    virtual.client_fault(address, "cut", of.client)
+  end
+  return ensemble:end_session(live:id())
+end
+
+-- Other clients.
+
+local function another_client(self, path, given, method)
+  ensemble_of(self)
+  check.lock_path(path, "", "argument 1 of " .. method)
+  local options = holds.read(given, method)
+  local session, message = sessions.connect(self.hosts, { loop = "poll" })
+  if not session then
+    misuse("another client cannot connect for %s: %s", method, message)
+  end
+  local hold = holds.new(session, path, options)
+  self._holds[hold] = true -- the test need not keep it
+  return hold
+end
+
+--- Another client has the lock of a path from now on.
+function Server:hold(path, options)
+  local hold = another_client(self, path, options, "hold")
+  local ok, message = holds.take(hold)
+  if not ok then
+    hold:release()
+    misuse("another client cannot hold %s at once (contend waits for it): %s",
+      path, message)
+  end
+  return hold
+end
+
+--- Another client waits for the lock of a path from now on.
+function Server:contend(path, options)
+  local hold = another_client(self, path, options, "contend")
+  holds.queue(hold)
+  return hold
+end
+
+-- The end.
+
+local GONE = 60 -- seconds until all connections have ended
+
+local function close_sessions(self)
+  for _, session in ipairs(clock.sessions()) do
+    if of_session[session].server == self then session:close() end
+  end
+end
+
+--- Closes all sessions that are connected to it, and stops it for good.
+function Server:close()
+  if not self._ensemble then return end
+  ensemble_of(self)
+  self:rejoin():start():resume():reconnect()
+  close_sessions(self)
+  local deadline = virtual.now() + GONE
+  while not virtual.remove(self._ensemble) and virtual.now() < deadline do
+    virtual.sleep(0.1)
+  end
+  self._ensemble, self._holds = false, {}
+  hosts.release(self)
+  for i = #all, 1, -1 do
+    if all[i] == self then table.remove(all, i) end
+  end
+end
+
+--- Closes all servers, and begins again from the seed.
+function servers.reset()
+  clock.forget_timers()
+  while all[1] do all[#all]:close() end
+  servers.seed(seed)
+end
+
+function Server:__tostring()
+  return errors.describe("testing server %s%s", self.hosts,
+    self._ensemble and "" or " (closed)")
+end
+
+check.methods(Server, [[
+  server:stop(i)
+  server:start(i)
+  server:pause(i)
+  server:resume(i)
+  server:leader()
+  server:isolate(i)
+  server:rejoin()
+  server:disconnect(session)
+  server:silence(session)
+  server:reconnect(session)
+  server:server_of(session)
+  server:expire(session)
+  server:hold(path, options)
+  server:contend(path, options)
+  server:close()
+]])
+
+return servers

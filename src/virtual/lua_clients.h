@@ -1,0 +1,14 @@
+/* What befalls the clients of a server's address, all or one, for Lua. */
+#ifndef ZKLOCK_VIRTUAL_LUA_CLIENTS_H
+#define ZKLOCK_VIRTUAL_LUA_CLIENTS_H
+
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Adds its functions to the table on top of the stack. */
+void lua_clients_register(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

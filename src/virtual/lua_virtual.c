@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lua_links.h"
+#include "lua_process.h"
 #include "lua_world.h"
 #include "posix.h"
 #include "schedule.h"
@@ -156,5 +157,6 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   }
   lua_world_register(L);
   lua_links_register(L);
+  lua_process_register(L);
   return 1;
 }

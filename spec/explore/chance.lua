@@ -20,9 +20,9 @@ function Chance:between(least, most) return least + self:below(most - least + 1)
 function Chance:one_in(n) return self:below(n) == 0 end
 function Chance:pick(list) return list[self:below(#list) + 1] end
 
---- Seconds, most often few.
+--- Seconds, most often few, never 0.
 function Chance:seconds(most)
-  local part = self:below(1000) / 1000
+  local part = (self:below(1000) + 1) / 1000
   return most * part * part
 end
 

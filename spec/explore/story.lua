@@ -13,6 +13,7 @@ local Story = {}
 Story.__index = Story
 
 local LINES = 60
+local LIMIT = 1000 -- seconds, for all of it
 local CALM = 90 -- seconds, in which everything comes to its end
 
 -- ---- What has happened -----------------------------------------------------------
@@ -217,6 +218,7 @@ end
 local function run(seed)
   collectgarbage "stop"
   virtual.seed(seed)
+  virtual.limit(LIMIT)
   local chance = Chance.new(seed * 7919 + 17)
   virtual.explore { switches = chance:pick { 0, 5, 20, 100, 400 },
     stalls = chance:pick { 0, 0, 200, 1000 }, stall = 0.05 }
@@ -232,6 +234,10 @@ local function run(seed)
   self.witness = Witness.new(self.world, self.violate)
   self.ledger = Ledger.new(self.world, self.violate)
   self.resources = resources.draw(chance)
+  for _, resource in ipairs(self.resources) do
+    -- (The gate of a permit is granted, too.)
+    if resource.kind == "semaphore" then self.ledger.counts_gates = true end
+  end
   self.scheduler = Scheduler.new(chance, function() self.witness:ask() end)
   begin(self)
   run_until(self, function() return false end, chance:pick { 3, 8, 20 })

@@ -132,7 +132,9 @@ function Task:release(hold)
     self:note("%s is left to the collector", hold.name)
     return
   end
-  local options = chance:one_in(3) and { wait = true } or nil
+  -- (Nothing would end the wait of a thread that stands still with the world.)
+  local options = self.slot.loop ~= "poll" and chance:one_in(3)
+    and { wait = true } or nil
   local entry = self.ledger:begin(hold.name .. ": release", 20)
   self.witness:ending(hold)
   local ok, _, code

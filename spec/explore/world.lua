@@ -100,7 +100,8 @@ local function fail_link(self, scheduler, note)
   if name == "keep_request" then
     virtual.link_heal(link)
     scheduler:sleep(self.chance:seconds(6))
-    note("world: late at %s: %s", link, virtual.link_apply_late(link))
+    self.is_late = virtual.link_apply_late(link) or self.is_late
+    note("world: late at %s", link)
   end
   virtual.link_disarm(link)
   virtual.link_heal(link)

@@ -23,7 +23,7 @@ LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
 DESTDIR     ?=
 CC          ?= cc
-CFLAGS      ?= -O2 -g $(WHOLE)
+CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
@@ -43,6 +43,7 @@ needs_check         = demo test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
+needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
 needs_lint          = demo lint
@@ -149,9 +150,6 @@ GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
 BACKEND = $(filter-out src/io/library_$(if $(filter mt,$(ZK)),st,mt).c \
   $(if $(filter virtual,$(ZK)),$(addprefix src/io/,clock.c entropy.c imports.c)), \
   $(1)) $(if $(filter virtual,$(ZK)),$(VIRTUAL))
-REDIRECT = $(if $(filter virtual,$(ZK)),-include src/virtual/redirect.h \
-  -fvisibility=hidden)
-LIBRARY  = $(if $(filter virtual,$(ZK)),,$(ZK_LIB))
 PURE    := $(sort $(wildcard src/protocol/*.c))
 LUA_FILES := $(sort $(wildcard lua/zklock/*.lua lua/zklock/*/*.lua))
 LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
@@ -170,16 +168,45 @@ all: $(MODULE) $(GUARDIAN_MODULE)  ## build the modules for LUA_VERSION
 # is optimized as one.
 WHOLE = $(shell echo 'int main(void) { return 0; }' | \
           $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
-$(MODULE): $(SOURCES) $(HEADERS) Makefile \
-    $(if $(filter virtual,$(ZK)),$(VIRTUAL) $(wildcard src/virtual/*.h))
+ifneq ($(ZK),virtual)
+$(MODULE): $(SOURCES) $(HEADERS) Makefile
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC \
-	  -Isrc $(INCLUDES) $(REDIRECT) \
+	  -Isrc $(INCLUDES) \
 	  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES))) $(LINK) \
-	  -o $@ $(LIBRARY) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
+	  -o $@ $(ZK_LIB) -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd) \
 	  $(LDFLAGS)
-	$(if $(filter virtual,$(ZK)),@ln -f $@ $(@D)/virtual.so)
+else
+
+# Tests change this one often, so each source is compiled by itself, several at a
+# time.  -fsanitize=thread has the compiler call a function for each atomic
+# operation (src/virtual/atomics.c); the sanitizer is not linked.
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
+  -Isrc $(INCLUDES) -include src/virtual/redirect.h
+OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(strip \
+  $(call BACKEND,$(filter-out src/guardian/%,$(SOURCES)))))
+$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(HEADERS) $(wildcard src/virtual/*.h) \
+    Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
+	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
+	@ln -f $@ $(@D)/virtual.so
+endif
+
+# The model of ZooKeeper alone, which knows of no scheduler: make conformance.
+ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c atomics.c client%.c clock.c \
+  lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
+  substitutes.c thread.c trace.c world.c),$(VIRTUAL))
+ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
+$(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
+	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@ $(LDFLAGS)
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))
@@ -258,6 +285,12 @@ busy:  ## the same on a machine that is busy, and stalls; as root
 .PHONY: late
 late:  ## the same where any thread is late, and the others are not
 	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+
+.PHONY: conformance
+conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
+	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
+	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	  $(LUA_VERSION) --zk $(ZK) spec/integration/conformance_spec.lua
 
 .PHONY: sim
 SEEDS ?= 1000000
@@ -567,11 +600,12 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
 	luacheck -q lua spec examples bench rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) \
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
+	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
@@ -595,7 +629,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) \
+	clang-format -i $(SOURCES) $(HEADERS) $(wildcard src/virtual/*) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 
 .PHONY: clean

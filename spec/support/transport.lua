@@ -1,5 +1,5 @@
 --- A connection to a real server, message by message (support.messages).  The
--- model's has the same functions (virtual.transport).
+-- model's has the same functions (support.model).
 local frame = require "support.frame"
 local messages = require "support.messages"
 local socket = require "socket"
@@ -18,8 +18,8 @@ end
 -- has a `session`, whose timeout is 0 if it was refused.
 local function open(host, options)
   local ip, port = host:match "([%w%.]+):(%d+)"
-  local self = setmetatable({ socket = assert(socket.tcp()), ops = {}, xid = 0 },
-    Connection)
+  local self = setmetatable({ socket = assert(socket.tcp()), ops = {},
+    xid = 0 }, Connection)
   self.socket:settimeout(options.patience or 30)
   assert(self.socket:connect(ip, tonumber(port)))
   self.socket:setoption("tcp-nodelay", true)

@@ -311,6 +311,18 @@ TEST("stalls threads for so long, where it explores") {
   CHECK(schedule_now() < begun + 100 * SECOND);
 }
 
+static void *set(void *argument) {
+  *(bool *)argument = true;
+  return NULL;
+}
+
+TEST("takes the turn away from a thread that spins") {
+  bool is_set = false;
+  pthread_t thread = start(set, &is_set);
+  while (!is_set) schedule_point();
+  join(thread);
+}
+
 /* ---- The same again ------------------------------------------------------- */
 
 static void *wander(void *argument) {

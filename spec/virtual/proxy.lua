@@ -1,11 +1,10 @@
 --- support.proxy in virtual time: a link to servers, which a spec can cut.
 local support = require "support"
 local virtual = require "zklock.virtual"
+local worlds = require "virtual.worlds"
 
 local Proxy = {}
 Proxy.__index = Proxy
-
-local next_port = 40000
 
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
   sync = 9, create_both = 1401, delete_both = 1402,
@@ -24,8 +23,7 @@ end
 --- Each new connection goes to the next of `hosts` that accepts one.
 local function start(hosts)
   local first, numbers = servers_of(hosts or support.hosts)
-  next_port = next_port + 1
-  local self = setmetatable({ hosts = "127.0.0.1:" .. next_port }, Proxy)
+  local self = setmetatable({ hosts = worlds.free_address() }, Proxy)
   self.address = self.hosts
   assert(virtual.link_new(self.address, first, numbers))
   return self

@@ -1,13 +1,12 @@
---- support.server in virtual time: an ensemble of a spec's own, whose servers it
--- kills and pauses.
+--- support.server in virtual time: an ensemble of a spec's own, whose servers
+-- it kills and pauses.
 local raw = require "support.raw"
 local support = require "support"
+local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
 local Server = {}
 Server.__index = Server
-
-local next_port = 50000
 
 local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
   maxSessionTimeout = "max_timeout_ms", syncLimit = "sync_limit",
@@ -22,21 +21,39 @@ local function start(count, flags)
   end
   settings.ttl = (flags or ""):find "extendedTypesEnabled=true" ~= nil
   for i = 1, count or 1 do
-    next_port = next_port + 1
-    addresses[i] = "127.0.0.1:" .. next_port
+    addresses[i] = worlds.free_address()
   end
   local hosts = table.concat(addresses, ",")
-  return setmetatable({ ensemble = worlds.start(hosts, settings), count = count or 1,
-    hosts = hosts }, Server)
+  return setmetatable({ ensemble = worlds.start(hosts, settings),
+    count = #addresses, hosts = hosts }, Server)
 end
 
 function Server:kill(i) self.ensemble:stop(i or 1) end
 function Server:pause(i) self.ensemble:pause(i or 1) end
 function Server:resume(i) self.ensemble:resume(i or 1) end
-function Server:restart(i) self.ensemble:start(i or 1) end
+function Server:restart(i)
+  self.ensemble:stop(i or 1)
+  self.ensemble:start(i or 1)
+end
 function Server:stop()
   for i = 1, self.count do self.ensemble:stop(i) end
 end
+
+--- (A server of the model serves at once.)
+function Server:begin_restart(i) self:restart(i) end
+
+--- Returns at once; it goes on after so many seconds.  What it returns is
+-- closed when it has.
+function Server:resume_in(seconds, i)
+  local moment = virtual.now() + seconds
+  virtual.resume_in(self:host(i), i, seconds)
+  return { close = function()
+    virtual.sleep(math.max(moment - virtual.now(), 0) + 0.001)
+  end }
+end
+
+--- What is read at a start cannot be changed.
+function Server.configure() error("not in virtual time", 2) end
 
 function Server:leader()
   return support.wait_until(function() return self.ensemble:leader() end, 60,

@@ -2,8 +2,21 @@
 local socket = require "socket"
 local virtual = require "zklock.virtual"
 
-local copy = setmetatable({ sleep = virtual.sleep, gettime = virtual.now },
-  { __index = socket })
+-- For a trace garbage is collected once in so many waits, the same each time.
+local WAITS = os.getenv "SPEC_TRACE" and 200
+local waits = 0
+
+local function collect_at_times()
+  waits = waits + 1
+  if WAITS and waits % WAITS == 0 then collectgarbage() end
+end
+
+local copy = setmetatable({ gettime = virtual.now }, { __index = socket })
+
+function copy.sleep(seconds)
+  collect_at_times()
+  virtual.sleep(seconds)
+end
 
 local function descriptors(objects)
   local fds = {}
@@ -23,6 +36,7 @@ end
 
 function copy.select(readers, writers, timeout)
   if timeout and timeout < 0 then timeout = nil end
+  collect_at_times()
   local r, w = virtual.poll(descriptors(readers), descriptors(writers), timeout)
   r, w = add({}, readers, r), add({}, writers, w)
   return r, w, not r[1] and not w[1] and "timeout" or nil

@@ -101,7 +101,10 @@ while steps < 400 or running > 0 do
       begin(session, i)
     end
   end
-  if steps % 50 == 0 then
+  if steps % 120 == 0 then
+    local ended = sessions[draw(#sessions)]
+    note("end", virtual.find(addresses[1]):end_session(ended:id()))
+  elseif steps % 50 == 0 then
     local name = faults[draw(#faults)]
     note(name)
     virtual[name] "127.0.0.1:3181"

@@ -250,8 +250,9 @@ struct zk_acls acl_list_shown(const struct acl_list *acls, bool hides,
 struct zk_acls identities_shown(const struct acl_list *identities,
                                 struct arena *arena) {
   struct zk_acls shown = acl_list_shown(identities, false, arena);
-  for (int i = 0; i < shown.count; i++)
-    if (strcmp(shown.list[i].scheme, "digest") == 0)
-      *strchr((char *)shown.list[i].id, ':') = '\0';
+  for (int i = 0; i < shown.count; i++) {
+    char *colon = strchr((char *)shown.list[i].id, ':');
+    if (colon && strcmp(shown.list[i].scheme, "digest") == 0) *colon = '\0';
+  }
   return shown;
 }

@@ -5,7 +5,10 @@
 #include "posix.h"
 #include "schedule.h"
 
-int64_t clock_now(void) { return schedule_tick(); }
+int64_t clock_now(void) {
+  schedule_point();
+  return schedule_tick();
+}
 
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = INT64_MAX};

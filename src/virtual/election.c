@@ -99,6 +99,7 @@ static void elect(void *self, int64_t now) {
           is_better(e, s, best))
         best = s;
     }
+    if (!best) continue;
     lead(best, now);
     try_begin(best, now);
     e->candidate = -1;

@@ -40,9 +40,10 @@ struct ensemble_settings {
   /* A session that may not read a node gets no events of it (since 3.8.4 and
    * 3.9.2, and in Debian 12); and exists is refused to it (since 3.8.4, 3.9.2) */
   bool hides_events, hides_nodes;
-  bool containers;               /* servers since 3.5 */
-  bool ttl;                      /* zookeeper.extendedTypesEnabled */
-  bool enforces_quotas;          /* zookeeper.enforceQuota, since 3.7 */
+  bool multi_create2;   /* a part of a multi can be a create2: since 3.9 */
+  bool containers;      /* servers since 3.5 */
+  bool ttl;             /* zookeeper.extendedTypesEnabled */
+  bool enforces_quotas; /* zookeeper.enforceQuota, since 3.7 */
   int32_t container_interval_ms; /* between two looks for empty containers */
   struct zk_latency client;      /* between a client and a server */
   struct zk_latency server;      /* between two servers */

@@ -157,6 +157,9 @@ void follower_begins(struct server *server, struct server *leader,
   server->leader = leader;
   server->epoch = leader->epoch;
   lane_clear(&server->disk);
+  /* (They may have been held on account of an earlier leader.) */
+  lane_release(&server->to_leader, ~0u, now);
+  lane_release(&server->from_leader, ~0u, now);
   log_adopt(server, leader);
   server->acknowledged = server->logged;
   server->heard_leader = server->heard_by_leader = now;

@@ -150,6 +150,7 @@ struct server {
   /* A leader's. */
   struct tree *head; /* in which all is done that was proposed */
   int64_t zxid;
+  bool overran; /* a counter in `head` has gone past its end */
   struct tracker tracker;
   struct alarm expiry, containers;
   struct waiting_sync *syncs;

@@ -27,6 +27,7 @@ static struct preparation preparation_of(struct server *leader, int64_t session,
                               .time_ms = time_ms(leader, now),
                               .ttl = s->ttl,
                               .containers = s->containers,
+                              .multi_create2 = s->multi_create2,
                               .enforces_quotas = s->enforces_quotas};
 }
 
@@ -45,10 +46,12 @@ static void look_at_containers(struct server *leader, int64_t now) {
             now + interval - since % interval);
 }
 
-static void expect_containers(struct server *leader, const struct txn *txn,
-                              int64_t now) {
-  for (int i = 0; i < txn->change_count; i++)
+static void note_changes(struct server *leader, const struct txn *txn,
+                         int64_t now) {
+  for (int i = 0; i < txn->change_count; i++) {
     if (is_kept(txn->changes[i].owner)) look_at_containers(leader, now);
+    leader->overran |= txn->changes[i].cversion < 0;
+  }
 }
 
 static void propose(struct server *leader, struct txn *txn, int64_t now) {
@@ -60,7 +63,7 @@ static void propose(struct server *leader, struct txn *txn, int64_t now) {
     proposal->drop = txn_drop;
     peers_tell_follower(f, proposal, now);
   }
-  expect_containers(leader, txn, now);
+  note_changes(leader, txn, now);
   peers_log(leader, txn->zxid, now);
   txn_drop(txn);
 }
@@ -243,6 +246,13 @@ static void answer_syncs(struct server *leader, int64_t now) {
   }
 }
 
+static void make_head(struct server *leader) {
+  tree_free(leader->head);
+  leader->head = tree_copy(leader->tree);
+  leader->head->is_head = true;
+  leader->overran = false;
+}
+
 void leader_commits(struct server *leader, int64_t now) {
   int64_t safe = safe_until(leader);
   if (safe <= leader->committed || !leader->serving) return;
@@ -253,6 +263,7 @@ void leader_commits(struct server *leader, int64_t now) {
     peers_tell_follower(f, commit, now);
   }
   apply_until(leader, safe, now);
+  if (leader->overran && safe == leader->zxid) make_head(leader);
   answer_syncs(leader, now);
 }
 
@@ -292,7 +303,7 @@ void leader_begins(struct server *leader, int64_t now) {
   apply_until(leader, leader->committed, now);
   leader->zxid = alone ? log_last(leader) : leader->epoch << 32;
   leader->tree->zxid = leader->committed = leader->logged = leader->zxid;
-  leader->head = tree_copy(leader->tree);
+  make_head(leader);
   leader->tracker =
       (struct tracker){.tick = tick,
                        .phase = now - (int64_t)chance_below(&e->choices,

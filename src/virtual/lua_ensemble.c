@@ -269,6 +269,7 @@ int lua_ensemble_new(lua_State *L) {
     s.max_connections = setting(L, "max_connections", s.max_connections);
     s.hides_events = setting(L, "hides_events", s.hides_events);
     s.hides_nodes = setting(L, "hides_nodes", s.hides_nodes);
+    s.multi_create2 = setting(L, "multi_create2", s.multi_create2);
     s.containers = setting(L, "containers", s.containers);
     s.ttl = setting(L, "ttl", s.ttl);
     s.enforces_quotas = setting(L, "enforces_quotas", s.enforces_quotas);

@@ -1,7 +1,11 @@
 #include "lua_world.h"
 
+#include <stdlib.h>
+
+#include "arena.h"
 #include "lua_ensemble.h"
 #include "operator.h"
+#include "posix.h"
 #include "schedule.h"
 #include "world.h"
 
@@ -57,6 +61,7 @@ static struct ensemble_settings read_settings(lua_State *L) {
   NUMBER(container_interval_ms);
   FLAG(hides_events);
   FLAG(hides_nodes);
+  FLAG(multi_create2);
   FLAG(containers);
   FLAG(ttl);
   FLAG(enforces_quotas);
@@ -101,6 +106,39 @@ static int find(lua_State *L) {
   return 1;
 }
 
+/* ---- Later ---------------------------------------------------------------- */
+
+struct plan {
+  struct ensemble *ensemble;
+  int server;
+  int64_t moment;
+};
+
+static void *resume(void *argument) {
+  struct plan *plan = argument;
+  posix_poll_until(NULL, 0, plan->moment);
+  server_resume(plan->ensemble, schedule_now(), plan->server);
+  free(plan);
+  return NULL;
+}
+
+/* resume_in(address, server, seconds): a server that is paused goes on then, by a
+ * thread of its own */
+static int resume_in(lua_State *L) {
+  pthread_t thread;
+  struct ensemble *e = lua_check_ensemble(L, 1);
+  int server = (int)luaL_checkinteger(L, 2) - 1;
+  int64_t pause = (int64_t)(luaL_checknumber(L, 3) * SECOND);
+  struct plan *plan = fresh(sizeof *plan);
+  *plan = (struct plan){e, server, schedule_now() + pause};
+  if (posix_create(&thread, NULL, resume, plan, "a server's pause") != 0) {
+    free(plan);
+    return luaL_error(L, "cannot start a thread");
+  }
+  posix_detach(thread);
+  return 0;
+}
+
 /* `epoch`: the time of day at the time 0, in seconds, by default */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
@@ -109,4 +147,6 @@ void lua_world_register(lua_State *L) {
   lua_setfield(L, -2, "ensemble");
   lua_pushcfunction(L, find);
   lua_setfield(L, -2, "find");
+  lua_pushcfunction(L, resume_in);
+  lua_setfield(L, -2, "resume_in");
 }

@@ -28,10 +28,17 @@ static bool is_sequential(int32_t mode) {
          mode == ZK_TTL_SEQUENTIAL;
 }
 
+static bool is_mode(int32_t flags) {
+  return flags >= ZK_PERSISTENT && flags <= ZK_TTL_SEQUENTIAL;
+}
+
+static bool is_timed(const struct zk_request *r) {
+  return r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL;
+}
+
 static int check_mode(const struct preparation *p, const struct zk_request *r) {
-  bool timed = r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL;
-  if (r->flags < ZK_PERSISTENT || r->flags > ZK_TTL_SEQUENTIAL)
-    return ZK_BAD_ARGUMENTS;
+  bool timed = is_timed(r);
+  if (!is_mode(r->flags)) return ZK_BAD_ARGUMENTS;
   if (timed && !p->ttl) return ZK_UNIMPLEMENTED;
   if (timed != (r->op == ZK_CREATE_TTL)) return ZK_BAD_ARGUMENTS;
   if (timed && (r->ttl <= 0 || r->ttl > INT64_C(0xffffffffff)))
@@ -166,19 +173,31 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
 }
 
 /* What a part that creates a node is, its flags say, and not its operation. */
-static enum zk_op part_op(const struct zk_request *r) {
+static enum zk_op part_op(const struct preparation *p,
+                          const struct zk_request *r) {
   switch (r->op) {
     case ZK_CREATE:
     case ZK_CREATE2:
     case ZK_CREATE_CONTAINER:
     case ZK_CREATE_TTL:
-      return r->flags == ZK_CONTAINER ? ZK_CREATE_CONTAINER
-             : r->flags == ZK_TTL || r->flags == ZK_TTL_SEQUENTIAL
-                 ? ZK_CREATE_TTL
-                 : ZK_CREATE;
+      if (r->flags == ZK_CONTAINER) return ZK_CREATE_CONTAINER;
+      if (is_timed(r)) return ZK_CREATE_TTL;
+      return p->multi_create2 && r->op == ZK_CREATE2 ? r->op : ZK_CREATE;
     default:
       return r->op;
   }
+}
+
+/* Is there a part that cannot be read? */
+static bool is_garbled(const struct preparation *p,
+                       const struct zk_request *r) {
+  bool garbled = false;
+  for (int i = 0; i < r->part_count; i++) {
+    const struct zk_request *part = &r->parts[i];
+    garbled |= part_op(p, part) == ZK_CREATE_TTL && part->op != ZK_CREATE_TTL;
+    garbled |= part->op != ZK_CREATE_TTL && !is_mode(part->flags);
+  }
+  return garbled;
 }
 
 static void undo(struct tree *tree) {
@@ -193,13 +212,15 @@ static void undo(struct tree *tree) {
  * the whole.) */
 static struct txn *prepare_multi(const struct preparation *p,
                                  const struct zk_request *r) {
+  if (p->multi_create2 && is_garbled(p, r))
+    return prepare_refusal(p, ZK_MULTI, ZK_MARSHALLING_ERROR);
   struct txn *txn = new_txn(p, ZK_MULTI, r->part_count);
   bool failed = false;
   p->tree->defers = true;
   for (int i = 0; i < r->part_count; i++) {
     struct change *c = &txn->changes[i];
     struct zk_request part = r->parts[i];
-    c->op = part.op = part_op(&r->parts[i]);
+    c->op = part.op = part_op(p, &r->parts[i]);
     if (!failed && c->op == ZK_CREATE_TTL && r->parts[i].op != c->op) {
       undo(p->tree); /* servers trip over it */
       txn_drop(txn);

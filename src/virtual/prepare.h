@@ -11,7 +11,7 @@ struct preparation {
   struct tree *tree;
   const struct acl_list *identities;
   int64_t session, zxid, time_ms;
-  bool ttl, containers, enforces_quotas;
+  bool ttl, containers, enforces_quotas, multi_create2;
 };
 
 struct txn *prepare_request(const struct preparation *p,

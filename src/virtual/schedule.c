@@ -16,6 +16,10 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
+/* So many points without a wait take a thread's time away, as a system does with
+ * one that spins. */
+enum { SLICE = 1000 };
+#define SLICE_TIME (10 * MICROSECOND)
 
 static struct thread *running; /* NULL: no thread has called yet */
 static _Thread_local struct thread *self;
@@ -27,6 +31,7 @@ static uint64_t seed;
 static bool is_seeded;
 static struct chance turns, bytes;
 static uint64_t digest;
+static int points; /* since the last turn */
 
 /* ---- Messages ------------------------------------------------------------- */
 
@@ -163,6 +168,7 @@ static void stall(struct thread *t) {
 
 void schedule_hand_over(struct thread *t, enum wait wait, const char *why) {
   t->wait = wait;
+  points = 0;
   stall(t);
   struct thread *next = choose();
   note(t, next, why);
@@ -193,9 +199,12 @@ void schedule_begin(struct thread *t) {
 }
 
 void schedule_point(void) {
-  if (exploration.switches == 0) return;
+  bool is_over = ++points >= SLICE;
+  if (!is_over && exploration.switches == 0) return;
+  if (self && self != running) return; /* in a signal handler */
   struct thread *t = schedule_self();
-  if (chance_one_in(&turns, exploration.switches))
+  if (is_over) now += SLICE_TIME;
+  if (is_over || chance_one_in(&turns, exploration.switches))
     schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }
 

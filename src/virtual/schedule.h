@@ -55,7 +55,8 @@ struct schedule_exploration {
   int64_t stall;   /* ... before so much time has passed, at most */
 };
 void schedule_explore(const struct schedule_exploration *exploration);
-/* Here another thread may run, in exploring mode. */
+/* Here another thread may run, in exploring mode; and one that has passed a
+ * thousand of these without a wait hands over in any mode. */
 void schedule_point(void);
 
 /* A number that two runs have in common only if the same threads had their turns

@@ -312,7 +312,8 @@ struct tree *tree_copy(const struct tree *tree) {
   copy->zxid = tree->zxid;
   for (struct node *n = tree->first_owned; n; n = n->next_owned) {
     char *path = node_path(n);
-    own(copy, tree_find(copy, path));
+    struct node *same = tree_find(copy, path);
+    if (same) own(copy, same);
     free(path);
   }
   for (int i = 0; i < tree->session_count; i++)

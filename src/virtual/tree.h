@@ -54,7 +54,8 @@ struct tree {
   int session_count, session_room;
   struct undo *undos;
   int undo_count, undo_room;
-  bool defers; /* changes of quotas wait until the tree is settled */
+  bool is_head; /* of a leader: what is proposed is done in it */
+  bool defers;  /* changes of quotas wait until the tree is settled */
   struct quota_change *deferred;
   int deferred_count, deferred_room;
 };

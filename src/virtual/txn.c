@@ -42,9 +42,9 @@ bool txn_fails(const struct txn *txn) {
 
 /* A name for the parent's path, which the root's is "/". */
 static char *parent_path(const char *path) {
-  int length = znode_path_parent(path);
-  char *parent = fresh((size_t)length + 2);
-  memcpy(parent, path, (size_t)length);
+  size_t length = (size_t)(strrchr(path, '/') - path);
+  char *parent = fresh(length + 2);
+  memcpy(parent, path, length);
   if (length == 0) parent[0] = '/';
   return parent;
 }
@@ -74,7 +74,8 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  if (c->cversion > parent->state.cversion) {
+  /* (At its end a counter stays where it is, but in the leader's plans.) */
+  if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;
     parent->state.pzxid = txn->zxid;
   }

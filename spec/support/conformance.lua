@@ -1,0 +1,338 @@
+--- Does the model answer as ZooKeeper does?  Random sequences of requests by
+-- several sessions, generated from a seed, are run against both.
+--
+-- A world is where a sequence is run: `world.open(options)` connects (as
+-- support.transport and support.model do).  What each session receives, in
+-- order, is its transcript; two worlds agree if all transcripts are the same.
+local sequences = require "support.sequences"
+
+local conformance = { sequence = sequences.make,
+  describe = sequences.describe }
+
+local SESSIONS = sequences.SESSIONS
+
+-- ---- Running --------------------------------------------------------------
+
+local Run = {}
+Run.__index = Run
+
+local WATCHES = { "data_watches", "exist_watches", "child_watches" }
+
+-- The same request with real paths.
+function Run:resolve(request)
+  local copy = {}
+  for name, value in pairs(request) do copy[name] = value end
+  local place = request.path
+  if type(place) == "number" then
+    copy.path = self.made[place] or self.base .. "/gone"
+  elseif type(place) == "table" then
+    copy.path = "/zookeeper/quota" .. self.base .. place.quota .. request.leaf
+  elseif place then
+    copy.path = self.base .. place
+  end
+  copy.leaf, copy.age = nil, nil
+  if request.age then
+    copy.seen = ("%019.0f"):format(tonumber(self.newest) - request.age)
+    for _, kind in ipairs(WATCHES) do
+      copy[kind] = {}
+      for i, name in ipairs(request[kind]) do
+        copy[kind][i] = self.base .. name
+      end
+    end
+  end
+  if request.parts then
+    copy.parts = {}
+    for i, part in ipairs(request.parts) do
+      copy.parts[i] = self:resolve(part)
+    end
+  end
+  return copy
+end
+
+function Run:note(session, item)
+  local transcript = self.transcripts[session]
+  item.step = self.step
+  transcript[#transcript + 1] = item
+  if item.zxid and item.kind == "reply" and item.zxid > self.newest then
+    self.newest = item.zxid
+  end
+end
+
+-- Everything until the reply to this request.
+function Run:await(session, xid)
+  while true do
+    local item = self.sessions[session]:receive()
+    self:note(session, item)
+    if item.kind == "ended" or item.xid == xid then return item end
+  end
+end
+
+function Run:flush(session)
+  local connection = self.sessions[session]
+  local transcript = self.transcripts[session]
+  self:await(session, connection:send { op = "ping" })
+  transcript[#transcript] = nil
+end
+
+function Run:open(session, options)
+  local connection = self.world.open(options or { timeout = 30000 })
+  self.sessions[session] = connection
+  local id = connection.session.id
+  if not self.owners[id] then
+    self.count = self.count + 1
+    self.owners[id] = "session " .. self.count
+  end
+  local known = { kind = "connected", timeout = connection.session.timeout }
+  if known.timeout > 0 then known.owner = id end
+  self:note(session, known)
+end
+
+local acts = {}
+
+-- Puts the events from `begin` to the last but `behind` in an order.
+local function sort_events(transcript, begin, behind)
+  local late, last = {}, #transcript - behind
+  for i = begin, last do late[#late + 1] = transcript[i] end
+  table.sort(late, function(a, b)
+    return a.path .. a.type < b.path .. b.type
+  end)
+  for i, item in ipairs(late) do transcript[begin + i - 1] = item end
+end
+
+-- What a session's end deletes, it deletes in no order that means something.
+function acts.close(self, session)
+  local begins = {}
+  for other = 1, SESSIONS do
+    self:flush(other)
+    begins[other] = #self.transcripts[other] + 1
+  end
+  local connection = self.sessions[session]
+  self:await(session, connection:send { op = "close" })
+  sort_events(self.transcripts[session], begins[session], 1)
+  self:note(session, connection:receive())
+  connection:hang_up()
+  self.ended = connection.session
+  for other = 1, SESSIONS do
+    if other ~= session then
+      self:flush(other)
+      sort_events(self.transcripts[other], begins[other], 0)
+    end
+  end
+  self:open(session)
+end
+
+local function identity(session)
+  return { timeout = 30000, session = session.id, password = session.password }
+end
+
+function acts.reconnect(self, session)
+  local old = self.sessions[session]
+  self:open(session, identity(old.session))
+  old:hang_up()
+end
+
+-- Its client goes, and comes back.
+function acts.abandon(self, session)
+  local old = self.sessions[session]
+  self:flush(session)
+  old:hang_up()
+  self:open(session, identity(old.session))
+end
+
+-- A session that has ended is gone for good.
+function acts.revive(self, session)
+  local timeout = 0
+  self:flush(session)
+  if self.ended then
+    local refused = self.world.open(identity(self.ended))
+    timeout = refused.session.timeout
+    refused:hang_up()
+  end
+  self:note(session, { kind = "refused", timeout = timeout })
+end
+
+-- The answer to auth may overtake those of earlier requests.  A server judges a
+-- request that follows set_acl by the ACL before it, until that is applied.
+local alone = { auth = true, set_acl = true }
+
+function Run:go(steps)
+  for session = 1, SESSIONS do
+    self.transcripts[session] = {}
+    self:open(session)
+  end
+  local above = self.base:match "^/[^/]+"
+  local quota = "/zookeeper/quota"
+  for i, place in ipairs { above, self.base, quota .. above,
+    quota .. self.base, quota .. self.base .. "/a" } do
+    self:await(1, self.sessions[1]:send { op = "create", path = place })
+    if i == 1 then self.first = self.newest end
+  end
+  local i = 1
+  while steps[i] do
+    local step, sent = steps[i], {}
+    self.step = i
+    if step.act then
+      acts[step.act](self, step.session)
+      i = i + 1
+    end
+    -- Those of one session travel together.
+    while steps[i] and steps[i].request and #sent < steps.together
+      and (#sent == 0 or steps[i].session == sent[1].session
+        and not alone[steps[i].request.op] and not alone[sent[1].op]) do
+      local request = self:resolve(steps[i].request)
+      sent[#sent + 1] = { session = steps[i].session, step = i, op = request.op,
+        xid = self.sessions[steps[i].session]:send(request) }
+      i = i + 1
+    end
+    for _, one in ipairs(sent) do
+      self.step = one.step
+      local item = self:await(one.session, one.xid)
+      self.made[one.step] = item.path
+    end
+  end
+  for session = 1, SESSIONS do self:flush(session) end
+  -- (What comes from now on is compared with nothing.)
+  local transcripts = self.transcripts
+  self.transcripts = { {}, {}, {} }
+  for session = 1, SESSIONS do
+    local connection = self.sessions[session]
+    self:await(session, connection:send { op = "close" })
+    connection:hang_up()
+  end
+  self.transcripts = transcripts
+end
+
+--- What each session has received.  `base`: the path of the sequence's nodes,
+-- in a directory of its own.
+function conformance.run(world, base, steps)
+  local self = setmetatable({ world = world, base = base, step = 0,
+    sessions = {}, transcripts = {}, owners = {}, count = 0, made = {},
+    newest = "" }, Run)
+  self:go(steps)
+  return self
+end
+
+-- ---- Comparing ------------------------------------------------------------
+
+-- Zxids are counted from the sequence's first.
+local function rank(self, zxid)
+  if zxid < self.first then return "old" end
+  return ("%.0f"):format(tonumber(zxid) - tonumber(self.first))
+end
+
+local function plain(self, text)
+  local from, to = text:find(self.base, 1, true)
+  return from and text:sub(1, from - 1) .. "BASE" .. text:sub(to + 1) or text
+end
+
+-- Each transaction has one time.
+local function check_time(self, zxid, time)
+  if zxid < self.first then return end
+  self.times = self.times or {}
+  self.times[zxid] = self.times[zxid] or time
+  assert(self.times[zxid] == time, "one transaction has two times")
+end
+
+local function stat_words(self, stat)
+  check_time(self, stat.czxid, stat.ctime)
+  check_time(self, stat.mzxid, stat.mtime)
+  return ("c%s m%s p%s v%d cv%d av%d %s %d+%d"):format(rank(self, stat.czxid),
+    rank(self, stat.mzxid), rank(self, stat.pzxid), stat.version, stat.cversion,
+    stat.aversion, self.owners[stat.owner] or stat.owner, stat.size,
+    stat.children)
+end
+
+local function sorted(list, word_of)
+  local words = {}
+  for i, one in ipairs(list) do words[i] = word_of(one) end
+  table.sort(words)
+  return "[" .. table.concat(words, " ") .. "]"
+end
+
+local function itself(word) return word end
+local function entry_words(one)
+  return ("%d:%s:%s"):format(one.perms, one.scheme, one.id)
+end
+
+-- What of a reply its operation does not have on the wire.
+local without_stat = { create = true, close = true, delete = true,
+  check = true }
+
+local words_of = {}
+
+local function short(data)
+  return #data < 40 and data or #data .. " bytes"
+end
+
+-- What an operation that has been done answers.
+local function content(self, item)
+  local words = { item.path and plain(self, item.path) or "" }
+  if item.stat and not without_stat[item.op] then
+    words[#words + 1] = stat_words(self, item.stat)
+  end
+  if item.names then words[#words + 1] = sorted(item.names, itself) end
+  if item.acl then words[#words + 1] = sorted(item.acl, entry_words) end
+  if item.op == "get" then
+    words[#words + 1] = "data=" .. (item.data and short(item.data) or "null")
+  end
+  return table.concat(words, " ")
+end
+
+-- A part of a multi that has not been done has no operation.
+local function part_words(self, part)
+  if part.rc ~= 0 or not part.path and not part.stat then
+    return "(" .. part.rc .. ")"
+  end
+  local op = part.op
+  if op == "create_container" or op == "create_ttl" then op = "create2" end
+  return "(" .. op .. " " .. content(self, { op = op, path = part.path,
+    stat = part.stat }) .. ")"
+end
+
+function words_of.reply(self, item)
+  local words = { item.op, item.rc }
+  if item.op ~= "auth" then
+    words[#words + 1] = "z" .. rank(self, item.zxid)
+  end
+  if item.rc == 0 then words[#words + 1] = content(self, item) end
+  for _, part in ipairs(item.parts or {}) do
+    words[#words + 1] = part_words(self, part)
+  end
+  return table.concat(words, " ")
+end
+
+function words_of.event(self, item)
+  return ("event %s %s"):format(item.type, plain(self, item.path))
+end
+function words_of.connected(self, item)
+  return ("connected %d %s"):format(item.timeout,
+    item.owner and self.owners[item.owner] or "")
+end
+function words_of.refused(_, item) return "refused " .. item.timeout end
+function words_of.ended() return "ended" end
+
+local function line(self, item)
+  return item and words_of[item.kind](self, item) or "nothing"
+end
+
+--- The first difference: nil, or the step and a text.
+function conformance.difference(real, model)
+  local first
+  for session = 1, SESSIONS do
+    local a, b = real.transcripts[session], model.transcripts[session]
+    for i = 1, math.max(#a, #b) do
+      local is, was = line(model, b[i]), line(real, a[i])
+      local step = (a[i] or b[i]).step
+      if is ~= was then
+        if not first or step < first.step then
+          first = { step = step, text = ("session %d, step %d:\n  ZooKeeper  %s"
+            .. "\n  the model  %s"):format(session, step, was, is) }
+        end
+        break
+      end
+    end
+  end
+  if first then return first.step, first.text end
+end
+
+return conformance

@@ -1,0 +1,319 @@
+-- The model's time, servers and links, by themselves: what a real ensemble does
+-- so slowly, or so rarely, that spec/integration/conformance_spec.lua does not
+-- compare it.  Each ensemble has a time of its own.
+local model = require "support.model"
+
+local SECOND_SERVER = "127.0.0.1:2182"
+
+describe("An ensemble of the model #once #layer", function()
+  local ensemble
+
+  local function connect(options, address)
+    return model.connect(ensemble, options or { timeout = 10000 }, address)
+  end
+
+  -- The reply; what comes before it is kept in `client.before`.
+  local function ask(client, request)
+    local xid = client:send(request)
+    client.before = {}
+    while true do
+      local item = client:receive()
+      if item.kind == "ended" or item.xid == xid then return item end
+      table.insert(client.before, item)
+    end
+  end
+
+  local function create(client, path, flags, data)
+    return ask(client, { op = "create", path = path, flags = flags,
+      data = data })
+  end
+
+  local function exists(client, path)
+    return ask(client, { op = "exists", path = path }).rc == 0
+  end
+
+  -- What has come, without waiting for it.
+  local function heard(client)
+    local words = {}
+    for item in function() return client.client:take() end do
+      words[#words + 1] = item.kind == "event"
+        and item.type .. " " .. item.path or item.kind
+    end
+    return table.concat(words, ", ")
+  end
+
+  describe("ends sessions", function()
+    -- From the last request to the end: the timeout, and no more than a tick.
+    local function life(seed)
+      ensemble = model.new({ tick_ms = 2000 }, seed)
+      local client = connect { timeout = 4000 }
+      create(client, "/node", 1)
+      local begun = ensemble:now()
+      while ensemble:look "/node" do assert(ensemble:step()) end
+      return ensemble:now() - begun
+    end
+
+    it("in ticks of the leader, not before their timeout", function()
+      local shortest, longest = math.huge, 0
+      for seed = 1, 50 do
+        local seconds = life(seed)
+        shortest = math.min(shortest, seconds)
+        longest = math.max(longest, seconds)
+      end
+      assert.is_true(shortest >= 4 and shortest < 4.3, shortest)
+      assert.is_true(longest > 5.7 and longest < 6.01, longest)
+    end)
+
+    it("whose clients come back too late, and closes the connection", function()
+      ensemble = model.new({}, 1)
+      local client = connect { timeout = 4000 }
+      ensemble:advance(7)
+      assert.equal("ended", heard(client))
+      local again = connect { timeout = 4000, session = client.session.id,
+        password = client.session.password }
+      assert.equal(0, again.session.timeout)
+      assert.equal("ended", again:receive().kind)
+    end)
+
+    it("within the timeouts that the servers allow", function()
+      ensemble = model.new({ tick_ms = 1000, max_timeout_ms = 60000 }, 1)
+      assert.equal(2000, connect { timeout = 1 }.session.timeout)
+      assert.equal(60000, connect { timeout = 1000000 }.session.timeout)
+    end)
+
+    it("that an operator ends", function()
+      ensemble = model.new({}, 1)
+      local client = connect()
+      create(client, "/node", 1)
+      assert.is_true(ensemble:end_session(client.session.id))
+      assert.is_false(ensemble:has_session(client.session.id))
+      ensemble:advance(0.1)
+      assert.is_nil(ensemble:look "/node")
+      assert.equal("ended", heard(client))
+      assert.is_false(ensemble:end_session(client.session.id))
+    end)
+  end)
+
+  describe("of several servers", function()
+    before_each(function()
+      ensemble = model.new({ servers = 3, tick_ms = 2000 }, 3)
+      assert.equal(3, ensemble:leader())
+    end)
+
+    it("lets a follower lag, until sync", function()
+      local writer, reader = connect(nil, "127.0.0.1:2183"), connect()
+      ensemble:lag(1, 1)
+      create(writer, "/node")
+      assert.is_false(exists(reader, "/node"))
+      assert.equal(0, ask(reader, { op = "sync", path = "/" }).rc)
+      assert.is_true(exists(reader, "/node"))
+    end)
+
+    it("sends an event before a reply that shows the change", function()
+      local writer, reader = connect(nil, "127.0.0.1:2183"), connect()
+      ensemble:lag(1, 1)
+      ask(reader, { op = "exists", path = "/node", watch = true })
+      create(writer, "/node")
+      assert.equal(0, ask(reader, { op = "sync", path = "/" }).rc)
+      assert.equal("created", reader.before[1].type)
+    end)
+
+    it("answers reads of a minority, and not its writes, until the servers "
+      .. "have given each other up", function()
+        local client = connect()
+        create(client, "/node")
+        ensemble:group(1, 7)
+        assert.is_true(exists(client, "/node"))
+        client:send { op = "create", path = "/never" }
+        ensemble:advance(5)
+        assert.equal("", heard(client))
+        ensemble:advance(6)
+        assert.equal("ended", heard(client))
+        assert.is_nil(ensemble:look "/never")
+      end)
+
+    it("elects another leader if the leader is stopped", function()
+      local client = connect()
+      create(client, "/node", 1)
+      ensemble:stop(3)
+      ensemble:advance(1)
+      assert.equal(2, ensemble:leader())
+      assert.equal("ended", heard(client))
+      local again = connect { timeout = 10000, session = client.session.id,
+        password = client.session.password }
+      assert.equal(10000, again.session.timeout)
+      assert.is_true(exists(again, "/node"))
+      create(again, "/other")
+      ensemble:start(3)
+      ensemble:advance(1)
+      assert.is_true(exists(connect(nil, "127.0.0.1:2183"), "/other"))
+    end)
+
+    it("has no leader without a majority", function()
+      ensemble:stop(3)
+      ensemble:stop(2)
+      ensemble:advance(30)
+      assert.is_nil(ensemble:leader())
+      ensemble:start(2)
+      ensemble:advance(2)
+      assert.equal(2, ensemble:leader())
+    end)
+
+    it("loses a transaction that no majority has", function()
+      local client = connect(nil, "127.0.0.1:2183")
+      create(client, "/node")
+      ensemble:group(3, 7)
+      client:send { op = "create", path = "/lost" }
+      ensemble:advance(20)
+      assert.equal(2, ensemble:leader())
+      local other = connect(nil, SECOND_SERVER)
+      create(other, "/kept")
+      ensemble:group(3, 0)
+      ensemble:advance(20)
+      local again = connect(nil, "127.0.0.1:2183")
+      assert.is_true(exists(again, "/kept"))
+      assert.is_false(exists(again, "/lost"))
+    end)
+
+    it("gives each session its whole timeout under a new leader", function()
+      local client = connect { timeout = 4000 }
+      create(client, "/node", 1)
+      ensemble:advance(3)
+      local begun = ensemble:now()
+      ensemble:stop(3)
+      while ensemble:look "/node" do assert(ensemble:step()) end
+      assert.is_true(ensemble:now() - begun > 4, ensemble:now() - begun)
+    end)
+
+    it("elects whom the operator wants, if it has all that is committed",
+      function()
+        assert.is_true(ensemble:elect(1))
+        ensemble:advance(2)
+        assert.equal(1, ensemble:leader())
+        ensemble:pause(2)
+        assert.is_false(ensemble:elect(2))
+      end)
+
+    it("closes the older connection of a session at its next write", function()
+      local client = connect()
+      local options = { timeout = 10000, session = client.session.id,
+        password = client.session.password }
+      local other = connect(options, SECOND_SERVER)
+      assert.equal("ended", create(client, "/old").kind)
+      assert.equal(0, create(other, "/new").rc)
+      assert.is_nil(ensemble:look "/old")
+    end)
+
+    it("refuses a client that has seen more than the server", function()
+      local writer = connect(nil, "127.0.0.1:2183")
+      ensemble:lag(1, 1)
+      local reply = create(writer, "/node")
+      assert.has_error(function()
+        connect { timeout = 10000, seen = reply.zxid }
+      end)
+      ensemble:advance(2)
+      local client = connect { timeout = 10000, seen = reply.zxid }
+      assert.equal(10000, client.session.timeout)
+    end)
+
+    it("hears of sessions from followers, and keeps them alive", function()
+      local client = connect { timeout = 4000 }
+      for _ = 1, 10 do
+        ask(client, { op = "ping" })
+        ensemble:advance(1.3)
+      end
+      assert.is_true(ensemble:has_session(client.session.id))
+    end)
+  end)
+
+  it("goes on after a pause with what has come meanwhile", function()
+    ensemble = model.new({}, 1)
+    local client = connect()
+    ensemble:pause(1)
+    client:send { op = "create", path = "/node" }
+    ensemble:advance(3)
+    assert.equal("", heard(client))
+    ensemble:resume(1)
+    ensemble:advance(0.1)
+    assert.equal("reply", heard(client))
+  end)
+
+  it("keeps its nodes and sessions over a restart", function()
+    ensemble = model.new({}, 1)
+    local client = connect()
+    create(client, "/node", 1, "data")
+    ensemble:stop(1)
+    assert.has_error(function() connect() end, "refused")
+    ensemble:start(1)
+    ensemble:advance(2)
+    local again = connect { timeout = 10000, session = client.session.id,
+      password = client.session.password }
+    assert.equal("data", ask(again, { op = "get", path = "/node" }).data)
+  end)
+
+  it("deletes containers that have been used, and are empty", function()
+    ensemble = model.new({ container_interval_ms = 1000 }, 1)
+    local client = connect()
+    for _, name in ipairs { "/used", "/unused" } do
+      ask(client, { op = "create_container", path = name, flags = 4 })
+    end
+    create(client, "/used/node")
+    ask(client, { op = "delete", path = "/used/node" })
+    ensemble:advance(1.1)
+    assert.is_false(exists(client, "/used"))
+    assert.is_true(exists(client, "/unused"))
+  end)
+
+  it("closes a connection that sends more than jute.maxbuffer", function()
+    ensemble = model.new({}, 1)
+    local client, acl = connect(), { { perms = 31, scheme = "a", id = "b" } }
+    local room = 1048575 - 8 - (4 + 2) - 4 - (4 + 4 + 5 + 5) - 4
+    local request = { op = "create", path = "/a", acl = acl,
+      data = ("x"):rep(room) }
+    assert.equal(-114, ask(client, request).rc)
+    request.data = request.data .. "x"
+    assert.equal("ended", ask(client, request).kind)
+  end)
+
+  it("lets a sequence counter come to its end", function()
+    ensemble = model.new({}, 1)
+    local client = connect()
+    create(client, "/q")
+    ensemble:set_counter("/q", 2147483646)
+    local function names(...)
+      local list = {}
+      for i, prefix in ipairs { ... } do
+        list[i] = create(client, "/q/" .. prefix, 2).path
+      end
+      return list
+    end
+    assert.are.same({ "/q/a2147483646", "/q/b2147483647", "/q/c2147483647" },
+      names("a", "b", "c"))
+    assert.equal(-110, create(client, "/q/c", 2).rc)
+    -- Those that travel together see what the leader plans.
+    for i = 1, 3 do
+      client:send { op = "create", path = "/q/" .. i .. "-", flags = 2 }
+    end
+    local paths = {}
+    for i = 1, 3 do paths[i] = client:receive().path end
+    assert.are.same({ "/q/1-2147483647", "/q/2--2147483648",
+      "/q/3--2147483647" }, paths)
+  end)
+
+  it("does the same again from the same seed", function()
+    local function run(seed)
+      ensemble = model.new({ servers = 3 }, seed)
+      local client, times = connect(), {}
+      for i = 1, 20 do
+        create(client, "/" .. i)
+        times[i] = ensemble:now()
+      end
+      ensemble:stop(ensemble:leader())
+      while not ensemble:leader() do ensemble:step() end
+      times[#times + 1] = ensemble:now()
+      return times
+    end
+    assert.are.same(run(5), run(5))
+    assert.are_not.same(run(5), run(6))
+  end)
+end)

@@ -127,12 +127,13 @@ end
 
 local function run_until(self, condition, seconds)
   local deadline, turns = virtual.now() + seconds, 0
-  while not condition() and virtual.now() < deadline do
+  while virtual.now() < deadline do
+    if condition() then return true end
     self.scheduler:turn()
     turns = turns + 1
     if turns % 64 == 0 then collectgarbage() end
   end
-  return condition()
+  return false
 end
 
 local function check_nodes(self, when)

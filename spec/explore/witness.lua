@@ -11,12 +11,14 @@ local virtual = require "zklock.virtual"
 local Witness = {}
 Witness.__index = Witness
 
+local DEED = 30 -- seconds, after which an operator's request is done
 local NEWS = 2 -- session timeouts, after which a deed must be known
 
 --- `violate(format, ...)` ends the story.
 local function new(world, violate)
   return setmetatable({ world = world, ensemble = world.ensemble,
-    violate = violate, holds = {}, order = {}, count = 0, proven = 0,
+    violate = violate, holds = {}, order = {},
+    taken = {}, seized = {}, count = 0, proven = 0,
     asked = 0 }, Witness)
 end
 
@@ -148,6 +150,19 @@ local function check_order(self, claim, mode)
   end
 end
 
+-- ---- Force ---------------------------------------------------------------------
+
+local function force(self, hold)
+  hold.forced = hold.forced or { at = virtual.now(), jumped = self.world.jumped }
+end
+
+-- (A deed may be done late; and names are used again.)
+function Witness:is_suspect(part)
+  local taken = self.taken[part.node]
+  return taken and virtual.now() < taken + DEED or self.seized[part.owner]
+    or not part.owner and next(self.seized)
+end
+
 -- ---- Holds ---------------------------------------------------------------------
 
 local function claims_of(hold, guard, resource, mode)
@@ -188,12 +203,10 @@ function Witness:granted(guard, options)
   end)
   table.insert(self.holds, hold)
   for _, part in ipairs(hold.parts) do
-    if not part.czxid and not self:is_suspect(part.node) then
-      if is_believed(self, hold) then
-        self.violate("%s: is granted without the node %s", hold.name, part.node)
-      end
-    elseif not part.czxid then
-      hold.forced = { at = virtual.now(), jumped = self.world.jumped }
+    if self:is_suspect(part) then
+      force(self, hold)
+    elseif not part.czxid and is_believed(self, hold) then
+      self.violate("%s: is granted without the node %s", hold.name, part.node)
     end
   end
   if is_believed(self, hold) and not hold.forced then
@@ -206,16 +219,9 @@ function Witness:granted(guard, options)
   return hold
 end
 
--- ---- Force ---------------------------------------------------------------------
-
-local function force(self, hold)
-  hold.forced = hold.forced or { at = virtual.now(), jumped = self.world.jumped }
-end
-
 --- A node is about to be deleted by force.
 function Witness:take(node)
-  self.suspects = self.suspects or {}
-  self.suspects[node] = true
+  self.taken[node] = virtual.now()
   for _, hold in ipairs(self.holds) do
     for _, part in ipairs(hold.parts) do
       if part.node == node then force(self, hold) end
@@ -225,17 +231,12 @@ end
 
 --- A session is about to be ended by force.
 function Witness:seize(session)
-  self.seized = self.seized or {}
   self.seized[session] = true
   for _, hold in ipairs(self.holds) do
     for _, part in ipairs(hold.parts) do
       if part.owner == session then force(self, hold) end
     end
   end
-end
-
-function Witness:is_suspect(node)
-  return self.seized ~= nil or self.suspects and self.suspects[node]
 end
 
 -- ---- Ends ----------------------------------------------------------------------

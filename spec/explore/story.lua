@@ -1,5 +1,6 @@
 --- One story: sessions, tasks, faults, then calm; judged all the while.
 local Chance = require "explore.chance"
+local exam = require "explore.exam"
 local Ledger = require "explore.ledger"
 local resources = require "explore.resources"
 local Scheduler = require "explore.scheduler"
@@ -97,7 +98,11 @@ function Story:evict(resource)
   if resource.parts or not self.has_operator then return end
   local nodes = leaves(self.ensemble, resource.path, {})
   if #nodes == 0 then return end
-  local node = self.chance:pick(nodes)
+  self:take(self.chance:pick(nodes))
+end
+
+--- An operator deletes this node.
+function Story:take(node)
   self:note("an operator deletes %s", node)
   self.witness:take(node)
   self.world:delete(node)
@@ -156,6 +161,20 @@ local function are_connected(self)
   return true
 end
 
+local function examine(self)
+  local is_done = false
+  virtual.explore { switches = self.switches }
+  self:note "the exam begins"
+  self.scheduler:spawn("the exam", function()
+    exam.run(self)
+    is_done = true
+  end)
+  if not run_until(self, function() return is_done end, 2 * CALM) then
+    self.violate "all is quiet, and the exam does not end"
+  end
+  run_until(self, function() return false end, 2)
+end
+
 local function calm(self)
   self.is_calm = true
   self.world:heal()
@@ -172,6 +191,7 @@ local function calm(self)
   collectgarbage()
   collectgarbage()
   run_until(self, function() return false end, 8)
+  examine(self)
   self.witness:ask()
   self.ledger:check_over()
   check_nodes(self, "all is quiet")
@@ -223,9 +243,10 @@ local function run(seed)
   virtual.seed(seed)
   virtual.limit(LIMIT)
   local chance = Chance.new(seed * 7919 + 17)
-  virtual.explore { switches = chance:pick { 0, 5, 20, 100, 400 },
+  local switches = chance:pick { 0, 5, 20, 100, 400 }
+  virtual.explore { switches = switches,
     stalls = chance:pick { 0, 0, 200, 1000 }, stall = 0.05 }
-  local self = setmetatable({ chance = chance, begun = virtual.now(), slots = {},
+  local self = setmetatable({ chance = chance, switches = switches, begun = virtual.now(), slots = {},
     lines = {}, line = 0, living = 0, has_operator = chance:one_in(3),
     pace = chance:pick { false, 1, 3, 8 } }, Story)
   function self.violate(...)

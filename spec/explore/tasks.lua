@@ -1,5 +1,5 @@
 --- What the tasks of a story do with locks.
-local virtual = require "zklock.virtual"
+local jobs = require "explore.jobs"
 
 local Task = {}
 Task.__index = Task
@@ -94,8 +94,16 @@ function during.wait_for_revoke(self, hold)
   self.scheduler:await(function() return asked > 0 end, self.chance:seconds(3))
 end
 
+-- Its own node is deleted; what verify() says then must be true.
+function during.taken(self, hold)
+  if not self.story.has_operator or hold.resource.parts then return end
+  self.story:take(hold.guard.node)
+  self:pause(0.05)
+  if self:is_usable(hold.session) then during.verify(self, hold) end
+end
+
 local acts = { "nothing", "nothing", "long", "collect", "verify", "enter",
-  "other_side", "another", "revoke", "wait_for_revoke", "close" }
+  "other_side", "another", "revoke", "wait_for_revoke", "close", "taken" }
 local needs_path = { revoke = true }
 
 function Task:hold(hold, depth)
@@ -307,6 +315,16 @@ function other.collect() collectgarbage() end
 
 local others = { "cancel", "evict", "step", "collect" }
 
+function Task:work(resource)
+  local job = self.chance:one_in(3) and jobs.of(self, resource)
+  if job then
+    self:locks(resource)
+    job(self, resource)
+  else
+    self:acquire(resource, 1)
+  end
+end
+
 function Task:live()
   self:pause(1)
   while not self.story.is_calm do
@@ -315,7 +333,7 @@ function Task:live()
     elseif self.chance:one_in(6) then
       other[self.chance:pick(others)](self)
     else
-      self:acquire(self.chance:pick(self.story.resources), 1)
+      self:work(self.chance:pick(self.story.resources))
     end
     self:pause(self.chance:one_in(4) and 2 or 0.1)
   end

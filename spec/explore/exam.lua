@@ -28,46 +28,142 @@ end
 
 local function names(resource, slot) return slot.name .. " and " .. resource.path end
 
+-- Which bucket of a session's histogram is that of a wait?
+local function bucket_of(seconds)
+  local bucket, us = 1, math.floor(seconds * 1e6)
+  while us > 0 do us, bucket = math.floor(us / 2), bucket + 1 end
+  return math.min(bucket, 28)
+end
+
+local function check_histogram(story, slot, before, least, most)
+  local bucket = bucket_of(least)
+  if bucket ~= bucket_of(most) then return end
+  local after = slot.session:stats().wait_histogram
+  if after[bucket] == before[bucket] then
+    story.violate("%s has waited for %.6f to %.6f s, and its histogram does "
+      .. "not have it", slot.name, least, most)
+  end
+end
+
+-- Whoever waits has it soon after `held.freed`.
+local function wait_for_turn(story, resource, slot, held)
+  story.scheduler:spawn("an exam", function()
+    local begun, before = now(), slot.session:stats().wait_histogram
+    local guard, message = take(lock_of(resource, slot), 30)
+    if not guard then
+      story.violate("all is quiet, and %s: %s", names(resource, slot), message)
+    end
+    if held.freed then
+      check(story, "the turn of " .. names(resource, slot), held.freed, SOON)
+      if not resource.parts then
+        check_histogram(story, slot, before, held.freed - begun, now() - begun)
+      end
+    end
+    guard:release()
+    held.is_over = true
+  end)
+  story.scheduler:sleep(0.3)
+end
+
+-- What an operator writes meanwhile is not overwritten.
+local function write_meanwhile(story, node, slot)
+  virtual.link_delay(slot.links[1], 0.05)
+  story.scheduler:spawn("an operator", function()
+    story.scheduler:sleep(story.chance:seconds(0.4))
+    story.world:set(node, "an operator's")
+  end)
+end
+
+local function check_written(story, guard)
+  local _, data = story.ensemble:look(guard.node)
+  if data and not data:find("an operator's", 1, true) then
+    story.violate("all is quiet, and a revocation of %s overwrites what an "
+      .. "operator wrote", guard.node)
+  end
+end
+
+-- The holder hears of a revocation soon.
+local function revoke(story, resource, from, to, guard)
+  if from.timeout < 4 or from.loop == "poll" or resource.parts
+    or from.session:state() ~= "connected" then return end
+  local heard
+  guard:on_revoke(function() heard = heard or now() end)
+  local writes = from ~= to and story.chance:one_in(3)
+    and resource.kind ~= "semaphore"
+  if writes then write_meanwhile(story, guard.node, to) end
+  local count = to.session:revoke(resource.path)
+  local answered = now()
+  if writes then
+    virtual.link_heal(to.links[1])
+    story.scheduler:sleep(0.5)
+    check_written(story, guard)
+  elseif count and count > 0 and guard:is_held() then
+    story.scheduler:await(function() return heard end, 3)
+    if guard:is_held() and (not heard or heard > answered + HEARD) then
+      story.violate("all is quiet, and %s hears of a revocation %s s late",
+        names(resource, from), heard and heard - answered or "3 or more")
+    end
+  end
+end
+
 -- One has it, another waits; each in turn.
 local function hand_over(story, resource, from, to)
   local begun, what = now(), names(resource, from)
   local guard, message = take(lock_of(resource, from), 20)
-  if not guard then story.violate("all is quiet, and %s: %s", what, message) end
+  if not guard then
+    story.violate("all is quiet, and %s: %s", what, message)
+  end
   check(story, "the grant of " .. what, begun, SOON)
-  local freed, done = nil, false
-  local is_waiting = to ~= from and to.loop ~= "poll"
-  if is_waiting then
-    story.scheduler:spawn("an exam", function()
-      local other, problem = take(lock_of(resource, to), 30)
-      if not other then
-        story.violate("all is quiet, and %s: %s", names(resource, to), problem)
-      end
-      if freed then
-        check(story, "the turn of " .. names(resource, to), freed, SOON)
-      end
-      other:release()
-      done = true
-    end)
-    story.scheduler:sleep(0.3)
-  end
-  if from.timeout >= 4 and from.loop ~= "poll" and not resource.parts
-    and from.session:state() == "connected" then
-    local heard
-    guard:on_revoke(function() heard = heard or now() end)
-    local asked = now()
-    local count = to.session:revoke(resource.path)
-    local answered = now()
-    if count and count > 0 and guard:is_held() then
-      story.scheduler:await(function() return heard end, 3)
-      if guard:is_held() and (not heard or heard > answered + HEARD) then
-        story.violate("all is quiet, and %s hears of a revocation %s s late", what,
-          heard and heard - asked or "3 or more")
-      end
-    end
-  end
-  freed = now()
+  local held = { is_over = to == from or to.loop == "poll" }
+  if not held.is_over then wait_for_turn(story, resource, to, held) end
+  revoke(story, resource, from, to, guard)
+  held.freed = now()
   guard:release()
-  if is_waiting then story.scheduler:await(function() return done end, 30) end
+  story.scheduler:await(function() return held.is_over end, 30)
+end
+
+-- A waiter that has lost the race again and again is as quick as ever.
+local function race(story, resource, from, to)
+  if to == from or to.loop == "poll" or from.loop == "poll" then return end
+  local lock, held = lock_of(resource, from), {}
+  local guard = take(lock, 20)
+  if not guard then return end
+  wait_for_turn(story, resource, to, held)
+  for _ = 1, 12 do
+    guard:release()
+    guard = lock:try_acquire()
+    if not guard then break end
+    story.scheduler:sleep(0.4)
+  end
+  held.freed = now()
+  if guard then guard:release() end
+  story.scheduler:await(function() return held.is_over end, 30)
+end
+
+local function count_nodes(story, path)
+  return #story.leaves(story.ensemble, path, {})
+end
+
+-- Whoever gives up at the gate leaves nothing there.
+local function give_up(story, resource, from, to)
+  local lock, guards, is_over = lock_of(resource, from), {}, false
+  if to.loop == "poll" or resource.options.max_hold then return end
+  for i = 1, resource.permits do guards[i] = lock:acquire(20) end
+  story.scheduler:spawn("an exam", function()
+    local guard = lock_of(resource, to):acquire(3)
+    if guard then guard:release() end
+    is_over = true
+  end)
+  story.scheduler:sleep(0.5)
+  local before = count_nodes(story, resource.path)
+  lock:acquire(0.3)
+  story.scheduler:sleep(0.5)
+  if not is_over and count_nodes(story, resource.path) > before then
+    story.violate("all is quiet, and a waiter that has given up is still at %s",
+      resource.path)
+  end
+  for _, guard in ipairs(guards) do guard:release() end
+  story.scheduler:await(function() return is_over end, 30)
 end
 
 -- The pause after a failure does not depend on failures before a success.
@@ -104,6 +200,65 @@ local function lift(story, resource, from, to)
   story.scheduler:await(function() return lifted == "heard" end, 30)
 end
 
+-- ---- Connections ------------------------------------------------------------
+
+local LONG = 70 -- seconds, after which troubles of the past count no more
+local ATTEMPTS = 8
+
+local function await_connected(story, slot, limit, what)
+  local begun = now()
+  story.scheduler:await(function()
+    return slot.session:state() == "connected"
+  end, limit)
+  if slot.session:state() ~= "connected" then
+    story.violate("all is quiet, and %s is not connected %.1f s after %s",
+      slot.name, now() - begun, what)
+  end
+end
+
+local function for_links(slot, fault)
+  for _, link in ipairs(slot.links) do virtual["link_" .. fault](link) end
+end
+
+-- After a long life a session that ends is replaced at once.
+local function expire(story, slot)
+  for i = 1, ATTEMPTS do
+    if i == ATTEMPTS then story.scheduler:sleep(LONG) end
+    local expiries = slot.session:stats().expiries
+    if not story.ensemble:end_session(slot.session:id()) then return end
+    story.scheduler:await(function()
+      return slot.session:stats().expiries > expiries
+    end, 60)
+    await_connected(story, slot, i == ATTEMPTS and 2 or 60, "its end")
+  end
+end
+
+-- ... and a connection that breaks.
+local function reconnect(story, slot, fault)
+  for_links(slot, fault)
+  story.scheduler:sleep(slot.timeout + 20)
+  for_links(slot, "heal")
+  await_connected(story, slot, 60, "a long fault")
+  story.scheduler:sleep(LONG)
+  for_links(slot, "cut")
+  story.scheduler:await(function()
+    return slot.session:state() ~= "connected"
+  end, 0.5)
+  await_connected(story, slot, 1, "a short fault")
+end
+
+local function connect(story)
+  for _, slot in ipairs(story.slots) do
+    if slot.loop ~= "poll" then
+      if story.chance:one_in(3) then
+        expire(story, slot)
+      else
+        reconnect(story, slot, story.chance:pick { "freeze", "refuse" })
+      end
+    end
+  end
+end
+
 --- Runs in a task.
 function exam.run(story)
   local slots = story.slots
@@ -116,8 +271,13 @@ function exam.run(story)
         hand_over(story, resource, slot, other)
       end
       if resource.is_election then lead(story, resource, slot) end
+      if resource.kind == "unfair" then race(story, resource, slot, other) end
+      if resource.kind == "semaphore" then
+        give_up(story, resource, slot, other)
+      end
     end
   end
+  if story.chance:one_in(6) then connect(story) end
 end
 
 return exam

@@ -7,7 +7,7 @@ local jobs = {}
 local codes = { timeout = true, busy = true, cancelled = true, lost = true,
   disconnected = true, closed = true, deadlock = true }
 
--- ---- Once ------------------------------------------------------------------------
+-- ---- Once -------------------------------------------------------------------
 
 local PERIOD = 6 -- seconds
 
@@ -62,7 +62,7 @@ function jobs.once(task, resource)
   end
 end
 
--- ---- Elections -------------------------------------------------------------------
+-- ---- Elections --------------------------------------------------------------
 
 --- election:run, until another task stops it.
 function jobs.run(task, resource)
@@ -106,7 +106,7 @@ function jobs.observe(task, resource)
   ticket:cancel()
 end
 
--- ---- Crowds ----------------------------------------------------------------------
+-- ---- Crowds -----------------------------------------------------------------
 
 --- Many at once take one lock, and give it back in their callbacks.
 function jobs.crowd(task, resource)

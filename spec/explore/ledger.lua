@@ -12,7 +12,7 @@ local function new(world, violate)
     outcomes = {} }, Ledger)
 end
 
--- ---- Waits ---------------------------------------------------------------------
+-- ---- Waits ------------------------------------------------------------------
 
 --- A call begins that may wait; `timeout`: seconds; nil: without end.
 function Ledger:begin(name, timeout)
@@ -54,11 +54,23 @@ function Ledger:check_over()
   end
 end
 
--- ---- A session's counters --------------------------------------------------------
+-- ---- A session's counters ---------------------------------------------------
+
+local bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+  2.5, 5, 10, 30, 60, 300 }
 
 local function new_counts(slot)
-  return { name = slot.name, waits = {}, holds = {}, grants = 0, losses = 0,
-    refusals = {}, events = 0 }
+  local counts = { name = slot.name, waits = {}, holds = {}, grants = 0,
+    losses = 0, refusals = {}, events = 0, buckets = {} }
+  for i = 1, #bounds do counts.buckets[i] = 0 end
+  return counts
+end
+
+-- Each bucket of the metrics has the quicker ones, too.
+local function note_wait(counts, seconds)
+  for i, bound in ipairs(bounds) do
+    if seconds <= bound then counts.buckets[i] = counts.buckets[i] + 1 end
+  end
 end
 
 --- From now on a session's trace is kept.
@@ -75,6 +87,7 @@ function Ledger:watch(slot, session)
       if counts.holds[id] then self.violate("%s: %s is granted twice", slot.name, id) end
       counts.holds[id] = true
       counts.grants = counts.grants + 1
+      note_wait(counts, event.waited)
     elseif what == "refuse" then
       if id then counts.waits[id] = nil end
       counts.refusals[event.code] = (counts.refusals[event.code] or 0) + 1
@@ -96,6 +109,26 @@ local function sum(text, metric)
     if name == metric then total = total + tonumber(value) end
   end
   return total
+end
+
+local function sum_bucket(text, bound)
+  local total = 0
+  for line in text:gmatch "zklock_lock_wait_seconds_bucket{[^\n]*" do
+    if line:find(('le="%.14g"'):format(bound), 1, true) then
+      total = total + tonumber(line:match " ([%d%.e+-]+)$")
+    end
+  end
+  return total
+end
+
+local function check_buckets(self, slot, text)
+  for i, bound in ipairs(bounds) do
+    local told = sum_bucket(text, bound)
+    if told ~= slot.counts.buckets[i] then
+      self.violate("%s: %d were granted within %s s, and metrics say %d",
+        slot.name, slot.counts.buckets[i], bound, told)
+    end
+  end
 end
 
 local quiet = { "waiting", "holding", "pending_releases", "refused_releases" }
@@ -122,6 +155,7 @@ function Ledger:check_counts(slot)
     self.violate("%s: %d grants, and %d in the histogram", slot.name,
       stats.grants, histogram)
   end
+  check_buckets(self, slot, text)
   local told = sum(text, "zklock_session_grants_total")
   if counts.grants ~= told then
     self.violate("%s: the trace has %d grants, the metrics %d", slot.name,

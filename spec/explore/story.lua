@@ -14,10 +14,11 @@ local Story = {}
 Story.__index = Story
 
 local LINES = 60
-local LIMIT = 1000 -- seconds, for all of it
+local EXAM = 1000 -- seconds
+local LIMIT = 3000 -- seconds, for all of it
 local CALM = 90 -- seconds, in which everything comes to its end
 
--- ---- What has happened -----------------------------------------------------------
+-- ---- What has happened ------------------------------------------------------
 
 function Story:note(...)
   local line = ("%10.6f  %s"):format(virtual.now() - self.begun,
@@ -35,7 +36,7 @@ local function last_lines(self)
   return table.concat(lines, "\n")
 end
 
--- ---- Sessions --------------------------------------------------------------------
+-- ---- Sessions ---------------------------------------------------------------
 
 local function log(self, slot)
   return function(level, text) self:note("%s: %s: %s", slot.name, level, text) end
@@ -73,13 +74,15 @@ local function new_slot(self, number)
   local chance = self.chance
   local slot = { name = "s" .. number, closed = true, tasks = {},
     timeout = chance:pick { 2, 4, 6 }, tells_tick = chance:one_in(3),
-    hosts = self.world:link() }
+    links = { self.world:link() } }
+  if chance:one_in(3) then slot.links[2] = self.world:link() end
+  slot.hosts = table.concat(slot.links, ",")
   if chance:one_in(5) then slot.loop = "poll" end
   for i = 1, chance:between(1, 4) do slot.tasks[i] = Task.new(self, slot, i) end
   return slot
 end
 
--- ---- Force -----------------------------------------------------------------------
+-- ---- Force ------------------------------------------------------------------
 
 local function leaves(ensemble, path, into)
   for _, name in ipairs(ensemble:children(path)) do
@@ -92,6 +95,8 @@ local function leaves(ensemble, path, into)
   end
   return into
 end
+
+Story.leaves = leaves
 
 --- An operator deletes a node of a resource.
 function Story:evict(resource)
@@ -128,7 +133,7 @@ local function fail(self)
   end
 end
 
--- ---- The end ---------------------------------------------------------------------
+-- ---- The end ----------------------------------------------------------------
 
 local function run_until(self, condition, seconds)
   local deadline, turns = virtual.now() + seconds, 0
@@ -169,7 +174,7 @@ local function examine(self)
     exam.run(self)
     is_done = true
   end)
-  if not run_until(self, function() return is_done end, 2 * CALM) then
+  if not run_until(self, function() return is_done end, EXAM) then
     self.violate "all is quiet, and the exam does not end"
   end
   run_until(self, function() return false end, 2)
@@ -179,15 +184,16 @@ local function calm(self)
   self.is_calm = true
   self.world:heal()
   self:note "all is well from now on"
+  self.healed = virtual.now()
   local function are_over() return self.living == 0 end
   if not run_until(self, are_over, CALM) then
     self.ledger:check_over()
     self.violate "all is quiet, and tasks have not ended"
   end
-  self.world:heal()
   if not run_until(self, function() return are_connected(self) end, CALM) then
     self.violate "all is quiet, and a session is not connected"
   end
+  self.connected = virtual.now() - self.healed
   collectgarbage()
   collectgarbage()
   run_until(self, function() return false end, 8)
@@ -218,7 +224,7 @@ local function close_all(self)
   end
 end
 
--- ---- All of it -------------------------------------------------------------------
+-- ---- All of it --------------------------------------------------------------
 
 local function live(self, task)
   task:live()

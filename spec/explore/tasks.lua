@@ -36,7 +36,7 @@ function Task:is_usable(session)
   return not self.slot.closed and (not session or session == self.slot.session)
 end
 
--- ---- While something is held -----------------------------------------------------
+-- ---- While something is held ------------------------------------------------
 
 local during = {}
 
@@ -120,7 +120,7 @@ function Task:hold(hold, depth)
   end
 end
 
--- ---- Taking and giving back ------------------------------------------------------
+-- ---- Taking and giving back -------------------------------------------------
 
 function Task:granted(guard, resource, side, owner)
   local hold = self.witness:granted(guard, { owner = owner or self,
@@ -271,7 +271,7 @@ function Task:acquire(resource, depth, side)
   if go_on then go_on() end
 end
 
--- ---- Barriers --------------------------------------------------------------------
+-- ---- Barriers ---------------------------------------------------------------
 
 function Task:pass(resource)
   if not self:is_usable() then return self:pause(0.5) end
@@ -294,7 +294,7 @@ function Task:pass(resource)
   end
 end
 
--- ---- A task's life ---------------------------------------------------------------
+-- ---- A task's life ----------------------------------------------------------
 
 local other = {}
 

@@ -22,7 +22,7 @@ local function new(world, violate)
     asked = 0 }, Witness)
 end
 
--- ---- What is true --------------------------------------------------------------
+-- ---- What is true -----------------------------------------------------------
 
 --- Nodes of a guard, with what the ensemble knows of each.
 local function look(self, guard)
@@ -42,7 +42,7 @@ local function is_true(self, part)
     and (self.ensemble:has_session(part.owner) or not self.ensemble:leader())
 end
 
--- ---- Belief --------------------------------------------------------------------
+-- ---- Belief -----------------------------------------------------------------
 
 local function is_closed(hold) return hold.session:state() == "closed" end
 
@@ -60,10 +60,15 @@ end
 
 -- What was taken away by force must be known after a while.
 local function check_news(self, hold)
-  local limit = NEWS * hold.timeout + self.world.jumped - hold.forced.jumped
-  if virtual.now() > hold.forced.at + limit and is_believed(self, hold) then
+  local forced = hold.forced
+  if self:is_there(hold) then
+    forced.at, forced.jumped = virtual.now(), self.world.jumped
+    return
+  end
+  local limit = NEWS * hold.timeout + self.world.jumped - forced.jumped
+  if virtual.now() > forced.at + limit and is_believed(self, hold) then
     self.violate("%s: is believed %.1f s after its node was taken away",
-      hold.name, virtual.now() - hold.forced.at)
+      hold.name, virtual.now() - forced.at)
   end
 end
 
@@ -78,7 +83,7 @@ local function check_truth(self, hold)
   end
 end
 
--- ---- Exclusion -----------------------------------------------------------------
+-- ---- Exclusion --------------------------------------------------------------
 
 local function excludes(a, b)
   return a.path == b.path and (a.mode == "W" or b.mode == "W")
@@ -129,7 +134,7 @@ function Witness:ask()
   check_believed(self, believed)
 end
 
--- ---- Tokens --------------------------------------------------------------------
+-- ---- Tokens -----------------------------------------------------------------
 
 local function fence(token, turn) return token .. (":%09d"):format(turn) end
 
@@ -150,7 +155,7 @@ local function check_order(self, claim, mode)
   end
 end
 
--- ---- Force ---------------------------------------------------------------------
+-- ---- Force ------------------------------------------------------------------
 
 local function force(self, hold)
   hold.forced = hold.forced or { at = virtual.now(), jumped = self.world.jumped }
@@ -163,7 +168,7 @@ function Witness:is_suspect(part)
     or not part.owner and next(self.seized)
 end
 
--- ---- Holds ---------------------------------------------------------------------
+-- ---- Holds ------------------------------------------------------------------
 
 local function claims_of(hold, guard, resource, mode)
   if resource.parts then
@@ -239,7 +244,7 @@ function Witness:seize(session)
   end
 end
 
--- ---- Ends ----------------------------------------------------------------------
+-- ---- Ends -------------------------------------------------------------------
 
 local function forget(self, hold)
   for i, other in ipairs(self.holds) do

@@ -10,7 +10,7 @@ local KINDS = { 15, 2, 3, 4, 5, 8, 9, 1401, 1402, 141301, 141302, 141305 }
 local function new(chance, seed)
   local count = chance:pick { 1, 1, 3 }
   local self = setmetatable({ chance = chance, links = {}, addresses = {},
-    count = count, jumped = 0, tick = chance:pick { 0.2, 0.5, 1 } }, World)
+    operators = {}, count = count, jumped = 0, tick = chance:pick { 0.2, 0.5, 1 } }, World)
   for i = 1, count do self.addresses[i] = "127.0.0.1:" .. 2180 + i end
   self.ensemble = virtual.ensemble { addresses = self.addresses, seed = seed,
     tick_ms = self.tick * 1000, sync_limit = 8, max_timeout_ms = 60000,
@@ -31,16 +31,23 @@ function World:link()
   return address
 end
 
---- An operator's client deletes a node; nobody waits for the answer.
-function World:delete(path)
+-- An operator's client asks for something; nobody waits for the answer.
+local function ask(self, request)
   local client = self.ensemble:open(self.chance:pick(self.addresses),
     { timeout = 10000 })
-  client:send { op = "delete", path = path, version = -1 }
-  self.operators = self.operators or {}
+  client:send(request)
   table.insert(self.operators, client)
 end
 
--- ---- Faults -------------------------------------------------------------------
+function World:delete(path)
+  ask(self, { op = "delete", path = path, version = -1 })
+end
+
+function World:set(path, data)
+  ask(self, { op = "set", path = path, data = data, version = -1 })
+end
+
+-- ---- Faults -----------------------------------------------------------------
 
 local on_links = {}
 

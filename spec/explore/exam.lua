@@ -106,8 +106,17 @@ local function revoke(story, resource, from, to, guard)
   end
 end
 
+-- A part may be lost while the others are waited for.
+local function lasts(resource)
+  for _, part in ipairs(resource.parts or {}) do
+    if part.options.max_hold then return false end
+  end
+  return true
+end
+
 -- One has it, another waits; each in turn.
 local function hand_over(story, resource, from, to)
+  if not lasts(resource) then return end
   local begun, what = now(), names(resource, from)
   local guard, message = take(lock_of(resource, from), 20)
   if not guard then

@@ -16,7 +16,9 @@ function Chance:below(n)
   return math.floor(self.state / MODULUS * n)
 end
 
-function Chance:between(least, most) return least + self:below(most - least + 1) end
+function Chance:between(least, most)
+  return least + self:below(most - least + 1)
+end
 function Chance:one_in(n) return self:below(n) == 0 end
 function Chance:pick(list) return list[self:below(#list) + 1] end
 

@@ -1,5 +1,5 @@
---- When all is quiet, a free lock is granted at once, a waiter has it as soon as it
--- is free, and what is asked of a holder is heard at once.
+--- When all is quiet, a free lock is granted at once, a waiter has it as soon
+-- as it is free, and a holder hears of a revocation at once.
 local virtual = require "zklock.virtual"
 
 local exam = {}
@@ -26,7 +26,9 @@ local function lock_of(resource, slot)
   end)[1]
 end
 
-local function names(resource, slot) return slot.name .. " and " .. resource.path end
+local function names(resource, slot)
+  return slot.name .. " and " .. resource.path
+end
 
 -- Which bucket of a session's histogram is that of a wait?
 local function bucket_of(seconds)
@@ -82,10 +84,22 @@ local function check_written(story, guard)
   end
 end
 
+-- (A sixth of the session timeout is what a holder that does not watch needs.)
+local function can_be_asked(resource, slot)
+  return slot.timeout >= 4 and slot.loop ~= "poll" and not resource.parts
+    and slot.session:state() == "connected"
+end
+
+local function check_heard(story, what, guard, heard, answered)
+  if guard:is_held() and (not heard or heard > answered + HEARD) then
+    story.violate("all is quiet, and %s hears of a revocation %s s late", what,
+      heard and heard - answered or "3 or more")
+  end
+end
+
 -- The holder hears of a revocation soon.
 local function revoke(story, resource, from, to, guard)
-  if from.timeout < 4 or from.loop == "poll" or resource.parts
-    or from.session:state() ~= "connected" then return end
+  if not can_be_asked(resource, from) then return end
   local heard
   guard:on_revoke(function() heard = heard or now() end)
   local writes = from ~= to and story.chance:one_in(3)
@@ -99,10 +113,7 @@ local function revoke(story, resource, from, to, guard)
     check_written(story, guard)
   elseif count and count > 0 and guard:is_held() then
     story.scheduler:await(function() return heard end, 3)
-    if guard:is_held() and (not heard or heard > answered + HEARD) then
-      story.violate("all is quiet, and %s hears of a revocation %s s late",
-        names(resource, from), heard and heard - answered or "3 or more")
-    end
+    check_heard(story, names(resource, from), guard, heard, answered)
   end
 end
 
@@ -149,6 +160,33 @@ local function race(story, resource, from, to)
   story.scheduler:await(function() return held.is_over end, 30)
 end
 
+-- What was taken away and belongs to another is verified for that one alone.
+local function steal(story, resource, from, to)
+  if to == from or to.loop == "poll" or resource.parts then return end
+  local guard = take(lock_of(resource, from), 20)
+  if not guard then return end
+  local held = {}
+  wait_for_turn(story, resource, to, held)
+  guard:release()
+  story.scheduler:await(function() return held.is_over end, 30)
+  guard, held = take(lock_of(resource, from), 20), {}
+  if not guard then return end
+  story.scheduler:spawn("an exam", function()
+    held.guard = take(lock_of(resource, to), 30)
+    held.is_over = true
+  end)
+  story.scheduler:sleep(0.05)
+  story.world:delete(guard.node)
+  story.scheduler:sleep(0.05)
+  if held.guard and held.guard:is_held() and guard:verify() then
+    story.violate("all is quiet, and verify() is true for %s, whose node was "
+      .. "taken away", names(resource, from))
+  end
+  guard:release()
+  story.scheduler:await(function() return held.is_over end, 30)
+  if held.guard then held.guard:release() end
+end
+
 local function count_nodes(story, path)
   return #story.leaves(story.ensemble, path, {})
 end
@@ -184,7 +222,8 @@ local function lead(story, resource, slot)
     local ok = table.remove(plan, 1)
     if last and last.was_ok then last = nil end
     if last and #plan == 0 then
-      check(story, "the pause of " .. names(resource, slot), last.at, 0.3 + SOON)
+      check(story, "the pause of " .. names(resource, slot), last.at,
+        0.3 + SOON)
     end
     last = { at = now(), was_ok = ok }
     if #plan == 0 then election:stop() end
@@ -280,7 +319,10 @@ function exam.run(story)
         hand_over(story, resource, slot, other)
       end
       if resource.is_election then lead(story, resource, slot) end
-      if resource.kind == "unfair" then race(story, resource, slot, other) end
+      if resource.kind == "unfair" then
+        race(story, resource, slot, other)
+        steal(story, resource, slot, other)
+      end
       if resource.kind == "semaphore" then
         give_up(story, resource, slot, other)
       end

@@ -1,5 +1,5 @@
---- What tasks do that is more than to take one lock: jobs that are done once in a
--- period, elections that run, crowds that take local turns.
+--- What tasks do that is more than to take one lock: jobs that are done once in
+-- a period, elections that run, crowds that take local turns.
 local virtual = require "zklock.virtual"
 
 local jobs = {}
@@ -11,8 +11,8 @@ local codes = { timeout = true, busy = true, cancelled = true, lost = true,
 
 local PERIOD = 6 -- seconds
 
--- What is known of the successes at a path.  A job whose guard was lost before its
--- end was not a success; that of another that was not told is one, perhaps.
+-- What is known of the successes at a path.  A job whose guard was lost before
+-- its end was no success; one whose outcome is not known may be one.
 local function check_due(task, resource, begun)
   local success = resource.success
   if success and success.from > begun - PERIOD + 1 and success.to <= begun then
@@ -24,9 +24,8 @@ end
 local function check_done(task, resource)
   local now = virtual.now()
   for _, run in ipairs(resource.runs) do
-    if run.from < now and (run.to or now) > now - PERIOD - 60 and not run.failed then
-      return
-    end
+    local is_recent = (run.to or now) > now - PERIOD - 60
+    if run.from < now and is_recent and not run.failed then return end
   end
   task.story.violate("%s: the job of %s is not due, and nobody has done it",
     task.name, resource.path)
@@ -38,7 +37,7 @@ function jobs.once(task, resource)
   local run, hold
   task:locks(resource)
   resource.runs = resource.runs or {}
-  local timeout, begun = chance:seconds(task.slot.loop and 1.5 or 4), virtual.now()
+  local timeout = chance:seconds(task.slot.loop and 1.5 or 4)
   local entry = task.ledger:begin(task.name .. ": once", timeout + 30)
   local ran, why, code = session:once(resource.path,
     { per = PERIOD, timeout = timeout }, function(guard)
@@ -56,7 +55,7 @@ function jobs.once(task, resource)
   task:note("once: %s, %s", tostring(ran), tostring(code or why))
   task.ledger:finish(entry, ran == nil and code or "true", codes)
   if ran and run and not run.failed then
-    resource.success = { from = run.from, to = virtual.now(), begun = begun }
+    resource.success = { from = run.from, to = virtual.now() }
   elseif ran == false then
     check_done(task, resource)
   end
@@ -120,14 +119,16 @@ function jobs.crowd(task, resource)
       if guard then
         guard:release()
       elseif not codes[code] then
-        task.story.violate("%s: one of a crowd has ended with %s", task.name, code)
+        task.story.violate("%s: one of a crowd has ended with %s", task.name,
+          code)
       end
     end)
   end
   task.scheduler:await(function() return ended >= count end, math.huge)
   task.ledger:finish(entry, "true", codes)
   if ended > count then
-    task.story.violate("%s: %d of a crowd of %d have ended", task.name, ended, count)
+    task.story.violate("%s: %d of a crowd of %d have ended", task.name, ended,
+      count)
   end
 end
 

@@ -80,11 +80,15 @@ function Ledger:watch(slot, session)
   session:on_trace(function(event)
     local what, id = event.what, event.id
     if what == "wait" then
-      if counts.waits[id] then self.violate("%s: %s waits twice", slot.name, id) end
+      if counts.waits[id] then
+        self.violate("%s: %s waits twice", slot.name, id)
+      end
       counts.waits[id] = true
     elseif what == "grant" then
       counts.waits[id] = nil
-      if counts.holds[id] then self.violate("%s: %s is granted twice", slot.name, id) end
+      if counts.holds[id] then
+        self.violate("%s: %s is granted twice", slot.name, id)
+      end
       counts.holds[id] = true
       counts.grants = counts.grants + 1
       note_wait(counts, event.waited)
@@ -93,8 +97,8 @@ function Ledger:watch(slot, session)
       counts.refusals[event.code] = (counts.refusals[event.code] or 0) + 1
     else
       if not counts.holds[id] then
-        self.violate("%s: the trace tells %s of %s, which is not held", slot.name,
-          what, tostring(id))
+        self.violate("%s: the trace has %s of %s, which is not held",
+          slot.name, what, tostring(id))
       end
       counts.holds[id] = nil
       if what == "loss" then counts.losses = counts.losses + 1 end
@@ -139,15 +143,17 @@ function Ledger:check_counts(slot)
   local stats, text = session:stats(), session:metrics()
   for _, name in ipairs(quiet) do
     if stats[name] ~= 0 then
-      self.violate("%s: all is quiet, and %s is %d", slot.name, name, stats[name])
+      self.violate("%s: all is quiet, and %s is %d", slot.name, name,
+        stats[name])
     end
   end
   -- (What was left to the collector has no end in the trace.)
   local open = {}
   for id in pairs(counts.holds) do open[#open + 1] = id end
   if next(counts.waits) or #open > slot.abandoned then
-    self.violate("%s: the trace has no end of %d holds, %d were left, and of %s",
-      slot.name, #open, slot.abandoned, tostring(next(counts.waits)))
+    self.violate("%s: the trace has no end of %d holds (%d were left), and of "
+      .. "the wait %s", slot.name, #open, slot.abandoned,
+      tostring(next(counts.waits)))
   end
   local histogram = 0
   for _, n in ipairs(stats.wait_histogram) do histogram = histogram + n end

@@ -1,5 +1,5 @@
---- What the tasks of a story contend for: each resource is a path, its kind, and
--- the options that all sessions have in common.
+--- What the tasks of a story contend for: each resource is a path, its kind,
+-- and the options that all sessions have in common.
 local resources = {}
 
 local makers = {}
@@ -28,10 +28,11 @@ end
 
 function makers.rwlock(chance)
   local options = { layout = chance:one_in(5) and "kazoo" or nil }
-  return { modes = { "W", "R" }, options = options, make = function(session, path)
-    local both = session:rwlock(path, options)
-    return { both.write, both.read }
-  end }
+  return { modes = { "W", "R" }, options = options,
+    make = function(session, path)
+      local both = session:rwlock(path, options)
+      return { both.write, both.read }
+    end }
 end
 
 function makers.semaphore(chance)
@@ -45,7 +46,9 @@ end
 function makers.election()
   local options = {}
   return { modes = { "W" }, options = options, is_election = true,
-    make = function(session, path) return { session:election(path, options) } end }
+    make = function(session, path)
+      return { session:election(path, options) }
+    end }
 end
 
 function makers.once()

@@ -1,5 +1,5 @@
---- A coroutine scheduler in virtual time whose order depends on chance alone, and
--- the adapter by which zklock suspends one of its tasks.
+--- A coroutine scheduler in virtual time whose order depends on chance alone,
+-- and the adapter by which zklock suspends one of its tasks.
 local virtual = require "zklock.virtual"
 
 local Scheduler = {}
@@ -83,9 +83,12 @@ local function run(self, task)
   local ok, problem = coroutine.resume(task.thread)
   self.running = nil
   if not ok then
-    error(task.name .. ": " .. debug.traceback(task.thread, tostring(problem)), 0)
+    error(task.name .. ": "
+      .. debug.traceback(task.thread, tostring(problem)), 0)
   end
-  if coroutine.status(task.thread) == "dead" then self.tasks = self.tasks - 1 end
+  if coroutine.status(task.thread) == "dead" then
+    self.tasks = self.tasks - 1
+  end
 end
 
 local function step(session)
@@ -97,7 +100,8 @@ end
 local function poll(self)
   local now, due = virtual.now(), math.huge
   for _, task in ipairs(self.sleepers) do due = math.min(due, task.due) end
-  local seconds = #self.ready > 0 and 0 or math.max(0, math.min(due - now, IDLE))
+  local seconds = #self.ready > 0 and 0
+    or math.max(0, math.min(due - now, IDLE))
   local sessions, fds = {}, {}
   for i, session in ipairs(self.sessions) do
     sessions[i], fds[i] = session, session:fd()

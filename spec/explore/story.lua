@@ -39,7 +39,9 @@ end
 -- ---- Sessions ---------------------------------------------------------------
 
 local function log(self, slot)
-  return function(level, text) self:note("%s: %s: %s", slot.name, level, text) end
+  return function(level, text)
+    self:note("%s: %s: %s", slot.name, level, text)
+  end
 end
 
 local function open(self, slot)
@@ -152,10 +154,13 @@ local function check_nodes(self, when)
     local stat = self.ensemble:look(path)
     -- (A nonce that is made late goes with its session.)
     if not stat.owner:find "^0x0*$"
-      and not (self.world.is_late and path:find "%-nonce%-") then left[#left + 1] = path .. " of " .. stat.owner end
+      and not (self.world.is_late and path:find "%-nonce%-") then
+      left[#left + 1] = path .. " of " .. stat.owner
+    end
   end
   if left[1] then
-    self.violate("%s, and these nodes are left: %s", when, table.concat(left, ", "))
+    self.violate("%s, and these nodes are left: %s", when,
+      table.concat(left, ", "))
   end
 end
 
@@ -252,8 +257,8 @@ local function run(seed)
   local switches = chance:pick { 0, 5, 20, 100, 400 }
   virtual.explore { switches = switches,
     stalls = chance:pick { 0, 0, 200, 1000 }, stall = 0.05 }
-  local self = setmetatable({ chance = chance, switches = switches, begun = virtual.now(), slots = {},
-    lines = {}, line = 0, living = 0, has_operator = chance:one_in(3),
+  local self = setmetatable({ chance = chance, switches = switches,
+    begun = virtual.now(), slots = {}, lines = {}, line = 0, living = 0, has_operator = chance:one_in(3),
     pace = chance:pick { false, 1, 3, 8 } }, Story)
   function self.violate(...)
     error(("VIOLATION %s\n%s"):format((...):format(select(2, ...)),

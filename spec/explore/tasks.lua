@@ -13,9 +13,13 @@ local function new(story, slot, number)
     name = ("%s.%d"):format(slot.name, number), made = {} }, Task)
 end
 
-function Task:note(...) self.story:note("%s: %s", self.name, (...):format(select(2, ...))) end
+function Task:note(...)
+  self.story:note("%s: %s", self.name, (...):format(select(2, ...)))
+end
 
-function Task:pause(seconds) self.scheduler:sleep(self.chance:seconds(seconds)) end
+function Task:pause(seconds)
+  self.scheduler:sleep(self.chance:seconds(seconds))
+end
 
 -- Its own lock objects of the present session.
 function Task:locks(resource)
@@ -33,7 +37,8 @@ function Task:locks(resource)
 end
 
 function Task:is_usable(session)
-  return not self.slot.closed and (not session or session == self.slot.session)
+  local slot = self.slot
+  return not slot.closed and (not session or session == slot.session)
 end
 
 -- ---- While something is held ------------------------------------------------
@@ -55,7 +60,8 @@ function during.verify(self, hold)
     self.story.violate("%s: verify() is true, and the node was not there",
       hold.name)
   elseif code == "lost" and guard:is_held() then
-    self.story.violate("%s: is_held() is true after verify() is lost", hold.name)
+    self.story.violate("%s: is_held() is true after verify() is lost",
+      hold.name)
   end
 end
 
@@ -130,28 +136,37 @@ function Task:granted(guard, resource, side, owner)
   return hold
 end
 
+-- The collector ends it.
+function Task:abandon(hold)
+  self.witness:abandoned(hold)
+  if hold.session == self.slot.session then
+    self.slot.abandoned = self.slot.abandoned + 1
+  end
+  self:note("%s is left to the collector", hold.name)
+end
+
+local left = { timeout = true, cancelled = true, disconnected = true }
+
+-- Of a double barrier: whoever waits in vain for the others has left, too.
+function Task:leave(hold)
+  local ok, _, code = self:locks(hold.resource)[1]:leave { guard = hold.guard,
+    timeout = self.chance:seconds(4) }
+  if left[code] then return true end
+  return ok, code
+end
+
 function Task:release(hold)
   local chance, guard = self.chance, hold.guard
-  if hold.is_alone and chance:one_in(2) then
-    self.witness:abandoned(hold)
-    if hold.session == self.slot.session then
-      self.slot.abandoned = self.slot.abandoned + 1
-    end
-    self:note("%s is left to the collector", hold.name)
-    return
-  end
+  if hold.is_alone and chance:one_in(2) then return self:abandon(hold) end
   -- (Nothing would end the wait of a thread that stands still with the world.)
   local options = self.slot.loop ~= "poll" and chance:one_in(3)
     and { wait = true } or nil
   local entry = self.ledger:begin(hold.name .. ": release", 20)
   self.witness:ending(hold)
   local ok, _, code
-  if hold.resource.is_gate and chance:one_in(2) and self:is_usable(hold.session) then
-    ok, _, code = self:locks(hold.resource)[1]:leave { guard = guard,
-      timeout = chance:seconds(4) }
-    if code == "timeout" or code == "cancelled" or code == "disconnected" then
-      ok, code = true, nil
-    end
+  if hold.resource.is_gate and chance:one_in(2)
+    and self:is_usable(hold.session) then
+    ok, code = self:leave(hold)
   else
     ok, _, code = guard:release(options)
   end
@@ -206,8 +221,8 @@ function forms.with_lock(self, lock, options, resource, side, depth)
   return code
 end
 
--- Its owner is the acquisition.  Where the lock object is its own, too, it may be
--- left to the collector.
+-- Its owner is the acquisition.  Where the lock object is its own, too, the
+-- hold may be left to the collector.
 function forms.async(self, lock, options, resource, side, depth)
   local chance, called, outcome = self.chance, 0, nil
   local is_alone = not resource.parts and chance:one_in(4)
@@ -245,29 +260,35 @@ end
 local all_forms = { "acquire", "acquire", "try", "with_lock", "async" }
 local blocking_forms = { "acquire", "try", "with_lock" }
 
+-- nil: without end, where something ends it: the others of a double barrier may
+-- never come, and a thread that stands still holds up what it waits for.
+function Task:draw_timeout(resource, depth)
+  local chance = self.chance
+  if self.slot.loop == "poll" then return chance:seconds(1.5) end
+  local is_patient = depth == 1 and not resource.is_gate and chance:one_in(3)
+  return not is_patient and chance:seconds(6) or nil
+end
+
 function Task:acquire(resource, depth, side)
   if resource.is_barrier then return self:pass(resource) end
   if not self:is_usable() then return self:pause(0.5) end
   local chance = self.chance
   side = side or chance:between(1, #resource.modes)
   local lock = self:locks(resource)[side]
-  local is_blocking = self.slot.loop == "poll"
-  local form = chance:pick(is_blocking and blocking_forms or all_forms)
-  local is_patient = depth == 1 and not is_blocking and not resource.is_gate
-    and chance:one_in(3)
-  local timeout = not is_patient and chance:seconds(is_blocking and 1.5 or 6) or nil
+  local form = chance:pick(self.slot.loop == "poll" and blocking_forms
+    or all_forms)
+  local timeout = self:draw_timeout(resource, depth)
   local entry = self.ledger:begin(("%s: %s of %s"):format(self.name, form,
     resource.path), form == "try" and self.session:timeout() or timeout)
   self:note("%s of %s, %s", form, resource.path, tostring(timeout))
   local code, go_on = forms[form](self, lock, { timeout = timeout }, resource,
     side, depth)
-  if form ~= "with_lock" or code ~= "true" then
-    self.ledger:finish(entry, code, codes)
-  else
-    entry.timeout = nil
-    self.ledger:finish(entry, code, codes)
+  -- (with_lock ends when the hold does.)
+  if form == "with_lock" and code == "true" then entry.timeout = nil end
+  self.ledger:finish(entry, code, codes)
+  if code ~= "true" then
+    self:note("%s of %s: %s", form, resource.path, code)
   end
-  if code ~= "true" then self:note("%s of %s: %s", form, resource.path, code) end
   if go_on then go_on() end
 end
 
@@ -289,8 +310,8 @@ function Task:pass(resource)
   self:note("%s of %s: %s", what, resource.path, ok and "true" or code)
   if what == "wait" and ok and before and after
     and before.czxid == after.czxid then
-    self.story.violate("%s has passed %s, which was set all the time", self.name,
-      resource.path)
+    self.story.violate("%s has passed %s, which was set all the time",
+      self.name, resource.path)
   end
 end
 

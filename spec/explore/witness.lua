@@ -1,8 +1,8 @@
---- The witness: it knows the ensemble's truth, asks all guards for their belief,
--- and says what is against the promises.
+--- The witness: it knows the ensemble's truth, asks all guards for their
+-- belief, and reports what is against the promises.
 --
--- A hold that is_held() was true of at two moments was held in between, so who is
--- asked first is asked again before two believers are told from one.
+-- A hold of which is_held() was true at two moments was held in between: so the
+-- guard that was asked first is asked again before two are said to hold.
 --
 -- An operator who deletes a node, or ends a session, is not excluded by any
 -- protocol.  From the deed on such a hold excludes nothing, and must end soon.
@@ -75,7 +75,8 @@ end
 -- The truth first: what is false then must not be believed afterwards.
 local function check_truth(self, hold)
   for _, part in ipairs(hold.parts) do
-    if not is_true(self, part) and not hold.forced and is_believed(self, hold) then
+    if not is_true(self, part) and not hold.forced
+      and is_believed(self, hold) then
       self.violate("%s: is_held() is true, and %s is %s", hold.name, part.node,
         self.ensemble:look(part.node) and "of an ended session, or another's"
         or "gone")
@@ -100,7 +101,9 @@ end
 local function check_permits(self, believed, path, permits)
   local count = 0
   for _, part in ipairs(believed) do
-    if part.path == path and is_believed(self, part.hold) then count = count + 1 end
+    if part.path == path and is_believed(self, part.hold) then
+      count = count + 1
+    end
   end
   if count > permits then
     self.violate("%d have one of the %d permits of %s", count, permits, path)
@@ -145,7 +148,8 @@ local function check_order(self, claim, mode)
   local mine, owner = fence(claim.token, claim.turn), claim.hold.owner
   for _, other in ipairs(mode == "W" and { "W", "R" } or { "W" }) do
     local before = order[other]
-    if mine < before or mine == before and order[other .. "owner"] ~= owner then
+    local is_own = order[other .. "owner"] == owner
+    if mine < before or mine == before and not is_own then
       self.violate("%s has the token %s of %s, after %s", claim.hold.name, mine,
         claim.path, before)
     end
@@ -158,7 +162,8 @@ end
 -- ---- Force ------------------------------------------------------------------
 
 local function force(self, hold)
-  hold.forced = hold.forced or { at = virtual.now(), jumped = self.world.jumped }
+  hold.forced = hold.forced
+    or { at = virtual.now(), jumped = self.world.jumped }
 end
 
 -- (A deed may be done late; and names are used again.)
@@ -186,7 +191,7 @@ local function claims_of(hold, guard, resource, mode)
     permits = resource.permits, token = guard:token(), turn = guard:turn() } }
 end
 
---- A grant.  `options`: owner, session, resource, mode ("W", "R", "P" or "M").
+--- A grant.  `options`: owner, session, resource, mode (W, R, P or M).
 function Witness:granted(guard, options)
   self.count = self.count + 1
   local hold = { guard = guard, owner = options.owner, lost = 0,
@@ -198,7 +203,9 @@ function Witness:granted(guard, options)
   guard:on_lost(function(_, code, reason)
     hold.lost = hold.lost + 1
     hold.reason = reason
-    if hold.lost > 1 then self.violate("%s: on_lost is called twice", hold.name) end
+    if hold.lost > 1 then
+      self.violate("%s: on_lost is called twice", hold.name)
+    end
     if hold.released then
       self.violate("%s: on_lost is called after its release", hold.name)
     end

@@ -10,7 +10,8 @@ local KINDS = { 15, 2, 3, 4, 5, 8, 9, 1401, 1402, 141301, 141302, 141305 }
 local function new(chance, seed)
   local count = chance:pick { 1, 1, 3 }
   local self = setmetatable({ chance = chance, links = {}, addresses = {},
-    operators = {}, count = count, jumped = 0, tick = chance:pick { 0.2, 0.5, 1 } }, World)
+    operators = {}, count = count, jumped = 0,
+    tick = chance:pick { 0.2, 0.5, 1 } }, World)
   for i = 1, count do self.addresses[i] = "127.0.0.1:" .. 2180 + i end
   self.ensemble = virtual.ensemble { addresses = self.addresses, seed = seed,
     tick_ms = self.tick * 1000, sync_limit = 8, max_timeout_ms = 60000,
@@ -21,11 +22,8 @@ end
 --- The address of a new link to all servers.
 function World:link()
   local address = "127.0.0.1:" .. 3181 + #self.links
-  local servers = {}
-  for i = 1, self.count do servers[i] = i - 1 end
-  local from = self.chance:below(self.count)
-  local order = {}
-  for i = 1, self.count do order[i] = servers[(from + i - 1) % self.count + 1] end
+  local from, order = self.chance:below(self.count), {}
+  for i = 1, self.count do order[i] = (from + i - 1) % self.count end
   assert(virtual.link_new(address, self.addresses[1], order))
   self.links[#self.links + 1] = address
   return address
@@ -64,7 +62,8 @@ function on_links.lose_reply(self, link)
   virtual.link_lose_reply(link, self.chance:pick(KINDS))
 end
 function on_links.keep_request(self, link)
-  virtual.link_keep_request(link, self.chance:pick { 15, 2, 1401, 1402, 141302 })
+  virtual.link_keep_request(link,
+    self.chance:pick { 15, 2, 1401, 1402, 141302 })
 end
 function on_links.cut_after_reply(self, link)
   virtual.link_cut_after_reply(link, self.chance:pick(KINDS))

@@ -258,7 +258,8 @@ local function run(seed)
   virtual.explore { switches = switches,
     stalls = chance:pick { 0, 0, 200, 1000 }, stall = 0.05 }
   local self = setmetatable({ chance = chance, switches = switches,
-    begun = virtual.now(), slots = {}, lines = {}, line = 0, living = 0, has_operator = chance:one_in(3),
+    begun = virtual.now(), slots = {}, lines = {}, line = 0, living = 0,
+    has_operator = chance:one_in(3),
     pace = chance:pick { false, 1, 3, 8 } }, Story)
   function self.violate(...)
     error(("VIOLATION %s\n%s"):format((...):format(select(2, ...)),

@@ -195,13 +195,14 @@ $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ -lpthread \
 	  $(if $(filter Linux,$(UNAME)),-ldl -lmd) $(LDFLAGS)
-	@ln -f $@ $(@D)/virtual.so
+	@ln -sf $(@F) $(@D)/virtual.so
 endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
-ENSEMBLE := $(filter-out $(addprefix src/virtual/,arrival.c atomics.c client%.c clock.c \
-  lua_links.c lua_virtual.c lua_world.c posix.c schedule.c \
-  substitutes.c thread.c trace.c world.c),$(VIRTUAL))
+ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
+  election faults follower lane leader link log lua_client lua_ensemble \
+  lua_messages operate peers prepare quota read request server sha1 tracker \
+  tree txn watches whole words znode_path)
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
 $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 	@mkdir -p $(@D)

@@ -178,11 +178,13 @@ local function read_make(file, text, entries)
   end
 end
 
---- All entries, of the project in this directory, and what is wrong.
+--- All entries, of the project in this directory, and what is wrong.  (What is
+-- for tests, and is not installed, tells users nothing.)
 function messages.collect(directory)
   root = directory or root
-  local files = lines_of("find lua src bin -name '*.lua' -o -name '*.[ch]' "
-    .. "-o -name zklock -type f")
+  local files = lines_of("find lua src bin -path src/virtual -prune "
+    .. "-o -name '*.lua' -print -o -name '*.[ch]' -print "
+    .. "-o -name zklock -type f -print")
   local entries, complaints = {}, {}
   local c_files = {}
   for _, file in ipairs(files) do

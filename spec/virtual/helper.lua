@@ -4,6 +4,7 @@
 --     SPEC_SEED=1      of the schedule, of chance and of the ensembles
 --     SPEC_TRACE=FILE  the trace is appended to it
 --     SPEC_SWITCHES=N  another thread runs at one point in N (schedule.h)
+local real = require "virtual.real"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
@@ -41,6 +42,16 @@ for _, name in ipairs { "proxy", "seizure", "server" } do
   package.preload["support." .. name] = function()
     return require("virtual." .. name)
   end
+end
+
+-- Another process would find no server, and none of this time.
+local function spawn() real.is_needed "another process" end
+
+package.preload["support.child"] = function()
+  return { spawn = spawn, spawn_with = spawn }
+end
+package.preload["support.command"] = function()
+  return setmetatable({}, { __index = function() return spawn end })
 end
 
 -- The specs' own client.

@@ -1,30 +1,46 @@
 --- support.server in virtual time: an ensemble of a spec's own, whose servers
 -- it kills and pauses.
 local raw = require "support.raw"
+local real = require "virtual.real"
 local support = require "support"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
 local Server = {}
-Server.__index = Server
+function Server:__index(key)
+  if key == "dir" then real.is_needed "a server's directory" end
+  return Server[key]
+end
 
 local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
   maxSessionTimeout = "max_timeout_ms", syncLimit = "sync_limit",
   maxClientCnxns = "max_connections" }
 
---- Starts `count` servers; of `flags` `--config NAME=VALUE` is understood.
-local function start(count, flags)
+local properties = { ["zookeeper.extendedTypesEnabled"] = "ttl",
+  ["zookeeper.enforceQuota"] = "enforces_quotas",
+  ["jute.maxbuffer"] = "max_buffer",
+  -- Which server refuses, and not that one does: the model has no such thing.
+  ["zookeeper.enableEagerACLCheck"] = "eager" }
+
+-- What the model knows of what a real server would be started with.
+local function settings_of(flags)
   local settings = { tick_ms = 500, sync_limit = 20, max_connections = 0 }
+  for option, text in flags:gmatch "%-%-(%l+) (%S+)" do
+    local known = option == "jvm" and properties or names
+    local name, value = text:match "^%-?D?([%w.]+)=(%w+)$"
+    if not known[name] then real.is_needed(option .. " " .. text) end
+    settings[known[name]] = tonumber(value) or value == "true"
+  end
+  return settings
+end
+
+--- Starts `count` servers.
+local function start(count, flags)
   local addresses = {}
-  for name, value in (flags or ""):gmatch "%-%-config (%w+)=(%d+)" do
-    settings[assert(names[name], name)] = tonumber(value)
-  end
-  settings.ttl = (flags or ""):find "extendedTypesEnabled=true" ~= nil
-  for i = 1, count or 1 do
-    addresses[i] = worlds.free_address()
-  end
+  for i = 1, count or 1 do addresses[i] = worlds.free_address() end
   local hosts = table.concat(addresses, ",")
-  return setmetatable({ ensemble = worlds.start(hosts, settings),
+  return setmetatable({
+    ensemble = worlds.start(hosts, settings_of(flags or "")),
     count = #addresses, hosts = hosts }, Server)
 end
 
@@ -52,8 +68,8 @@ function Server:resume_in(seconds, i)
   end }
 end
 
---- What is read at a start cannot be changed.
-function Server.configure() error("not in virtual time", 2) end
+function Server.configure() real.is_needed "a server's configuration" end
+Server.setting = Server.configure
 
 function Server:leader()
   return support.wait_until(function() return self.ensemble:leader() end, 60,

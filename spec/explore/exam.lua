@@ -277,22 +277,26 @@ local function expire(story, slot)
     story.scheduler:await(function()
       return slot.session:stats().expiries > expiries
     end, 60)
-    await_connected(story, slot, i == ATTEMPTS and 2 or 60, "its end")
+    await_connected(story, slot, i == ATTEMPTS and 1 or 60, "its end")
   end
 end
 
--- ... and a connection that breaks.
+-- ... and a connection that breaks: at once at the same address, and after a
+-- second at another one if the first one is mute.
 local function reconnect(story, slot, fault)
+  if slot.timeout < 4 then return end
   for_links(slot, fault)
   story.scheduler:sleep(slot.timeout + 20)
   for_links(slot, "heal")
   await_connected(story, slot, 60, "a long fault")
   story.scheduler:sleep(LONG)
+  if slot.links[2] then virtual.link_freeze(slot.links[1]) end
   for_links(slot, "cut")
   story.scheduler:await(function()
     return slot.session:state() ~= "connected"
   end, 0.5)
-  await_connected(story, slot, 1, "a short fault")
+  await_connected(story, slot, slot.links[2] and 1.7 or 0.3, "a short fault")
+  for_links(slot, "heal")
 end
 
 local function connect(story)

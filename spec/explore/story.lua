@@ -143,7 +143,10 @@ local function run_until(self, condition, seconds)
     if condition() then return true end
     self.scheduler:turn()
     turns = turns + 1
-    if turns % 64 == 0 then collectgarbage() end
+    if turns % 200 == 0 or virtual.now() >= self.collects_at then
+      self.collects_at = virtual.now() + 5
+      collectgarbage()
+    end
   end
   return false
 end
@@ -259,6 +262,7 @@ local function run(seed)
     stalls = chance:pick { 0, 0, 200, 1000 }, stall = 0.05 }
   local self = setmetatable({ chance = chance, switches = switches,
     begun = virtual.now(), slots = {}, lines = {}, line = 0, living = 0,
+    collects_at = 0,
     has_operator = chance:one_in(3),
     pace = chance:pick { false, 1, 3, 8 } }, Story)
   function self.violate(...)

@@ -279,7 +279,8 @@ function Task:acquire(resource, depth, side)
     or all_forms)
   local timeout = self:draw_timeout(resource, depth)
   local entry = self.ledger:begin(("%s: %s of %s"):format(self.name, form,
-    resource.path), form == "try" and self.session:timeout() or timeout)
+    resource.path), form == "try" and lock.try_acquire
+      and self.session:timeout() or timeout)
   self:note("%s of %s, %s", form, resource.path, tostring(timeout))
   local code, go_on = forms[form](self, lock, { timeout = timeout }, resource,
     side, depth)

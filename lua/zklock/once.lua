@@ -26,7 +26,8 @@ local AGAIN = 0.1 -- seconds
 -- connection, as long as the lock is ours.
 local function ask(session, guard, method, ...)
   while true do
-    if session._engine.state.is.closed then return reasons.closed(guard.path) end
+    local is = session._engine.state.is
+    if is.closed then return reasons.closed(guard.path) end
     local answer, message, code = session[method](session, ...)
     if answer ~= nil or code ~= "disconnected" or not guard:is_held() then
       return answer, message, code

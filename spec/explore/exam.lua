@@ -160,33 +160,6 @@ local function race(story, resource, from, to)
   story.scheduler:await(function() return held.is_over end, 30)
 end
 
--- What was taken away and belongs to another is verified for that one alone.
-local function steal(story, resource, from, to)
-  if to == from or to.loop == "poll" or resource.parts then return end
-  local guard = take(lock_of(resource, from), 20)
-  if not guard then return end
-  local held = {}
-  wait_for_turn(story, resource, to, held)
-  guard:release()
-  story.scheduler:await(function() return held.is_over end, 30)
-  guard, held = take(lock_of(resource, from), 20), {}
-  if not guard then return end
-  story.scheduler:spawn("an exam", function()
-    held.guard = take(lock_of(resource, to), 30)
-    held.is_over = true
-  end)
-  story.scheduler:sleep(0.05)
-  story.world:delete(guard.node)
-  story.scheduler:sleep(0.05)
-  if held.guard and held.guard:is_held() and guard:verify() then
-    story.violate("all is quiet, and verify() is true for %s, whose node was "
-      .. "taken away", names(resource, from))
-  end
-  guard:release()
-  story.scheduler:await(function() return held.is_over end, 30)
-  if held.guard then held.guard:release() end
-end
-
 local function count_nodes(story, path)
   return #story.leaves(story.ensemble, path, {})
 end
@@ -323,10 +296,7 @@ function exam.run(story)
         hand_over(story, resource, slot, other)
       end
       if resource.is_election then lead(story, resource, slot) end
-      if resource.kind == "unfair" then
-        race(story, resource, slot, other)
-        steal(story, resource, slot, other)
-      end
+      if resource.kind == "unfair" then race(story, resource, slot, other) end
       if resource.kind == "semaphore" then
         give_up(story, resource, slot, other)
       end

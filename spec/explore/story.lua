@@ -274,10 +274,6 @@ local function run(seed)
   self.witness = Witness.new(self.world, self.violate)
   self.ledger = Ledger.new(self.world, self.violate)
   self.resources = resources.draw(chance)
-  for _, resource in ipairs(self.resources) do
-    -- (The gate of a permit is granted, too.)
-    if resource.kind == "semaphore" then self.ledger.counts_gates = true end
-  end
   self.scheduler = Scheduler.new(chance, function() self.witness:ask() end)
   begin(self)
   run_until(self, function() return false end, chance:pick { 3, 8, 20 })

@@ -226,15 +226,17 @@ end
 local LONG = 70 -- seconds, after which troubles of the past count no more
 local ATTEMPTS = 8
 
-local function await_connected(story, slot, limit, what)
-  local begun = now()
-  story.scheduler:await(function()
-    return slot.session:state() == "connected"
-  end, limit)
-  if slot.session:state() ~= "connected" then
+local function is_connected(slot) return slot.session:state() == "connected" end
+
+local function await(story, slot, limit, what, condition)
+  if not story.scheduler:await(condition, limit) then
     story.violate("all is quiet, and %s is not connected %.1f s after %s",
-      slot.name, now() - begun, what)
+      slot.name, limit, what)
   end
+end
+
+local function await_connected(story, slot, limit, what)
+  await(story, slot, limit, what, function() return is_connected(slot) end)
 end
 
 local function for_links(slot, fault)
@@ -245,17 +247,16 @@ end
 local function expire(story, slot)
   for i = 1, ATTEMPTS do
     if i == ATTEMPTS then story.scheduler:sleep(LONG) end
-    local expiries = slot.session:stats().expiries
-    if not story.ensemble:end_session(slot.session:id()) then return end
-    story.scheduler:await(function()
-      return slot.session:stats().expiries > expiries
-    end, 60)
-    await_connected(story, slot, i == ATTEMPTS and 1 or 60, "its end")
+    local id = slot.session:id()
+    if not story.ensemble:end_session(id) then return end
+    await(story, slot, i == ATTEMPTS and 1 or 60, "its end", function()
+      return slot.session:id() ~= id and is_connected(slot)
+    end)
   end
 end
 
--- ... and a connection that breaks: at once at the same address, and after a
--- second at another one if the first one is mute.
+-- ... and a connection that breaks: at once at the same address, though it may
+-- be refused there once, and after a second at another one if the first is mute.
 local function reconnect(story, slot, fault)
   if slot.timeout < 4 then return end
   for_links(slot, fault)
@@ -263,11 +264,15 @@ local function reconnect(story, slot, fault)
   for_links(slot, "heal")
   await_connected(story, slot, 60, "a long fault")
   story.scheduler:sleep(LONG)
-  if slot.links[2] then virtual.link_freeze(slot.links[1]) end
-  for_links(slot, "cut")
-  story.scheduler:await(function()
-    return slot.session:state() ~= "connected"
-  end, 0.5)
+  if slot.links[2] then
+    virtual.link_freeze(slot.links[1])
+    for_links(slot, "cut")
+    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
+  else
+    for_links(slot, "refuse")
+    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
+    for_links(slot, "heal")
+  end
   await_connected(story, slot, slot.links[2] and 1.7 or 0.3, "a short fault")
   for_links(slot, "heal")
 end

@@ -69,7 +69,7 @@ function jobs.run(task, resource)
   local patience, is_running = chance:seconds(6), true
   task.scheduler:spawn(task.name .. "'s end", function()
     task.scheduler:await(function() return not is_running end, patience)
-    if is_running and chance:one_in(4) then
+    if is_running and task:is_usable(task.session) and chance:one_in(4) then
       election:cancel()
     elseif is_running then
       election:stop()

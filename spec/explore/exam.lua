@@ -256,7 +256,7 @@ local function expire(story, slot)
 end
 
 -- ... and a connection that breaks: at once at the same address, though it may
--- be refused there once, and after a second at another one if the first is mute.
+-- be refused once, and after a second at another one if the first is mute.
 local function reconnect(story, slot, fault)
   if slot.timeout < 4 then return end
   for_links(slot, fault)

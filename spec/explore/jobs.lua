@@ -4,6 +4,9 @@ local virtual = require "zklock.virtual"
 
 local jobs = {}
 
+--- Can functions that zklock calls wait?  (Not on Lua 5.1 and LuaJIT.)
+jobs.can_yield = _VERSION ~= "Lua 5.1"
+
 local codes = { timeout = true, busy = true, cancelled = true, lost = true,
   disconnected = true, closed = true, deadlock = true }
 
@@ -135,9 +138,10 @@ end
 --- What a task may do with a resource beside taking it.
 function jobs.of(task, resource)
   local is_blocking = task.slot.loop == "poll"
-  if resource.is_once then return jobs.once end
+  if resource.is_once then return jobs.can_yield and jobs.once end
   if resource.is_election and not is_blocking then
-    return task.chance:one_in(2) and jobs.run or jobs.observe
+    return jobs.can_yield and task.chance:one_in(2) and jobs.run
+      or jobs.observe
   end
   if resource.kind == "turns" and not is_blocking and task.chance:one_in(3) then
     return jobs.crowd

@@ -5,6 +5,9 @@
 --
 --     EXPLORE_SECONDS=300  no more seeds after so much time
 --     EXPLORE_TRACE=FILE   every hand-over of one seed
+-- What LuaJIT has compiled keeps objects alive, by their addresses.
+if rawget(_G, "jit") then jit.off() end
+
 local virtual = require "zklock.virtual"
 local story = require "explore.story"
 

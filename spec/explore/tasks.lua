@@ -227,7 +227,7 @@ function forms.async(self, lock, options, resource, side, depth)
   local chance, called, outcome = self.chance, 0, nil
   local is_alone = not resource.parts and chance:one_in(4)
   if is_alone then lock = resource.make(self.session, resource.path)[side] end
-  local is_inside = chance:one_in(3)
+  local is_inside = jobs.can_yield and chance:one_in(3)
   local owner = { name = self.name .. " (asynchronous)" }
   local begin = lock.acquire_async or lock.campaign_async or lock.enter_async
   local ticket = begin(lock, options, function(guard, _, code)
@@ -257,8 +257,12 @@ function forms.async(self, lock, options, resource, side, depth)
   end
 end
 
-local all_forms = { "acquire", "acquire", "try", "with_lock", "async" }
-local blocking_forms = { "acquire", "try", "with_lock" }
+local all_forms = { "acquire", "acquire", "try", "async" }
+local blocking_forms = { "acquire", "try" }
+if jobs.can_yield then
+  table.insert(all_forms, "with_lock")
+  table.insert(blocking_forms, "with_lock")
+end
 
 -- nil: without end, where something ends it: the others of a double barrier may
 -- never come, and a thread that stands still holds up what it waits for.

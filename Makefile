@@ -40,6 +40,7 @@ needs_rockspecs     = build
 needs_zookeeper     = demo
 needs_ensemble      = demo
 needs_check         = demo test
+needs_virtual       = build test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_endurance     = demo test
@@ -278,6 +279,10 @@ check:  ## the heart of it, in less than a minute
 .PHONY: test
 test:  ## everything that CI tests: each Lua, both backends
 	@bash spec/run
+
+.PHONY: virtual
+virtual:  ## the specs in virtual time, on one Lua: FILES=, SPEC_SEED=
+	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(FILES)
 
 .PHONY: busy
 busy:  ## the same on a machine that is busy, and stalls; as root

@@ -125,9 +125,12 @@ local function identity(session)
   return { timeout = 30000, session = session.id, password = session.password }
 end
 
+-- The server closes the older connection.
 function acts.reconnect(self, session)
   local old = self.sessions[session]
+  self:flush(session)
   self:open(session, identity(old.session))
+  self:note(session, old:receive())
   old:hang_up()
 end
 

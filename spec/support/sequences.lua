@@ -40,6 +40,7 @@ local acls = {
   list(entry(1, "world", "anyone"), entry(31, "auth", "")),
   list(entry(31, "digest", ALICE)),
   list(entry(6, "world", "anyone"), entry(31, "digest", BOB)),
+  list(entry(15, "world", "anyone"), entry(31, "digest", BOB)),
   list(entry(16, "world", "anyone"), entry(15, "digest", BOB)),
   list(entry(31, "ip", "127.0.0.1")),
   list(entry(31, "ip", "127.0.0.0/8"), entry(31, "ip", "127.0.0.0/8")),
@@ -142,9 +143,20 @@ function makers.multi(c, made)
   return request
 end
 
+-- Several nodes at once, which may be one too many.
+local function crowd(c, place)
+  local request = { op = "multi", parts = {} }
+  for i = 1, 2 + c:below(3) do
+    request.parts[i] = { op = "create", path = place .. "/n", flags = 2,
+      data = data(c) }
+  end
+  return request
+end
+
 -- The limits and the count of a quota, which are nodes as others.
 function makers.quota(c)
   local place = c:pick { "", "/a", "/b", "/a/x" }
+  if c:one_in(4) then return crowd(c, place) end
   local top = { quota = place }
   return c:pick {
     { op = "multi", parts = {

@@ -109,6 +109,19 @@ describe("An ensemble of the model #once #layer", function()
       assert.is_true(exists(reader, "/node"))
     end)
 
+    -- (The leader has proposed it by then, and has often not committed it.)
+    it("answers sync after what was under way when the leader read it",
+      function()
+        for seed = 1, 40 do
+          ensemble = model.new({ servers = 3 }, seed)
+          local writer, reader = connect(nil, "127.0.0.1:2183"), connect()
+          writer:send { op = "create", path = "/node" }
+          ensemble:advance(0.0001)
+          ask(reader, { op = "sync", path = "/" })
+          assert.is_true(exists(reader, "/node"), seed)
+        end
+      end)
+
     it("sends an event before a reply that shows the change", function()
       local writer, reader = connect(nil, "127.0.0.1:2183"), connect()
       ensemble:lag(1, 1)
@@ -130,6 +143,17 @@ describe("An ensemble of the model #once #layer", function()
         ensemble:advance(6)
         assert.equal("ended", heard(client))
         assert.is_nil(ensemble:look "/never")
+      end)
+
+    it("hears nothing of a server that is paused, before that goes on",
+      function()
+        local client = connect()
+        ensemble:pause(1)
+        ensemble:advance(30)
+        assert.equal("", heard(client))
+        ensemble:resume(1)
+        ensemble:advance(1)
+        assert.equal("ended", heard(client))
       end)
 
     it("elects another leader if the leader is stopped", function()

@@ -28,8 +28,11 @@ local function settings_of(flags)
   for option, text in flags:gmatch "%-%-(%l+) (%S+)" do
     local known = option == "jvm" and properties or names
     local name, value = text:match "^%-?D?([%w.]+)=(%w+)$"
-    if not known[name] then real.is_needed(option .. " " .. text) end
-    settings[known[name]] = tonumber(value) or value == "true"
+    if known[name] then
+      settings[known[name]] = tonumber(value) or value == "true"
+    elseif not text:find "^%-X" then -- of Java
+      real.is_needed(option .. " " .. text)
+    end
   end
   return settings
 end

@@ -27,10 +27,14 @@ static void *checked(void *memory) {
 
 void *fresh(size_t size) { return checked(calloc(1, size ? size : 1)); }
 
-void *regrown(void *old, size_t size) { return checked(realloc(old, size)); }
+void *regrown(void *old, size_t size) {
+  return old ? checked(realloc(old, size)) : fresh(size);
+}
 
 char *fresh_text(const char *text) {
-  return text ? checked(strdup(text)) : NULL;
+  if (!text) return NULL;
+  size_t size = strlen(text) + 1;
+  return memcpy(fresh(size), text, size);
 }
 
 void *with_room(void *list, int count, int *room, size_t element) {

@@ -15,25 +15,29 @@ static bool takes_part(const struct server *s, int group) {
   return s->running && !s->paused && s->group == group;
 }
 
-static struct server *leader_in(struct ensemble *e, int group) {
+/* The leader that a server may follow: not one of an epoch that is over. */
+static struct server *leader_for(const struct server *server) {
+  struct ensemble *e = server->ensemble;
   struct server *leader = NULL;
   for (int i = 0; i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
-    if (takes_part(s, group) && s->role == LEADING &&
-        (!leader || s->epoch > leader->epoch))
+    if (takes_part(s, server->group) && s->role == LEADING &&
+        s->epoch >= server->epoch && (!leader || s->epoch > leader->epoch))
       leader = s;
   }
   return leader;
 }
 
-/* Voters that look for a leader and reach each other. */
-static int looking_in(const struct ensemble *e, int group) {
+static bool has_none(const struct server *s, int group) {
+  return takes_part(s, group) && s->role == LOOKING && !leader_for(s);
+}
+
+/* Can the servers of a group that reach each other elect a leader? */
+static bool can_elect(const struct ensemble *e, int group) {
   int count = 0;
-  for (int i = 0; i < e->settings.servers; i++) {
-    const struct server *s = &e->servers[i];
-    count += takes_part(s, group) && s->role == LOOKING && !s->observer;
-  }
-  return count;
+  for (int i = 0; i < e->settings.servers; i++)
+    count += has_none(&e->servers[i], group) && !e->servers[i].observer;
+  return count >= majority_of(e);
 }
 
 static bool is_better(const struct ensemble *e, const struct server *a,
@@ -61,17 +65,18 @@ static void try_begin(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int joined = 1;
   for (int i = 0; i < e->settings.servers; i++)
-    joined += e->servers[i].leader == leader && !e->servers[i].observer;
+    joined += peers_follows(&e->servers[i], leader) && !e->servers[i].observer;
   if (leader->serving || joined < majority_of(e)) return;
   leader_begins(leader, now);
   for (int i = 0; i < e->settings.servers; i++)
-    if (e->servers[i].leader == leader) join(&e->servers[i], leader, now);
+    if (peers_follows(&e->servers[i], leader))
+      join(&e->servers[i], leader, now);
 }
 
 static void find_leader(void *self, int64_t now) {
   struct server *server = self;
   if (!server->running || server->paused || server->role != LOOKING) return;
-  struct server *leader = leader_in(server->ensemble, server->group);
+  struct server *leader = leader_for(server);
   if (!leader) return;
   join(server, leader, now);
   try_begin(leader, now);
@@ -92,12 +97,10 @@ static void elect(void *self, int64_t now) {
   for (int i = 0; i < e->settings.servers; i++) {
     int group = e->servers[i].group;
     struct server *best = NULL;
-    if (leader_in(e, group) || looking_in(e, group) < majority_of(e)) continue;
+    if (!can_elect(e, group)) continue;
     for (int j = 0; j < e->settings.servers; j++) {
       struct server *s = &e->servers[j];
-      if (takes_part(s, group) && s->role == LOOKING && !s->observer &&
-          is_better(e, s, best))
-        best = s;
+      if (has_none(s, group) && !s->observer && is_better(e, s, best)) best = s;
     }
     if (!best) continue;
     lead(best, now);
@@ -113,11 +116,11 @@ void election_considers(struct ensemble *e, int64_t now) {
   for (int i = 0; i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (!s->running || s->paused || s->role != LOOKING) continue;
-    if (leader_in(e, s->group))
+    if (leader_for(s))
       alarm_set(&e->agenda, &s->joining,
                 now + 4 * latency_of(e, &e->settings.server));
     else
-      wanted |= looking_in(e, s->group) >= majority_of(e);
+      wanted |= can_elect(e, s->group);
   }
   if (wanted && e->election.at == NEVER)
     alarm_set(&e->agenda, &e->election,

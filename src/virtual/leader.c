@@ -12,7 +12,7 @@
   for (struct server *f = (leader)->ensemble->servers,                 \
                      *end_ = f + (leader)->ensemble->settings.servers; \
        f < end_; f++)                                                  \
-    if (f->leader == (leader) && f->role == FOLLOWING)
+    if (peers_follows(f, leader))
 
 static int64_t time_ms(const struct server *server, int64_t now) {
   return server->ensemble->settings.epoch_ms + now / MILLISECOND;
@@ -199,7 +199,8 @@ void leader_takes(struct server *leader, const struct forward *forward,
 
 void leader_hears(void *self, struct message *message, int64_t now) {
   struct server *follower = self, *leader = follower->leader;
-  if (!leader || leader->role != LEADING) return;
+  if (!leader || leader->role != LEADING || !peers_follows(follower, leader))
+    return;
   const struct session_record *touched = message->content;
   follower->heard_by_leader = now;
   switch ((enum to_leader)message->kind) {

@@ -1,5 +1,10 @@
 #include "peers.h"
 
+bool peers_follows(const struct server *server, const struct server *leader) {
+  return server->role == FOLLOWING && server->leader == leader &&
+         server->epoch == leader->epoch;
+}
+
 bool peers_reach(const struct server *server, const struct server *other) {
   return server->group == other->group;
 }
@@ -11,7 +16,7 @@ static int64_t on_the_way(const struct server *server, int64_t now) {
 
 void peers_tell_follower(struct server *follower, struct message *message,
                          int64_t now) {
-  if (follower->role != FOLLOWING)
+  if (!follower->leader || !peers_follows(follower, follower->leader))
     message_free(message);
   else
     lane_send(&follower->from_leader, message, on_the_way(follower, now));

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Does it follow this leader, and not one that this has been? */
+bool peers_follows(const struct server *server, const struct server *leader);
 bool peers_reach(const struct server *server, const struct server *other);
 void peers_tell_follower(struct server *follower, struct message *message,
                          int64_t now);

@@ -52,9 +52,10 @@ local function is_believed(self, hold)
   if held and hold.over then
     self.violate("%s: is_held() is true after %s", hold.name, hold.over)
   elseif held and hold.said_false then
-    self.violate("%s: is_held() is true, after it was false", hold.name)
+    self.violate("%s: is_held() is true, after it was lost", hold.name)
   end
-  if not held then hold.said_false = true end
+  -- (A hold that is suspended may be saved by a server's answer.)
+  if not held and hold.guard:state() == "lost" then hold.said_false = true end
   return held
 end
 
@@ -277,7 +278,7 @@ end
 function Witness:released(hold, ok, code)
   if ok then
     if hold.said_false and not is_closed(hold) then
-      self.violate("%s: release() is true after is_held() was false", hold.name)
+      self.violate("%s: release() is true after it was lost", hold.name)
     elseif hold.lost > 0 then
       self.violate("%s: release() is true after on_lost", hold.name)
     end

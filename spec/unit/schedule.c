@@ -323,6 +323,20 @@ TEST("takes the turn away from a thread that spins") {
   join(thread);
 }
 
+static void *set_later(void *argument) {
+  sleep_for(MILLISECOND);
+  return set(argument);
+}
+
+TEST("lets time pass while a thread spins, where it explores, too") {
+  struct schedule_exploration exploration = {.switches = 3};
+  bool is_set = false;
+  schedule_explore(&exploration);
+  pthread_t thread = start(set_later, &is_set);
+  while (!is_set) schedule_point();
+  join(thread);
+}
+
 /* ---- The same again ------------------------------------------------------- */
 
 static void *wander(void *argument) {

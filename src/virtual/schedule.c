@@ -203,9 +203,10 @@ void schedule_point(void) {
   if (!is_over && exploration.switches == 0) return;
   if (self && self != running) return; /* in a signal handler */
   struct thread *t = schedule_self();
-  if (is_over) now += SLICE_TIME;
-  if (is_over || chance_one_in(&turns, exploration.switches))
-    schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
+  if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
+  now +=
+      is_over ? SLICE_TIME : MICROSECOND; /* else a spin would take no time */
+  schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }
 
 /* ---- Time and chance ------------------------------------------------------ */

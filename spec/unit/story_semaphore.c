@@ -25,7 +25,7 @@ TEST("lets one into the semaphore's gate, who makes a permit and counts") {
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
   CHECK_INT(1, counted(s, "grants")); /* the gate's is none */
-  confirms(s, "remove 7"); /* the next may ask */
+  confirms(s, "remove 7");            /* the next may ask */
   release(a);
   confirms(s, "remove 2");
   HEARD(a, "removed, forgotten");

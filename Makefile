@@ -318,6 +318,14 @@ sim: $(BUILD)/sim $(BUILD)/turns  ## against a simulated ZooKeeper: SEEDS=, SEED
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
 	$(if $(SEED),,$(BUILD)/turns --seeds $$(($(SEEDS) / 20)))
 
+.PHONY: explore
+explore:  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
+	@$(MAKE) -s all ZK=virtual
+	@$(if $(filter command% environment,$(origin SEEDS)),SEEDS=$(SEEDS),SEEDS=$(if \
+	  $(MINUTES_GIVEN),1000000000,10000)) SEED=$(SEED) FIRST=$(FIRST) TRACE=$(TRACE) \
+	  MINUTES=$(MINUTES_GIVEN) BUILD=$(BUILD) LUA_VERSION=$(LUA_VERSION) spec/explore/run
+MINUTES_GIVEN = $(if $(filter command% environment,$(origin MINUTES)),$(MINUTES))
+
 # With limits of src/protocol/quota.h that some three nodes reach.
 .PHONY: crowded
 crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little

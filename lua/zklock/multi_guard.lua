@@ -51,9 +51,14 @@ function Giving:finish()
   if not self.fine then give_all(self.guard) end
 end
 
+-- Tells of each part that was lost.
+local function tell_parts(self)
+  for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
+end
+
 local function give_back(self)
   core.protect(setmetatable({ guard = self }, Giving), give_all, self)
-  for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
+  tell_parts(self)
 end
 
 local function tell(events, self)
@@ -153,7 +158,10 @@ function multi_guards.undo(self)
   self._taking = false
   -- Who has heard of the end is told no more by the next acquisition.
   Owners.forget(self)
-  if not self._outcome then release_all(self) end
+  if not self._outcome then
+    release_all(self)
+    tell_parts(self)
+  end
   tell_end(self)
 end
 
@@ -172,6 +180,7 @@ function MultiGuard:release(how)
   if self._outcome then return true end
   local releasing = setmetatable({ guard = self, confirm = confirm }, Releasing)
   local removals = core.protect(releasing, release_all, self, confirm)
+  tell_parts(self)
   tell_end(self)
   if self._outcome == "lost" then return lost(self) end
   for _, removal in ipairs(removals) do

@@ -11,6 +11,7 @@ local locks = require "zklock.lock"
 local options = require "zklock.options"
 local pauses = require "zklock.pause"
 local protect = require "zklock.protect"
+local reasons = require "zklock.reasons"
 local under = require "zklock.under"
 
 local once = {}
@@ -25,6 +26,8 @@ local AGAIN = 0.1 -- seconds
 -- connection, as long as the lock is ours.
 local function ask(session, guard, method, ...)
   while true do
+    local is = session._engine.state.is
+    if is.closed then return reasons.closed(guard.path) end
     local answer, message, code = session[method](session, ...)
     if answer ~= nil or code ~= "disconnected" or not guard:is_held() then
       return answer, message, code

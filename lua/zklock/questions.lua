@@ -31,6 +31,10 @@ function questions.ask(engine, ask, ...)
       and (engine.state.wants or "our credentials are not accepted")
     return opening
   end
+  if engine.state.is.closed then -- since the question before this one
+    opening.code = "closed"
+    return opening
+  end
   local number = engine.core[ask](engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)

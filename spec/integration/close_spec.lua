@@ -173,6 +173,37 @@ describe("session:close", function()
     assert.is_true(verified == "true" or verified == "closed")
   end)
 
+  it("between two questions of one call makes it return closed", function()
+    local scheduler = new_scheduler()
+    local new, asks, woken = scheduler.adapter.new, false, false
+    function scheduler.adapter.new(session)
+      local adapter = new(session)
+      local wake = adapter.wake
+      function adapter.wake(w)
+        woken = asks
+        wake(w)
+      end
+      return adapter
+    end
+    local session = connect { loop = scheduler.adapter }
+    local guard = assert(session:mutex(support.path()):acquire(30))
+    local code
+    local function close() -- before the task that is woken in the same turn
+      while not woken do
+        scheduler:resume(coroutine.running())
+        coroutine.yield()
+      end
+      session:close()
+    end
+    scheduler:spawn(function()
+      asks = true
+      code = select(3, session:revoke(guard.path))
+    end)
+    scheduler:spawn(close)
+    assert.is_true(scheduler:run())
+    assert.equal("closed", code)
+  end)
+
   it("tells it: the event closed, once", function()
     local events = {}
     local session = connect {

@@ -149,6 +149,19 @@ describe("once", function()
     assert.is_true(runs(60))
   end)
 
+  it("returns closed if the session is closed just after the grant", function()
+    local other = connect()
+    other:on_trace(function(event)
+      if event.what == "grant" then other:close() end
+    end)
+    local n, ok, message, code =
+      count(other:once(path, { per = 60 }, error))
+    assert.same({ 3, nil, "closed" }, { n, ok, code })
+    assert.equal("zklock: the session was closed while waiting for " .. path,
+      message)
+    assert.is_nil(noted())
+  end)
+
   it("waits for the lock no longer than its timeout", function()
     local holder = support.hold(path, nil)
     local n, ok, message, code = count(session:once(path,

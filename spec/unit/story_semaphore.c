@@ -24,7 +24,8 @@ TEST("lets one into the semaphore's gate, who makes a permit and counts") {
   shows(s, "1p 2p");
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
-  confirms(s, "remove 7"); /* the next may ask */
+  CHECK_INT(1, counted(s, "grants")); /* the gate's is none */
+  confirms(s, "remove 7");            /* the next may ask */
   release(a);
   confirms(s, "remove 2");
   HEARD(a, "removed, forgotten");

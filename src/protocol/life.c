@@ -139,7 +139,7 @@ static void grant(struct contender *c) {
   if (c->node.turn == 0) c->node.granted_in = all->wire->connection;
   contender_enter(c, CONTENDER_HELD);
   contender_check(c);
-  counter_add(&all->wire->counters.grants, 1);
+  if (c->options.kind != KIND_GATE) counter_add(&all->wire->counters.grants, 1);
   c->tell(c, NEWS_GRANTED);
   tell_revocation(c);
 }

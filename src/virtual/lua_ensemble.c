@@ -131,6 +131,27 @@ static int own_look(lua_State *L) {
   return 2;
 }
 
+struct names {
+  lua_State *L;
+  int count;
+};
+
+static void add_name(void *self, const char *name) {
+  struct names *names = self;
+  lua_pushstring(names->L, name);
+  lua_rawseti(names->L, -2, ++names->count);
+}
+
+/* ensemble:children(path): their names, in order */
+static int own_children(lua_State *L) {
+  struct names names = {L, 0};
+  struct ensemble *ensemble = box_at(L, 1)->ensemble;
+  const char *path = luaL_checkstring(L, 2);
+  lua_newtable(L);
+  ensemble_children(ensemble, path, add_name, &names);
+  return 1;
+}
+
 static int own_watches(lua_State *L) {
   lua_pushinteger(L, ensemble_watches(box_at(L, 1)->ensemble,
                                       luaL_checkstring(L, 2)));
@@ -195,6 +216,7 @@ static const luaL_Reg ensemble_methods[] = {{"open", open_client},
                                             {"end_session", own_end_session},
                                             {"has_session", own_has_session},
                                             {"look", own_look},
+                                            {"children", own_children},
                                             {"watches", own_watches},
                                             {"connections", own_connections},
                                             {"word", own_word},

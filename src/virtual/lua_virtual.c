@@ -7,6 +7,7 @@
 
 #include "lua_clients.h"
 #include "lua_links.h"
+#include "lua_process.h"
 #include "lua_world.h"
 #include "posix.h"
 #include "schedule.h"
@@ -169,5 +170,6 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   lua_world_register(L);
   lua_links_register(L);
   lua_clients_register(L);
+  lua_process_register(L);
   return 1;
 }

@@ -459,6 +459,22 @@ describe("A multi", function()
     guard:release()
   end)
 
+  it("counts and traces the loss of a part that its release finds", function()
+    local told = {}
+    session:on_trace(function(event)
+      if event.what == "loss" then told[#told + 1] = event.path end
+    end)
+    local lock = session:multi { session:mutex(path .. "/a"),
+      session:mutex(path .. "/b", { max_hold = 0.1 }) }
+    local ok, _, code = lock:with_lock(function(guard)
+      support.wait_until(function() return not guard:is_held() end)
+    end)
+    assert.same({ nil, "lost" }, { ok, code })
+    assert.same({ path .. "/b" }, told)
+    assert.matches('losses_total{reason="max_hold"} 1\n', session:metrics(), 1,
+      true)
+  end)
+
   it("hands its options to each part", function()
     local guard = multi "a b":acquire { timeout = 5, data = "mine" }
     for _, node in ipairs(kinds.nodes(path)) do

@@ -1,0 +1,313 @@
+--- When all is quiet, a free lock is granted at once, a waiter has it as soon
+-- as it is free, and a holder hears of a revocation at once.
+local virtual = require "zklock.virtual"
+
+local exam = {}
+
+local SOON = 0.8 -- seconds
+local HEARD = 0.35
+
+local function now() return virtual.now() end
+
+local function check(story, what, begun, limit)
+  local seconds = now() - begun
+  if seconds > limit then
+    story.violate("all is quiet, and %s takes %.3f s", what, seconds)
+  end
+end
+
+local function take(lock, timeout)
+  return (lock.acquire or lock.campaign)(lock, timeout)
+end
+
+local function lock_of(resource, slot)
+  return resource.make(slot.session, resource.path, function(part)
+    return part.make(slot.session, part.path)
+  end)[1]
+end
+
+local function names(resource, slot)
+  return slot.name .. " and " .. resource.path
+end
+
+-- Which bucket of a session's histogram is that of a wait?
+local function bucket_of(seconds)
+  local bucket, us = 1, math.floor(seconds * 1e6)
+  while us > 0 do us, bucket = math.floor(us / 2), bucket + 1 end
+  return math.min(bucket, 28)
+end
+
+local function check_histogram(story, slot, before, least, most)
+  local bucket = bucket_of(least)
+  if bucket ~= bucket_of(most) then return end
+  local after = slot.session:stats().wait_histogram
+  if after[bucket] == before[bucket] then
+    story.violate("%s has waited for %.6f to %.6f s, and its histogram does "
+      .. "not have it", slot.name, least, most)
+  end
+end
+
+-- Whoever waits has it soon after `held.freed`.
+local function wait_for_turn(story, resource, slot, held)
+  story.scheduler:spawn("an exam", function()
+    local begun, before = now(), slot.session:stats().wait_histogram
+    local guard, message = take(lock_of(resource, slot), 30)
+    if not guard then
+      story.violate("all is quiet, and %s: %s", names(resource, slot), message)
+    end
+    if held.freed then
+      check(story, "the turn of " .. names(resource, slot), held.freed, SOON)
+      if not resource.parts then
+        check_histogram(story, slot, before, held.freed - begun, now() - begun)
+      end
+    end
+    guard:release()
+    held.is_over = true
+  end)
+  story.scheduler:sleep(0.3)
+end
+
+-- What an operator writes meanwhile is not overwritten.
+local function write_meanwhile(story, node, slot)
+  virtual.link_delay(slot.links[1], 0.05)
+  story.scheduler:spawn("an operator", function()
+    story.scheduler:sleep(story.chance:seconds(0.4))
+    story.world:set(node, "an operator's")
+  end)
+end
+
+local function check_written(story, guard)
+  local _, data = story.ensemble:look(guard.node)
+  if data and not data:find("an operator's", 1, true) then
+    story.violate("all is quiet, and a revocation of %s overwrites what an "
+      .. "operator wrote", guard.node)
+  end
+end
+
+-- (A sixth of the session timeout is what a holder that does not watch needs.)
+local function can_be_asked(resource, slot)
+  return slot.timeout >= 4 and slot.loop ~= "poll" and not resource.parts
+    and slot.session:state() == "connected"
+end
+
+local function check_heard(story, what, guard, heard, answered)
+  if guard:is_held() and (not heard or heard > answered + HEARD) then
+    story.violate("all is quiet, and %s hears of a revocation %s s late", what,
+      heard and heard - answered or "3 or more")
+  end
+end
+
+-- The holder hears of a revocation soon.
+local function revoke(story, resource, from, to, guard)
+  if not can_be_asked(resource, from) then return end
+  local heard
+  guard:on_revoke(function() heard = heard or now() end)
+  local writes = from ~= to and story.chance:one_in(3)
+    and resource.kind ~= "semaphore"
+  if writes then write_meanwhile(story, guard.node, to) end
+  local count = to.session:revoke(resource.path)
+  local answered = now()
+  if writes then
+    virtual.link_heal(to.links[1])
+    story.scheduler:sleep(0.5)
+    check_written(story, guard)
+  elseif count and count > 0 and guard:is_held() then
+    story.scheduler:await(function() return heard end, 3)
+    check_heard(story, names(resource, from), guard, heard, answered)
+  end
+end
+
+-- A part may be lost while the others are waited for.
+local function lasts(resource)
+  for _, part in ipairs(resource.parts or {}) do
+    if part.options.max_hold then return false end
+  end
+  return true
+end
+
+-- One has it, another waits; each in turn.
+local function hand_over(story, resource, from, to)
+  if not lasts(resource) then return end
+  local begun, what = now(), names(resource, from)
+  local guard, message = take(lock_of(resource, from), 20)
+  if not guard then
+    story.violate("all is quiet, and %s: %s", what, message)
+  end
+  check(story, "the grant of " .. what, begun, SOON)
+  local held = { is_over = to == from or to.loop == "poll" }
+  if not held.is_over then wait_for_turn(story, resource, to, held) end
+  revoke(story, resource, from, to, guard)
+  held.freed = now()
+  guard:release()
+  story.scheduler:await(function() return held.is_over end, 30)
+end
+
+-- A waiter that has lost the race again and again is as quick as ever.
+local function race(story, resource, from, to)
+  if to == from or to.loop == "poll" or from.loop == "poll" then return end
+  local lock, held = lock_of(resource, from), {}
+  local guard = take(lock, 20)
+  if not guard then return end
+  wait_for_turn(story, resource, to, held)
+  for _ = 1, 12 do
+    guard:release()
+    guard = lock:try_acquire()
+    if not guard then break end
+    story.scheduler:sleep(0.4)
+  end
+  held.freed = now()
+  if guard then guard:release() end
+  story.scheduler:await(function() return held.is_over end, 30)
+end
+
+local function count_nodes(story, path)
+  return #story.leaves(story.ensemble, path, {})
+end
+
+-- Whoever gives up at the gate leaves nothing there.
+local function give_up(story, resource, from, to)
+  local lock, guards, is_over = lock_of(resource, from), {}, false
+  if to.loop == "poll" or resource.options.max_hold then return end
+  for i = 1, resource.permits do guards[i] = lock:acquire(20) end
+  story.scheduler:spawn("an exam", function()
+    local guard = lock_of(resource, to):acquire(3)
+    if guard then guard:release() end
+    is_over = true
+  end)
+  story.scheduler:sleep(0.5)
+  local before = count_nodes(story, resource.path)
+  lock:acquire(0.3)
+  story.scheduler:sleep(0.5)
+  if not is_over and count_nodes(story, resource.path) > before then
+    story.violate("all is quiet, and a waiter that has given up is still at %s",
+      resource.path)
+  end
+  for _, guard in ipairs(guards) do guard:release() end
+  story.scheduler:await(function() return is_over end, 30)
+end
+
+-- The pause after a failure does not depend on failures before a success.
+local function lead(story, resource, slot)
+  if slot.loop == "poll" then return end
+  local election, plan, last = lock_of(resource, slot),
+    { false, false, false, true, false, true }, nil
+  election:run(function()
+    local ok = table.remove(plan, 1)
+    if last and last.was_ok then last = nil end
+    if last and #plan == 0 then
+      check(story, "the pause of " .. names(resource, slot), last.at,
+        0.3 + SOON)
+    end
+    last = { at = now(), was_ok = ok }
+    if #plan == 0 then election:stop() end
+    if not ok then error("as a leader may", 0) end
+  end, { backoff = 0.3, max_backoff = 30, on_error = function() end })
+end
+
+local function lift(story, resource, from, to)
+  if to.loop == "poll" or to == from then return end
+  local lifted
+  local barrier = lock_of(resource, from)
+  if not barrier:set() then return end
+  story.scheduler:spawn("an exam", function()
+    local ok, message = lock_of(resource, to):wait(30)
+    if not ok then story.violate("all is quiet, and a barrier: %s", message) end
+    check(story, "a lift of " .. resource.path, lifted, SOON)
+    lifted = "heard"
+  end)
+  story.scheduler:sleep(0.3)
+  lifted = now()
+  barrier:lift()
+  story.scheduler:await(function() return lifted == "heard" end, 30)
+end
+
+-- ---- Connections ------------------------------------------------------------
+
+local LONG = 70 -- seconds, after which troubles of the past count no more
+local ATTEMPTS = 8
+
+local function is_connected(slot) return slot.session:state() == "connected" end
+
+local function await(story, slot, limit, what, condition)
+  if not story.scheduler:await(condition, limit) then
+    story.violate("all is quiet, and %s is not connected %.1f s after %s",
+      slot.name, limit, what)
+  end
+end
+
+local function await_connected(story, slot, limit, what)
+  await(story, slot, limit, what, function() return is_connected(slot) end)
+end
+
+local function for_links(slot, fault)
+  for _, link in ipairs(slot.links) do virtual["link_" .. fault](link) end
+end
+
+-- After a long life a session that ends is replaced at once.
+local function expire(story, slot)
+  for i = 1, ATTEMPTS do
+    if i == ATTEMPTS then story.scheduler:sleep(LONG) end
+    local id = slot.session:id()
+    if not story.ensemble:end_session(id) then return end
+    await(story, slot, i == ATTEMPTS and 1 or 60, "its end", function()
+      return slot.session:id() ~= id and is_connected(slot)
+    end)
+  end
+end
+
+-- ... and a connection that breaks: at once at the same address, though it may
+-- be refused once, and after a second at another one if the first is mute.
+local function reconnect(story, slot, fault)
+  if slot.timeout < 4 then return end
+  for_links(slot, fault)
+  story.scheduler:sleep(slot.timeout + 20)
+  for_links(slot, "heal")
+  await_connected(story, slot, 60, "a long fault")
+  story.scheduler:sleep(LONG)
+  if slot.links[2] then
+    virtual.link_freeze(slot.links[1])
+    for_links(slot, "cut")
+    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
+  else
+    for_links(slot, "refuse")
+    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
+    for_links(slot, "heal")
+  end
+  await_connected(story, slot, slot.links[2] and 1.7 or 0.3, "a short fault")
+  for_links(slot, "heal")
+end
+
+local function connect(story)
+  for _, slot in ipairs(story.slots) do
+    if slot.loop ~= "poll" then
+      if story.chance:one_in(3) then
+        expire(story, slot)
+      else
+        reconnect(story, slot, story.chance:pick { "freeze", "refuse" })
+      end
+    end
+  end
+end
+
+--- Runs in a task.
+function exam.run(story)
+  local slots = story.slots
+  for _, resource in ipairs(story.resources) do
+    for i, slot in ipairs(slots) do
+      local other = slots[i % #slots + 1]
+      if resource.is_barrier then
+        lift(story, resource, slot, other)
+      elseif not resource.is_gate and not resource.is_once then
+        hand_over(story, resource, slot, other)
+      end
+      if resource.is_election then lead(story, resource, slot) end
+      if resource.kind == "unfair" then race(story, resource, slot, other) end
+      if resource.kind == "semaphore" then
+        give_up(story, resource, slot, other)
+      end
+    end
+  end
+  if story.chance:one_in(6) then connect(story) end
+end
+
+return exam

@@ -1,0 +1,42 @@
+--- The whole library under chosen schedules; spec/explore/run calls this.
+--
+--     run.lua SEED             one seed
+--     run.lua FIRST LAST STEP  these seeds, each in a child of this process
+--
+--     EXPLORE_SECONDS=300  no more seeds after so much time
+--     EXPLORE_TRACE=FILE   every hand-over of one seed
+-- What LuaJIT has compiled keeps objects alive, by their addresses.
+if rawget(_G, "jit") then jit.off() end
+
+local virtual = require "zklock.virtual"
+local story = require "explore.story"
+
+local LONGEST = 120 -- seconds of real time, for one story
+
+local function replay(seed)
+  local file = os.getenv "EXPLORE_TRACE"
+  virtual.trace(file ~= "" and file or nil)
+  story.run(seed)
+  print(("seed %d: no violation; digest %s"):format(seed, virtual.digest()))
+end
+
+local function try(seed)
+  local ok, how = virtual.attempt(LONGEST, function() story.run(seed) end)
+  if ok then return 0 end
+  io.stderr:write(("seed %d has failed (%s): make explore SEED=%d replays it"
+    .. "\n\n"):format(seed, how, seed))
+  return 1
+end
+
+local first, last, step = tonumber(arg[1]), tonumber(arg[2]), tonumber(arg[3])
+if not last then
+  replay(first)
+  os.exit(0, false)
+end
+local deadline = os.time() + (tonumber(os.getenv "EXPLORE_SECONDS") or 1e9)
+local count, failed = 0, 0
+for seed = first, last, step do
+  if os.time() >= deadline then break end
+  count, failed = count + 1, failed + try(seed)
+end
+print(count, failed)

@@ -1,0 +1,155 @@
+--- The world of one story: an ensemble, a link to it for each session, and what
+-- fails there.
+local virtual = require "zklock.virtual"
+
+local World = {}
+World.__index = World
+
+local KINDS = { 15, 2, 3, 4, 5, 8, 9, 1401, 1402, 141301, 141302, 141305 }
+
+local function new(chance, seed)
+  local count = chance:pick { 1, 1, 3 }
+  local self = setmetatable({ chance = chance, links = {}, addresses = {},
+    operators = {}, count = count, jumped = 0,
+    tick = chance:pick { 0.2, 0.5, 1 } }, World)
+  for i = 1, count do self.addresses[i] = "127.0.0.1:" .. 2180 + i end
+  self.ensemble = virtual.ensemble { addresses = self.addresses, seed = seed,
+    tick_ms = self.tick * 1000, sync_limit = 8, max_timeout_ms = 60000,
+    max_connections = 0, container_interval_ms = 1000 }
+  return self
+end
+
+--- The address of a new link to all servers.
+function World:link()
+  local address = "127.0.0.1:" .. 3181 + #self.links
+  local from, order = self.chance:below(self.count), {}
+  for i = 1, self.count do order[i] = (from + i - 1) % self.count end
+  assert(virtual.link_new(address, self.addresses[1], order))
+  self.links[#self.links + 1] = address
+  return address
+end
+
+-- An operator's client asks for something; nobody waits for the answer.
+local function ask(self, request)
+  local client = self.ensemble:open(self.chance:pick(self.addresses),
+    { timeout = 10000 })
+  client:send(request)
+  table.insert(self.operators, client)
+end
+
+function World:delete(path)
+  ask(self, { op = "delete", path = path, version = -1 })
+end
+
+function World:set(path, data)
+  ask(self, { op = "set", path = path, data = data, version = -1 })
+end
+
+-- ---- Faults -----------------------------------------------------------------
+
+local on_links = {}
+
+function on_links.cut(_, link) virtual.link_cut(link) end
+function on_links.half_open(_, link) virtual.link_half_open(link) end
+function on_links.refuse(_, link) virtual.link_refuse(link) end
+function on_links.freeze(_, link) virtual.link_freeze(link) end
+function on_links.delay(self, link)
+  virtual.link_delay(link, self.chance:seconds(1.5))
+end
+function on_links.drop_requests(_, link) virtual.link_drop(link, "requests") end
+function on_links.drop_replies(_, link) virtual.link_drop(link, "replies") end
+function on_links.lose_reply(self, link)
+  virtual.link_lose_reply(link, self.chance:pick(KINDS))
+end
+function on_links.keep_request(self, link)
+  virtual.link_keep_request(link,
+    self.chance:pick { 15, 2, 1401, 1402, 141302 })
+end
+function on_links.cut_after_reply(self, link)
+  virtual.link_cut_after_reply(link, self.chance:pick(KINDS))
+end
+function on_links.cut_at(self, link)
+  virtual.link_cut_at(link, self.chance:between(1, 12))
+end
+
+local on_servers = {}
+
+function on_servers.stop(self, server)
+  self.ensemble:stop(server)
+  return function() self.ensemble:start(server) end
+end
+function on_servers.pause(self, server)
+  self.ensemble:pause(server)
+  return function() self.ensemble:resume(server) end
+end
+function on_servers.partition(self, server)
+  self.ensemble:group(server, 1)
+  return function() self.ensemble:group(server, 0) end
+end
+function on_servers.lag(self, server)
+  self.ensemble:lag(server, self.chance:seconds(2))
+  return function() self.ensemble:lag(server, 0) end
+end
+function on_servers.elect(self, server) self.ensemble:elect(server) end
+
+local link_faults = { "cut", "half_open", "refuse", "freeze", "delay",
+  "drop_requests", "drop_replies", "lose_reply", "lose_reply", "keep_request",
+  "cut_after_reply", "cut_at" }
+local server_faults = { "stop", "pause", "partition", "lag", "elect" }
+
+local function fail_link(self, scheduler, note)
+  local link = self.chance:pick(self.links)
+  local name = self.chance:pick(link_faults)
+  note("world: %s of %s", name, link)
+  on_links[name](self, link)
+  scheduler:sleep(self.chance:seconds(4))
+  if name == "keep_request" then
+    virtual.link_heal(link)
+    scheduler:sleep(self.chance:seconds(6))
+    self.is_late = virtual.link_apply_late(link) or self.is_late
+    note("world: late at %s", link)
+  end
+  virtual.link_disarm(link)
+  virtual.link_heal(link)
+  note("world: %s is healed", link)
+end
+
+local function fail_server(self, scheduler, note)
+  local server = self.chance:between(1, self.count)
+  local name = self.chance:pick(server_faults)
+  note("world: %s of server %d", name, server)
+  local undo = on_servers[name](self, server)
+  scheduler:sleep(self.chance:seconds(6))
+  if undo then undo() end
+  note("world: server %d is well", server)
+end
+
+local function jump(self, _, note)
+  local seconds = self.chance:seconds(12)
+  note("world: the clock jumps by %.3f s", seconds)
+  self.jumped = self.jumped + seconds
+  virtual.jump(seconds)
+end
+
+--- One fault, and its end.
+function World:fail(scheduler, note)
+  local which = self.chance:below(10)
+  local fault = which < 7 and fail_link or which < 9 and fail_server or jump
+  fault(self, scheduler, note)
+end
+
+--- All is well.
+function World:heal()
+  for _, link in ipairs(self.links) do
+    virtual.link_disarm(link)
+    virtual.link_heal(link)
+  end
+  for server = 1, self.count do
+    self.ensemble:start(server)
+    self.ensemble:resume(server)
+    self.ensemble:group(server, 0)
+    self.ensemble:lag(server, 0)
+  end
+end
+
+return { new = new }

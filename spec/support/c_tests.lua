@@ -1,16 +1,13 @@
 --- The tests in C of spec/unit, as busted's.  Their sentences are read from the
--- files; all are compiled and run when the first of them is asked for.
+-- files; all are compiled and run when the first of them is asked for, with the
+-- sources that they test: src/protocol, and what spec/unit/sources names.
 local root = os.getenv "SPEC_ROOT" or "."
 
 local c_tests = {}
 
 local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
-  .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
-  .. "src/io/hosts.c src/io/path.c src/io/settings.c "
-  .. "src/io/window.c src/io/stream.c src/io/handshake.c src/io/clock.c "
-  .. "src/io/process.c src/io/fork.c src/io/channel.c "
-  .. "src/io/wakeup.c src/io/descriptors.c -o '%s' 2>&1"
+  .. "spec/unit/*.c src/protocol/*.c $(cat spec/unit/sources) -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))

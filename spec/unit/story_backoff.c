@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/backoff.h"
 #include "protocol/op.h"
 #include "stage.h"
 
@@ -166,6 +167,19 @@ TEST("keeps its deadline while it waits to begin again") {
   passes(s, 1);
   CHECK(begins(heard(a), "refused: timeout"));
   END(s);
+}
+
+TEST("repeats at once again after four times its longest pause") {
+  const int64_t longest = 1000000000;
+  struct backoff b = {0};
+  for (int64_t quiet = 4 * longest - 1; quiet <= 4 * longest; quiet++) {
+    for (int i = 0; i < 8; i++) backoff_repeat(&b, b.until, longest, 0);
+    int64_t now = b.until + quiet;
+    for (int i = 0; i < 3; i++) {
+      backoff_repeat(&b, now, longest, 0);
+      CHECK_INT(quiet < 4 * longest, backoff_lasts(&b, now));
+    }
+  }
 }
 
 TEST("begins again at once when its node has been deleted, three times") {

@@ -278,6 +278,18 @@ TEST("asks for new sessions at a pace that slows down") {
   END(s);
 }
 
+TEST("asks for a session at once after one that has lived, each time") {
+  struct stage *s = BEGIN();
+  for (int i = 0; i < 6; i++) {
+    expires(s);
+    passes(s, 1);
+    CHECK(wants_session(s));
+    connects_anew(s);
+    passes(s, 60000);
+  }
+  END(s);
+}
+
 TEST("tells who waits, and who comes, that credentials are refused") {
   struct stage *s = BEGIN();
   struct actor *holds = HOLDER(s, 1, .path = "/other");

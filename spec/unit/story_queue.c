@@ -265,6 +265,7 @@ TEST("tells one that does not wait that the lock is taken, and by whom") {
   made(s, 2);
   shows(s, "1 2");
   HEARD(a, "refused: busy");
+  CHECK_INT(0, counted(s, "timeouts"));
   confirms(s, "remove 2");
   SENT(s, ""); /* no watch */
   END(s);

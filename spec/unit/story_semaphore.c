@@ -145,6 +145,12 @@ TEST("refuses a permit at its deadline, wherever it waits") {
   passes(s, 3000);
   HEARD(in, "refused: timeout");
   HEARD(out, "refused: timeout, removed");
+  SENT(s, "get 2, list and watch, get 8, get 7, remove 2, remove 7, remove 8");
+  confirms(s, "get 2");
+  shows(s, "1p 2");
+  confirms(s, "get 8, get 7, remove 2, remove 7, remove 8");
+  HEARD(in, "removed, forgotten");
+  HEARD(out, "forgotten");
   END(s);
 }
 

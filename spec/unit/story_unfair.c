@@ -30,6 +30,42 @@ TEST("takes both nodes with one create and a look, and gives both back") {
   END(s);
 }
 
+TEST("loses an unfair lock whose node its session has made once more") {
+  struct stage *s = BEGIN();
+  struct actor *a = holds(s);
+  reconnects(s);
+  reads(s, "get holder", true, 77); /* by an earlier request, which came late */
+  HEARD(a, "lost: deleted");
+  confirms(s, "ask about 1, remove 1");
+  HEARD(a, "removed, forgotten");
+  END(s);
+}
+
+TEST("tries at once each time when another's unfair node goes") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s, .lock = UNFAIR);
+  for (int i = 0; i < 8; i++) {
+    answers(s, CREATES, REPLY_NODE_EXISTS);
+    reads(s, "get holder", false, 900 + i);
+    deleted(s, "holder");
+    SENT(s, CREATES ", get holder");
+  }
+  END(s);
+}
+
+TEST("tries at once each time when an unfair node that it may not read goes") {
+  struct stage *s = BEGIN();
+  ACQUIRE(s, .lock = UNFAIR);
+  for (int i = 0; i < 8; i++) {
+    answers(s, CREATES, REPLY_NODE_EXISTS);
+    answers(s, "get holder", REPLY_NO_AUTH);
+    passes(s, 1667);
+    answers(s, "get holder", REPLY_NO_NODE);
+    SENT(s, CREATES ", get holder");
+  }
+  END(s);
+}
+
 TEST("waits for another's unfair node, and tries when it goes") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);

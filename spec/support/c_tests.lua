@@ -16,10 +16,12 @@ local function output_of(command, ...)
   return output
 end
 
--- The literal that stands in these parentheses, be it in several parts.
+-- The literal that stands first in these parentheses, be it in several parts.
 local function literal(parentheses)
-  local parts = {}
-  for part in parentheses:gmatch '"([^"]*)"' do parts[#parts + 1] = part end
+  local parts, part, at = {}, nil, 2
+  repeat
+    parts[#parts + 1], part, at = part, parentheses:match('^%s*"([^"]*)"()', at)
+  until not part
   return table.concat(parts)
 end
 
@@ -37,8 +39,10 @@ function c_tests.read(file)
   local source = assert(io.open(root .. "/spec/unit/" .. file))
   local text, sentences = source:read "*a", {}
   source:close()
-  for parentheses in text:gmatch "\nTEST(%b())" do
-    sentences[#sentences + 1] = literal(parentheses)
+  for kind, parentheses in text:gmatch "\n(%u+)(%b())" do
+    if kind == "TEST" or kind == "STORY" then
+      sentences[#sentences + 1] = literal(parentheses)
+    end
   end
   return literal(text:match "\nABOUT(%b())"), sentences
 end

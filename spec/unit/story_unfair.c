@@ -208,6 +208,16 @@ STORY("spares what has taken its unfair node's name when the lease was over") {
   HEARD(a, "removed, forgotten");
 }
 
+STORY("looks before it deletes an unfair node that its owner has not found") {
+  struct actor *a = holds(s);
+  sees_deletion(a);
+  HEARD(a, "lost: deleted");
+  SENT(s, "get holder");
+  reads(s, "get holder", false, 900);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+}
+
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);

@@ -44,10 +44,10 @@ local function is_quiet(session, told)
   assert.equal(n, #told)
 end
 
-describe("leader()", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(start)
+after_each(support.finish)
 
+describe("leader()", function()
   it("is nil where nobody leads, and makes nothing", function()
     local election = connect():election(path)
     assert.equal(1, select("#", election:leader()))
@@ -117,9 +117,6 @@ describe("leader()", function()
 end)
 
 describe("leader(fn)", function()
-  before_each(start)
-  after_each(support.finish)
-
   it("returns at once, and tells from step() that nobody leads", function()
     local session = connect()
     local told = observe(session)

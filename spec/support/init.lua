@@ -1,4 +1,4 @@
---- What every spec stands on.  A describe block says
+--- What every spec stands on.  A spec file, or a describe block of it, says
 --
 --     before_each(support.start)
 --     after_each(support.finish)

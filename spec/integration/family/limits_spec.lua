@@ -6,10 +6,10 @@ local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local wait_in, await = kinds.wait_in, kinds.await
 
-describe("max_hold", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("max_hold", function()
   local path
   before_each(function() path = support.path() end)
 
@@ -149,9 +149,6 @@ describe("max_hold", function()
 end)
 
 describe("on_suspend", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path, proxy, session
   before_each(function()
     path, proxy = support.path(), start_proxy()

@@ -3,10 +3,10 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
-describe("A watch", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A watch", function()
   it("that fires for data, for the session and for a deletion is still one "
     .. "(T48)", function()
     local path, proxy, zk = support.path(), start_proxy(), support.zk()
@@ -93,9 +93,6 @@ describe("A watch", function()
 end)
 
 describe("Events of many sessions", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("come one by one to Lua, whose collector runs at every step (T49)",
     function()
       local path, proxy = support.path(), start_proxy()

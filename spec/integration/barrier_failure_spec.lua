@@ -126,10 +126,7 @@ describe("Who waits at a barrier", function()
     local session, path, proxy, calls = open()
     for i = 1, 3 do
       proxy:cut()
-      support.step_until(session, function()
-        return session:stats().reconnects == i
-          and session:state() == "connected"
-      end)
+      support.until_state(session, "connected", { reconnects = i })
       await_watches(path, 1)
     end
     assert.same({}, calls)

@@ -547,9 +547,7 @@ describe("Who waits at a barrier", function()
       -- (What is under way is another wait's, or has not been seen yet.)
       local function settle(n)
         await_watches(path, n)
-        support.wait_until(function()
-          return session:stats().in_flight == 0
-        end)
+        support.wait_until(function() return session:stats().in_flight == 0 end)
       end
       setter:set()
       for _ = 1, 30 do

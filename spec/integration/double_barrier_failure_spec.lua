@@ -160,9 +160,7 @@ describe("Without a connection a double barrier's member", function()
     local node = kinds.wait_for_nodes(path, 1)[1]
     for _ = 1, 2 do
       proxy:cut()
-      support.step_until(one.session, function()
-        return one.session:state() == "connected"
-      end)
+      support.until_state(one.session, "connected")
     end
     proxy:refuse()
     await_state(one.session, "suspended")

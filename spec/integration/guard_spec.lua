@@ -131,9 +131,7 @@ describe("A guard", function()
     support.wait_until(function() return not guard:is_held() end)
     local took = support.now() - begun
     assert.is_true(took >= 0.3 and took < 0.3 + support.slack, took)
-    support.wait_until(function()
-      return not support.zk():exists(node)
-    end)
+    support.wait_until(function() return not support.zk():exists(node) end)
     local _, _, code = guard:release()
     assert.equal("lost", code)
     guard = mutex:acquire { max_hold = 60, timeout = 5 }

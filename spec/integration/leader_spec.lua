@@ -104,9 +104,7 @@ describe("leader()", function()
     local session = connect { hosts = proxy.hosts }
     local election = session:election(path)
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     local leader, message, code = election:leader()
     assert.is_nil(leader)
     assert.equal("disconnected", code)

@@ -160,10 +160,7 @@ describe("once", function()
         proxy:freeze()
         support.wait_until(function() return not guard:is_held() end)
         proxy:heal()
-        support.step_until(session, function()
-          return session:state() == "connected"
-            and session:stats().refused_releases == 1
-        end)
+        support.until_state(session, "connected", { refused_releases = 1 })
         assert.is_truthy(zk:exists(node))
       end)
       assert.same({ false, "lost" }, { ok or false, code })

@@ -269,9 +269,7 @@ describe("A process that ends", function()
     assert.is_true(support.now() - begun < 2.2 + support.slack)
     proxy:heal()
     proxy:cut()
-    support.wait_until(function()
-      return #support.zk():queue(path) == 0
-    end, 8)
+    support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)
   end)
 end)
 

@@ -99,9 +99,7 @@ describe("on_trace", function()
       local told = listen(session)
       local next_one
       lock:acquire_async({ owner = {} }, function(one) next_one = one end)
-      support.step_until(session, function()
-        return session:stats().in_flight == 0
-      end)
+      support.until_state(session, nil, { in_flight = 0 })
       guard:release()
       support.step_until(session, function() return next_one end)
       assert.same({ "wait -", "release -", "grant -" }, told)

@@ -104,6 +104,18 @@ function support.step_until(session, condition, seconds, what)
   end, seconds, what)
 end
 
+--- Until the session is in this state, if one is named, and its stats have
+-- these values.
+function support.until_state(session, state, stats)
+  support.step_until(session, function()
+    local now = stats and session:stats()
+    for name, value in pairs(stats or {}) do
+      if now[name] ~= value then return false end
+    end
+    return not state or session:state() == state
+  end, nil, state or "the session's counters")
+end
+
 --- `count(heartbeats, nudges)` at a moment at which nothing that the sessions
 -- have asked for is unanswered; what they have asked for themselves.
 function support.while_quiet(sessions, count)

@@ -498,9 +498,7 @@ describe("A connection that breaks", function()
       losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
     end
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     support.step_until(session, function()
       for i in ipairs(kinds.all) do
         if not told[i] then return false end
@@ -533,9 +531,7 @@ describe("A connection that breaks", function()
         locks[i] = kind.make(session, path .. "/" .. i)
       end
       proxy:refuse()
-      support.step_until(session, function()
-        return session:state() == "suspended"
-      end)
+      support.until_state(session, "suspended")
       local begun = support.now()
       for i, kind in ipairs(kinds.all) do
         assert.equal("disconnected", select(3, locks[i]:try_acquire()),
@@ -552,9 +548,7 @@ describe("A connection that breaks", function()
           message)
       end
       proxy:heal()
-      support.step_until(session, function()
-        return session:state() == "connected"
-      end)
+      support.until_state(session, "connected")
       for i in ipairs(kinds.all) do
         -- (In a loop close() does not wait, and the proxy goes with it.)
         locks[i]:acquire(30):release { wait = true }

@@ -18,9 +18,7 @@ describe("A watch", function()
       zk:set(waiter.node, "round " .. i)
       if i % 10 == 0 then
         proxy:cut()
-        support.step_until(session, function()
-          return session:stats().reconnects == i / 10
-        end)
+        support.until_state(session, nil, { reconnects = i / 10 })
       end
     end
     kinds.nobody(0.1, waiter)
@@ -31,9 +29,7 @@ describe("A watch", function()
     holder:release()
     assert.is_true(kinds.await(waiter):is_held())
     waiter.guard:release { wait = true }
-    support.wait_until(function()
-      return support.count_watches(path) == 0
-    end)
+    support.wait_until(function() return support.count_watches(path) == 0 end)
   end)
 
   it("of a node that nobody waits for any more changes nothing (T56)",

@@ -336,7 +336,7 @@ $(BUILD)/crowded/sim: $(BUILD)/sim
 	  -include spec/sim/memory.h $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: mutants
-mutants:  ## the simulator against a protocol that is broken on purpose
+mutants:  ## does a test find a protocol that is broken on purpose?  MUTANTS=
 	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)
 
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))

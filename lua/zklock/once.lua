@@ -70,14 +70,17 @@ local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end
 
--- fn has returned.
+-- fn has returned.  A note that a server has written counts, even if the lock
+-- is lost before its answer is read: its node was there then.
 local function conclude(session, guard, data, ...)
-  local noted, message, code = true, nil, nil
-  if is_success(...) and guard:is_held() then
+  local noted, message, code
+  local succeeded = is_success(...) and guard:is_held()
+  if succeeded then
     noted, message, code = once.note(session, guard, data)
   end
   guard:release()
-  if not noted and guard:state() ~= "lost" then
+  if noted then return true, ... end
+  if succeeded and guard:state() ~= "lost" then
     return nil, message, code, ...
   end
   return under.report(guard, ...)

@@ -38,10 +38,10 @@ end
 
 local function pid_of(it) return tonumber(it:expect "pid (%d+)\n") end
 
-describe("With a standard error that blocks zklock run", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("With a standard error that blocks zklock run", function()
   it("ends the command when the lock is lost", function()
     local path = support.path()
     local it = run(path, {})
@@ -96,9 +96,6 @@ describe("With a standard error that blocks zklock run", function()
 end)
 
 describe("With a standard error that blocks zklock watch", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("goes on, and ends at a signal", function()
     local proxy = require "support.proxy".start()
     local path = support.path()
@@ -125,9 +122,6 @@ local function open(...)
 end
 
 describe("In a stopped terminal zklock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function pid_in(terminal, words)
     local name = support.closing(os.tmpname(), os.remove)
     terminal:type(("sh -c 'echo $$ >%s; exec %s'"):format(name,
@@ -179,9 +173,6 @@ describe("In a stopped terminal zklock", function()
 end)
 
 describe("In a terminal that stops what writes in the background", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("zklock run is not stopped by its own message", function()
     local path = support.path()
     local terminal = open("run", path)

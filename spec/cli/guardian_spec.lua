@@ -27,10 +27,10 @@ local function delete_node(path)
   zk:delete(path .. "/" .. zk:queue(path)[1])
 end
 
-describe("A command whose lock is lost", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A command whose lock is lost", function()
   it("is ended, and the exit code says so (T63)", function()
     local path = support.path()
     local it = start(path, "trap 'echo ended; exit 0' TERM; " .. forever)
@@ -130,9 +130,6 @@ describe("A command whose lock is lost", function()
 end)
 
 describe("What a command leaves behind", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("goes on, if it has ended by itself", function()
     local path = support.path()
     local it = start(path, ("sh -c %s </dev/null 2>/dev/null & sleep 0.2")
@@ -156,9 +153,6 @@ describe("What a command leaves behind", function()
 end)
 
 describe("zklock run, killed", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- It leaves a node, until its session is over.
   local function kill(it, path)
     it:signal "KILL"
@@ -245,9 +239,6 @@ end)
 local SHORT = { "--session-timeout", "4", "--grace", "0.5" }
 
 describe("zklock run, stopped", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("for longer than the lease: the command is gone before somebody else can"
     .. " have the lock", function()
     local path = support.path()
@@ -278,9 +269,6 @@ describe("zklock run, stopped", function()
 end)
 
 describe("A server that falls silent", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends the command before somebody else can have the lock", function()
     local proxy = require "support.proxy".start()
     local path = support.path()
@@ -366,9 +354,6 @@ local function tell(script, said)
 end
 
 describe("A guardian", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local LOST = "failed 76 the lock was lost before it was started\n"
 
   it("starts nothing without a lease", function()

@@ -24,10 +24,10 @@ local function wait_behind(path, options)
   return result
 end
 
-describe("zklock ls", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("zklock ls", function()
   it("shows who holds and who waits, in order", function()
     local path = support.path()
     local guard = support.hold(path)
@@ -159,9 +159,6 @@ describe("zklock ls", function()
 end)
 
 describe("zklock revoke", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("asks those who hold, and says how many", function()
     local path = support.path()
     local guard, session = support.hold(path)
@@ -220,9 +217,6 @@ describe("zklock revoke", function()
 end)
 
 describe("zklock evict", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("deletes a holder's node, which hears that it is lost", function()
     local path = support.path()
     local guard, session = support.hold(path)
@@ -262,9 +256,6 @@ describe("zklock evict", function()
 end)
 
 describe("zklock check", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("finds nothing wrong where nothing is", function()
     local path = support.path()
     local said = command.run { "check", path }

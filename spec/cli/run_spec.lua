@@ -30,10 +30,10 @@ local function write_script(text, mode)
   return name
 end
 
-describe("zklock run", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("zklock run", function()
   it("runs a command, and gives the lock back", function()
     local path = support.path()
     local said = run(path, { "echo", "hello" })
@@ -288,9 +288,6 @@ describe("zklock run", function()
 end)
 
 describe("zklock run's lock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function start(path, ...)
     local words = { "run", ... }
     for _, word in ipairs { path, "--", "sh", "-c",
@@ -373,9 +370,6 @@ describe("zklock run's lock", function()
 end)
 
 describe("zklock run, asked to let go", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("asks the command, by SIGTERM", function()
     local path = support.path()
     local it = command.start { "run", path, "--", "sh", "-c",
@@ -391,9 +385,6 @@ describe("zklock run, asked to let go", function()
 end)
 
 describe("zklock run -v", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("says where the time went", function()
     local said = run(support.path(), { "true" }, "-v")
     assert.equal(0, said.code)
@@ -405,9 +396,6 @@ describe("zklock run -v", function()
 end)
 
 describe("zklock run --once-per", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function once(path, period, words)
     return run(path, words or { "echo", "ran" }, "--once-per", period)
   end

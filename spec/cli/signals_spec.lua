@@ -14,10 +14,10 @@ local function in_shell(path, script, ...)
   return command.start(words)
 end
 
-describe("A signal while zklock run waits", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A signal while zklock run waits", function()
   for name, number in pairs(numbers) do
     it("ends it, and its node: SIG" .. name, function()
       local path = support.path()
@@ -86,9 +86,6 @@ describe("A signal while zklock run waits", function()
 end)
 
 describe("A signal while the command runs", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   for name, number in pairs(numbers) do
     it("is the command's: SIG" .. name, function()
       local path = support.path()

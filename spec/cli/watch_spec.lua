@@ -52,10 +52,10 @@ end
 
 local function first_node(path) return support.zk():queue(path)[1] end
 
-describe("zklock watch into a pipe", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("zklock watch into a pipe", function()
   it("writes a line for each change", function()
     local path = support.path()
     local it = command.start { "watch", "-i", "0.05", path }
@@ -116,9 +116,6 @@ describe("zklock watch into a pipe", function()
 end)
 
 describe("zklock watch on a terminal", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("draws the queue anew, and gives the screen back", function()
     local path = support.path()
     local guard = support.hold(path)
@@ -151,9 +148,6 @@ describe("zklock watch on a terminal", function()
 end)
 
 describe("zklock evict on a terminal", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("asks, and does what it is told", function()
     local path = support.path()
     local guard = support.hold(path)

@@ -35,11 +35,11 @@ local function chosen_pages()
   return pages
 end
 
+before_each(support.start)
+after_each(support.finish)
+
 describe("The blocks of the pages #once #stock", function()
   teardown(page.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
-
   for _, name in ipairs(chosen_pages()) do
     it("do what they say: " .. name, function()
       page.run_all(name:find "^/" and name or root .. "/" .. name, name)
@@ -49,9 +49,6 @@ end)
 
 -- (What finds nothing wrong could be blind.)
 describe("Whoever runs the blocks of the pages #once #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function refuses(text, why)
     local name = os.tmpname()
     local file = assert(io.open(name, "w"))

@@ -63,10 +63,10 @@ local function check_history(history)
   return turns
 end
 
-describe("Eight processes on one mutex of an ensemble #slow", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("Eight processes on one mutex of an ensemble #slow", function()
   it("never overlap, in order of arrival, with growing tokens", function()
     local path = support.path()
     local observer = witness.create()
@@ -139,9 +139,6 @@ describe("Eight processes on one mutex of an ensemble #slow", function()
 end)
 
 describe("One process with many coroutines on an ensemble", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("hands the lock on a thousand times", function()
     local scheduler = require "support.scheduler".new()
     local session = support.connect { hosts = support.ensemble,

@@ -115,9 +115,7 @@ describe("Three servers that check ACLs eagerly #once #slow", function()
     holds_on(session, guard)
     local other = connect(leader)
     local waiter = kinds.wait_in(other:mutex(path))
-    support.step_until(other, function()
-      return #zk:queue(path) == 2
-    end)
+    support.step_until(other, function() return #zk:queue(path) == 2 end)
     link:say "freeze"
     support.step_until(other, function()
       if not waiter.guard then return false end

@@ -37,9 +37,7 @@ describe("Three servers #once #slow", function()
   -- Begins to wait, and stands in the queue, as the nth of it.
   local function queue_in(session, path, n)
     local waiter = kinds.wait_in(session:mutex(path))
-    support.wait_until(function()
-      return #queue_of(path) == n
-    end, 30)
+    support.wait_until(function() return #queue_of(path) == n end, 30)
     return waiter
   end
 
@@ -205,9 +203,7 @@ describe("Three servers #once #slow", function()
       local waiter = queue_in(waiting, path, 2)
       local queue = queue_of(path)
       for i = 1, 3 do servers:kill(i) end
-      support.step_until(holder, function()
-        return holder:state() == "suspended"
-      end)
+      support.until_state(holder, "suspended")
       assert.is_true(guard:is_held()) -- its lease is 24 s long
       assert.equal("disconnected",
         (select(3, holder:mutex(path .. "/other"):acquire(0.3))))

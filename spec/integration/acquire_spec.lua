@@ -3,10 +3,10 @@ local spawn = require "support.child".spawn
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
 
-describe("acquire", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("acquire", function()
   it("grants a free lock, in every form of its argument", function()
     local session = connect()
     local mutex = session:mutex(support.path())
@@ -315,9 +315,6 @@ describe("acquire", function()
 end)
 
 describe("try_acquire", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("takes a free lock", function()
     local mutex = connect():mutex(support.path())
     local guard, message, code = mutex:try_acquire()
@@ -374,9 +371,6 @@ describe("try_acquire", function()
 end)
 
 describe("What a contender's node carries", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function data_of(guard) return (support.zk():get(guard.node)) end
 
   it("is host:pid", function()

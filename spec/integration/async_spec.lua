@@ -7,10 +7,10 @@ local function recorder()
   return calls, function(...) calls[#calls + 1] = { ... } end
 end
 
-describe("acquire_async", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("acquire_async", function()
   it("returns at once and calls back from step()", function()
     local session = connect()
     local calls, callback = recorder()
@@ -186,9 +186,6 @@ describe("acquire_async", function()
 end)
 
 describe("A ticket", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("cancels the wait: the callback hears cancelled, once", function()
     local path = support.path()
     support.hold(path)
@@ -286,9 +283,6 @@ describe("A ticket", function()
 end)
 
 describe("mutex:cancel", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends every wait begun through this object, and no other", function()
     local path = support.path()
     local holder = support.hold(path)

@@ -21,9 +21,7 @@ describe("A timeout of 0", function()
   end
 
   local function until_suspended()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
   end
 
   -- What does not wait; each in a form that does not, and one that does.
@@ -76,9 +74,7 @@ describe("A timeout of 0", function()
     end
     assert.is_true(is_at_once())
     proxy:heal()
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end)
+    support.until_state(session, "connected")
     assert(session:mutex(path .. "/m", { handoffs = 3 }):acquire(0)):release()
     assert.is_true(session:barrier(path .. "/b"):wait(0))
   end)

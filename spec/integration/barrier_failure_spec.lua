@@ -32,10 +32,10 @@ local function check_idle(session, path)
   assert.is_true(session:barrier(path):is_set() ~= nil)
 end
 
-describe("Without a connection a barrier", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("Without a connection a barrier", function()
   it("is not set, lifted or asked for: disconnected", function()
     local proxy, path = start_proxy(), support.path()
     local session = connect_through(proxy)
@@ -105,9 +105,6 @@ describe("Without a connection a barrier", function()
 end)
 
 describe("Who waits at a barrier", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- Behind a wire, at a barrier that is set.
   local function open(options)
     local proxy, path = start_proxy(), support.path()
@@ -129,10 +126,7 @@ describe("Who waits at a barrier", function()
     local session, path, proxy, calls = open()
     for i = 1, 3 do
       proxy:cut()
-      support.step_until(session, function()
-        return session:stats().reconnects == i
-          and session:state() == "connected"
-      end)
+      support.until_state(session, "connected", { reconnects = i })
       await_watches(path, 1)
     end
     assert.same({}, calls)
@@ -273,9 +267,6 @@ describe("Who waits at a barrier", function()
 end)
 
 describe("A task that waits at a barrier, and never goes on,", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function abandon(end_it)
     local path, scheduler = support.path(), new_scheduler()
     local session = connect { loop = scheduler.adapter }
@@ -367,9 +358,6 @@ describe("A task that waits at a barrier, and never goes on,", function()
 end)
 
 describe("A session's barrier", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is not a child process's to ask for", function()
     local ok, unistd = pcall(require, "posix.unistd")
     if not (ok and unistd.fork) then return end

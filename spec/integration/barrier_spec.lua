@@ -37,10 +37,10 @@ local function await_watches(path, n)
     ("%d watches of %s"):format(n, path))
 end
 
-describe("A barrier", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A barrier", function()
   it("is a persistent node with our data, below containers", function()
     local session, zk = connect(), support.zk()
     local path = support.path() .. "/above/barrier"
@@ -269,9 +269,6 @@ describe("A barrier", function()
 end)
 
 describe("Who waits at a barrier", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("does not wait where none is set", function()
     local session, path = connect(), support.path()
     for _, how in ipairs { 0, 5, math.huge, {}, { timeout = 0 } } do
@@ -550,9 +547,7 @@ describe("Who waits at a barrier", function()
       -- (What is under way is another wait's, or has not been seen yet.)
       local function settle(n)
         await_watches(path, n)
-        support.wait_until(function()
-          return session:stats().in_flight == 0
-        end)
+        support.wait_until(function() return session:stats().in_flight == 0 end)
       end
       setter:set()
       for _ = 1, 30 do

@@ -48,10 +48,10 @@ local full = {
   },
 }
 
-describe("What the reference calls a method", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("What the reference calls a method", function()
   local session, things
 
   -- `fn(kind, thing, name)` for each method of each thing that has it.
@@ -132,9 +132,6 @@ describe("What the reference calls a method", function()
 end)
 
 describe("What acquire is given", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is a number or a table", function()
     local session = connect()
     local mutex, path = session:mutex(support.path()), support.path()

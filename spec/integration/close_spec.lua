@@ -3,10 +3,10 @@ local new_scheduler = require "support.scheduler".new
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
 
-describe("session:close", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("session:close", function()
   it("ends the ZooKeeper session and everything of it", function()
     local path = support.path()
     local session = connect { session_timeout = 60 }
@@ -335,9 +335,6 @@ describe("session:close", function()
 end)
 
 describe("After close", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("every new use raises, with the caller's line", function()
     local session = connect()
     local mutex = session:mutex(support.path())

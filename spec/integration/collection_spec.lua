@@ -9,10 +9,10 @@ local function log_to(lines)
   end
 end
 
-describe("The collector", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("The collector", function()
   it("releases a guard that nobody has any more, and it is logged", function()
     local lines, path = {}, support.path()
     local session = connect {
@@ -172,9 +172,6 @@ describe("The collector", function()
 end)
 
 describe("An error in the middle of a wait", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("comes through, and leaves nothing behind (T17)", function()
     local path = support.path()
     local holder = support.hold(path)

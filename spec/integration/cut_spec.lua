@@ -18,16 +18,12 @@ describe("A cut shorter than the lease", function()
     guard:on_lost(function() called = true end)
     for i = 1, 3 do
       proxy:refuse()
-      support.step_until(session, function()
-        return session:state() == "suspended"
-      end)
+      support.until_state(session, "suspended")
       assert.equal("suspended", guard:state())
       assert.is_true(guard:is_held()) -- its lease still stands
       assert.is_true(guard:lease() > 0)
       proxy:heal()
-      support.step_until(session, function()
-        return session:state() == "connected"
-      end)
+      support.until_state(session, "connected")
       assert.equal("held", guard:state())
       assert.equal(i, session:stats().reconnects)
     end
@@ -47,9 +43,7 @@ describe("A cut shorter than the lease", function()
     local session = connect { hosts = proxy.hosts, session_timeout = 60 }
     local guard = session:mutex(path):acquire(30)
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     support.zk():delete(guard.node)
     assert.is_true(guard:is_held()) -- nobody can know
     proxy:heal()
@@ -91,9 +85,7 @@ describe("A cut shorter than the lease", function()
       proxy:cut()
       support.sleep(0.05)
     end
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end)
+    support.until_state(session, "connected")
     assert.same(queue, support.zk():queue(path))
     holder:release()
     support.step_until(session, function() return guard end)
@@ -125,9 +117,7 @@ describe("A cut shorter than the lease", function()
     local mutex = session:mutex(support.path())
     local guard = mutex:acquire(30)
     proxy:cut()
-    support.step_until(session, function()
-      return session:stats().reconnects == 1
-    end)
+    support.until_state(session, nil, { reconnects = 1 })
     local again = assert(mutex:acquire(1))
     assert.equal(guard:token(), again:token())
   end)

@@ -47,10 +47,10 @@ local function spawn_member(path, n, timeout)
   ]], path, n, timeout or 1)
 end
 
-describe("A member that is killed", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A member that is killed", function()
   it("at the door is one that is missing", function()
     local path = support.path()
     local child = spawn_member(path, 2)
@@ -154,18 +154,13 @@ describe("A member that is killed", function()
 end)
 
 describe("Without a connection a double barrier's member", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("at the door goes on waiting, and finds all there", function()
     local path, proxy = support.path(), start_proxy()
     local one = enter(connect_through(proxy), path, 2)
     local node = kinds.wait_for_nodes(path, 1)[1]
     for _ = 1, 2 do
       proxy:cut()
-      support.step_until(one.session, function()
-        return one.session:state() == "connected"
-      end)
+      support.until_state(one.session, "connected")
     end
     proxy:refuse()
     await_state(one.session, "suspended")
@@ -307,9 +302,6 @@ describe("Without a connection a double barrier's member", function()
 end)
 
 describe("A task that will never go on, at a double barrier,", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   -- One task that waits and is ended there, of a session that goes on.
   local function abandon(finish, after_wait)
     local path, scheduler = support.path(), new_scheduler()
@@ -433,9 +425,6 @@ describe("A task that will never go on, at a double barrier,", function()
 end)
 
 describe("A double barrier", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("is refused where ACLs say so: auth", function()
     local session, path, zk = connect(), support.path(), support.zk()
     zk:make(path)

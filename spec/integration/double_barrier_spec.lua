@@ -20,10 +20,10 @@ local function members_of(n, path)
   return members
 end
 
-describe("A double barrier", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A double barrier", function()
   it("lets its members in when all are there, and out when all leave",
     function()
       local path = support.path()
@@ -267,9 +267,6 @@ describe("A double barrier", function()
 end)
 
 describe("Who enters a double barrier", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("waits no longer than it has said, and hears how many are missing",
     function()
       local session, path = connect(), support.path()
@@ -402,9 +399,6 @@ describe("Who enters a double barrier", function()
 end)
 
 describe("Who leaves a double barrier", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("waits no longer than it has said; its node goes in any case", function()
     for _, how in ipairs { 0.2, 0 } do
       local path = support.path()
@@ -611,9 +605,6 @@ describe("Who leaves a double barrier", function()
 end)
 
 describe("What a double barrier does not take", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("raises, with the caller's line", function()
     local session = connect()
     for _, bad in ipairs { 0, -1, 1.5, 0 / 0, math.huge, 1e7 } do

@@ -24,10 +24,10 @@ local function failing(election, n, problem, at)
   end
 end
 
-describe("A function of run that raises", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(start)
+after_each(support.finish)
 
+describe("A function of run that raises", function()
   it("is told to on_error, when the leadership has been given back", function()
     local lines, heard, states, at = {}, {}, {}, {}
     local session = connect { log = function(_, line) lines[#lines + 1] = line
@@ -192,9 +192,6 @@ describe("A function of run that raises", function()
 end)
 
 describe("What interrupts run", function()
-  before_each(start)
-  after_each(support.finish)
-
   it("comes out of it, if a hook has raised it, whoever listens", function()
     local heard = 0
     local session = connect { log = function() heard = heard + 1 end }

@@ -36,10 +36,10 @@ local function spawn_run(on, fn, options)
   return run
 end
 
-describe("run", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(start)
+after_each(support.finish)
 
+describe("run", function()
   it("calls its function while it leads, again and again, until stop()",
     function()
       local tokens = {}
@@ -228,9 +228,6 @@ describe("run", function()
 end)
 
 describe("A hold that run has lost", function()
-  before_each(start)
-  after_each(support.finish)
-
   it_yields("does not end its function: run waits for it, and calls no other",
     function()
       local other, successor = connect { loop = "poll" }, nil

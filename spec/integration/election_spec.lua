@@ -16,10 +16,10 @@ local function lead(path, options)
   return guard, session, election
 end
 
-describe("campaign", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("campaign", function()
   it("is won at once where nobody leads", function()
     local session, path = connect(), support.path()
     local election = session:election(path)
@@ -185,9 +185,6 @@ describe("campaign", function()
 end)
 
 describe("An election", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is the mutex of its path, for other sessions", function()
     local path = support.path()
     local holder = support.hold(path)
@@ -281,9 +278,6 @@ describe("An election", function()
 end)
 
 describe("resign", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("gives the leadership back, whichever task has it", function()
     local path, scheduler = support.path(), new_scheduler()
     local session = connect { loop = scheduler.adapter }

@@ -69,9 +69,7 @@ describe("Who follows the end of a queue #once", function()
     first.guard:release { wait = true }
     wait.requests = settle(session) - asked
     assert.equal(lists, session:stats().lists)
-    wait.asked_for_a_list = function()
-      return session:stats().lists > lists
-    end
+    wait.asked_for_a_list = function() return session:stats().lists > lists end
     return wait
   end
 

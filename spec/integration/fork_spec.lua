@@ -55,10 +55,10 @@ local FORKS = [[
   end
 ]]
 
-describe("A fork beside twelve sessions that fail all the time", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A fork beside twelve sessions that fail all the time", function()
   if not (has_posix and posix.fork) then
     pending "there is no posix.fork for this Lua"
     return
@@ -98,9 +98,6 @@ describe("A fork beside twelve sessions that fail all the time", function()
 end)
 
 describe("A fork beside a look-up that hangs #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   if not (has_posix and posix.fork) then
     pending "there is no posix.fork for this Lua"
     return
@@ -185,9 +182,6 @@ describe("A fork beside a look-up that hangs #stock", function()
 end)
 
 describe("A fork of a process that has a session", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   if not (has_posix and posix.fork) then
     pending "there is no posix.fork for this Lua"
     return
@@ -228,9 +222,6 @@ describe("A fork of a process that has a session", function()
 end)
 
 describe("Threads that fork at the same time", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("find every lock free in the child, and after a fork that fails",
     function()
       local ok, text = host.run(host.build "spec/integration/forks.c")

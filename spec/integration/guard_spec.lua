@@ -9,10 +9,10 @@ local function lost_guard(session, path)
   return guard
 end
 
-describe("A guard", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A guard", function()
   it("knows its path and its node", function()
     local path = support.path()
     local guard = connect():mutex(path):acquire()
@@ -131,9 +131,7 @@ describe("A guard", function()
     support.wait_until(function() return not guard:is_held() end)
     local took = support.now() - begun
     assert.is_true(took >= 0.3 and took < 0.3 + support.slack, took)
-    support.wait_until(function()
-      return not support.zk():exists(node)
-    end)
+    support.wait_until(function() return not support.zk():exists(node) end)
     local _, _, code = guard:release()
     assert.equal("lost", code)
     guard = mutex:acquire { max_hold = 60, timeout = 5 }
@@ -229,9 +227,6 @@ describe("A guard", function()
 end)
 
 describe("The fencing token", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is the czxid of our node, as 19 digits", function()
     local mutex = connect():mutex(support.path())
     for _ = 1, 3 do
@@ -292,9 +287,6 @@ describe("The fencing token", function()
 end)
 
 describe("on_lost", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("calls once, from step(), with the guard and a code", function()
     local session = connect()
     local guard = session:mutex(support.path()):acquire()
@@ -410,9 +402,6 @@ describe("on_lost", function()
 end)
 
 describe("verify", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("asks the server and says true", function()
     local guard = connect():mutex(support.path()):acquire()
     for _ = 1, 10 do assert.is_true(guard:verify()) end

@@ -44,10 +44,10 @@ local function is_quiet(session, told)
   assert.equal(n, #told)
 end
 
-describe("leader()", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(start)
+after_each(support.finish)
 
+describe("leader()", function()
   it("is nil where nobody leads, and makes nothing", function()
     local election = connect():election(path)
     assert.equal(1, select("#", election:leader()))
@@ -104,9 +104,7 @@ describe("leader()", function()
     local session = connect { hosts = proxy.hosts }
     local election = session:election(path)
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     local leader, message, code = election:leader()
     assert.is_nil(leader)
     assert.equal("disconnected", code)
@@ -117,9 +115,6 @@ describe("leader()", function()
 end)
 
 describe("leader(fn)", function()
-  before_each(start)
-  after_each(support.finish)
-
   it("returns at once, and tells from step() that nobody leads", function()
     local session = connect()
     local told = observe(session)

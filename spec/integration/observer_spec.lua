@@ -39,9 +39,7 @@ describe("leader(fn)", function()
     support.step_until(session, function() return inside.n > 0 end)
     guard:release { wait = true }
     lead "another"
-    support.step_until(session, function()
-      return session:stats().watches == 0
-    end)
+    support.until_state(session, nil, { watches = 0 })
     assert.same({ 0, 1, 1 }, { #early, #told, inside.n })
     session:close()
     assert.same({ 0, 1, 1 }, { #early, #told, inside.n })
@@ -89,9 +87,7 @@ describe("leader(fn)", function()
       await(session, told, 1)
       for i = 1, 3 do
         proxy:refuse()
-        support.step_until(session, function()
-          return session:state() == "suspended"
-        end)
+        support.until_state(session, "suspended")
         local late = i == 1 and observe(session)
         guard:release { wait = true }
         guard = lead("later" .. i)

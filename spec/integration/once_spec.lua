@@ -162,6 +162,43 @@ describe("once", function()
     assert.is_nil(noted())
   end)
 
+  -- (No server lets us delete it.)
+  it("does not count what has lost the lock although its node stays",
+    function()
+      local proxy, zk, node = start_proxy(), support.zk(), nil
+      session = connect { hosts = proxy.hosts, session_timeout = 4 }
+      local ok, _, code = session:once(path, { per = 60 }, function(guard)
+        node = guard.node
+        zk:set_acl(path, { { perms = 23, scheme = "world", id = "anyone" } })
+        proxy:freeze()
+        support.wait_until(function() return not guard:is_held() end)
+        proxy:heal()
+        support.until_state(session, "connected", { refused_releases = 1 })
+        assert.is_truthy(zk:exists(node))
+      end)
+      assert.same({ false, "lost" }, { ok or false, code })
+      assert.is_nil(noted())
+    end)
+
+  it("has succeeded when that is noted, even if the lock is lost before the "
+    .. "answer is read", function()
+    local zk, scheduler, results = support.zk(), new_scheduler(), nil
+    session = connect { loop = scheduler.adapter }
+    scheduler:spawn(function()
+      results = { session:once(path, { per = 60 }, function(guard)
+        scheduler:spawn(function() -- in the place of step()
+          support.wait_until(function() return zk:exists(path .. ".once") end)
+          zk:delete(guard.node)
+          support.wait_until(function() return not guard:is_held() end)
+        end)
+        return "done"
+      end) }
+    end)
+    assert.is_true(scheduler:run())
+    assert.same({ true, "done" }, results)
+    assert.is_false(runs(60))
+  end)
+
   it("waits for the lock no longer than its timeout", function()
     local holder = support.hold(path, nil)
     local n, ok, message, code = count(session:once(path,

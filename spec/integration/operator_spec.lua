@@ -19,10 +19,10 @@ local function await(result, seconds)
   end, seconds, "an outcome")
 end
 
-describe("A waiter whose node somebody deletes", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A waiter whose node somebody deletes", function()
   it("is never granted the lock without a node (T6)", function()
     local path = support.path()
     local holder = support.hold(path)
@@ -88,9 +88,6 @@ describe("A waiter whose node somebody deletes", function()
 end)
 
 describe("A waiter", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is granted when the holder's node is deleted (T30)", function()
     local path = support.path()
     local holder = support.hold(path, { session_timeout = 3 })
@@ -206,9 +203,6 @@ describe("A waiter", function()
 end)
 
 describe("A holder", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("loses the lock with the directory, and may acquire again", function()
     local path = support.path()
     local mutex = connect { session_timeout = 1 }:mutex(path)
@@ -249,9 +243,6 @@ describe("A holder", function()
 end)
 
 describe("Foreign children", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local names = {
     "a", "-", "--", "_c_", "_c_-", "lock", "lock-", "-lock-", "-lock-1",
     "-lock-000000000", "-lock-00000000001", "x-lock-0000000001x",
@@ -319,9 +310,6 @@ describe("Foreign children", function()
 end)
 
 describe("A path", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("may be the child of another lock's", function()
     local session, path = connect(), support.path()
     local outer = session:mutex(path):acquire(30)

@@ -15,9 +15,7 @@ describe("Without a server", function()
     local session = connect(options)
     return session, proxy, function()
       proxy:refuse()
-      support.step_until(session, function()
-        return session:state() == "suspended"
-      end)
+      support.until_state(session, "suspended")
     end
   end
 

@@ -10,10 +10,10 @@ local function in_task(fn)
   assert.equal("dead", coroutine.status(co))
 end
 
-describe("An owner that acquires again", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("An owner that acquires again", function()
   it("gets another guard on the same hold", function()
     local path = support.path()
     local mutex = connect():mutex(path)
@@ -142,9 +142,6 @@ describe("An owner that acquires again", function()
 end)
 
 describe("The owner", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is the main program outside of coroutines", function()
     local mutex = connect():mutex(support.path())
     local a = mutex:acquire()
@@ -274,9 +271,6 @@ describe("The owner", function()
 end)
 
 describe("mutex:release", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("releases the caller's innermost hold", function()
     local path = support.path()
     local mutex = connect():mutex(path)

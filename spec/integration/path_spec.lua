@@ -33,10 +33,10 @@ local function refusal(kind, session, path)
   return problem:match "^[^\n]-zklock: (.*)$"
 end
 
-describe("A lock's path", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A lock's path", function()
   it("is misuse where a component reads as a contender", function()
     local session = connect()
     for _, name in ipairs(CONTENDERS) do
@@ -135,9 +135,6 @@ describe("A lock's path", function()
 end)
 
 describe("What a lock has inside", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local others = { "mutex", "rwlock", "semaphore", "unfair" }
   local cases = {
     { outer = "unfair", name = "holder", word = "unfair mutex" },

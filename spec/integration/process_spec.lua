@@ -3,10 +3,10 @@ local support = require "support"
 local spawn = require "support.child".spawn
 local connect = support.connect
 
-describe("A holder that is killed", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A holder that is killed", function()
   it("loses the lock within its session timeout", function()
     local path = support.path()
     local child = spawn([[
@@ -49,9 +49,6 @@ describe("A holder that is killed", function()
 end)
 
 describe("A holder that is stopped beyond its session timeout", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("knows before anything else that it holds no more (T3)", function()
     local path = support.path()
     local child = spawn([[
@@ -197,9 +194,6 @@ describe("A holder that is stopped beyond its session timeout", function()
 end)
 
 describe("A process that ends", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function ends(name, status, ending)
     it(name, function()
       local path = support.path()
@@ -275,16 +269,11 @@ describe("A process that ends", function()
     assert.is_true(support.now() - begun < 2.2 + support.slack)
     proxy:heal()
     proxy:cut()
-    support.wait_until(function()
-      return #support.zk():queue(path) == 0
-    end, 8)
+    support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)
   end)
 end)
 
 describe("The library's threads #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("take no signal of the process", function()
     connect():mutex(support.path()):acquire()
     local masks, n = {}, 0
@@ -315,9 +304,6 @@ end)
 local has_posix, posix = pcall(require, "posix.unistd")
 
 describe("After a fork", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   if not (has_posix and posix.fork) then
     pending "there is no posix.fork for this Lua"
     return

@@ -54,10 +54,10 @@ local function find_lines(code, output)
   end
 end
 
-describe("The example of", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("The example of", function()
   for _, entry in ipairs(reference.functions(all)) do
     local name = reference.name(entry)
     if entry.example.language == "lua" and not reference.to_come[name] then
@@ -72,9 +72,6 @@ describe("The example of", function()
 end)
 
 describe("Rows have the documented fields", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- These, and no others; `absent` are those that are missing just here.
   local function check(class, row, absent)
     local documented, missing = reference.fields(all, class), {}

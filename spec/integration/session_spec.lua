@@ -2,10 +2,10 @@
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
-describe("Sessions", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("Sessions", function()
   it("have a readable tostring, and so have locks", function()
     local session = connect()
     local name = "zklock session to " .. support.hosts
@@ -82,9 +82,6 @@ describe("Sessions", function()
 end)
 
 describe("session:mutex", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is misuse with a bad path", function()
     local session = connect()
     for path, rule in pairs {
@@ -146,9 +143,6 @@ describe("session:mutex", function()
 end)
 
 describe("Events", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("begin with connected, from within connect", function()
     local events = {}
     local session = connect {

@@ -26,10 +26,10 @@ local function refusals(session, path, code)
   return total
 end
 
-describe("on_trace", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("on_trace", function()
   it("hears of a refusal once, though it turns the session then", function()
     local session, path = support.connect(), support.path()
     support.hold(path)
@@ -99,9 +99,7 @@ describe("on_trace", function()
       local told = listen(session)
       local next_one
       lock:acquire_async({ owner = {} }, function(one) next_one = one end)
-      support.step_until(session, function()
-        return session:stats().in_flight == 0
-      end)
+      support.until_state(session, nil, { in_flight = 0 })
       guard:release()
       support.step_until(session, function() return next_one end)
       assert.same({ "wait -", "release -", "grant -" }, told)
@@ -229,9 +227,6 @@ describe("on_trace", function()
 end)
 
 describe("A session that is closed", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("gives no lock to who was granted it, and has not gone on", function()
     if support.is_51 then return end -- pcall
     local path, scheduler = support.path(), new_scheduler()
@@ -254,9 +249,6 @@ describe("A session that is closed", function()
 end)
 
 describe("A multi", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("hears closed where the session is closed as a part is granted",
     function()
       local session, path = support.connect(), support.path()
@@ -271,9 +263,6 @@ describe("A multi", function()
 end)
 
 describe("A release", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is told at most once, whatever raises meanwhile", function()
     local session, path = strikes.connect(), support.path()
     local lock, releases = session:mutex(path), {}
@@ -295,9 +284,6 @@ describe("A release", function()
 end)
 
 describe("Callbacks that raise where nobody takes it", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("leave a hundred problems to step(), and the number of the rest",
     function()
       local session, path = support.connect(), support.path()

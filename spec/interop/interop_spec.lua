@@ -144,10 +144,10 @@ teardown(function()
   if directory then os.execute("rm -rf '" .. directory .. "'") end
 end)
 
-describe("Three processes of ours beside three of Curator's", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("Three processes of ours beside three of Curator's", function()
   it("share an InterProcessMutex", function()
     local entered = contend("mutex", with(curator, "mutex"))
     assert.equal(6 * ROUNDS, entered.W)
@@ -173,9 +173,6 @@ describe("Three processes of ours beside three of Curator's", function()
 end)
 
 describe("A holder of Curator's", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("keeps us waiting, and we it, in the order of arrival", function()
     local path = support.path()
     local ours = connect():mutex(path, { data = "ours" })
@@ -285,9 +282,6 @@ describe("A holder of Curator's", function()
 end)
 
 describe("Three processes of ours beside three of kazoo's", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("share its Lock, in its layout", function()
     local entered = contend("kazoo lock", with(kazoo, "lock"))
     assert.equal(6 * ROUNDS, entered.W)
@@ -308,9 +302,6 @@ describe("Three processes of ours beside three of kazoo's", function()
 end)
 
 describe("A holder of kazoo's", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("keeps us waiting, and we it, in its layout", function()
     local path = support.path()
     local ours = connect():mutex(path, { layout = "kazoo", data = "ours" })
@@ -379,9 +370,6 @@ describe("A holder of kazoo's", function()
 end)
 
 describe("Three processes of each library", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("share one mutex", function()
     local others = with(curator, "mutex")
     for _, peer in ipairs(kazoo) do

@@ -34,10 +34,10 @@ local function begin(session, finished, pause)
   end
 end
 
-describe("An error in a callback, without a log,", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("An error in a callback, without a log,", function()
   it("comes out of step(), each of them once", function()
     local session, heard, last = connect(), {}, false
     begin(session, function() last = true end)
@@ -117,9 +117,6 @@ describe("An error in a callback, without a log,", function()
 end)
 
 describe("An error that ends a task", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   if not missing "luv" then
     it("is not swallowed by luv: it is raised, with its traceback", function()
       local child = spawn([[
@@ -168,9 +165,6 @@ describe("An error that ends a task", function()
 end)
 
 describe("A program that leaves without close", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local ways = {
     ["ends"] = { "", 0 },
     ["calls os.exit"] = { "os.exit(3)", 3 },

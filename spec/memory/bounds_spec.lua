@@ -39,10 +39,10 @@ local function settle(session)
   end, 60, "a queue at rest")
 end
 
-describe("A session with many waits", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A session with many waits", function()
   local function survives(paths, waits, length)
     local proxy = start_proxy()
     local session = support.connect {
@@ -105,9 +105,6 @@ describe("A session with many waits", function()
 end)
 
 describe("A server that closes each connection at once", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is said to do so, with the likely reason", function()
     local process = child.spawn [[
       local listener = assert(socket.bind("127.0.0.1", 0))
@@ -134,9 +131,6 @@ describe("A server that closes each connection at once", function()
 end)
 
 describe("What ZooKeeper would not take", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is refused before anything is sent", function()
     local session = support.connect()
     local before = session:stats().requests

@@ -233,9 +233,7 @@ describe("a request of nginx ends", function()
     -- One whose hold is lost, and asked for, as it ends.
     server:must "/state"
     local ending = server:begin("/listen?path=" .. path)
-    support.wait_until(function()
-      return server:must "/state":find "^held"
-    end)
+    support.wait_until(function() return server:must "/state":find "^held" end)
     session:revoke(path)
     server:must "/go"
     ending:answer()

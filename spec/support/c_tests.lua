@@ -1,20 +1,13 @@
 --- The tests in C of spec/unit, as busted's.  Their sentences are read from the
--- files; all are compiled and run when the first of them is asked for.
+-- files; all are compiled and run when the first of them is asked for, with the
+-- sources that they test: src/protocol, and what spec/unit/sources names.
 local root = os.getenv "SPEC_ROOT" or "."
 
 local c_tests = {}
 
 local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
   .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
-  .. "spec/unit/*.c src/protocol/*.c src/io/addresses.c src/io/notice.c "
-  .. "src/io/hosts.c src/io/path.c src/io/settings.c "
-  .. "src/io/window.c src/io/stream.c src/io/handshake.c src/io/clock.c "
-  .. "src/io/process.c src/io/fork.c src/io/channel.c "
-  .. "src/io/wakeup.c src/io/descriptors.c "
-  .. "src/virtual/schedule.c src/virtual/posix.c src/virtual/thread.c "
-  .. "src/virtual/trace.c $(ls src/virtual/*.c | grep -vE "
-  .. "'/(lua_|client|clock|arrival|atomics|posix|schedule|substitutes|thread"
-  .. "|trace|world)') -o '%s' 2>&1"
+  .. "spec/unit/*.c src/protocol/*.c $(cat spec/unit/sources) -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))
@@ -23,10 +16,12 @@ local function output_of(command, ...)
   return output
 end
 
--- The literal that stands in these parentheses, be it in several parts.
+-- The literal that stands first in these parentheses, be it in several parts.
 local function literal(parentheses)
-  local parts = {}
-  for part in parentheses:gmatch '"([^"]*)"' do parts[#parts + 1] = part end
+  local parts, part, at = {}, nil, 2
+  repeat
+    parts[#parts + 1], part, at = part, parentheses:match('^%s*"([^"]*)"()', at)
+  until not part
   return table.concat(parts)
 end
 
@@ -44,8 +39,10 @@ function c_tests.read(file)
   local source = assert(io.open(root .. "/spec/unit/" .. file))
   local text, sentences = source:read "*a", {}
   source:close()
-  for parentheses in text:gmatch "\nTEST(%b())" do
-    sentences[#sentences + 1] = literal(parentheses)
+  for kind, parentheses in text:gmatch "\n(%u+)(%b())" do
+    if kind == "TEST" or kind == "STORY" then
+      sentences[#sentences + 1] = literal(parentheses)
+    end
   end
   return literal(text:match "\nABOUT(%b())"), sentences
 end

@@ -1,4 +1,4 @@
---- What every spec stands on.  A describe block says
+--- What every spec stands on.  A spec file, or a describe block of it, says
 --
 --     before_each(support.start)
 --     after_each(support.finish)
@@ -102,6 +102,18 @@ function support.step_until(session, condition, seconds, what)
     session:step()
     return condition()
   end, seconds, what)
+end
+
+--- Until the session is in this state, if one is named, and its stats have
+-- these values.
+function support.until_state(session, state, stats)
+  support.step_until(session, function()
+    local now = stats and session:stats()
+    for name, value in pairs(stats or {}) do
+      if now[name] ~= value then return false end
+    end
+    return not state or session:state() == state
+  end, nil, state or "the session's counters")
 end
 
 --- `count(heartbeats, nudges)` at a moment at which nothing that the sessions

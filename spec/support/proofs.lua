@@ -34,7 +34,8 @@ end
 
 function kinds.mutant(names)
   local name = names:match "`([^`]+)`"
-  return read("spec/sim/mutants/" .. tostring(name) .. ".patch") ~= nil
+  local table_of_mutants = "\n" .. read "spec/sim/mutants/table"
+  return name and table_of_mutants:find("\n" .. name .. " | ", 1, true) ~= nil
 end
 
 function kinds.file(names)

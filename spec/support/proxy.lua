@@ -44,6 +44,8 @@ function Proxy:freeze() command(self, "freeze") end
 function Proxy:delay(seconds) command(self, "delay " .. seconds) end
 --- "requests" or "replies" vanish; the other direction is open.
 function Proxy:drop(what) command(self, "drop " .. what) end
+--- The events of watches vanish, and nothing else does.
+function Proxy:mute_events() command(self, "mute_events") end
 
 function Proxy:heal() command(self, "heal") end
 

@@ -53,10 +53,18 @@ local function accept()
   end
 end
 
+local EVENT = -1
+
+local function is_event(this, frame)
+  return this.is_server and this.greeted and #frame >= 12
+    and frames.read_int(frame, 5) == EVENT
+end
+
 -- `text` for the other end of `this`; nil: the end of it.
 local function pass_on(this, text)
   local other = this.peer and ends[this.peer]
   if not other then return end
+  if text and weather.mute and is_event(this, text) then return end
   if text and weather.dropped == (this.is_server and "replies" or "requests")
   then
     this.broken = true -- bytes are missing: nothing sensible can follow
@@ -190,6 +198,7 @@ local commands = {
   freeze = function() weather.frozen = true end,
   delay = function(seconds) weather.delay = tonumber(seconds) end,
   drop = function(what) weather.dropped = what end,
+  mute_events = function() weather.mute = true end,
   lose = function(kind) traps.lost = tonumber(kind) end,
   cut_after_reply = function(kind) traps.last = tonumber(kind) end,
   cut_after = function(bytes) traps.left = tonumber(bytes) end,

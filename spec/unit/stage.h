@@ -1,16 +1,19 @@
 /* A stage for stories: one session in a time of its own, the actors that
  * contend through it, and a ZooKeeper that says what the story makes it say.
  *
- *     struct stage *s = BEGIN();             it is connected
- *     struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
- *     SENT(s, "create lock, list");
- *     made(s, 2);                            its node got the number 2
- *     shows(s, "1 2");                       the list: somebody is ahead
- *     confirms(s, "get 2, get 1");           both watches are armed
- *     deleted(s, "1");                       the event
- *     HEARD(a, "granted");
- *     SENT(s, "");                           and nothing was asked
- *     END(s);
+ *     STORY("is granted when the node ahead of it is deleted") {
+ *       struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
+ *       SENT(s, "create lock, list");
+ *       made(s, 2);                            its node got the number 2
+ *       shows(s, "1 2");                       the list: somebody is ahead
+ *       confirms(s, "get 2, get 1");           both watches are armed
+ *       deleted(s, "1");                       the event
+ *       HEARD(a, "granted");
+ *       SENT(s, "");                           and nothing was asked
+ *     }
+ *
+ * `s` is the stage: its session is connected when the story begins, and is closed
+ * when it ends.
  *
  * Time is in milliseconds, and stands still until the story lets it pass.
  * Requests are answered in their order, as a server does it.  The rounds of
@@ -92,6 +95,18 @@ struct hope {
 #define AWAIT(s, ...) (HERE, await(s, (struct hope){.nothing = 0, __VA_ARGS__}))
 #define DEPART(a, ...) \
   (HERE, depart(a, (struct hope){.nothing = 0, __VA_ARGS__}))
+
+/* A test that has one stage, `s`, from its beginning to its end; behind the
+ * sentence stands what it begins with. */
+#define STORY(...) STORY_(TEST_JOIN(story_, __LINE__), __VA_ARGS__)
+#define STORY_(body, sentence, ...)              \
+  static void body(struct stage *s);             \
+  TEST(sentence) {                               \
+    struct stage *stage_of = BEGIN(__VA_ARGS__); \
+    body(stage_of);                              \
+    end(stage_of);                               \
+  }                                              \
+  static void body(struct stage *s)
 
 struct stage *begin(struct setting setting);
 void end(struct stage *s); /* closes it; everybody has to be told */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/backoff.h"
 #include "protocol/op.h"
 #include "stage.h"
 
@@ -71,34 +72,28 @@ TEST(
   }
 }
 
-TEST("asks a server ever more rarely that knows of a node and shows none") {
-  struct stage *s = BEGIN();
+STORY("asks a server ever more rarely that knows of a node and shows none") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   check_rare(s, a,
              (struct answers){.create = REPLY_NODE_EXISTS,
                               .get = REPLY_NO_NODE});
-  END(s);
 }
 
-TEST("asks a server ever more rarely that makes no node in what is there") {
-  struct stage *s = BEGIN();
+STORY("asks a server ever more rarely that makes no node in what is there") {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   check_rare(s, a,
              (struct answers){.create = REPLY_NO_NODE,
                               .mkdir = REPLY_NODE_EXISTS,
                               .list = REPLY_NO_NODE});
-  END(s);
 }
 
-TEST(
+STORY(
     "asks a server ever more rarely that makes no directory in what is there") {
-  struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   check_rare(s, a,
              (struct answers){.create = REPLY_NO_NODE,
                               .mkdir = REPLY_NO_NODE,
                               .list = REPLY_NO_NODE});
-  END(s);
 }
 
 /* Requests within so many milliseconds, where a list shows node 2, which is not there
@@ -121,8 +116,7 @@ static int asked_about_a_ghost(struct stage *s, int milliseconds) {
   return requests;
 }
 
-TEST("lists ever more rarely where a node is shown that is not there") {
-  struct stage *s = BEGIN();
+STORY("lists ever more rarely where a node is shown that is not there") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   CHECK(asked_about_a_ghost(s, 3000) < SOME);
@@ -131,20 +125,17 @@ TEST("lists ever more rarely where a node is shown that is not there") {
   while (!begins(oldest(s), "list")) passes(s, 1);
   shows(s, "3");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("asks ever more rarely about a directory that has no list, and is there") {
-  struct stage *s = BEGIN();
+STORY(
+    "asks ever more rarely about a directory that has no list, and is there") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 0);
   struct answers answers = {.list = REPLY_NO_NODE, .get = REPLY_OK};
   check_rare(s, a, answers);
-  END(s);
 }
 
 /* What was made is deleted, though no list shows it. */
-TEST("leaves no node behind at a server that never lists it") {
-  struct stage *s = BEGIN();
+STORY("leaves no node behind at a server that never lists it") {
   struct actor *a = ACQUIRE(s);
   struct answers answers = unlisted;
   asked_within(s, 30000, &answers);
@@ -154,22 +145,31 @@ TEST("leaves no node behind at a server that never lists it") {
   asked_within(s, 1000, &answers);
   CHECK_INT(answers.made, answers.removed);
   HEARD(a, "refused: cancelled, removed, forgotten");
-  END(s);
 }
 
-TEST("keeps its deadline while it waits to begin again") {
-  struct stage *s = BEGIN();
+STORY("keeps its deadline while it waits to begin again") {
   struct actor *a = ACQUIRE(s, .within = 2500);
   struct answers answers = unlisted;
   asked_within(s, 2499, &answers);
   HEARD(a, "");
   passes(s, 1);
   CHECK(begins(heard(a), "refused: timeout"));
-  END(s);
 }
 
-TEST("begins again at once when its node has been deleted, three times") {
-  struct stage *s = BEGIN();
+TEST("repeats at once again after four times its longest pause") {
+  const int64_t longest = 1000000000;
+  struct backoff b = {0};
+  for (int64_t quiet = 4 * longest - 1; quiet <= 4 * longest; quiet++) {
+    for (int i = 0; i < 8; i++) backoff_repeat(&b, b.until, longest, 0);
+    int64_t now = b.until + quiet;
+    for (int i = 0; i < 3; i++) {
+      backoff_repeat(&b, now, longest, 0);
+      CHECK_INT(quiet < 4 * longest, backoff_lasts(&b, now));
+    }
+  }
+}
+
+STORY("begins again at once when its node has been deleted, three times") {
   struct actor *a = WAITER(s);
   for (int number = 2; number < 5; number++) {
     char own[10];
@@ -183,5 +183,4 @@ TEST("begins again at once when its node has been deleted, three times") {
     while (*oldest(s)) confirms(s, oldest(s));
   }
   HEARD(a, "");
-  END(s);
 }

@@ -7,8 +7,7 @@
 
 ABOUT("The protocol, beside nodes of nobody,");
 
-TEST("does not wait for one") {
-  struct stage *s = BEGIN();
+STORY("does not wait for one") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -19,11 +18,9 @@ TEST("does not wait for one") {
   shows(s, "1 2");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("waits for those that somebody has before and behind one") {
-  struct stage *s = BEGIN();
+STORY("waits for those that somebody has before and behind one") {
   struct actor *a = ACQUIRE(s);
   made(s, 4);
   shows(s, "1 2 3 4");
@@ -37,11 +34,9 @@ TEST("waits for those that somebody has before and behind one") {
   deleted(s, "3");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("is not let in by the end of one") {
-  struct stage *s = BEGIN();
+STORY("is not let in by the end of one") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "1 2 3");
@@ -54,11 +49,9 @@ TEST("is not let in by the end of one") {
   SENT(s, "");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("waits for whoever has the name of one that is gone") {
-  struct stage *s = BEGIN();
+STORY("waits for whoever has the name of one that is gone") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -71,11 +64,9 @@ TEST("waits for whoever has the name of one that is gone") {
   HEARD(a, "");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks anew at one that was written") {
-  struct stage *s = BEGIN();
+STORY("looks anew at one that was written") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -87,11 +78,9 @@ TEST("looks anew at one that was written") {
   nobodys(s, "get 1");
   shows(s, "1 2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("reads one again in the next connection before it passes it over") {
-  struct stage *s = BEGIN();
+STORY("reads one again in the next connection before it passes it over") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "1 2 3");
@@ -106,11 +95,9 @@ TEST("reads one again in the next connection before it passes it over") {
   HEARD(a, "");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("passes them over in the next connection with one list") {
-  struct stage *s = BEGIN();
+STORY("passes them over in the next connection with one list") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "1 2 3");
@@ -122,7 +109,6 @@ TEST("passes them over in the next connection with one list") {
   shows(s, "1 3");
   confirms(s, "get 3");
   HEARD(a, "granted");
-  END(s);
 }
 
 TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
@@ -151,8 +137,7 @@ TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
   }
 }
 
-TEST("does not wait for one at a semaphore's gate") {
-  struct stage *s = BEGIN();
+STORY("does not wait for one at a semaphore's gate") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT);
   made(s, 2);
   shows(s, "1 2");
@@ -163,11 +148,9 @@ TEST("does not wait for one at a semaphore's gate") {
   made(s, 1);
   shows(s, "1p");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("watches them no more when nobody of ours is there") {
-  struct stage *s = BEGIN();
+STORY("watches them no more when nobody of ours is there") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -179,11 +162,9 @@ TEST("watches them no more when nobody of ours is there") {
   deleted(s, "2");
   confirms(s, "remove 2, unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("knows for the next of ours what it knew for the last") {
-  struct stage *s = BEGIN();
+STORY("knows for the next of ours what it knew for the last") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -198,13 +179,11 @@ TEST("knows for the next of ours what it knew for the last") {
   release(a);
   deleted(s, "2");
   HEARD(b, "granted");
-  END(s);
 }
 
 /* Who does not wait. */
 
-TEST("is busy behind one at once, and asks about it a timeout later") {
-  struct stage *s = BEGIN();
+STORY("is busy behind one at once, and asks about it a timeout later") {
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
   shows(s, "1 2");
@@ -235,11 +214,9 @@ TEST("is busy behind one at once, and asks about it a timeout later") {
   nobodys(s, "get 1");
   shows(s, "1 5");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is busy behind somebody's, asked about once in a timeout") {
-  struct stage *s = BEGIN();
+STORY("is busy behind somebody's, asked about once in a timeout") {
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
   shows(s, "1 2");
@@ -258,13 +235,11 @@ TEST("is busy behind somebody's, asked about once in a timeout") {
   made(s, 4);
   shows(s, "1 4");
   HEARD(a, "refused: busy");
-  END(s);
 }
 
 /* What they may do to the order. */
 
-TEST("is not sent away by a number below zero that one has") {
-  struct stage *s = BEGIN();
+STORY("is not sent away by a number below zero that one has") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "-5 2");
@@ -272,11 +247,9 @@ TEST("is not sent away by a number below zero that one has") {
   nobodys(s, "get -000000005");
   shows(s, "-5 2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is sent away by such a number that is somebody's") {
-  struct stage *s = BEGIN();
+STORY("is sent away by such a number that is somebody's") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "-5 2");
@@ -284,11 +257,9 @@ TEST("is sent away by such a number that is somebody's") {
   shows(s, "-5 2");
   SENT(s, "unwatch -000000005, remove 2");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("is not sent away where one has the number of its own node") {
-  struct stage *s = BEGIN();
+STORY("is not sent away where one has the number of its own node") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows_twin(s, 2);
@@ -296,7 +267,6 @@ TEST("is not sent away where one has the number of its own node") {
   nobodys(s, "get 2");
   shows_twin(s, 2);
   HEARD(a, "granted");
-  END(s);
 }
 
 TEST("waits for one like for anybody else's where there are too many") {
@@ -324,14 +294,12 @@ TEST("waits for one like for anybody else's where there are too many") {
 
 /* In the place of our own. */
 
-TEST("loses a hold whose node was replaced while it had no connection") {
-  struct stage *s = BEGIN();
+STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
   reconnects(s);
   passes(s, 2000);
   nobodys(s, "get 1");
   HEARD(a, "lost: deleted, removed, forgotten");
-  END(s);
 }
 
 TEST("begins again when its node was replaced while it had no connection") {
@@ -352,8 +320,7 @@ TEST("begins again when its node was replaced while it had no connection") {
   }
 }
 
-TEST("waits for whoever has the one name of an unfair lock, even if nobody") {
-  struct stage *s = BEGIN();
+STORY("waits for whoever has the one name of an unfair lock, even if nobody") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, "create holder with hold", REPLY_NODE_EXISTS);
   nobodys(s, "get holder");
@@ -361,5 +328,4 @@ TEST("waits for whoever has the one name of an unfair lock, even if nobody") {
   CHECK_TEXT("queued", state_of(a));
   deleted(s, "holder");
   SENT(s, "create holder with hold, get holder");
-  END(s);
 }

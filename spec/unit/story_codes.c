@@ -46,8 +46,7 @@ TEST("creates again where a server says not now, and is granted") {
   }
 }
 
-TEST("pauses longer after each refusal for now, and never for long") {
-  struct stage *s = BEGIN();
+STORY("pauses longer after each refusal for now, and never for long") {
   struct actor *a = ACQUIRE(s);
   int longest = 100;
   for (int i = 0; i < 8; i++) {
@@ -65,11 +64,9 @@ TEST("pauses longer after each refusal for now, and never for long") {
   made(s, 1);
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("begins with a short pause again once a create was made") {
-  struct stage *s = BEGIN();
+STORY("begins with a short pause again once a create was made") {
   struct actor *a = ACQUIRE(s);
   for (int i = 0; i < 6; i++) {
     answers(s, "create lock", THROTTLED);
@@ -83,11 +80,9 @@ TEST("begins with a short pause again once a create was made") {
   answers(s, "create lock", THROTTLED);
   shows(s, "1");
   CHECK(passes_until_asked(s, 100) >= 50);
-  END(s);
 }
 
-TEST("sends no create while the pause lasts, whoever comes") {
-  struct stage *s = BEGIN();
+STORY("sends no create while the pause lasts, whoever comes") {
   ACQUIRE(s);
   ACQUIRE(s);
   answers(s, "create lock", THROTTLED);
@@ -98,7 +93,6 @@ TEST("sends no create while the pause lasts, whoever comes") {
   SENT(s, "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "create lock, create lock, create lock, list");
-  END(s);
 }
 
 TEST("times out at its deadline, and says what kept it from waiting") {
@@ -119,8 +113,7 @@ TEST("times out at its deadline, and says what kept it from waiting") {
   }
 }
 
-TEST("takes no reason for a timeout that has passed") {
-  struct stage *s = BEGIN();
+STORY("takes no reason for a timeout that has passed") {
   struct actor *a = ACQUIRE(s, .within = 900);
   answers(s, "create lock", THROTTLED);
   shows(s, "");
@@ -131,7 +124,6 @@ TEST("takes no reason for a timeout that has passed") {
   passes(s, 800);
   HEARD(a, "refused: timeout");
   CHECK_INT(0, reason_of(a));
-  END(s);
 }
 
 TEST("asks once for what is free, and is told that there is no time") {
@@ -162,8 +154,7 @@ TEST("refuses a create for good by the code that says why") {
   }
 }
 
-TEST("lists again, after a growing pause, where a server says not now") {
-  struct stage *s = BEGIN();
+STORY("lists again, after a growing pause, where a server says not now") {
   struct actor *a = ACQUIRE(s);
   made(s, 1);
   for (int longest = 100; longest <= 800; longest *= 2) {
@@ -173,7 +164,6 @@ TEST("lists again, after a growing pause, where a server says not now") {
   }
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
 TEST("refuses waiters by a list's code where that is for good") {
@@ -214,8 +204,7 @@ TEST("makes a directory again where a server says not now") {
   }
 }
 
-TEST("rehearses again where a server says not now") {
-  struct stage *s = BEGIN(.doubts_acl = true);
+STORY("rehearses again where a server says not now", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -226,32 +215,27 @@ TEST("rehearses again where a server says not now") {
   made(s, 1);
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is denied where the ACL of what it makes would shut it out") {
-  struct stage *s = BEGIN(.doubts_acl = true);
+STORY("is denied where the ACL of what it makes would shut it out",
+      .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "rehearse /lock", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
-  END(s);
 }
 
-TEST("who does not wait is told where a directory is not made for now") {
-  struct stage *s = BEGIN();
+STORY("who does not wait is told where a directory is not made for now") {
   struct actor *a = ACQUIRE(s, .tries = true);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "mkdir /lock", THROTTLED);
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_INT(THROTTLED, reason_of(a));
-  END(s);
 }
 
-TEST("watches again, after growing pauses, where a server says not now") {
-  struct stage *s = BEGIN();
+STORY("watches again, after growing pauses, where a server says not now") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -264,11 +248,9 @@ TEST("watches again, after growing pauses, where a server says not now") {
   confirms(s, "get 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("takes a watch away again where a server says not now") {
-  struct stage *s = BEGIN();
+STORY("takes a watch away again where a server says not now") {
   struct actor *a = WAITER(s);
   cancel(a);
   answers(s, "unwatch 1", THROTTLED);
@@ -280,11 +262,9 @@ TEST("takes a watch away again where a server says not now") {
   CHECK(passes_until_asked(s, 200) >= 100);
   confirms(s, "unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("does not trust a watch that may have fired as it was left") {
-  struct stage *s = BEGIN();
+STORY("does not trust a watch that may have fired as it was left") {
   struct actor *a = WAITER(s);
   cancel(a);
   deleted(s, "1"); /* before the server has seen that it is unwanted */
@@ -299,11 +279,9 @@ TEST("does not trust a watch that may have fired as it was left") {
   confirms(s, "get 4, get 1");
   deleted(s, "1");
   HEARD(b, "granted");
-  END(s);
 }
 
-TEST("takes the watch of children away again where a server says not now") {
-  struct stage *s = BEGIN();
+STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   made(s, 2);
   shows(s, "1 2");
@@ -321,7 +299,6 @@ TEST("takes the watch of children away again where a server says not now") {
   confirms(s, "unwatch children");
   passes(s, 5000);
   SENT(s, "");
-  END(s);
 }
 
 TEST("deletes until it is done, whatever a server says") {
@@ -340,8 +317,7 @@ TEST("deletes until it is done, whatever a server says") {
   }
 }
 
-TEST("keeps its deadline while its node cannot be deleted to begin again") {
-  struct stage *s = BEGIN();
+STORY("keeps its deadline while its node cannot be deleted to begin again") {
   struct actor *a = ACQUIRE(s, .within = 1000);
   made(s, 2147483000); /* at the end of the directory's counter */
   shows(s, "2147483000");
@@ -352,11 +328,9 @@ TEST("keeps its deadline while its node cannot be deleted to begin again") {
   HEARD(a, "");
   passes(s, 1);
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
-TEST("begins a directory anew where a server says not now") {
-  struct stage *s = BEGIN();
+STORY("begins a directory anew where a server says not now") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -369,7 +343,6 @@ TEST("begins a directory anew where a server says not now") {
   CHECK(passes_until_asked(s, 200) >= 50);
   confirms(s, "remove /lock");
   SENT(s, "create lock, list");
-  END(s);
 }
 
 TEST("makes `ready` again where a server says not now") {
@@ -390,8 +363,7 @@ TEST("makes `ready` again where a server says not now") {
   }
 }
 
-TEST("leaves a double barrier where a server says not now, a little later") {
-  struct stage *s = BEGIN();
+STORY("leaves a double barrier where a server says not now, a little later") {
   rounds_by_hand(s, true);
   struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
   struct actor *d = DEPART(a);
@@ -400,11 +372,9 @@ TEST("leaves a double barrier where a server says not now, a little later") {
   names(s, "2");
   HEARD(d, "");
   CHECK(passes_until_asked(s, 100) >= 50);
-  END(s);
 }
 
-TEST("waits at a barrier until a server proves what it shows") {
-  struct stage *s = BEGIN();
+STORY("waits at a barrier until a server proves what it shows") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
@@ -416,11 +386,9 @@ TEST("waits at a barrier until a server proves what it shows") {
   answers_round(s);
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("deletes and makes by themselves where both are refused for now") {
-  struct stage *s = BEGIN();
+STORY("deletes and makes by themselves where both are refused for now") {
   struct actor *a = HOLDER(s, 1, .handoffs = 0);
   struct actor *b = ACQUIRE(s);
   made(s, 2);
@@ -436,11 +404,9 @@ TEST("deletes and makes by themselves where both are refused for now") {
   shows(s, "1 2");
   HEARD(b, "");
   HEARD(c, "");
-  END(s);
 }
 
-TEST("tells all who wait that the servers want credentials, and which code") {
-  struct stage *s = BEGIN();
+STORY("tells all who wait that the servers want credentials, and which code") {
   struct actor *a = WAITER(s);
   wants_credentials(s);
   HEARD(a, "refused: auth");
@@ -448,5 +414,4 @@ TEST("tells all who wait that the servers want credentials, and which code") {
   struct actor *b = ACQUIRE(s);
   HEARD(b, "refused: auth, removed, forgotten");
   CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(b));
-  END(s);
 }

@@ -59,8 +59,7 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
   }
 }
 
-TEST("says whose node it is") {
-  struct stage *s = BEGIN();
+STORY("says whose node it is") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1r 2");
@@ -68,7 +67,6 @@ TEST("says whose node it is") {
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("web1:7", rival_of(a));
-  END(s);
 }
 
 TEST("asks for nothing where the path has one kind") {
@@ -96,18 +94,15 @@ TEST("asks for nothing where the path has one kind") {
   }
 }
 
-TEST("is not refused by a later contender: that one is") {
-  struct stage *s = BEGIN();
+STORY("is not refused by a later contender: that one is") {
   struct actor *a = ACQUIRE(s);
   made(s, 1);
   shows(s, "1 2w 3r");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("is not refused by what is left over, and asks about each once") {
-  struct stage *s = BEGIN();
+STORY("is not refused by what is left over, and asks about each once") {
   struct actor *a = ACQUIRE(s);
   made(s, 4);
   shows(s, "1w 2r 4 holder");
@@ -119,11 +114,9 @@ TEST("is not refused by what is left over, and asks about each once") {
   shows(s, "1w 2r 4 holder");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("is refused by the live one behind what is left over") {
-  struct stage *s = BEGIN();
+STORY("is refused by the live one behind what is left over") {
   struct actor *a = ACQUIRE(s);
   made(s, 4);
   shows(s, "1w 2r 4");
@@ -135,11 +128,10 @@ TEST("is refused by the live one behind what is left over") {
   reads(s, "look at 1", false, 1001);
   HEARD(a, "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
-  END(s);
 }
 
-TEST("lists again when a node was gone: a downgrade has another in its place") {
-  struct stage *s = BEGIN();
+STORY(
+    "lists again when a node was gone: a downgrade has another in its place") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1w 2");
@@ -150,22 +142,18 @@ TEST("lists again when a node was gone: a downgrade has another in its place") {
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("read of 99", other_of(a));
-  END(s);
 }
 
-TEST("is granted when the other is gone") {
-  struct stage *s = BEGIN();
+STORY("is granted when the other is gone") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1w 2");
   answers(s, "look at 1", REPLY_NO_NODE);
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks at a semaphore's permits, and not at its empty directory") {
-  struct stage *s = BEGIN();
+STORY("looks at a semaphore's permits, and not at its empty directory") {
   struct actor *a = ACQUIRE(s), *b;
   made(s, 2);
   shows(s, "2 leases locks");
@@ -187,11 +175,9 @@ TEST("looks at a semaphore's permits, and not at its empty directory") {
   reads(s, "look at 9", false, 1009);
   HEARD(b, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(b));
-  END(s);
 }
 
-TEST("asks for the owner alone of what may not be read") {
-  struct stage *s = BEGIN();
+STORY("asks for the owner alone of what may not be read") {
   struct actor *a = ACQUIRE(s), *b;
   made(s, 2);
   shows(s, "1w 2");
@@ -212,22 +198,18 @@ TEST("asks for the owner alone of what may not be read") {
           REPLY_NO_AUTH); /* its owner is unknown: no conflict */
   shows(s, "1w 3");
   HEARD(b, "granted");
-  END(s);
 }
 
-TEST("is not refused by a node of its own session that is on its way out") {
-  struct stage *s = BEGIN();
+STORY("is not refused by a node of its own session that is on its way out") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1w 2");
   reads(s, "look at 1", true, 1001);
   shows(s, "1w 2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is not refused by one that is about to be refused itself") {
-  struct stage *s = BEGIN();
+STORY("is not refused by one that is about to be refused itself") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "1 2w 3");
@@ -238,11 +220,9 @@ TEST("is not refused by one that is about to be refused itself") {
   confirms(s, "get 3, get 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is refused for it where its time is over before that is certain") {
-  struct stage *s = BEGIN();
+STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
   made(s, 2);
   shows(s, "1w 2");
@@ -252,11 +232,9 @@ TEST("is refused for it where its time is over before that is certain") {
   HEARD(a, "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
   CHECK_TEXT("nobody", rival_of(a));
-  END(s);
 }
 
-TEST("gives a slow network the time of four round trips") {
-  struct stage *s = BEGIN();
+STORY("gives a slow network the time of four round trips") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1w 2");
@@ -272,11 +250,9 @@ TEST("gives a slow network the time of four round trips") {
   passes(s, 200);
   reads(s, "look at 1", false, 1001);
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
-TEST("is refused where another one is there at each look, for a second") {
-  struct stage *s = BEGIN();
+STORY("is refused where another one is there at each look, for a second") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "2 leases");
@@ -293,11 +269,9 @@ TEST("is refused where another one is there at each look, for a second") {
   shows(s, "77p");
   reads(s, "look at 77", false, 1077);
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
-TEST("never ends a wait or a hold that has begun") {
-  struct stage *s = BEGIN();
+STORY("never ends a wait or a hold that has begun") {
   struct actor *a = WAITER(s);
   changed(s, "1");
   confirms(s, "get 1");
@@ -308,11 +282,9 @@ TEST("never ends a wait or a hold that has begun") {
   confirms(s, "get 2, get 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks again when it begins again") {
-  struct stage *s = BEGIN();
+STORY("looks again when it begins again") {
   struct actor *a = WAITER(s);
   deleted(s, "2");
   confirms(s, "unwatch 1");
@@ -320,43 +292,35 @@ TEST("looks again when it begins again") {
   shows(s, "1 3w 4");
   lives(s, "1 3w 4", "look at 3");
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
-TEST("refuses an impatient contender as well") {
-  struct stage *s = BEGIN();
+STORY("refuses an impatient contender as well") {
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
   shows(s, "1r 2");
   HEARD(a, "");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
-TEST("refuses no contender that shares the path on purpose") {
-  struct stage *s = BEGIN();
+STORY("refuses no contender that shares the path on purpose") {
   struct actor *a = ACQUIRE(s, .shares = true);
   made(s, 2);
   shows(s, "1w 2 holder leases");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("lets a writer downgrade whatever has come to the path") {
-  struct stage *s = BEGIN();
+STORY("lets a writer downgrade whatever has come to the path") {
   struct actor *writer = HOLDER(s, 1, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   confirms(s, "get 1");
   made(s, 1);
   shows(s, "1w 1r holder leases");
   HEARD(reader, "granted");
-  END(s);
 }
 
-TEST("looks again in the next connection if it has not heard") {
-  struct stage *s = BEGIN();
+STORY("looks again in the next connection if it has not heard") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1w 2");
@@ -365,11 +329,9 @@ TEST("looks again in the next connection if it has not heard") {
   shows(s, "1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
-TEST("gives up a look with the wait that it was for") {
-  struct stage *s = BEGIN();
+STORY("gives up a look with the wait that it was for") {
   struct actor *a = ACQUIRE(s, .within = 500);
   made(s, 2);
   shows(s, "1w 2");
@@ -378,11 +340,9 @@ TEST("gives up a look with the wait that it was for") {
   reads(s, "look at 1", false, 1001);
   confirms(s, "remove 2");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("tries again where there was no memory to look") {
-  struct stage *s = BEGIN();
+STORY("tries again where there was no memory to look") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows_then_no_memory(s, "1w 2");
@@ -391,13 +351,11 @@ TEST("tries again where there was no memory to look") {
   shows(s, "1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
-  END(s);
 }
 
 /* Before a grant that no list of the path precedes. */
 
-TEST("lists the path before an unfair lock is granted, once in a timeout") {
-  struct stage *s = BEGIN();
+STORY("lists the path before an unfair lock is granted, once in a timeout") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true), *b;
   SENT(s, "create holder with hold, get holder");
   made(s, 1);
@@ -421,7 +379,6 @@ TEST("lists the path before an unfair lock is granted, once in a timeout") {
   made(s, 3);
   confirms(s, "get holder");
   SENT(s, "list");
-  END(s);
 }
 
 TEST("refuses an unfair lock beside a mutex, beside permits") {
@@ -467,8 +424,7 @@ static struct actor *asks_for_permit(struct stage *s) {
   return a;
 }
 
-TEST("lists the path before a permit is granted, once in a timeout") {
-  struct stage *s = BEGIN();
+STORY("lists the path before a permit is granted, once in a timeout") {
   struct actor *a = asks_for_permit(s), *b;
   shows(s, "leases locks");
   SENT(s, "list");
@@ -483,7 +439,6 @@ TEST("lists the path before a permit is granted, once in a timeout") {
   made(s, 3);
   shows(s, "3");
   HEARD(b, "granted");
-  END(s);
 }
 
 TEST("refuses a permit beside a mutex, beside an unfair lock") {
@@ -512,8 +467,7 @@ TEST("refuses a permit beside a mutex, beside an unfair lock") {
   END(s);
 }
 
-TEST("does not trust a look at a path that was gone") {
-  struct stage *s = BEGIN();
+STORY("does not trust a look at a path that was gone") {
   struct actor *a = asks_for_permit(s);
   answers(s, "list", REPLY_NO_NODE);
   HEARD(a, "");
@@ -522,5 +476,4 @@ TEST("does not trust a look at a path that was gone") {
   shows(s, "leases locks");
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }

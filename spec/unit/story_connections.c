@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, as connections come and go,");
 
-TEST("begins a reconnection with a round, and believes nothing older") {
-  struct stage *s = BEGIN();
+STORY("begins a reconnection with a round, and believes nothing older") {
   struct actor *a = WAITER(s);
   disconnects(s);
   rounds_by_hand(s, true);
@@ -20,11 +19,9 @@ TEST("begins a reconnection with a round, and believes nothing older") {
   HEARD(a, ""); /* is it the node that we have made? */
   confirms(s, "get 2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("asks for nothing in a reconnection until a quorum has answered in it") {
-  struct stage *s = BEGIN();
+STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   struct actor *a = WAITER(s);
   disconnects(s);
   rounds_by_hand(s, true);
@@ -40,11 +37,9 @@ TEST("asks for nothing in a reconnection until a quorum has answered in it") {
   shows(s, "1 2");
   confirms(s, "get 2, get 1");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("sends what comes while a reconnection begins behind its round") {
-  struct stage *s = BEGIN();
+STORY("sends what comes while a reconnection begins behind its round") {
   rounds_by_hand(s, true);
   reconnects(s);
   struct actor *a = ACQUIRE(s);
@@ -55,11 +50,9 @@ TEST("sends what comes while a reconnection begins behind its round") {
   SENT(s, "create lock, list, create lock, list");
   cancel(a);
   cancel(b);
-  END(s);
 }
 
-TEST("arms every watch again after a reconnection, with one list") {
-  struct stage *s = BEGIN();
+STORY("arms every watch again after a reconnection, with one list") {
   struct actor *a = WAITER(s);
   disconnects(s);
   CHECK_TEXT("queued", state_of(a));
@@ -69,11 +62,9 @@ TEST("arms every watch again after a reconnection, with one list") {
   deleted(s, "1");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("keeps a hold through a reconnection, and looks at its node") {
-  struct stage *s = BEGIN();
+STORY("keeps a hold through a reconnection, and looks at its node") {
   struct actor *a = HOLDER(s, 1);
   disconnects(s);
   SHOWN(s, "suspended");
@@ -82,41 +73,35 @@ TEST("keeps a hold through a reconnection, and looks at its node") {
   SHOWN(s, "connected");
   confirms(s, "get 1");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("finds after a reconnection that its hold's node is gone") {
-  struct stage *s = BEGIN();
+STORY("finds after a reconnection that its hold's node is gone") {
   struct actor *a = HOLDER(s, 1);
   reconnects(s);
   answers(s, "get 1", REPLY_NO_NODE);
   HEARD(a, "lost: deleted, removed, forgotten");
-  END(s);
 }
 
-TEST("ignores an answer that comes after its connection") {
-  struct stage *s = BEGIN();
+STORY("ignores an answer that comes after its connection") {
   struct actor *a = ACQUIRE(s);
   reconnects(s);
   late_answer(s, 1, REPLY_NO_AUTH);
   HEARD(a, "");
   CHECK_TEXT("finding", state_of(a));
-  END(s);
 }
 
-TEST("counts a lease from the beginning of the attempt to connect") {
-  struct stage *s = BEGIN(.apart = true);
+STORY("counts a lease from the beginning of the attempt to connect",
+      .apart = true) {
   connects_since(s, 2000);
   struct actor *a = ACQUIRE(s);
   made(s, 1);
   CHECK_INT(7500, lease_of(s));
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("cuts the lease to what an attempt that is lost may have been granted") {
-  struct stage *s = BEGIN(.least = 4000);
+STORY("cuts the lease to what an attempt that is lost may have been granted",
+      .least = 4000) {
   struct actor *a = HOLDER(s, 1);
   CHECK_INT(9500, lease_of(s));
   disconnects(s);
@@ -124,28 +109,23 @@ TEST("cuts the lease to what an attempt that is lost may have been granted") {
   CHECK_INT(3800, lease_of(s));
   passes(s, 3800);
   HEARD(a, "lost: silence");
-  END(s);
 }
 
-TEST("takes the least timeout for its own, not the last") {
-  struct stage *s = BEGIN();
+STORY("takes the least timeout for its own, not the last") {
   disconnects(s);
   connects_with(s, 5000);
   disconnects(s);
   connects_with(s, 10000);
   CHECK_INT(1500, pace(s));
-  END(s);
 }
 
-TEST("loses at once what shall not outlive a connection") {
-  struct stage *s = BEGIN();
+STORY("loses at once what shall not outlive a connection") {
   struct actor *a = HOLDER(s, 1, .loses_soon = true);
   disconnects(s);
   HEARD(a, "lost: suspended");
   connects(s);
   confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
 /* All that can be asked for without a wait. */
@@ -165,8 +145,7 @@ static void is_told_at_once(struct stage *s) {
   }
 }
 
-TEST("refuses who does not wait when there is no connection") {
-  struct stage *s = BEGIN();
+STORY("refuses who does not wait when there is no connection") {
   struct actor *before = ACQUIRE(s, .tries = true);
   struct actor *vigil = AWAIT(s, .tries = true);
   struct actor *onlooker = AWAIT(s, .until = CROWD, .tries = true);
@@ -175,52 +154,44 @@ TEST("refuses who does not wait when there is no connection") {
   HEARD(vigil, "refused: disconnected");
   HEARD(onlooker, "refused: disconnected");
   is_told_at_once(s);
-  END(s);
 }
 
-TEST("refuses one that does not wait between two sessions") {
-  struct stage *s = BEGIN();
+STORY("refuses one that does not wait between two sessions") {
   disconnects(s);
   expires(s);
   is_told_at_once(s);
-  END(s);
 }
 
-TEST("refuses one that does not wait while no server is heard") {
-  struct stage *s = BEGIN();
+STORY("refuses one that does not wait while no server is heard") {
   struct actor *a = HOLDER(s, 1, .path = "/other");
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
   SHOWN(s, "suspended");
   is_told_at_once(s);
-  END(s);
 }
 
-TEST("asks for its first session when it is opened, and not before") {
-  struct stage *s = BEGIN(.apart = true);
+STORY("asks for its first session when it is opened, and not before",
+      .apart = true) {
   passes(s, 1000);
   CHECK(!wants_session(s));
   opens(s);
   CHECK(wants_session(s));
   passes(s, 1000);
   CHECK(!wants_session(s));
-  END(s);
 }
 
-TEST("lets one that waits wait for the first connection, and no other") {
-  struct stage *s = BEGIN(.apart = true);
+STORY("lets one that waits wait for the first connection, and no other",
+      .apart = true) {
   struct actor *a = ACQUIRE(s), *vigil = AWAIT(s, .path = "/open");
   is_told_at_once(s);
   HEARD(a, "");
   HEARD(vigil, "");
   connects(s);
   SENT(s, "create lock, list, get /open");
-  END(s);
 }
 
-TEST("loses everything at an expiry; who waits begins again") {
-  struct stage *s = BEGIN();
+STORY("loses everything at an expiry; who waits begins again") {
   struct actor *holds = HOLDER(s, 1, .path = "/other");
   struct actor *waits = WAITER(s);
   struct actor *leaves = HOLDER(s, 3, .path = "/third");
@@ -241,19 +212,15 @@ TEST("loses everything at an expiry; who waits begins again") {
   shows(s, "5");
   HEARD(waits, "granted");
   CHECK_INT(1, counted(s, "expiries"));
-  END(s);
 }
 
-TEST("says of a session that ends while its lease stands that it was closed") {
-  struct stage *s = BEGIN();
+STORY("says of a session that ends while its lease stands that it was closed") {
   struct actor *a = HOLDER(s, 1);
   expires(s);
   HEARD(a, "lost: closed, removed, forgotten");
-  END(s);
 }
 
-TEST("takes another session's id for the end of its own") {
-  struct stage *s = BEGIN();
+STORY("takes another session's id for the end of its own") {
   struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
   made(s, 2);
   disconnects(s);
@@ -261,11 +228,9 @@ TEST("takes another session's id for the end of its own") {
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(b, "");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("asks for new sessions at a pace that slows down") {
-  struct stage *s = BEGIN();
+STORY("asks for new sessions at a pace that slows down") {
   int asked = 0;
   for (int i = 0; i < 8; i++) {
     expires(s);
@@ -275,11 +240,19 @@ TEST("asks for new sessions at a pace that slows down") {
   CHECK_INT(1, asked);
   passes(s, 2000);
   CHECK(wants_session(s));
-  END(s);
 }
 
-TEST("tells who waits, and who comes, that credentials are refused") {
-  struct stage *s = BEGIN();
+STORY("asks for a session at once after one that has lived, each time") {
+  for (int i = 0; i < 6; i++) {
+    expires(s);
+    passes(s, 1);
+    CHECK(wants_session(s));
+    connects_anew(s);
+    passes(s, 60000);
+  }
+}
+
+STORY("tells who waits, and who comes, that credentials are refused") {
   struct actor *holds = HOLDER(s, 1, .path = "/other");
   struct actor *waits = WAITER(s);
   refuses_credentials(s);
@@ -292,11 +265,9 @@ TEST("tells who waits, and who comes, that credentials are refused") {
   connects(s);
   struct actor *later = ACQUIRE(s);
   HEARD(later, "");
-  END(s);
 }
 
-TEST("gives a session up that only its own attempts keep alive") {
-  struct stage *s = BEGIN();
+STORY("gives a session up that only its own attempts keep alive") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   disconnects(s);
@@ -304,11 +275,9 @@ TEST("gives a session up that only its own attempts keep alive") {
   CHECK(!is_beyond_help(s));
   passes(s, 1);
   CHECK(is_beyond_help(s));
-  END(s);
 }
 
-TEST("does not give a session up before its holds have ended") {
-  struct stage *s = BEGIN();
+STORY("does not give a session up before its holds have ended") {
   struct actor *a = HOLDER(s, 1);
   struct actor *b = HOLDER(s, 2, .path = "/other");
   release(a);
@@ -318,21 +287,17 @@ TEST("does not give a session up before its holds have ended") {
   passes(s, 1);
   HEARD(b, "lost: silence");
   CHECK(is_beyond_help(s));
-  END(s);
 }
 
-TEST("does not give a session up that has nothing to delete") {
-  struct stage *s = BEGIN();
+STORY("does not give a session up that has nothing to delete") {
   struct actor *a = WAITER(s);
   disconnects(s);
   passes(s, 60000);
   CHECK(!is_beyond_help(s));
   HEARD(a, "");
-  END(s);
 }
 
-TEST("tells everybody when the session is closed") {
-  struct stage *s = BEGIN();
+STORY("tells everybody when the session is closed") {
   struct actor *holds = HOLDER(s, 1, .path = "/other");
   struct actor *waits = WAITER(s);
   struct actor *leaves = HOLDER(s, 3, .path = "/third");
@@ -346,5 +311,4 @@ TEST("tells everybody when the session is closed") {
   HEARD(asks, "refused: closed, removed, forgotten");
   HEARD(permit, "refused: closed, removed, forgotten");
   HEARD(leaves, "removed, forgotten");
-  END(s);
 }

@@ -45,8 +45,7 @@ static void shuts(struct stage *s, struct actor *a, int number) {
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
-TEST("takes `ready` away with the last one, which waits for nobody") {
-  struct stage *s = BEGIN();
+STORY("takes `ready` away with the last one, which waits for nobody") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   SENT(s, "list all of /lock");
@@ -58,11 +57,9 @@ TEST("takes `ready` away with the last one, which waits for nobody") {
   shuts(s, a, 2);
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("goes at once where `ready` is gone already") {
-  struct stage *s = BEGIN();
+STORY("goes at once where `ready` is gone already") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2");
@@ -70,11 +67,9 @@ TEST("goes at once where `ready` is gone already") {
   SENT(s, "remove 2");
   HEARD(a, "");
   d = NULL;
-  END(s);
 }
 
-TEST("keeps the lowest inside until the others have gone, the highest first") {
-  struct stage *s = BEGIN();
+STORY("keeps the lowest inside until the others have gone, the highest first") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe xan ready");
@@ -91,11 +86,9 @@ TEST("keeps the lowest inside until the others have gone, the highest first") {
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
-  END(s);
 }
 
-TEST("lets everybody else go at once, and wait for the lowest") {
-  struct stage *s = BEGIN();
+STORY("lets everybody else go at once, and wait for the lowest") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "1m 2 zoe ready");
@@ -115,11 +108,9 @@ TEST("lets everybody else go at once, and wait for the lowest") {
   HEARD(d, "all left, forgotten");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("does not wait for one that was gone before it could be watched") {
-  struct stage *s = BEGIN();
+STORY("does not wait for one that was gone before it could be watched") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe ready");
@@ -128,11 +119,9 @@ TEST("does not wait for one that was gone before it could be watched") {
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
-  END(s);
 }
 
-TEST("waits for the next one where the lowest has died") {
-  struct stage *s = BEGIN();
+STORY("waits for the next one where the lowest has died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "1m 2 abe zoe ready");
@@ -144,11 +133,9 @@ TEST("waits for the next one where the lowest has died") {
   names(s, "abe zoe ready");
   SENT(s, "get /lock/abe");
   HEARD(d, "");
-  END(s);
 }
 
-TEST("is out though `ready` is left: somebody of its list had died") {
-  struct stage *s = BEGIN();
+STORY("is out though `ready` is left: somebody of its list had died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "1m 2 ready");
@@ -160,13 +147,11 @@ TEST("is out though `ready` is left: somebody of its list had died") {
   confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST(
+STORY(
     "does not wait for those who have come since it lists, nor shuts them "
     "out") {
-  struct stage *s = BEGIN();
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe ready");
@@ -176,11 +161,9 @@ TEST(
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("waits for those of its first list, whoever stands between them now") {
-  struct stage *s = BEGIN();
+STORY("waits for those of its first list, whoever stands between them now") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 pat uma zoe ready");
@@ -194,11 +177,9 @@ TEST("waits for those of its first list, whoever stands between them now") {
   names(s, "1m 2 abe sue xan zoe2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
-  END(s);
 }
 
-TEST("lets several of a session leave together") {
-  struct stage *s = BEGIN();
+STORY("lets several of a session leave together") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *last = DEPART(b);
   names(s, "2 3 ready");
@@ -213,22 +194,18 @@ TEST("lets several of a session leave together") {
   names(s, "");
   HEARD(last, "all left, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("has all left where the directory is gone") {
-  struct stage *s = BEGIN();
+STORY("has all left where the directory is gone") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   answers(s, "list all of /lock", REPLY_NO_NODE);
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("lists for the first time behind a committed round, and then without") {
-  struct stage *s = BEGIN();
+STORY("lists for the first time behind a committed round, and then without") {
   struct actor *a = inside(s, 2);
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
@@ -239,11 +216,9 @@ TEST("lists for the first time behind a committed round, and then without") {
   deleted(s, "zoe");
   SENT(s, "list all of /lock");
   HEARD(d, "");
-  END(s);
 }
 
-TEST("believes no first list behind a round that was not committed") {
-  struct stage *s = BEGIN();
+STORY("believes no first list behind a round that was not committed") {
   struct actor *a = inside(s, 2);
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
@@ -258,11 +233,9 @@ TEST("believes no first list behind a round that was not committed") {
   names(s, "2 zoe ready");
   SENT(s, "get /lock/zoe");
   HEARD(d, "");
-  END(s);
 }
 
-TEST("proves again where its first list was lost, or could not be sent") {
-  struct stage *s = BEGIN();
+STORY("proves again where its first list was lost, or could not be sent") {
   struct actor *a = inside(s, 2);
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
@@ -275,11 +248,9 @@ TEST("proves again where its first list was lost, or could not be sent") {
   HEARD(d, "");
   cancel(d);
   HEARD(d, "refused: cancelled, forgotten");
-  END(s);
 }
 
-TEST("is forgotten when its round was answered, and its list") {
-  struct stage *s = BEGIN();
+STORY("is forgotten when its round was answered, and its list") {
   struct actor *a = inside(s, 2);
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
@@ -290,11 +261,9 @@ TEST("is forgotten when its round was answered, and its list") {
   names(s, "2 ready");
   HEARD(d, "forgotten");
   SENT(s, "remove 2");
-  END(s);
 }
 
-TEST("leaves `ready` to a newcomer that has not made it yet") {
-  struct stage *s = BEGIN();
+STORY("leaves `ready` to a newcomer that has not made it yet") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe ready");
@@ -304,11 +273,9 @@ TEST("leaves `ready` to a newcomer that has not made it yet") {
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("waits for the next lowest though its own node is there still") {
-  struct stage *s = BEGIN();
+STORY("waits for the next lowest though its own node is there still") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "1m 2 xan zoe ready");
@@ -319,11 +286,9 @@ TEST("waits for the next lowest though its own node is there still") {
   SENT(s, "get /lock/xan");
   HEARD(d, "");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("is not ended once more by a deadline that comes after its end") {
-  struct stage *s = BEGIN();
+STORY("is not ended once more by a deadline that comes after its end") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
   names(s, "2");
@@ -331,13 +296,11 @@ TEST("is not ended once more by a deadline that comes after its end") {
   is_removed(s, a, 2);
   passes(s, 1000);
   HEARD(d, "");
-  END(s);
 }
 
 /* Connections. */
 
-TEST("lists in the next connection where the answer was lost") {
-  struct stage *s = BEGIN();
+STORY("lists in the next connection where the answer was lost") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   disconnects(s);
@@ -348,11 +311,9 @@ TEST("lists in the next connection where the answer was lost") {
   names(s, "2 zoe ready");
   confirms(s, "get /lock/zoe");
   HEARD(d, "");
-  END(s);
 }
 
-TEST("lists when there is a connection again, if it begins without one") {
-  struct stage *s = BEGIN();
+STORY("lists when there is a connection again, if it begins without one") {
   struct actor *a = inside(s, 2);
   disconnects(s);
   struct actor *d = DEPART(a);
@@ -362,11 +323,9 @@ TEST("lists when there is a connection again, if it begins without one") {
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
-  END(s);
 }
 
-TEST("waits on in the next connection, for the same one") {
-  struct stage *s = BEGIN();
+STORY("waits on in the next connection, for the same one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe ready");
@@ -378,11 +337,9 @@ TEST("waits on in the next connection, for the same one") {
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
-  END(s);
 }
 
-TEST("deletes `ready` and its node again where the answer was lost") {
-  struct stage *s = BEGIN();
+STORY("deletes `ready` and its node again where the answer was lost") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 ready");
@@ -391,18 +348,15 @@ TEST("deletes `ready` and its node again where the answer was lost") {
   reconnects(s);
   confirms(s, "ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("deletes its own node alone where another has deleted `ready`") {
-  struct stage *s = BEGIN();
+STORY("deletes its own node alone where another has deleted `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   answers(s, "remove ready with 2", REPLY_UNDONE);
   is_removed(s, a, 2);
-  END(s);
 }
 
 TEST("looks again where nobody has said whether `ready` went by its name") {
@@ -427,8 +381,7 @@ TEST("looks again where nobody has said whether `ready` went by its name") {
   }
 }
 
-TEST("asks a little later where it could not ask") {
-  struct stage *s = BEGIN();
+STORY("asks a little later where it could not ask") {
   struct actor *a = inside(s, 2);
   cannot_send(s, true);
   struct actor *d = DEPART(a);
@@ -442,11 +395,9 @@ TEST("asks a little later where it could not ask") {
   HEARD(d, "all left, forgotten");
   passes(s, 100);
   shuts(s, a, 2);
-  END(s);
 }
 
-TEST("waits on in another session, in which it is inside no more") {
-  struct stage *s = BEGIN();
+STORY("waits on in another session, in which it is inside no more") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe ready");
@@ -459,11 +410,9 @@ TEST("waits on in another session, in which it is inside no more") {
   names(s, "ready");
   confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
-  END(s);
 }
 
-TEST("does not take another node for the one it has waited for") {
-  struct stage *s = BEGIN();
+STORY("does not take another node for the one it has waited for") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "1m 2 ready");
@@ -473,13 +422,11 @@ TEST("does not take another node for the one it has waited for") {
   reads(s, "get 1", false, 1200);
   SENT(s, "list all of /lock, unwatch 1");
   HEARD(d, "");
-  END(s);
 }
 
 /* The hold. */
 
-TEST("waits for the lowest where its own hold was lost meanwhile") {
-  struct stage *s = BEGIN();
+STORY("waits for the lowest where its own hold was lost meanwhile") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 zoe pat ready");
@@ -491,24 +438,20 @@ TEST("waits for the lowest where its own hold was lost meanwhile") {
   names(s, "pat ready");
   SENT(s, "get /lock/pat");
   HEARD(d, "");
-  END(s);
 }
 
-TEST("keeps inside nobody whose node a list does not show") {
-  struct stage *s = BEGIN();
+STORY("keeps inside nobody whose node a list does not show") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get /lock/zoe");
   HEARD(d, "");
-  END(s);
 }
 
 /* Its end, if it is another one. */
 
-TEST("does not wait, if it is told so, and gives its node back") {
-  struct stage *s = BEGIN();
+STORY("does not wait, if it is told so, and gives its node back") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .tries = true);
   names(s, "2 zoe ready");
@@ -526,11 +469,9 @@ TEST("does not wait, if it is told so, and gives its node back") {
   names(s, "4 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 4");
-  END(s);
 }
 
-TEST("does not wait for a connection either, if it is told so") {
-  struct stage *s = BEGIN();
+STORY("does not wait for a connection either, if it is told so") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *before = DEPART(a, .tries = true);
   disconnects(s);
@@ -539,11 +480,9 @@ TEST("does not wait for a connection either, if it is told so") {
   struct actor *after = DEPART(b, .tries = true);
   HEARD(after, "refused: disconnected, forgotten");
   CHECK_TEXT("leaving", state_of(b));
-  END(s);
 }
 
-TEST("ends at its deadline, wherever it waits, and its node goes") {
-  struct stage *s = BEGIN();
+STORY("ends at its deadline, wherever it waits, and its node goes") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
   passes(s, 1000);
@@ -551,11 +490,9 @@ TEST("ends at its deadline, wherever it waits, and its node goes") {
   SENT(s, "list all of /lock, remove 2");
   names(s, "2 zoe ready");
   HEARD(d, "forgotten");
-  END(s);
 }
 
-TEST("ends at its deadline while it watches one") {
-  struct stage *s = BEGIN();
+STORY("ends at its deadline while it watches one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
   names(s, "2 zoe ready");
@@ -568,11 +505,9 @@ TEST("ends at its deadline while it watches one") {
   confirms(s, "unwatch /lock/zoe");
   is_removed(s, a, 2);
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("ends at its deadline while `ready` goes") {
-  struct stage *s = BEGIN();
+STORY("ends at its deadline while `ready` goes") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
   names(s, "1m 2 ready");
@@ -584,11 +519,9 @@ TEST("ends at its deadline while `ready` goes") {
   HEARD(d, "refused: timeout");
   confirms(s, "remove /lock/ready");
   HEARD(d, "forgotten");
-  END(s);
 }
 
-TEST("calls a deadline without a connection a disconnection") {
-  struct stage *s = BEGIN();
+STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
   names(s, "2 zoe ready");
@@ -598,11 +531,9 @@ TEST("calls a deadline without a connection a disconnection") {
   CHECK_TEXT("leaving", state_of(a));
   connects(s);
   SENT(s, "ask about 2");
-  END(s);
 }
 
-TEST("ends when it is cancelled, before and behind an answer") {
-  struct stage *s = BEGIN();
+STORY("ends when it is cancelled, before and behind an answer") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
   names(s, "1m 2 3 ready");
@@ -614,11 +545,9 @@ TEST("ends when it is cancelled, before and behind an answer") {
   HEARD(e, "refused: cancelled, forgotten");
   SENT(s, "remove 2, get 1, remove 3");
   confirms(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
-  END(s);
 }
 
-TEST("ends when the session is closed, wherever it waits") {
-  struct stage *s = BEGIN();
+STORY("ends when the session is closed, wherever it waits") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
   names(s, "2 3 zoe ready");
@@ -627,11 +556,9 @@ TEST("ends when the session is closed, wherever it waits") {
   HEARD(e, "refused: closed, forgotten");
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(b, "lost: closed, removed, forgotten");
-  END(s);
 }
 
-TEST("ends where credentials are refused, and does not begin there") {
-  struct stage *s = BEGIN();
+STORY("ends where credentials are refused, and does not begin there") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a);
   names(s, "2 3 zoe ready");
@@ -642,11 +569,9 @@ TEST("ends where credentials are refused, and does not begin there") {
   d = DEPART(b);
   HEARD(d, "refused: auth, forgotten");
   CHECK_TEXT("leaving", state_of(b));
-  END(s);
 }
 
-TEST("ends where nobody may list the members") {
-  struct stage *s = BEGIN();
+STORY("ends where nobody may list the members") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   answers(s, "list all of /lock", REPLY_NO_AUTH);
@@ -654,18 +579,15 @@ TEST("ends where nobody may list the members") {
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("has all left though `ready` may not be deleted") {
-  struct stage *s = BEGIN();
+STORY("has all left though `ready` may not be deleted") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   names(s, "2 ready");
   HEARD(d, "all left, forgotten");
   answers(s, "remove ready with 2", REPLY_NO_AUTH);
   is_removed(s, a, 2);
-  END(s);
 }
 
 /* No memory. */
@@ -687,8 +609,7 @@ TEST("lists again a little later where there was no memory") {
   }
 }
 
-TEST("lists again, too, where there was none for the answer or for `ready`") {
-  struct stage *s = BEGIN();
+STORY("lists again, too, where there was none for the answer or for `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   confirms(s, "list all of /lock");
@@ -703,5 +624,4 @@ TEST("lists again, too, where there was none for the answer or for `ready`") {
   names(s, "ready");
   confirms(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
-  END(s);
 }

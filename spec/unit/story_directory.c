@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, below a directory,");
 
-TEST("makes a missing directory, as a container, and then its node") {
-  struct stage *s = BEGIN();
+STORY("makes a missing directory, as a container, and then its node") {
   struct actor *a = ACQUIRE(s, .path = "/app/lock");
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -15,11 +14,9 @@ TEST("makes a missing directory, as a container, and then its node") {
   made(s, 1);
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("lets those that come meanwhile wait until the directory is made") {
-  struct stage *s = BEGIN();
+STORY("lets those that come meanwhile wait until the directory is made") {
   ACQUIRE(s);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -29,32 +26,28 @@ TEST("lets those that come meanwhile wait until the directory is made") {
   confirms(s, "mkdir /lock");
   SENT(s, "create lock, create lock, list");
   HEARD(b, "");
-  END(s);
 }
 
-TEST("makes a persistent directory where servers know no containers") {
-  struct stage *s = BEGIN();
+STORY("makes a persistent directory where servers know no containers") {
   ACQUIRE(s);
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "mkdir /lock", REPLY_UNIMPLEMENTED);
   confirms(s, "mkdir /lock for good");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("makes a missing chroot for good: it is the application's") {
-  struct stage *s = BEGIN(.chroot = "/app");
+STORY("makes a missing chroot for good: it is the application's",
+      .chroot = "/app") {
   ACQUIRE(s, .path = "/app/lock");
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   answers(s, "mkdir /app/lock", REPLY_NO_NODE);
   confirms(s, "mkdir /app for good, mkdir /app/lock");
-  END(s);
 }
 
-TEST("makes what is above its chroot for others, too") {
-  struct stage *s = BEGIN(.chroot = "/all/apps/app");
+STORY("makes what is above its chroot for others, too",
+      .chroot = "/all/apps/app") {
   ACQUIRE(s, .path = "/all/apps/app/lock");
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -64,11 +57,10 @@ TEST("makes what is above its chroot for others, too") {
   answers(s, "mkdir /all for good for others too", REPLY_OK);
   answers(s, "mkdir /all/apps for good for others too", REPLY_OK);
   confirms(s, "mkdir /all/apps/app for good, mkdir /all/apps/app/lock");
-  END(s);
 }
 
-TEST("rehearses, where it doubts its ACL, once in a connection") {
-  struct stage *s = BEGIN(.doubts_acl = true);
+STORY("rehearses, where it doubts its ACL, once in a connection",
+      .doubts_acl = true) {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -85,11 +77,9 @@ TEST("rehearses, where it doubts its ACL, once in a connection") {
   disconnects(s); /* no answer: it is asked again */
   connects(s);
   SENT(s, "rehearse /a/lock");
-  END(s);
 }
 
-TEST("makes nothing that would shut out itself") {
-  struct stage *s = BEGIN(.doubts_acl = true);
+STORY("makes nothing that would shut out itself", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   answers(s, "create lock", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
@@ -105,11 +95,9 @@ TEST("makes nothing that would shut out itself") {
   answers(s, "rehearse /b/lock", REPLY_NODE_EXISTS); /* somebody else has */
   SENT(s, "create lock, list");
   HEARD(b, "");
-  END(s);
 }
 
-TEST("refuses what may not be created, made or listed, by what forbids it") {
-  struct stage *s = BEGIN();
+STORY("refuses what may not be created, made or listed, by what forbids it") {
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
   struct actor *c = ACQUIRE(s, .path = "/c");
   answers(s, "create lock", REPLY_AUTH_FAILED);
@@ -129,11 +117,9 @@ TEST("refuses what may not be created, made or listed, by what forbids it") {
   CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
   CHECK_TEXT("cannot create /b/lock", denial_of(b));
   confirms(s, "remove 1");
-  END(s);
 }
 
-TEST("deletes a directory whose numbers end, once it is empty") {
-  struct stage *s = BEGIN();
+STORY("deletes a directory whose numbers end, once it is empty") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -148,11 +134,9 @@ TEST("deletes a directory whose numbers end, once it is empty") {
   made(s, 0);
   shows(s, "0");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("keeps a directory whose numbers end if it has data of somebody's") {
-  struct stage *s = BEGIN();
+STORY("keeps a directory whose numbers end if it has data of somebody's") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -162,11 +146,9 @@ TEST("keeps a directory whose numbers end if it has data of somebody's") {
   HEARD(a, "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_COUNTER_AT_END, reason_of(a));
   SENT(s, "");
-  END(s);
 }
 
-TEST("does not mind who deletes a directory whose numbers end") {
-  struct stage *s = BEGIN();
+STORY("does not mind who deletes a directory whose numbers end") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -177,22 +159,18 @@ TEST("does not mind who deletes a directory whose numbers end") {
   SENT(s, "create lock, create lock, list");
   HEARD(a, "");
   HEARD(hasty, "");
-  END(s);
 }
 
-TEST("refuses where a directory whose numbers end may not be deleted") {
-  struct stage *s = BEGIN();
+STORY("refuses where a directory whose numbers end may not be deleted") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
   confirms(s, "remove 2147483000, look at /lock");
   answers(s, "remove /lock", REPLY_NO_AUTH);
   HEARD(a, "refused: denied, removed, forgotten");
-  END(s);
 }
 
-TEST("comes back after a while to a directory that is not empty yet") {
-  struct stage *s = BEGIN();
+STORY("comes back after a while to a directory that is not empty yet") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -205,11 +183,9 @@ TEST("comes back after a while to a directory that is not empty yet") {
   HEARD(b, "refused: busy, removed, forgotten");
   passes(s, 1);
   SENT(s, "remove /lock");
-  END(s);
 }
 
-TEST("counts the refusal to delete what is not empty as a round") {
-  struct stage *s = BEGIN();
+STORY("counts the refusal to delete what is not empty as a round") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -220,11 +196,9 @@ TEST("counts the refusal to delete what is not empty as a round") {
   }
   HEARD(a, "");
   CHECK(lease_of(s) > 0);
-  END(s);
 }
 
-TEST("looks again, after a timeout, whether its numbers have come to an end") {
-  struct stage *s = BEGIN();
+STORY("looks again, after a timeout, whether its numbers have come to an end") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -237,5 +211,4 @@ TEST("looks again, after a timeout, whether its numbers have come to an end") {
   made(s, 8); /* somebody has made the directory anew */
   shows(s, "8");
   HEARD(a, "granted");
-  END(s);
 }

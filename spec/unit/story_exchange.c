@@ -25,10 +25,9 @@ static struct actor *comes_back(struct stage *s, struct wish first,
   (HERE, comes_back(s, (struct wish){.nothing = 0}, \
                     (struct wish){.nothing = 0, __VA_ARGS__}))
 
-TEST(
+STORY(
     "asks once for both, and is granted at the deletion of the last one "
     "ahead") {
-  struct stage *s = BEGIN();
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   deleted(s, "2");
@@ -44,11 +43,9 @@ TEST(
   deleted(s, "5");
   HEARD(a, "granted");
   CHECK_INT(1006, (int)token_of(a));
-  END(s);
 }
 
-TEST("is not granted before it is told whose its node is") {
-  struct stage *s = BEGIN();
+STORY("is not granted before it is told whose its node is") {
   struct actor *a = COMES_BACK(s);
   deleted(s, "2");
   made(s, 5);
@@ -62,11 +59,9 @@ TEST("is not granted before it is told whose its node is") {
   shows(s, "5");
   HEARD(a, "granted");
   CHECK_INT(1005, (int)token_of(a));
-  END(s);
 }
 
-TEST("is told whose its node is by the next of ours, who waits for it") {
-  struct stage *s = BEGIN();
+STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
   deleted(s, "2");
   made(s, 5);
@@ -82,11 +77,9 @@ TEST("is told whose its node is by the next of ours, who waits for it") {
   HEARD(a, "granted");
   HEARD(b, "");
   CHECK_INT(1005, (int)token_of(a));
-  END(s);
 }
 
-TEST("looks for its node if the one of its name is another session's") {
-  struct stage *s = BEGIN();
+STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
   deleted(s, "2");
   made(s, 6);
@@ -97,36 +90,28 @@ TEST("looks for its node if the one of its name is another session's") {
   shows(s, "5 6");
   HEARD(a, "");
   SENT(s, "unwatch 6, create lock, list");
-  END(s);
 }
 
-TEST("asks for each by itself where nobody stood behind") {
-  struct stage *s = BEGIN();
+STORY("asks for each by itself where nobody stood behind") {
   struct actor *a = HOLDER(s, 1);
   together(s);
   release(a);
   ACQUIRE(s);
   apart(s);
   SENT(s, "remove 1, create lock, list");
-  END(s);
 }
 
-TEST("asks for each by itself if the next one does not want to wait") {
-  struct stage *s = BEGIN();
+STORY("asks for each by itself if the next one does not want to wait") {
   COMES_BACK(s, .tries = true);
   SENT(s, "remove 2, create lock, list");
-  END(s);
 }
 
-TEST("asks for each by itself if the new node has much to say") {
-  struct stage *s = BEGIN();
+STORY("asks for each by itself if the new node has much to say") {
   COMES_BACK(s, .bytes = 2000);
   SENT(s, "remove 2, create lock, get 4");
-  END(s);
 }
 
-TEST("deletes at the end of the batch if nobody comes") {
-  struct stage *s = BEGIN();
+STORY("deletes at the end of the batch if nobody comes") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2 3 4");
@@ -137,11 +122,9 @@ TEST("deletes at the end of the batch if nobody comes") {
   SENT(s, "");
   apart(s);
   SENT(s, "remove 2");
-  END(s);
 }
 
-TEST("makes its node by itself if the old one was gone") {
-  struct stage *s = BEGIN();
+STORY("makes its node by itself if the old one was gone") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   deleted(s, "2"); /* by somebody else */
@@ -152,30 +135,24 @@ TEST("makes its node by itself if the old one was gone") {
   deleted(s, "4");
   shows(s, "6");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("deletes its node by itself if the new one could not be made") {
-  struct stage *s = BEGIN();
+STORY("deletes its node by itself if the new one could not be made") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   exchange_fails(s, REPLY_UNDONE, REPLY_NO_AUTH);
   HEARD(a, "refused: denied, removed, forgotten");
   SENT(s, "remove 2");
-  END(s);
 }
 
-TEST("makes the directory if that is gone, and tries each by itself") {
-  struct stage *s = BEGIN();
+STORY("makes the directory if that is gone, and tries each by itself") {
   COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   exchange_fails(s, REPLY_UNDONE, REPLY_NO_NODE);
   SENT(s, "remove 2, mkdir /lock");
-  END(s);
 }
 
-TEST("does not know of either when the answer is lost") {
-  struct stage *s = BEGIN();
+STORY("does not know of either when the answer is lost") {
   struct actor *a = COMES_BACK(s);
   made_unheard(s, 6);
   disconnects(s);
@@ -185,11 +162,9 @@ TEST("does not know of either when the answer is lost") {
   shows(s, "3 4 5 6");
   SENT(s, "get 6, get 5, get 4");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("asks whose its node is before it deletes it, when it gives up") {
-  struct stage *s = BEGIN();
+STORY("asks whose its node is before it deletes it, when it gives up") {
   struct actor *a = COMES_BACK(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
@@ -197,11 +172,9 @@ TEST("asks whose its node is before it deletes it, when it gives up") {
   made(s, 6);
   confirms(s, "get 4, ask about 6");
   SENT(s, "unwatch 4, remove 6");
-  END(s);
 }
 
-TEST("tries again what could not be sent, the delete first") {
-  struct stage *s = BEGIN();
+STORY("tries again what could not be sent, the delete first") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2 3 4");
@@ -216,5 +189,4 @@ TEST("tries again what could not be sent, the delete first") {
   cannot_send(s, false);
   passes(s, 100);
   SENT(s, "remove 2, create lock, get 4");
-  END(s);
 }

@@ -46,8 +46,7 @@ static void proves_lease(struct stage *s) {
   test_compare("it stands", true, lease_of(s) > 0);
 }
 
-TEST("lets in the last one, who makes `ready`") {
-  struct stage *s = BEGIN();
+STORY("lets in the last one, who makes `ready`") {
   struct actor *a = opener(s);
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
@@ -59,11 +58,9 @@ TEST("lets in the last one, who makes `ready`") {
   confirms(s, "remove 2");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("lets in one that is enough by itself") {
-  struct stage *s = BEGIN();
+STORY("lets in one that is enough by itself") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 1, .tries = true);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -71,11 +68,9 @@ TEST("lets in one that is enough by itself") {
   confirms(s, "get 2");
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("lets in the others when they hear of `ready`") {
-  struct stage *s = BEGIN();
+STORY("lets in the others when they hear of `ready`") {
   struct actor *a = member(s, (struct wish){0});
   CHECK_TEXT("queued", state_of(a));
   for (int i = 0; i < 1000; i++) {
@@ -87,11 +82,9 @@ TEST("lets in the others when they hear of `ready`") {
   changed(s, "ready"); /* somebody has made it */
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("counts whatever another client may have made for a member") {
-  struct stage *s = BEGIN();
+STORY("counts whatever another client may have made for a member") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   made(s, 7);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -104,11 +97,9 @@ TEST("counts whatever another client may have made for a member") {
   shows(s, "zoe amy 7m 8m ready");
   SENT(s, "mkdir /lock/ready for good for others too, get 8");
   HEARD(b, "");
-  END(s);
 }
 
-TEST("lets in all of its session with one `ready` and one watch of it") {
-  struct stage *s = BEGIN();
+STORY("lets in all of its session with one `ready` and one watch of it") {
   together(s);
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
@@ -127,13 +118,11 @@ TEST("lets in all of its session with one `ready` and one watch of it") {
   confirms(s, "get 2");
   HEARD(b, "granted");
   confirms(s, "unwatch /lock/ready");
-  END(s);
 }
 
 /* An older `ready`. */
 
-TEST("is not let in by a `ready` that is older than its node") {
-  struct stage *s = BEGIN();
+STORY("is not let in by a `ready` that is older than its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -146,11 +135,9 @@ TEST("is not let in by a `ready` that is older than its node") {
   HEARD(a, "");
   changed(s, "ready");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("makes an older `ready` anew where there are enough") {
-  struct stage *s = BEGIN();
+STORY("makes an older `ready` anew where there are enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -163,11 +150,9 @@ TEST("makes an older `ready` anew where there are enough") {
   HEARD(a, "granted");
   reads(s, "exists /lock/ready", false, 1003);
   confirms(s, "unwatch /lock/ready");
-  END(s);
 }
 
-TEST("does not mind who has deleted an older `ready` before") {
-  struct stage *s = BEGIN();
+STORY("does not mind who has deleted an older `ready` before") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -179,11 +164,9 @@ TEST("does not mind who has deleted an older `ready` before") {
   shows(s, "1m 2");
   confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is not let in by a `ready` that its session has made before its node") {
-  struct stage *s = BEGIN();
+STORY("is not let in by a `ready` that its session has made before its node") {
   struct actor *a = opener(s);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
@@ -198,12 +181,10 @@ TEST("is not let in by a `ready` that its session has made before its node") {
   SENT(s, "get 4, remake /lock/ready for good for others too");
   confirms(s, "get 4, remake /lock/ready for good for others too");
   HEARD(b, "granted");
-  END(s);
 }
 
-TEST(
+STORY(
     "makes `ready` once more where it was there, and its watch tells nothing") {
-  struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -214,24 +195,20 @@ TEST(
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   confirms(s, "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
-  END(s);
 }
 
 /* Somebody else's. */
 
-TEST("is let in by a `ready` that somebody else was quicker to make") {
-  struct stage *s = BEGIN();
+STORY("is let in by a `ready` that somebody else was quicker to make") {
   struct actor *a = opener(s);
   changed(s, "ready");
   HEARD(a, "granted");
   answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
   SENT(s, "");
-  END(s);
 }
 
-TEST(
+STORY(
     "is let in by a `ready` that is gone already: it was made after its node") {
-  struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -241,11 +218,9 @@ TEST(
   HEARD(a, "");
   confirms(s, "get 2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is not let in by a `ready` that was made before its node was known") {
-  struct stage *s = BEGIN();
+STORY("is not let in by a `ready` that was made before its node was known") {
   struct actor *b = member(s, (struct wish){0});
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
@@ -256,11 +231,9 @@ TEST("is not let in by a `ready` that was made before its node was known") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   SENT(s, "get 4, mkdir /lock/ready for good for others too");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("is not let in by a `ready` that was written") {
-  struct stage *s = BEGIN();
+STORY("is not let in by a `ready` that was written") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -270,7 +243,6 @@ TEST("is not let in by a `ready` that was written") {
   HEARD(a, "");
   reads(s, "exists /lock/ready", false, 1001);
   HEARD(a, "");
-  END(s);
 }
 
 TEST("keeps in the next connection that it was let in, if its node is there") {
@@ -293,8 +265,7 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
   }
 }
 
-TEST("is let in by `ready`, and its own answer comes after that") {
-  struct stage *s = BEGIN();
+STORY("is let in by `ready`, and its own answer comes after that") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -307,13 +278,11 @@ TEST("is let in by `ready`, and its own answer comes after that") {
   HEARD(a, "granted");
   confirms(s, "unwatch /lock/ready");
   SENT(s, "");
-  END(s);
 }
 
 /* Connections. */
 
-TEST("looks for `ready` in the next connection, and is let in by it") {
-  struct stage *s = BEGIN();
+STORY("looks for `ready` in the next connection, and is let in by it") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
   SENT(s, "list");
@@ -323,22 +292,18 @@ TEST("looks for `ready` in the next connection, and is let in by it") {
   HEARD(a, "");
   reads(s, "exists /lock/ready", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is let in though others have left before it had a connection again") {
-  struct stage *s = BEGIN();
+STORY("is let in though others have left before it had a connection again") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
   shows(s, "2 ready");
   confirms(s, "get 2");
   reads(s, "exists /lock/ready", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("makes another node before it makes `ready` whose answer was lost") {
-  struct stage *s = BEGIN();
+STORY("makes another node before it makes `ready` whose answer was lost") {
   struct actor *a = opener(s);
   reconnects(s);
   HEARD(a, "");
@@ -351,11 +316,9 @@ TEST("makes another node before it makes `ready` whose answer was lost") {
   confirms(s, "unwatch /lock/ready");
   SENT(s, "create member, list, exists /lock/ready");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("is let in by the `ready` that it has made where the answer was lost") {
-  struct stage *s = BEGIN();
+STORY("is let in by the `ready` that it has made where the answer was lost") {
   struct actor *a = opener(s);
   reconnects(s);
   shows(s, "1m 2 ready");
@@ -363,11 +326,9 @@ TEST("is let in by the `ready` that it has made where the answer was lost") {
   reads(s, "exists /lock/ready", false, 1003);
   HEARD(a, "granted");
   SENT(s, "unwatch /lock/ready");
-  END(s);
 }
 
-TEST("finds its node where the answer to its create was lost") {
-  struct stage *s = BEGIN();
+STORY("finds its node where the answer to its create was lost") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made_unheard(s, 2);
   reconnects(s);
@@ -382,22 +343,18 @@ TEST("finds its node where the answer to its create was lost") {
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
-  END(s);
 }
 
-TEST("makes a node in the next session") {
-  struct stage *s = BEGIN();
+STORY("makes a node in the next session") {
   struct actor *a = member(s, (struct wish){0});
   expires(s);
   HEARD(a, "");
   connects_anew(s);
   SENT(s, "create member, exists /lock/ready, list");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("asks again a little later where it could not open") {
-  struct stage *s = BEGIN();
+STORY("asks again a little later where it could not open") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -408,13 +365,11 @@ TEST("asks again a little later where it could not open") {
   passes(s, 100);
   SENT(s, "get 2, remake /lock/ready for good for others too");
   HEARD(a, "");
-  END(s);
 }
 
 /* The lease. */
 
-TEST("is not let in while the lease does not stand: it looks again") {
-  struct stage *s = BEGIN();
+STORY("is not let in while the lease does not stand: it looks again") {
   struct actor *a = member(s, (struct wish){0});
   rounds_by_hand(s, true);
   stops_for(s, 20000);
@@ -426,11 +381,10 @@ TEST("is not let in while the lease does not stand: it looks again") {
   SENT(s, "list");
   shows(s, "1m 2 ready");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is not let in by its own `ready` either while the lease does not stand") {
-  struct stage *s = BEGIN();
+STORY(
+    "is not let in by its own `ready` either while the lease does not stand") {
   struct actor *a = opener(s);
   stops_for(s, 20000);
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
@@ -440,13 +394,11 @@ TEST("is not let in by its own `ready` either while the lease does not stand") {
   SENT(s, "list");
   shows(s, "1m 2 ready");
   HEARD(a, "granted");
-  END(s);
 }
 
 /* Its own node. */
 
-TEST("begins again when its node is deleted while it waits") {
-  struct stage *s = BEGIN();
+STORY("begins again when its node is deleted while it waits") {
   struct actor *a = member(s, (struct wish){0});
   deleted(s, "2");
   HEARD(a, "");
@@ -457,11 +409,9 @@ TEST("begins again when its node is deleted while it waits") {
   shows(s, "1m 3");
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   SENT(s, "get 3, mkdir /lock/ready for good for others too");
-  END(s);
 }
 
-TEST("is not let in where its node was deleted before it could be watched") {
-  struct stage *s = BEGIN();
+STORY("is not let in where its node was deleted before it could be watched") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -472,21 +422,17 @@ TEST("is not let in where its node was deleted before it could be watched") {
   SENT(s, "unwatch /lock/ready, create member, list");
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, ""); /* that is for others */
-  END(s);
 }
 
-TEST("begins again where a list does not show its node any more") {
-  struct stage *s = BEGIN();
+STORY("begins again where a list does not show its node any more") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
   shows(s, "1m");
   HEARD(a, "");
   SENT(s, "create member, exists /lock/ready, ask about 2, list");
-  END(s);
 }
 
-TEST("begins again where its directory is gone when it makes `ready`") {
-  struct stage *s = BEGIN();
+STORY("begins again where its directory is gone when it makes `ready`") {
   struct actor *a = opener(s);
   answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_NODE);
   HEARD(a, "");
@@ -497,22 +443,18 @@ TEST("begins again where its directory is gone when it makes `ready`") {
   answers(s, "ask about 2", REPLY_NO_NODE);
   answers(s, "list", REPLY_NO_NODE);
   HEARD(a, "");
-  END(s);
 }
 
-TEST("loses its place inside when its node is deleted") {
-  struct stage *s = BEGIN();
+STORY("loses its place inside when its node is deleted") {
   struct actor *a = opener(s);
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   deleted(s, "2");
   HEARD(a, "granted, lost: deleted, removed, forgotten");
-  END(s);
 }
 
 /* Its end, if it is another one. */
 
-TEST("is refused as busy, if it does not wait, where there are not enough") {
-  struct stage *s = BEGIN();
+STORY("is refused as busy, if it does not wait, where there are not enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -522,11 +464,9 @@ TEST("is refused as busy, if it does not wait, where there are not enough") {
   SENT(s, "get 2, unwatch /lock/ready, remove 2");
   confirms(s, "get 2, unwatch /lock/ready, remove 2");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("is let in, if it does not wait, where it makes enough") {
-  struct stage *s = BEGIN();
+STORY("is let in, if it does not wait, where it makes enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -534,11 +474,9 @@ TEST("is let in, if it does not wait, where it makes enough") {
   confirms(s, "get 2");
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("gives its node back at the deadline, when cancelled, and when closed") {
-  struct stage *s = BEGIN();
+STORY("gives its node back at the deadline, when cancelled, and when closed") {
   struct actor *a = member(s, (struct wish){.within = 3000});
   passes(s, 3000);
   HEARD(a, "refused: timeout");
@@ -558,20 +496,16 @@ TEST("gives its node back at the deadline, when cancelled, and when closed") {
   a = member(s, (struct wish){0});
   close_session(s);
   HEARD(a, "refused: closed, removed, forgotten");
-  END(s);
 }
 
-TEST("is told of a deadline without a connection as of a disconnection") {
-  struct stage *s = BEGIN();
+STORY("is told of a deadline without a connection as of a disconnection") {
   struct actor *a = member(s, (struct wish){.within = 3000});
   disconnects(s);
   passes(s, 3000);
   HEARD(a, "refused: disconnected");
-  END(s);
 }
 
-TEST("is not let in by what it has asked for before it was cancelled") {
-  struct stage *s = BEGIN();
+STORY("is not let in by what it has asked for before it was cancelled") {
   struct actor *a = opener(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
@@ -580,15 +514,12 @@ TEST("is not let in by what it has asked for before it was cancelled") {
   confirms(s, "unwatch /lock/ready, remove 2");
   deleted(s, "2");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("keeps what it has asked for when it is closed, until it is answered") {
-  struct stage *s = BEGIN();
+STORY("keeps what it has asked for when it is closed, until it is answered") {
   struct actor *a = opener(s);
   close_session(s);
   HEARD(a, "refused: closed, removed, forgotten");
-  END(s);
 }
 
 TEST("is refused where `ready` may not be made") {
@@ -605,8 +536,7 @@ TEST("is refused where `ready` may not be made") {
   }
 }
 
-TEST("is refused where an older `ready` may not be deleted") {
-  struct stage *s = BEGIN();
+STORY("is refused where an older `ready` may not be deleted") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   reads(s, "exists /lock/ready", false, 1001);
@@ -619,11 +549,9 @@ TEST("is refused where an older `ready` may not be deleted") {
   deleted(s, "2");
   confirms(s, "unwatch /lock/ready, remove 2");
   SENT(s, "");
-  END(s);
 }
 
-TEST("refuses none of the others for that, nor one that was let in") {
-  struct stage *s = BEGIN();
+STORY("refuses none of the others for that, nor one that was let in") {
   together(s);
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
@@ -645,11 +573,9 @@ TEST("refuses none of the others for that, nor one that was let in") {
   HEARD(b, "refused: denied");
   HEARD(few, "");
   HEARD(late, "");
-  END(s);
 }
 
-TEST("is let in by somebody else's `ready` though its own may not be made") {
-  struct stage *s = BEGIN();
+STORY("is let in by somebody else's `ready` though its own may not be made") {
   together(s);
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
@@ -665,11 +591,9 @@ TEST("is let in by somebody else's `ready` though its own may not be made") {
   HEARD(b, "");
   confirms(s, "get 3");
   HEARD(b, "granted");
-  END(s);
 }
 
-TEST("does not wait where nobody may list the members, or make a node") {
-  struct stage *s = BEGIN();
+STORY("does not wait where nobody may list the members, or make a node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   answers(s, "create member", REPLY_NO_AUTH);
   HEARD(a, "refused: denied, removed, forgotten");
@@ -682,13 +606,11 @@ TEST("does not wait where nobody may list the members, or make a node") {
   answers(s, "list", REPLY_NO_AUTH);
   HEARD(a, "refused: denied");
   CHECK_TEXT("cannot list /lock", denial_of(a));
-  END(s);
 }
 
 /* No memory. */
 
-TEST("looks a little later where there was no memory for a watch") {
-  struct stage *s = BEGIN();
+STORY("looks a little later where there was no memory for a watch") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -700,11 +622,9 @@ TEST("looks a little later where there was no memory for a watch") {
   confirms(s, "get 2");
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("asks about `ready` behind the list where there was no memory before") {
-  struct stage *s = BEGIN();
+STORY("asks about `ready` behind the list where there was no memory before") {
   together(s);
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   memory_refuse(1);
@@ -719,11 +639,9 @@ TEST("asks about `ready` behind the list where there was no memory before") {
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("opens a little later where there was no memory for that") {
-  struct stage *s = BEGIN();
+STORY("opens a little later where there was no memory for that") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
   shows(s, "1m 2");
@@ -736,5 +654,4 @@ TEST("opens a little later where there was no memory for that") {
   SENT(s, "mkdir /lock/ready for good for others too");
   reads(s, "mkdir /lock/ready for good for others too", false, 1003);
   HEARD(a, "granted");
-  END(s);
 }

@@ -24,8 +24,7 @@ static struct actor *behind(struct stage *s, int number, const char *children,
 
 /* Waiters. */
 
-TEST("polls the node ahead of a waiter, and grants when there is none") {
-  struct stage *s = BEGIN();
+STORY("polls the node ahead of a waiter, and grants when there is none") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
   SENT(s, "list and watch");
   shows(s, "1 2");
@@ -41,11 +40,9 @@ TEST("polls the node ahead of a waiter, and grants when there is none") {
   confirms(s, "unwatch children");
   passes(s, 9000);
   SENT(s, "");
-  END(s);
 }
 
-TEST("polls a little earlier than each sixth of the timeout, never later") {
-  struct stage *s = BEGIN();
+STORY("polls a little earlier than each sixth of the timeout, never later") {
   behind(s, 2, "1 2", "get 1");
   shows(s, "1 2");
   bool early = false;
@@ -63,11 +60,9 @@ TEST("polls a little earlier than each sixth of the timeout, never later") {
     answers(s, "get 1", REPLY_NO_AUTH);
   }
   CHECK(early);
-  END(s);
 }
 
-TEST("lists at each change of the directory while it is near the front") {
-  struct stage *s = BEGIN();
+STORY("lists at each change of the directory while it is near the front") {
   struct actor *a = behind(s, 4, "1 2 3 4", "get 3");
   answers(s, "get 2", REPLY_NO_AUTH);
   shows(s, "1 2 3 4"); /* "list and watch" */
@@ -82,11 +77,9 @@ TEST("lists at each change of the directory while it is near the front") {
   shows(s, "4");
   HEARD(a, "granted");
   confirms(s, "unwatch children");
-  END(s);
 }
 
-TEST("watches no children far from the front: that would be a herd") {
-  struct stage *s = BEGIN();
+STORY("watches no children far from the front: that would be a herd") {
   struct actor *a = behind(s, 5, "1 2 3 4 5", "get 4");
   answers(s, "get 3", REPLY_NO_AUTH);
   SENT(s, "");
@@ -100,11 +93,9 @@ TEST("watches no children far from the front: that would be a herd") {
   shows(s, "5");
   HEARD(a, "granted");
   confirms(s, "unwatch children");
-  END(s);
 }
 
-TEST("learns from another waiter of its session that the node is hidden") {
-  struct stage *s = BEGIN();
+STORY("learns from another waiter of its session that the node is hidden") {
   struct actor *readers[2];
   for (int i = 0; i < 2; i++) {
     readers[i] = ACQUIRE(s, .lock = READER);
@@ -121,11 +112,9 @@ TEST("learns from another waiter of its session that the node is hidden") {
   SENT(s, "list and watch");
   shows(s, "3");
   HEARD(readers[1], "granted");
-  END(s);
 }
 
-TEST("watches a node again that may be read by now") {
-  struct stage *s = BEGIN();
+STORY("watches a node again that may be read by now") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
   shows(s, "1 2");
   passes(s, 1667);
@@ -134,11 +123,9 @@ TEST("watches a node again that may be read by now") {
   SENT(s, "");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("begins again in the next connection") {
-  struct stage *s = BEGIN();
+STORY("begins again in the next connection") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
   shows(s, "1 2");
   reconnects(s);
@@ -149,13 +136,11 @@ TEST("begins again in the next connection") {
   children_changed(s, "/lock");
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST(
+STORY(
     "refuses one that does not wait, whosever the node is that was long "
     "there") {
-  struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
   shows(s, "1 2");
@@ -169,24 +154,20 @@ TEST(
   answers(s, "get 1", REPLY_NO_AUTH); /* has it no session? */
   shows(s, "1 3");
   HEARD(a, "refused: busy");
-  END(s);
 }
 
-TEST("passes over no node that it may not read") {
-  struct stage *s = BEGIN();
+STORY("passes over no node that it may not read") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
   shows(s, "1 2");
   passes(s, 1667);
   nobodys(s, "get 1");
   SENT(s, "list");
   HEARD(a, "");
-  END(s);
 }
 
 /* Its own node. */
 
-TEST("takes no node for its own that has only the name, and is hidden") {
-  struct stage *s = BEGIN();
+STORY("takes no node for its own that has only the name, and is hidden") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 2);
   reconnects(s);
@@ -196,22 +177,18 @@ TEST("takes no node for its own that has only the name, and is hidden") {
   SENT(s, "list");
   shows(s, "2");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("refuses a waiter whose own node it may not look at any more") {
-  struct stage *s = BEGIN();
+STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
   reconnects(s);
   shows(s, "1 2");
   answers(s, "get 2", REPLY_NO_AUTH);
   HEARD(a, "refused: denied");
   CHECK_TEXT("cannot look at our node /lock", denial_of(a));
-  END(s);
 }
 
-TEST("loses a hold whose node is hidden, and gone by the next poll") {
-  struct stage *s = BEGIN();
+STORY("loses a hold whose node is hidden, and gone by the next poll") {
   struct actor *a = HOLDER(s, 1);
   passes(s, 1667);
   answers(s, "get 1", REPLY_NO_AUTH);
@@ -219,11 +196,9 @@ TEST("loses a hold whose node is hidden, and gone by the next poll") {
   passes(s, 1667);
   answers(s, "get 1", REPLY_NO_NODE);
   HEARD(a, "lost: deleted, removed, forgotten");
-  END(s);
 }
 
-TEST("does not grant by a deletion while its own node is hidden") {
-  struct stage *s = BEGIN();
+STORY("does not grant by a deletion while its own node is hidden") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -234,22 +209,18 @@ TEST("does not grant by a deletion while its own node is hidden") {
   SENT(s, "list");
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("refuses a downgrade whose writer's node it may not look at") {
-  struct stage *s = BEGIN();
+STORY("refuses a downgrade whose writer's node it may not look at") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   answers(s, "get 4", REPLY_NO_AUTH);
   made(s, 99);
   shows(s, "4w 4r 5w");
   HEARD(reader, "refused: denied");
-  END(s);
 }
 
-TEST("leaves a stray alone that it may not look at, and takes others") {
-  struct stage *s = BEGIN();
+STORY("leaves a stray alone that it may not look at, and takes others") {
   ACQUIRE(s, .watches_parent = true);
   made(s, 5);
   shows_forged(s, "5", 1);
@@ -259,15 +230,13 @@ TEST("leaves a stray alone that it may not look at, and takes others") {
   shows_forged(s, "5", 2);
   confirms(s, "ask about 1");
   CHECK_INT(0, counted(s, "strays"));
-  END(s);
 }
 
 /* Unfair locks, vigils, double barriers. */
 
 #define CREATES "create holder with hold"
 
-TEST("waits for an unfair lock's node, and makes it when it is gone") {
-  struct stage *s = BEGIN();
+STORY("waits for an unfair lock's node, and makes it when it is gone") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
   answers(s, "get holder", REPLY_NO_AUTH);
@@ -278,11 +247,9 @@ TEST("waits for an unfair lock's node, and makes it when it is gone") {
   made(s, 2);
   confirms(s, "get holder");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("waits on behind an unfair lock's node where its create was lost") {
-  struct stage *s = BEGIN();
+STORY("waits on behind an unfair lock's node where its create was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
   shows(s, "");
@@ -292,18 +259,15 @@ TEST("waits on behind an unfair lock's node where its create was lost") {
   cancel(a);
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("gives its own node back where an unfair lock's is hidden at once") {
-  struct stage *s = BEGIN();
+STORY("gives its own node back where an unfair lock's is hidden at once") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made(s, 1);
   answers(s, "get holder", REPLY_NO_AUTH); /* an operator deleted ours */
   confirms(s, "ask about 1, remove 1");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
-  END(s);
 }
 
 static struct actor *hidden_hold(struct stage *s) {
@@ -319,10 +283,9 @@ static struct actor *hidden_hold(struct stage *s) {
   return a;
 }
 
-TEST(
+STORY(
     "keeps an unfair hold whose node it may not look at, and cannot give "
     "back") {
-  struct stage *s = BEGIN();
   struct actor *a = hidden_hold(s);
   confirms(s, "ask about 1");
   answers(s, "get holder", REPLY_NO_AUTH);
@@ -331,19 +294,15 @@ TEST(
   confirms(s, "get holder");
   confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("takes a hidden node for another's where its own beside it is gone") {
-  struct stage *s = BEGIN();
+STORY("takes a hidden node for another's where its own beside it is gone") {
   struct actor *a = hidden_hold(s);
   answers(s, "ask about 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("does not wait behind a hidden node where its delete was applied") {
-  struct stage *s = BEGIN();
+STORY("does not wait behind a hidden node where its delete was applied") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made(s, 1);
   confirms(s, "get holder");
@@ -352,11 +311,9 @@ TEST("does not wait behind a hidden node where its delete was applied") {
   answers(s, "remove holder with 1", REPLY_NO_NODE);
   answers(s, "get holder", REPLY_NO_AUTH);
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("waits until a hidden node is gone") {
-  struct stage *s = BEGIN();
+STORY("waits until a hidden node is gone") {
   struct actor *a = AWAIT(s);
   answers(s, "get /gate", REPLY_NO_AUTH);
   HEARD(a, "");
@@ -366,19 +323,15 @@ TEST("waits until a hidden node is gone") {
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
   SENT(s, "");
-  END(s);
 }
 
-TEST("tells one that does not wait that a hidden node is there") {
-  struct stage *s = BEGIN();
+STORY("tells one that does not wait that a hidden node is there") {
   struct actor *a = AWAIT(s, .tries = true);
   answers(s, "get /gate", REPLY_NO_AUTH);
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
-TEST("waits until a node is there, though it is hidden") {
-  struct stage *s = BEGIN();
+STORY("waits until a node is there, though it is hidden") {
   struct actor *a = AWAIT(s, .until = THERE);
   answers(s, "exists /gate", REPLY_NO_NODE);
   HEARD(a, "");
@@ -389,11 +342,9 @@ TEST("waits until a node is there, though it is hidden") {
   answers(s, "exists /gate", REPLY_NO_AUTH);
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("takes its own half of a watch away that a server has forgotten") {
-  struct stage *s = BEGIN();
+STORY("takes its own half of a watch away that a server has forgotten") {
   struct actor *a = AWAIT(s, .until = THERE);
   answers(s, "exists /gate", REPLY_NO_NODE);
   cancel(a);
@@ -402,14 +353,12 @@ TEST("takes its own half of a watch away that a server has forgotten") {
   confirms(s, "unwatch /gate");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
 #define REMAKE "remake /lock/ready for good for others too"
 #define READY "mkdir /lock/ready for good for others too"
 
-TEST("is let in by a hidden `ready` that was not there when its node was") {
-  struct stage *s = BEGIN();
+STORY("is let in by a hidden `ready` that was not there when its node was") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -418,11 +367,10 @@ TEST("is let in by a hidden `ready` that was not there when its node was") {
   passes(s, 1667);
   answers(s, "exists /lock/ready", REPLY_NO_AUTH);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("makes `ready` once more where it may not look at the one that is there") {
-  struct stage *s = BEGIN();
+STORY(
+    "makes `ready` once more where it may not look at the one that is there") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_AUTH);
@@ -434,11 +382,9 @@ TEST("makes `ready` once more where it may not look at the one that is there") {
   shows(s, "1m 2 ready"); /* have enough come by now? */
   confirms(s, REMAKE);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("is let in by a hidden `ready` that another was quicker to make") {
-  struct stage *s = BEGIN();
+STORY("is let in by a hidden `ready` that another was quicker to make") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made(s, 2);
   answers(s, "exists /lock/ready", REPLY_NO_NODE);
@@ -447,5 +393,4 @@ TEST("is let in by a hidden `ready` that another was quicker to make") {
   answers(s, READY, REPLY_NODE_EXISTS);
   answers(s, "exists /lock/ready", REPLY_NO_AUTH);
   HEARD(a, "granted");
-  END(s);
 }

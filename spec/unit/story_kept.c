@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, when its node may not be deleted,");
 
-TEST("says so once, and tries again, less and less often") {
-  struct stage *s = BEGIN();
+STORY("says so once, and tries again, less and less often") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", REPLY_NO_AUTH);
@@ -23,11 +22,9 @@ TEST("says so once, and tries again, less and less often") {
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
   CHECK_INT(0, counted(s, "refused_releases"));
-  END(s);
 }
 
-TEST("tries again at once in a new connection") {
-  struct stage *s = BEGIN();
+STORY("tries again at once in a new connection") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", REPLY_NO_AUTH);
@@ -39,11 +36,9 @@ TEST("tries again at once in a new connection") {
   reconnects(s);
   confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("refuses who waits behind it, and who comes, without another node") {
-  struct stage *s = BEGIN();
+STORY("refuses who waits behind it, and who comes, without another node") {
   struct actor *a = HOLDER(s, 1);
   struct actor *b = ACQUIRE(s);
   made(s, 2);
@@ -65,11 +60,9 @@ TEST("refuses who waits behind it, and who comes, without another node") {
   struct actor *e = ACQUIRE(s, .path = "/other"); /* where nothing is wrong */
   SENT(s, "create lock, list");
   HEARD(e, "");
-  END(s);
 }
 
-TEST("lets others in again once it is deleted") {
-  struct stage *s = BEGIN();
+STORY("lets others in again once it is deleted") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", REPLY_NO_AUTH);
@@ -77,11 +70,9 @@ TEST("lets others in again once it is deleted") {
   confirms(s, "remove 1");
   HEARD(a, "kept, removed, forgotten");
   HOLDER(s, 2);
-  END(s);
 }
 
-TEST("tells who gave up, and who has lost, like anybody") {
-  struct stage *s = BEGIN();
+STORY("tells who gave up, and who has lost, like anybody") {
   struct actor *a = HOLDER(s, 1, .max_hold = 1000);
   struct actor *b = ACQUIRE(s);
   made(s, 2);
@@ -94,11 +85,9 @@ TEST("tells who gave up, and who has lost, like anybody") {
   HEARD(a, ""); /* it holds */
   passes(s, 1000);
   HEARD(a, "lost: max_hold");
-  END(s);
 }
 
-TEST("refuses who was to begin again") {
-  struct stage *s = BEGIN();
+STORY("refuses who was to begin again") {
   struct actor *a = ACQUIRE(s);
   made(s, 2147483000);
   shows(s, "2147483000");
@@ -110,11 +99,9 @@ TEST("refuses who was to begin again") {
   passes(s, 500);
   confirms(s, "remove 2147483000");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("tells a permit of its gate's node, and lets no other ask") {
-  struct stage *s = BEGIN();
+STORY("tells a permit of its gate's node, and lets no other ask") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   made(s, 7);
   shows(s, "7");
@@ -129,11 +116,9 @@ TEST("tells a permit of its gate's node, and lets no other ask") {
   release(a);
   confirms(s, "remove 2");
   HEARD(a, "removed");
-  END(s);
 }
 
-TEST("is over with the session") {
-  struct stage *s = BEGIN();
+STORY("is over with the session") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", REPLY_NO_AUTH);
@@ -148,11 +133,9 @@ TEST("is over with the session") {
   HEARD(b, "kept");
   close_session(s);
   HEARD(b, "removed, forgotten");
-  END(s);
 }
 
-TEST("is told the same of a node that has one name") {
-  struct stage *s = BEGIN();
+STORY("is told the same of a node that has one name") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   release(a);
   answers(s, "remove holder with 1", REPLY_NO_AUTH);
@@ -162,5 +145,4 @@ TEST("is told the same of a node that has one name") {
   passes(s, 200);
   confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }

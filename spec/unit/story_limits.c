@@ -7,8 +7,7 @@
 
 ABOUT("The protocol, at its limits,");
 
-TEST("refuses a large create at which the connection was lost three times") {
-  struct stage *s = BEGIN();
+STORY("refuses a large create at which the connection was lost three times") {
   struct actor *a = ACQUIRE(s, .bytes = 100000);
   disconnects(s); /* it was sent beside a list: that accuses nobody yet */
   for (int i = 0; i < 3; i++) {
@@ -28,11 +27,9 @@ TEST("refuses a large create at which the connection was lost three times") {
   struct actor *small = ACQUIRE(s);
   SENT(s, "create lock, list");
   HEARD(small, "");
-  END(s);
 }
 
-TEST("never suspects a small create, however often the connection is lost") {
-  struct stage *s = BEGIN();
+STORY("never suspects a small create, however often the connection is lost") {
   struct actor *a = ACQUIRE(s, .bytes = 800);
   for (int i = 0; i < 10; i++) {
     reconnects(s);
@@ -40,11 +37,9 @@ TEST("never suspects a small create, however often the connection is lost") {
     SENT(s, "create lock, list");
   }
   HEARD(a, "");
-  END(s);
 }
 
-TEST("does not accuse a large create of a connection that fell silent") {
-  struct stage *s = BEGIN();
+STORY("does not accuse a large create of a connection that fell silent") {
   struct actor *a = ACQUIRE(s, .bytes = 100000);
   disconnects(s);
   for (int i = 0; i < 6; i++) {
@@ -56,11 +51,9 @@ TEST("does not accuse a large create of a connection that fell silent") {
     disconnects(s);
   }
   HEARD(a, "");
-  END(s);
 }
 
-TEST("lets nobody overtake a large create that waits for its moment") {
-  struct stage *s = BEGIN();
+STORY("lets nobody overtake a large create that waits for its moment") {
   ACQUIRE(s, .bytes = 100000);
   reconnects(s);
   shows(s, "");
@@ -74,11 +67,10 @@ TEST("lets nobody overtake a large create that waits for its moment") {
   SENT(s, "create lock");
   made(s, 1);
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("lets a thousand of a path have a node, and the others wait in order") {
-  struct stage *s = BEGIN(.timeout = 40000);
+STORY("lets a thousand of a path have a node, and the others wait in order",
+      .timeout = 40000) {
   struct actor *all[1002];
   char list[1000 * 5 + 1] = "";
   together(s);
@@ -101,7 +93,6 @@ TEST("lets a thousand of a path have a node, and the others wait in order") {
   SENT(s, "create read, list");
   CHECK_TEXT("entering", state_of(all[1000]));
   CHECK_TEXT("parked", state_of(all[1001]));
-  END(s);
 }
 
 /* A path of 900 bytes that is nobody else's. */
@@ -114,8 +105,8 @@ static char *long_path(int number) {
   return path;
 }
 
-TEST("keeps a session's nodes and watches below what a packet may have") {
-  struct stage *s = BEGIN(.timeout = 40000);
+STORY("keeps a session's nodes and watches below what a packet may have",
+      .timeout = 40000) {
   struct actor *holders[2000];
   int n = 0;
   for (; n < 2000; n++) {
@@ -141,7 +132,6 @@ TEST("keeps a session's nodes and watches below what a packet may have") {
   }
   CHECK_TEXT("entering", state_of(second));
   CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
-  END(s);
 }
 
 TEST("begins again, with no room left, in the room that its node has had") {
@@ -165,8 +155,8 @@ TEST("begins again, with no room left, in the room that its node has had") {
   END(s);
 }
 
-TEST("lets those that waited for room in as they came, whatever their path") {
-  struct stage *s = BEGIN(.timeout = 40000);
+STORY("lets those that waited for room in as they came, whatever their path",
+      .timeout = 40000) {
   struct actor *holders[2000], *waiters[3];
   int n = 0;
   for (; n < 850; n++) {
@@ -191,5 +181,4 @@ TEST("lets those that waited for room in as they came, whatever their path") {
     }
   }
   CHECK_TEXT("queued", state_of(waiters[0])); /* the first of them was first */
-  END(s);
 }

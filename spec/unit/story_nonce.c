@@ -6,18 +6,15 @@ ABOUT("The protocol, which has used a nonce,");
 
 #define REMOVES "remove /gate-nonce-1-1"
 
-TEST("deletes it, once") {
-  struct stage *s = BEGIN();
+STORY("deletes it, once") {
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);
   confirms(s, REMOVES);
   reconnects(s);
   SENT(s, "");
-  END(s);
 }
 
-TEST("deletes it first of all in each connection, until that is confirmed") {
-  struct stage *s = BEGIN();
+STORY("deletes it first of all in each connection, until that is confirmed") {
   struct actor *a = AWAIT(s);
   reads(s, "get /gate", false, 7);
   spends_nonce(s, "/gate");
@@ -33,11 +30,9 @@ TEST("deletes it first of all in each connection, until that is confirmed") {
   deleted(s, "/gate");
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("deletes it in the next connection where there is none, or not now") {
-  struct stage *s = BEGIN();
+STORY("deletes it in the next connection where there is none, or not now") {
   disconnects(s);
   spends_nonce(s, "/gate");
   connects(s);
@@ -50,20 +45,16 @@ TEST("deletes it in the next connection where there is none, or not now") {
   SENT(s, REMOVES);
   confirms(s, REMOVES);
   SENT(s, "");
-  END(s);
 }
 
-TEST("gives it up where it may not be deleted") {
-  struct stage *s = BEGIN();
+STORY("gives it up where it may not be deleted") {
   spends_nonce(s, "/gate");
   answers(s, REMOVES, REPLY_NO_AUTH);
   reconnects(s);
   SENT(s, "");
-  END(s);
 }
 
-TEST("leaves its end to that of its ZooKeeper session") {
-  struct stage *s = BEGIN();
+STORY("leaves its end to that of its ZooKeeper session") {
   disconnects(s);
   spends_nonce(s, "/gate");
   expires(s);
@@ -71,5 +62,4 @@ TEST("leaves its end to that of its ZooKeeper session") {
   SENT(s, "");
   spends_nonce(s, "/gate");
   SENT(s, "remove /gate-nonce-2-2");
-  END(s);
 }

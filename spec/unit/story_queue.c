@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, in the queue,");
 
-TEST("grants a free lock after one create and one list") {
-  struct stage *s = BEGIN();
+STORY("grants a free lock after one create and one list") {
   struct actor *a = ACQUIRE(s);
   SENT(s, "create lock, list");
   made(s, 1);
@@ -19,21 +18,17 @@ TEST("grants a free lock after one create and one list") {
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("hands over without a request: the predecessor's deletion grants") {
-  struct stage *s = BEGIN();
+STORY("hands over without a request: the predecessor's deletion grants") {
   struct actor *a = WAITER(s);
   deleted(s, "1");
   HEARD(a, "granted");
   SENT(s, "");
   CHECK_INT(1, counted(s, "handoffs"));
-  END(s);
 }
 
-TEST("looks early: when the one before the predecessor goes, it lists") {
-  struct stage *s = BEGIN();
+STORY("looks early: when the one before the predecessor goes, it lists") {
   struct actor *a = ACQUIRE(s);
   made(s, 5);
   shows(s, "1 2 3 5");
@@ -47,11 +42,9 @@ TEST("looks early: when the one before the predecessor goes, it lists") {
   deleted(s, "3");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("needs no list at all for a chain of three") {
-  struct stage *s = BEGIN();
+STORY("needs no list at all for a chain of three") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "1 2 3");
@@ -61,11 +54,9 @@ TEST("needs no list at all for a chain of three") {
   deleted(s, "2");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("looks again when a predecessor gives up that others stand before") {
-  struct stage *s = BEGIN();
+STORY("looks again when a predecessor gives up that others stand before") {
   struct actor *a = ACQUIRE(s);
   made(s, 4);
   shows(s, "1 2 3 4");
@@ -77,11 +68,9 @@ TEST("looks again when a predecessor gives up that others stand before") {
   HEARD(a, "");
   confirms(s, "get 1"); /* 2 is watched already */
   SENT(s, "");
-  END(s);
 }
 
-TEST("watches the directory, if it is told to, and lists at each change") {
-  struct stage *s = BEGIN();
+STORY("watches the directory, if it is told to, and lists at each change") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   made(s, 3);
   shows(s, "1 2 3");
@@ -95,11 +84,9 @@ TEST("watches the directory, if it is told to, and lists at each change") {
   children_changed(s, "/lock");
   shows(s, "3");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks again every so often, if it is told to") {
-  struct stage *s = BEGIN();
+STORY("looks again every so often, if it is told to") {
   struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
   made(s, 2);
   shows(s, "1 2");
@@ -113,11 +100,9 @@ TEST("looks again every so often, if it is told to") {
   shows(s, "1 2");
   passes(s, 50);
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
-TEST("keeps everybody's place when one in the middle leaves") {
-  struct stage *s = BEGIN();
+STORY("keeps everybody's place when one in the middle leaves") {
   struct actor *middle = WAITER(s);
   struct actor *last = ACQUIRE(s);
   made(s, 3);
@@ -134,11 +119,9 @@ TEST("keeps everybody's place when one in the middle leaves") {
   shows(s, "1 3");
   deleted(s, "1");
   HEARD(last, "granted");
-  END(s);
 }
 
-TEST("serves all waiters of a path with one list and shared watches") {
-  struct stage *s = BEGIN();
+STORY("serves all waiters of a path with one list and shared watches") {
   struct actor *all[5];
   together(s);
   for (int i = 0; i < 5; i++) all[i] = ACQUIRE(s);
@@ -150,11 +133,9 @@ TEST("serves all waiters of a path with one list and shared watches") {
   shows(s, "1 2 3 4 5 6");
   SENT(s, "get 2, get 1, get 3, get 4, get 5, get 6");
   for (int i = 0; i < 5; i++) HEARD(all[i], "");
-  END(s);
 }
 
-TEST("does not grant by an event other than the predecessor's deletion") {
-  struct stage *s = BEGIN();
+STORY("does not grant by an event other than the predecessor's deletion") {
   struct actor *a = WAITER(s);
   changed(s, "1"); /* somebody wrote its data */
   HEARD(a, "");
@@ -164,11 +145,9 @@ TEST("does not grant by an event other than the predecessor's deletion") {
   HEARD(a, "");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("does not grant by a deletion before its own node's watch is confirmed") {
-  struct stage *s = BEGIN();
+STORY("does not grant by a deletion before its own node's watch is confirmed") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -181,11 +160,9 @@ TEST("does not grant by a deletion before its own node's watch is confirmed") {
   HEARD(a, "");
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("finds the predecessor gone when it wants to watch it") {
-  struct stage *s = BEGIN();
+STORY("finds the predecessor gone when it wants to watch it") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -193,40 +170,32 @@ TEST("finds the predecessor gone when it wants to watch it") {
   answers(s, "get 1", REPLY_NO_NODE);
   HEARD(a, "granted"); /* our own watch was confirmed before */
   SENT(s, "");
-  END(s);
 }
 
-TEST("ignores children that are no contenders") {
-  struct stage *s = BEGIN();
+STORY("ignores children that are no contenders") {
   struct actor *a = ACQUIRE(s);
   made(s, 3);
   shows(s, "orders 1p 3"); /* (a permit has a directory of its own) */
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("begins again at the tail when somebody deletes a waiter's node") {
-  struct stage *s = BEGIN();
+STORY("begins again at the tail when somebody deletes a waiter's node") {
   struct actor *a = WAITER(s);
   deleted(s, "2");
   HEARD(a, "");
   SENT(s, "unwatch 1, create lock, list");
-  END(s);
 }
 
-TEST("loses a hold whose node somebody deletes") {
-  struct stage *s = BEGIN();
+STORY("loses a hold whose node somebody deletes") {
   struct actor *a = WAITER(s);
   deleted(s, "1");
   HEARD(a, "granted");
   deleted(s, "2");
   HEARD(a, "lost: deleted, removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("watches a holder's own node after a sixth of the timeout") {
-  struct stage *s = BEGIN();
+STORY("watches a holder's own node after a sixth of the timeout") {
   struct actor *a = HOLDER(s, 1);
   passes(s, 1600);
   SENT(s, "");
@@ -234,11 +203,9 @@ TEST("watches a holder's own node after a sixth of the timeout") {
   confirms(s, "get 1");
   deleted(s, "1");
   HEARD(a, "lost: deleted, removed, forgotten");
-  END(s);
 }
 
-TEST("watches a holder's own node at once if its owner wants it") {
-  struct stage *s = BEGIN();
+STORY("watches a holder's own node at once if its owner wants it") {
   struct actor *a = HOLDER(s, 1);
   wants_watch(a);
   confirms(s, "get 1");
@@ -246,32 +213,27 @@ TEST("watches a holder's own node at once if its owner wants it") {
   SENT(s, "");
   deleted(s, "1");
   HEARD(a, "lost: deleted, removed, forgotten");
-  END(s);
 }
 
-TEST("believes an owner that has seen its node gone, and deletes it") {
-  struct stage *s = BEGIN();
+STORY("believes an owner that has seen its node gone, and deletes it") {
   struct actor *a = HOLDER(s, 1);
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   answers(s, "remove 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("tells one that does not wait that the lock is taken, and by whom") {
-  struct stage *s = BEGIN();
+STORY("tells one that does not wait that the lock is taken, and by whom") {
   struct actor *a = ACQUIRE(s, .tries = true);
   made(s, 2);
   shows(s, "1 2");
   HEARD(a, "refused: busy");
+  CHECK_INT(0, counted(s, "timeouts"));
   confirms(s, "remove 2");
   SENT(s, ""); /* no watch */
-  END(s);
 }
 
-TEST("does not take a node for a holder that is on its way out") {
-  struct stage *s = BEGIN();
+STORY("does not take a node for a holder that is on its way out") {
   struct actor *first = HOLDER(s, 1);
   release(first);
   struct actor *second = ACQUIRE(s, .tries = true);
@@ -280,11 +242,9 @@ TEST("does not take a node for a holder that is on its way out") {
   made(s, 2);
   shows(s, "1 2"); /* (a list of a server that lags) */
   HEARD(second, "refused: busy");
-  END(s);
 }
 
-TEST("waits behind a node of its session that is on its way out, if need be") {
-  struct stage *s = BEGIN();
+STORY("waits behind a node of its session that is on its way out, if need be") {
   struct actor *first = HOLDER(s, 1);
   release(first);
   struct actor *second = ACQUIRE(s, .tries = true);
@@ -296,21 +256,17 @@ TEST("waits behind a node of its session that is on its way out, if need be") {
   passes(s, 300);
   deleted(s, "1");
   HEARD(second, "granted");
-  END(s);
 }
 
-TEST("tells one that does not wait of its own session's holder") {
-  struct stage *s = BEGIN();
+STORY("tells one that does not wait of its own session's holder") {
   HOLDER(s, 1, .handoffs = 3, .data = "we");
   struct actor *a = ACQUIRE(s, .handoffs = 3, .tries = true);
   HEARD(a, "refused: busy, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(a));
   SENT(s, "");
-  END(s);
 }
 
-TEST("names one that waits where none is known to hold") {
-  struct stage *s = BEGIN();
+STORY("names one that waits where none is known to hold") {
   others_say(s, "job 7");
   struct actor *a = ACQUIRE(s, .within = 1000);
   made(s, 4);
@@ -319,11 +275,9 @@ TEST("names one that waits where none is known to hold") {
   passes(s, 1000);
   HEARD(a, "refused: timeout");
   CHECK_TEXT("job 7", rival_of(a));
-  END(s);
 }
 
-TEST("tells a holder that somebody asks for the lock, once") {
-  struct stage *s = BEGIN();
+STORY("tells a holder that somebody asks for the lock, once") {
   struct actor *a = HOLDER(s, 1);
   passes(s, 2000);
   confirms(s, "get 1");
@@ -335,11 +289,9 @@ TEST("tells a holder that somebody asks for the lock, once") {
   changed(s, "1");
   confirms(s, "get 1");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("tells a holder what another of its session has read in its node") {
-  struct stage *s = BEGIN();
+STORY("tells a holder what another of its session has read in its node") {
   struct actor *a = HOLDER(s, 1);
   asks_to_let_go(s); /* nobody watches that node yet */
   struct actor *b = ACQUIRE(s);
@@ -352,11 +304,9 @@ TEST("tells a holder what another of its session has read in its node") {
   HEARD(b, "");
   passes(s, 2000);
   HEARD(a, "");
-  END(s);
 }
 
-TEST("tells one after its grant what was asked of it before") {
-  struct stage *s = BEGIN();
+STORY("tells one after its grant what was asked of it before") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   asks_to_let_go(s);
@@ -365,5 +315,4 @@ TEST("tells one after its grant what was asked of it before") {
   HEARD(a, "");
   deleted(s, "1");
   HEARD(a, "granted, revoked");
-  END(s);
 }

@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, when replies are lost,");
 
-TEST("finds its node in the list when a create's reply was lost") {
-  struct stage *s = BEGIN();
+STORY("finds its node in the list when a create's reply was lost") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   disconnects(s);
@@ -17,11 +16,9 @@ TEST("finds its node in the list when a create's reply was lost") {
   confirms(s, "get 1");
   HEARD(a, "granted");
   CHECK_INT(1001, token_of(a));
-  END(s);
 }
 
-TEST("makes another node, of another name, if that create made none") {
-  struct stage *s = BEGIN();
+STORY("makes another node, of another name, if that create made none") {
   struct actor *a = ACQUIRE(s);
   reconnects(s);
   shows(s, "");
@@ -29,11 +26,9 @@ TEST("makes another node, of another name, if that create made none") {
   made(s, 2);
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("deletes a node that turns up late, which nobody of ours knows") {
-  struct stage *s = BEGIN();
+STORY("deletes a node that turns up late, which nobody of ours knows") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
@@ -48,7 +43,6 @@ TEST("deletes a node that turns up late, which nobody of ours knows") {
   confirms(s, "get 2, get 1, remove 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
 TEST("looks for its node where a server says that it has made another") {
@@ -100,8 +94,7 @@ TEST("is not granted by a node that was made for another session") {
   }
 }
 
-TEST("is not granted by an unfair lock's node of another session") {
-  struct stage *s = BEGIN();
+STORY("is not granted by an unfair lock's node of another session") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made(s, 1);
   HEARD(a, "");
@@ -109,13 +102,11 @@ TEST("is not granted by an unfair lock's node of another session") {
   HEARD(a, "");
   confirms(s, "ask about 1, remove 1");
   SENT(s, "unwatch holder, create holder with hold");
-  END(s);
 }
 
-TEST("hears nothing in events of what it has not asked for") {
+STORY("hears nothing in events of what it has not asked for") {
   static const char *const paths[] = {"1", "/other:1", "/lock/more:7", "holder",
                                       "locks:1"};
-  struct stage *s = BEGIN();
   struct actor *a = HOLDER(s, 5);
   for (int i = 0; i < 5; i++) {
     deleted(s, paths[i]);
@@ -127,11 +118,9 @@ TEST("hears nothing in events of what it has not asked for") {
   children_changed(s, "/lock/");
   HEARD(a, "");
   SENT(s, "");
-  END(s);
 }
 
-TEST("begins again when the node it finds is of another session") {
-  struct stage *s = BEGIN();
+STORY("begins again when the node it finds is of another session") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
@@ -142,11 +131,9 @@ TEST("begins again when the node it finds is of another session") {
   confirms(s, "unwatch 1");
   shows(s, "1");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("leaves a node alone that has its name and is of another session") {
-  struct stage *s = BEGIN();
+STORY("leaves a node alone that has its name and is of another session") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   made_unheard(s, 1);
@@ -156,11 +143,9 @@ TEST("leaves a node alone that has its name and is of another session") {
   shows(s, "1");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("leaves a stray alone that is of another session") {
-  struct stage *s = BEGIN();
+STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   made(s, 5);
   shows_forged(s, "5", 1);
@@ -174,11 +159,9 @@ TEST("leaves a stray alone that is of another session") {
   confirms(s, "ask about 0");
   CHECK_INT(0, counted(s, "strays"));
   HEARD(a, "");
-  END(s);
 }
 
-TEST("deletes again when a delete's reply was lost") {
-  struct stage *s = BEGIN();
+STORY("deletes again when a delete's reply was lost") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   SENT(s, "remove 1");
@@ -190,11 +173,9 @@ TEST("deletes again when a delete's reply was lost") {
   answers(s, "remove 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
-  END(s);
 }
 
-TEST("deletes again, after a while, when a delete is not done") {
-  struct stage *s = BEGIN();
+STORY("deletes again, after a while, when a delete is not done") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   answers(s, "remove 1", THROTTLED);
@@ -203,11 +184,9 @@ TEST("deletes again, after a while, when a delete is not done") {
   CHECK(passes_until_asked(s, 400) >= 200);
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("looks for the node of one who gave up before its create was answered") {
-  struct stage *s = BEGIN();
+STORY("looks for the node of one who gave up before its create was answered") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
@@ -217,11 +196,9 @@ TEST("looks for the node of one who gave up before its create was answered") {
   shows(s, "1");
   confirms(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("deletes the node of one who gave up as soon as its name is known") {
-  struct stage *s = BEGIN();
+STORY("deletes the node of one who gave up as soon as its name is known") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   SENT(s, "create lock, list");
@@ -231,11 +208,9 @@ TEST("deletes the node of one who gave up as soon as its name is known") {
   HEARD(a, "refused: cancelled");
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("asks for another list when there was no memory for one") {
-  struct stage *s = BEGIN();
+STORY("asks for another list when there was no memory for one") {
   struct actor *a = ACQUIRE(s);
   made(s, 1);
   shows_without_memory(s);
@@ -244,11 +219,9 @@ TEST("asks for another list when there was no memory for one") {
   SENT(s, "list");
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("tries again what could not be sent, 0.1 s later") {
-  struct stage *s = BEGIN();
+STORY("tries again what could not be sent, 0.1 s later") {
   cannot_send(s, true);
   struct actor *a = ACQUIRE(s);
   SENT(s, "");
@@ -260,11 +233,9 @@ TEST("tries again what could not be sent, 0.1 s later") {
   made(s, 1);
   shows(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("lists again, 0.1 s later, when there was no memory for a watch") {
-  struct stage *s = BEGIN();
+STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows_then_no_memory(s, "1 2");
@@ -275,11 +246,9 @@ TEST("lists again, 0.1 s later, when there was no memory for a watch") {
   confirms(s, "get 2, get 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("wants a watch again that is being taken away") {
-  struct stage *s = BEGIN();
+STORY("wants a watch again that is being taken away") {
   struct actor *a = WAITER(s);
   cancel(a);
   SENT(s, "unwatch 1, remove 2");
@@ -292,11 +261,9 @@ TEST("wants a watch again that is being taken away") {
   confirms(s, "get 3, get 1");
   deleted(s, "1");
   HEARD(b, "granted");
-  END(s);
 }
 
-TEST("watches again, 0.1 s later, where a server refused to") {
-  struct stage *s = BEGIN();
+STORY("watches again, 0.1 s later, where a server refused to") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2");
@@ -307,11 +274,9 @@ TEST("watches again, 0.1 s later, where a server refused to") {
   confirms(s, "get 1");
   deleted(s, "1");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("deletes a stray later when its delete cannot be sent") {
-  struct stage *s = BEGIN();
+STORY("deletes a stray later when its delete cannot be sent") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
@@ -326,11 +291,9 @@ TEST("deletes a stray later when its delete cannot be sent") {
   confirms(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
-  END(s);
 }
 
-TEST("deletes a stray once, and again if the next list shows it") {
-  struct stage *s = BEGIN();
+STORY("deletes a stray once, and again if the next list shows it") {
   ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
@@ -347,7 +310,6 @@ TEST("deletes a stray once, and again if the next list shows it") {
   changed(s, "2");
   confirms(s, "get 2");
   HEARD(b, "");
-  END(s);
 }
 
 /* What bears our mark by the thousand was made by somebody who has read it. */
@@ -357,8 +319,7 @@ static void remove_all(struct stage *s, int most) {
   while (answers_next(s));
 }
 
-TEST("deletes strays a hundred at a time, and a thousand for a list") {
-  struct stage *s = BEGIN();
+STORY("deletes strays a hundred at a time, and a thousand for a list") {
   struct actor *a = ACQUIRE(s);
   made(s, 5000);
   forged_are_ours(s);
@@ -373,12 +334,10 @@ TEST("deletes strays a hundred at a time, and a thousand for a list") {
   remove_all(s, 110);
   CHECK_INT(2500, counted(s, "strays"));
   HEARD(a, "");
-  END(s);
 }
 
 /* The directory was made anew meanwhile, and its numbers begin again. */
-TEST("deletes no stray whose name a node of ours has by now") {
-  struct stage *s = BEGIN();
+STORY("deletes no stray whose name a node of ours has by now") {
   struct actor *a = ACQUIRE(s);
   made(s, 5);
   shows_forged(s, "5", 1);
@@ -395,11 +354,9 @@ TEST("deletes no stray whose name a node of ours has by now") {
   SENT(s, "remove 5");
   CHECK_INT(0, counted(s, "strays"));
   HEARD(a, "refused: cancelled");
-  END(s);
 }
 
-TEST("leaves strays alone for a timeout that are not to be deleted") {
-  struct stage *s = BEGIN();
+STORY("leaves strays alone for a timeout that are not to be deleted") {
   ACQUIRE(s, .watches_parent = true);
   made(s, 5);
   forged_are_ours(s);
@@ -419,19 +376,15 @@ TEST("leaves strays alone for a timeout that are not to be deleted") {
   children_changed(s, "/lock");
   shows_forged(s, "5", 1);
   SENT(s, "ask about 0, get 0");
-  END(s);
 }
 
-TEST("forgets the strays that are left when the session is closed") {
-  struct stage *s = BEGIN();
+STORY("forgets the strays that are left when the session is closed") {
   ACQUIRE(s);
   made(s, 5000);
   shows_forged(s, "5000", 500);
-  END(s);
 }
 
-TEST("goes on with strays in the next connection") {
-  struct stage *s = BEGIN();
+STORY("goes on with strays in the next connection") {
   ACQUIRE(s);
   made(s, 5000);
   forged_are_ours(s);
@@ -441,5 +394,4 @@ TEST("goes on with strays in the next connection") {
   shows_forged(s, "5000", 100);
   remove_all(s, 110);
   CHECK_INT(300, counted(s, "strays"));
-  END(s);
 }

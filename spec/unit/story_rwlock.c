@@ -4,8 +4,7 @@
 
 ABOUT("The protocol, for readers and writers,");
 
-TEST("grants readers together, and none behind a writer") {
-  struct stage *s = BEGIN();
+STORY("grants readers together, and none behind a writer") {
   struct actor *first = ACQUIRE(s, .lock = READER);
   struct actor *second = ACQUIRE(s, .lock = READER);
   SENT(s, "create read, list, create read, list");
@@ -18,11 +17,9 @@ TEST("grants readers together, and none behind a writer") {
   confirms(s, "get 4, get 3");
   deleted(s, "3w");
   HEARD(second, "granted");
-  END(s);
 }
 
-TEST("lets a writer wait for readers and writers ahead") {
-  struct stage *s = BEGIN();
+STORY("lets a writer wait for readers and writers ahead") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
   made(s, 3);
   shows(s, "1r 2r 3");
@@ -31,12 +28,10 @@ TEST("lets a writer wait for readers and writers ahead") {
   deleted(s, "2r");
   HEARD(a, "granted"); /* behind readers no list is needed */
   SENT(s, "");
-  END(s);
 }
 
-TEST(
+STORY(
     "lists after a writer that stood before a writer: it may have downgraded") {
-  struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = WRITER);
   made(s, 2);
   shows(s, "1w 2");
@@ -48,11 +43,9 @@ TEST(
   confirms(s, "get 1");
   deleted(s, "1r");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("downgrades to a reader of the writer's own number, with its token") {
-  struct stage *s = BEGIN();
+STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   SENT(s, "get 4, create read 4, list");
@@ -64,18 +57,15 @@ TEST("downgrades to a reader of the writer's own number, with its token") {
   release(writer);
   confirms(s, "remove 4");
   HEARD(reader, "");
-  END(s);
 }
 
-TEST("refuses a downgrade when the writer was gone before the reader came") {
-  struct stage *s = BEGIN();
+STORY("refuses a downgrade when the writer was gone before the reader came") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   confirms(s, "get 4");
   made(s, 99);
   shows(s, "4r 5w");
   HEARD(reader, "refused: lost");
-  END(s);
 }
 
 TEST("refuses a downgrade when the writer's name is another's") {
@@ -93,10 +83,9 @@ TEST("refuses a downgrade when the writer's name is another's") {
   }
 }
 
-TEST(
+STORY(
     "refuses a downgrade when what is read in the writer's place is "
     "another's") {
-  struct stage *s = BEGIN();
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   release(writer);
@@ -104,36 +93,29 @@ TEST(
   made(s, 99);
   shows(s, "4w 4r 5w");
   HEARD(reader, "refused: lost");
-  END(s);
 }
 
-TEST("ends a downgrade with its session: the writer's place is gone") {
-  struct stage *s = BEGIN();
+STORY("ends a downgrade with its session: the writer's place is gone") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   expires(s);
   HEARD(writer, "lost: closed, removed, forgotten");
   HEARD(reader, "refused: lost, removed, forgotten");
-  END(s);
 }
 
-TEST("refuses a downgrade where the directory is gone: so is the writer") {
-  struct stage *s = BEGIN();
+STORY("refuses a downgrade where the directory is gone: so is the writer") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   confirms(s, "get 4");
   answers(s, "create read 4", REPLY_NO_NODE);
   HEARD(reader, "refused: lost, removed, forgotten");
-  END(s);
 }
 
-TEST("contends with kazoo in kazoo's spelling") {
-  struct stage *s = BEGIN();
+STORY("contends with kazoo in kazoo's spelling") {
   struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
   SENT(s, "create lock of kazoo, list");
   made(s, 3);
   shows(s, "1kr 2k 3");
   confirms(s, "get 3, get 2, get 1");
   HEARD(a, "");
-  END(s);
 }

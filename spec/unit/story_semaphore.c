@@ -18,8 +18,7 @@ static struct actor *inside(struct stage *s, struct wish wish) {
   return a;
 }
 
-TEST("lets one into the semaphore's gate, who makes a permit and counts") {
-  struct stage *s = BEGIN();
+STORY("lets one into the semaphore's gate, who makes a permit and counts") {
   struct actor *a = inside(s, (struct wish){.permits = 2});
   shows(s, "1p 2p");
   HEARD(a, "granted");
@@ -29,12 +28,10 @@ TEST("lets one into the semaphore's gate, who makes a permit and counts") {
   release(a);
   confirms(s, "remove 2");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST(
+STORY(
     "waits inside the gate until there are no more permits than there may be") {
-  struct stage *s = BEGIN();
   struct actor *a = inside(s, (struct wish){.permits = 2});
   shows(s, "0p 1p 2");
   HEARD(a, "");
@@ -47,11 +44,9 @@ TEST(
   shows(s, "0p 2");
   HEARD(a, "granted");
   confirms(s, "unwatch children, remove 7");
-  END(s);
 }
 
-TEST("keeps the others of its session before the gate meanwhile") {
-  struct stage *s = BEGIN();
+STORY("keeps the others of its session before the gate meanwhile") {
   struct actor *first = inside(s, (struct wish){.permits = 2});
   struct actor *second = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   SENT(s, "create lock, list");
@@ -66,11 +61,9 @@ TEST("keeps the others of its session before the gate meanwhile") {
   made(s, 3);
   shows(s, "1p 2 3");
   HEARD(second, "");
-  END(s);
 }
 
-TEST("gives its permit back when it loses the gate, and begins again") {
-  struct stage *s = BEGIN();
+STORY("gives its permit back when it loses the gate, and begins again") {
   struct actor *a = inside(s, (struct wish){.permits = 1});
   shows(s, "1p 2");
   HEARD(a, "");
@@ -85,22 +78,18 @@ TEST("gives its permit back when it loses the gate, and begins again") {
   confirms(s, "remove 2");
   SENT(s, "create lock, list");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("tells one that does not wait that somebody is inside the gate") {
-  struct stage *s = BEGIN();
+STORY("tells one that does not wait that somebody is inside the gate") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .tries = true);
   made(s, 7);
   shows(s, "6 7");
   HEARD(a, "refused: busy, removed");
   confirms(s, "remove 7");
   HEARD(a, "forgotten");
-  END(s);
 }
 
-TEST("asks for the gate again, 0.1 s later, when there was no memory") {
-  struct stage *s = BEGIN();
+STORY("asks for the gate again, 0.1 s later, when there was no memory") {
   together(s);
   ACQUIRE(s, .lock = PERMIT);
   memory_refuse(1);
@@ -109,11 +98,9 @@ TEST("asks for the gate again, 0.1 s later, when there was no memory") {
   SENT(s, "");
   passes(s, 100);
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("refuses a permit for what its gate is refused for") {
-  struct stage *s = BEGIN();
+STORY("refuses a permit for what its gate is refused for") {
   struct actor *denied = ACQUIRE(s, .lock = PERMIT);
   answers(s, "create lock", REPLY_NO_AUTH);
   HEARD(denied, "refused: denied, removed, forgotten");
@@ -133,11 +120,9 @@ TEST("refuses a permit for what its gate is refused for") {
   HEARD(large, "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_TOO_LARGE, reason_of(large));
   CHECK(bytes_of(large) > 100000 && bytes_of(large) < 100200);
-  END(s);
 }
 
-TEST("refuses a permit at its deadline, wherever it waits") {
-  struct stage *s = BEGIN();
+STORY("refuses a permit at its deadline, wherever it waits") {
   struct actor *in = inside(s, (struct wish){.within = 3000});
   struct actor *out = ACQUIRE(s, .lock = PERMIT, .within = 3000);
   shows(s, "1p 2");
@@ -146,11 +131,15 @@ TEST("refuses a permit at its deadline, wherever it waits") {
   passes(s, 3000);
   HEARD(in, "refused: timeout");
   HEARD(out, "refused: timeout, removed");
-  END(s);
+  SENT(s, "get 2, list and watch, get 8, get 7, remove 2, remove 7, remove 8");
+  confirms(s, "get 2");
+  shows(s, "1p 2");
+  confirms(s, "get 8, get 7, remove 2, remove 7, remove 8");
+  HEARD(in, "removed, forgotten");
+  HEARD(out, "forgotten");
 }
 
-TEST("lists again when there was no memory for a change of the directory") {
-  struct stage *s = BEGIN();
+STORY("lists again when there was no memory for a change of the directory") {
   struct actor *a = inside(s, (struct wish){.permits = 1});
   shows(s, "1p 2");
   confirms(s, "get 2");
@@ -161,11 +150,9 @@ TEST("lists again when there was no memory for a change of the directory") {
   passes(s, 100);
   shows(s, "2");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("does not take a watch of a directory for armed that it takes away") {
-  struct stage *s = BEGIN();
+STORY("does not take a watch of a directory for armed that it takes away") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   made(s, 2);
   shows(s, "1 2");
@@ -180,11 +167,9 @@ TEST("does not take a watch of a directory for armed that it takes away") {
   HEARD(b, "");
   confirms(s, "unwatch children");
   SENT(s, "get 3, list and watch");
-  END(s);
 }
 
-TEST("shows no list to a permit that is gone while its gate is not") {
-  struct stage *s = BEGIN();
+STORY("shows no list to a permit that is gone while its gate is not") {
   struct actor *a = inside(s, (struct wish){.permits = 2});
   shows(s, "2");
   HEARD(a, "granted");
@@ -199,5 +184,4 @@ TEST("shows no list to a permit that is gone while its gate is not") {
   shows(s, "3");
   HEARD(a, "");
   HEARD(b, "granted");
-  END(s);
 }

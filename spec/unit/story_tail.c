@@ -26,8 +26,7 @@ static void leaves(struct stage *s, const char *node) {
 #define COMES_BACK(s, ...) \
   (HERE, comes_back(s, (struct wish){.nothing = 0, __VA_ARGS__}))
 
-TEST("grants without a round trip who comes back behind another") {
-  struct stage *s = BEGIN();
+STORY("grants without a round trip who comes back behind another") {
   struct actor *a = COMES_BACK(s);
   int told = counted(s, "handoffs");
   SENT(s, "remove 2, create lock, get 4");
@@ -45,11 +44,9 @@ TEST("grants without a round trip who comes back behind another") {
   HEARD(a, "granted");
   CHECK_INT(told + 1, counted(s, "handoffs"));
   SENT(s, "");
-  END(s);
 }
 
-TEST("watches the one before the last, too, if nobody has come in between") {
-  struct stage *s = BEGIN();
+STORY("watches the one before the last, too, if nobody has come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made(s, 5);
@@ -62,11 +59,9 @@ TEST("watches the one before the last, too, if nobody has come in between") {
   SENT(s, "");
   deleted(s, "4");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("waits for the last one, too, if two have come in between") {
-  struct stage *s = BEGIN();
+STORY("waits for the last one, too, if two have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made(s, 7);
@@ -81,11 +76,9 @@ TEST("waits for the last one, too, if two have come in between") {
   HEARD(a, "");
   deleted(s, "6");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("lists at once if too many have come in between") {
-  struct stage *s = BEGIN();
+STORY("lists at once if too many have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made(s, 8);
@@ -93,11 +86,9 @@ TEST("lists at once if too many have come in between") {
   SENT(s, "list");
   shows(s, "3 4 5 6 7 8");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("lists beside its create if only one was behind it") {
-  struct stage *s = BEGIN();
+STORY("lists beside its create if only one was behind it") {
   struct actor *a = ACQUIRE(s);
   made(s, 2);
   shows(s, "1 2 3");
@@ -114,11 +105,9 @@ TEST("lists beside its create if only one was behind it") {
   deleted(s, "3");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("lists if the last one was gone before it came") {
-  struct stage *s = BEGIN();
+STORY("lists if the last one was gone before it came") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made(s, 6);
@@ -127,11 +116,9 @@ TEST("lists if the last one was gone before it came") {
   SENT(s, "list");
   shows(s, "6");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("follows a writer, as a reader") {
-  struct stage *s = BEGIN();
+STORY("follows a writer, as a reader") {
   struct actor *a = COMES_BACK(s, .lock = READER);
   SENT(s, "remove 2, create read, get 4");
   leaves(s, "2r");
@@ -140,11 +127,9 @@ TEST("follows a writer, as a reader") {
   deleted(s, "4w");
   shows(s, "5r 6r");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("does not follow if it does not want to wait") {
-  struct stage *s = BEGIN();
+STORY("does not follow if it does not want to wait") {
   COMES_BACK(s);
   leaves(s, "2");
   made(s, 5);
@@ -154,11 +139,9 @@ TEST("does not follow if it does not want to wait") {
   made(s, 6);
   shows(s, "3 4 5 6");
   HEARD(a, "refused: busy");
-  END(s);
 }
 
-TEST("lists in another connection, whatever it has followed") {
-  struct stage *s = BEGIN();
+STORY("lists in another connection, whatever it has followed") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made(s, 6);
@@ -169,11 +152,9 @@ TEST("lists in another connection, whatever it has followed") {
   HEARD(a, "");
   confirms(s, "get 6"); /* whose is it by now? */
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks for its node when the create's answer is lost") {
-  struct stage *s = BEGIN();
+STORY("looks for its node when the create's answer is lost") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made_unheard(s, 5);
@@ -181,24 +162,20 @@ TEST("looks for its node when the create's answer is lost") {
   SENT(s, "list");
   shows(s, "3 4 5");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("says when it gives up that there may be others") {
-  struct stage *s = BEGIN();
+STORY("says when it gives up that there may be others") {
   struct actor *a = COMES_BACK(s, .within = 400);
   leaves(s, "2");
   made(s, 6);
   confirms(s, "get 4");
   passes(s, 400);
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
 /* What it looked for in vain is there: a create that came late made it, and its
  * number is smaller than that of somebody's with our mark, which was read first. */
-TEST("lists when it begins again, for it may have left a node behind") {
-  struct stage *s = BEGIN();
+STORY("lists when it begins again, for it may have left a node behind") {
   struct actor *a = WAITER(s), *b = ACQUIRE(s);
   made_unheard(s, 3);
   made_unheard(s, 9);
@@ -215,5 +192,4 @@ TEST("lists when it begins again, for it may have left a node behind") {
   HEARD(a, "");
   HEARD(b, "");
   SENT(s, "ask about 3, ask about 9, get 11, get 10, get 9");
-  END(s);
 }

@@ -7,8 +7,7 @@
 
 ABOUT("The protocol, as time passes,");
 
-TEST("does not grant by old answers after a pause: it looks again") {
-  struct stage *s = BEGIN();
+STORY("does not grant by old answers after a pause: it looks again") {
   struct actor *a = WAITER(s);
   stops_for(s, 20000);
   deleted(s, "1"); /* it lay in the socket */
@@ -20,11 +19,9 @@ TEST("does not grant by old answers after a pause: it looks again") {
   shows(s, "2");
   HEARD(a, "granted");
   SENT(s, "");
-  END(s);
 }
 
-TEST("does not grant by a lease that would end before it is renewed") {
-  struct stage *s = BEGIN();
+STORY("does not grant by a lease that would end before it is renewed") {
   struct actor *a = WAITER(s);
   passes(s, 20000);
   while (*oldest(s)) confirms(s, oldest(s));
@@ -42,11 +39,9 @@ TEST("does not grant by a lease that would end before it is renewed") {
   HEARD(a, "granted");
   passes(s, 30000);
   HEARD(a, "");
-  END(s);
 }
 
-TEST("waits for a list once the lease stands again, whatever else happens") {
-  struct stage *s = BEGIN();
+STORY("waits for a list once the lease stands again, whatever else happens") {
   struct actor *a = WAITER(s);
   rounds_by_hand(s, true);
   stops_for(s, 20000);
@@ -62,11 +57,9 @@ TEST("waits for a list once the lease stands again, whatever else happens") {
   passes(s, 100);
   SENT(s, "list");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("loses a hold in silence when its lease is over, and not before") {
-  struct stage *s = BEGIN();
+STORY("loses a hold in silence when its lease is over, and not before") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
   int lease = lease_of(s);
@@ -76,7 +69,6 @@ TEST("loses a hold in silence when its lease is over, and not before") {
   passes(s, 1);
   HEARD(a, "lost: silence");
   SHOWN(s, "suspended");
-  END(s);
 }
 
 /* A server that refuses by itself has asked nobody. */
@@ -143,8 +135,7 @@ TEST("takes no refusal of a create for a proof") {
   }
 }
 
-TEST("renews its lease between requests that are refused without end") {
-  struct stage *s = BEGIN();
+STORY("renews its lease between requests that are refused without end") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
   for (int i = 0; i < 1000; i++) {
@@ -154,11 +145,9 @@ TEST("renews its lease between requests that are refused without end") {
   }
   HEARD(a, "");
   CHECK(lease_of(s) > 5000);
-  END(s);
 }
 
-TEST("shows a session connected again when it is heard after its silence") {
-  struct stage *s = BEGIN();
+STORY("shows a session connected again when it is heard after its silence") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
   passes(s, 9500);
@@ -174,33 +163,27 @@ TEST("shows a session connected again when it is heard after its silence") {
   passes(s, 20000);
   SHOWN(s, "connected"); /* once */
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("loses what was lost once, whatever was answered meanwhile") {
-  struct stage *s = BEGIN();
+STORY("loses what was lost once, whatever was answered meanwhile") {
   struct actor *a = HOLDER(s, 1);
   stops_for(s, 20000);
   passes(s, 1);
   HEARD(a, "lost: silence");
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("believes an owner whose clock has seen the lease over before it") {
-  struct stage *s = BEGIN();
+STORY("believes an owner whose clock has seen the lease over before it") {
   struct actor *a = HOLDER(s, 1);
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
   SHOWN(s, "suspended");
   SENT(s, "remove 1");
-  END(s);
 }
 
-TEST("shows a silence once, though the connection breaks after it") {
-  struct stage *s = BEGIN();
+STORY("shows a silence once, though the connection breaks after it") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
   passes(s, 9500);
@@ -210,11 +193,9 @@ TEST("shows a silence once, though the connection breaks after it") {
   HEARD(a, "lost: silence");
   connects(s);
   SHOWN(s, "connected");
-  END(s);
 }
 
-TEST("ends a hold after max_hold, and says so") {
-  struct stage *s = BEGIN();
+STORY("ends a hold after max_hold, and says so") {
   struct actor *a = HOLDER(s, 1, .max_hold = 3000);
   passes(s, 2999);
   HEARD(a, "");
@@ -223,22 +204,18 @@ TEST("ends a hold after max_hold, and says so") {
   SHOWN(s, "");
   confirms(s, "get 1, remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("blames whichever was over first, the lease or max_hold") {
-  struct stage *s = BEGIN();
+STORY("blames whichever was over first, the lease or max_hold") {
   struct actor *brief = HOLDER(s, 1, .max_hold = 3000);
   struct actor *other = HOLDER(s, 2, .path = "/other", .max_hold = 19000);
   stops_for(s, 20000);
   passes(s, 1);
   HEARD(brief, "lost: max_hold");
   HEARD(other, "lost: silence");
-  END(s);
 }
 
-TEST("refuses at the deadline, with the one ahead") {
-  struct stage *s = BEGIN();
+STORY("refuses at the deadline, with the one ahead") {
   others_say(s, "job 7");
   struct actor *a = WAITER(s, .within = 3000);
   passes(s, 2999);
@@ -248,51 +225,41 @@ TEST("refuses at the deadline, with the one ahead") {
   CHECK_TEXT("job 7, who holds", rival_of(a));
   CHECK_INT(1, counted(s, "timeouts"));
   SENT(s, "unwatch 1, remove 2");
-  END(s);
 }
 
-TEST("keeps the deadline of one that begins again") {
-  struct stage *s = BEGIN();
+STORY("keeps the deadline of one that begins again") {
   struct actor *a = WAITER(s, .within = 3000);
   passes(s, 2000);
   deleted(s, "2");
   SENT(s, "unwatch 1, create lock, list");
   passes(s, 1000);
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
-TEST("calls a deadline without a connection a disconnection") {
-  struct stage *s = BEGIN();
+STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = WAITER(s, .within = 3000);
   disconnects(s);
   passes(s, 3000);
   HEARD(a, "refused: disconnected");
-  END(s);
 }
 
-TEST("lets the grant win over a deadline that comes with it") {
-  struct stage *s = BEGIN();
+STORY("lets the grant win over a deadline that comes with it") {
   struct actor *a = WAITER(s, .within = 3000);
   together(s);
   stops_for(s, 3000);
   deleted(s, "1");
   apart(s);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("lets a deadline win over the grant that comes after it") {
-  struct stage *s = BEGIN();
+STORY("lets a deadline win over the grant that comes after it") {
   struct actor *a = WAITER(s, .within = 3000);
   passes(s, 3000);
   deleted(s, "1");
   HEARD(a, "refused: timeout");
-  END(s);
 }
 
-TEST("asks an extra question when an answer takes a quarter of a second") {
-  struct stage *s = BEGIN();
+STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);
   SENT(s, "create lock, list");
@@ -305,22 +272,18 @@ TEST("asks an extra question when an answer takes a quarter of a second") {
   made(s, 1);
   shows(s, "1");
   confirms(s, "ping");
-  END(s);
 }
 
-TEST("sends rounds often while somebody holds, seldom while nobody wants") {
-  struct stage *s = BEGIN();
+STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(3000, pace(s));
   struct actor *a = WAITER(s);
   CHECK_INT(1667, pace(s)); /* a sixth */
   deleted(s, "1");
   HEARD(a, "granted");
   CHECK_INT(917, pace(s)); /* about an eleventh */
-  END(s);
 }
 
-TEST("proves by its rounds a lease of half of T or more while it holds") {
-  struct stage *s = BEGIN();
+STORY("proves by its rounds a lease of half of T or more while it holds") {
   HOLDER(s, 1);
   passes(s, 2000);
   confirms(s, "get 1");
@@ -329,5 +292,4 @@ TEST("proves by its rounds a lease of half of T or more while it holds") {
     CHECK(i < 5000 || lease_of(s) > 4900);
     CHECK(i < 5000 || lease_of(s) < 5900);
   }
-  END(s);
 }

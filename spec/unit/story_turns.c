@@ -3,8 +3,7 @@
 
 ABOUT("The protocol, with local turns,");
 
-TEST("passes its node on to the next of the session, without a request") {
-  struct stage *s = BEGIN();
+STORY("passes its node on to the next of the session, without a request") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   struct actor *b = ACQUIRE(s, .handoffs = 2), *c = ACQUIRE(s, .handoffs = 2);
   SENT(s, ""); /* they share the node */
@@ -15,11 +14,9 @@ TEST("passes its node on to the next of the session, without a request") {
   CHECK_INT(1001, token_of(b));
   CHECK_INT(1, counted(s, "local_turns"));
   SENT(s, "");
-  END(s);
 }
 
-TEST("ends the local turns after so many: the next goes to the tail") {
-  struct stage *s = BEGIN();
+STORY("ends the local turns after so many: the next goes to the tail") {
   struct actor *a = HOLDER(s, 1, .handoffs = 1);
   struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
   release(a);
@@ -28,11 +25,9 @@ TEST("ends the local turns after so many: the next goes to the tail") {
   HEARD(c, "");
   confirms(s, "remove 1");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("lets the next make a node while the shared one is being given back") {
-  struct stage *s = BEGIN();
+STORY("lets the next make a node while the shared one is being given back") {
   struct actor *a = HOLDER(s, 1, .handoffs = 1);
   struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
   release(a);
@@ -42,11 +37,9 @@ TEST("lets the next make a node while the shared one is being given back") {
   ACQUIRE(s, .handoffs = 1); /* and one more comes */
   CHECK_TEXT("entering", state_of(c));
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("does not pass a node on to one that contends by other names") {
-  struct stage *s = BEGIN();
+STORY("does not pass a node on to one that contends by other names") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   struct actor *b = ACQUIRE(s, .handoffs = 2, .kazoo = true);
   struct actor *c = ACQUIRE(s, .handoffs = 2);
@@ -56,21 +49,17 @@ TEST("does not pass a node on to one that contends by other names") {
   confirms(s, "remove 1");
   CHECK_TEXT("entering", state_of(b));
   CHECK_TEXT("parked", state_of(c));
-  END(s);
 }
 
-TEST("does not pass a node on without a lease") {
-  struct stage *s = BEGIN();
+STORY("does not pass a node on without a lease") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   struct actor *b = ACQUIRE(s, .handoffs = 2);
   stops_for(s, 9500);
   release(a);
   HEARD(b, "");
-  END(s);
 }
 
-TEST("does not pass a node on that others ask for") {
-  struct stage *s = BEGIN();
+STORY("does not pass a node on that others ask for") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   struct actor *b = ACQUIRE(s, .handoffs = 2);
   passes(s, 2000);
@@ -82,11 +71,9 @@ TEST("does not pass a node on that others ask for") {
   deleted(s, "1");
   confirms(s, "remove 1");
   SENT(s, "create lock, list");
-  END(s);
 }
 
-TEST("gives the node back when nobody of the session shares it") {
-  struct stage *s = BEGIN();
+STORY("gives the node back when nobody of the session shares it") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   ACQUIRE(s); /* waits for its own turn */
   made(s, 2);
@@ -94,11 +81,10 @@ TEST("gives the node back when nobody of the session shares it") {
   confirms(s, "get 2, get 1");
   release(a);
   SENT(s, "remove 1");
-  END(s);
 }
 
-TEST("tells a holder that looks around that nobody waits, until somebody may") {
-  struct stage *s = BEGIN();
+STORY(
+    "tells a holder that looks around that nobody waits, until somebody may") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
   SENT(s, "list and watch");
@@ -117,32 +103,26 @@ TEST("tells a holder that looks around that nobody waits, until somebody may") {
   release(a);
   confirms(s, "remove 1");
   SENT(s, "");
-  END(s);
 }
 
-TEST("tells a holder that looks around nothing where others wait") {
-  struct stage *s = BEGIN();
+STORY("tells a holder that looks around nothing where others wait") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
   shows(s, "1 2");
   HEARD(a, "");
   confirms(s, "unwatch children");
-  END(s);
 }
 
-TEST("does not look around where the last list has shown who waits") {
-  struct stage *s = BEGIN();
+STORY("does not look around where the last list has shown who waits") {
   struct actor *a = ACQUIRE(s, .handoffs = 2);
   made(s, 1);
   shows(s, "1 2");
   HEARD(a, "granted");
   looks_around(a);
   SENT(s, "");
-  END(s);
 }
 
-TEST("looks around again in the next connection") {
-  struct stage *s = BEGIN();
+STORY("looks around again in the next connection") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
   shows(s, "1");
@@ -153,16 +133,13 @@ TEST("looks around again in the next connection") {
   confirms(s, "get 1");
   shows(s, "1");
   HEARD(a, "alone");
-  END(s);
 }
 
-TEST("looks around for nobody who does not hold") {
-  struct stage *s = BEGIN();
+STORY("looks around for nobody who does not hold") {
   struct actor *a = WAITER(s, .handoffs = 2);
   looks_around(a);
   SENT(s, "");
   disconnects(s);
   looks_around(a);
   HEARD(a, "");
-  END(s);
 }

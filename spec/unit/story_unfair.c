@@ -15,8 +15,7 @@ static struct actor *holds(struct stage *s) {
   return a;
 }
 
-TEST("takes both nodes with one create and a look, and gives both back") {
-  struct stage *s = BEGIN();
+STORY("takes both nodes with one create and a look, and gives both back") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   SENT(s, CREATES ", get holder");
   made(s, 1);
@@ -27,11 +26,39 @@ TEST("takes both nodes with one create and a look, and gives both back") {
   release(a);
   confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("waits for another's unfair node, and tries when it goes") {
-  struct stage *s = BEGIN();
+STORY("loses an unfair lock whose node its session has made once more") {
+  struct actor *a = holds(s);
+  reconnects(s);
+  reads(s, "get holder", true, 77); /* by an earlier request, which came late */
+  HEARD(a, "lost: deleted");
+  confirms(s, "ask about 1, remove 1");
+  HEARD(a, "removed, forgotten");
+}
+
+STORY("tries at once each time when another's unfair node goes") {
+  ACQUIRE(s, .lock = UNFAIR);
+  for (int i = 0; i < 8; i++) {
+    answers(s, CREATES, REPLY_NODE_EXISTS);
+    reads(s, "get holder", false, 900 + i);
+    deleted(s, "holder");
+    SENT(s, CREATES ", get holder");
+  }
+}
+
+STORY("tries at once each time when an unfair node that it may not read goes") {
+  ACQUIRE(s, .lock = UNFAIR);
+  for (int i = 0; i < 8; i++) {
+    answers(s, CREATES, REPLY_NODE_EXISTS);
+    answers(s, "get holder", REPLY_NO_AUTH);
+    passes(s, 1667);
+    answers(s, "get holder", REPLY_NO_NODE);
+    SENT(s, CREATES ", get holder");
+  }
+}
+
+STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
   reads(s, "get holder", false, 900);
@@ -41,11 +68,9 @@ TEST("waits for another's unfair node, and tries when it goes") {
   made(s, 1);
   confirms(s, "get holder");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("finds its own unfair node when the create's reply was lost") {
-  struct stage *s = BEGIN();
+STORY("finds its own unfair node when the create's reply was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   reconnects(s);
@@ -54,21 +79,17 @@ TEST("finds its own unfair node when the create's reply was lost") {
   confirms(s, "get holder");
   HEARD(a, "granted");
   CHECK_INT(1007, token_of(a));
-  END(s);
 }
 
-TEST("tries again where there is no unfair node after a lost reply") {
-  struct stage *s = BEGIN();
+STORY("tries again where there is no unfair node after a lost reply") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
   shows(s, "");
   HEARD(a, "");
   SENT(s, CREATES ", get holder");
-  END(s);
 }
 
-TEST("deletes both nodes of an unfair lock that a server makes late") {
-  struct stage *s = BEGIN();
+STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   reconnects(s);
@@ -83,11 +104,9 @@ TEST("deletes both nodes of an unfair lock that a server makes late") {
   confirms(s, "remove holder with 7");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("keeps looking for an unfair lock's nodes when it has given up") {
-  struct stage *s = BEGIN();
+STORY("keeps looking for an unfair lock's nodes when it has given up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   cancel(a);
@@ -99,11 +118,9 @@ TEST("keeps looking for an unfair lock's nodes when it has given up") {
   SENT(s, "list");
   shows(s, "7h");
   confirms(s, "ask about 7, ask about holder, remove holder with 7");
-  END(s);
 }
 
-TEST("deletes its own node alone where an unfair lock's is another's") {
-  struct stage *s = BEGIN();
+STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
   reconnects(s);
   reads(s, "get holder", false, 900);
@@ -111,31 +128,25 @@ TEST("deletes its own node alone where an unfair lock's is another's") {
   answers(s, "ask about 1", REPLY_NO_NODE);
   HEARD(a, "removed, forgotten");
   SENT(s, "unwatch holder, list");
-  END(s);
 }
 
-TEST("loses an unfair lock whose node somebody deletes") {
-  struct stage *s = BEGIN();
+STORY("loses an unfair lock whose node somebody deletes") {
   struct actor *a = holds(s);
   deleted(s, "holder");
   HEARD(a, "lost: deleted");
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("deletes `holder` by its name where its own node is gone") {
-  struct stage *s = BEGIN();
+STORY("deletes `holder` by its name where its own node is gone") {
   struct actor *a = holds(s);
   release(a);
   answers(s, "remove holder with 1", REPLY_NO_NODE);
   confirms(s, "get holder, remove holder");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("deletes its own node alone where `holder` is gone") {
-  struct stage *s = BEGIN();
+STORY("deletes its own node alone where `holder` is gone") {
   struct actor *a = holds(s);
   release(a);
   SENT(s, "remove holder with 1");
@@ -143,11 +154,9 @@ TEST("deletes its own node alone where `holder` is gone") {
   answers(s, "remove holder with 1", REPLY_UNDONE);
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("looks at an unfair node again after a reconnection, and when written") {
-  struct stage *s = BEGIN();
+STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
   answers(s, CREATES, REPLY_NODE_EXISTS);
@@ -160,11 +169,9 @@ TEST("looks at an unfair node again after a reconnection, and when written") {
   passes(s, 5000);
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_TEXT("job 7, who holds", rival_of(a));
-  END(s);
 }
 
-TEST("is granted behind a round where the lease does not stand") {
-  struct stage *s = BEGIN();
+STORY("is granted behind a round where the lease does not stand") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   stops_for(s, 20000);
   made(s, 1); /* an old answer */
@@ -173,11 +180,9 @@ TEST("is granted behind a round where the lease does not stand") {
   passes(s, 20000);
   CHECK(lease_of(s) > 0);
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("looks once more before it deletes an unfair node without a lease") {
-  struct stage *s = BEGIN();
+STORY("looks once more before it deletes an unfair node without a lease") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
@@ -191,11 +196,9 @@ TEST("looks once more before it deletes an unfair node without a lease") {
   answers_round(s);
   confirms(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("spares what has taken its unfair node's name when the lease was over") {
-  struct stage *s = BEGIN();
+STORY("spares what has taken its unfair node's name when the lease was over") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
@@ -203,11 +206,19 @@ TEST("spares what has taken its unfair node's name when the lease was over") {
   HEARD(a, "lost: silence");
   confirms(s, "remove 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("lets one of a session at a time want an unfair node") {
-  struct stage *s = BEGIN();
+STORY("looks before it deletes an unfair node that its owner has not found") {
+  struct actor *a = holds(s);
+  sees_deletion(a);
+  HEARD(a, "lost: deleted");
+  SENT(s, "get holder");
+  reads(s, "get holder", false, 900);
+  confirms(s, "remove 1");
+  HEARD(a, "removed, forgotten");
+}
+
+STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
   made(s, 1);
@@ -217,11 +228,9 @@ TEST("lets one of a session at a time want an unfair node") {
   passes(s, 1000);
   HEARD(b, "refused: timeout, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(b));
-  END(s);
 }
 
-TEST("deletes an unfair node that turns out to be ours when it gives up") {
-  struct stage *s = BEGIN();
+STORY("deletes an unfair node that turns out to be ours when it gives up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   cancel(a);
@@ -230,41 +239,33 @@ TEST("deletes an unfair node that turns out to be ours when it gives up") {
   shows(s, "7h");
   confirms(s, "get holder, remove holder with 7");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("looks before it repeats an unfair delete whose reply was lost") {
-  struct stage *s = BEGIN();
+STORY("looks before it repeats an unfair delete whose reply was lost") {
   struct actor *a = holds(s);
   release(a);
   SENT(s, "remove holder with 1");
   reconnects(s);
   confirms(s, "get holder, remove holder with 1");
   HEARD(a, "removed, forgotten");
-  END(s);
 }
 
-TEST("tells one that does not wait that an unfair lock is taken") {
-  struct stage *s = BEGIN();
+STORY("tells one that does not wait that an unfair lock is taken") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   SENT(s, CREATES);
   answers(s, CREATES, REPLY_NODE_EXISTS);
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
-  END(s);
 }
 
-TEST("looks at an unfair node when it is made, if it does not wait") {
-  struct stage *s = BEGIN();
+STORY("looks at an unfair node when it is made, if it does not wait") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   made(s, 1);
   confirms(s, "get holder");
   HEARD(a, "granted");
-  END(s);
 }
 
-TEST("gives an unfair node back that another of its session watches") {
-  struct stage *s = BEGIN();
+STORY("gives an unfair node back that another of its session watches") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   struct actor *waiter = AWAIT(s, .path = "/lock/holder");
   confirms(s, "get holder");
@@ -273,5 +274,4 @@ TEST("gives an unfair node back that another of its session watches") {
   HEARD(a, "removed, forgotten");
   deleted(s, "holder");
   HEARD(waiter, "met");
-  END(s);
 }

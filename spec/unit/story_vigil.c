@@ -14,8 +14,7 @@ static struct actor *watchman(struct stage *s, struct hope hope) {
   return a;
 }
 
-TEST("does not wait where the node is not there") {
-  struct stage *s = BEGIN();
+STORY("does not wait where the node is not there") {
   struct actor *a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
@@ -23,11 +22,9 @@ TEST("does not wait where the node is not there") {
   HEARD(a, "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("waits until the node that it has seen is deleted") {
-  struct stage *s = BEGIN();
+STORY("waits until the node that it has seen is deleted") {
   struct actor *a = watchman(s, (struct hope){0});
   passes(s, 100000);
   HEARD(a, "");
@@ -36,11 +33,9 @@ TEST("waits until the node that it has seen is deleted") {
   HEARD(a, "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("does not mind that the node is written, and hears of its end still") {
-  struct stage *s = BEGIN();
+STORY("does not mind that the node is written, and hears of its end still") {
   struct actor *a = watchman(s, (struct hope){0});
   changed(s, "/gate");
   HEARD(a, "");
@@ -48,11 +43,9 @@ TEST("does not mind that the node is written, and hears of its end still") {
   HEARD(a, "");
   deleted(s, "/gate");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("waits on in the next connection, for the same node") {
-  struct stage *s = BEGIN();
+STORY("waits on in the next connection, for the same node") {
   struct actor *a = watchman(s, (struct hope){0});
   disconnects(s);
   passes(s, 3000);
@@ -63,18 +56,15 @@ TEST("waits on in the next connection, for the same node") {
   HEARD(a, "");
   deleted(s, "/gate");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("is met by another node in its place: it was gone for a moment") {
-  struct stage *s = BEGIN();
+STORY("is met by another node in its place: it was gone for a moment") {
   struct actor *a = watchman(s, (struct hope){0});
   reconnects(s);
   reads(s, "get /gate", false, 8);
   HEARD(a, "met");
   confirms(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
 TEST("is met by a node that is gone in the next connection, or session") {
@@ -94,8 +84,8 @@ TEST("is met by a node that is gone in the next connection, or session") {
   }
 }
 
-TEST("asks when there is a connection, and again where the answer was lost") {
-  struct stage *s = BEGIN(.apart = true);
+STORY("asks when there is a connection, and again where the answer was lost",
+      .apart = true) {
   struct actor *a = AWAIT(s);
   SENT(s, "");
   connects(s);
@@ -104,11 +94,9 @@ TEST("asks when there is a connection, and again where the answer was lost") {
   SENT(s, "get /gate");
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("asks again a little later where it could not ask") {
-  struct stage *s = BEGIN();
+STORY("asks again a little later where it could not ask") {
   cannot_send(s, true);
   struct actor *a = AWAIT(s);
   cannot_send(s, false);
@@ -120,11 +108,9 @@ TEST("asks again a little later where it could not ask") {
   reads(s, "get /gate", false, 7);
   deleted(s, "/gate");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("asks again where it could not ask about what another watches already") {
-  struct stage *s = BEGIN();
+STORY("asks again where it could not ask about what another watches already") {
   struct actor *a = watchman(s, (struct hope){0});
   for (int proves = 0; proves < 2; proves++) {
     cannot_send(s, true);
@@ -142,13 +128,11 @@ TEST("asks again where it could not ask about what another watches already") {
   }
   cancel(a);
   HEARD(a, "refused: cancelled");
-  END(s);
 }
 
 /* What says nothing. */
 
-TEST("does not believe what was asked before it had begun") {
-  struct stage *s = BEGIN();
+STORY("does not believe what was asked before it had begun") {
   struct actor *a = AWAIT(s);
   SENT(s, "get /gate");
   struct actor *b = AWAIT(s);
@@ -161,7 +145,6 @@ TEST("does not believe what was asked before it had begun") {
   HEARD(b, "");
   deleted(s, "/gate");
   HEARD(b, "met");
-  END(s);
 }
 
 TEST("does not believe it either if the answer comes in the same batch") {
@@ -186,8 +169,7 @@ TEST("does not believe it either if the answer comes in the same batch") {
   }
 }
 
-TEST("looks again after the end of a node that it has not seen") {
-  struct stage *s = BEGIN();
+STORY("looks again after the end of a node that it has not seen") {
   struct actor *a = watchman(s, (struct hope){0});
   struct actor *b = AWAIT(s);
   SENT(s, "get /gate");
@@ -198,11 +180,9 @@ TEST("looks again after the end of a node that it has not seen") {
   HEARD(b, "");
   deleted(s, "/gate");
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("looks again, too, after one that comes in the batch it begins in") {
-  struct stage *s = BEGIN();
+STORY("looks again, too, after one that comes in the batch it begins in") {
   struct actor *a = watchman(s, (struct hope){0});
   together(s);
   struct actor *b = AWAIT(s);
@@ -212,11 +192,9 @@ TEST("looks again, too, after one that comes in the batch it begins in") {
   HEARD(b, "");
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("asks once for all who come in a batch, and watches once for all") {
-  struct stage *s = BEGIN();
+STORY("asks once for all who come in a batch, and watches once for all") {
   struct actor *all[1000];
   together(s);
   for (int i = 0; i < 1000; i++) all[i] = AWAIT(s, .proves = true);
@@ -230,13 +208,11 @@ TEST("asks once for all who come in a batch, and watches once for all") {
   deleted(s, "/gate");
   for (int i = 0; i < 1000; i++) HEARD(all[i], "met");
   SENT(s, "");
-  END(s);
 }
 
 /* Proofs. */
 
-TEST("asks behind a committed round that was sent after it had begun") {
-  struct stage *s = BEGIN();
+STORY("asks behind a committed round that was sent after it had begun") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
@@ -251,11 +227,9 @@ TEST("asks behind a committed round that was sent after it had begun") {
   answers_round(s);
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("needs no round of its own where nothing is to be proved") {
-  struct stage *s = BEGIN();
+STORY("needs no round of its own where nothing is to be proved") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .path = "/other", .proves = true);
   struct actor *b = AWAIT(s);
@@ -266,11 +240,9 @@ TEST("needs no round of its own where nothing is to be proved") {
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("believes nothing behind a round that was not committed") {
-  struct stage *s = BEGIN();
+STORY("believes nothing behind a round that was not committed") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
@@ -282,11 +254,9 @@ TEST("believes nothing behind a round that was not committed") {
   answers_round(s);
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("proves nothing while a server has put its look off") {
-  struct stage *s = BEGIN();
+STORY("proves nothing while a server has put its look off") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
@@ -300,11 +270,9 @@ TEST("proves nothing while a server has put its look off") {
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("proves again in the next connection") {
-  struct stage *s = BEGIN();
+STORY("proves again in the next connection") {
   struct actor *a = AWAIT(s, .proves = true);
   reads(s, "get /gate", false, 7);
   HEARD(a, "");
@@ -316,11 +284,9 @@ TEST("proves again in the next connection") {
   answers_round(s);
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("proves anew where the answer to its round was lost") {
-  struct stage *s = BEGIN();
+STORY("proves anew where the answer to its round was lost") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
@@ -333,13 +299,11 @@ TEST("proves anew where the answer to its round was lost") {
   SENT(s, "");
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
 /* Until it is there. */
 
-TEST("waits until a node is there, and hears of its making") {
-  struct stage *s = BEGIN();
+STORY("waits until a node is there, and hears of its making") {
   struct actor *a = AWAIT(s, .until = THERE);
   answers(s, "exists /gate", REPLY_NO_NODE);
   HEARD(a, "");
@@ -349,11 +313,9 @@ TEST("waits until a node is there, and hears of its making") {
   reads(s, "exists /gate", false, 7);
   HEARD(a, "met");
   confirms(s, "unwatch /gate");
-  END(s);
 }
 
-TEST("waits on for a node that was made, and is gone when it looks") {
-  struct stage *s = BEGIN();
+STORY("waits on for a node that was made, and is gone when it looks") {
   struct actor *a = AWAIT(s, .until = THERE);
   answers(s, "exists /gate", REPLY_NO_NODE);
   changed(s, "/gate");
@@ -362,11 +324,9 @@ TEST("waits on for a node that was made, and is gone when it looks") {
   reconnects(s);
   reads(s, "exists /gate", false, 7);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("waits for the making and for the end of a node with one watch") {
-  struct stage *s = BEGIN();
+STORY("waits for the making and for the end of a node with one watch") {
   struct actor *gone = AWAIT(s);
   struct actor *there = AWAIT(s, .until = THERE);
   SENT(s, "get /gate");
@@ -384,13 +344,11 @@ TEST("waits for the making and for the end of a node with one watch") {
   HEARD(there, "refused: cancelled");
   confirms(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
 /* Its end, if it is another one. */
 
-TEST("ends with the first answer if it does not wait") {
-  struct stage *s = BEGIN();
+STORY("ends with the first answer if it does not wait") {
   struct actor *a = AWAIT(s, .tries = true);
   reads(s, "get /gate", false, 7);
   HEARD(a, "refused: timeout");
@@ -405,44 +363,36 @@ TEST("ends with the first answer if it does not wait") {
   a = AWAIT(s, .until = THERE, .tries = true);
   reads(s, "exists /gate", false, 7);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("ends at its deadline") {
-  struct stage *s = BEGIN();
+STORY("ends at its deadline") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
   passes(s, 2999);
   HEARD(a, "");
   passes(s, 1);
   HEARD(a, "refused: timeout");
   confirms(s, "unwatch /gate");
-  END(s);
 }
 
-TEST("calls a deadline without a connection a disconnection") {
-  struct stage *s = BEGIN();
+STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
   disconnects(s);
   passes(s, 3000);
   HEARD(a, "refused: disconnected");
   connects(s);
   SENT(s, "");
-  END(s);
 }
 
-TEST("lets its end win over a deadline that comes with it") {
-  struct stage *s = BEGIN();
+STORY("lets its end win over a deadline that comes with it") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
   together(s);
   stops_for(s, 3000);
   deleted(s, "/gate");
   apart(s);
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("ends when it is cancelled, and only the last takes the watch away") {
-  struct stage *s = BEGIN();
+STORY("ends when it is cancelled, and only the last takes the watch away") {
   struct actor *a = watchman(s, (struct hope){0});
   struct actor *b = watchman(s, (struct hope){0});
   CHECK_INT(1, counted(s, "watches"));
@@ -465,11 +415,9 @@ TEST("ends when it is cancelled, and only the last takes the watch away") {
   deleted(s, "/gate");
   HEARD(c, "met");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("is cancelled before it has asked, and while it asks") {
-  struct stage *s = BEGIN();
+STORY("is cancelled before it has asked, and while it asks") {
   together(s);
   struct actor *a = AWAIT(s);
   cancel(a);
@@ -483,21 +431,17 @@ TEST("is cancelled before it has asked, and while it asks") {
   reads(s, "get /gate", false, 7);
   confirms(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("ends when the session is closed") {
-  struct stage *s = BEGIN();
+STORY("ends when the session is closed") {
   struct actor *a = watchman(s, (struct hope){0});
   struct actor *b = AWAIT(s, .until = CROWD);
   close_session(s);
   HEARD(a, "refused: closed");
   HEARD(b, "refused: closed");
-  END(s);
 }
 
-TEST("ends where credentials are refused, and does not begin there") {
-  struct stage *s = BEGIN();
+STORY("ends where credentials are refused, and does not begin there") {
   struct actor *a = watchman(s, (struct hope){0});
   refuses_credentials(s);
   HEARD(a, "refused: auth");
@@ -510,20 +454,16 @@ TEST("ends where credentials are refused, and does not begin there") {
   a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("does not begin without memory") {
-  struct stage *s = BEGIN();
+STORY("does not begin without memory") {
   for (int i = 0; i < 3; i++) CHECK(!AWAIT(s, .forgetful = true, .spared = i));
   CHECK(!AWAIT(s, .until = CROWD, .forgetful = true));
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("asks a little later where there was no memory to ask") {
-  struct stage *s = BEGIN();
+STORY("asks a little later where there was no memory to ask") {
   together(s);
   struct actor *a = AWAIT(s);
   memory_refuse(1);
@@ -533,15 +473,13 @@ TEST("asks a little later where there was no memory to ask") {
   passes(s, 100);
   answers(s, "get /gate", REPLY_NO_NODE);
   HEARD(a, "met");
-  END(s);
 }
 
 /* Beside contenders. */
 
 #define OTHERS "/lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000001"
 
-TEST("shares the watch of a node with those who contend") {
-  struct stage *s = BEGIN();
+STORY("shares the watch of a node with those who contend") {
   struct actor *a = WAITER(s);
   CHECK_INT(2, counted(s, "watches"));
   struct actor *b = AWAIT(s, .path = OTHERS);
@@ -552,11 +490,9 @@ TEST("shares the watch of a node with those who contend") {
   HEARD(a, "granted");
   HEARD(b, "met");
   SENT(s, "");
-  END(s);
 }
 
-TEST("leaves them the watch, and takes it over from them") {
-  struct stage *s = BEGIN();
+STORY("leaves them the watch, and takes it over from them") {
   struct actor *a = WAITER(s);
   struct actor *b = AWAIT(s, .path = OTHERS);
   confirms(s, "get 1");
@@ -569,13 +505,11 @@ TEST("leaves them the watch, and takes it over from them") {
   confirms(s, "remove 2");
   deleted(s, "1");
   HEARD(b, "met");
-  END(s);
 }
 
 /* Crowds. */
 
-TEST("waits until a directory has another number of contenders") {
-  struct stage *s = BEGIN();
+STORY("waits until a directory has another number of contenders") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 2);
   SENT(s, "list and watch");
   shows(s, "1 2 noise");
@@ -589,11 +523,9 @@ TEST("waits until a directory has another number of contenders") {
   shows(s, "2 3l 4");
   HEARD(a, "met");
   confirms(s, "unwatch children");
-  END(s);
 }
 
-TEST("does not wait where the number is another one already") {
-  struct stage *s = BEGIN();
+STORY("does not wait where the number is another one already") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = -1);
   shows(s, "");
   HEARD(a, "met");
@@ -602,11 +534,9 @@ TEST("does not wait where the number is another one already") {
   answers(s, "list and watch", REPLY_NO_NODE);
   HEARD(a, "met");
   SENT(s, "");
-  END(s);
 }
 
-TEST("waits for contenders where the directory is missing") {
-  struct stage *s = BEGIN();
+STORY("waits for contenders where the directory is missing") {
   struct actor *a = AWAIT(s, .until = CROWD);
   answers(s, "list and watch", REPLY_NO_NODE);
   HEARD(a, "");
@@ -625,11 +555,9 @@ TEST("waits for contenders where the directory is missing") {
   HEARD(a, "met");
   confirms(s, "unwatch children");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("looks for a missing directory a little later if there is no memory") {
-  struct stage *s = BEGIN();
+STORY("looks for a missing directory a little later if there is no memory") {
   struct actor *a = AWAIT(s, .until = CROWD);
   memory_refuse(1);
   answers(s, "list and watch", REPLY_NO_NODE);
@@ -639,11 +567,9 @@ TEST("looks for a missing directory a little later if there is no memory") {
   answers(s, "list and watch", REPLY_NO_NODE);
   SENT(s, "exists /lock");
   HEARD(a, "");
-  END(s);
 }
 
-TEST("lists again where the directory was made before it looked for that") {
-  struct stage *s = BEGIN();
+STORY("lists again where the directory was made before it looked for that") {
   struct actor *a = AWAIT(s, .until = CROWD);
   answers(s, "list and watch", REPLY_NO_NODE);
   reads(s, "exists /lock", false, 7);
@@ -652,11 +578,9 @@ TEST("lists again where the directory was made before it looked for that") {
   confirms(s, "unwatch /lock");
   shows(s, "1");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("waits on when the directory of nobody is deleted") {
-  struct stage *s = BEGIN();
+STORY("waits on when the directory of nobody is deleted") {
   struct actor *a = AWAIT(s, .until = CROWD);
   shows(s, "");
   deleted(s, "/lock"); /* as servers do it with empty containers */
@@ -672,11 +596,9 @@ TEST("waits on when the directory of nobody is deleted") {
   HEARD(a, "refused: cancelled");
   confirms(s, "unwatch /lock");
   CHECK_INT(0, counted(s, "watches"));
-  END(s);
 }
 
-TEST("is not met by a list of another that has armed nothing") {
-  struct stage *s = BEGIN();
+STORY("is not met by a list of another that has armed nothing") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   shows(s, "1");
   ACQUIRE(s);
@@ -689,11 +611,9 @@ TEST("is not met by a list of another that has armed nothing") {
   SENT(s,
        "create lock, ask about 2, list and watch, unwatch /lock,"
        " list and watch");
-  END(s);
 }
 
-TEST("believes no list that was asked for before it had begun") {
-  struct stage *s = BEGIN();
+STORY("believes no list that was asked for before it had begun") {
   struct actor *a = ACQUIRE(s);
   made(s, 1);
   SENT(s, "list");
@@ -707,11 +627,9 @@ TEST("believes no list that was asked for before it had begun") {
   children_changed(s, "/lock");
   shows(s, "1 2");
   HEARD(b, "met");
-  END(s);
 }
 
-TEST("counts again in the next connection") {
-  struct stage *s = BEGIN();
+STORY("counts again in the next connection") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   shows(s, "1");
   reconnects(s);
@@ -722,22 +640,18 @@ TEST("counts again in the next connection") {
   reconnects(s);
   shows(s, "1 2");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("hears that nobody may list the directory") {
-  struct stage *s = BEGIN();
+STORY("hears that nobody may list the directory") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 2);
   answers(s, "list and watch", REPLY_NO_AUTH);
   HEARD(a, "refused: denied");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
-  END(s);
 }
 
-TEST("lists again where that has failed, or there was no memory for it") {
-  struct stage *s = BEGIN();
+STORY("lists again where that has failed, or there was no memory for it") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   shows_without_memory(s);
   HEARD(a, "");
@@ -747,11 +661,9 @@ TEST("lists again where that has failed, or there was no memory for it") {
   passes(s, 100);
   shows(s, "");
   HEARD(a, "met");
-  END(s);
 }
 
-TEST("counts with one list for all, and unwatches with the last") {
-  struct stage *s = BEGIN();
+STORY("counts with one list for all, and unwatches with the last") {
   together(s);
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1, .within = 1000);
@@ -764,5 +676,4 @@ TEST("counts with one list for all, and unwatches with the last") {
   cancel(a);
   HEARD(a, "refused: cancelled");
   SENT(s, "unwatch children");
-  END(s);
 }

@@ -193,12 +193,19 @@ void query_follow(struct request *request, enum op_kind kind,
 
 /* QUERY_VERIFY. */
 
+/* (The contender may have left its queue, and its session with it.  An unfair
+ * lock's nodes have one name, so another acquisition of the same session may have
+ * made this one.) */
+static bool is_node_of(const struct claim *claim, const struct reply *reply) {
+  return reply->owner == claim->contender.node.owner_session &&
+         reply->czxid == claim->contender.node.czxid;
+}
+
 static void on_verified(struct op *op, const struct reply *reply) {
   struct request *request = op->owner;
   struct query *query = request->query;
   query->gone = reply->rc == REPLY_NO_NODE ||
-                (reply->rc == REPLY_OK &&
-                 reply->owner != query->claim->contender.node.owner_session);
+                (reply->rc == REPLY_OK && !is_node_of(query->claim, reply));
   query_answered(request, reply->rc);
 }
 

@@ -236,10 +236,12 @@ static void look(struct contender *c) {
 static void due(struct contender *c) { (void)c; } /* (it never polls) */
 
 /* (One look is good for one delete.  Without a lease, when news of `holder` may be
- * long on their way, it takes one: an operator may have deleted it.) */
+ * long on their way, it takes one: an operator may have deleted it.  So it does if
+ * the owner has asked a server, and was told of another's.) */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
-  bool fresh = c->view.looked || wire_lease_stands(contender_wire(c));
+  bool fresh = c->view.looked || (c->loss != LOSS_DELETED &&
+                                  wire_lease_stands(contender_wire(c)));
   c->view.looked = false;
   if (contender_watches_own(c) && fresh && !c->bereft) return true;
   if (watch_is_known(&c->own))

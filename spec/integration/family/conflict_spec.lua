@@ -74,10 +74,10 @@ local function conflict(lock)
   return message
 end
 
-describe("Beside a lock of another kind on its path,", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("Beside a lock of another kind on its path,", function()
   for _, first in ipairs(KINDS) do
     for _, second in ipairs(KINDS) do
       if not exclude(first, second) then
@@ -221,9 +221,6 @@ describe("Beside a lock of another kind on its path,", function()
 end)
 
 describe("What is left over, or no lock's,", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("refuses no lock: nodes of no session, empty directories, files",
     function()
       for _, kind in ipairs(KINDS) do

@@ -273,9 +273,7 @@ describe("contenders", function()
       local proxy = require "support.proxy".start()
       local away = connect { hosts = proxy.hosts, session_timeout = 2 }
       proxy:refuse()
-      support.step_until(away, function()
-        return away:state() == "suspended"
-      end)
+      support.until_state(away, "suspended")
       local begun = support.now()
       local list, message, code = away:contenders(path)
       assert.is_nil(list)

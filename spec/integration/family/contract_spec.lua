@@ -19,10 +19,10 @@ local function rival_holds(kind, path)
     function() end), session
 end
 
-describe("A free lock", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A free lock", function()
   kinds.each(it, "is granted, in every form of its argument (T12)",
     function(kind)
     local path = support.path()
@@ -76,9 +76,6 @@ describe("A free lock", function()
 end)
 
 describe("A taken lock", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   kinds.each(it, "is refused in time, in every form (T12)", function(kind)
     local path = support.path()
     local holder = rival_holds(kind, path)
@@ -212,9 +209,6 @@ describe("A taken lock", function()
 end)
 
 describe("A lock that others of one session wait for", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   kinds.each(it, "is refused at once to those who will not wait",
     function(kind)
       local path, session = support.path(), connect()
@@ -235,9 +229,6 @@ describe("A lock that others of one session wait for", function()
 end)
 
 describe("The owner of a lock", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   kinds.each(it, "acquires it again, without a request (T38, T40)",
     function(kind)
     local path, session = support.path(), connect()
@@ -371,9 +362,6 @@ describe("The owner of a lock", function()
 end)
 
 describe("A lock's max_hold", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   -- The first part of a multi is held while the rest is asked for.
   local function max_hold_of(kind) return kind.multi and 1 or 0.15 end
 
@@ -420,9 +408,6 @@ describe("A lock's max_hold", function()
 end)
 
 describe("Whoever deletes a node", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   -- one session and one wait for all kinds
   it("ends the hold of every kind within a heartbeat", function()
     local path, session = support.path(), connect { session_timeout = 2 }
@@ -471,9 +456,6 @@ describe("Whoever deletes a node", function()
 end)
 
 describe("A connection that breaks", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("leaves every kind's hold and place as they were (T13, T21)", function()
     local path, proxy = support.path(), start_proxy()
     local session = connect { hosts = proxy.hosts, session_timeout = 10 }
@@ -516,9 +498,7 @@ describe("A connection that breaks", function()
       losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
     end
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     support.step_until(session, function()
       for i in ipairs(kinds.all) do
         if not told[i] then return false end
@@ -551,9 +531,7 @@ describe("A connection that breaks", function()
         locks[i] = kind.make(session, path .. "/" .. i)
       end
       proxy:refuse()
-      support.step_until(session, function()
-        return session:state() == "suspended"
-      end)
+      support.until_state(session, "suspended")
       local begun = support.now()
       for i, kind in ipairs(kinds.all) do
         assert.equal("disconnected", select(3, locks[i]:try_acquire()),
@@ -570,9 +548,7 @@ describe("A connection that breaks", function()
           message)
       end
       proxy:heal()
-      support.step_until(session, function()
-        return session:state() == "connected"
-      end)
+      support.until_state(session, "connected")
       for i in ipairs(kinds.all) do
         -- (In a loop close() does not wait, and the proxy goes with it.)
         locks[i]:acquire(30):release { wait = true }
@@ -612,9 +588,6 @@ describe("A connection that breaks", function()
 end)
 
 describe("A session that expires", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("loses every hold, once, and its owner is told until it lets go (T4)",
     function()
       local path, proxy = support.path(), start_proxy()
@@ -665,9 +638,6 @@ describe("A session that expires", function()
 end)
 
 describe("A process that is killed", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("gives back every kind of hold and place in the queue (T45)", function()
     local path = support.path()
     local child = spawn([[
@@ -713,9 +683,6 @@ describe("A process that is killed", function()
 end)
 
 describe("Whoever gives up at any moment", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   kinds.each(it, "leaves nothing behind (T17, T23, T25)", function(kind)
     local path = support.path()
     local session = connect()
@@ -750,9 +717,6 @@ describe("Whoever gives up at any moment", function()
 end)
 
 describe("In a loop", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   kinds.each(it, "a wait suspends its coroutine alone, and one holds at a time",
     function(kind)
       local scheduler, path = new_scheduler(), support.path()

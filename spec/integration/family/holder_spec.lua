@@ -5,10 +5,10 @@ local zklock = require "zklock"
 local connect = support.connect
 local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
 
-describe("A refusal", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A refusal", function()
   local path
   before_each(function() path = support.path() end)
 
@@ -216,9 +216,6 @@ describe("A refusal", function()
 end)
 
 describe("holders", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local function names(list)
     local data = {}
     for i, item in ipairs(assert(list)) do

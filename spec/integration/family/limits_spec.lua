@@ -6,10 +6,10 @@ local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local wait_in, await = kinds.wait_in, kinds.await
 
-describe("max_hold", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("max_hold", function()
   local path
   before_each(function() path = support.path() end)
 
@@ -149,9 +149,6 @@ describe("max_hold", function()
 end)
 
 describe("on_suspend", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path, proxy, session
   before_each(function()
     path, proxy = support.path(), start_proxy()
@@ -164,9 +161,7 @@ describe("on_suspend", function()
     guard:on_lost(function() lost = support.now() end)
     local begun = support.now()
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     assert.equal("suspended", guard:state())
     assert.is_true(guard:is_held())
     support.step_until(session, function() return lost end, 6)
@@ -200,9 +195,7 @@ describe("on_suspend", function()
     proxy:cut()
     support.step_until(session, function() return calls > 0 end, 1)
     assert.is_false(guard:is_held())
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end)
+    support.until_state(session, "connected")
     assert.is_false(guard:is_held())
     assert.equal("lost", select(3, mutex:acquire(30)))
     assert.equal("lost", select(3, guard:release()))

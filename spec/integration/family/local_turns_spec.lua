@@ -244,9 +244,7 @@ describe("Turns on the Lua thread", function()
       end
       assert.is_true(turns > 1000, turns)
       on = false
-      support.step_until(session, function()
-        return session:stats().holding == 0
-      end)
+      support.until_state(session, nil, { holding = 0 })
     end)
 
   it("pass on what a dead task was granted", function()

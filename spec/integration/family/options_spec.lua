@@ -65,10 +65,10 @@ local makers = {
 local of_locks, of_calls = (unpack or table.unpack)(
   tables_of(files.read((os.getenv "SPEC_ROOT" or ".") .. "/doc/options.md")))
 
-describe("The options of a lock", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("The options of a lock", function()
   local heading = of_locks[1]
   for row = 2, #of_locks do
     local option, name = option_in(of_locks[row][1])
@@ -158,9 +158,6 @@ describe("The options of a lock", function()
 end)
 
 describe("The options of a call", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local heading = of_calls[1]
 
   local function call(lock, method, options)
@@ -212,9 +209,6 @@ describe("The options of a call", function()
 end)
 
 describe("A path", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local uses = {
     { "a mutex", function(s, p) return s:mutex(p) end },
     { "an unfair mutex",

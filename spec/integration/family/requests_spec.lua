@@ -43,10 +43,10 @@ local function cycle_cost(lock, path)
   end)
 end
 
-describe("An uncontended acquire and release cost #once", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("An uncontended acquire and release cost #once", function()
   for name, requests in pairs {
     mutex = 3, -- create, list, delete
     parent = 3, poll = 3, handoffs = 3, kazoo = 3,
@@ -99,9 +99,6 @@ describe("An uncontended acquire and release cost #once", function()
 end)
 
 describe("A refused try_acquire costs #once", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   for name, requests in pairs {
     mutex = 3, handoffs = 3, read = 3, write = 3, ["kazoo read"] = 3,
     unfair = 2, -- a create, and perhaps a look
@@ -189,9 +186,6 @@ local function release_all(waiters)
 end
 
 describe("Fifty who wait #once", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   for _, layout in ipairs { "", "kazoo " } do
     it(("cost one event each, as readers behind one writer: %srwlock")
       :format(layout), function()
@@ -296,9 +290,6 @@ describe("Fifty who wait #once", function()
 end)
 
 describe("A wait in the queue costs #once", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("no request while nothing happens (T33)", function()
     local path = support.path()
     local holders, waiters = {}, {}

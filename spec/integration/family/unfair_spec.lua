@@ -177,6 +177,40 @@ describe("An unfair mutex", function()
     end
   end)
 
+  -- (The event of its watch comes before the answer: these servers send none.)
+  local function is_lost(guard)
+    assert.is_true(guard:is_held())
+    local ok, _, code = guard:verify()
+    assert.same({ false, "lost" }, { ok or false, code })
+  end
+
+  it("is not verified when another session's node has its name", function()
+    local proxy, other = start_proxy(), connect()
+    local guard = unfair(connect { hosts = proxy.hosts }):acquire(30)
+    proxy:mute_events()
+    assert.is_true(other:evict(path, "holder"))
+    local theirs = unfair(other):acquire(30)
+    assert.equal(guard.node, theirs.node)
+    is_lost(guard)
+    assert.is_true(theirs:verify())
+  end)
+
+  it("is not verified when a late request of its session has made its node "
+    .. "again", function()
+    local proxy, zk, guard = start_proxy(), support.zk(), nil
+    zk:make(path)
+    local session = connect { hosts = proxy.hosts, session_timeout = 30 }
+    proxy:keep_request "create_both"
+    unfair(session):acquire_async(30, function(...) guard = assert(...) end)
+    proxy:await_kept()
+    support.step_until(session, function() return guard end)
+    proxy:mute_events()
+    assert.is_true(connect():evict(path, "holder"))
+    proxy:apply_late()
+    assert.equal(session:id(), zk:exists(guard.node).owner)
+    is_lost(guard)
+  end)
+
   it("is waited for when somebody else's node has its name", function()
     local zk = support.zk()
     zk:make(path)

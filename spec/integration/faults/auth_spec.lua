@@ -25,10 +25,10 @@ local function use(session)
   assert.is_true(guard:release { wait = true })
 end
 
-describe("The answer to a credential that #once", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("The answer to a credential that #once", function()
   for name, what in pairs {
     ["is lost with the connection"] = "cut_auth",
     ["does not come"] = "mute_auth",
@@ -89,9 +89,6 @@ describe("The answer to a credential that #once", function()
 end)
 
 describe("Credentials", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("are accepted by the one server among some that is there", function()
     local hostile = start_hostile()
     -- Nobody listens at these ports.
@@ -122,9 +119,6 @@ describe("Credentials", function()
 end)
 
 describe("A server that hides its root", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is as good as another", function()
     local hostile = start_hostile()
     hostile:behave { kind = "pass", hides_root = true }
@@ -147,9 +141,6 @@ describe("A server that hides its root", function()
 end)
 
 describe("Credentials that are refused at a reconnection #once", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- A holder and two who wait: for another's lock, and for its own.
   local function begin(hostile, seconds)
     local path = support.path()

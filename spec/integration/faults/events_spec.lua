@@ -3,10 +3,10 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
-describe("A watch", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
+before_each(function() kinds.start() end)
+after_each(support.finish)
 
+describe("A watch", function()
   it("that fires for data, for the session and for a deletion is still one "
     .. "(T48)", function()
     local path, proxy, zk = support.path(), start_proxy(), support.zk()
@@ -18,9 +18,7 @@ describe("A watch", function()
       zk:set(waiter.node, "round " .. i)
       if i % 10 == 0 then
         proxy:cut()
-        support.step_until(session, function()
-          return session:stats().reconnects == i / 10
-        end)
+        support.until_state(session, nil, { reconnects = i / 10 })
       end
     end
     kinds.nobody(0.1, waiter)
@@ -31,9 +29,7 @@ describe("A watch", function()
     holder:release()
     assert.is_true(kinds.await(waiter):is_held())
     waiter.guard:release { wait = true }
-    support.wait_until(function()
-      return support.count_watches(path) == 0
-    end)
+    support.wait_until(function() return support.count_watches(path) == 0 end)
   end)
 
   it("of a node that nobody waits for any more changes nothing (T56)",
@@ -93,9 +89,6 @@ describe("A watch", function()
 end)
 
 describe("Events of many sessions", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   it("come one by one to Lua, whose collector runs at every step (T49)",
     function()
       local path, proxy = support.path(), start_proxy()

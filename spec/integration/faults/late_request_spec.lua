@@ -74,9 +74,7 @@ describe("A request that comes late", function()
     proxy:keep_request "create"
     assert.equal("disconnected", select(3, barrier:set()))
     proxy:await_kept()
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end)
+    support.until_state(session, "connected")
     assert.same({ true, true }, { barrier:set() })
     proxy:apply_late()
     assert.same({ true, true }, { barrier:lift() })

@@ -7,6 +7,9 @@ local support = require "support"
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
+before_each(support.start)
+after_each(support.finish)
+
 describe("A server that breaks off at large requests #once", function()
   local server
 
@@ -15,9 +18,6 @@ describe("A server that breaks off at large requests #once", function()
       .. "--jvm -Djute.maxbuffer=" .. LIMIT)
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
-
   local function connect(options)
     options = options or {}
     options.hosts = options.hosts or server.hosts
@@ -184,9 +184,6 @@ describe("A server that breaks off at large requests #once", function()
 end)
 
 describe("A server that comes back with room for less #once", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends a revocation that it does not take with an error", function()
     local server = start_server(1, "--config maxSessionTimeout=60000 "
       .. "--jvm -Djute.maxbuffer=" .. LIMIT)
@@ -220,9 +217,6 @@ describe("A server that comes back with room for less #once", function()
 end)
 
 describe("A connection that breaks again and again #once", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("refuses nobody", function()
     local proxy, path = start_proxy(), support.path()
     local session = support.connect { hosts = proxy.hosts,

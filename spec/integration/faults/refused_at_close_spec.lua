@@ -13,9 +13,7 @@ describe("A task that is refused just before the session is closed", function()
       loop = scheduler.adapter }
     local mutex = session:mutex(support.path())
     proxy:refuse()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end)
+    support.until_state(session, "suspended")
     local heard
     scheduler:spawn(function() heard = { mutex:acquire(0.2) } end)
     scheduler:turn()

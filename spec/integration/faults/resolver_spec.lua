@@ -10,10 +10,10 @@ local NAME = "host.example"
 
 local function port_of(it) return it.hosts:match ":(%d+)" end
 
-describe("A resolver that hangs while there is no server #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A resolver that hangs while there is no server #stock", function()
   it("holds up no loss, no deadline, no release and no close", function()
     local path, proxy, names = support.path(), start_proxy(), new_names()
     names:set(NAME, "127.0.0.1")
@@ -73,9 +73,6 @@ local CLIENT = [[
 ]]
 
 describe("A name #once #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function await(child, state, seconds)
     support.wait_until(function()
       child:say "ask"

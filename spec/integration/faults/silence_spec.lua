@@ -18,10 +18,10 @@ local function watch_handover(guard, other, path)
   end
 end
 
-describe("Silence #once", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("Silence #once", function()
   it("of the servers ends a hold after half of the timeout at the earliest, "
     .. "and before they give its lock away", function()
     local T, path, proxy = 4, support.path(), start_proxy()
@@ -67,9 +67,6 @@ describe("Who knows the tick #once", function()
 
   setup(function() server = start_server(1) end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
-
   it("keeps a hold when its server falls silent and another is there",
     function()
       local T, path = 10, support.path()

@@ -36,10 +36,10 @@ local function reconnected(session, n)
   end, 15, "a reconnection")
 end
 
-describe("A session whose timeout falls at a reconnection #once", function()
-  before_each(support.start)
-  after_each(support.finish)
+before_each(support.start)
+after_each(support.finish)
 
+describe("A session whose timeout falls at a reconnection #once", function()
   local function connect(hostile, options)
     options = options or {}
     options.hosts, options.session_timeout = hostile.hosts, LONG
@@ -156,9 +156,6 @@ describe("A server restarted with a smaller maxSessionTimeout #once", function()
     server = start_server(1, "--config maxSessionTimeout=60000")
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
-
   it("gives no lock to two", function()
     local path = support.path()
     local hostile = start_hostile { hosts = server.hosts }

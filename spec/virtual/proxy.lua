@@ -40,6 +40,7 @@ function Proxy:refuse() virtual.link_refuse(self.address) end
 function Proxy:freeze() virtual.link_freeze(self.address) end
 function Proxy:delay(seconds) virtual.link_delay(self.address, seconds) end
 function Proxy:drop(what) virtual.link_drop(self.address, what) end
+function Proxy:mute_events() virtual.link_mute_events(self.address) end
 function Proxy:half_open() virtual.link_half_open(self.address) end
 function Proxy:heal() virtual.link_heal(self.address) end
 function Proxy:disarm() virtual.link_disarm(self.address) end

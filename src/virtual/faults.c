@@ -42,6 +42,7 @@ struct zk_link *link_apart(struct zk_link *link, int client) {
   apart->delay = link->delay;
   apart->drops_requests = link->drops_requests;
   apart->drops_replies = link->drops_replies;
+  apart->mutes_events = link->mutes_events;
   apart->next = e->links;
   e->links = apart;
   for (struct zk_connection *c = e->connections; c; c = c->next)
@@ -110,8 +111,13 @@ void link_drop_replies(struct zk_link *link, int64_t now) {
   link->drops_replies = true;
 }
 
+void link_mute_events(struct zk_link *link, int64_t now) {
+  (void)now;
+  link->mutes_events = true;
+}
+
 void link_heal(struct zk_link *link, int64_t now) {
-  link->refuses = link->frozen = false;
+  link->refuses = link->frozen = link->mutes_events = false;
   link->drops_requests = link->drops_replies = false;
   link->delay = 0;
   EACH_CONNECTION(c, link) {

@@ -82,7 +82,7 @@ struct zk_link {
   char *address;
   int client; /* the only one that has it; 0: all others */
   int *servers, server_count, next_server;
-  bool refuses, frozen, drops_requests, drops_replies;
+  bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
   int lost_kind, last_kind, left;
   int kept_kinds[KINDS_MAX], kept_count;

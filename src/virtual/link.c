@@ -58,6 +58,7 @@ enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
     spring(link, LINK_LOST);
     return CUTS_ALL;
   }
+  if (link->mutes_events && message->kind == DOWN_EVENT) return STOPS;
   if (link->drops_replies) {
     c->broken = true;
     return STOPS;

@@ -47,6 +47,7 @@ static int cut(lua_State *L) { return with_fault(L, link_cut); }
 static int half_open(lua_State *L) { return with_fault(L, link_half_open); }
 static int refuse(lua_State *L) { return with_fault(L, link_refuse); }
 static int freeze(lua_State *L) { return with_fault(L, link_freeze); }
+static int mute_events(lua_State *L) { return with_fault(L, link_mute_events); }
 static int heal(lua_State *L) { return with_fault(L, link_heal); }
 
 /* link_delay(address, seconds) */
@@ -116,6 +117,7 @@ void lua_links_register(lua_State *L) {
                                        {"link_move", move},
                                        {"link_cut", cut},
                                        {"link_half_open", half_open},
+                                       {"link_mute_events", mute_events},
                                        {"link_refuse", refuse},
                                        {"link_freeze", freeze},
                                        {"link_delay", delay},

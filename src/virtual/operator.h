@@ -39,6 +39,7 @@ void link_freeze(struct zk_link *link, int64_t now); /* nothing passes */
 void link_delay(struct zk_link *link, int64_t now, int64_t by);
 void link_drop_requests(struct zk_link *link, int64_t now);
 void link_drop_replies(struct zk_link *link, int64_t now);
+void link_mute_events(struct zk_link *link, int64_t now);
 /* Connections of which a message was dropped break. */
 void link_heal(struct zk_link *link, int64_t now);
 

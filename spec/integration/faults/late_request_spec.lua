@@ -24,8 +24,10 @@ describe("A request that comes late", function()
   end
 
   -- The request of one of these kinds that `fn` sends is late: it comes when
-  -- the session has connected again and `meanwhile` has returned.
+  -- the session has connected again and `meanwhile` has returned.  (The delete
+  -- of an earlier nonce may still be under way.  The proxy must not keep that.)
   local function delay(kinds, fn, meanwhile)
+    support.wait_until(is_tidy)
     local before = session:stats().reconnects
     proxy:keep_request((unpack or table.unpack)(kinds))
     local results = { fn() }

@@ -379,8 +379,9 @@ describe("zklock run, asked to let go", function()
     assert.equal(1, support.connect():revoke(path))
     assert.equal(7, it:wait())
     assert.equal("begun\ndone\n", it:out())
-    assert.equal(("zklock: somebody asks for %s: the command is sent SIGTERM\n")
-      :format(path), (it:err():gsub("Terminated\n", ""))) -- (sh's)
+    assert.equal(("zklock: another client asks for %s: the command is sent "
+      .. "SIGTERM\n"):format(path),
+      (it:err():gsub("Terminated\n", ""))) -- (sh's)
   end)
 end)
 

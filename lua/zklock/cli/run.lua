@@ -232,7 +232,8 @@ function Run:tell_lease(guard)
       or "%s was lost (%s): the command is ended", guard.path, reason)
   end)
   guard:on_revoke(function()
-    talk.say("somebody asks for %s: the command is sent SIGTERM", guard.path)
+    talk.say("another client asks for %s: the command is sent SIGTERM",
+      guard.path)
     self.keeper:signal(signals.number_of "TERM")
   end)
 end

@@ -278,38 +278,20 @@ ensemble:  ## three of them
 
 # ---- To test it --------------------------------------------------------------
 
-# One Lua, one client library, one of each kind of lock.
-.PHONY: check
-CHECKED = unit $(addprefix integration/,$(addsuffix _spec.lua,acquire async \
-  close collection connect cost guard loop operator owner process session \
-  with_lock \
-  $(addprefix family/,contenders handoffs multi options revoke rwlock \
-  semaphore strategies unfair)))
-check:  ## the heart of it, in less than a minute
-	@SPEC_EXCLUDE=slow,once bash spec/run --lua $(LUA_VERSION) --zk $(ZK) \
-	  $(addprefix spec/,$(CHECKED))
-
-.PHONY: test
-test:  ## everything that CI tests: each Lua, both backends
+.PHONY: check test virtual
+check:  ## is a change right?  All specs in virtual time, on one Lua
+	@bash spec/run --check --lua $(LUA_VERSION)
+test:  ## everything that CI tests: each Lua, real servers, both client libraries
 	@bash spec/run
-
-.PHONY: virtual
-virtual:  ## the specs in virtual time, on one Lua: FILES=, SPEC_SEED=
-	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(FILES)
-
-.PHONY: busy
-busy:  ## the same on a machine that is busy, and stalls; as root
-	@spec/busy bash spec/run
-
-.PHONY: late
-late:  ## the same where any thread is late, and the others are not
-	@SPEC_SLACK=10 SPEC_EXCLUDE=slow SEEDS=100 spec/late bash spec/run
+virtual:  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
+	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(or $(FILES),\
+	  spec/virtual spec/integration)
 
 .PHONY: conformance
 conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
 	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
 	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
-	  $(LUA_VERSION) --zk $(ZK) spec/integration/conformance_spec.lua
+	  $(LUA_VERSION) --zk $(ZK) spec/server/conformance_spec.lua
 
 .PHONY: sim
 SEEDS ?= 1000000
@@ -630,7 +612,7 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
-	  bench/plot bench/drivers/check spec/busy $(wildcard */*/*.py */*/*/*.py)
+	  bench/plot bench/drivers/check $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 

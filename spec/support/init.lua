@@ -81,6 +81,12 @@ function support.receive(from, pattern, seconds)
   return text, problem, part
 end
 
+--- Lets so many seconds of virtual time pass.
+function support.advance(seconds)
+  assert(core.backend == "virtual", "this spec runs in virtual time only")
+  socket.sleep(seconds)
+end
+
 --- Waits until `condition()` gives something true, which it returns.
 function support.wait_until(condition, seconds, what)
   local is_over, pause = support.patience(seconds or 5), 0.001

@@ -1,5 +1,5 @@
 -- The model's time, servers and links, by themselves: what a real ensemble does
--- so slowly, or so rarely, that spec/integration/conformance_spec.lua does not
+-- so slowly, or so rarely, that spec/server/conformance_spec.lua does not
 -- compare it.  Each ensemble has a time of its own.
 local model = require "support.model"
 

@@ -3,7 +3,7 @@ local spawn_with = require "support.child".spawn_with
 local support = require "support"
 
 local BUILD = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC "
-  .. "spec/integration/segments.c -ldl -o '%s'"
+  .. "spec/server/segments.c -ldl -o '%s'"
 
 -- One that turns the library itself gathers what a turn sends; in the library's
 -- own threads a packet at least is one.

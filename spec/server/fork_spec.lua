@@ -224,7 +224,7 @@ end)
 describe("Threads that fork at the same time", function()
   it("find every lock free in the child, and after a fork that fails",
     function()
-      local ok, text = host.run(host.build "spec/integration/forks.c")
+      local ok, text = host.run(host.build "spec/server/forks.c")
       assert(ok, text)
       assert.equal("0 failures\nthe last fails\nfree\n", text)
     end)

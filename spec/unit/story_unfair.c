@@ -76,9 +76,22 @@ STORY("finds its own unfair node when the create's reply was lost") {
   reconnects(s);
   SENT(s, "list");
   shows(s, "7h");
-  confirms(s, "get holder");
+  confirms(s, "get holder, ask about 7");
   HEARD(a, "granted");
   CHECK_INT(1007, token_of(a));
+}
+
+STORY("leaves another's node of its name alone, though `holder` is ours") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  reconnects(s);
+  shows(s, "7h");
+  confirms(s, "get holder");
+  reads(s, "ask about 7", false, 1007);
+  HEARD(a, "");
+  confirms(s, "unwatch holder");
+  shows(s, "7h");
+  SENT(s, CREATES ", get holder");
 }
 
 STORY("tries again where there is no unfair node after a lost reply") {
@@ -237,7 +250,7 @@ STORY("deletes an unfair node that turns out to be ours when it gives up") {
   HEARD(a, "refused: cancelled");
   reconnects(s);
   shows(s, "7h");
-  confirms(s, "get holder, remove holder with 7");
+  confirms(s, "get holder, ask about 7, remove holder with 7");
   HEARD(a, "removed, forgotten");
 }
 

@@ -59,6 +59,30 @@ local function environment(given)
   return table.concat(unset, " ") .. " " .. table.concat(set, " ")
 end
 
+--- A file with this text, until the test ends; `mode` is chmod's.
+function command.file(text, mode)
+  local name = support.closing(os.tmpname(), os.remove)
+  write(name, text)
+  if mode then os.execute(("chmod %s %s"):format(mode, name)) end
+  return name
+end
+
+--- Waits until a file has this pattern; the match.
+function command.await_file(name, pattern)
+  return support.wait_until(function() return read(name):match(pattern) end, 30,
+    "what a command writes into a file")
+end
+
+--- A directory, until the test ends.
+function command.directory()
+  local pipe = io.popen "mktemp -d"
+  local name = pipe:read "*l"
+  pipe:close()
+  return support.closing(name, function()
+    os.execute("rm -rf " .. quote(name))
+  end)
+end
+
 --- A new directory for $PATH: its only Lua is the one that runs the specs.
 function command.only_lua(directory)
   assert(os.execute(([[mkdir %s && cd %s && ln -s "$(command -v %s)" lua &&

@@ -57,6 +57,21 @@ function runs.kill(it, path)
   runs.delete_node(path)
 end
 
+local function check_end(row, it, path, pid)
+  if row.code then
+    assert.equal(row.code, it:wait())
+  else
+    processes.await_end(pid)
+  end
+  assert.equal(row.lives or false, processes.is_alive(pid))
+  local err = it:err():gsub("Terminated\n", "") -- (sh's)
+  if row.out then
+    assert.equal(row.out, (it:out():gsub("^pid %d+\n", "")))
+  end
+  if row.err then assert.equal(row.err:format(path, path), err) end
+  if row.says then assert.matches(row.says, err, 1, true) end
+end
+
 --- Runs the rows. A row has
 --   `script` (none: forever), `words` (options of `zklock run`),
 --   `proxy` (true: one is between it and the server),
@@ -66,13 +81,12 @@ end
 --   `out` (exactly, behind the process), `err` (exactly; a %s is the path),
 --   `says` (on standard error, beside other things), `lives` (the script does),
 --   `left` (contenders; none: 0).
--- `given`: options for `command.start`, or a function that makes them.
+-- `given()`: options for `command.start`.
 function runs.check(rows, given)
   each(rows, function(row)
-    local path, options = support.path(), given
-    if type(given) == "function" then options = given() end
-    local proxy = row.proxy and start_proxy()
-    if proxy then options = { env = { ZKLOCK_HOSTS = proxy.hosts } } end
+    local path, proxy = support.path(), row.proxy and start_proxy()
+    local options = proxy and { env = { ZKLOCK_HOSTS = proxy.hosts } }
+      or given and given()
     local words = { "--session-timeout", "10" }
     for _, word in ipairs(row.words or {}) do words[#words + 1] = word end
     local it = runs.start(path, row.script or runs.forever, words, options)
@@ -82,18 +96,7 @@ function runs.check(rows, given)
     elseif row.by then
       row.by(it, path, pid, proxy)
     end
-    if row.code then
-      assert.equal(row.code, it:wait())
-    else
-      processes.await_end(pid)
-    end
-    assert.equal(row.lives or false, processes.is_alive(pid))
-    local err = it:err():gsub("Terminated\n", "") -- (sh's)
-    if row.out then
-      assert.equal(row.out, (it:out():gsub("^pid %d+\n", "")))
-    end
-    if row.err then assert.equal(row.err:format(path, path), err) end
-    if row.says then assert.matches(row.says, err, 1, true) end
+    check_end(row, it, path, pid)
     if proxy then proxy:heal() end
     if row.lives then processes.signal("KILL", pid) end
     assert.equal(row.left or 0, support.count_contenders(path))

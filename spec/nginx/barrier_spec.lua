@@ -64,13 +64,9 @@ local INIT = [[
   function keep(guard) all[#all + 1] = guard end
 ]]
 
-local missing = nginx.missing()
-
 describe("in nginx at a barrier", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
   before_each(function() kinds.start() end)
-  after_each(support.finish)
 
   local server, path, query
 
@@ -93,21 +89,21 @@ describe("in nginx at a barrier", function()
 
   it("handlers wait, and are let through together", function()
     start()
-    assert.are.equal("true", server:must("/wait" .. query))
-    assert.are.equal("true", server:must("/set" .. query))
-    assert.are.equal("false", server:must("/set" .. query))
+    assert.equal("true", server:must("/wait" .. query))
+    assert.equal("true", server:must("/set" .. query))
+    assert.equal("false", server:must("/set" .. query))
     local requests = {}
     for i = 1, 10 do
       requests[i] = server:begin((i == 1 and "/wait-in-access" or "/wait")
         .. query)
     end
     await_watches(1)
-    assert.are.equal("timeout", server:must("/wait" .. query .. "&seconds=0.1"))
-    assert.are.equal("timeout", server:must("/wait" .. query .. "&seconds=0"))
+    assert.equal("timeout", server:must("/wait" .. query .. "&seconds=0.1"))
+    assert.equal("timeout", server:must("/wait" .. query .. "&seconds=0"))
     for _, request in ipairs(requests) do assert.is_true(request:is_open()) end
-    assert.are.equal("true", server:must("/lift" .. query))
+    assert.equal("true", server:must("/lift" .. query))
     for i, request in ipairs(requests) do
-      assert.are.equal(i == 1 and "through" or "true", (request:answer()))
+      assert.equal(i == 1 and "through" or "true", (request:answer()))
     end
     await_watches(0)
   end)
@@ -125,7 +121,7 @@ describe("in nginx at a barrier", function()
     local request = server:begin("/wait" .. query)
     await_watches(1)
     server:must("/lift" .. query)
-    assert.are.equal("true", (request:answer()))
+    assert.equal("true", (request:answer()))
   end)
 
   it("waits beside it end with a request, uncalled", function()
@@ -138,7 +134,7 @@ describe("in nginx at a barrier", function()
     request:abort()
     await_watches(0)
     server:must("/lift" .. query)
-    assert.are.equal("nothing", server:must "/said")
+    assert.equal("nothing", server:must "/said")
   end)
 
   it("timers wait, and a worker that is to exit lets them", function()
@@ -160,15 +156,15 @@ describe("in nginx at a barrier", function()
 
   it("two requests enter a double barrier and leave it together", function()
     start()
-    assert.are.equal("timeout",
+    assert.equal("timeout",
       server:must("/enter" .. query .. "&seconds=0.1"))
     for _ = 1, 3 do
       local one = server:begin("/enter" .. query .. "&seconds=60")
       kinds.wait_for_nodes(path, 1)
       assert.is_true(one:is_open())
-      assert.are.equal("true",
+      assert.equal("true",
         server:must("/enter" .. query .. "&seconds=60"))
-      assert.are.equal("true", (one:answer()))
+      assert.equal("true", (one:answer()))
       kinds.wait_for_nodes(path, 0)
     end
   end)
@@ -198,7 +194,7 @@ describe("in nginx at a barrier", function()
       assert.is_true(session:double_barrier(path, 2)
         :leave { guard = member.guard, timeout = 30 })
       kinds.wait_for_nodes(path, 0)
-      assert.are.equal(word, server:must "/said")
+      assert.equal(word, server:must "/said")
     end
   end)
 end)

@@ -1,4 +1,5 @@
 -- A request may end in many ways; what waits and holds in its name ends too.
+local each = require "support.each"
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -110,10 +111,14 @@ local WAITING = {
 
 -- Guards stay reachable: only the end of the request can end their holds.
 local INIT = [[
-  kept = false
-  go = false -- who waits for that may end
-  said = "nothing"
-  local all = {}
+  local all
+  function reset()
+    kept = false
+    go = false -- who waits for that may end
+    said = "nothing"
+    all = {}
+  end
+  reset()
   function keep(guard)
     kept = true
     all[#all + 1] = guard
@@ -121,17 +126,8 @@ local INIT = [[
   function last() return all[#all] end
 ]]
 
-local function location(index, directives)
-  return ("location = /%d { %s }\n"):format(index, directives)
-end
-
-local missing = nginx.missing()
-
 describe("a request of nginx ends", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(server, more)
     more = more or {}
@@ -142,18 +138,37 @@ describe("a request of nginx ends", function()
       location = /state { content_by_lua_block {
         ngx.print(last() and last():state() or "none", " ", said)
       } }
-      location = /go { content_by_lua_block { go = true } } ]]
+      location = /go { content_by_lua_block { go = true } }
+      location = /reset { content_by_lua_block { reset() } } ]]
     more.init = INIT .. (more.init or "")
     return nginx.start(more)
   end
 
-  for name, directives in pairs(HOLDING) do
-    it("with its hold, by " .. name, function()
-      local server, path = start(location(1, directives)), support.path()
-      server.may_complain = name:find "error" ~= nil
-      server:must "/state"
-      local request = server:begin("/1?path=" .. path)
-      if name:find "client" then
+  -- Each way in turn, in one nginx, on a path of its own.
+  local function each_way(ways, check)
+    local locations, names = {}, {}
+    for name, directives in pairs(ways) do
+      names[#names + 1] = name
+      locations[#names] = ("location = /%d { %s }\n"):format(#names, directives)
+    end
+    local server = start(table.concat(locations))
+    server.may_complain = true
+    for i, name in ipairs(names) do names[i] = { name, i } end
+    each(names, function(row, name)
+      local path = support.path()
+      server:must "/reset"
+      check(server, ("/%d?path=%s"):format(row[2], path), path,
+        name:find "client" ~= nil)
+    end, true)
+    for line in server:complaints():gmatch "%f[^\n\0]%d+/[^\n]+" do
+      assert.matches("on purpose", line, 1, true)
+    end
+  end
+
+  it("with its hold", function()
+    each_way(HOLDING, function(server, url, path, of_client)
+      local request = server:begin(url)
+      if of_client then
         support.wait_until(function()
           return server:must "/state" == "held nothing"
         end)
@@ -169,24 +184,21 @@ describe("a request of nginx ends", function()
         return server:must "/state" == "released nothing"
       end)
     end)
-  end
+  end)
 
-  for name, directives in pairs(WAITING) do
-    it("with its wait, by " .. name, function()
-      local server, path = start(location(1, directives)), support.path()
-      server.may_complain = name:find "error" ~= nil
-      server:must "/state"
+  it("with its wait", function()
+    each_way(WAITING, function(server, url, path, of_client)
       local guard = support.hold(path)
-      local request = server:begin("/1?path=" .. path)
+      local request = server:begin(url)
       support.wait_for_queue(path, 2)
       server:must "/go"
-      if name:find "client" then request:abort() else request:answer() end
+      if of_client then request:abort() else request:answer() end
       support.wait_for_queue(path, 1)
       guard:release()
       support.wait_for_queue(path, 0)
-      assert.are.equal("none nothing", server:must "/state")
+      assert.equal("none nothing", server:must "/state")
     end)
-  end
+  end)
 
   it("and the next one inherits nothing from its coroutine", function()
     local server, path = start [[
@@ -219,7 +231,7 @@ describe("a request of nginx ends", function()
     -- While it lives they are.
     local request = server:begin("/listen?path=" .. path)
     support.wait_for_queue(path, 1)
-    assert.are.equal(1, session:revoke(path))
+    assert.equal(1, session:revoke(path))
     support.wait_until(function()
       return server:must "/state" == "held revoked"
     end)
@@ -253,7 +265,7 @@ describe("a request of nginx ends", function()
         session():on_trace(nil)
         ngx.print(table.concat(told, " "))
       } } ]], support.path()
-    assert.are.equal("wait grant release wait grant release",
+    assert.equal("wait grant release wait grant release",
       server:must("/trace?path=" .. path))
   end)
 
@@ -342,7 +354,7 @@ describe("a request of nginx ends", function()
         ngx.print(tostring(again:token() == guard:token()), " ", code, " ",
           tostring(token == named:token()))
       } } ]], support.path()
-    assert.are.equal("true busy true", server:must("/threads?path=" .. path))
+    assert.equal("true busy true", server:must("/threads?path=" .. path))
   end)
 
   -- (nginx runs log_by_lua between a request's end and zklock's turn.)
@@ -434,6 +446,6 @@ describe("a request of nginx ends", function()
       support.wait_for_queue(path .. "-held", 0)
     end
     guard:release()
-    assert.are.equal("released nothing", server:must "/state")
+    assert.equal("released nothing", server:must "/state")
   end)
 end)

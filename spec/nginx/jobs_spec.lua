@@ -59,13 +59,8 @@ local SERVER = [[
   } }
 ]]
 
-local missing = nginx.missing()
-
 describe("jobs of nginx's timers", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local server, path
 
@@ -112,7 +107,7 @@ describe("jobs of nginx's timers", function()
       server:signal "QUIT"
       nginx.await_end { server.master }
       support.wait_for_queue(path, 0)
-      assert.are.equal("", server:complaints())
+      assert.equal("", server:complaints())
     end)
 
   it("pass leadership on when the leader is killed", function()
@@ -121,7 +116,7 @@ describe("jobs of nginx's timers", function()
     local leader, token = await_leader()
     server:signal("KILL", leader)
     local heir = await_leader(token)
-    assert.are_not.equal(leader, heir)
+    assert.not_equal(leader, heir)
     support.wait_for_queue(path, 2)
     assert.is_nil(server:complaints():find "%[error%]")
   end)

@@ -42,6 +42,18 @@ function nginx.missing()
   end
 end
 
+--- Prepares a block of tests, if they can run here.
+function nginx.ready(pending, before_each, after_each, teardown)
+  if nginx.missing() then
+    pending(nginx.missing())
+    return false
+  end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+  return true
+end
+
 -- Installed as a user would, where nginx's own user can read it.
 local installed
 

@@ -1,5 +1,6 @@
---- The rows of a table, one after the other: `check(row, name)`.  What a row
--- opens is closed after it.  All run, and the error names those that fail.
+--- The rows of a table, one after the other: `check(row, name)`.  What is open
+-- is closed after each, unless it `keeps` that.  All run, and the error names
+-- those that fail.
 --
 --     each({ { "is ended", code = 76 }, … }, function(row) … end)
 --     each({ ["is ended"] = 76, … }, function(code) … end)
@@ -11,7 +12,7 @@ local function trace(problem)
   return text:match "^(.-)\n%s+%[C%]: in function 'xpcall'" or text
 end
 
-return function(rows, check)
+return function(rows, check, keeps)
   local names, problems = {}, {}
   for name in pairs(rows) do names[#names + 1] = name end
   table.sort(names)
@@ -20,7 +21,7 @@ return function(rows, check)
     local name = type(row) == "table" and type(key) == "number" and row[1]
       or key
     local ok, problem = xpcall(function() check(row, name) end, trace)
-    local left = support.close_all()
+    local left = not keeps and support.close_all()
     if not ok or left then
       problems[#problems + 1] = ("%s: %s"):format(name, ok and left or problem)
     end

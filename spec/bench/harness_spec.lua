@@ -33,7 +33,7 @@ local function processes_with(mark)
   return lines
 end
 
-describe("the benchmark #once", function()
+describe("the benchmark", function()
   local directory, mark
 
   before_each(function()

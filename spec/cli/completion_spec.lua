@@ -3,6 +3,7 @@ local bash_words = require "zklock.cli.bash_words"
 local command = require "support.command"
 local completion = require "zklock.cli.completion"
 local each = require "support.each"
+local files = require "support.files"
 local socket = require "socket"
 local support = require "support"
 
@@ -71,16 +72,11 @@ describe("In a shell", function()
 
   before_each(function()
     support.start()
-    directory = io.popen "mktemp -d":read "*l"
-    local file = assert(io.open(directory .. "/zklock", "w"))
-    file:write("#!/bin/sh\nexec ", command.line {}, ' "$@"\n')
-    file:close()
-    os.execute(("chmod 755 '%s/zklock'"):format(directory))
+    directory = command.directory()
+    files.write(directory .. "/zklock",
+      "#!/bin/sh\nexec " .. command.line {} .. ' "$@"\n', "755")
   end)
-  after_each(function()
-    os.execute("rm -rf '" .. directory .. "'")
-    support.finish()
-  end)
+  after_each(support.finish)
 
   -- What such a shell says to a script, `%s` of which are the words after
   -- `zklock`, quoted, and the place of the last.
@@ -139,7 +135,7 @@ describe("In a shell", function()
       assert.equal("<run><revoke>", complete "r")
       assert.equal("<--session-timeout>", complete("ls", "--ses"))
       assert.equal("<creator>", complete("ls", "--acl", "c"))
-    end)
+    end, true)
   end)
 
   it("paths are offered that are there, and contenders", function()
@@ -163,7 +159,7 @@ describe("In a shell", function()
         "/b "):gsub("\\", "")))
       assert.matches("^<?>?$", complete("ls", "--chroot", path .. "/two", "/"))
       assert.is_false(zk:exists(path .. "/two"))
-    end)
+    end, true)
   end)
 
   it("nothing is offered, and nothing said, without a server", function()
@@ -174,7 +170,7 @@ describe("In a shell", function()
         assert.matches("^<?>?$", complete("ls", "--hosts", hosts, "/a"))
       end
       assert.matches("^<?>?$", complete("ls", "--auth-file", "/nosuch", "/a"))
-    end)
+    end, true)
   end)
 
   it("bash takes nobody's name for a part of a program", function()

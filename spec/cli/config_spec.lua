@@ -1,6 +1,7 @@
 -- Where the command's settings come from.
 local command = require "support.command"
 local config = require "zklock.cli.config"
+local files = require "support.files"
 local quote = command.quote
 local shell = require "support.shell"
 local support = require "support"
@@ -27,12 +28,7 @@ describe("The command's settings", function()
   after_each(support.finish)
 
   local function write(name, text, mode)
-    name = home .. "/" .. name
-    local file = assert(io.open(name, "wb"))
-    file:write(text)
-    file:close()
-    os.execute(("chmod %s '%s'"):format(mode or "600", name))
-    return name
+    return files.write(home .. "/" .. name, text, mode or "600")
   end
 
   -- The user's file.

@@ -1,5 +1,6 @@
 -- No code runs that lies in the current directory, which may be anyone's.
 local command = require "support.command"
+local files = require "support.files"
 local quote = command.quote
 local shell = require "support.shell"
 local support = require "support"
@@ -34,9 +35,7 @@ describe("A current directory that is full of modules", function()
   local function write(name, text)
     name = directory .. "/" .. name
     os.execute(("mkdir -p %s"):format(quote(name:match "^(.*)/")))
-    local file = assert(io.open(name, "w"))
-    file:write(text)
-    file:close()
+    files.write(name, text, "755")
   end
 
   before_each(function()
@@ -109,7 +108,6 @@ describe("A current directory that is full of modules", function()
 
   it("gives none to a shell's completion of what lies in it", function()
     write("bin/zklock", "#!/bin/sh\necho >" .. directory .. "/mark\n")
-    os.execute(("chmod 755 %s/bin/zklock"):format(quote(directory)))
     for _, name in ipairs { "./bin/zklock", "bin/zklock" } do
       shell.run(("cd %s && bash --norc -c %s"):format(quote(directory),
         quote(([[

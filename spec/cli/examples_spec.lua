@@ -3,7 +3,8 @@
 local command = require "support.command"
 local each = require "support.each"
 local processes = require "support.processes"
-local read = require "support.files".read
+local files = require "support.files"
+local read, write = files.read, files.write
 local shell = require "support.shell"
 local support = require "support"
 
@@ -128,12 +129,11 @@ describe("The examples of the command", function()
     if not shell.run "command -v systemd-analyze" then return end
     local directory = command.directory()
     for _, name in ipairs { "backup.service", "backup.timer" } do
-      local file = assert(io.open(directory .. "/" .. name, "w"))
       -- Whatever is not installed here.
-      file:write((example(name):gsub("ExecStart=%l+", "ExecStart=/bin/true")
+      write(directory .. "/" .. name, (example(name)
+        :gsub("ExecStart=%l+", "ExecStart=/bin/true")
         :gsub("/usr/local/bin/%l+", "/bin/true")
         :gsub("Documentation=[^\n]*\n", "")))
-      file:close()
     end
     assert.equal("", shell.must(("cd %s && systemd-analyze verify "
       .. "./backup.service ./backup.timer"):format(directory)))
@@ -142,10 +142,7 @@ describe("The examples of the command", function()
   it("are lines that cron can run", function()
     local bin = command.directory()
     local function program(name, text)
-      local file = assert(io.open(bin .. "/" .. name, "w"))
-      file:write("#!/bin/sh\n", text, "\n")
-      file:close()
-      os.execute(("chmod 755 %s/%s"):format(bin, name))
+      write(bin .. "/" .. name, "#!/bin/sh\n" .. text .. "\n", "755")
     end
     program("zklock", ("export LUA_PATH=%s LUA_CPATH=%s\nexec %s \"$@\"")
       :format(quote(os.getenv "LUA_PATH"), quote(os.getenv "LUA_CPATH"),

@@ -5,7 +5,7 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-describe("The blocks of the pages #once #stock", function()
+describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)
   before_each(support.start)
   after_each(support.finish)

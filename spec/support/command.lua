@@ -10,7 +10,8 @@
 -- patience), `before` (words in front of the interpreter), `program`.  By
 -- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees
 -- no settings.  What is left when the test ends is killed.
-local read = require "support.files".read
+local files = require "support.files"
+local read, write = files.read, files.write
 local support = require "support"
 
 local command = {}
@@ -24,12 +25,6 @@ local function quote(text)
   return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
 end
 command.quote = quote
-
-local function write(name, text)
-  local file = assert(io.open(name, "wb"))
-  file:write(text)
-  file:close()
-end
 
 -- Whoever starts something in the background of a script has it ignore SIGINT:
 -- so do the specs' own processes, and a shell cannot undo it.  (LuaSocket
@@ -61,10 +56,7 @@ end
 
 --- A file with this text, until the test ends; `mode` is chmod's.
 function command.file(text, mode)
-  local name = support.closing(os.tmpname(), os.remove)
-  write(name, text)
-  if mode then os.execute(("chmod %s %s"):format(mode, name)) end
-  return name
+  return write(support.closing(os.tmpname(), os.remove), text, mode)
 end
 
 --- Waits until a file has this pattern; the match.

@@ -397,7 +397,7 @@ fuzz: all  ## fuzzes the parsers, the options and all calls, each for SECONDS=
 
 .PHONY: tls
 tls:  ## what a client library does that has TLS: builds one from its source
-	@BUILD=$(BUILD) bash spec/tls/run
+	@BUILD=$(BUILD) bash bench/tls/run
 
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
@@ -457,11 +457,11 @@ recording: all  ## records the demo anew: doc/pictures/demo.svg
 site:  ## all pages as HTML, into build/site
 	@$(ANY_LUA) doc/make/site '$(BUILD)/site'
 site-check: site  ## the site in a browser: SHOTS=yes keeps what it looks like
-	@python3 -B spec/site/broken.py
-	@python3 -B spec/site/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
+	@python3 -B site/spec/broken.py
+	@python3 -B site/spec/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
 	  '$(BUILD)/site'
 	@BUILD='$(BUILD)' $(if $(SHOTS),SPEC_SHOTS='$(abspath $(BUILD))/site-shots') \
-	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/site
+	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) site/spec
 
 # ---- To install it -----------------------------------------------------------
 
@@ -612,9 +612,9 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua spec examples bench doc doc/pictures/draw \
+	luacheck -q lua spec examples bench package site doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
-	luacheck -q lua spec examples bench rockspec/*.lua
+	luacheck -q lua spec examples bench package site rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

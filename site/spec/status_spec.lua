@@ -78,7 +78,7 @@ describe("The operators' page in a browser", function()
 
   -- Pages by their names: `{ name, path, … }`.
   local function look(server, pages)
-    local command = ("python3 -B '%s/spec/site/check.py'"):format(root)
+    local command = ("python3 -B '%s/site/spec/check.py'"):format(root)
     if shots then command = ("%s --shots '%s'"):format(command, shots) end
     command = command .. " --served"
     for i = 1, #pages, 2 do

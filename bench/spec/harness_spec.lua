@@ -66,7 +66,7 @@ describe("the benchmark", function()
   -- A driver with that vice.
   local function bad(vice)
     local link = directory .. "/" .. vice
-    assert(run(("ln -s '%s/spec/bench/bad' '%s'"):format(root, link)) == 0)
+    assert(run(("ln -s '%s/bench/spec/bad' '%s'"):format(root, link)) == 0)
     return link
   end
 
@@ -194,7 +194,7 @@ describe("the benchmark", function()
     starts = "ends what it was interrupted over, when it started that",
   } do
     it(sentence, function()
-      local status, text = run(("python3 '%s/spec/bench/%s.py' 2>&1")
+      local status, text = run(("python3 '%s/bench/spec/%s.py' 2>&1")
         :format(root, file))
       assert.equal(0, status, text)
     end)

@@ -7,7 +7,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "bench"))
+                                ".."))
 
 from harness import points, report  # noqa: E402
 from harness.cases import ALL  # noqa: E402

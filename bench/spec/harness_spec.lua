@@ -164,20 +164,16 @@ describe("the benchmark", function()
     return trim(pid)
   end
 
-  for _, signal in ipairs { "INT", "TERM", "HUP" } do
-    it("leaves nothing after SIG" .. signal, function()
-      local pid = begin(bad "leaves-a-child")
-      run(("kill -%s %s"):format(signal, pid))
+  it("leaves nothing after a signal, and no process even if it is killed",
+  function()
+    local child = bad "leaves-a-child"
+    for _, signal in ipairs { "INT", "TERM", "HUP", "KILL" } do
+      run(("kill -%s %s"):format(signal, begin(child)))
       await_the_end()
-      assert.equal("", (select(2, run(("ls -d '%s'/zklock-bench-* 2>/dev/null")
-        :format(directory))):gsub("%s", "")))
-    end)
-  end
-
-  it("leaves no process even if it is killed", function()
-    local pid = begin()
-    run("kill -KILL " .. pid)
-    await_the_end()
+      local _, left = run(("ls -d '%s'/zklock-bench-* 2>/dev/null")
+        :format(directory))
+      assert.equal("", signal ~= "KILL" and trim(left) or "", signal)
+    end
   end)
 
   it("refuses a case and a driver that it does not know", function()
@@ -189,14 +185,12 @@ describe("the benchmark", function()
     assert.truthy(text:find("there is no driver nobody", 1, true))
   end)
 
-  for file, sentence in pairs {
-    figures = "makes the right figures of samples",
-    starts = "ends what it was interrupted over, when it started that",
-  } do
-    it(sentence, function()
+  it("makes the right figures of samples, and ends what it was interrupted "
+    .. "over, when it started that", function()
+    for _, file in ipairs { "figures", "starts" } do
       local status, text = run(("python3 '%s/bench/spec/%s.py' 2>&1")
         :format(root, file))
       assert.equal(0, status, text)
-    end)
-  end
+    end
+  end)
 end)

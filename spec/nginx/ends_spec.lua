@@ -3,110 +3,62 @@ local each = require "support.each"
 local nginx = require "nginx.server"
 local support = require "support"
 
--- Each leaves a hold behind, when the client has said so or at once.
+-- Each leaves a hold behind, when the client has said so or at once: what the
+-- location has, or only the code of its content.
 local HOLDING = {
-  ["a normal end"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.print "bye"
-  } ]],
-  ["an error"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    error "on purpose"
-  } ]],
-  ["ngx.exit"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exit(204)
-  } ]],
-  ["ngx.exit in access"] = [[ access_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exit(403)
-  } ]],
-  ["ngx.exec"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exec "/pid"
-  } ]],
-  ["ngx.redirect"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.redirect "/pid"
-  } ]],
-  ["a client that has gone"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.sleep(60)
-  } ]],
+  ["a normal end"] = [[ hold() ngx.print "bye" ]],
+  ["an error"] = [[ hold() error "on purpose" ]],
+  ["ngx.exit"] = [[ hold() ngx.exit(204) ]],
+  ["ngx.exit in access"] = [[ access_by_lua_block { hold() ngx.exit(403) } ]],
+  ["ngx.exec"] = [[ hold() ngx.exec "/pid" ]],
+  ["ngx.redirect"] = [[ hold() ngx.redirect "/pid" ]],
+  ["a client that has gone"] = [[ hold() ngx.sleep(60) ]],
   ["a client that has gone, unnoticed"] = [[
     lua_check_client_abort off;
     content_by_lua_block {
-      keep(assert(lock():acquire(30)))
-      while not go do ngx.sleep(0.01) end
+      hold()
+      await_go()
       ngx.say "nobody hears this"
     } ]],
-  ["a timer's end"] = [[ content_by_lua_block {
+  ["a timer's end"] = [[
+    local path = ngx.var.arg_path
+    ngx.timer.at(0, function() hold(path) end) ]],
+  ["an error in a timer"] = [[
     local path = ngx.var.arg_path
     ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(30)))
-    end)
-  } ]],
-  ["an error in a timer"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(30)))
+      hold(path)
       error "on purpose"
-    end)
-  } ]],
-  ["a thread that was killed"] = [[ content_by_lua_block {
+    end) ]],
+  ["a thread that was killed"] = [[
     local path = ngx.var.arg_path
     local thread = ngx.thread.spawn(function()
-      keep(assert(session():mutex(path):acquire(30)))
+      hold(path)
       ngx.sleep(60)
     end)
     while not kept do ngx.sleep(0.01) end
-    ngx.thread.kill(thread)
-  } ]],
-  ["a subrequest"] = [[ content_by_lua_block {
-    ngx.location.capture("/sub", { args = { path = ngx.var.arg_path } })
-  } ]],
+    ngx.thread.kill(thread) ]],
+  ["a subrequest"] = [[
+    ngx.location.capture("/sub", { args = { path = ngx.var.arg_path } }) ]],
 }
 
 -- Each ends while a wait is under way.
 local WAITING = {
-  ["a client that has gone"] = [[ content_by_lua_block {
-    assert(lock():acquire(60))
-    ngx.print "granted"
-  } ]],
-  ["a client that has gone in access"] = [[ access_by_lua_block {
-    assert(lock():acquire(60))
-  } content_by_lua_block { ngx.print "granted" } ]],
-  ["ngx.exit beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    ngx.exit(204)
-  } ]],
-  ["ngx.exec beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    ngx.exec "/pid"
-  } ]],
-  ["an error beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    error "on purpose"
-  } ]],
+  ["a client that has gone"] = [[ assert(lock():acquire(60)) ]],
+  ["a client that has gone in access"] = [[
+    access_by_lua_block { assert(lock():acquire(60)) }
+    content_by_lua_block { ngx.print "granted" } ]],
+  ["ngx.exit beside it"] = [[ wait_beside() ngx.exit(204) ]],
+  ["ngx.exec beside it"] = [[ wait_beside() ngx.exec "/pid" ]],
+  ["an error beside it"] = [[ wait_beside() error "on purpose" ]],
   ["a client that has gone while it hears of the wait"] = [[
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      session():on_trace(function(event)
-        if event.path == path and event.what == "wait" then ngx.sleep(60) end
-      end)
-      assert(lock():acquire(60))
-      ngx.print "granted"
-    } ]],
-  ["its end while a callback is awaited"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    session():on_trace(function(event)
+      if event.path == path and event.what == "wait" then ngx.sleep(60) end
+    end)
+    assert(lock():acquire(60)) ]],
+  ["its end while a callback is awaited"] = [[
     lock():acquire_async(function() said = "called" end)
-    while not go do ngx.sleep(0.01) end
-  } ]],
+    await_go() ]],
 }
 
 -- Guards stay reachable: only the end of the request can end their holds.
@@ -123,7 +75,18 @@ local INIT = [[
     kept = true
     all[#all + 1] = guard
   end
+  function hold(path)
+    keep(assert((path and session():mutex(path) or lock()):acquire(30)))
+  end
   function last() return all[#all] end
+  function await_go()
+    while not go do ngx.sleep(0.01) end
+  end
+  function wait_beside()
+    local path = ngx.var.arg_path
+    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
+    await_go()
+  end
 ]]
 
 describe("a request of nginx ends", function()
@@ -132,9 +95,7 @@ describe("a request of nginx ends", function()
   local function start(server, more)
     more = more or {}
     more.server = server .. [[
-      location = /sub {
-        content_by_lua_block { keep(assert(lock():acquire(30))) }
-      }
+      location = /sub { content_by_lua_block { hold() } }
       location = /state { content_by_lua_block {
         ngx.print(last() and last():state() or "none", " ", said)
       } }
@@ -147,9 +108,11 @@ describe("a request of nginx ends", function()
   -- Each way in turn, in one nginx, on a path of its own.
   local function each_way(ways, check)
     local locations, names = {}, {}
-    for name, directives in pairs(ways) do
+    for name, what in pairs(ways) do
       names[#names + 1] = name
-      locations[#names] = ("location = /%d { %s }\n"):format(#names, directives)
+      locations[#names] = ("location = /%d { %s }\n"):format(#names,
+        what:find "_by_lua_block" and what
+          or "content_by_lua_block {" .. what .. "}")
     end
     local server = start(table.concat(locations))
     server.may_complain = true
@@ -203,7 +166,7 @@ describe("a request of nginx ends", function()
   it("and the next one inherits nothing from its coroutine", function()
     local server, path = start [[
       location = /leave { content_by_lua_block {
-        ngx.print(keep(assert(lock():acquire(30))) or last():token())
+        ngx.print(hold() or last():token())
       } }
       location = /find { content_by_lua_block {
         local ok, problem = pcall(lock().release, lock())
@@ -225,7 +188,7 @@ describe("a request of nginx ends", function()
         guard:on_lost(function() said = "lost" end)
         guard:on_revoke(function() said = "revoked" end)
         keep(guard)
-        while not go do ngx.sleep(0.01) end
+        await_go()
       } } ]], support.path()
     local session = support.connect()
     -- While it lives they are.
@@ -411,7 +374,7 @@ describe("a request of nginx ends", function()
         collectgarbage()
         collectgarbage()
         said = #session():mutex(path):holders() .. " holder"
-        while not go do ngx.sleep(0.01) end
+        await_go()
       } } ]], support.path()
     local request = server:begin("/kill?path=" .. path)
     support.wait_until(function()

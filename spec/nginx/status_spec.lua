@@ -107,6 +107,21 @@ local function workers_of(all)
   return workers
 end
 
+-- Waits until one of the workers is so, or none if there `shall` be none.
+local function await_worker(server, what, is_so, shall)
+  local found
+  support.wait_until(function()
+    found = nil
+    for _, worker in ipairs(read_json(server).workers) do
+      if is_so(worker) then found = worker end
+    end
+    return (found ~= nil) == (shall ~= false)
+  end, 10, what)
+  return found
+end
+
+local function holds(worker) return worker.sessions[1].holds[1] ~= nil end
+
 local function url(text)
   return (text:gsub("[^%w/]", function(byte)
     return ("%%%02X"):format(byte:byte())
@@ -147,10 +162,9 @@ describe("The operators' page", function()
   it("is plain HTML that nothing can be put into, and nobody keeps", function()
     local server = start(1)
     open_all(server, 1)
-    for _, path in ipairs { "/zklock", "/zklock/", "/zklock?refresh=5",
-      "/zklock?format=json", "/zklock/metrics", "/zklock/nothing",
-      "/zklock?format=xml" } do
-      local answer = ask(server, path)
+    for _, path in ipairs { "", "/", "?refresh=5", "?format=json", "/metrics",
+      "/nothing", "?format=xml" } do
+      local answer = ask(server, "/zklock" .. path)
       assert.equal("no-store", answer.headers["cache-control"], path)
       assert.equal("nosniff", answer.headers["x-content-type-options"])
       assert.equal("no-referrer", answer.headers["referrer-policy"])
@@ -254,10 +268,8 @@ describe("The operators' page", function()
       for _, hold in ipairs(worker.sessions[1].holds) do held = hold end
       for _, wait in ipairs(worker.sessions[1].waits) do waited = wait end
     end
-    assert.equal(path .. "-held", held.path)
-    assert.equal("mutex", held.mode)
-    assert.equal("held", held.state)
-    assert.equal(19, #held.token)
+    assert.same({ path .. "-held", "mutex", "held", 19 },
+      { held.path, held.mode, held.state, #held.token })
     assert.equal(path, waited.path)
     assert.is_true(waited.seconds > 0)
     guard:release()
@@ -299,28 +311,26 @@ describe("The operators' page", function()
     open_all(server, 1)
     local hostile = "<script>alert(1)</script>\"'&\n\226\128\174x\27\255"
     local path = support.path() .. "/<img src=x onerror=alert(1)>\"'&\195\169"
-    local holder = support.connect()
-    local guard = assert(holder:mutex(path):acquire {
-      timeout = 10, data = hostile })
-    local other = assert(holder:mutex(path .. "2"):acquire {
-      timeout = 10, data = hostile })
-    local waits = { server:begin("/hold?path=" .. url(path)),
-      server:begin("/hold?path=" .. url(path .. "2")) }
-    support.wait_until(function()
-      return #read_json(server).workers[1].sessions[1].waits == 2
-    end, 10, "two to wait")
+    local holder, guards, waits = support.connect(), {}, {}
+    for i, one in ipairs { path, path .. "2" } do
+      guards[i] = assert(holder:mutex(one):acquire { timeout = 10,
+        data = hostile })
+      waits[i] = server:begin("/hold?path=" .. url(one))
+    end
+    await_worker(server, "two to wait", function(worker)
+      return #worker.sessions[1].waits == 2
+    end)
     for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
       "/metrics" } do
       local body = ask(server, "/zklock" .. query).body
-      local is_html = query == "" or query == "?queues=1"
-      if is_html then
+      for _, bytes in ipairs { "\226\128\174", "\27", "\255" } do
+        assert.is_nil(body:find(bytes, 1, true), query)
+      end
+      if query == "" or query == "?queues=1" then
         assert.is_nil(body:find("<script", 1, true), query)
         assert.is_nil(body:find("<img", 1, true), query)
         assert.truthy(body:find("&lt;img src=x onerror=alert(1)&gt;", 1, true))
       end
-      assert.is_nil(body:find("\226\128\174", 1, true), query)
-      assert.is_nil(body:find("\27", 1, true), query)
-      assert.is_nil(body:find("\255", 1, true), query)
     end
     local page = ask(server, "/zklock?queues=1").body
     assert.truthy(page:find("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;"
@@ -336,9 +346,10 @@ describe("The operators' page", function()
       assert.is_false(queue.contenders[2].holds)
     end
     read_metrics(server)
-    guard:release()
-    other:release()
-    for _, wait in ipairs(waits) do wait:answer() end
+    for i = 1, 2 do
+      guards[i]:release()
+      waits[i]:answer()
+    end
     -- And no secret.
     server:must "/secret"
     for _, query in ipairs { "", "?format=json", "/metrics" } do
@@ -406,16 +417,12 @@ describe("The operators' page", function()
     local holding = server:begin(("/hold?gate=%s&path=%s"):format(gate, path))
     support.wait_for_queue(path, 1)
     server:signal "HUP"
-    local holder -- of the old ones, it serves a request
-    support.wait_until(function()
-      for key, worker in pairs(workers_of(read_json(server))) do
-        if key:find "^leaving" then
-          assert.truthy(old[tostring(worker.pid)])
-          if worker.sessions[1].holds[1] then holder = worker end
-        end
-      end
-      return holder
-    end, 10, "the worker that leaves to be told")
+    -- Of the old ones, it serves a request.
+    local holder = await_worker(server, "the worker that leaves",
+      function(worker)
+        assert.truthy(not worker.leaving or old[tostring(worker.pid)])
+        return worker.leaving and holds(worker)
+      end)
     assert.equal(path, holder.sessions[1].holds[1].path)
     local new = open_all(server, 2)
     for pid in pairs(new) do assert.is_nil(old[pid]) end
@@ -431,12 +438,8 @@ describe("The operators' page", function()
       { path = path }))
     os.remove(gate)
     assert.equal(holder.pid, tonumber((holding:answer())))
-    support.wait_until(function()
-      for key in pairs(workers_of(read_json(server))) do
-        if key:find "^leaving" then return false end
-      end
-      return true
-    end, 5, "the old worker to be told no more")
+    await_worker(server, "the old worker to be told no more",
+      function(worker) return worker.leaving end, false)
   end)
 
   it("forgets a worker that was killed, and tells of its successor", function()
@@ -444,27 +447,17 @@ describe("The operators' page", function()
     open_all(server, 2)
     local holding = server:begin("/hold?seconds=20&path=" .. path)
     support.wait_for_queue(path, 1)
-    local victim
-    support.wait_until(function()
-      for _, worker in ipairs(read_json(server).workers) do
-        if worker.sessions[1].holds[1] then victim = worker.pid end
-      end
-      return victim
-    end, 10, "a holder to be told")
+    local victim = await_worker(server, "a holder to be told", holds).pid
     server.may_complain = true -- nginx tells of the signal
     server:signal("KILL", victim)
-    support.wait_until(function()
-      for _, worker in ipairs(read_json(server).workers) do
-        if worker.pid == victim then return false end
-      end
-      return true
-    end, 10, "the dead worker to be forgotten")
+    await_worker(server, "the dead worker to be forgotten",
+      function(worker) return worker.pid == victim end, false)
     open_all(server, 2)
     assert.is_nil(holding:answer())
     local all = workers_of(read_json(server))
     assert.truthy(all["0"] and all["1"])
     support.wait_until(function() -- (its ZooKeeper session has 30 s)
-      return #support.zk():queue(path) == 0
+      return support.count_contenders(path) == 0
     end, 60, "the dead worker's lock to go")
   end)
 
@@ -497,9 +490,9 @@ describe("The operators' page", function()
       "/metrics" } do
       ask_quickly(query)
     end
-    support.wait_until(function()
-      return read_json(server).workers[1].sessions[1].state == "suspended"
-    end, 20, "the session to be suspended")
+    await_worker(server, "the session to be suspended", function(worker)
+      return worker.sessions[1].state == "suspended"
+    end)
     local page = ask_quickly "?queues=1"
     for _, words in ipairs { "Trouble.",
       "has no connection, or no server answers",
@@ -515,14 +508,12 @@ describe("The operators' page", function()
   it("asks for 20 paths at most", function()
     local server, path = start(1), support.path()
     open_all(server, 1)
-    local session, guards = support.connect(), {}
-    for i = 1, 30 do
-      guards[i] = assert(session:mutex(path .. "/" .. i):acquire(10))
-    end
+    local guards = {}
+    for i = 1, 30 do guards[i] = support.hold(path .. "/" .. i) end
     local request = server:begin("/waits?path=" .. path)
-    support.wait_until(function()
-      return #read_json(server).workers[1].sessions[1].waits == 30
-    end, 10, "30 to wait")
+    await_worker(server, "30 to wait", function(worker)
+      return #worker.sessions[1].waits == 30
+    end)
     assert.equal(20, #read_json(server,
       "/zklock?format=json&queues=1").queues)
     assert.truthy(ask(server, "/zklock?queues=1").body

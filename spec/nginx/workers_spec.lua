@@ -174,22 +174,6 @@ describe("workers of nginx", function()
     assert.equal("", server:complaints())
   end)
 
-  it("free their locks within the session timeout when killed", function()
-    local server, path = start(1, { server = [[
-      location = /short { content_by_lua_block {
-        local session = session { session_timeout = 2 }
-        assert(session:mutex(ngx.var.arg_path):acquire(30))
-        ngx.sleep(60)
-      } } ]] }), support.path()
-    server.may_complain = true
-    server:begin("/short?path=" .. path)
-    support.wait_for_queue(path, 1)
-    server:signal("KILL", server:workers()[1])
-    assert(support.connect():mutex(path):acquire(4 + support.slack)):release()
-    -- The master has begun another.
-    assert.truthy(server:must("/hold?path=" .. path):find "held$")
-  end)
-
   it("know, after a pause, that their holds are lost", function()
     local server, path = start(1, { server = [[
       location = /lose { content_by_lua_block {

@@ -74,12 +74,21 @@ describe("The command", function()
   end)
 
   it("says what is wrong with its arguments, with 64", function()
-    for _, line in ipairs { "ls --nosuch /a", "ls /a -- ls",
-        "run -t soon /a -- true", "run -t 1 -n /a -- true",
-        "run -x -s /a -- true" } do
+    for line, what in pairs {
+      ["run p -- true"] = "PATH must be absolute",
+      ["run /a//b -- true"] = "PATH must not",
+      ["run --exclusive --shared /p -- true"] = "can not be used together",
+      ["run -t 1 -n /a -- true"] = "can not be used together",
+      ["run --grace x /p -- true"] = '"x" is no time',
+      ["run -p 0 /p -- true"] = '"0" is no whole number',
+      ["run --nonsense /p -- true"] = "unknown option '--nonsense'",
+      ["ls --nosuch /a"] = "unknown option '--nosuch'",
+      ["ls /p -- true"] = "'--' goes with 'zklock run'",
+    } do
       local said = command.run(words_of(line))
       assert.same({ 64, "" }, { said.code, said.out }, line)
       assert.matches("^zklock: [^\n]+\n$", said.err)
+      assert.matches(what, said.err, 1, true)
     end
   end)
 

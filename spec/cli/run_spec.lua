@@ -189,26 +189,6 @@ describe("zklock run", function()
     end)
   end)
 
-  it("exits with 64 when it is not understood", function()
-    for line, pattern in pairs {
-      ["run p -- true"] = "PATH must be absolute",
-      ["run /a//b -- true"] = "PATH must not",
-      ["run --exclusive --shared /p -- true"] = "can not be used together",
-      ["run --try --timeout 1 /p -- true"] = "can not be used together",
-      ["run --grace x /p -- true"] = '"x" is no time',
-      ["run -p 0 /p -- true"] = '"0" is no whole number',
-      ["run --nonsense /p -- true"] = "unknown option '--nonsense'",
-      ["ls /p -- true"] = "'--' goes with 'zklock run'",
-    } do
-      local words = {}
-      for word in line:gmatch "%S+" do words[#words + 1] = word end
-      local said = command.run(words)
-      assert.same({ 64, "" }, { said.code, said.out }, line)
-      assert.matches("^zklock: ", said.err)
-      assert.matches(pattern, said.err, 1, true)
-    end
-  end)
-
   it("keeps commands apart, and in order", function()
     local path, log, all = support.path(), command.file "", {}
     for i = 1, 5 do

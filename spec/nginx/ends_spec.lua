@@ -297,29 +297,6 @@ describe("a request of nginx ends", function()
     other:abort()
   end)
 
-  it("and its threads were owners of their own", function()
-    local server, path = start [[
-      location = /threads { content_by_lua_block {
-        local path = ngx.var.arg_path
-        local guard = assert(session():mutex(path):acquire(30))
-        local again = assert(session():mutex(path):acquire(30))
-        local thread = ngx.thread.spawn(function()
-          return select(3, session():mutex(path):try_acquire())
-        end)
-        local _, code = ngx.thread.wait(thread)
-        local named = assert(session():mutex(path .. "-named")
-          :acquire { timeout = 5, owner = "us" })
-        local other = ngx.thread.spawn(function()
-          return assert(session():mutex(path .. "-named")
-            :acquire { timeout = 5, owner = "us" }):token()
-        end)
-        local _, token = ngx.thread.wait(other)
-        ngx.print(tostring(again:token() == guard:token()), " ", code, " ",
-          tostring(token == named:token()))
-      } } ]], support.path()
-    assert.equal("true busy true", server:must("/threads?path=" .. path))
-  end)
-
   -- (nginx runs log_by_lua between a request's end and zklock's turn.)
   it("with its hold counted, though its guard is garbage by then", function()
     local server, path = start([[

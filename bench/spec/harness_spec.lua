@@ -168,7 +168,8 @@ describe("the benchmark", function()
   function()
     local child = bad "leaves-a-child"
     for _, signal in ipairs { "INT", "TERM", "HUP", "KILL" } do
-      run(("kill -%s %s"):format(signal, begin(child)))
+      local pid = signal == "KILL" and begin() or begin(child)
+      run(("kill -%s %s"):format(signal, pid))
       await_the_end()
       local _, left = run(("ls -d '%s'/zklock-bench-* 2>/dev/null")
         :format(directory))

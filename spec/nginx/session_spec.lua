@@ -376,11 +376,10 @@ describe("zklock.ngx.session", function()
   it("made by hand is closed when nobody refers to it", function()
     local server, path = start(), support.path()
     server.may_complain = true -- each request opens one
+    server:must("/forgotten?path=" .. path)
+    support.wait_for_queue(path, 0)
     local sessions = {}
-    for i = 1, 5 do
-      sessions[i] = server:must("/forgotten?path=" .. path)
-      support.wait_for_queue(path, 0)
-    end
+    for i = 1, 5 do sessions[i] = server:must("/forgotten?path=" .. path) end
     support.wait_until(function()
       server:must "/collect"
       local open = raw.word(support.hosts, "cons")

@@ -4,10 +4,9 @@
  *     STORY("is granted when the node ahead of it is deleted") {
  *       struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
  *       SENT(s, "create lock, list");
- *       made(s, 2);                            its node got the number 2
- *       shows(s, "1 2");                       the list: somebody is ahead
- *       confirms(s, "get 2, get 1");           both watches are armed
- *       deleted(s, "1");                       the event
+ *       serves(s, "create lock: 2");           its node got the number 2
+ *       serves(s, "list: 1 2, get 2, get 1");  one is ahead; both are watched
+ *       serves(s, "deleted 1");                the event
  *       HEARD(a, "granted");
  *       SENT(s, "");                           and nothing was asked
  *     }
@@ -161,10 +160,23 @@ const char *oldest(struct stage *s);
 bool is_asked(const struct stage *s); /* is any of that unanswered? */
 void rounds_by_hand(struct stage *s, bool by_hand);
 
+/* What the server does next: it answers the oldest requests, in their order, or
+ * sends an event.
+ *
+ *     "get 2"               success; a get finds the node, of our session if the
+ *                           story has made it, else of another's
+ *     "create lock: 2"      the node's number
+ *     "list: 1 2"           the children; "list: nobody" if there are none
+ *     "get 2: theirs 1003"  a node of this transaction, of another session, or
+ *                           "ours 1003", or of no session: "nobody's"
+ *     "get 2: no node"      a code: see stage_server.c
+ *     "deleted 2", "changed ready", "children /lock"      events */
+void stage_serves(struct stage *s, const char *script);
+
 /* The answers, each to the oldest request. */
 #define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
 #define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
-#define confirms(s, ...) (HERE, stage_confirms(s, __VA_ARGS__))
+#define serves(s, ...) (HERE, stage_serves(s, __VA_ARGS__))
 #define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
 #define reads(s, ...) (HERE, stage_reads(s, __VA_ARGS__))
 void stage_made(struct stage *s, int number); /* to a create */
@@ -197,9 +209,6 @@ void forged_are_ours(struct stage *s);
 void next_is_as_forged(struct stage *s);
 void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
-/* To these, in this order, whatever goes without saying; a get finds the node,
- * of ours or of somebody else's session. */
-void stage_confirms(struct stage *s, const char *requests);
 void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);

@@ -446,18 +446,6 @@ static void confirm(struct stage *s) {
   }
 }
 
-void stage_confirms(struct stage *s, const char *requests) {
-  char request[1200];
-  while (*requests) {
-    size_t length = strcspn(requests, ",");
-    snprintf(request, sizeof request, "%.*s", (int)length, requests);
-    expect_oldest(s, request);
-    confirm(s);
-    requests += length;
-    requests += strspn(requests, ", ");
-  }
-}
-
 bool stage_answers_next(struct stage *s) {
   if (s->oldest && s->oldest->kind != OP_LIST) confirm(s);
   return s->oldest && s->oldest->kind != OP_LIST;
@@ -522,4 +510,74 @@ void changed(struct stage *s, const char *node) {
 void children_changed(struct stage *s, const char *directory) {
   session_event(&s->session, s->now, WATCH_CHILDREN, directory);
   settle(s);
+}
+
+/* Both, from a script. */
+
+/* To a list of names: its children; "nobody": none. */
+static void show_these(struct stage *s, const char *children) {
+  show(s, s->oldest->kind, strcmp(children, "nobody") == 0 ? "" : children, 0,
+       0);
+}
+
+static void respond(struct stage *s, const char *request, const char *reply) {
+  static const struct {
+    const char *text;
+    int rc;
+  } codes[] = {{"ok", REPLY_OK},
+               {"no node", REPLY_NO_NODE},
+               {"no auth", REPLY_NO_AUTH},
+               {"exists", REPLY_NODE_EXISTS},
+               {"not empty", REPLY_NOT_EMPTY},
+               {"undone", REPLY_UNDONE},
+               {"no watch", REPLY_NO_WATCH},
+               {"lost", REPLY_LOST},
+               {"throttled", THROTTLED},
+               {"auth failed", REPLY_AUTH_FAILED},
+               {"invalid acl", REPLY_INVALID_ACL},
+               {"unimplemented", REPLY_UNIMPLEMENTED}};
+  int number;
+  expect_oldest(s, request);
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (strcmp(reply, codes[i].text) == 0) {
+      stage_answers(s, request, codes[i].rc);
+      return;
+    }
+  if (!*reply)
+    confirm(s);
+  else if (strcmp(reply, "nobody's") == 0)
+    stage_nobodys(s, request);
+  else if (sscanf(reply, "ours %d", &number) == 1)
+    stage_reads(s, request, true, number);
+  else if (sscanf(reply, "theirs %d", &number) == 1)
+    stage_reads(s, request, false, number);
+  else if (s->oldest->kind == OP_CREATE)
+    stage_made(s, atoi(reply));
+  else
+    show_these(s, reply);
+}
+
+static void serve(struct stage *s, char *text) {
+  if (strncmp(text, "deleted ", 8) == 0)
+    deleted(s, text + 8);
+  else if (strncmp(text, "changed ", 8) == 0)
+    changed(s, text + 8);
+  else if (strncmp(text, "children ", 9) == 0)
+    children_changed(s, text + 9);
+  else {
+    char *colon = strstr(text, ": ");
+    if (colon) *colon = '\0';
+    respond(s, text, colon ? colon + 2 : "");
+  }
+}
+
+void stage_serves(struct stage *s, const char *script) {
+  char text[1200];
+  while (*script) {
+    size_t length = strcspn(script, ",");
+    snprintf(text, sizeof text, "%.*s", (int)length, script);
+    serve(s, text);
+    script += length;
+    script += strspn(script, ", ");
+  }
 }

@@ -34,13 +34,12 @@ TEST("creates again where a server says not now, and is granted") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
     answers(s, "create lock", transient[i]);
-    shows(s, "");
+    serves(s, "list: nobody");
     HEARD(a, "");
     SENT(s, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     SENT(s, "create lock, list");
-    made(s, 1);
-    shows(s, "1");
+    serves(s, "create lock: 1, list: 1");
     HEARD(a, "granted");
     END(s);
   }
@@ -51,7 +50,7 @@ STORY("pauses longer after each refusal for now, and never for long") {
   int longest = 100;
   for (int i = 0; i < 8; i++) {
     answers(s, "create lock", QUOTA);
-    shows(s, "");
+    serves(s, "list: nobody");
     int pause = passes_until_asked(s, longest);
     CHECK(pause >= longest / 2);
     if (longest < 2000) longest *= 2;
@@ -61,34 +60,29 @@ STORY("pauses longer after each refusal for now, and never for long") {
   answers(s, "create lock", QUOTA); /* in another connection, at once */
   reconnects(s);
   SENT(s, "create lock, list");
-  made(s, 1);
-  shows(s, "1");
+  serves(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("begins with a short pause again once a create was made") {
   struct actor *a = ACQUIRE(s);
   for (int i = 0; i < 6; i++) {
-    answers(s, "create lock", THROTTLED);
-    shows(s, "");
+    serves(s, "create lock: throttled, list: nobody");
     passes_until_asked(s, 2000);
   }
-  made(s, 1);
-  shows(s, "1");
+  serves(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
   ACQUIRE(s);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "1");
+  serves(s, "create lock: throttled, list: 1");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
 
 STORY("sends no create while the pause lasts, whoever comes") {
   ACQUIRE(s);
   ACQUIRE(s);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "");
-  answers(s, "create lock", THROTTLED); /* sent together: one refusal */
-  shows(s, "");
+  /* sent together: one refusal */
+  serves(s, "create lock: throttled, list: nobody, create lock: throttled");
+  serves(s, "list: nobody");
   ACQUIRE(s);
   SENT(s, "");
   CHECK(passes_until_asked(s, 100) >= 50);
@@ -102,7 +96,7 @@ TEST("times out at its deadline, and says what kept it from waiting") {
     for (int passed = 0; passed < 900; passed++) {
       if (is_asked(s)) {
         answers(s, "create lock", transient[i]);
-        shows(s, "");
+        serves(s, "list: nobody");
       }
       passes(s, 1);
     }
@@ -115,12 +109,9 @@ TEST("times out at its deadline, and says what kept it from waiting") {
 
 STORY("takes no reason for a timeout that has passed") {
   struct actor *a = ACQUIRE(s, .within = 900);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "");
+  serves(s, "create lock: throttled, list: nobody");
   passes(s, 100);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
+  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
   passes(s, 800);
   HEARD(a, "refused: timeout");
   CHECK_INT(0, reason_of(a));
@@ -135,9 +126,7 @@ TEST("asks once for what is free, and is told that there is no time") {
     CHECK_INT(transient[i], reason_of(a));
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
     SENT(s, "list, create lock, list");
-    shows(s, "");
-    made(s, 1);
-    shows(s, "1");
+    serves(s, "list: nobody, create lock: 1, list: 1");
     HEARD(b, "granted");
     END(s);
   }
@@ -156,13 +145,13 @@ TEST("refuses a create for good by the code that says why") {
 
 STORY("lists again, after a growing pause, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 1);
+  serves(s, "create lock: 1");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    answers(s, "list", THROTTLED);
+    serves(s, "list: throttled");
     SENT(s, "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  shows(s, "1");
+  serves(s, "list: 1");
   HEARD(a, "granted");
 }
 
@@ -177,7 +166,7 @@ TEST("refuses waiters by a list's code where that is for good") {
   for (int i = 0; i < 4; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    made(s, 1);
+    serves(s, "create lock: 1");
     answers(s, "list", refusals[i].rc);
     HEARD(a, refusals[i].told);
     SENT(s, "remove 1");
@@ -189,16 +178,13 @@ TEST("makes a directory again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", REPLY_NO_NODE);
-    answers(s, "list", REPLY_NO_NODE);
+    serves(s, "create lock: no node, list: no node");
     for (int longest = 100; longest <= 400; longest *= 2) {
       answers(s, "mkdir /lock", transient[i]);
       HEARD(a, "");
       CHECK(passes_until_asked(s, longest) >= longest / 2);
     }
-    confirms(s, "mkdir /lock");
-    made(s, 1);
-    shows(s, "1");
+    serves(s, "mkdir /lock, create lock: 1, list: 1");
     HEARD(a, "granted");
     END(s);
   }
@@ -206,97 +192,77 @@ TEST("makes a directory again where a server says not now") {
 
 STORY("rehearses again where a server says not now", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
-  answers(s, "rehearse /lock", THROTTLED);
+  serves(s, "create lock: no node, list: no node, rehearse /lock: throttled");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
-  confirms(s, "rehearse /lock, mkdir /lock");
-  made(s, 1);
-  shows(s, "1");
+  serves(s, "rehearse /lock, mkdir /lock, create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("is denied where the ACL of what it makes would shut it out",
       .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
+  serves(s, "create lock: no node, list: no node");
   answers(s, "rehearse /lock", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
 }
 
 STORY("who does not wait is told where a directory is not made for now") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
-  answers(s, "mkdir /lock", THROTTLED);
+  serves(s, "create lock: no node, list: no node, mkdir /lock: throttled");
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_INT(THROTTLED, reason_of(a));
 }
 
 STORY("watches again, after growing pauses, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
+  serves(s, "create lock: 2, list: 1 2, get 2");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    answers(s, "get 1", THROTTLED);
+    serves(s, "get 1: throttled");
     SENT(s, "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  confirms(s, "get 1");
-  deleted(s, "1");
+  serves(s, "get 1, deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("takes a watch away again where a server says not now") {
   struct actor *a = WAITER(s);
   cancel(a);
-  answers(s, "unwatch 1", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  serves(s, "unwatch 1: throttled, deleted 2, remove 2");
   CHECK_INT(1, counted(s, "watches"));
   CHECK(passes_until_asked(s, 100) >= 50);
-  answers(s, "unwatch 1", THROTTLED);
+  serves(s, "unwatch 1: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  confirms(s, "unwatch 1");
+  serves(s, "unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("does not trust a watch that may have fired as it was left") {
   struct actor *a = WAITER(s);
   cancel(a);
-  deleted(s, "1"); /* before the server has seen that it is unwanted */
-  answers(s, "unwatch 1", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  serves(s, "deleted 1"); /* before the server has seen that it is unwanted */
+  serves(s, "unwatch 1: throttled, deleted 2, remove 2");
   struct actor *b = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1 4"); /* somebody's node of the same name */
+  serves(s, "create lock: 4, list: 1 4"); /* somebody's node of the same name */
   passes_until_asked(s, 100);
   SENT(s, "get 4, get 1");
-  confirms(s, "get 4, get 1");
-  deleted(s, "1");
+  serves(s, "get 4, get 1, deleted 1");
   HEARD(b, "granted");
 }
 
 STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
+  serves(s, "create lock: 2, list: 1 2, get 2");
   SENT(s, "list and watch");
-  shows(s, "1 2");
+  serves(s, "list and watch: 1 2");
   cancel(a);
-  answers(s, "unwatch children", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  serves(s, "unwatch children: throttled, deleted 2, remove 2");
   HEARD(a, "refused: cancelled, removed, forgotten");
   CHECK(passes_until_asked(s, 100) >= 50);
-  answers(s, "unwatch children", THROTTLED);
+  serves(s, "unwatch children: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  confirms(s, "unwatch children");
+  serves(s, "unwatch children");
   passes(s, 5000);
   SENT(s, "");
 }
@@ -311,7 +277,7 @@ TEST("deletes until it is done, whatever a server says") {
     answers(s, "remove 1", codes[i]);
     HEARD(a, ""); /* not kept: no ACL has refused it */
     CHECK(passes_until_asked(s, 400) >= 100);
-    confirms(s, "remove 1");
+    serves(s, "remove 1");
     HEARD(a, "removed, forgotten");
     END(s);
   }
@@ -319,8 +285,9 @@ TEST("deletes until it is done, whatever a server says") {
 
 STORY("keeps its deadline while its node cannot be deleted to begin again") {
   struct actor *a = ACQUIRE(s, .within = 1000);
-  made(s, 2147483000); /* at the end of the directory's counter */
-  shows(s, "2147483000");
+  /* at the end of the directory's counter */
+  serves(s, "create lock: 2147483000");
+  serves(s, "list: 2147483000");
   for (int passed = 0; passed < 999; passed++) {
     if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
     passes(s, 1);
@@ -332,16 +299,15 @@ STORY("keeps its deadline while its node cannot be deleted to begin again") {
 
 STORY("begins a directory anew where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2147483000);
-  shows(s, "2147483000");
-  confirms(s, "remove 2147483000");
-  answers(s, "look at /lock", THROTTLED);
+  serves(s,
+         "create lock: 2147483000, list: 2147483000, remove 2147483000, "
+         "look at /lock: throttled");
   CHECK(passes_until_asked(s, 100) >= 50);
-  confirms(s, "look at /lock");
+  serves(s, "look at /lock");
   answers(s, "remove /lock", QUOTA);
   HEARD(a, "");
   CHECK(passes_until_asked(s, 200) >= 50);
-  confirms(s, "remove /lock");
+  serves(s, "remove /lock");
   SENT(s, "create lock, list");
 }
 
@@ -349,15 +315,11 @@ TEST("makes `ready` again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER);
-    made(s, 1);
-    answers(s, "exists /lock/ready", REPLY_NO_NODE);
-    shows(s, "1");
-    confirms(s, "get 1");
+    serves(s, "create member: 1, exists /lock/ready: no node, list: 1, get 1");
     answers(s, "mkdir /lock/ready for good for others too", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
-    changed(s, "ready");
-    confirms(s, "mkdir /lock/ready for good for others too");
+    serves(s, "changed ready, mkdir /lock/ready for good for others too");
     HEARD(a, "granted");
     END(s);
   }
@@ -368,8 +330,7 @@ STORY("leaves a double barrier where a server says not now, a little later") {
   struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
-  answers(s, "round", THROTTLED);
-  names(s, "2");
+  serves(s, "round: throttled, list all of /lock: 2");
   HEARD(d, "");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
@@ -378,30 +339,25 @@ STORY("waits at a barrier until a server proves what it shows") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  answers(s, "round", THROTTLED);
-  answers(s, "get /gate", REPLY_NO_NODE);
+  serves(s, "round: throttled, get /gate: no node");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "round, get /gate");
   answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
+  serves(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
 STORY("deletes and makes by themselves where both are refused for now") {
   struct actor *a = HOLDER(s, 1, .handoffs = 0);
   struct actor *b = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
+  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
   together(s);
   release(a);
   struct actor *c = ACQUIRE(s);
   apart(s);
   SENT(s, "remove 1, create lock, list");
-  answers(s, "remove 1", THROTTLED);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "1 2");
+  serves(s, "remove 1: throttled, create lock: throttled, list: 1 2");
   HEARD(b, "");
   HEARD(c, "");
 }

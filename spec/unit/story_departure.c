@@ -17,9 +17,9 @@ static struct actor *inside(struct stage *s, int number) {
   sprintf(text, "1m %d", number);
   stage_shows(s, text);
   sprintf(text, "get %d", number);
-  stage_confirms(s, text);
+  stage_serves(s, text);
   stage_reads(s, "mkdir /lock/ready for good for others too", false, 1100);
-  stage_confirms(s, "unwatch /lock/ready");
+  stage_serves(s, "unwatch /lock/ready");
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;
@@ -31,7 +31,7 @@ static void is_removed(struct stage *s, struct actor *a, int number) {
   sprintf(text, "%d", number);
   deleted(s, text);
   sprintf(text, "remove %d", number);
-  stage_confirms(s, text);
+  stage_serves(s, text);
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
@@ -41,7 +41,7 @@ static void shuts(struct stage *s, struct actor *a, int number) {
   sprintf(text, "%d", number);
   deleted(s, text);
   sprintf(text, "remove ready with %d", number);
-  stage_confirms(s, text);
+  stage_serves(s, text);
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
@@ -50,7 +50,7 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
   struct actor *d = DEPART(a);
   SENT(s, "list all of /lock");
   HEARD(d, "");
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   CHECK_TEXT("leaving", state_of(a));
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
@@ -62,7 +62,7 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
 STORY("goes at once where `ready` is gone already") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2");
+  serves(s, "list all of /lock: 2");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -72,18 +72,17 @@ STORY("goes at once where `ready` is gone already") {
 STORY("keeps the lowest inside until the others have gone, the highest first") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe xan ready");
+  serves(s, "list all of /lock: 2 zoe xan ready");
   HEARD(d, "");
   CHECK_TEXT("held", state_of(a));
   SENT(s, "get /lock/zoe");
-  confirms(s, "get /lock/zoe");
+  serves(s, "get /lock/zoe");
   passes(s, 1000);
-  deleted(s, "zoe");
+  serves(s, "deleted zoe");
   CHECK_TEXT("held", state_of(a));
-  names(s, "2 xan ready");
-  confirms(s, "get /lock/xan");
-  deleted(s, "xan");
-  names(s, "2 ready");
+  serves(s,
+         "list all of /lock: 2 xan ready, get /lock/xan, deleted xan, "
+         "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
 }
@@ -91,20 +90,17 @@ STORY("keeps the lowest inside until the others have gone, the highest first") {
 STORY("lets everybody else go at once, and wait for the lowest") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "1m 2 zoe ready");
+  serves(s, "list all of /lock: 1m 2 zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get 1");
-  confirms(s, "remove 2");
+  serves(s, "remove 2");
   HEARD(d, "");
-  confirms(s, "get 1");
-  deleted(s, "1m");
+  serves(s, "get 1, deleted 1m");
   SENT(s, "unwatch 2, list all of /lock");
-  confirms(s, "unwatch 2");
-  names(s, "zoe ready"); /* it waits until none of them is left */
+  /* it waits until none of them is left */
+  serves(s, "unwatch 2, list all of /lock: zoe ready");
   HEARD(d, "");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "");
+  serves(s, "get /lock/zoe, deleted zoe, list all of /lock: nobody");
   HEARD(d, "all left, forgotten");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
@@ -113,10 +109,9 @@ STORY("lets everybody else go at once, and wait for the lowest") {
 STORY("does not wait for one that was gone before it could be watched") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
+  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe: no node");
   SENT(s, "list all of /lock");
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
 }
@@ -124,13 +119,11 @@ STORY("does not wait for one that was gone before it could be watched") {
 STORY("waits for the next one where the lowest has died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "1m 2 abe zoe ready");
+  serves(s, "list all of /lock: 1m 2 abe zoe ready");
   HEARD(d, "");
   is_removed(s, a, 2);
   SENT(s, "get 1");
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "abe zoe ready");
+  serves(s, "get 1, deleted 1m, list all of /lock: abe zoe ready");
   SENT(s, "get /lock/abe");
   HEARD(d, "");
 }
@@ -138,13 +131,12 @@ STORY("waits for the next one where the lowest has died") {
 STORY("is out though `ready` is left: somebody of its list had died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "1m 2 ready");
+  serves(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "ready"); /* so nobody has taken it away */
+  /* so nobody has taken it away */
+  serves(s, "get 1, deleted 1m, list all of /lock: ready");
   HEARD(d, "");
-  confirms(s, "remove /lock/ready");
+  serves(s, "remove /lock/ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "");
 }
@@ -154,10 +146,10 @@ STORY(
     "out") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "1m 2 xan ready"); /* they belong to another run */
+  /* they belong to another run */
+  serves(s,
+         "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe, "
+         "list all of /lock: 1m 2 xan ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -166,15 +158,15 @@ STORY(
 STORY("waits for those of its first list, whoever stands between them now") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 pat uma zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "1m 2 abe pat sue uma xan zoe2 ready");
+  serves(s,
+         "list all of /lock: 2 pat uma zoe ready, get /lock/zoe, "
+         "deleted zoe, "
+         "list all of /lock: 1m 2 abe pat sue uma xan zoe2 ready");
   CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
   SENT(s, "get /lock/uma");
-  confirms(s, "get /lock/uma");
-  deleted(s, "uma");
-  names(s, "1m 2 abe sue xan zoe2 ready");
+  serves(s,
+         "get /lock/uma, deleted uma, "
+         "list all of /lock: 1m 2 abe sue xan zoe2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
 }
@@ -182,16 +174,16 @@ STORY("waits for those of its first list, whoever stands between them now") {
 STORY("lets several of a session leave together") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *last = DEPART(b);
-  names(s, "2 3 ready");
+  serves(s, "list all of /lock: 2 3 ready");
   SENT(s, "remove 3, get 2");
   is_removed(s, b, 3);
-  confirms(s, "get 2");
+  serves(s, "get 2");
   struct actor *first = DEPART(a);
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(first, "all left, forgotten");
   HEARD(last, "");
   shuts(s, a, 2);
-  names(s, "");
+  serves(s, "list all of /lock: nobody");
   HEARD(last, "all left, forgotten");
   SENT(s, "");
 }
@@ -199,7 +191,7 @@ STORY("lets several of a session leave together") {
 STORY("has all left where the directory is gone") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  answers(s, "list all of /lock", REPLY_NO_NODE);
+  serves(s, "list all of /lock: no node");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -211,9 +203,7 @@ STORY("lists for the first time behind a committed round, and then without") {
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
   answers_round(s);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
+  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe");
   SENT(s, "list all of /lock");
   HEARD(d, "");
 }
@@ -222,15 +212,15 @@ STORY("believes no first list behind a round that was not committed") {
   struct actor *a = inside(s, 2);
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
-  answers(s, "round", THROTTLED);
-  names(s, "2 ready"); /* (of a server that lags) */
+  /* (of a server that lags) */
+  serves(s, "round: throttled, list all of /lock: 2 ready");
   HEARD(d, "");
   SENT(s, "");
   CHECK_TEXT("held", state_of(a));
   passes(s, 100);
   SENT(s, "round, list all of /lock");
   answers_round(s);
-  names(s, "2 zoe ready");
+  serves(s, "list all of /lock: 2 zoe ready");
   SENT(s, "get /lock/zoe");
   HEARD(d, "");
 }
@@ -258,7 +248,7 @@ STORY("is forgotten when its round was answered, and its list") {
   HEARD(d, "refused: cancelled");
   answers_round(s);
   HEARD(d, "");
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(d, "forgotten");
   SENT(s, "remove 2");
 }
@@ -266,10 +256,9 @@ STORY("is forgotten when its round was answered, and its list") {
 STORY("leaves `ready` to a newcomer that has not made it yet") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "2 xan"); /* who makes it anew is about to */
+  serves(s,
+         "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe, "
+         "list all of /lock: 2 xan"); /* who makes it anew is about to */
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -278,11 +267,9 @@ STORY("leaves `ready` to a newcomer that has not made it yet") {
 STORY("waits for the next lowest though its own node is there still") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "1m 2 xan zoe ready");
-  answers(s, "remove 2", THROTTLED);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "2 xan zoe ready");
+  serves(s,
+         "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled, "
+         "get 1, deleted 1m, list all of /lock: 2 xan zoe ready");
   SENT(s, "get /lock/xan");
   HEARD(d, "");
   HEARD(a, "");
@@ -291,7 +278,7 @@ STORY("waits for the next lowest though its own node is there still") {
 STORY("is not ended once more by a deadline that comes after its end") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
-  names(s, "2");
+  serves(s, "list all of /lock: 2");
   HEARD(d, "all left, forgotten");
   is_removed(s, a, 2);
   passes(s, 1000);
@@ -307,9 +294,7 @@ STORY("lists in the next connection where the answer was lost") {
   HEARD(d, "");
   connects(s);
   SENT(s, "get 2, list all of /lock");
-  confirms(s, "get 2");
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
+  serves(s, "get 2, list all of /lock: 2 zoe ready, get /lock/zoe");
   HEARD(d, "");
 }
 
@@ -319,8 +304,7 @@ STORY("lists when there is a connection again, if it begins without one") {
   struct actor *d = DEPART(a);
   SENT(s, "");
   connects(s);
-  confirms(s, "get 2");
-  names(s, "2 ready");
+  serves(s, "get 2, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
 }
@@ -328,13 +312,10 @@ STORY("lists when there is a connection again, if it begins without one") {
 STORY("waits on in the next connection, for the same one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
+  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
   reconnects(s);
   SENT(s, "get 2, get /lock/zoe");
-  confirms(s, "get 2");
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
-  names(s, "2 ready");
+  serves(s, "get 2, get /lock/zoe: no node, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
 }
@@ -342,20 +323,20 @@ STORY("waits on in the next connection, for the same one") {
 STORY("deletes `ready` and its node again where the answer was lost") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
   reconnects(s);
-  confirms(s, "ask about 2, remove ready with 2");
+  serves(s, "ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("deletes its own node alone where another has deleted `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
-  answers(s, "remove ready with 2", REPLY_UNDONE);
+  serves(s, "remove ready with 2: undone");
   is_removed(s, a, 2);
 }
 
@@ -365,16 +346,14 @@ TEST("looks again where nobody has said whether `ready` went by its name") {
     struct stage *s = BEGIN();
     struct actor *a = inside(s, 2);
     struct actor *d = DEPART(a);
-    names(s, "1m 2 ready"); /* not the lowest */
+    serves(s, "list all of /lock: 1m 2 ready"); /* not the lowest */
     is_removed(s, a, 2);
-    confirms(s, "get 1");
-    deleted(s, "1m");
-    names(s, "ready");
+    serves(s, "get 1, deleted 1m, list all of /lock: ready");
     SENT(s, "remove /lock/ready");
     reconnects(s);
     HEARD(d, "");
     names(s, left[i]);
-    if (i == 0) confirms(s, "remove /lock/ready");
+    if (i == 0) serves(s, "remove /lock/ready");
     SENT(s, "");
     HEARD(d, "all left, forgotten");
     END(s);
@@ -389,7 +368,7 @@ STORY("asks a little later where it could not ask") {
   passes(s, 100);
   SENT(s, "list all of /lock");
   cannot_send(s, true);
-  names(s, "2 ready"); /* nor is its own node deleted */
+  serves(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
   SENT(s, "");
   HEARD(d, "all left, forgotten");
@@ -400,26 +379,25 @@ STORY("asks a little later where it could not ask") {
 STORY("waits on in another session, in which it is inside no more") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
+  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
   expires(s);
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(d, "");
   connects_anew(s);
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
-  names(s, "ready");
-  confirms(s, "remove /lock/ready");
+  serves(s,
+         "get /lock/zoe: no node, list all of /lock: ready, "
+         "remove /lock/ready");
   HEARD(d, "all left, forgotten");
 }
 
 STORY("does not take another node for the one it has waited for") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "1m 2 ready");
+  serves(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  reads(s, "get 1", false, 1001);
+  serves(s, "get 1: theirs 1001");
   reconnects(s);
-  reads(s, "get 1", false, 1200);
+  serves(s, "get 1: theirs 1200");
   SENT(s, "list all of /lock, unwatch 1");
   HEARD(d, "");
 }
@@ -429,13 +407,10 @@ STORY("does not take another node for the one it has waited for") {
 STORY("waits for the lowest where its own hold was lost meanwhile") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 zoe pat ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "2");
+  serves(s, "list all of /lock: 2 zoe pat ready, get /lock/zoe, deleted 2");
   HEARD(a, "lost: deleted, removed, forgotten");
   HEARD(d, "");
-  deleted(s, "zoe");
-  names(s, "pat ready");
+  serves(s, "deleted zoe, list all of /lock: pat ready");
   SENT(s, "get /lock/pat");
   HEARD(d, "");
 }
@@ -443,7 +418,7 @@ STORY("waits for the lowest where its own hold was lost meanwhile") {
 STORY("keeps inside nobody whose node a list does not show") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "zoe ready");
+  serves(s, "list all of /lock: zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get /lock/zoe");
   HEARD(d, "");
@@ -454,19 +429,19 @@ STORY("keeps inside nobody whose node a list does not show") {
 STORY("does not wait, if it is told so, and gives its node back") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .tries = true);
-  names(s, "2 zoe ready");
+  serves(s, "list all of /lock: 2 zoe ready");
   HEARD(d, "refused: timeout, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2");
   is_removed(s, a, 2);
   a = inside(s, 3);
   d = DEPART(a, .tries = true);
-  names(s, "1m 3 ready");
+  serves(s, "list all of /lock: 1m 3 ready");
   HEARD(d, "refused: timeout, forgotten");
   is_removed(s, a, 3);
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
-  names(s, "4 ready");
+  serves(s, "list all of /lock: 4 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 4");
 }
@@ -488,21 +463,20 @@ STORY("ends at its deadline, wherever it waits, and its node goes") {
   passes(s, 1000);
   HEARD(d, "refused: timeout"); /* (it is asked still) */
   SENT(s, "list all of /lock, remove 2");
-  names(s, "2 zoe ready");
+  serves(s, "list all of /lock: 2 zoe ready");
   HEARD(d, "forgotten");
 }
 
 STORY("ends at its deadline while it watches one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
+  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
   passes(s, 999);
   HEARD(d, "");
   passes(s, 1);
   HEARD(d, "refused: timeout, forgotten");
   SENT(s, "unwatch /lock/zoe, remove 2");
-  confirms(s, "unwatch /lock/zoe");
+  serves(s, "unwatch /lock/zoe");
   is_removed(s, a, 2);
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -510,21 +484,19 @@ STORY("ends at its deadline while it watches one") {
 STORY("ends at its deadline while `ready` goes") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
-  names(s, "1m 2 ready");
+  serves(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "ready");
+  serves(s, "get 1, deleted 1m, list all of /lock: ready");
   passes(s, 200);
   HEARD(d, "refused: timeout");
-  confirms(s, "remove /lock/ready");
+  serves(s, "remove /lock/ready");
   HEARD(d, "forgotten");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
-  names(s, "2 zoe ready");
+  serves(s, "list all of /lock: 2 zoe ready");
   disconnects(s);
   passes(s, 1000);
   HEARD(d, "refused: disconnected, forgotten");
@@ -536,21 +508,21 @@ STORY("calls a deadline without a connection a disconnection") {
 STORY("ends when it is cancelled, before and behind an answer") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
-  names(s, "1m 2 3 ready");
-  confirms(s, "list all of /lock"); /* without memory for it */
+  /* without memory for it */
+  serves(s, "list all of /lock: 1m 2 3 ready, list all of /lock");
   cancel(d);
   HEARD(d, "refused: cancelled, forgotten");
   cancel(d);
   cancel(e);
   HEARD(e, "refused: cancelled, forgotten");
   SENT(s, "remove 2, get 1, remove 3");
-  confirms(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
+  serves(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
 }
 
 STORY("ends when the session is closed, wherever it waits") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
-  names(s, "2 3 zoe ready");
+  serves(s, "list all of /lock: 2 3 zoe ready");
   close_session(s);
   HEARD(d, "refused: closed, forgotten");
   HEARD(e, "refused: closed, forgotten");
@@ -561,7 +533,7 @@ STORY("ends when the session is closed, wherever it waits") {
 STORY("ends where credentials are refused, and does not begin there") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a);
-  names(s, "2 3 zoe ready");
+  serves(s, "list all of /lock: 2 3 zoe ready");
   refuses_credentials(s);
   HEARD(d, "refused: auth, forgotten");
   CHECK_INT(REASON_CREDENTIALS, reason_of(d));
@@ -574,7 +546,7 @@ STORY("ends where credentials are refused, and does not begin there") {
 STORY("ends where nobody may list the members") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  answers(s, "list all of /lock", REPLY_NO_AUTH);
+  serves(s, "list all of /lock: no auth");
   HEARD(d, "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
@@ -584,9 +556,9 @@ STORY("ends where nobody may list the members") {
 STORY("has all left though `ready` may not be deleted") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  names(s, "2 ready");
+  serves(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
-  answers(s, "remove ready with 2", REPLY_NO_AUTH);
+  serves(s, "remove ready with 2: no auth");
   is_removed(s, a, 2);
 }
 
@@ -602,7 +574,7 @@ TEST("lists again a little later where there was no memory") {
     HEARD(d, "");
     SENT(s, "");
     passes(s, 100);
-    names(s, "2 zoe ready");
+    serves(s, "list all of /lock: 2 zoe ready");
     SENT(s, "get /lock/zoe");
     HEARD(d, "");
     END(s);
@@ -612,16 +584,14 @@ TEST("lists again a little later where there was no memory") {
 STORY("lists again, too, where there was none for the answer or for `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  confirms(s, "list all of /lock");
+  serves(s, "list all of /lock");
   passes(s, 100);
-  names(s, "1m 2 ready");
+  serves(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
+  serves(s, "get 1, deleted 1m");
   names_without_memory(s, "ready", 2);
   HEARD(d, "");
   passes(s, 100);
-  names(s, "ready");
-  confirms(s, "remove /lock/ready");
+  serves(s, "list all of /lock: ready, remove /lock/ready");
   HEARD(d, "all left, forgotten");
 }

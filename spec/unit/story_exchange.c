@@ -11,8 +11,8 @@ static struct actor *comes_back(struct stage *s, struct wish first,
   struct actor *a = acquire(s, first);
   stage_made(s, 2);
   stage_shows(s, "1 2 3 4");
-  stage_confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  stage_serves(s, "get 2, get 1");
+  serves(s, "deleted 1");
   heard(a);
   together(s);
   release(a);
@@ -30,50 +30,39 @@ STORY(
     "ahead") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
+  serves(s, "deleted 2, remove 2 with create lock: 6, get 4");
   SENT(s, "");
-  deleted(s, "4");
+  serves(s, "deleted 4");
   SENT(s, "get 6, list"); /* whose it is was not told */
-  confirms(s, "get 6");
-  shows(s, "5 6");
-  confirms(s, "get 5");
+  serves(s, "get 6, list: 5 6, get 5");
   HEARD(a, "");
-  deleted(s, "5");
+  serves(s, "deleted 5");
   HEARD(a, "granted");
   CHECK_INT(1006, (int)token_of(a));
 }
 
 STORY("is not granted before it is told whose its node is") {
   struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 5);
-  confirms(s, "get 4");
-  deleted(s, "4");
+  serves(s, "deleted 2, remove 2 with create lock: 5, get 4, deleted 4");
   SENT(s, "get 3, get 5, list");
-  answers(s, "get 3", REPLY_NO_NODE);
+  serves(s, "get 3: no node");
   HEARD(a, "");
-  confirms(s, "get 5");
+  serves(s, "get 5");
   HEARD(a, "");
-  shows(s, "5");
+  serves(s, "list: 5");
   HEARD(a, "granted");
   CHECK_INT(1005, (int)token_of(a));
 }
 
 STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 5);
+  serves(s, "deleted 2, remove 2 with create lock: 5");
   struct actor *b = ACQUIRE(s);
-  confirms(s, "get 4, get 3");
+  serves(s, "get 4, get 3");
   SENT(s, "create lock, get 5");
-  made(s, 6);
-  confirms(s, "get 5");
-  deleted(s, "3");
+  serves(s, "create lock: 6, get 5, deleted 3");
   SENT(s, "list"); /* and not "get 5" */
-  shows(s, "4 5 6");
-  deleted(s, "4");
+  serves(s, "list: 4 5 6, deleted 4");
   HEARD(a, "granted");
   HEARD(b, "");
   CHECK_INT(1005, (int)token_of(a));
@@ -81,13 +70,11 @@ STORY("is told whose its node is by the next of ours, who waits for it") {
 
 STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
-  deleted(s, "4");
-  reads(s, "get 6", false, 1006);
+  serves(s,
+         "deleted 2, remove 2 with create lock: 6, get 4, deleted 4, "
+         "get 6: theirs 1006");
   HEARD(a, "");
-  shows(s, "5 6");
+  serves(s, "list: 5 6");
   HEARD(a, "");
   SENT(s, "unwatch 6, create lock, list");
 }
@@ -113,10 +100,7 @@ STORY("asks for each by itself if the new node has much to say") {
 
 STORY("deletes at the end of the batch if nobody comes") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  serves(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   together(s);
   release(a);
   SENT(s, "");
@@ -127,13 +111,10 @@ STORY("deletes at the end of the batch if nobody comes") {
 STORY("makes its node by itself if the old one was gone") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  deleted(s, "2"); /* by somebody else */
+  serves(s, "deleted 2"); /* by somebody else */
   exchange_fails(s, REPLY_NO_NODE, REPLY_UNDONE);
   SENT(s, "create lock");
-  confirms(s, "get 4");
-  made(s, 6);
-  deleted(s, "4");
-  shows(s, "6");
+  serves(s, "get 4, create lock: 6, deleted 4, list: 6");
   HEARD(a, "granted");
 }
 
@@ -158,8 +139,7 @@ STORY("does not know of either when the answer is lost") {
   disconnects(s);
   connects(s);
   SENT(s, "ask about 2, list");
-  answers(s, "ask about 2", REPLY_NO_NODE);
-  shows(s, "3 4 5 6");
+  serves(s, "ask about 2: no node, list: 3 4 5 6");
   SENT(s, "get 6, get 5, get 4");
   HEARD(a, "");
 }
@@ -168,18 +148,13 @@ STORY("asks whose its node is before it deletes it, when it gives up") {
   struct actor *a = COMES_BACK(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4, ask about 6");
+  serves(s, "deleted 2, remove 2 with create lock: 6, get 4, ask about 6");
   SENT(s, "unwatch 4, remove 6");
 }
 
 STORY("tries again what could not be sent, the delete first") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  serves(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   together(s);
   release(a);
   ACQUIRE(s);

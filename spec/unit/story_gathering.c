@@ -14,7 +14,7 @@ static struct actor *member(struct stage *s, struct wish wish) {
   stage_made(s, 2);
   stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
   stage_shows(s, "2");
-  stage_confirms(s, "get 2");
+  stage_serves(s, "get 2");
   test_compare_text("heard", "", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;
@@ -26,7 +26,7 @@ static struct actor *opener(struct stage *s) {
   stage_made(s, 2);
   stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
   stage_shows(s, "1m 2");
-  stage_confirms(s, "get 2");
+  stage_serves(s, "get 2");
   test_compare_text("sent", "mkdir /lock/ready for good for others too",
                     sent(s));
   test_compare_text("heard", "", heard(a));
@@ -48,25 +48,22 @@ static void proves_lease(struct stage *s) {
 
 STORY("lets in the last one, who makes `ready`") {
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "unwatch /lock/ready");
   SENT(s, "");
   release(a);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  serves(s, "deleted 2, remove 2");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("lets in one that is enough by itself") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 1, .tries = true);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "2");
-  confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, list: 2, get 2, "
+         "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
 }
 
@@ -79,22 +76,21 @@ STORY("lets in the others when they hear of `ready`") {
   }
   HEARD(a, "");
   SENT(s, "");
-  changed(s, "ready"); /* somebody has made it */
+  serves(s, "changed ready"); /* somebody has made it */
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("counts whatever another client may have made for a member") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 4);
-  made(s, 7);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "zoe amy 7 ready"); /* (this is none) */
-  confirms(s, "get 7");
+  serves(s,
+         "create member: 7, exists /lock/ready: no node, "
+         "list: zoe amy 7 ready"); /* (this is none) */
+  serves(s, "get 7");
   HEARD(a, "");
   SENT(s, "");
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
-  made(s, 8);
-  shows(s, "zoe amy 7m 8m ready");
+  serves(s, "create member: 8, list: zoe amy 7m 8m ready");
   SENT(s, "mkdir /lock/ready for good for others too, get 8");
   HEARD(b, "");
 }
@@ -105,64 +101,55 @@ STORY("lets in all of its session with one `ready` and one watch of it") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   apart(s);
   SENT(s, "create member, exists /lock/ready, create member, list");
-  made(s, 1);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  made(s, 2);
-  shows(s, "1 2");
+  serves(s,
+         "create member: 1, exists /lock/ready: no node, create member: 2, "
+         "list: 1 2");
   SENT(s, "get 1, mkdir /lock/ready for good for others too, get 2");
-  confirms(s, "get 1");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "get 1, mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
   HEARD(b, ""); /* is its node there still? */
   SENT(s, "");
-  confirms(s, "get 2");
+  serves(s, "get 2");
   HEARD(b, "granted");
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "unwatch /lock/ready");
 }
 
 /* An older `ready`. */
 
 STORY("is not let in by a `ready` that is older than its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
-  shows(s, "2 ready");
-  confirms(s, "get 2");
+  serves(s,
+         "create member: 2, exists /lock/ready: theirs 1001, list: 2 ready, "
+         "get 2");
   HEARD(a, "");
   SENT(s, "");
-  deleted(s, "ready");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s, "deleted ready, exists /lock/ready: no node");
   HEARD(a, "");
-  changed(s, "ready");
+  serves(s, "changed ready");
   HEARD(a, "granted");
 }
 
 STORY("makes an older `ready` anew where there are enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
-  shows(s, "1m 2 ready");
+  serves(s,
+         "create member: 2, exists /lock/ready: theirs 1001, "
+         "list: 1m 2 ready");
   SENT(s, "get 2, remake /lock/ready for good for others too");
-  confirms(s, "get 2");
-  deleted(s, "ready");
+  serves(s, "get 2, deleted ready");
   HEARD(a, "");
-  confirms(s, "remake /lock/ready for good for others too");
+  serves(s, "remake /lock/ready for good for others too");
   HEARD(a, "granted");
-  reads(s, "exists /lock/ready", false, 1003);
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "exists /lock/ready: theirs 1003, unwatch /lock/ready");
 }
 
 STORY("does not mind who has deleted an older `ready` before") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
-  shows(s, "1m 2 ready");
-  confirms(s, "get 2");
-  deleted(s, "ready");
-  answers(s, "remake /lock/ready for good for others too", REPLY_NO_NODE);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "1m 2");
-  confirms(s, "mkdir /lock/ready for good for others too");
+  serves(s,
+         "create member: 2, exists /lock/ready: theirs 1001, "
+         "list: 1m 2 ready, get 2, deleted ready, "
+         "remake /lock/ready for good for others too: no node, "
+         "exists /lock/ready: no node, list: 1m 2, "
+         "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
 }
 
@@ -170,30 +157,30 @@ STORY("is not let in by a `ready` that its session has made before its node") {
   struct actor *a = opener(s);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
-  changed(s, "ready"); /* (a server tells of it before its answer) */
+  serves(s, "changed ready"); /* (a server tells of it before its answer) */
   HEARD(a, "granted");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
-  made(s, 4);
+  serves(s,
+         "mkdir /lock/ready for good for others too: theirs 1003, "
+         "create member: 4");
   SENT(s, "exists /lock/ready");
-  shows(s, "1m 2m 4m ready"); /* two of them are of the run before */
+  serves(s, "list: 1m 2m 4m ready"); /* two of them are of the run before */
   HEARD(b, "");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "exists /lock/ready: theirs 1003");
   SENT(s, "get 4, remake /lock/ready for good for others too");
-  confirms(s, "get 4, remake /lock/ready for good for others too");
+  serves(s, "get 4, remake /lock/ready for good for others too");
   HEARD(b, "granted");
 }
 
 STORY(
     "makes `ready` once more where it was there, and its watch tells nothing") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "1m 2");
-  confirms(s, "get 2");
-  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, list: 1m 2, get 2, "
+         "mkdir /lock/ready for good for others too: exists");
   HEARD(a, "");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  confirms(s, "mkdir /lock/ready for good for others too");
+  serves(s,
+         "exists /lock/ready: no node, "
+         "mkdir /lock/ready for good for others too");
   HEARD(a, "granted");
 }
 
@@ -201,22 +188,21 @@ STORY(
 
 STORY("is let in by a `ready` that somebody else was quicker to make") {
   struct actor *a = opener(s);
-  changed(s, "ready");
+  serves(s, "changed ready");
   HEARD(a, "granted");
-  answers(s, "mkdir /lock/ready for good for others too", REPLY_NODE_EXISTS);
+  serves(s, "mkdir /lock/ready for good for others too: exists");
   SENT(s, "");
 }
 
 STORY(
     "is let in by a `ready` that is gone already: it was made after its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  changed(s, "ready");
-  shows(s, "2"); /* the others have begun to leave */
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, changed ready, "
+         "list: 2"); /* the others have begun to leave */
+  serves(s, "exists /lock/ready: no node");
   HEARD(a, "");
-  confirms(s, "get 2");
+  serves(s, "get 2");
   HEARD(a, "granted");
 }
 
@@ -224,24 +210,20 @@ STORY("is not let in by a `ready` that was made before its node was known") {
   struct actor *b = member(s, (struct wish){0});
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
-  changed(s, "ready");
+  serves(s, "changed ready");
   HEARD(b, "granted");
-  made(s, 4);
-  shows(s, "2 4");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s, "create member: 4, list: 2 4, exists /lock/ready: no node");
   SENT(s, "get 4, mkdir /lock/ready for good for others too");
   HEARD(a, "");
 }
 
 STORY("is not let in by a `ready` that was written") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
-  shows(s, "2 ready");
-  confirms(s, "get 2");
-  changed(s, "ready");
+  serves(s,
+         "create member: 2, exists /lock/ready: theirs 1001, list: 2 ready, "
+         "get 2, changed ready");
   HEARD(a, "");
-  reads(s, "exists /lock/ready", false, 1001);
+  serves(s, "exists /lock/ready: theirs 1001");
   HEARD(a, "");
 }
 
@@ -249,14 +231,12 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
   for (int there = 0; there < 2; there++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-    made(s, 2);
-    answers(s, "exists /lock/ready", REPLY_NO_NODE);
-    changed(s, "ready");
+    serves(s, "create member: 2, exists /lock/ready: no node, changed ready");
     reconnects(s);
     shows(s, there ? "2" : "1m");
     HEARD(a, "");
     if (there) {
-      confirms(s, "get 2");
+      serves(s, "get 2");
       HEARD(a, "granted");
     } else {
       SENT(s, "create member, exists /lock/ready, ask about 2, list");
@@ -267,16 +247,13 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
 
 STORY("is let in by `ready`, and its own answer comes after that") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  changed(s, "ready");
+  serves(s, "create member: 2, exists /lock/ready: no node, changed ready");
   SENT(s, "list, exists /lock/ready");
-  shows(s, "1m 2 ready");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "list: 1m 2 ready, exists /lock/ready: theirs 1003");
   HEARD(a, ""); /* is our own node there? */
-  confirms(s, "get 2");
+  serves(s, "get 2");
   HEARD(a, "granted");
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "unwatch /lock/ready");
   SENT(s, "");
 }
 
@@ -286,20 +263,18 @@ STORY("looks for `ready` in the next connection, and is let in by it") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
   SENT(s, "list");
-  shows(s, "1m 2 ready");
+  serves(s, "list: 1m 2 ready");
   SENT(s, "get 2, exists /lock/ready");
-  confirms(s, "get 2");
+  serves(s, "get 2");
   HEARD(a, "");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "exists /lock/ready: theirs 1003");
   HEARD(a, "granted");
 }
 
 STORY("is let in though others have left before it had a connection again") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
-  shows(s, "2 ready");
-  confirms(s, "get 2");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "list: 2 ready, get 2, exists /lock/ready: theirs 1003");
   HEARD(a, "granted");
 }
 
@@ -307,13 +282,10 @@ STORY("makes another node before it makes `ready` whose answer was lost") {
   struct actor *a = opener(s);
   reconnects(s);
   HEARD(a, "");
-  shows(s, "1m 2");
-  confirms(s, "get 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE); /* it may be made late */
+  /* it may be made late */
+  serves(s, "list: 1m 2, get 2, exists /lock/ready: no node");
   SENT(s, "remove 2, unwatch /lock/ready");
-  deleted(s, "2");
-  confirms(s, "remove 2");
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "deleted 2, remove 2, unwatch /lock/ready");
   SENT(s, "create member, list, exists /lock/ready");
   HEARD(a, "");
 }
@@ -321,9 +293,7 @@ STORY("makes another node before it makes `ready` whose answer was lost") {
 STORY("is let in by the `ready` that it has made where the answer was lost") {
   struct actor *a = opener(s);
   reconnects(s);
-  shows(s, "1m 2 ready");
-  confirms(s, "get 2");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "list: 1m 2 ready, get 2, exists /lock/ready: theirs 1003");
   HEARD(a, "granted");
   SENT(s, "unwatch /lock/ready");
 }
@@ -333,14 +303,13 @@ STORY("finds its node where the answer to its create was lost") {
   made_unheard(s, 2);
   reconnects(s);
   SENT(s, "list");
-  shows(s, "1m 2m");
+  serves(s, "list: 1m 2m");
   SENT(s, "get 2, exists /lock/ready");
-  answers(s, "get 2", REPLY_LOST);
+  serves(s, "get 2: lost");
   reconnects(s);
-  shows(s, "1m 2m");
-  confirms(s, "get 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s,
+         "list: 1m 2m, get 2, exists /lock/ready: no node, "
+         "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
 }
@@ -356,10 +325,9 @@ STORY("makes a node in the next session") {
 
 STORY("asks again a little later where it could not open") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
+  serves(s, "create member: 2, exists /lock/ready: theirs 1001");
   cannot_send(s, true);
-  shows(s, "1m 2 ready");
+  serves(s, "list: 1m 2 ready");
   cannot_send(s, false);
   SENT(s, "");
   passes(s, 100);
@@ -373,13 +341,13 @@ STORY("is not let in while the lease does not stand: it looks again") {
   struct actor *a = member(s, (struct wish){0});
   rounds_by_hand(s, true);
   stops_for(s, 20000);
-  changed(s, "ready"); /* it lay in the socket, and so did the answer */
+  serves(s, "changed ready"); /* it lay in the socket, and so did the answer */
   SENT(s, "round");
   HEARD(a, "");
   rounds_by_hand(s, false);
   proves_lease(s);
   SENT(s, "list");
-  shows(s, "1m 2 ready");
+  serves(s, "list: 1m 2 ready");
   HEARD(a, "granted");
 }
 
@@ -387,12 +355,12 @@ STORY(
     "is not let in by its own `ready` either while the lease does not stand") {
   struct actor *a = opener(s);
   stops_for(s, 20000);
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "");
-  reads(s, "exists /lock/ready", false, 1003);
+  serves(s, "exists /lock/ready: theirs 1003");
   proves_lease(s);
   SENT(s, "list");
-  shows(s, "1m 2 ready");
+  serves(s, "list: 1m 2 ready");
   HEARD(a, "granted");
 }
 
@@ -400,55 +368,49 @@ STORY(
 
 STORY("begins again when its node is deleted while it waits") {
   struct actor *a = member(s, (struct wish){0});
-  deleted(s, "2");
+  serves(s, "deleted 2");
   HEARD(a, "");
   SENT(s, "unwatch /lock/ready, create member, list");
-  confirms(s, "unwatch /lock/ready");
-  made(s, 3);
+  serves(s, "unwatch /lock/ready, create member: 3");
   SENT(s, "exists /lock/ready");
-  shows(s, "1m 3");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s, "list: 1m 3, exists /lock/ready: no node");
   SENT(s, "get 3, mkdir /lock/ready for good for others too");
 }
 
 STORY("is not let in where its node was deleted before it could be watched") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "1m 2");
+  serves(s, "create member: 2, exists /lock/ready: no node, list: 1m 2");
   SENT(s, "get 2, mkdir /lock/ready for good for others too");
-  answers(s, "get 2", REPLY_NO_NODE);
+  serves(s, "get 2: no node");
   HEARD(a, "");
   SENT(s, "unwatch /lock/ready, create member, list");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, ""); /* that is for others */
 }
 
 STORY("begins again where a list does not show its node any more") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
-  shows(s, "1m");
+  serves(s, "list: 1m");
   HEARD(a, "");
   SENT(s, "create member, exists /lock/ready, ask about 2, list");
 }
 
 STORY("begins again where its directory is gone when it makes `ready`") {
   struct actor *a = opener(s);
-  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_NODE);
+  serves(s, "mkdir /lock/ready for good for others too: no node");
   HEARD(a, "");
   SENT(s, "list");
-  answers(s, "list", REPLY_NO_NODE);
-  confirms(s, "unwatch 2, unwatch /lock/ready");
-  answers(s, "create member", REPLY_NO_NODE);
-  answers(s, "ask about 2", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
+  serves(s,
+         "list: no node, unwatch 2, unwatch /lock/ready, "
+         "create member: no node, ask about 2: no node, list: no node");
   HEARD(a, "");
 }
 
 STORY("loses its place inside when its node is deleted") {
   struct actor *a = opener(s);
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
-  deleted(s, "2");
+  serves(s,
+         "mkdir /lock/ready for good for others too: theirs 1003, deleted 2");
   HEARD(a, "granted, lost: deleted, removed, forgotten");
 }
 
@@ -456,23 +418,19 @@ STORY("loses its place inside when its node is deleted") {
 
 STORY("is refused as busy, if it does not wait, where there are not enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "2");
+  serves(s, "create member: 2, exists /lock/ready: no node, list: 2");
   HEARD(a, "refused: busy");
   CHECK_TEXT("nobody", rival_of(a));
   SENT(s, "get 2, unwatch /lock/ready, remove 2");
-  confirms(s, "get 2, unwatch /lock/ready, remove 2");
+  serves(s, "get 2, unwatch /lock/ready, remove 2");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("is let in, if it does not wait, where it makes enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "1m 2");
-  confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, list: 1m 2, get 2, "
+         "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
 }
 
@@ -481,16 +439,15 @@ STORY("gives its node back at the deadline, when cancelled, and when closed") {
   passes(s, 3000);
   HEARD(a, "refused: timeout");
   SENT(s, "exists /lock/ready, remove 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  deleted(s, "2");
-  confirms(s, "remove 2, unwatch /lock/ready");
+  serves(s,
+         "exists /lock/ready: no node, deleted 2, "
+         "remove 2, unwatch /lock/ready");
   HEARD(a, "removed, forgotten");
   a = member(s, (struct wish){0});
   cancel(a);
   HEARD(a, "refused: cancelled");
   SENT(s, "unwatch /lock/ready, remove 2");
-  deleted(s, "2");
-  confirms(s, "unwatch /lock/ready, remove 2");
+  serves(s, "deleted 2, unwatch /lock/ready, remove 2");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "watches"));
   a = member(s, (struct wish){0});
@@ -509,10 +466,9 @@ STORY("is not let in by what it has asked for before it was cancelled") {
   struct actor *a = opener(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "");
-  confirms(s, "unwatch /lock/ready, remove 2");
-  deleted(s, "2");
+  serves(s, "unwatch /lock/ready, remove 2, deleted 2");
   HEARD(a, "removed, forgotten");
 }
 
@@ -531,23 +487,21 @@ TEST("is refused where `ready` may not be made") {
     HEARD(a, i ? "refused: invalid" : "refused: denied");
     CHECK_INT(codes[i], reason_of(a));
     CHECK_TEXT("cannot create ready in /lock", denial_of(a));
-    confirms(s, "unwatch /lock/ready, remove 2");
+    serves(s, "unwatch /lock/ready, remove 2");
     END(s);
   }
 }
 
 STORY("is refused where an older `ready` may not be deleted") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  reads(s, "exists /lock/ready", false, 1001);
-  shows(s, "1m 2 ready");
-  confirms(s, "get 2");
-  answers(s, "remake /lock/ready for good for others too", REPLY_NO_AUTH);
+  serves(s,
+         "create member: 2, exists /lock/ready: theirs 1001, "
+         "list: 1m 2 ready, get 2, "
+         "remake /lock/ready for good for others too: no auth");
   HEARD(a, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
   CHECK_TEXT("cannot create ready in /lock", denial_of(a));
-  deleted(s, "2");
-  confirms(s, "unwatch /lock/ready, remove 2");
+  serves(s, "deleted 2, unwatch /lock/ready, remove 2");
   SENT(s, "");
 }
 
@@ -557,18 +511,16 @@ STORY("refuses none of the others for that, nor one that was let in") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *few = ACQUIRE(s, .lock = MEMBER, .permits = 9);
   apart(s);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  made(s, 3);
-  made(s, 4);
-  shows(s, "2 3 4");
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, create member: 3, "
+         "create member: 4, list: 2 3 4");
   SENT(s, "get 2, mkdir /lock/ready for good for others too, get 3, get 4");
-  answers(s, "get 2", REPLY_NO_AUTH); /* (whoever has changed its ACL) */
+  serves(s, "get 2: no auth"); /* (whoever has changed its ACL) */
   SENT(s, "");
   HEARD(a, "");
   release(few); /* (it holds nothing) */
   struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
-  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
+  serves(s, "mkdir /lock/ready for good for others too: no auth");
   HEARD(a, "refused: denied");
   HEARD(b, "refused: denied");
   HEARD(few, "");
@@ -580,30 +532,23 @@ STORY("is let in by somebody else's `ready` though its own may not be made") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   apart(s);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  made(s, 3);
-  shows(s, "2 3");
-  confirms(s, "get 2");
-  changed(s, "ready");
-  answers(s, "mkdir /lock/ready for good for others too", REPLY_NO_AUTH);
+  serves(s,
+         "create member: 2, exists /lock/ready: no node, create member: 3, "
+         "list: 2 3, get 2, changed ready, "
+         "mkdir /lock/ready for good for others too: no auth");
   HEARD(a, "granted");
   HEARD(b, "");
-  confirms(s, "get 3");
+  serves(s, "get 3");
   HEARD(b, "granted");
 }
 
 STORY("does not wait where nobody may list the members, or make a node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  answers(s, "create member", REPLY_NO_AUTH);
+  serves(s, "create member: no auth");
   HEARD(a, "refused: denied, removed, forgotten");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  shows(s, "");
-  confirms(s, "unwatch /lock/ready");
+  serves(s, "exists /lock/ready: no node, list: nobody, unwatch /lock/ready");
   a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_AUTH);
+  serves(s, "create member: 2, exists /lock/ready: no node, list: no auth");
   HEARD(a, "refused: denied");
   CHECK_TEXT("cannot list /lock", denial_of(a));
 }
@@ -612,15 +557,14 @@ STORY("does not wait where nobody may list the members, or make a node") {
 
 STORY("looks a little later where there was no memory for a watch") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made(s, 2);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s, "create member: 2, exists /lock/ready: no node");
   shows_then_no_memory(s, "1m 2");
   HEARD(a, "");
   SENT(s, "");
   passes(s, 100);
-  shows(s, "1m 2");
-  confirms(s, "get 2");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s,
+         "list: 1m 2, get 2, "
+         "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
 }
 
@@ -632,26 +576,24 @@ STORY("asks about `ready` behind the list where there was no memory before") {
   apart(s);
   memory_refuse(0);
   SENT(s, "create member, list");
-  made(s, 2);
-  shows(s, "1m 2");
+  serves(s, "create member: 2, list: 1m 2");
   SENT(s, "get 2, exists /lock/ready");
-  confirms(s, "get 2");
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s,
+         "get 2, exists /lock/ready: no node, "
+         "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
 }
 
 STORY("opens a little later where there was no memory for that") {
   struct actor *a = member(s, (struct wish){0});
   reconnects(s);
-  shows(s, "1m 2");
-  confirms(s, "get 2");
+  serves(s, "list: 1m 2, get 2");
   memory_refuse(1);
-  answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  serves(s, "exists /lock/ready: no node");
   memory_refuse(0);
   SENT(s, "");
   passes(s, 100);
   SENT(s, "mkdir /lock/ready for good for others too");
-  reads(s, "mkdir /lock/ready for good for others too", false, 1003);
+  serves(s, "mkdir /lock/ready for good for others too: theirs 1003");
   HEARD(a, "granted");
 }

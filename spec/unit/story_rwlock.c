@@ -8,24 +8,19 @@ STORY("grants readers together, and none behind a writer") {
   struct actor *first = ACQUIRE(s, .lock = READER);
   struct actor *second = ACQUIRE(s, .lock = READER);
   SENT(s, "create read, list, create read, list");
-  made(s, 2);
-  shows(s, "1r 2");
+  serves(s, "create read: 2, list: 1r 2");
   HEARD(first, "granted");
-  made(s, 4);
-  shows(s, "1r 2 3w 4");
+  serves(s, "create read: 4, list: 1r 2 3w 4");
   HEARD(second, "");
-  confirms(s, "get 4, get 3");
-  deleted(s, "3w");
+  serves(s, "get 4, get 3, deleted 3w");
   HEARD(second, "granted");
 }
 
 STORY("lets a writer wait for readers and writers ahead") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  made(s, 3);
-  shows(s, "1r 2r 3");
-  confirms(s, "get 3, get 2, get 1");
-  deleted(s, "1r");
-  deleted(s, "2r");
+  serves(s,
+         "create write: 3, list: 1r 2r 3, get 3, get 2, get 1, deleted 1r, "
+         "deleted 2r");
   HEARD(a, "granted"); /* behind readers no list is needed */
   SENT(s, "");
 }
@@ -33,15 +28,11 @@ STORY("lets a writer wait for readers and writers ahead") {
 STORY(
     "lists after a writer that stood before a writer: it may have downgraded") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  made(s, 2);
-  shows(s, "1w 2");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1w");
+  serves(s, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w");
   HEARD(a, "");
-  shows(s, "1r 2");
+  serves(s, "list: 1r 2");
   HEARD(a, "");
-  confirms(s, "get 1");
-  deleted(s, "1r");
+  serves(s, "get 1, deleted 1r");
   HEARD(a, "granted");
 }
 
@@ -49,22 +40,19 @@ STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   SENT(s, "get 4, create read 4, list");
-  confirms(s, "get 4");
-  made(s, 99);
-  shows(s, "4w 4r 5w"); /* both: the writer's place is the reader's */
+  /* both: the writer's place is the reader's */
+  serves(s, "get 4, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "granted");
   CHECK_INT(1004, token_of(reader));
   release(writer);
-  confirms(s, "remove 4");
+  serves(s, "remove 4");
   HEARD(reader, "");
 }
 
 STORY("refuses a downgrade when the writer was gone before the reader came") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  confirms(s, "get 4");
-  made(s, 99);
-  shows(s, "4r 5w");
+  serves(s, "get 4, create read 4: 99, list: 4r 5w");
   HEARD(reader, "refused: lost");
 }
 
@@ -73,11 +61,9 @@ TEST("refuses a downgrade when the writer's name is another's") {
     struct stage *s = BEGIN();
     struct actor *writer = HOLDER(s, 4, .lock = WRITER);
     struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-    confirms(s, "get 4");
+    serves(s, "get 4");
     if (released) release(writer);
-    deleted(s, "4w");
-    made(s, 99);
-    shows(s, "4w 4r 5w");
+    serves(s, "deleted 4w, create read 4: 99, list: 4w 4r 5w");
     HEARD(reader, "refused: lost");
     END(s);
   }
@@ -89,9 +75,7 @@ STORY(
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   release(writer);
-  nobodys(s, "get 4");
-  made(s, 99);
-  shows(s, "4w 4r 5w");
+  serves(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "refused: lost");
 }
 
@@ -106,16 +90,13 @@ STORY("ends a downgrade with its session: the writer's place is gone") {
 STORY("refuses a downgrade where the directory is gone: so is the writer") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  confirms(s, "get 4");
-  answers(s, "create read 4", REPLY_NO_NODE);
+  serves(s, "get 4, create read 4: no node");
   HEARD(reader, "refused: lost, removed, forgotten");
 }
 
 STORY("contends with kazoo in kazoo's spelling") {
   struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
   SENT(s, "create lock of kazoo, list");
-  made(s, 3);
-  shows(s, "1kr 2k 3");
-  confirms(s, "get 3, get 2, get 1");
+  serves(s, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1");
   HEARD(a, "");
 }

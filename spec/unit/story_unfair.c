@@ -9,8 +9,7 @@ ABOUT("The protocol, for an unfair lock,");
 
 static struct actor *holds(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  confirms(s, "get holder");
+  serves(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   return a;
 }
@@ -18,22 +17,22 @@ static struct actor *holds(struct stage *s) {
 STORY("takes both nodes with one create and a look, and gives both back") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   SENT(s, CREATES ", get holder");
-  made(s, 1);
+  serves(s, "create holder with hold: 1");
   HEARD(a, "");
-  confirms(s, "get holder");
+  serves(s, "get holder");
   HEARD(a, "granted");
   CHECK_INT(1001, token_of(a));
   release(a);
-  confirms(s, "remove holder with 1");
+  serves(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   reconnects(s);
-  reads(s, "get holder", true, 77); /* by an earlier request, which came late */
+  serves(s, "get holder: ours 77"); /* by an earlier request, which came late */
   HEARD(a, "lost: deleted");
-  confirms(s, "ask about 1, remove 1");
+  serves(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -42,7 +41,7 @@ STORY("tries at once each time when another's unfair node goes") {
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
     reads(s, "get holder", false, 900 + i);
-    deleted(s, "holder");
+    serves(s, "deleted holder");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -51,9 +50,9 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
-    answers(s, "get holder", REPLY_NO_AUTH);
+    serves(s, "get holder: no auth");
     passes(s, 1667);
-    answers(s, "get holder", REPLY_NO_NODE);
+    serves(s, "get holder: no node");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -61,12 +60,11 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
 STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  reads(s, "get holder", false, 900);
+  serves(s, "get holder: theirs 900");
   HEARD(a, "");
-  deleted(s, "holder");
+  serves(s, "deleted holder");
   SENT(s, CREATES ", get holder");
-  made(s, 1);
-  confirms(s, "get holder");
+  serves(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
 }
 
@@ -75,8 +73,7 @@ STORY("finds its own unfair node when the create's reply was lost") {
   made_unheard(s, 7);
   reconnects(s);
   SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "get holder");
+  serves(s, "list: 7h, get holder");
   HEARD(a, "granted");
   CHECK_INT(1007, token_of(a));
 }
@@ -84,7 +81,7 @@ STORY("finds its own unfair node when the create's reply was lost") {
 STORY("tries again where there is no unfair node after a lost reply") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
-  shows(s, "");
+  serves(s, "list: nobody");
   HEARD(a, "");
   SENT(s, CREATES ", get holder");
 }
@@ -93,15 +90,13 @@ STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   reconnects(s);
-  shows(s, ""); /* it is not there yet */
+  serves(s, "list: nobody"); /* it is not there yet */
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  confirms(s, "get holder"); /* of this session, and of nothing that it wants */
+  serves(s, "get holder"); /* of this session, and of nothing that it wants */
   SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "ask about 7, ask about holder");
+  serves(s, "list: 7h, ask about 7, ask about holder");
   SENT(s, "remove holder with 7");
-  deleted(s, "holder");
-  confirms(s, "remove holder with 7");
+  serves(s, "deleted holder, remove holder with 7");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
 }
@@ -111,38 +106,36 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
   made_unheard(s, 7);
   cancel(a);
   reconnects(s);
-  shows(s, "");
+  serves(s, "list: nobody");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
   passes(s, 2500);
   SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "ask about 7, ask about holder, remove holder with 7");
+  serves(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
 }
 
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
   reconnects(s);
-  reads(s, "get holder", false, 900);
+  serves(s, "get holder: theirs 900");
   HEARD(a, "lost: deleted");
-  answers(s, "ask about 1", REPLY_NO_NODE);
+  serves(s, "ask about 1: no node");
   HEARD(a, "removed, forgotten");
   SENT(s, "unwatch holder, list");
 }
 
 STORY("loses an unfair lock whose node somebody deletes") {
   struct actor *a = holds(s);
-  deleted(s, "holder");
+  serves(s, "deleted holder");
   HEARD(a, "lost: deleted");
-  confirms(s, "remove 1");
+  serves(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("deletes `holder` by its name where its own node is gone") {
   struct actor *a = holds(s);
   release(a);
-  answers(s, "remove holder with 1", REPLY_NO_NODE);
-  confirms(s, "get holder, remove holder");
+  serves(s, "remove holder with 1: no node, get holder, remove holder");
   HEARD(a, "removed, forgotten");
 }
 
@@ -150,9 +143,8 @@ STORY("deletes its own node alone where `holder` is gone") {
   struct actor *a = holds(s);
   release(a);
   SENT(s, "remove holder with 1");
-  deleted(s, "holder"); /* by somebody else */
-  answers(s, "remove holder with 1", REPLY_UNDONE);
-  confirms(s, "remove 1");
+  serves(s, "deleted holder"); /* by somebody else */
+  serves(s, "remove holder with 1: undone, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -160,11 +152,9 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  confirms(s, "get holder");
-  changed(s, "holder");
-  confirms(s, "get holder");
+  serves(s, "get holder, changed holder, get holder");
   reconnects(s);
-  confirms(s, "get holder");
+  serves(s, "get holder");
   HEARD(a, "");
   passes(s, 5000);
   HEARD(a, "refused: timeout, removed, forgotten");
@@ -174,8 +164,8 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
 STORY("is granted behind a round where the lease does not stand") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   stops_for(s, 20000);
-  made(s, 1); /* an old answer */
-  confirms(s, "get holder");
+  serves(s, "create holder with hold: 1"); /* an old answer */
+  serves(s, "get holder");
   HEARD(a, "");
   passes(s, 20000);
   CHECK(lease_of(s) > 0);
@@ -187,14 +177,13 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
-  confirms(s, "get holder");
-  answers(s, "remove holder with 1", THROTTLED);
+  serves(s, "get holder, remove holder with 1: throttled");
   rounds_by_hand(s, true);
   stops_for(s, 9500);
   passes(s, 1); /* it is tried again */
-  confirms(s, "get holder");
+  serves(s, "get holder");
   answers_round(s);
-  confirms(s, "remove holder with 1");
+  serves(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -202,9 +191,9 @@ STORY("spares what has taken its unfair node's name when the lease was over") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
-  reads(s, "get holder", false, 900);
+  serves(s, "get holder: theirs 900");
   HEARD(a, "lost: silence");
-  confirms(s, "remove 1");
+  serves(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -213,16 +202,14 @@ STORY("looks before it deletes an unfair node that its owner has not found") {
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   SENT(s, "get holder");
-  reads(s, "get holder", false, 900);
-  confirms(s, "remove 1");
+  serves(s, "get holder: theirs 900, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
-  made(s, 1);
-  confirms(s, "get holder");
+  serves(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   SENT(s, "");
   passes(s, 1000);
@@ -236,8 +223,7 @@ STORY("deletes an unfair node that turns out to be ours when it gives up") {
   cancel(a);
   HEARD(a, "refused: cancelled");
   reconnects(s);
-  shows(s, "7h");
-  confirms(s, "get holder, remove holder with 7");
+  serves(s, "list: 7h, get holder, remove holder with 7");
   HEARD(a, "removed, forgotten");
 }
 
@@ -246,7 +232,7 @@ STORY("looks before it repeats an unfair delete whose reply was lost") {
   release(a);
   SENT(s, "remove holder with 1");
   reconnects(s);
-  confirms(s, "get holder, remove holder with 1");
+  serves(s, "get holder, remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -260,18 +246,17 @@ STORY("tells one that does not wait that an unfair lock is taken") {
 
 STORY("looks at an unfair node when it is made, if it does not wait") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  made(s, 1);
-  confirms(s, "get holder");
+  serves(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
 }
 
 STORY("gives an unfair node back that another of its session watches") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   struct actor *waiter = AWAIT(s, .path = "/lock/holder");
-  confirms(s, "get holder");
+  serves(s, "get holder");
   release(a);
-  confirms(s, "remove holder with 1");
+  serves(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  deleted(s, "holder");
+  serves(s, "deleted holder");
   HEARD(waiter, "met");
 }

@@ -10,9 +10,16 @@ end
 local ANN = { scheme = "digest", credential = "ann:secret" }
 local HASH = "ann:lTk9FRBSsuTHUTIrBJYIZ3vFDHk="
 
-local function acl_of(acl, auth) return said { acl = acl, auth = auth } end
+-- Each says what `try` of its values is refused with.
+local function refuses(rows, try)
+  for what, row in pairs(rows) do
+    local message = try(row[1], row[3])
+    assert.equal(row[2], message, "it " .. what)
+    assert.is_nil(message:find("secret", 1, true), "it " .. what)
+  end
+end
 
-describe("Option auth #layer", function()
+describe("Option auth", function()
   local UNKNOWN = "option 'auth' [1] has an unknown key: its keys are 'scheme' "
     .. "and 'credential'"
   local USER = "option 'auth' [1].credential of scheme 'digest' must be "
@@ -20,7 +27,7 @@ describe("Option auth #layer", function()
   local EITHER = "option 'auth' must be one { scheme =, credential = } or a "
     .. "list of such, not both, and without gaps"
 
-  for what, case in pairs {
+  local ROWS = {
     ["is no table"] = { "ann:secret",
       "option 'auth' must be a table, got a string" },
     ["is empty"] = { {},
@@ -64,16 +71,14 @@ describe("Option auth #layer", function()
       credential = "secret" }, USER },
     ["has a digest without a password"] = { { scheme = "digest",
       credential = "secret:" }, USER },
-  } do
-    it("is refused when it " .. what, function()
-      local message = said { auth = case[1] }
-      assert.equal(case[2], message)
-      assert.is_nil(message:find("secret", 1, true))
-    end)
-  end
+  }
+
+  it("is refused by what is wrong with it", function()
+    refuses(ROWS, function(auth) return said { auth = auth } end)
+  end)
 end)
 
-describe("Option acl #layer", function()
+describe("Option acl", function()
   -- As many as twenty thousand users have.
   local crowd = {}
   for i = 1, 20000 do
@@ -99,7 +104,7 @@ describe("Option acl #layer", function()
     return { scheme = "world", id = "anyone", perms = perms }
   end
 
-  for what, case in pairs {
+  local ROWS = {
     ["is another word"] = { "Creator", LIST },
     ["is empty"] = { {}, LIST },
     ["is one entry, and no list"] = { world "cdrwa", LIST },
@@ -165,13 +170,13 @@ describe("Option acl #layer", function()
     ["lets the world read, and only users delete"] = { { world "r",
       { scheme = "digest", id = HASH, perms = "cd" } },
       shut_out("create", "c") },
-  } do
-    it("is refused when it " .. what, function()
-      local message = acl_of(case[1], case[3])
-      assert.equal(case[2], message)
-      assert.is_nil(message:find("secret", 1, true))
+  }
+
+  it("is refused by what is wrong with it", function()
+    refuses(ROWS, function(acl, auth)
+      return said { acl = acl, auth = auth }
     end)
-  end
+  end)
 
   it("is taken where some entries together let us, or may", function()
     local access = require "zklock.access"

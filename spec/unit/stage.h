@@ -4,9 +4,9 @@
  *     STORY("is granted when the node ahead of it is deleted") {
  *       struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
  *       SENT(s, "create lock, list");
- *       serves(s, "create lock: 2");           its node got the number 2
- *       serves(s, "list: 1 2, get 2, get 1");  one is ahead; both are watched
- *       serves(s, "deleted 1");                the event
+ *       happens(s, "create lock: 2");           its node got the number 2
+ *       happens(s, "list: 1 2, get 2, get 1");  one is ahead; both are watched
+ *       happens(s, "deleted 1");                the event
  *       HEARD(a, "granted");
  *       SENT(s, "");                           and nothing was asked
  *     }
@@ -160,8 +160,7 @@ const char *oldest(struct stage *s);
 bool is_asked(const struct stage *s); /* is any of that unanswered? */
 void rounds_by_hand(struct stage *s, bool by_hand);
 
-/* What the server does next: it answers the oldest requests, in their order, or
- * sends an event.
+/* What happens next, in this order.  The server answers the oldest requests:
  *
  *     "get 2"               success; a get finds the node, of our session if the
  *                           story has made it, else of another's
@@ -170,13 +169,22 @@ void rounds_by_hand(struct stage *s, bool by_hand);
  *     "get 2: theirs 1003"  a node of this transaction, of another session, or
  *                           "ours 1003", or of no session: "nobody's"
  *     "get 2: no node"      a code: see stage_server.c
- *     "deleted 2", "changed ready", "children /lock"      events */
-void stage_serves(struct stage *s, const char *script);
+ *
+ * It sends an event: "deleted 2", "changed ready", "children /lock".  Time passes:
+ * "100 ms".  The connection changes: "disconnects", "connects", "reconnects",
+ * "expires", "connects anew". */
+#define happens(s, ...) (HERE, stage_happens(s, __VA_ARGS__))
+void stage_happens(struct stage *s, const char *script, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, and what an actor hears of it; what is sent then. */
+#define HEARS(a, script, text) (HERE, stage_hears(a, script, text))
+void stage_hears(struct actor *a, const char *script, const char *text);
+#define SENDS(s, script, text) (HERE, stage_sends(s, script, text))
+void stage_sends(struct stage *s, const char *script, const char *text);
 
 /* The answers, each to the oldest request. */
 #define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
 #define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
-#define serves(s, ...) (HERE, stage_serves(s, __VA_ARGS__))
 #define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
 #define reads(s, ...) (HERE, stage_reads(s, __VA_ARGS__))
 void stage_made(struct stage *s, int number); /* to a create */

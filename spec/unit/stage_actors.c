@@ -186,7 +186,7 @@ struct actor *holder(struct stage *s, struct wish wish, int number) {
   stage_made(s, number);
   sprintf(own, "%d", number);
   if (wish.lock == UNFAIR)
-    stage_serves(s, "get holder");
+    stage_happens(s, "get holder");
   else
     stage_shows(s, own);
   test_compare_text("heard", "granted", heard(a));
@@ -198,7 +198,7 @@ struct actor *waiter(struct stage *s, struct wish wish) {
   struct actor *a = acquire(s, wish);
   stage_made(s, 2);
   stage_shows(s, "1 2");
-  stage_serves(s, "get 2, get 1");
+  stage_happens(s, "get 2, get 1");
   test_compare_text("heard", "", heard(a));
   test_compare_text("state", "queued", state_of(a));
   test_compare_text("sent", "", sent(s));

@@ -1,4 +1,6 @@
 /* ZooKeeper, as far as the story makes it speak. */
+#include <stdarg.h>
+
 #include "stage_inside.h"
 
 enum { OTHER_SESSION = 99 };
@@ -33,12 +35,17 @@ static const char *word_of(const char *path) {
   return name_in(path);
 }
 
-/* The number at the end of a contender's name; else a name that is its own, or
- * a directory's path. */
+/* A path; of what is directly below "/lock" the name alone. */
+static const char *short_of(const char *path) {
+  bool below = strncmp(path, "/lock/", 6) == 0 && !strchr(path + 6, '/');
+  return below ? path + 6 : path;
+}
+
+/* The number at the end of a contender's name; else its path. */
 static const char *number_in(const char *path) {
   int32_t sequence;
-  if (strcmp(name_in(path), NAME_UNFAIR) == 0) return name_in(path);
-  if (name_parse(path, &sequence) == ROLE_FOREIGN) return path;
+  if (strcmp(name_in(path), NAME_UNFAIR) == 0) return NAME_UNFAIR;
+  if (name_parse(path, &sequence) == ROLE_FOREIGN) return short_of(path);
   const char *number = path + strlen(path) - 10;
   while (*number == '0' && number[1] != '\0') number++;
   return number;
@@ -82,11 +89,11 @@ static const char *describe(struct stage *s, const struct request *r) {
       break;
     case OP_MKDIR:
     case OP_REHEARSE:
-    case OP_NAMES:
-      snprintf(s->text, sizeof s->text, "%s %s%s%s",
-               r->anew ? "remake" : verbs[r->kind], r->path,
-               r->persistent && r->kind == OP_MKDIR ? " for good" : "",
-               r->shared && r->kind == OP_MKDIR ? " for others too" : "");
+      snprintf(s->text, sizeof s->text, "%s %s%s",
+               r->anew ? "remake" : verbs[r->kind], short_of(r->path),
+               r->kind == OP_REHEARSE ? ""
+               : r->persistent        ? (r->shared ? " for all" : " for good")
+                                      : (r->shared ? " for others" : ""));
       break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
@@ -557,27 +564,62 @@ static void respond(struct stage *s, const char *request, const char *reply) {
     show_these(s, reply);
 }
 
-static void serve(struct stage *s, char *text) {
-  if (strncmp(text, "deleted ", 8) == 0)
-    deleted(s, text + 8);
-  else if (strncmp(text, "changed ", 8) == 0)
-    changed(s, text + 8);
-  else if (strncmp(text, "children ", 9) == 0)
-    children_changed(s, text + 9);
-  else {
-    char *colon = strstr(text, ": ");
-    if (colon) *colon = '\0';
-    respond(s, text, colon ? colon + 2 : "");
+/* An entry of a script that is no answer. */
+static bool is_event(struct stage *s, const char *text) {
+  static const struct {
+    const char *verb;
+    void (*act)(struct stage *s, const char *node);
+  } events[] = {{"deleted ", deleted},
+                {"changed ", changed},
+                {"children ", children_changed}};
+  static const struct {
+    const char *text;
+    void (*act)(struct stage *s);
+  } turns[] = {{"disconnects", disconnects},
+               {"reconnects", reconnects},
+               {"connects", connects},
+               {"connects anew", connects_anew},
+               {"expires", expires}};
+  int milliseconds, length = 0;
+  if (sscanf(text, "%d ms%n", &milliseconds, &length) == 1 && length > 0)
+    return passes(s, milliseconds), true;
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    length = (int)strlen(events[i].verb);
+    if (strncmp(text, events[i].verb, (size_t)length) == 0)
+      return events[i].act(s, text + length), true;
+  }
+  for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+    if (strcmp(text, turns[i].text) == 0) return turns[i].act(s), true;
+  return false;
+}
+
+static void happen(struct stage *s, char *text) {
+  char *colon = strstr(text, ": ");
+  if (is_event(s, text)) return;
+  if (colon) *colon = '\0';
+  respond(s, text, colon ? colon + 2 : "");
+}
+
+void stage_happens(struct stage *s, const char *format, ...) {
+  char script[4000], *next = script;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(script, sizeof script, format, arguments);
+  va_end(arguments);
+  while (next) {
+    char *text = next, *comma = strstr(next, ", ");
+    if (comma) *comma = '\0';
+    next = comma ? comma + 2 : NULL;
+    happen(s, text);
   }
 }
 
-void stage_serves(struct stage *s, const char *script) {
-  char text[1200];
-  while (*script) {
-    size_t length = strcspn(script, ",");
-    snprintf(text, sizeof text, "%.*s", (int)length, script);
-    serve(s, text);
-    script += length;
-    script += strspn(script, ", ");
-  }
+void stage_hears(struct actor *a, const char *script, const char *text) {
+  stage_happens(a->stage, "%s", script);
+  test_compare_text("what it hears", text, heard(a));
+}
+
+void stage_sends(struct stage *s, const char *script, const char *text) {
+  stage_happens(s, "%s", script);
+  test_compare_text("what is sent", text, sent(s));
 }

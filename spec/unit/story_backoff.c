@@ -33,13 +33,13 @@ static void answer(struct stage *s, struct answers *a) {
   else if (begins(next, "mkdir"))
     answers(s, next, child ? a->mkdir : REPLY_NODE_EXISTS);
   else if (begins(next, "list") && a->list == REPLY_OK)
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
   else if (begins(next, "list"))
     answers(s, next, a->list);
   else if (begins(next, "get") || begins(next, "exists"))
     answers(s, next, a->get);
   else
-    serves(s, next);
+    happens(s, "%s", next);
   a->removed += begins(next, "remove");
 }
 
@@ -105,11 +105,11 @@ static int asked_about_a_ghost(struct stage *s, int milliseconds) {
       char next[200];
       snprintf(next, sizeof next, "%s", oldest(s));
       if (begins(next, "list"))
-        serves(s, "list: 1 2 3");
+        happens(s, "list: 1 2 3");
       else if (strcmp(next, "get 2") == 0)
         answers(s, next, REPLY_NO_NODE);
       else
-        serves(s, next);
+        happens(s, "%s", next);
     }
     passes(s, 1);
   }
@@ -118,12 +118,12 @@ static int asked_about_a_ghost(struct stage *s, int milliseconds) {
 
 STORY("lists ever more rarely where a node is shown that is not there") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 3");
+  happens(s, "create lock: 3");
   CHECK(asked_about_a_ghost(s, 3000) < SOME);
   CHECK(asked_about_a_ghost(s, 27000) < SOME);
   HEARD(a, "");
   while (!begins(oldest(s), "list")) passes(s, 1);
-  serves(s, "list: 3");
+  happens(s, "list: 3");
   HEARD(a, "granted");
 }
 
@@ -175,12 +175,12 @@ STORY("begins again at once when its node has been deleted, three times") {
     char own[10];
     snprintf(own, sizeof own, "%d", number);
     deleted(s, own);
-    while (!begins(oldest(s), "create")) serves(s, oldest(s));
+    while (!begins(oldest(s), "create")) happens(s, "%s", oldest(s));
     made(s, number + 1);
-    while (!begins(oldest(s), "list")) serves(s, oldest(s));
+    while (!begins(oldest(s), "list")) happens(s, "%s", oldest(s));
     snprintf(own, sizeof own, "1 %d", number + 1);
     shows(s, own);
-    while (*oldest(s)) serves(s, oldest(s));
+    while (*oldest(s)) happens(s, "%s", oldest(s));
   }
   HEARD(a, "");
 }

@@ -9,80 +9,80 @@ ABOUT("The protocol, beside nodes of nobody,");
 
 STORY("does not wait for one") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 1 2");
+  happens(s, "list: 1 2");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("waits for those that somebody has before and behind one") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2: nobody's, "
          "list: 1 2 3 4, get 1, deleted 1");
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "deleted 3");
+  happens(s, "deleted 3");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("is not let in by the end of one") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1, "
          "list: 1 2 3, deleted 2");
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("waits for whoever has the name of one that is gone") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2, list: 1 2, get 2, get 1: nobody's, deleted 1, "
          "list: 1 2");
   HEARD(a, "");
-  serves(s, "get 1");
+  happens(s, "get 1");
   HEARD(a, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("looks anew at one that was written") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2, list: 1 2, get 2, get 1: nobody's, changed 1, "
          "list: 1 2");
   HEARD(a, "");
-  serves(s, "get 1: nobody's, list: 1 2");
+  happens(s, "get 1: nobody's, list: 1 2");
   HEARD(a, "granted");
 }
 
 STORY("reads one again in the next connection before it passes it over") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's, "
          "list: 1 2 3");
   reconnects(s);
   SENT(s, "get 1, list");
-  serves(s, "get 1: theirs 1001"); /* somebody has made it anew */
-  serves(s, "list: 1 3, unwatch 1, get 3, get 1");
+  happens(s, "get 1: theirs 1001"); /* somebody has made it anew */
+  happens(s, "list: 1 3, unwatch 1, get 3, get 1");
   HEARD(a, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("passes them over in the next connection with one list") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's, "
          "list: 1 2 3");
   reconnects(s);
-  serves(s, "get 1: nobody's, list: 1 3, get 3");
+  happens(s, "get 1: nobody's, list: 1 3, get 3");
   HEARD(a, "granted");
 }
 
@@ -104,7 +104,7 @@ TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
     struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
     made(s, 2);
     shows(s, rows[i].shown);
-    serves(s, rows[i].own);
+    happens(s, "%s", rows[i].own);
     nobodys(s, rows[i].other);
     shows(s, rows[i].shown);
     HEARD(a, "granted");
@@ -114,29 +114,29 @@ TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
 
 STORY("does not wait for one at a semaphore's gate") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
   SENT(s, "create permit, list");
-  serves(s, "create permit: 1, list: 1p");
+  happens(s, "create permit: 1, list: 1p");
   HEARD(a, "granted");
 }
 
 STORY("watches them no more when nobody of ours is there") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
   CHECK_INT(2, counted(s, "watches"));
   release(a);
-  serves(s, "deleted 2, remove 2, unwatch 1");
+  happens(s, "deleted 2, remove 2, unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("knows for the next of ours what it knew for the last") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 3, list: 1 2 3, get 3");
+  happens(s, "create lock: 3, list: 1 2 3, get 3");
   SENT(s, "");
   release(a);
-  serves(s, "deleted 2");
+  happens(s, "deleted 2");
   HEARD(b, "granted");
 }
 
@@ -144,39 +144,39 @@ STORY("knows for the next of ours what it knew for the last") {
 
 STORY("is busy behind one at once, and asks about it a timeout later") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 2, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2");
   HEARD(a, "refused: busy");
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   passes(s, 9000);
   a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 3, list: 1 3");
+  happens(s, "create lock: 3, list: 1 3");
   HEARD(a, "refused: busy");
-  serves(s, "remove 3");
+  happens(s, "remove 3");
   passes(s, 1000);
   a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 4, list: 1 4");
+  happens(s, "create lock: 4, list: 1 4");
   HEARD(a, "");
-  serves(s, "get 4, get 1: nobody's, list: 1 4");
+  happens(s, "get 4, get 1: nobody's, list: 1 4");
   HEARD(a, "granted");
   release(a);
-  serves(s, "deleted 4, remove 4, unwatch 1");
+  happens(s, "deleted 4, remove 4, unwatch 1");
   a = ACQUIRE(s, .tries = true); /* and from then on each time */
-  serves(s, "create lock: 5, list: 1 5, get 5, get 1: nobody's, list: 1 5");
+  happens(s, "create lock: 5, list: 1 5, get 5, get 1: nobody's, list: 1 5");
   HEARD(a, "granted");
 }
 
 STORY("is busy behind somebody's, asked about once in a timeout") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 2, list: 1 2, remove 2");
+  happens(s, "create lock: 2, list: 1 2, remove 2");
   passes(s, 10000);
   a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 3, list: 1 3, get 3, get 1");
+  happens(s, "create lock: 3, list: 1 3, get 3, get 1");
   HEARD(a, "");
-  serves(s, "list: 1 3");
+  happens(s, "list: 1 3");
   HEARD(a, "refused: busy");
-  serves(s, "deleted 3, unwatch 1, remove 3");
+  happens(s, "deleted 3, unwatch 1, remove 3");
   a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 4, list: 1 4");
+  happens(s, "create lock: 4, list: 1 4");
   HEARD(a, "refused: busy");
 }
 
@@ -184,7 +184,7 @@ STORY("is busy behind somebody's, asked about once in a timeout") {
 
 STORY("is not sent away by a number below zero that one has") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2, list: -5 2, get 2, get -000000005: nobody's, "
          "list: -5 2");
   HEARD(a, "granted");
@@ -192,16 +192,16 @@ STORY("is not sent away by a number below zero that one has") {
 
 STORY("is sent away by such a number that is somebody's") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: -5 2, get 2, get -000000005, list: -5 2");
+  happens(s, "create lock: 2, list: -5 2, get 2, get -000000005, list: -5 2");
   SENT(s, "unwatch -000000005, remove 2");
   HEARD(a, "");
 }
 
 STORY("is not sent away where one has the number of its own node") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2");
+  happens(s, "create lock: 2");
   shows_twin(s, 2);
-  serves(s, "get 2, get 2: nobody's");
+  happens(s, "get 2, get 2: nobody's");
   shows_twin(s, 2);
   HEARD(a, "granted");
 }
@@ -212,19 +212,19 @@ TEST("waits for one like for anybody else's where there are too many") {
   struct actor *a = ACQUIRE(s);
   for (int i = 1; i <= 65; i++) sprintf(shown + strlen(shown), "%d ", i);
   strcat(shown, "99");
-  serves(s, "create lock: 99");
+  happens(s, "create lock: 99");
   shows(s, shown);
-  serves(s, "get 99");
+  happens(s, "get 99");
   for (int i = 65; i >= 2; i--) {
     sprintf(request, "get %d", i);
     nobodys(s, request);
     if (i % 2 == 0) shows(s, shown);
   }
-  serves(s, "get 1: nobody's");
+  happens(s, "get 1: nobody's");
   SENT(s, "");
   HEARD(a, "");
   CHECK_TEXT("queued", state_of(a));
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
   END(s);
 }
@@ -235,7 +235,7 @@ STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
   reconnects(s);
   passes(s, 2000);
-  serves(s, "get 1: nobody's");
+  happens(s, "get 1: nobody's");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
@@ -245,10 +245,10 @@ TEST("begins again when its node was replaced while it had no connection") {
     struct stage *s = BEGIN();
     struct actor *a = WAITER(s);
     reconnects(s);
-    serves(s, "list: 2");
+    happens(s, "list: 2");
     HEARD(a, "");
     if (of[i] == 0)
-      serves(s, "get 2: nobody's");
+      happens(s, "get 2: nobody's");
     else
       reads(s, "get 2", of[i] == 5, of[i]);
     HEARD(a, "");
@@ -259,9 +259,9 @@ TEST("begins again when its node was replaced while it had no connection") {
 
 STORY("waits for whoever has the one name of an unfair lock, even if nobody") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  serves(s, "create holder with hold: exists, get holder: nobody's");
+  happens(s, "create holder with hold: exists, get holder: nobody's");
   HEARD(a, "");
   CHECK_TEXT("queued", state_of(a));
-  serves(s, "deleted holder");
+  happens(s, "deleted holder");
   SENT(s, "create holder with hold, get holder");
 }

@@ -34,12 +34,12 @@ TEST("creates again where a server says not now, and is granted") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
     answers(s, "create lock", transient[i]);
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     HEARD(a, "");
     SENT(s, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     SENT(s, "create lock, list");
-    serves(s, "create lock: 1, list: 1");
+    happens(s, "create lock: 1, list: 1");
     HEARD(a, "granted");
     END(s);
   }
@@ -50,7 +50,7 @@ STORY("pauses longer after each refusal for now, and never for long") {
   int longest = 100;
   for (int i = 0; i < 8; i++) {
     answers(s, "create lock", QUOTA);
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     int pause = passes_until_asked(s, longest);
     CHECK(pause >= longest / 2);
     if (longest < 2000) longest *= 2;
@@ -60,20 +60,20 @@ STORY("pauses longer after each refusal for now, and never for long") {
   answers(s, "create lock", QUOTA); /* in another connection, at once */
   reconnects(s);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 1, list: 1");
+  happens(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("begins with a short pause again once a create was made") {
   struct actor *a = ACQUIRE(s);
   for (int i = 0; i < 6; i++) {
-    serves(s, "create lock: throttled, list: nobody");
+    happens(s, "create lock: throttled, list: nobody");
     passes_until_asked(s, 2000);
   }
-  serves(s, "create lock: 1, list: 1");
+  happens(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
   ACQUIRE(s);
-  serves(s, "create lock: throttled, list: 1");
+  happens(s, "create lock: throttled, list: 1");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
 
@@ -81,8 +81,8 @@ STORY("sends no create while the pause lasts, whoever comes") {
   ACQUIRE(s);
   ACQUIRE(s);
   /* sent together: one refusal */
-  serves(s, "create lock: throttled, list: nobody, create lock: throttled");
-  serves(s, "list: nobody");
+  happens(s, "create lock: throttled, list: nobody, create lock: throttled");
+  happens(s, "list: nobody");
   ACQUIRE(s);
   SENT(s, "");
   CHECK(passes_until_asked(s, 100) >= 50);
@@ -96,7 +96,7 @@ TEST("times out at its deadline, and says what kept it from waiting") {
     for (int passed = 0; passed < 900; passed++) {
       if (is_asked(s)) {
         answers(s, "create lock", transient[i]);
-        serves(s, "list: nobody");
+        happens(s, "list: nobody");
       }
       passes(s, 1);
     }
@@ -109,9 +109,9 @@ TEST("times out at its deadline, and says what kept it from waiting") {
 
 STORY("takes no reason for a timeout that has passed") {
   struct actor *a = ACQUIRE(s, .within = 900);
-  serves(s, "create lock: throttled, list: nobody");
+  happens(s, "create lock: throttled, list: nobody");
   passes(s, 100);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   passes(s, 800);
   HEARD(a, "refused: timeout");
   CHECK_INT(0, reason_of(a));
@@ -126,7 +126,7 @@ TEST("asks once for what is free, and is told that there is no time") {
     CHECK_INT(transient[i], reason_of(a));
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
     SENT(s, "list, create lock, list");
-    serves(s, "list: nobody, create lock: 1, list: 1");
+    happens(s, "list: nobody, create lock: 1, list: 1");
     HEARD(b, "granted");
     END(s);
   }
@@ -145,13 +145,13 @@ TEST("refuses a create for good by the code that says why") {
 
 STORY("lists again, after a growing pause, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    serves(s, "list: throttled");
+    happens(s, "list: throttled");
     SENT(s, "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, "granted");
 }
 
@@ -166,7 +166,7 @@ TEST("refuses waiters by a list's code where that is for good") {
   for (int i = 0; i < 4; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    serves(s, "create lock: 1");
+    happens(s, "create lock: 1");
     answers(s, "list", refusals[i].rc);
     HEARD(a, refusals[i].told);
     SENT(s, "remove 1");
@@ -178,13 +178,13 @@ TEST("makes a directory again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    serves(s, "create lock: no node, list: no node");
+    happens(s, "create lock: no node, list: no node");
     for (int longest = 100; longest <= 400; longest *= 2) {
       answers(s, "mkdir /lock", transient[i]);
       HEARD(a, "");
       CHECK(passes_until_asked(s, longest) >= longest / 2);
     }
-    serves(s, "mkdir /lock, create lock: 1, list: 1");
+    happens(s, "mkdir /lock, create lock: 1, list: 1");
     HEARD(a, "granted");
     END(s);
   }
@@ -192,77 +192,77 @@ TEST("makes a directory again where a server says not now") {
 
 STORY("rehearses again where a server says not now", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: no node, list: no node, rehearse /lock: throttled");
+  happens(s, "create lock: no node, list: no node, rehearse /lock: throttled");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
-  serves(s, "rehearse /lock, mkdir /lock, create lock: 1, list: 1");
+  happens(s, "rehearse /lock, mkdir /lock, create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("is denied where the ACL of what it makes would shut it out",
       .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: no node, list: no node");
+  happens(s, "create lock: no node, list: no node");
   answers(s, "rehearse /lock", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
 }
 
 STORY("who does not wait is told where a directory is not made for now") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: no node, list: no node, mkdir /lock: throttled");
+  happens(s, "create lock: no node, list: no node, mkdir /lock: throttled");
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_INT(THROTTLED, reason_of(a));
 }
 
 STORY("watches again, after growing pauses, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2");
+  happens(s, "create lock: 2, list: 1 2, get 2");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    serves(s, "get 1: throttled");
+    happens(s, "get 1: throttled");
     SENT(s, "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  serves(s, "get 1, deleted 1");
+  happens(s, "get 1, deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("takes a watch away again where a server says not now") {
   struct actor *a = WAITER(s);
   cancel(a);
-  serves(s, "unwatch 1: throttled, deleted 2, remove 2");
+  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
   CHECK_INT(1, counted(s, "watches"));
   CHECK(passes_until_asked(s, 100) >= 50);
-  serves(s, "unwatch 1: throttled");
+  happens(s, "unwatch 1: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  serves(s, "unwatch 1");
+  happens(s, "unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("does not trust a watch that may have fired as it was left") {
   struct actor *a = WAITER(s);
   cancel(a);
-  serves(s, "deleted 1"); /* before the server has seen that it is unwanted */
-  serves(s, "unwatch 1: throttled, deleted 2, remove 2");
+  happens(s, "deleted 1"); /* before the server has seen that it is unwanted */
+  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 4, list: 1 4"); /* somebody's node of the same name */
+  happens(s, "create lock: 4, list: 1 4"); /* somebody's node of the same name */
   passes_until_asked(s, 100);
   SENT(s, "get 4, get 1");
-  serves(s, "get 4, get 1, deleted 1");
+  happens(s, "get 4, get 1, deleted 1");
   HEARD(b, "granted");
 }
 
 STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  serves(s, "create lock: 2, list: 1 2, get 2");
+  happens(s, "create lock: 2, list: 1 2, get 2");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   cancel(a);
-  serves(s, "unwatch children: throttled, deleted 2, remove 2");
+  happens(s, "unwatch children: throttled, deleted 2, remove 2");
   HEARD(a, "refused: cancelled, removed, forgotten");
   CHECK(passes_until_asked(s, 100) >= 50);
-  serves(s, "unwatch children: throttled");
+  happens(s, "unwatch children: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
   passes(s, 5000);
   SENT(s, "");
 }
@@ -277,7 +277,7 @@ TEST("deletes until it is done, whatever a server says") {
     answers(s, "remove 1", codes[i]);
     HEARD(a, ""); /* not kept: no ACL has refused it */
     CHECK(passes_until_asked(s, 400) >= 100);
-    serves(s, "remove 1");
+    happens(s, "remove 1");
     HEARD(a, "removed, forgotten");
     END(s);
   }
@@ -286,8 +286,8 @@ TEST("deletes until it is done, whatever a server says") {
 STORY("keeps its deadline while its node cannot be deleted to begin again") {
   struct actor *a = ACQUIRE(s, .within = 1000);
   /* at the end of the directory's counter */
-  serves(s, "create lock: 2147483000");
-  serves(s, "list: 2147483000");
+  happens(s, "create lock: 2147483000");
+  happens(s, "list: 2147483000");
   for (int passed = 0; passed < 999; passed++) {
     if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
     passes(s, 1);
@@ -299,15 +299,15 @@ STORY("keeps its deadline while its node cannot be deleted to begin again") {
 
 STORY("begins a directory anew where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, remove 2147483000, "
          "look at /lock: throttled");
   CHECK(passes_until_asked(s, 100) >= 50);
-  serves(s, "look at /lock");
+  happens(s, "look at /lock");
   answers(s, "remove /lock", QUOTA);
   HEARD(a, "");
   CHECK(passes_until_asked(s, 200) >= 50);
-  serves(s, "remove /lock");
+  happens(s, "remove /lock");
   SENT(s, "create lock, list");
 }
 
@@ -315,11 +315,11 @@ TEST("makes `ready` again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER);
-    serves(s, "create member: 1, exists /lock/ready: no node, list: 1, get 1");
-    answers(s, "mkdir /lock/ready for good for others too", transient[i]);
+    happens(s, "create member: 1, exists ready: no node, list: 1, get 1");
+    answers(s, "mkdir ready for all", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
-    serves(s, "changed ready, mkdir /lock/ready for good for others too");
+    happens(s, "changed ready, mkdir ready for all");
     HEARD(a, "granted");
     END(s);
   }
@@ -330,7 +330,7 @@ STORY("leaves a double barrier where a server says not now, a little later") {
   struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
-  serves(s, "round: throttled, list all of /lock: 2");
+  happens(s, "round: throttled, list all of /lock: 2");
   HEARD(d, "");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
@@ -339,25 +339,25 @@ STORY("waits at a barrier until a server proves what it shows") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  serves(s, "round: throttled, get /gate: no node");
+  happens(s, "round: throttled, get /gate: no node");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
 STORY("deletes and makes by themselves where both are refused for now") {
   struct actor *a = HOLDER(s, 1, .handoffs = 0);
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   together(s);
   release(a);
   struct actor *c = ACQUIRE(s);
   apart(s);
   SENT(s, "remove 1, create lock, list");
-  serves(s, "remove 1: throttled, create lock: throttled, list: 1 2");
+  happens(s, "remove 1: throttled, create lock: throttled, list: 1 2");
   HEARD(b, "");
   HEARD(c, "");
 }

@@ -45,14 +45,14 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
                               .latch = rows[i].latch, .permits = 2);
     sent(s);
     made(s, 2);
-    if (rows[i].lock == MEMBER) serves(s, "exists /lock/ready");
+    if (rows[i].lock == MEMBER) happens(s, "exists ready");
     shows(s, rows[i].shown);
     HEARD(a, "");
     lives(s, rows[i].shown, rows[i].look);
     HEARD(a, "refused: conflict");
     CHECK_TEXT(rows[i].other, other_of(a));
-    if (rows[i].lock == MEMBER) serves(s, "unwatch /lock/ready");
-    serves(s, "remove 2");
+    if (rows[i].lock == MEMBER) happens(s, "unwatch ready");
+    happens(s, "remove 2");
     HEARD(a, "removed, forgotten");
     SENT(s, "");
     END(s);
@@ -61,7 +61,7 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
 
 STORY("says whose node it is") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1r 2");
+  happens(s, "create lock: 2, list: 1r 2");
   others_say(s, "web1:7");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
@@ -95,30 +95,30 @@ TEST("asks for nothing where the path has one kind") {
 
 STORY("is not refused by a later contender: that one is") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 1, list: 1 2w 3r");
+  happens(s, "create lock: 1, list: 1 2w 3r");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("is not refused by what is left over, and asks about each once") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 4, list: 1w 2r 4 holder, look at 2: nobody's, "
          "look at 1: nobody's, look at holder: nobody's");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 1w 2r 4 holder");
+  happens(s, "list: 1w 2r 4 holder");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("is refused by the live one behind what is left over") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 4, list: 1w 2r 4, look at 2: nobody's, "
          "look at 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 1w 2r 4, look at 2: nobody's, look at 1: theirs 1001");
+  happens(s, "list: 1w 2r 4, look at 2: nobody's, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
 }
@@ -126,9 +126,9 @@ STORY("is refused by the live one behind what is left over") {
 STORY(
     "lists again when a node was gone: a downgrade has another in its place") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1w 2, look at 1: no node");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: no node");
   HEARD(a, "");
-  serves(s, "list: 1r 2");
+  happens(s, "list: 1r 2");
   HEARD(a, "");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
@@ -137,64 +137,64 @@ STORY(
 
 STORY("is granted when the other is gone") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1w 2, look at 1: no node, list: 2");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: no node, list: 2");
   HEARD(a, "granted");
 }
 
 STORY("looks at a semaphore's permits, and not at its empty directory") {
   struct actor *a = ACQUIRE(s), *b;
-  serves(s, "create lock: 2, list: 2 leases locks, list: nobody");
+  happens(s, "create lock: 2, list: 2 leases locks, list: nobody");
   HEARD(a, "");
-  serves(s, "list: 2 leases");
+  happens(s, "list: 2 leases");
   HEARD(a, "granted");
   release(a);
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   b = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 3, list: 3 leases, list: 8p 9p, look at 8: nobody's, "
          "look at 9: theirs 1009");
   passes(s, 100);
-  serves(s, "list: 3 leases, list: 9p, look at 9: theirs 1009");
+  happens(s, "list: 3 leases, list: 9p, look at 9: theirs 1009");
   HEARD(b, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(b));
 }
 
 STORY("asks for the owner alone of what may not be read") {
   struct actor *a = ACQUIRE(s), *b;
-  serves(s,
+  happens(s,
          "create lock: 2, list: 1w 2, look at 1: no auth, "
          "ask about 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 1w 2, look at 1: no auth, ask about 1: theirs 1001");
+  happens(s, "list: 1w 2, look at 1: no auth, ask about 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("nobody", rival_of(a));
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   b = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 3, list: 1w 3, look at 1: no auth, "
          "ask about 1: no auth"); /* its owner is unknown: no conflict */
-  serves(s, "list: 1w 3");
+  happens(s, "list: 1w 3");
   HEARD(b, "granted");
 }
 
 STORY("is not refused by a node of its own session that is on its way out") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1w 2, look at 1: ours 1001, list: 1w 2");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: ours 1001, list: 1w 2");
   HEARD(a, "granted");
 }
 
 STORY("is not refused by one that is about to be refused itself") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 3, list: 1 2w 3, look at 2: theirs 1002");
+  happens(s, "create lock: 3, list: 1 2w 3, look at 2: theirs 1002");
   HEARD(a, "");
   passes(s, 100);
-  serves(s, "list: 1 3, get 3, get 1, deleted 1");
+  happens(s, "list: 1 3, get 3, get 1, deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
-  serves(s, "create lock: 2, list: 1w 2, look at 1: theirs 1001");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: theirs 1001");
   HEARD(a, "");
   passes(s, 50);
   HEARD(a, "refused: conflict");
@@ -204,24 +204,24 @@ STORY("is refused for it where its time is over before that is certain") {
 
 STORY("gives a slow network the time of four round trips") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1w 2");
+  happens(s, "create lock: 2, list: 1w 2");
   passes(s, 200);
-  serves(s, "look at 1: theirs 1001");
+  happens(s, "look at 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 1w 2");
+  happens(s, "list: 1w 2");
   passes(s, 200);
-  serves(s, "look at 1: theirs 1001");
+  happens(s, "look at 1: theirs 1001");
   HEARD(a, "");
   passes(s, 500);
-  serves(s, "list: 1w 2");
+  happens(s, "list: 1w 2");
   passes(s, 200);
-  serves(s, "look at 1: theirs 1001");
+  happens(s, "look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
 }
 
 STORY("is refused where another one is there at each look, for a second") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 2 leases");
+  happens(s, "create lock: 2, list: 2 leases");
   for (int i = 0; i < 10; i++) {
     char permits[10], look[20];
     snprintf(permits, sizeof permits, "%dp", i);
@@ -230,31 +230,31 @@ STORY("is refused where another one is there at each look, for a second") {
     reads(s, look, false, 1001 + i);
     HEARD(a, "");
     passes(s, 100);
-    serves(s, "list: 2 leases");
+    happens(s, "list: 2 leases");
   }
-  serves(s, "list: 77p, look at 77: theirs 1077");
+  happens(s, "list: 77p, look at 77: theirs 1077");
   HEARD(a, "refused: conflict");
 }
 
 STORY("never ends a wait or a hold that has begun") {
   struct actor *a = WAITER(s);
-  serves(s, "changed 1, get 1, list: 1 2 3w holder leases");
+  happens(s, "changed 1, get 1, list: 1 2 3w holder leases");
   SENT(s, "");
   reconnects(s);
-  serves(s, "list: 1 2 3w holder leases, get 2, get 1, deleted 1");
+  happens(s, "list: 1 2 3w holder leases, get 2, get 1, deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("looks again when it begins again") {
   struct actor *a = WAITER(s);
-  serves(s, "deleted 2, unwatch 1, create lock: 4, list: 1 3w 4");
+  happens(s, "deleted 2, unwatch 1, create lock: 4, list: 1 3w 4");
   lives(s, "1 3w 4", "look at 3");
   HEARD(a, "refused: conflict");
 }
 
 STORY("refuses an impatient contender as well") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 2, list: 1r 2");
+  happens(s, "create lock: 2, list: 1r 2");
   HEARD(a, "");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
@@ -262,7 +262,7 @@ STORY("refuses an impatient contender as well") {
 
 STORY("refuses no contender that shares the path on purpose") {
   struct actor *a = ACQUIRE(s, .shares = true);
-  serves(s, "create lock: 2, list: 1w 2 holder leases");
+  happens(s, "create lock: 2, list: 1w 2 holder leases");
   HEARD(a, "granted");
   SENT(s, "");
 }
@@ -270,36 +270,36 @@ STORY("refuses no contender that shares the path on purpose") {
 STORY("lets a writer downgrade whatever has come to the path") {
   struct actor *writer = HOLDER(s, 1, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  serves(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
+  happens(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
   HEARD(reader, "granted");
 }
 
 STORY("looks again in the next connection if it has not heard") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1w 2");
+  happens(s, "create lock: 2, list: 1w 2");
   reconnects(s);
   SENT(s, "list");
-  serves(s, "list: 1w 2");
+  happens(s, "list: 1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
 }
 
 STORY("gives up a look with the wait that it was for") {
   struct actor *a = ACQUIRE(s, .within = 500);
-  serves(s, "create lock: 2, list: 1w 2");
+  happens(s, "create lock: 2, list: 1w 2");
   passes(s, 600);
   HEARD(a, "refused: timeout");
-  serves(s, "look at 1: theirs 1001, remove 2");
+  happens(s, "look at 1: theirs 1001, remove 2");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("tries again where there was no memory to look") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2");
+  happens(s, "create lock: 2");
   shows_then_no_memory(s, "1w 2");
   HEARD(a, "");
   passes(s, 200);
-  serves(s, "list: 1w 2");
+  happens(s, "list: 1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
 }
@@ -309,45 +309,45 @@ STORY("tries again where there was no memory to look") {
 STORY("lists the path before an unfair lock is granted, once in a timeout") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true), *b;
   SENT(s, "create holder with hold, get holder");
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: holder 1h orders");
+  happens(s, "list: holder 1h orders");
   HEARD(a, "granted");
   release(a);
-  serves(s, "remove holder with 1, unwatch holder");
+  happens(s, "remove holder with 1, unwatch holder");
   HEARD(a, "removed, forgotten");
   b = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  serves(s, "create holder with hold: 2, get holder");
+  happens(s, "create holder with hold: 2, get holder");
   HEARD(b, "granted");
   release(b);
-  serves(s, "remove holder with 2, unwatch holder");
+  happens(s, "remove holder with 2, unwatch holder");
   passes(s, 10000);
   ACQUIRE(s, .lock = UNFAIR, .minds = true);
   sent(s);
-  serves(s, "create holder with hold: 3, get holder");
+  happens(s, "create holder with hold: 3, get holder");
   SENT(s, "list");
 }
 
 TEST("refuses an unfair lock beside a mutex, beside permits") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  serves(s,
+  happens(s,
          "create holder with hold: 3, get holder, list: 1w 2 holder 3h, "
          "look at 2: nobody's, look at 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 1w holder 3h, look at 1: theirs 1001");
+  happens(s, "list: 1w holder 3h, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
-  serves(s, "remove holder with 3, unwatch holder");
+  happens(s, "remove holder with 3, unwatch holder");
   HEARD(a, "removed, forgotten");
   END(s);
   s = BEGIN();
   a = ACQUIRE(s, .lock = UNFAIR, .minds = true, .tries = true);
-  serves(s,
+  happens(s,
          "create holder with hold: 3, get holder, list: holder 3h leases, "
          "list: 1p, look at 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: holder 3h leases, list: 1p, look at 1: theirs 1001");
+  happens(s, "list: holder 3h leases, list: 1p, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(a));
   END(s);
@@ -356,7 +356,7 @@ TEST("refuses an unfair lock beside a mutex, beside permits") {
 /* Inside the gate, with permit 2 made, the only one. */
 static struct actor *asks_for_permit(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  serves(s, "create lock: 7, list: 7, create permit: 2, list: 2");
+  happens(s, "create lock: 7, list: 7, create permit: 2, list: 2");
   HEARD(a, "");
   SENT(s, "list");
   return a;
@@ -364,44 +364,44 @@ static struct actor *asks_for_permit(struct stage *s) {
 
 STORY("lists the path before a permit is granted, once in a timeout") {
   struct actor *a = asks_for_permit(s), *b;
-  serves(s, "list: leases locks");
+  happens(s, "list: leases locks");
   SENT(s, "list");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   HEARD(a, "granted");
-  serves(s, "remove 7");
+  happens(s, "remove 7");
   release(a);
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   b = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  serves(s, "create lock: 8, list: 8, create permit: 3, list: 3");
+  happens(s, "create lock: 8, list: 8, create permit: 3, list: 3");
   HEARD(b, "granted");
 }
 
 TEST("refuses a permit beside a mutex, beside an unfair lock") {
   struct stage *s = BEGIN();
   struct actor *a = asks_for_permit(s);
-  serves(s, "list: 1 leases locks, look at 1: theirs 1001");
+  happens(s, "list: 1 leases locks, look at 1: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 2, list: 1 leases locks, look at 1: theirs 1001");
+  happens(s, "list: 2, list: 1 leases locks, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("lock of 99", other_of(a));
-  serves(s, "remove 2, remove 7");
+  happens(s, "remove 2, remove 7");
   HEARD(a, "removed, forgotten");
   END(s);
   s = BEGIN();
   a = asks_for_permit(s);
-  serves(s, "list: holder leases locks, look at holder: theirs 1001");
+  happens(s, "list: holder leases locks, look at holder: theirs 1001");
   passes(s, 100);
-  serves(s, "list: 2, list: holder leases locks, look at holder: theirs 1001");
+  happens(s, "list: 2, list: holder leases locks, look at holder: theirs 1001");
   HEARD(a, "refused: conflict");
   END(s);
 }
 
 STORY("does not trust a look at a path that was gone") {
   struct actor *a = asks_for_permit(s);
-  serves(s, "list: no node");
+  happens(s, "list: no node");
   HEARD(a, "");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   SENT(s, "list");
-  serves(s, "list: leases locks, list: 2");
+  happens(s, "list: leases locks, list: 2");
   HEARD(a, "granted");
 }

@@ -10,14 +10,14 @@ STORY("begins a reconnection with a round, and believes nothing older") {
   rounds_by_hand(s, true);
   connects(s);
   SENT(s, "round");
-  serves(s, "round");
+  happens(s, "round");
   SENT(s, "list");
   HEARD(a, "");
-  serves(s, "deleted 1"); /* missed events come in any order */
+  happens(s, "deleted 1"); /* missed events come in any order */
   HEARD(a, "");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   HEARD(a, ""); /* is it the node that we have made? */
-  serves(s, "get 2");
+  happens(s, "get 2");
   HEARD(a, "granted");
 }
 
@@ -33,7 +33,7 @@ STORY("asks for nothing in a reconnection until a quorum has answered in it") {
     CHECK_TEXT("queued", state_of(a));
     for (int j = 0; j < 100 && !*oldest(s); j++) passes(s, 10);
   }
-  serves(s, "round, list: 1 2, get 2, get 1");
+  happens(s, "round, list: 1 2, get 2, get 1");
   HEARD(a, "");
 }
 
@@ -44,7 +44,7 @@ STORY("sends what comes while a reconnection begins behind its round") {
   SENT(s, "round");
   struct actor *b = ACQUIRE(s, .path = "/other");
   SENT(s, "");
-  serves(s, "round");
+  happens(s, "round");
   SENT(s, "create lock, list, create lock, list");
   cancel(a);
   cancel(b);
@@ -55,7 +55,7 @@ STORY("arms every watch again after a reconnection, with one list") {
   disconnects(s);
   CHECK_TEXT("queued", state_of(a));
   connects(s);
-  serves(s, "list: 1 2, get 2, get 1, deleted 1");
+  happens(s, "list: 1 2, get 2, get 1, deleted 1");
   HEARD(a, "granted");
   SENT(s, "");
 }
@@ -67,14 +67,14 @@ STORY("keeps a hold through a reconnection, and looks at its node") {
   passes(s, 1000);
   connects(s);
   SHOWN(s, "connected");
-  serves(s, "get 1");
+  happens(s, "get 1");
   HEARD(a, "");
 }
 
 STORY("finds after a reconnection that its hold's node is gone") {
   struct actor *a = HOLDER(s, 1);
   reconnects(s);
-  serves(s, "get 1: no node");
+  happens(s, "get 1: no node");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
@@ -90,9 +90,9 @@ STORY("counts a lease from the beginning of the attempt to connect",
       .apart = true) {
   connects_since(s, 2000);
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   CHECK_INT(7500, lease_of(s));
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, "granted");
 }
 
@@ -120,7 +120,7 @@ STORY("loses at once what shall not outlive a connection") {
   disconnects(s);
   HEARD(a, "lost: suspended");
   connects(s);
-  serves(s, "ask about 1, remove 1");
+  happens(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -204,7 +204,7 @@ STORY("loses everything at an expiry; who waits begins again") {
   CHECK(wants_session(s));
   connects_anew(s);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 5, list: 5");
+  happens(s, "create lock: 5, list: 5");
   HEARD(waits, "granted");
   CHECK_INT(1, counted(s, "expiries"));
 }
@@ -217,7 +217,7 @@ STORY("says of a session that ends while its lease stands that it was closed") {
 
 STORY("takes another session's id for the end of its own") {
   struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
-  serves(s, "create lock: 2");
+  happens(s, "create lock: 2");
   disconnects(s);
   connects_anew(s);
   HEARD(a, "lost: closed, removed, forgotten");

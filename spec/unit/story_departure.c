@@ -12,14 +12,14 @@ ABOUT("The protocol, for members that leave a double barrier,");
 static struct actor *inside(struct stage *s, int number) {
   struct actor *a = acquire(s, (struct wish){.lock = MEMBER, .permits = 2});
   stage_made(s, number);
-  stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
+  stage_answers(s, "exists ready", REPLY_NO_NODE);
   char text[20];
   sprintf(text, "1m %d", number);
   stage_shows(s, text);
   sprintf(text, "get %d", number);
-  stage_serves(s, text);
-  stage_reads(s, "mkdir /lock/ready for good for others too", false, 1100);
-  stage_serves(s, "unwatch /lock/ready");
+  stage_happens(s, "%s", text);
+  stage_reads(s, "mkdir ready for all", false, 1100);
+  stage_happens(s, "unwatch ready");
   test_compare_text("heard", "granted", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;
@@ -31,7 +31,7 @@ static void is_removed(struct stage *s, struct actor *a, int number) {
   sprintf(text, "%d", number);
   deleted(s, text);
   sprintf(text, "remove %d", number);
-  stage_serves(s, text);
+  stage_happens(s, "%s", text);
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
@@ -41,7 +41,7 @@ static void shuts(struct stage *s, struct actor *a, int number) {
   sprintf(text, "%d", number);
   deleted(s, text);
   sprintf(text, "remove ready with %d", number);
-  stage_serves(s, text);
+  stage_happens(s, "%s", text);
   test_compare_text("heard", "removed, forgotten", heard(a));
 }
 
@@ -50,7 +50,7 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
   struct actor *d = DEPART(a);
   SENT(s, "list all of /lock");
   HEARD(d, "");
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   CHECK_TEXT("leaving", state_of(a));
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
@@ -62,7 +62,7 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
 STORY("goes at once where `ready` is gone already") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2");
+  happens(s, "list all of /lock: 2");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -72,16 +72,16 @@ STORY("goes at once where `ready` is gone already") {
 STORY("keeps the lowest inside until the others have gone, the highest first") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 zoe xan ready");
+  happens(s, "list all of /lock: 2 zoe xan ready");
   HEARD(d, "");
   CHECK_TEXT("held", state_of(a));
-  SENT(s, "get /lock/zoe");
-  serves(s, "get /lock/zoe");
+  SENT(s, "get zoe");
+  happens(s, "get zoe");
   passes(s, 1000);
-  serves(s, "deleted zoe");
+  happens(s, "deleted zoe");
   CHECK_TEXT("held", state_of(a));
-  serves(s,
-         "list all of /lock: 2 xan ready, get /lock/xan, deleted xan, "
+  happens(s,
+         "list all of /lock: 2 xan ready, get xan, deleted xan, "
          "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
@@ -90,17 +90,17 @@ STORY("keeps the lowest inside until the others have gone, the highest first") {
 STORY("lets everybody else go at once, and wait for the lowest") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 1m 2 zoe ready");
+  happens(s, "list all of /lock: 1m 2 zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get 1");
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   HEARD(d, "");
-  serves(s, "get 1, deleted 1m");
+  happens(s, "get 1, deleted 1m");
   SENT(s, "unwatch 2, list all of /lock");
   /* it waits until none of them is left */
-  serves(s, "unwatch 2, list all of /lock: zoe ready");
+  happens(s, "unwatch 2, list all of /lock: zoe ready");
   HEARD(d, "");
-  serves(s, "get /lock/zoe, deleted zoe, list all of /lock: nobody");
+  happens(s, "get zoe, deleted zoe, list all of /lock: nobody");
   HEARD(d, "all left, forgotten");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
@@ -109,9 +109,9 @@ STORY("lets everybody else go at once, and wait for the lowest") {
 STORY("does not wait for one that was gone before it could be watched") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe: no node");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe: no node");
   SENT(s, "list all of /lock");
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   shuts(s, a, 2);
 }
@@ -119,24 +119,24 @@ STORY("does not wait for one that was gone before it could be watched") {
 STORY("waits for the next one where the lowest has died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 1m 2 abe zoe ready");
+  happens(s, "list all of /lock: 1m 2 abe zoe ready");
   HEARD(d, "");
   is_removed(s, a, 2);
   SENT(s, "get 1");
-  serves(s, "get 1, deleted 1m, list all of /lock: abe zoe ready");
-  SENT(s, "get /lock/abe");
+  happens(s, "get 1, deleted 1m, list all of /lock: abe zoe ready");
+  SENT(s, "get abe");
   HEARD(d, "");
 }
 
 STORY("is out though `ready` is left: somebody of its list had died") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 1m 2 ready");
+  happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
   /* so nobody has taken it away */
-  serves(s, "get 1, deleted 1m, list all of /lock: ready");
+  happens(s, "get 1, deleted 1m, list all of /lock: ready");
   HEARD(d, "");
-  serves(s, "remove /lock/ready");
+  happens(s, "remove ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "");
 }
@@ -147,8 +147,8 @@ STORY(
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
   /* they belong to another run */
-  serves(s,
-         "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe, "
+  happens(s,
+         "list all of /lock: 2 zoe ready, get zoe, deleted zoe, "
          "list all of /lock: 1m 2 xan ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
@@ -158,14 +158,14 @@ STORY(
 STORY("waits for those of its first list, whoever stands between them now") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s,
-         "list all of /lock: 2 pat uma zoe ready, get /lock/zoe, "
+  happens(s,
+         "list all of /lock: 2 pat uma zoe ready, get zoe, "
          "deleted zoe, "
          "list all of /lock: 1m 2 abe pat sue uma xan zoe2 ready");
   CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
-  SENT(s, "get /lock/uma");
-  serves(s,
-         "get /lock/uma, deleted uma, "
+  SENT(s, "get uma");
+  happens(s,
+         "get uma, deleted uma, "
          "list all of /lock: 1m 2 abe sue xan zoe2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
@@ -174,16 +174,16 @@ STORY("waits for those of its first list, whoever stands between them now") {
 STORY("lets several of a session leave together") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *last = DEPART(b);
-  serves(s, "list all of /lock: 2 3 ready");
+  happens(s, "list all of /lock: 2 3 ready");
   SENT(s, "remove 3, get 2");
   is_removed(s, b, 3);
-  serves(s, "get 2");
+  happens(s, "get 2");
   struct actor *first = DEPART(a);
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(first, "all left, forgotten");
   HEARD(last, "");
   shuts(s, a, 2);
-  serves(s, "list all of /lock: nobody");
+  happens(s, "list all of /lock: nobody");
   HEARD(last, "all left, forgotten");
   SENT(s, "");
 }
@@ -191,7 +191,7 @@ STORY("lets several of a session leave together") {
 STORY("has all left where the directory is gone") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: no node");
+  happens(s, "list all of /lock: no node");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
@@ -203,7 +203,7 @@ STORY("lists for the first time behind a committed round, and then without") {
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
   answers_round(s);
-  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
   SENT(s, "list all of /lock");
   HEARD(d, "");
 }
@@ -213,15 +213,15 @@ STORY("believes no first list behind a round that was not committed") {
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
   /* (of a server that lags) */
-  serves(s, "round: throttled, list all of /lock: 2 ready");
+  happens(s, "round: throttled, list all of /lock: 2 ready");
   HEARD(d, "");
   SENT(s, "");
   CHECK_TEXT("held", state_of(a));
   passes(s, 100);
   SENT(s, "round, list all of /lock");
   answers_round(s);
-  serves(s, "list all of /lock: 2 zoe ready");
-  SENT(s, "get /lock/zoe");
+  happens(s, "list all of /lock: 2 zoe ready");
+  SENT(s, "get zoe");
   HEARD(d, "");
 }
 
@@ -248,7 +248,7 @@ STORY("is forgotten when its round was answered, and its list") {
   HEARD(d, "refused: cancelled");
   answers_round(s);
   HEARD(d, "");
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(d, "forgotten");
   SENT(s, "remove 2");
 }
@@ -256,8 +256,8 @@ STORY("is forgotten when its round was answered, and its list") {
 STORY("leaves `ready` to a newcomer that has not made it yet") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s,
-         "list all of /lock: 2 zoe ready, get /lock/zoe, deleted zoe, "
+  happens(s,
+         "list all of /lock: 2 zoe ready, get zoe, deleted zoe, "
          "list all of /lock: 2 xan"); /* who makes it anew is about to */
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
@@ -267,10 +267,10 @@ STORY("leaves `ready` to a newcomer that has not made it yet") {
 STORY("waits for the next lowest though its own node is there still") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s,
+  happens(s,
          "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled, "
          "get 1, deleted 1m, list all of /lock: 2 xan zoe ready");
-  SENT(s, "get /lock/xan");
+  SENT(s, "get xan");
   HEARD(d, "");
   HEARD(a, "");
 }
@@ -278,7 +278,7 @@ STORY("waits for the next lowest though its own node is there still") {
 STORY("is not ended once more by a deadline that comes after its end") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
-  serves(s, "list all of /lock: 2");
+  happens(s, "list all of /lock: 2");
   HEARD(d, "all left, forgotten");
   is_removed(s, a, 2);
   passes(s, 1000);
@@ -294,7 +294,7 @@ STORY("lists in the next connection where the answer was lost") {
   HEARD(d, "");
   connects(s);
   SENT(s, "get 2, list all of /lock");
-  serves(s, "get 2, list all of /lock: 2 zoe ready, get /lock/zoe");
+  happens(s, "get 2, list all of /lock: 2 zoe ready, get zoe");
   HEARD(d, "");
 }
 
@@ -304,7 +304,7 @@ STORY("lists when there is a connection again, if it begins without one") {
   struct actor *d = DEPART(a);
   SENT(s, "");
   connects(s);
-  serves(s, "get 2, list all of /lock: 2 ready");
+  happens(s, "get 2, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
 }
@@ -312,10 +312,10 @@ STORY("lists when there is a connection again, if it begins without one") {
 STORY("waits on in the next connection, for the same one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe");
   reconnects(s);
-  SENT(s, "get 2, get /lock/zoe");
-  serves(s, "get 2, get /lock/zoe: no node, list all of /lock: 2 ready");
+  SENT(s, "get 2, get zoe");
+  happens(s, "get 2, get zoe: no node, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
 }
@@ -323,20 +323,20 @@ STORY("waits on in the next connection, for the same one") {
 STORY("deletes `ready` and its node again where the answer was lost") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
   reconnects(s);
-  serves(s, "ask about 2, remove ready with 2");
+  happens(s, "ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("deletes its own node alone where another has deleted `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
-  serves(s, "remove ready with 2: undone");
+  happens(s, "remove ready with 2: undone");
   is_removed(s, a, 2);
 }
 
@@ -346,14 +346,14 @@ TEST("looks again where nobody has said whether `ready` went by its name") {
     struct stage *s = BEGIN();
     struct actor *a = inside(s, 2);
     struct actor *d = DEPART(a);
-    serves(s, "list all of /lock: 1m 2 ready"); /* not the lowest */
+    happens(s, "list all of /lock: 1m 2 ready"); /* not the lowest */
     is_removed(s, a, 2);
-    serves(s, "get 1, deleted 1m, list all of /lock: ready");
-    SENT(s, "remove /lock/ready");
+    happens(s, "get 1, deleted 1m, list all of /lock: ready");
+    SENT(s, "remove ready");
     reconnects(s);
     HEARD(d, "");
     names(s, left[i]);
-    if (i == 0) serves(s, "remove /lock/ready");
+    if (i == 0) happens(s, "remove ready");
     SENT(s, "");
     HEARD(d, "all left, forgotten");
     END(s);
@@ -368,7 +368,7 @@ STORY("asks a little later where it could not ask") {
   passes(s, 100);
   SENT(s, "list all of /lock");
   cannot_send(s, true);
-  serves(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
+  happens(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
   SENT(s, "");
   HEARD(d, "all left, forgotten");
@@ -379,25 +379,25 @@ STORY("asks a little later where it could not ask") {
 STORY("waits on in another session, in which it is inside no more") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe");
   expires(s);
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(d, "");
   connects_anew(s);
-  serves(s,
-         "get /lock/zoe: no node, list all of /lock: ready, "
-         "remove /lock/ready");
+  happens(s,
+         "get zoe: no node, list all of /lock: ready, "
+         "remove ready");
   HEARD(d, "all left, forgotten");
 }
 
 STORY("does not take another node for the one it has waited for") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 1m 2 ready");
+  happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  serves(s, "get 1: theirs 1001");
+  happens(s, "get 1: theirs 1001");
   reconnects(s);
-  serves(s, "get 1: theirs 1200");
+  happens(s, "get 1: theirs 1200");
   SENT(s, "list all of /lock, unwatch 1");
   HEARD(d, "");
 }
@@ -407,20 +407,20 @@ STORY("does not take another node for the one it has waited for") {
 STORY("waits for the lowest where its own hold was lost meanwhile") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 zoe pat ready, get /lock/zoe, deleted 2");
+  happens(s, "list all of /lock: 2 zoe pat ready, get zoe, deleted 2");
   HEARD(a, "lost: deleted, removed, forgotten");
   HEARD(d, "");
-  serves(s, "deleted zoe, list all of /lock: pat ready");
-  SENT(s, "get /lock/pat");
+  happens(s, "deleted zoe, list all of /lock: pat ready");
+  SENT(s, "get pat");
   HEARD(d, "");
 }
 
 STORY("keeps inside nobody whose node a list does not show") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: zoe ready");
+  happens(s, "list all of /lock: zoe ready");
   CHECK_TEXT("leaving", state_of(a));
-  SENT(s, "remove 2, get /lock/zoe");
+  SENT(s, "remove 2, get zoe");
   HEARD(d, "");
 }
 
@@ -429,19 +429,19 @@ STORY("keeps inside nobody whose node a list does not show") {
 STORY("does not wait, if it is told so, and gives its node back") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .tries = true);
-  serves(s, "list all of /lock: 2 zoe ready");
+  happens(s, "list all of /lock: 2 zoe ready");
   HEARD(d, "refused: timeout, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2");
   is_removed(s, a, 2);
   a = inside(s, 3);
   d = DEPART(a, .tries = true);
-  serves(s, "list all of /lock: 1m 3 ready");
+  happens(s, "list all of /lock: 1m 3 ready");
   HEARD(d, "refused: timeout, forgotten");
   is_removed(s, a, 3);
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
-  serves(s, "list all of /lock: 4 ready");
+  happens(s, "list all of /lock: 4 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 4");
 }
@@ -463,20 +463,20 @@ STORY("ends at its deadline, wherever it waits, and its node goes") {
   passes(s, 1000);
   HEARD(d, "refused: timeout"); /* (it is asked still) */
   SENT(s, "list all of /lock, remove 2");
-  serves(s, "list all of /lock: 2 zoe ready");
+  happens(s, "list all of /lock: 2 zoe ready");
   HEARD(d, "forgotten");
 }
 
 STORY("ends at its deadline while it watches one") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
-  serves(s, "list all of /lock: 2 zoe ready, get /lock/zoe");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe");
   passes(s, 999);
   HEARD(d, "");
   passes(s, 1);
   HEARD(d, "refused: timeout, forgotten");
-  SENT(s, "unwatch /lock/zoe, remove 2");
-  serves(s, "unwatch /lock/zoe");
+  SENT(s, "unwatch zoe, remove 2");
+  happens(s, "unwatch zoe");
   is_removed(s, a, 2);
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -484,19 +484,19 @@ STORY("ends at its deadline while it watches one") {
 STORY("ends at its deadline while `ready` goes") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 200);
-  serves(s, "list all of /lock: 1m 2 ready");
+  happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  serves(s, "get 1, deleted 1m, list all of /lock: ready");
+  happens(s, "get 1, deleted 1m, list all of /lock: ready");
   passes(s, 200);
   HEARD(d, "refused: timeout");
-  serves(s, "remove /lock/ready");
+  happens(s, "remove ready");
   HEARD(d, "forgotten");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a, .within = 1000);
-  serves(s, "list all of /lock: 2 zoe ready");
+  happens(s, "list all of /lock: 2 zoe ready");
   disconnects(s);
   passes(s, 1000);
   HEARD(d, "refused: disconnected, forgotten");
@@ -509,20 +509,20 @@ STORY("ends when it is cancelled, before and behind an answer") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
   /* without memory for it */
-  serves(s, "list all of /lock: 1m 2 3 ready, list all of /lock");
+  happens(s, "list all of /lock: 1m 2 3 ready, list all of /lock");
   cancel(d);
   HEARD(d, "refused: cancelled, forgotten");
   cancel(d);
   cancel(e);
   HEARD(e, "refused: cancelled, forgotten");
   SENT(s, "remove 2, get 1, remove 3");
-  serves(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
+  happens(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
 }
 
 STORY("ends when the session is closed, wherever it waits") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
-  serves(s, "list all of /lock: 2 3 zoe ready");
+  happens(s, "list all of /lock: 2 3 zoe ready");
   close_session(s);
   HEARD(d, "refused: closed, forgotten");
   HEARD(e, "refused: closed, forgotten");
@@ -533,7 +533,7 @@ STORY("ends when the session is closed, wherever it waits") {
 STORY("ends where credentials are refused, and does not begin there") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 3 zoe ready");
+  happens(s, "list all of /lock: 2 3 zoe ready");
   refuses_credentials(s);
   HEARD(d, "refused: auth, forgotten");
   CHECK_INT(REASON_CREDENTIALS, reason_of(d));
@@ -546,7 +546,7 @@ STORY("ends where credentials are refused, and does not begin there") {
 STORY("ends where nobody may list the members") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: no auth");
+  happens(s, "list all of /lock: no auth");
   HEARD(d, "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
@@ -556,9 +556,9 @@ STORY("ends where nobody may list the members") {
 STORY("has all left though `ready` may not be deleted") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock: 2 ready");
+  happens(s, "list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
-  serves(s, "remove ready with 2: no auth");
+  happens(s, "remove ready with 2: no auth");
   is_removed(s, a, 2);
 }
 
@@ -574,8 +574,8 @@ TEST("lists again a little later where there was no memory") {
     HEARD(d, "");
     SENT(s, "");
     passes(s, 100);
-    serves(s, "list all of /lock: 2 zoe ready");
-    SENT(s, "get /lock/zoe");
+    happens(s, "list all of /lock: 2 zoe ready");
+    SENT(s, "get zoe");
     HEARD(d, "");
     END(s);
   }
@@ -584,14 +584,14 @@ TEST("lists again a little later where there was no memory") {
 STORY("lists again, too, where there was none for the answer or for `ready`") {
   struct actor *a = inside(s, 2);
   struct actor *d = DEPART(a);
-  serves(s, "list all of /lock");
+  happens(s, "list all of /lock");
   passes(s, 100);
-  serves(s, "list all of /lock: 1m 2 ready");
+  happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  serves(s, "get 1, deleted 1m");
+  happens(s, "get 1, deleted 1m");
   names_without_memory(s, "ready", 2);
   HEARD(d, "");
   passes(s, 100);
-  serves(s, "list all of /lock: ready, remove /lock/ready");
+  happens(s, "list all of /lock: ready, remove ready");
   HEARD(d, "all left, forgotten");
 }

@@ -6,28 +6,28 @@ ABOUT("The protocol, below a directory,");
 
 STORY("makes a missing directory, as a container, and then its node") {
   struct actor *a = ACQUIRE(s, .path = "/app/lock");
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, mkdir /app/lock: no node, "
          "mkdir /app, mkdir /app/lock");
   SENT(s, "create lock, list");
-  serves(s, "create lock: 1, list: 1");
+  happens(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("lets those that come meanwhile wait until the directory is made") {
   ACQUIRE(s);
-  serves(s, "create lock: no node, list: no node");
+  happens(s, "create lock: no node, list: no node");
   SENT(s, "mkdir /lock");
   struct actor *b = ACQUIRE(s);
   SENT(s, "");
-  serves(s, "mkdir /lock");
+  happens(s, "mkdir /lock");
   SENT(s, "create lock, create lock, list");
   HEARD(b, "");
 }
 
 STORY("makes a persistent directory where servers know no containers") {
   ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, mkdir /lock: unimplemented, "
          "mkdir /lock for good");
   SENT(s, "create lock, list");
@@ -36,7 +36,7 @@ STORY("makes a persistent directory where servers know no containers") {
 STORY("makes a missing chroot for good: it is the application's",
       .chroot = "/app") {
   ACQUIRE(s, .path = "/app/lock");
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, mkdir /app/lock: no node, "
          "mkdir /app for good, mkdir /app/lock");
 }
@@ -44,28 +44,28 @@ STORY("makes a missing chroot for good: it is the application's",
 STORY("makes what is above its chroot for others, too",
       .chroot = "/all/apps/app") {
   ACQUIRE(s, .path = "/all/apps/app/lock");
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, "
          "mkdir /all/apps/app/lock: no node, "
          "mkdir /all/apps/app for good: no node, "
-         "mkdir /all/apps for good for others too: no node, "
-         "mkdir /all for good for others too: ok, "
-         "mkdir /all/apps for good for others too: ok, "
+         "mkdir /all/apps for all: no node, "
+         "mkdir /all for all: ok, "
+         "mkdir /all/apps for all: ok, "
          "mkdir /all/apps/app for good, mkdir /all/apps/app/lock");
 }
 
 STORY("rehearses, where it doubts its ACL, once in a connection",
       .doubts_acl = true) {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, rehearse /a/lock: no node, "
          "rehearse /a: ok, mkdir /a, mkdir /a/lock");
   SENT(s, "create lock, list");
   HEARD(a, "");
   reconnects(s);
   /* it was deleted meanwhile */
-  serves(s, "list: nobody, create lock: no node");
-  serves(s, "list: no node");
+  happens(s, "list: nobody, create lock: no node");
+  happens(s, "list: no node");
   SENT(s, "rehearse /a/lock");
   disconnects(s); /* no answer: it is asked again */
   connects(s);
@@ -74,7 +74,7 @@ STORY("rehearses, where it doubts its ACL, once in a connection",
 
 STORY("makes nothing that would shut out itself", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
-  serves(s, "create lock: no node, list: no node, rehearse /a/lock: no node");
+  happens(s, "create lock: no node, list: no node, rehearse /a/lock: no node");
   answers(s, "rehearse /a", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
   CHECK_INT(REASON_ACL, reason_of(a));
@@ -82,7 +82,7 @@ STORY("makes nothing that would shut out itself", .doubts_acl = true) {
   SENT(s, "");
   struct actor *b = ACQUIRE(s, .path = "/b/lock");
   /* somebody else has */
-  serves(s, "create lock: no node, list: no node, rehearse /b/lock: exists");
+  happens(s, "create lock: no node, list: no node, rehearse /b/lock: exists");
   SENT(s, "create lock, list");
   HEARD(b, "");
 }
@@ -90,32 +90,32 @@ STORY("makes nothing that would shut out itself", .doubts_acl = true) {
 STORY("refuses what may not be created, made or listed, by what forbids it") {
   struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
   struct actor *c = ACQUIRE(s, .path = "/c");
-  serves(s, "create lock: auth failed");
+  happens(s, "create lock: auth failed");
   HEARD(a, "refused: auth, removed, forgotten");
   CHECK_INT(REPLY_AUTH_FAILED, reason_of(a));
   CHECK_TEXT("cannot create a node /lock", denial_of(a));
-  serves(s,
+  happens(s,
          "list: ok, create lock: no node, list: no node, create lock: 1, "
          "list: no auth");
   HEARD(c, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(c)); /* not that of another */
   CHECK_TEXT("cannot list /c", denial_of(c));
-  serves(s, "mkdir /b/lock: invalid acl");
+  happens(s, "mkdir /b/lock: invalid acl");
   HEARD(b, "refused: invalid, removed, forgotten");
   CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
   CHECK_TEXT("cannot create /b/lock", denial_of(b));
-  serves(s, "remove 1");
+  happens(s, "remove 1");
 }
 
 STORY("deletes a directory whose numbers end, once it is empty") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2147483000, list: 2147483000");
+  happens(s, "create lock: 2147483000, list: 2147483000");
   HEARD(a, ""); /* nobody is granted by such a number */
-  serves(s, "remove 2147483000");
+  happens(s, "remove 2147483000");
   HEARD(a, "");
-  serves(s, "look at /lock, remove /lock");
+  happens(s, "look at /lock, remove /lock");
   SENT(s, "create lock, list");
-  serves(s,
+  happens(s,
          "create lock: no node, list: no node, mkdir /lock, create lock: 0, "
          "list: 0");
   HEARD(a, "granted");
@@ -123,9 +123,9 @@ STORY("deletes a directory whose numbers end, once it is empty") {
 
 STORY("keeps a directory whose numbers end if it has data of somebody's") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
+  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
   others_say(s, "mine");
-  serves(s, "look at /lock");
+  happens(s, "look at /lock");
   HEARD(a, "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_COUNTER_AT_END, reason_of(a));
   SENT(s, "");
@@ -133,10 +133,10 @@ STORY("keeps a directory whose numbers end if it has data of somebody's") {
 
 STORY("does not mind who deletes a directory whose numbers end") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2147483000, list: 2147483000");
+  happens(s, "create lock: 2147483000, list: 2147483000");
   struct actor *hasty = ACQUIRE(s, .tries = true);
   HEARD(hasty, ""); /* those inside are on their way out */
-  serves(s, "remove 2147483000, look at /lock, remove /lock: no node");
+  happens(s, "remove 2147483000, look at /lock, remove /lock: no node");
   SENT(s, "create lock, create lock, list");
   HEARD(a, "");
   HEARD(hasty, "");
@@ -144,7 +144,7 @@ STORY("does not mind who deletes a directory whose numbers end") {
 
 STORY("refuses where a directory whose numbers end may not be deleted") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, "
          "remove 2147483000, look at /lock, remove /lock: no auth");
   HEARD(a, "refused: denied, removed, forgotten");
@@ -152,7 +152,7 @@ STORY("refuses where a directory whose numbers end may not be deleted") {
 
 STORY("comes back after a while to a directory that is not empty yet") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, "
          "remove 2147483000, look at /lock, remove /lock: not empty");
   passes(s, 99);
@@ -166,11 +166,11 @@ STORY("comes back after a while to a directory that is not empty yet") {
 
 STORY("counts the refusal to delete what is not empty as a round") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, "
          "remove 2147483000, look at /lock");
   for (int i = 0; i < 90; i++) {
-    serves(s, "remove /lock: not empty");
+    happens(s, "remove /lock: not empty");
     passes(s, 100);
   }
   HEARD(a, "");
@@ -179,15 +179,15 @@ STORY("counts the refusal to delete what is not empty as a round") {
 
 STORY("looks again, after a timeout, whether its numbers have come to an end") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, "
          "remove 2147483000, look at /lock");
   for (int i = 0; i < 101; i++) {
-    serves(s, "remove /lock: not empty");
+    happens(s, "remove /lock: not empty");
     passes(s, 100);
   }
   SENT(s, "create lock, list");
-  serves(s, "create lock: 8"); /* somebody has made the directory anew */
-  serves(s, "list: 8");
+  happens(s, "create lock: 8"); /* somebody has made the directory anew */
+  happens(s, "list: 8");
   HEARD(a, "granted");
 }

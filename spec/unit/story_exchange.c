@@ -11,8 +11,8 @@ static struct actor *comes_back(struct stage *s, struct wish first,
   struct actor *a = acquire(s, first);
   stage_made(s, 2);
   stage_shows(s, "1 2 3 4");
-  stage_serves(s, "get 2, get 1");
-  serves(s, "deleted 1");
+  stage_happens(s, "get 2, get 1");
+  happens(s, "deleted 1");
   heard(a);
   together(s);
   release(a);
@@ -30,39 +30,39 @@ STORY(
     "ahead") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  serves(s, "deleted 2, remove 2 with create lock: 6, get 4");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4");
   SENT(s, "");
-  serves(s, "deleted 4");
+  happens(s, "deleted 4");
   SENT(s, "get 6, list"); /* whose it is was not told */
-  serves(s, "get 6, list: 5 6, get 5");
+  happens(s, "get 6, list: 5 6, get 5");
   HEARD(a, "");
-  serves(s, "deleted 5");
+  happens(s, "deleted 5");
   HEARD(a, "granted");
   CHECK_INT(1006, (int)token_of(a));
 }
 
 STORY("is not granted before it is told whose its node is") {
   struct actor *a = COMES_BACK(s);
-  serves(s, "deleted 2, remove 2 with create lock: 5, get 4, deleted 4");
+  happens(s, "deleted 2, remove 2 with create lock: 5, get 4, deleted 4");
   SENT(s, "get 3, get 5, list");
-  serves(s, "get 3: no node");
+  happens(s, "get 3: no node");
   HEARD(a, "");
-  serves(s, "get 5");
+  happens(s, "get 5");
   HEARD(a, "");
-  serves(s, "list: 5");
+  happens(s, "list: 5");
   HEARD(a, "granted");
   CHECK_INT(1005, (int)token_of(a));
 }
 
 STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
-  serves(s, "deleted 2, remove 2 with create lock: 5");
+  happens(s, "deleted 2, remove 2 with create lock: 5");
   struct actor *b = ACQUIRE(s);
-  serves(s, "get 4, get 3");
+  happens(s, "get 4, get 3");
   SENT(s, "create lock, get 5");
-  serves(s, "create lock: 6, get 5, deleted 3");
+  happens(s, "create lock: 6, get 5, deleted 3");
   SENT(s, "list"); /* and not "get 5" */
-  serves(s, "list: 4 5 6, deleted 4");
+  happens(s, "list: 4 5 6, deleted 4");
   HEARD(a, "granted");
   HEARD(b, "");
   CHECK_INT(1005, (int)token_of(a));
@@ -70,11 +70,11 @@ STORY("is told whose its node is by the next of ours, who waits for it") {
 
 STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
-  serves(s,
+  happens(s,
          "deleted 2, remove 2 with create lock: 6, get 4, deleted 4, "
          "get 6: theirs 1006");
   HEARD(a, "");
-  serves(s, "list: 5 6");
+  happens(s, "list: 5 6");
   HEARD(a, "");
   SENT(s, "unwatch 6, create lock, list");
 }
@@ -100,7 +100,7 @@ STORY("asks for each by itself if the new node has much to say") {
 
 STORY("deletes at the end of the batch if nobody comes") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
+  happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   together(s);
   release(a);
   SENT(s, "");
@@ -111,10 +111,10 @@ STORY("deletes at the end of the batch if nobody comes") {
 STORY("makes its node by itself if the old one was gone") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  serves(s, "deleted 2"); /* by somebody else */
+  happens(s, "deleted 2"); /* by somebody else */
   exchange_fails(s, REPLY_NO_NODE, REPLY_UNDONE);
   SENT(s, "create lock");
-  serves(s, "get 4, create lock: 6, deleted 4, list: 6");
+  happens(s, "get 4, create lock: 6, deleted 4, list: 6");
   HEARD(a, "granted");
 }
 
@@ -139,7 +139,7 @@ STORY("does not know of either when the answer is lost") {
   disconnects(s);
   connects(s);
   SENT(s, "ask about 2, list");
-  serves(s, "ask about 2: no node, list: 3 4 5 6");
+  happens(s, "ask about 2: no node, list: 3 4 5 6");
   SENT(s, "get 6, get 5, get 4");
   HEARD(a, "");
 }
@@ -148,13 +148,13 @@ STORY("asks whose its node is before it deletes it, when it gives up") {
   struct actor *a = COMES_BACK(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  serves(s, "deleted 2, remove 2 with create lock: 6, get 4, ask about 6");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4, ask about 6");
   SENT(s, "unwatch 4, remove 6");
 }
 
 STORY("tries again what could not be sent, the delete first") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
+  happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   together(s);
   release(a);
   ACQUIRE(s);

@@ -17,7 +17,7 @@ static struct actor *behind(struct stage *s, int number, const char *children,
   made(s, number);
   shows(s, children);
   snprintf(request, sizeof request, "get %d", number);
-  serves(s, request);
+  happens(s, "%s", request);
   answers(s, predecessor, REPLY_NO_AUTH);
   return a;
 }
@@ -27,24 +27,24 @@ static struct actor *behind(struct stage *s, int number, const char *children,
 STORY("polls the node ahead of a waiter, and grants when there is none") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   for (int i = 0; i < 3; i++) {
     SENT(s, "");
     passes(s, 1667);
-    serves(s, "get 1: no auth");
+    happens(s, "get 1: no auth");
     HEARD(a, "");
   }
   passes(s, 1667);
-  serves(s, "get 1: no node");
+  happens(s, "get 1: no node");
   HEARD(a, "granted");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
   passes(s, 9000);
   SENT(s, "");
 }
 
 STORY("polls a little earlier than each sixth of the timeout, never later") {
   behind(s, 2, "1 2", "get 1");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   bool early = false;
   for (int i = 0; i < 20; i++) {
     passes(s, 1240);
@@ -57,36 +57,36 @@ STORY("polls a little earlier than each sixth of the timeout, never later") {
     }
     early |= after < 1600;
     CHECK(after <= 1668);
-    serves(s, "get 1: no auth");
+    happens(s, "get 1: no auth");
   }
   CHECK(early);
 }
 
 STORY("lists at each change of the directory while it is near the front") {
   struct actor *a = behind(s, 4, "1 2 3 4", "get 3");
-  serves(s, "get 2: no auth, list and watch: 1 2 3 4"); /* "list and watch" */
-  serves(s, "children /lock");
+  happens(s, "get 2: no auth, list and watch: 1 2 3 4"); /* "list and watch" */
+  happens(s, "children /lock");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 2 3 4");
+  happens(s, "list and watch: 2 3 4");
   SENT(s, "");
-  serves(s, "children /lock, list and watch: 3 4, children /lock");
+  happens(s, "children /lock, list and watch: 3 4, children /lock");
   HEARD(a, "");
-  serves(s, "list and watch: 4");
+  happens(s, "list and watch: 4");
   HEARD(a, "granted");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
 }
 
 STORY("watches no children far from the front: that would be a herd") {
   struct actor *a = behind(s, 5, "1 2 3 4 5", "get 4");
-  serves(s, "get 3: no auth");
+  happens(s, "get 3: no auth");
   SENT(s, "");
   passes(s, 1667);
-  serves(s, "get 3: no node"); /* the one before its predecessor */
-  serves(s, "get 4: no auth, list: 4 5");
+  happens(s, "get 3: no node"); /* the one before its predecessor */
+  happens(s, "get 4: no auth, list: 4 5");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 4 5, children /lock, list and watch: 5");
+  happens(s, "list and watch: 4 5, children /lock, list and watch: 5");
   HEARD(a, "granted");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
 }
 
 STORY("learns from another waiter of its session that the node is hidden") {
@@ -95,36 +95,36 @@ STORY("learns from another waiter of its session that the node is hidden") {
     readers[i] = ACQUIRE(s, .lock = READER);
     made(s, 2 + i);
     shows(s, i == 0 ? "1w 2" : "1w 2 3");
-    serves(s, i == 0 ? "get 2" : "get 3");
+    happens(s, "%s", i == 0 ? "get 2" : "get 3");
     if (i == 0) answers(s, "get 1", REPLY_NO_AUTH);
     if (i == 0) shows(s, "1w 2"); /* and watches the children */
   }
   cancel(readers[0]);
   HEARD(readers[0], "refused: cancelled");
-  serves(s, "remove 2, unwatch 2, children /lock");
+  happens(s, "remove 2, unwatch 2, children /lock");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 3");
+  happens(s, "list and watch: 3");
   HEARD(readers[1], "granted");
 }
 
 STORY("watches a node again that may be read by now") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   passes(s, 1667);
-  serves(s, "get 1");
+  happens(s, "get 1");
   passes(s, 9000);
   SENT(s, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("begins again in the next connection") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   reconnects(s);
-  serves(s, "list and watch: 1 2, get 2, get 1: no auth");
+  happens(s, "list and watch: 1 2, get 2, get 1: no auth");
   SENT(s, ""); /* (the list was watched) */
-  serves(s, "children /lock, list and watch: 2");
+  happens(s, "children /lock, list and watch: 2");
   HEARD(a, "granted");
 }
 
@@ -132,22 +132,22 @@ STORY(
     "refuses one that does not wait, whosever the node is that was long "
     "there") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 2, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2");
   HEARD(a, "refused: busy");
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   passes(s, 11000);
   a = ACQUIRE(s, .tries = true);
   /* has it no session? */
-  serves(s, "create lock: 3, list: 1 3, get 3, get 1: no auth");
-  serves(s, "list: 1 3");
+  happens(s, "create lock: 3, list: 1 3, get 3, get 1: no auth");
+  happens(s, "list: 1 3");
   HEARD(a, "refused: busy");
 }
 
 STORY("passes over no node that it may not read") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   passes(s, 1667);
-  serves(s, "get 1: nobody's");
+  happens(s, "get 1: nobody's");
   SENT(s, "list");
   HEARD(a, "");
 }
@@ -158,17 +158,17 @@ STORY("takes no node for its own that has only the name, and is hidden") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 2);
   reconnects(s);
-  serves(s, "list: 2, get 2: no auth");
+  happens(s, "list: 2, get 2: no auth");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   SENT(s, "create lock, list");
 }
 
 STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
   reconnects(s);
-  serves(s, "list: 1 2, get 2: no auth");
+  happens(s, "list: 1 2, get 2: no auth");
   HEARD(a, "refused: denied");
   CHECK_TEXT("cannot look at our node /lock", denial_of(a));
 }
@@ -176,36 +176,36 @@ STORY("refuses a waiter whose own node it may not look at any more") {
 STORY("loses a hold whose node is hidden, and gone by the next poll") {
   struct actor *a = HOLDER(s, 1);
   passes(s, 1667);
-  serves(s, "get 1: no auth");
+  happens(s, "get 1: no auth");
   HEARD(a, "");
   passes(s, 1667);
-  serves(s, "get 1: no node");
+  happens(s, "get 1: no node");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
 STORY("does not grant by a deletion while its own node is hidden") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2: no auth, get 1, deleted 1");
+  happens(s, "create lock: 2, list: 1 2, get 2: no auth, get 1, deleted 1");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   HEARD(a, "granted");
 }
 
 STORY("refuses a downgrade whose writer's node it may not look at") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  serves(s, "get 4: no auth, create read 4: 99, list: 4w 4r 5w");
+  happens(s, "get 4: no auth, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "refused: denied");
 }
 
 STORY("leaves a stray alone that it may not look at, and takes others") {
   ACQUIRE(s, .watches_parent = true);
-  serves(s, "create lock: 5");
+  happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
-  serves(s, "ask about 0: no auth, get 5, children /lock");
+  happens(s, "ask about 0: no auth, get 5, children /lock");
   shows_forged(s, "5", 2);
-  serves(s, "ask about 1");
+  happens(s, "ask about 1");
   CHECK_INT(0, counted(s, "strays"));
 }
 
@@ -216,21 +216,21 @@ STORY("leaves a stray alone that it may not look at, and takes others") {
 STORY("waits for an unfair lock's node, and makes it when it is gone") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  serves(s, "get holder: no auth");
+  happens(s, "get holder: no auth");
   HEARD(a, "");
   passes(s, 1667);
-  serves(s, "get holder: no node");
+  happens(s, "get holder: no node");
   SENT(s, CREATES ", get holder");
-  serves(s, "create holder with hold: 2, get holder");
+  happens(s, "create holder with hold: 2, get holder");
   HEARD(a, "granted");
 }
 
 STORY("waits on behind an unfair lock's node where its create was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  serves(s, "get holder: no auth");
+  happens(s, "get holder: no auth");
   HEARD(a, "");
   cancel(a);
   HEARD(a, "refused: cancelled, removed, forgotten");
@@ -240,21 +240,21 @@ STORY("waits on behind an unfair lock's node where its create was lost") {
 STORY("gives its own node back where an unfair lock's is hidden at once") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   /* an operator deleted ours */
-  serves(s, "create holder with hold: 1, get holder: no auth");
-  serves(s, "ask about 1, remove 1");
+  happens(s, "create holder with hold: 1, get holder: no auth");
+  happens(s, "ask about 1, remove 1");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
 }
 
 static struct actor *hidden_hold(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   reconnects(s);
-  serves(s, "get holder: no auth");
+  happens(s, "get holder: no auth");
   HEARD(a, "");
   release(a);
-  serves(s, "get holder: no auth");
+  happens(s, "get holder: no auth");
   return a;
 }
 
@@ -262,96 +262,96 @@ STORY(
     "keeps an unfair hold whose node it may not look at, and cannot give "
     "back") {
   struct actor *a = hidden_hold(s);
-  serves(s, "ask about 1, get holder: no auth");
+  happens(s, "ask about 1, get holder: no auth");
   HEARD(a, "kept");
   passes(s, 1667);
-  serves(s, "get holder, remove holder with 1");
+  happens(s, "get holder, remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("takes a hidden node for another's where its own beside it is gone") {
   struct actor *a = hidden_hold(s);
-  serves(s, "ask about 1: no node");
+  happens(s, "ask about 1: no node");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("does not wait behind a hidden node where its delete was applied") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   release(a);
-  serves(s, "remove holder with 1: no node, get holder: no auth");
+  happens(s, "remove holder with 1: no node, get holder: no auth");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("waits until a hidden node is gone") {
   struct actor *a = AWAIT(s);
-  serves(s, "get /gate: no auth");
+  happens(s, "get /gate: no auth");
   HEARD(a, "");
   passes(s, 1667);
-  serves(s, "get /gate: no auth");
+  happens(s, "get /gate: no auth");
   passes(s, 1667);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   SENT(s, "");
 }
 
 STORY("tells one that does not wait that a hidden node is there") {
   struct actor *a = AWAIT(s, .tries = true);
-  serves(s, "get /gate: no auth");
+  happens(s, "get /gate: no auth");
   HEARD(a, "refused: timeout");
 }
 
 STORY("waits until a node is there, though it is hidden") {
   struct actor *a = AWAIT(s, .until = THERE);
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   HEARD(a, "");
   passes(s, 1667); /* it is made, and no event comes */
-  serves(s, "exists /gate: no auth");
+  happens(s, "exists /gate: no auth");
   HEARD(a, "met");
-  serves(s, "unwatch /gate: no watch, exists /gate: no auth");
+  happens(s, "unwatch /gate: no watch, exists /gate: no auth");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("takes its own half of a watch away that a server has forgotten") {
   struct actor *a = AWAIT(s, .until = THERE);
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   cancel(a);
-  serves(s, "unwatch /gate: no watch, exists /gate: no node, unwatch /gate");
+  happens(s, "unwatch /gate: no watch, exists /gate: no node, unwatch /gate");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
-#define REMAKE "remake /lock/ready for good for others too"
-#define READY "mkdir /lock/ready for good for others too"
+#define REMAKE "remake ready for all"
+#define READY "mkdir ready for all"
 
 STORY("is let in by a hidden `ready` that was not there when its node was") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  serves(s, "create member: 2, exists /lock/ready: no node, list: 2, get 2");
+  happens(s, "create member: 2, exists ready: no node, list: 2, get 2");
   passes(s, 1667);
-  serves(s, "exists /lock/ready: no auth");
+  happens(s, "exists ready: no auth");
   HEARD(a, "granted");
 }
 
 STORY(
     "makes `ready` once more where it may not look at the one that is there") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  serves(s,
-         "create member: 2, exists /lock/ready: no auth, list: 2 ready, "
+  happens(s,
+         "create member: 2, exists ready: no auth, list: 2 ready, "
          "get 2");
   HEARD(a, "");
   passes(s, 1667);
   /* have enough come by now? */
-  serves(s, "exists /lock/ready: no auth, list: 1m 2 ready");
-  serves(s, REMAKE);
+  happens(s, "exists ready: no auth, list: 1m 2 ready");
+  happens(s, REMAKE);
   HEARD(a, "granted");
 }
 
 STORY("is let in by a hidden `ready` that another was quicker to make") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  serves(s, "create member: 2, exists /lock/ready: no node, list: 1m 2, get 2");
+  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
   answers(s, READY, REPLY_NODE_EXISTS);
-  serves(s, "exists /lock/ready: no auth");
+  happens(s, "exists ready: no auth");
   HEARD(a, "granted");
 }

@@ -7,18 +7,18 @@ ABOUT("The protocol, when its node may not be deleted,");
 STORY("says so once, and tries again, less and less often") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  serves(s, "remove 1: no auth");
+  happens(s, "remove 1: no auth");
   HEARD(a, "kept");
   static const int pauses[] = {200, 400, 800, 1600, 3200, 6400, 6400};
   for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
     CHECK(passes_until_asked(s, pauses[i]) >= pauses[i] / 2);
-    serves(s, "remove 1: no auth");
+    happens(s, "remove 1: no auth");
   }
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
   CHECK_INT(1, counted(s, "refused_releases"));
   passes(s, 6400);
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
   CHECK_INT(0, counted(s, "refused_releases"));
@@ -27,28 +27,28 @@ STORY("says so once, and tries again, less and less often") {
 STORY("tries again at once in a new connection") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  serves(s, "remove 1: no auth");
+  happens(s, "remove 1: no auth");
   HEARD(a, "kept");
   reconnects(s);
-  serves(s, "ask about 1, remove 1: no auth");
+  happens(s, "ask about 1, remove 1: no auth");
   HEARD(a, "");
   reconnects(s);
-  serves(s, "ask about 1, remove 1");
+  happens(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("refuses who waits behind it, and who comes, without another node") {
   struct actor *a = HOLDER(s, 1);
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   release(a);
-  serves(s, "remove 1: no auth");
+  happens(s, "remove 1: no auth");
   HEARD(a, "kept");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(b));
   CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
   SENT(s, "remove 2");
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   HEARD(b, "removed, forgotten");
   struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
   HEARD(c, "refused: denied, removed, forgotten");
@@ -62,9 +62,9 @@ STORY("refuses who waits behind it, and who comes, without another node") {
 STORY("lets others in again once it is deleted") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  serves(s, "remove 1: no auth");
+  happens(s, "remove 1: no auth");
   passes(s, 200);
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "kept, removed, forgotten");
   HOLDER(s, 2);
 }
@@ -72,9 +72,9 @@ STORY("lets others in again once it is deleted") {
 STORY("tells who gave up, and who has lost, like anybody") {
   struct actor *a = HOLDER(s, 1, .max_hold = 1000);
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   cancel(b);
-  serves(s, "unwatch 1, remove 2: no auth");
+  happens(s, "unwatch 1, remove 2: no auth");
   HEARD(b, "refused: cancelled, kept");
   HEARD(a, ""); /* it holds */
   passes(s, 1000);
@@ -83,36 +83,36 @@ STORY("tells who gave up, and who has lost, like anybody") {
 
 STORY("refuses who was to begin again") {
   struct actor *a = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "create lock: 2147483000, list: 2147483000, "
          "remove 2147483000: no auth");
   HEARD(a, "refused: denied, kept");
   CHECK_TEXT("cannot delete our node /lock", denial_of(a));
-  serves(s, "remove 2147483000: no auth");
+  happens(s, "remove 2147483000: no auth");
   HEARD(a, "");
   passes(s, 500);
-  serves(s, "remove 2147483000");
+  happens(s, "remove 2147483000");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("tells a permit of its gate's node, and lets no other ask") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
-  serves(s, "create lock: 7, list: 7, create permit: 2, list: 2");
+  happens(s, "create lock: 7, list: 7, create permit: 2, list: 2");
   HEARD(a, "granted");
-  serves(s, "remove 7: no auth");
+  happens(s, "remove 7: no auth");
   HEARD(a, "kept");
   struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   HEARD(b, "refused: denied, removed, forgotten");
   CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
   release(a);
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   HEARD(a, "removed");
 }
 
 STORY("is over with the session") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  serves(s, "remove 1: no auth");
+  happens(s, "remove 1: no auth");
   HEARD(a, "kept");
   expires(s);
   HEARD(a, "removed, forgotten");
@@ -120,7 +120,7 @@ STORY("is over with the session") {
   HOLDER(s, 2);
   struct actor *b = HOLDER(s, 3, .path = "/b");
   release(b);
-  serves(s, "remove 3: no auth");
+  happens(s, "remove 3: no auth");
   HEARD(b, "kept");
   close_session(s);
   HEARD(b, "removed, forgotten");
@@ -129,11 +129,11 @@ STORY("is over with the session") {
 STORY("is told the same of a node that has one name") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   release(a);
-  serves(s, "remove holder with 1: no auth");
+  happens(s, "remove holder with 1: no auth");
   HEARD(a, "kept");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   HEARD(b, "refused: denied, removed, forgotten");
   passes(s, 200);
-  serves(s, "remove holder with 1");
+  happens(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
 }

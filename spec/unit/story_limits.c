@@ -12,7 +12,7 @@ STORY("refuses a large create at which the connection was lost three times") {
   disconnects(s); /* it was sent beside a list: that accuses nobody yet */
   for (int i = 0; i < 3; i++) {
     connects(s);
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     HEARD(a, "");
     passes(s, 1000); /* the connection lives without it */
     looks_for_late_nodes(s);
@@ -20,7 +20,7 @@ STORY("refuses a large create at which the connection was lost three times") {
     disconnects(s);
   }
   connects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   HEARD(a, "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_TOO_LARGE, reason_of(a));
   CHECK(bytes_of(a) > 100000 && bytes_of(a) < 100200);
@@ -33,7 +33,7 @@ STORY("never suspects a small create, however often the connection is lost") {
   struct actor *a = ACQUIRE(s, .bytes = 800);
   for (int i = 0; i < 10; i++) {
     reconnects(s);
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     SENT(s, "create lock, list");
   }
   HEARD(a, "");
@@ -44,7 +44,7 @@ STORY("does not accuse a large create of a connection that fell silent") {
   disconnects(s);
   for (int i = 0; i < 6; i++) {
     connects(s);
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     passes(s, 1000);
     SENT(s, "create lock");
     passes(s, 2500); /* a server that does not take it does not wait */
@@ -56,16 +56,16 @@ STORY("does not accuse a large create of a connection that fell silent") {
 STORY("lets nobody overtake a large create that waits for its moment") {
   ACQUIRE(s, .bytes = 100000);
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   SENT(s, "create lock"); /* alone */
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   ACQUIRE(s);
   passes(s, 999);
   SENT(s, "");
   passes(s, 1);
   SENT(s, "create lock");
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   SENT(s, "create lock, list");
 }
 
@@ -89,7 +89,7 @@ STORY("lets a thousand of a path have a node, and the others wait in order",
   HEARD(hasty, "refused: busy, removed, forgotten");
   SENT(s, "");
   release(all[500]);
-  serves(s, "remove 500");
+  happens(s, "remove 500");
   SENT(s, "create read, list");
   CHECK_TEXT("entering", state_of(all[1000]));
   CHECK_TEXT("parked", state_of(all[1001]));
@@ -112,7 +112,7 @@ STORY("keeps a session's nodes and watches below what a packet may have",
   for (; n < 2000; n++) {
     holders[n] = ACQUIRE(s, .path = long_path(n));
     if (strcmp(sent(s), "create lock, list") != 0) break;
-    serves(s, "create lock: 1, list: 1");
+    happens(s, "create lock: 1, list: 1");
     HEARD(holders[n], "granted");
   }
   /* Each is the first of its path, so a million bytes are theirs. */
@@ -127,7 +127,7 @@ STORY("keeps a session's nodes and watches below what a packet may have",
   int left = 0;
   for (; strcmp(state_of(second), "parked") == 0; left++) {
     release(holders[left + 1]);
-    serves(s, "remove 1");
+    happens(s, "remove 1");
   }
   CHECK_TEXT("entering", state_of(second));
   CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
@@ -137,12 +137,12 @@ TEST("begins again, with no room left, in the room that its node has had") {
   char node[1000];
   struct stage *s = BEGIN(.timeout = 40000);
   struct actor *first = ACQUIRE(s, .path = long_path(0));
-  serves(s, "create lock: 1, list: 0 1, get 1, get 0");
+  happens(s, "create lock: 1, list: 0 1, get 1, get 0");
   HEARD(first, "");
   for (int i = 1; i < 2000; i++) {
     ACQUIRE(s, .path = long_path(i));
     if (!*sent(s)) break; /* refused */
-    serves(s, "create lock: 1, list: 1");
+    happens(s, "create lock: 1, list: 1");
   }
   snprintf(node, sizeof node, "%s:1", long_path(0));
   deleted(s, node);
@@ -157,7 +157,7 @@ STORY("lets those that waited for room in as they came, whatever their path",
   int n = 0;
   for (; n < 850; n++) {
     holders[n] = ACQUIRE(s, .path = long_path(n));
-    serves(s, "create lock: 1, list: 1");
+    happens(s, "create lock: 1, list: 1");
   }
   for (int i = 0; i < 3; i++) {
     waiters[i] = ACQUIRE(s, .path = long_path(i));
@@ -168,9 +168,9 @@ STORY("lets those that waited for room in as they came, whatever their path",
   SENT(s, "");
   for (int i = 50; strcmp(state_of(waiters[2]), "parked") == 0; i++) {
     release(holders[i]);
-    serves(s, "remove 1");
+    happens(s, "remove 1");
     if (*sent(s)) {
-      serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+      happens(s, "create lock: 2, list: 1 2, get 2, get 1");
     }
   }
   CHECK_TEXT("queued", state_of(waiters[0])); /* the first of them was first */

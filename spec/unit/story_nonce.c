@@ -9,14 +9,14 @@ ABOUT("The protocol, which has used a nonce,");
 STORY("deletes it, once") {
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);
-  serves(s, REMOVES);
+  happens(s, REMOVES);
   reconnects(s);
   SENT(s, "");
 }
 
 STORY("deletes it first of all in each connection, until that is confirmed") {
   struct actor *a = AWAIT(s);
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);
   for (int i = 0; i < 2; i++) {
@@ -24,10 +24,10 @@ STORY("deletes it first of all in each connection, until that is confirmed") {
     SENT(s, REMOVES ", get /gate");
   }
   answers(s, REMOVES, REPLY_NO_NODE);
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   reconnects(s);
   SENT(s, "get /gate");
-  serves(s, "deleted /gate, get /gate: no node");
+  happens(s, "deleted /gate, get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -42,7 +42,7 @@ STORY("deletes it in the next connection where there is none, or not now") {
   }
   reconnects(s);
   SENT(s, REMOVES);
-  serves(s, REMOVES);
+  happens(s, REMOVES);
   SENT(s, "");
 }
 

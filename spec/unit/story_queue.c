@@ -7,22 +7,22 @@ ABOUT("The protocol, in the queue,");
 STORY("grants a free lock after one create and one list") {
   struct actor *a = ACQUIRE(s);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   HEARD(a, "");
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, "granted");
   CHECK_INT(1001, token_of(a));
   SENT(s, "");
   release(a);
   HEARD(a, "");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
 }
 
 STORY("hands over without a request: the predecessor's deletion grants") {
   struct actor *a = WAITER(s);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
   SENT(s, "");
   CHECK_INT(1, counted(s, "handoffs"));
@@ -30,58 +30,58 @@ STORY("hands over without a request: the predecessor's deletion grants") {
 
 STORY("looks early: when the one before the predecessor goes, it lists") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 5, list: 1 2 3 5, get 5, get 3, get 2, deleted 2");
+  happens(s, "create lock: 5, list: 1 2 3 5, get 5, get 3, get 2, deleted 2");
   SENT(s, "list");
   /* it was the only one before: no list is needed */
-  serves(s, "list: 1 3 5, get 1, deleted 1");
+  happens(s, "list: 1 3 5, get 1, deleted 1");
   SENT(s, "");
-  serves(s, "deleted 3");
+  happens(s, "deleted 3");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("needs no list at all for a chain of three") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1, deleted 1");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1, deleted 1");
   HEARD(a, "");
-  serves(s, "deleted 2");
+  happens(s, "deleted 2");
   HEARD(a, "granted");
   SENT(s, "");
 }
 
 STORY("looks again when a predecessor gives up that others stand before") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2, deleted 3");
+  happens(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2, deleted 3");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 1 2 4");
+  happens(s, "list: 1 2 4");
   HEARD(a, "");
-  serves(s, "get 1"); /* 2 is watched already */
+  happens(s, "get 1"); /* 2 is watched already */
   SENT(s, "");
 }
 
 STORY("watches the directory, if it is told to, and lists at each change") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  serves(s, "create lock: 3, list: 1 2 3");
+  happens(s, "create lock: 3, list: 1 2 3");
   SENT(s, "get 3, list and watch");
-  serves(s, "get 3, list and watch: 1 2 3, children /lock");
+  happens(s, "get 3, list and watch: 1 2 3, children /lock");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 2 3");
+  happens(s, "list and watch: 2 3");
   HEARD(a, "");
-  serves(s, "children /lock, list and watch: 3");
+  happens(s, "children /lock, list and watch: 3");
   HEARD(a, "granted");
 }
 
 STORY("looks again every so often, if it is told to") {
   struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
-  serves(s, "create lock: 2, list: 1 2, get 2");
+  happens(s, "create lock: 2, list: 1 2, get 2");
   passes(s, 99);
   SENT(s, "");
   passes(s, 1);
   SENT(s, "list");
-  serves(s, "list: 1 2");
+  happens(s, "list: 1 2");
   passes(s, 100);
-  serves(s, "list: 1 2");
+  happens(s, "list: 1 2");
   passes(s, 50);
   HEARD(a, "refused: timeout");
 }
@@ -90,15 +90,15 @@ STORY("keeps everybody's place when one in the middle leaves") {
   struct actor *middle = WAITER(s);
   struct actor *last = ACQUIRE(s);
   /* 1 and 2 are watched for both */
-  serves(s, "create lock: 3, list: 1 2 3, get 3");
+  happens(s, "create lock: 3, list: 1 2 3, get 3");
   SENT(s, "");
   cancel(middle);
   HEARD(middle, "refused: cancelled");
-  serves(s, "remove 2, deleted 2");
+  happens(s, "remove 2, deleted 2");
   HEARD(middle, "removed, forgotten");
   HEARD(last, "");
   SENT(s, "list");
-  serves(s, "list: 1 3, deleted 1");
+  happens(s, "list: 1 3, deleted 1");
   HEARD(last, "granted");
 }
 
@@ -111,38 +111,38 @@ STORY("serves all waiters of a path with one list and shared watches") {
        "create lock, create lock, create lock, create lock, create lock, "
        "list");
   for (int i = 0; i < 5; i++) made(s, 2 + i);
-  serves(s, "list: 1 2 3 4 5 6");
+  happens(s, "list: 1 2 3 4 5 6");
   SENT(s, "get 2, get 1, get 3, get 4, get 5, get 6");
   for (int i = 0; i < 5; i++) HEARD(all[i], "");
 }
 
 STORY("does not grant by an event other than the predecessor's deletion") {
   struct actor *a = WAITER(s);
-  serves(s, "changed 1"); /* somebody wrote its data */
+  happens(s, "changed 1"); /* somebody wrote its data */
   HEARD(a, "");
   SENT(s, "get 1, list");
-  serves(s, "get 1, list: 1 2");
+  happens(s, "get 1, list: 1 2");
   HEARD(a, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
 }
 
 STORY("does not grant by a deletion before its own node's watch is confirmed") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2");
   SENT(s, "get 2, get 1");
-  serves(s, "deleted 1"); /* is our node still there? */
+  happens(s, "deleted 1"); /* is our node still there? */
   HEARD(a, "");
-  serves(s, "get 2, get 1: no node");
+  happens(s, "get 2, get 1: no node");
   SENT(s, "list");
   HEARD(a, "");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   HEARD(a, "granted");
 }
 
 STORY("finds the predecessor gone when it wants to watch it") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: no node");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: no node");
   HEARD(a, "granted"); /* our own watch was confirmed before */
   SENT(s, "");
 }
@@ -150,22 +150,22 @@ STORY("finds the predecessor gone when it wants to watch it") {
 STORY("ignores children that are no contenders") {
   struct actor *a = ACQUIRE(s);
   /* (a permit has a directory of its own) */
-  serves(s, "create lock: 3, list: orders 1p 3");
+  happens(s, "create lock: 3, list: orders 1p 3");
   HEARD(a, "granted");
 }
 
 STORY("begins again at the tail when somebody deletes a waiter's node") {
   struct actor *a = WAITER(s);
-  serves(s, "deleted 2");
+  happens(s, "deleted 2");
   HEARD(a, "");
   SENT(s, "unwatch 1, create lock, list");
 }
 
 STORY("loses a hold whose node somebody deletes") {
   struct actor *a = WAITER(s);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
-  serves(s, "deleted 2");
+  happens(s, "deleted 2");
   HEARD(a, "lost: deleted, removed, forgotten");
   SENT(s, "");
 }
@@ -175,17 +175,17 @@ STORY("watches a holder's own node after a sixth of the timeout") {
   passes(s, 1600);
   SENT(s, "");
   passes(s, 100);
-  serves(s, "get 1, deleted 1");
+  happens(s, "get 1, deleted 1");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
 STORY("watches a holder's own node at once if its owner wants it") {
   struct actor *a = HOLDER(s, 1);
   wants_watch(a);
-  serves(s, "get 1");
+  happens(s, "get 1");
   wants_watch(a);
   SENT(s, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
@@ -193,16 +193,16 @@ STORY("believes an owner that has seen its node gone, and deletes it") {
   struct actor *a = HOLDER(s, 1);
   sees_deletion(a);
   HEARD(a, "lost: deleted");
-  serves(s, "remove 1: no node");
+  happens(s, "remove 1: no node");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("tells one that does not wait that the lock is taken, and by whom") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  serves(s, "create lock: 2, list: 1 2");
+  happens(s, "create lock: 2, list: 1 2");
   HEARD(a, "refused: busy");
   CHECK_INT(0, counted(s, "timeouts"));
-  serves(s, "remove 2");
+  happens(s, "remove 2");
   SENT(s, ""); /* no watch */
 }
 
@@ -212,7 +212,7 @@ STORY("does not take a node for a holder that is on its way out") {
   struct actor *second = ACQUIRE(s, .tries = true);
   SENT(s, "remove 1, create lock, list");
   /* (a list of a server that lags) */
-  serves(s, "remove 1, create lock: 2, list: 1 2");
+  happens(s, "remove 1, create lock: 2, list: 1 2");
   HEARD(second, "refused: busy");
 }
 
@@ -220,11 +220,11 @@ STORY("waits behind a node of its session that is on its way out, if need be") {
   struct actor *first = HOLDER(s, 1);
   release(first);
   struct actor *second = ACQUIRE(s, .tries = true);
-  serves(s, "remove 1: throttled, create lock: 2, list: 1 2");
+  happens(s, "remove 1: throttled, create lock: 2, list: 1 2");
   HEARD(second, ""); /* nobody holds */
-  serves(s, "get 2, get 1");
+  happens(s, "get 2, get 1");
   passes(s, 300);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(second, "granted");
 }
 
@@ -239,7 +239,7 @@ STORY("tells one that does not wait of its own session's holder") {
 STORY("names one that waits where none is known to hold") {
   others_say(s, "job 7");
   struct actor *a = ACQUIRE(s, .within = 1000);
-  serves(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2");
+  happens(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2");
   passes(s, 1000);
   HEARD(a, "refused: timeout");
   CHECK_TEXT("job 7", rival_of(a));
@@ -248,13 +248,13 @@ STORY("names one that waits where none is known to hold") {
 STORY("tells a holder that somebody asks for the lock, once") {
   struct actor *a = HOLDER(s, 1);
   passes(s, 2000);
-  serves(s, "get 1");
+  happens(s, "get 1");
   asks_to_let_go(s);
-  serves(s, "changed 1");
+  happens(s, "changed 1");
   HEARD(a, "");
-  serves(s, "get 1");
+  happens(s, "get 1");
   HEARD(a, "revoked");
-  serves(s, "changed 1, get 1");
+  happens(s, "changed 1, get 1");
   HEARD(a, "");
 }
 
@@ -262,7 +262,7 @@ STORY("tells a holder what another of its session has read in its node") {
   struct actor *a = HOLDER(s, 1);
   asks_to_let_go(s); /* nobody watches that node yet */
   struct actor *b = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   passes(s, 2000);
   SENT(s, ""); /* there is nothing to ask */
   HEARD(a, "revoked");
@@ -273,10 +273,10 @@ STORY("tells a holder what another of its session has read in its node") {
 
 STORY("tells one after its grant what was asked of it before") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2");
+  happens(s, "create lock: 2");
   asks_to_let_go(s);
-  serves(s, "list: 1 2, get 2, get 1");
+  happens(s, "list: 1 2, get 2, get 1");
   HEARD(a, "");
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted, revoked");
 }

@@ -11,9 +11,9 @@ STORY("finds its node in the list when a create's reply was lost") {
   CHECK_TEXT("finding", state_of(a));
   connects(s);
   SENT(s, "list");
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, ""); /* whose session is it of? */
-  serves(s, "get 1");
+  happens(s, "get 1");
   HEARD(a, "granted");
   CHECK_INT(1001, token_of(a));
 }
@@ -21,9 +21,9 @@ STORY("finds its node in the list when a create's reply was lost") {
 STORY("makes another node, of another name, if that create made none") {
   struct actor *a = ACQUIRE(s);
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   SENT(s, "create lock, list");
-  serves(s, "create lock: 2, list: 2");
+  happens(s, "create lock: 2, list: 2");
   HEARD(a, "granted");
 }
 
@@ -32,13 +32,13 @@ STORY("deletes a node that turns up late, which nobody of ours knows") {
   made_unheard(s, 1);
   reconnects(s);
   /* the server has applied it after all */
-  serves(s, "list: nobody, create lock: 2, list: 1 2");
+  happens(s, "list: nobody, create lock: 2, list: 1 2");
   SENT(s, "ask about 1, get 2, get 1");
   HEARD(a, "");
   CHECK_INT(0, counted(s, "strays"));
-  serves(s, "ask about 1");
+  happens(s, "ask about 1");
   CHECK_INT(1, counted(s, "strays"));
-  serves(s, "get 2, get 1, remove 1, deleted 1");
+  happens(s, "get 2, get 1, remove 1, deleted 1");
   HEARD(a, "granted");
 }
 
@@ -64,9 +64,9 @@ TEST("looks for its node where a server says that it has made another") {
     struct actor *a = ACQUIRE(s);
     made_oddly(s, oddities[i].elsewhere, oddities[i].more);
     CHECK_TEXT("finding", state_of(a));
-    serves(s, "list: nobody");
+    happens(s, "list: nobody");
     HEARD(a, "");
-    serves(s, "create lock: 1, list: 1");
+    happens(s, "create lock: 1, list: 1");
     HEARD(a, "granted");
     END(s);
   }
@@ -78,12 +78,12 @@ TEST("is not granted by a node that was made for another session") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = kinds[i]);
     made_for_another(s, 1);
-    serves(s, "list: 1");
+    happens(s, "list: 1");
     HEARD(a, "");
-    serves(s, "get 1");
+    happens(s, "get 1");
     HEARD(a, "");
     CHECK_TEXT("finding", state_of(a)); /* ours may be another */
-    serves(s, "unwatch 1, list: 1");
+    happens(s, "unwatch 1, list: 1");
     CHECK_TEXT("entering", state_of(a));
     END(s);
   }
@@ -91,11 +91,11 @@ TEST("is not granted by a node that was made for another session") {
 
 STORY("is not granted by an unfair lock's node of another session") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  serves(s, "create holder with hold: 1");
+  happens(s, "create holder with hold: 1");
   HEARD(a, "");
-  serves(s, "get holder: theirs 900");
+  happens(s, "get holder: theirs 900");
   HEARD(a, "");
-  serves(s, "ask about 1, remove 1");
+  happens(s, "ask about 1, remove 1");
   SENT(s, "unwatch holder, create holder with hold");
 }
 
@@ -108,7 +108,7 @@ STORY("hears nothing in events of what it has not asked for") {
     changed(s, paths[i]);
   }
   children_changed(s, "");
-  serves(s, "children /, children lock, children /lock/");
+  happens(s, "children /, children lock, children /lock/");
   HEARD(a, "");
   SENT(s, "");
 }
@@ -117,10 +117,10 @@ STORY("begins again when the node it finds is of another session") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
-  serves(s, "list: 1, get 1: theirs 1001");
+  happens(s, "list: 1, get 1: theirs 1001");
   HEARD(a, "");
   SENT(s, "unwatch 1, list");
-  serves(s, "unwatch 1, list: 1");
+  happens(s, "unwatch 1, list: 1");
   SENT(s, "create lock, list");
 }
 
@@ -129,22 +129,22 @@ STORY("leaves a node alone that has its name and is of another session") {
   cancel(a);
   made_unheard(s, 1);
   reconnects(s);
-  serves(s, "list: 1, ask about 1: theirs 1001, list: 1");
+  happens(s, "list: 1, ask about 1: theirs 1001, list: 1");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
 }
 
 STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  serves(s, "create lock: 5");
+  happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
-  serves(s, "ask about 0, get 5, children /lock");
+  happens(s, "ask about 0, get 5, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
   passes(s, 10000); /* it is asked about again */
-  serves(s, "children /lock");
+  happens(s, "children /lock");
   shows_forged(s, "5", 1);
-  serves(s, "ask about 0");
+  happens(s, "ask about 0");
   CHECK_INT(0, counted(s, "strays"));
   HEARD(a, "");
 }
@@ -157,7 +157,7 @@ STORY("deletes again when a delete's reply was lost") {
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
   connects(s);
-  serves(s, "ask about 1, remove 1: no node");
+  happens(s, "ask about 1, remove 1: no node");
   HEARD(a, "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
 }
@@ -165,11 +165,11 @@ STORY("deletes again when a delete's reply was lost") {
 STORY("deletes again, after a while, when a delete is not done") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  serves(s, "remove 1: throttled");
+  happens(s, "remove 1: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  serves(s, "remove 1: throttled");
+  happens(s, "remove 1: throttled");
   CHECK(passes_until_asked(s, 400) >= 200);
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -180,7 +180,7 @@ STORY("looks for the node of one who gave up before its create was answered") {
   CHECK_TEXT("leaving", state_of(a));
   made_unheard(s, 1);
   reconnects(s);
-  serves(s, "list: 1, ask about 1, remove 1");
+  happens(s, "list: 1, ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -188,22 +188,22 @@ STORY("deletes the node of one who gave up as soon as its name is known") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   SENT(s, "remove 1");
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, "refused: cancelled");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("asks for another list when there was no memory for one") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   shows_without_memory(s);
   HEARD(a, "");
   passes(s, 100);
   SENT(s, "list");
-  serves(s, "list: 1");
+  happens(s, "list: 1");
   HEARD(a, "granted");
 }
 
@@ -216,18 +216,18 @@ STORY("tries again what could not be sent, 0.1 s later") {
   SENT(s, "");
   passes(s, 1);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 1, list: 1");
+  happens(s, "create lock: 1, list: 1");
   HEARD(a, "granted");
 }
 
 STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2");
+  happens(s, "create lock: 2");
   shows_then_no_memory(s, "1 2");
   HEARD(a, "");
   passes(s, 100);
   SENT(s, "list");
-  serves(s, "list: 1 2, get 2, get 1, deleted 1");
+  happens(s, "list: 1 2, get 2, get 1, deleted 1");
   HEARD(a, "granted");
 }
 
@@ -236,7 +236,7 @@ STORY("wants a watch again that is being taken away") {
   cancel(a);
   SENT(s, "unwatch 1, remove 2");
   struct actor *b = ACQUIRE(s);
-  serves(s,
+  happens(s,
          "unwatch 1, deleted 2, remove 2, create lock: 3, list: 1 3, "
          "get 3, get 1, deleted 1");
   HEARD(b, "granted");
@@ -244,10 +244,10 @@ STORY("wants a watch again that is being taken away") {
 
 STORY("watches again, 0.1 s later, where a server refused to") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1: unimplemented");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: unimplemented");
   HEARD(a, "");
   passes(s, 100);
-  serves(s, "get 1, deleted 1");
+  happens(s, "get 1, deleted 1");
   HEARD(a, "granted");
 }
 
@@ -255,14 +255,14 @@ STORY("deletes a stray later when its delete cannot be sent") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
-  serves(s, "list: nobody, create lock: 2");
+  happens(s, "list: nobody, create lock: 2");
   cannot_send(s, true);
-  serves(s, "list: 1 2");
+  happens(s, "list: 1 2");
   CHECK_INT(0, counted(s, "strays"));
   cannot_send(s, false);
   passes(s, 100);
   SENT(s, "get 2, get 1, ask about 1");
-  serves(s, "get 2, get 1, ask about 1");
+  happens(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
 }
@@ -271,12 +271,12 @@ STORY("deletes a stray once, and again if the next list shows it") {
   ACQUIRE(s);
   made_unheard(s, 1);
   reconnects(s);
-  serves(s, "list: nobody, create lock: 2");
+  happens(s, "list: nobody, create lock: 2");
   struct actor *b = ACQUIRE(s);
   SENT(s, "list, create lock, list");
-  serves(s, "list: 1 2, create lock: 3, list: 1 2 3");
+  happens(s, "list: 1 2, create lock: 3, list: 1 2 3");
   SENT(s, "ask about 1, get 2, get 1, get 3");
-  serves(s,
+  happens(s,
          "ask about 1, get 2, get 1, get 3, remove 1: no auth, changed 2, "
          "get 2");
   HEARD(b, "");
@@ -291,7 +291,7 @@ static void remove_all(struct stage *s, int most) {
 
 STORY("deletes strays a hundred at a time, and a thousand for a list") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 5000");
+  happens(s, "create lock: 5000");
   forged_are_ours(s);
   shows_forged(s, "5000", 2500);
   CHECK_INT(0, counted(s, "strays"));
@@ -309,14 +309,14 @@ STORY("deletes strays a hundred at a time, and a thousand for a list") {
 /* The directory was made anew meanwhile, and its numbers begin again. */
 STORY("deletes no stray whose name a node of ours has by now") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 5");
+  happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
   disconnects(s);
   cancel(a);
   next_is_as_forged(s);
   struct actor *b = ACQUIRE(s);
   connects(s);
-  serves(s, "ask about 5, create lock: 0, ask about 0, list: 0");
+  happens(s, "ask about 5, create lock: 0, ask about 0, list: 0");
   HEARD(b, "granted");
   SENT(s, "remove 5");
   CHECK_INT(0, counted(s, "strays"));
@@ -325,34 +325,34 @@ STORY("deletes no stray whose name a node of ours has by now") {
 
 STORY("leaves strays alone for a timeout that are not to be deleted") {
   ACQUIRE(s, .watches_parent = true);
-  serves(s, "create lock: 5");
+  happens(s, "create lock: 5");
   forged_are_ours(s);
   shows_forged(s, "5", 1);
-  serves(s, "ask about 0, get 5");
+  happens(s, "ask about 0, get 5");
   shows_forged(s, "5", 1);
-  serves(s, "remove 0: not empty, children /lock");
+  happens(s, "remove 0: not empty, children /lock");
   SENT(s, "list and watch");
   shows_forged(s, "5", 1);
   SENT(s, "");
   passes(s, 9999);
-  serves(s, "children /lock");
+  happens(s, "children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
   passes(s, 1);
-  serves(s, "children /lock");
+  happens(s, "children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "ask about 0, get 0");
 }
 
 STORY("forgets the strays that are left when the session is closed") {
   ACQUIRE(s);
-  serves(s, "create lock: 5000");
+  happens(s, "create lock: 5000");
   shows_forged(s, "5000", 500);
 }
 
 STORY("goes on with strays in the next connection") {
   ACQUIRE(s);
-  serves(s, "create lock: 5000");
+  happens(s, "create lock: 5000");
   forged_are_ours(s);
   shows_forged(s, "5000", 300);
   reconnects(s);

@@ -8,17 +8,17 @@ STORY("grants readers together, and none behind a writer") {
   struct actor *first = ACQUIRE(s, .lock = READER);
   struct actor *second = ACQUIRE(s, .lock = READER);
   SENT(s, "create read, list, create read, list");
-  serves(s, "create read: 2, list: 1r 2");
+  happens(s, "create read: 2, list: 1r 2");
   HEARD(first, "granted");
-  serves(s, "create read: 4, list: 1r 2 3w 4");
+  happens(s, "create read: 4, list: 1r 2 3w 4");
   HEARD(second, "");
-  serves(s, "get 4, get 3, deleted 3w");
+  happens(s, "get 4, get 3, deleted 3w");
   HEARD(second, "granted");
 }
 
 STORY("lets a writer wait for readers and writers ahead") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  serves(s,
+  happens(s,
          "create write: 3, list: 1r 2r 3, get 3, get 2, get 1, deleted 1r, "
          "deleted 2r");
   HEARD(a, "granted"); /* behind readers no list is needed */
@@ -28,11 +28,11 @@ STORY("lets a writer wait for readers and writers ahead") {
 STORY(
     "lists after a writer that stood before a writer: it may have downgraded") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  serves(s, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w");
+  happens(s, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w");
   HEARD(a, "");
-  serves(s, "list: 1r 2");
+  happens(s, "list: 1r 2");
   HEARD(a, "");
-  serves(s, "get 1, deleted 1r");
+  happens(s, "get 1, deleted 1r");
   HEARD(a, "granted");
 }
 
@@ -41,18 +41,18 @@ STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   SENT(s, "get 4, create read 4, list");
   /* both: the writer's place is the reader's */
-  serves(s, "get 4, create read 4: 99, list: 4w 4r 5w");
+  happens(s, "get 4, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "granted");
   CHECK_INT(1004, token_of(reader));
   release(writer);
-  serves(s, "remove 4");
+  happens(s, "remove 4");
   HEARD(reader, "");
 }
 
 STORY("refuses a downgrade when the writer was gone before the reader came") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  serves(s, "get 4, create read 4: 99, list: 4r 5w");
+  happens(s, "get 4, create read 4: 99, list: 4r 5w");
   HEARD(reader, "refused: lost");
 }
 
@@ -61,9 +61,9 @@ TEST("refuses a downgrade when the writer's name is another's") {
     struct stage *s = BEGIN();
     struct actor *writer = HOLDER(s, 4, .lock = WRITER);
     struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-    serves(s, "get 4");
+    happens(s, "get 4");
     if (released) release(writer);
-    serves(s, "deleted 4w, create read 4: 99, list: 4w 4r 5w");
+    happens(s, "deleted 4w, create read 4: 99, list: 4w 4r 5w");
     HEARD(reader, "refused: lost");
     END(s);
   }
@@ -75,7 +75,7 @@ STORY(
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   release(writer);
-  serves(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
+  happens(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "refused: lost");
 }
 
@@ -90,13 +90,13 @@ STORY("ends a downgrade with its session: the writer's place is gone") {
 STORY("refuses a downgrade where the directory is gone: so is the writer") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  serves(s, "get 4, create read 4: no node");
+  happens(s, "get 4, create read 4: no node");
   HEARD(reader, "refused: lost, removed, forgotten");
 }
 
 STORY("contends with kazoo in kazoo's spelling") {
   struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
   SENT(s, "create lock of kazoo, list");
-  serves(s, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1");
+  happens(s, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1");
   HEARD(a, "");
 }

@@ -10,7 +10,7 @@ static struct actor *comes_back(struct stage *s, struct wish wish) {
   struct actor *a = acquire(s, wish);
   stage_made(s, 2);
   stage_shows(s, wish.lock == READER ? "1w 2r 3w 4w" : "1 2 3 4");
-  stage_serves(s, "get 2, get 1");
+  stage_happens(s, "get 2, get 1");
   deleted(s, wish.lock == READER ? "1w" : "1");
   release(a);
   heard(a);
@@ -20,7 +20,7 @@ static struct actor *comes_back(struct stage *s, struct wish wish) {
 /* Its old node goes. */
 static void leaves(struct stage *s, const char *node) {
   deleted(s, node);
-  stage_serves(s, "remove 2");
+  stage_happens(s, "remove 2");
 }
 
 #define COMES_BACK(s, ...) \
@@ -32,16 +32,16 @@ STORY("grants without a round trip who comes back behind another") {
   SENT(s, "remove 2, create lock, get 4");
   leaves(s, "2");
   /* the one after which it was granted has come back, too */
-  serves(s, "create lock: 6");
-  serves(s, "get 4");
+  happens(s, "create lock: 6");
+  happens(s, "get 4");
   SENT(s, "");
-  serves(s, "deleted 4");
+  happens(s, "deleted 4");
   SENT(s, "list"); /* now 5 holds */
-  serves(s, "list: 5 6");
+  happens(s, "list: 5 6");
   SENT(s, "get 6, get 5");
-  serves(s, "get 6, get 5");
+  happens(s, "get 6, get 5");
   HEARD(a, "");
-  serves(s, "deleted 5");
+  happens(s, "deleted 5");
   HEARD(a, "granted");
   CHECK_INT(told + 1, counted(s, "handoffs"));
   SENT(s, "");
@@ -50,48 +50,48 @@ STORY("grants without a round trip who comes back behind another") {
 STORY("watches the one before the last, too, if nobody has come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 5");
+  happens(s, "create lock: 5");
   SENT(s, "get 4, get 3");
-  serves(s, "get 4, get 3, deleted 3");
+  happens(s, "get 4, get 3, deleted 3");
   SENT(s, "get 5, list");
-  serves(s, "get 5, list: 4 5");
+  happens(s, "get 5, list: 4 5");
   SENT(s, "");
-  serves(s, "deleted 4");
+  happens(s, "deleted 4");
   HEARD(a, "granted");
 }
 
 STORY("waits for the last one, too, if two have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 7, get 4");
+  happens(s, "create lock: 7, get 4");
   SENT(s, "");
-  serves(s, "deleted 4, list: 5 6 7");
+  happens(s, "deleted 4, list: 5 6 7");
   SENT(s, "get 7, get 6, get 5");
-  serves(s, "get 7, get 6, get 5, deleted 5");
+  happens(s, "get 7, get 6, get 5, deleted 5");
   SENT(s, "");
   HEARD(a, "");
-  serves(s, "deleted 6");
+  happens(s, "deleted 6");
   HEARD(a, "granted");
 }
 
 STORY("lists at once if too many have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 8, get 4");
+  happens(s, "create lock: 8, get 4");
   SENT(s, "list");
-  serves(s, "list: 3 4 5 6 7 8");
+  happens(s, "list: 3 4 5 6 7 8");
   HEARD(a, "");
 }
 
 STORY("lists beside its create if only one was behind it") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 2, list: 1 2 3, get 2, get 1, deleted 1");
+  happens(s, "create lock: 2, list: 1 2 3, get 2, get 1, deleted 1");
   release(a);
   heard(a);
   a = ACQUIRE(s);
   SENT(s, "remove 2, create lock, list");
   leaves(s, "2");
-  serves(s, "create lock: 4, list: 3 4, get 4, get 3, deleted 3");
+  happens(s, "create lock: 4, list: 3 4, get 4, get 3, deleted 3");
   HEARD(a, "granted");
   SENT(s, "");
 }
@@ -99,10 +99,10 @@ STORY("lists beside its create if only one was behind it") {
 STORY("lists if the last one was gone before it came") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 6, get 4: no node");
+  happens(s, "create lock: 6, get 4: no node");
   HEARD(a, "");
   SENT(s, "list");
-  serves(s, "list: 6");
+  happens(s, "list: 6");
   HEARD(a, "granted");
 }
 
@@ -110,30 +110,30 @@ STORY("follows a writer, as a reader") {
   struct actor *a = COMES_BACK(s, .lock = READER);
   SENT(s, "remove 2, create read, get 4");
   leaves(s, "2r");
-  serves(s, "create read: 6"); /* beside a reader */
-  serves(s, "get 4, deleted 4w, list: 5r 6r");
+  happens(s, "create read: 6"); /* beside a reader */
+  happens(s, "get 4, deleted 4w, list: 5r 6r");
   HEARD(a, "granted");
 }
 
 STORY("does not follow if it does not want to wait") {
   COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 5, get 4, get 3");
+  happens(s, "create lock: 5, get 4, get 3");
   struct actor *a = ACQUIRE(s, .tries = true);
   SENT(s, "create lock, list");
-  serves(s, "create lock: 6, list: 3 4 5 6");
+  happens(s, "create lock: 6, list: 3 4 5 6");
   HEARD(a, "refused: busy");
 }
 
 STORY("lists in another connection, whatever it has followed") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  serves(s, "create lock: 6, get 4");
+  happens(s, "create lock: 6, get 4");
   reconnects(s);
   SENT(s, "list");
-  serves(s, "list: 6");
+  happens(s, "list: 6");
   HEARD(a, "");
-  serves(s, "get 6"); /* whose is it by now? */
+  happens(s, "get 6"); /* whose is it by now? */
   HEARD(a, "granted");
 }
 
@@ -143,14 +143,14 @@ STORY("looks for its node when the create's answer is lost") {
   made_unheard(s, 5);
   reconnects(s);
   SENT(s, "list");
-  serves(s, "list: 3 4 5");
+  happens(s, "list: 3 4 5");
   HEARD(a, "");
 }
 
 STORY("says when it gives up that there may be others") {
   struct actor *a = COMES_BACK(s, .within = 400);
   leaves(s, "2");
-  serves(s, "create lock: 6, get 4");
+  happens(s, "create lock: 6, get 4");
   passes(s, 400);
   HEARD(a, "refused: timeout");
 }
@@ -163,11 +163,11 @@ STORY("lists when it begins again, for it may have left a node behind") {
   made_unheard(s, 9);
   disconnects(s);
   connects(s);
-  serves(s,
+  happens(s,
          "list: 1 2 9 10, get 2, get 1, get 9: theirs 1009, unwatch 9, "
          "list: 1 2 3 9 10");
   SENT(s, "create lock, list");
-  serves(s, "create lock: 11, list: 1 2 3 9 10 11");
+  happens(s, "create lock: 11, list: 1 2 3 9 10 11");
   HEARD(a, "");
   HEARD(b, "");
   SENT(s, "ask about 3, ask about 9, get 11, get 10, get 9");

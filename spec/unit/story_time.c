@@ -10,13 +10,13 @@ ABOUT("The protocol, as time passes,");
 STORY("does not grant by old answers after a pause: it looks again") {
   struct actor *a = WAITER(s);
   stops_for(s, 20000);
-  serves(s, "deleted 1"); /* it lay in the socket */
+  happens(s, "deleted 1"); /* it lay in the socket */
   HEARD(a, "");
   CHECK(lease_of(s) < 0);
   for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
   CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
   HEARD(a, "");
-  serves(s, "list: 2");
+  happens(s, "list: 2");
   HEARD(a, "granted");
   SENT(s, "");
 }
@@ -24,12 +24,12 @@ STORY("does not grant by old answers after a pause: it looks again") {
 STORY("does not grant by a lease that would end before it is renewed") {
   struct actor *a = WAITER(s);
   passes(s, 20000);
-  while (*oldest(s)) serves(s, oldest(s));
+  while (*oldest(s)) happens(s, "%s", oldest(s));
   rounds_by_hand(s, true);
   while (strcmp(oldest(s), "round") != 0) passes(s, 1);
   passes(s, 4200);
   rounds_by_hand(s, false); /* the silence ends */
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   CHECK(lease_of(s) > 0);
   HEARD(a, "");
   for (int i = 0; i < 10000 && strcmp(state_of(a), "queued") == 0; i++) {
@@ -45,7 +45,7 @@ STORY("waits for a list once the lease stands again, whatever else happens") {
   struct actor *a = WAITER(s);
   rounds_by_hand(s, true);
   stops_for(s, 20000);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
     passes(s, 1);
     if (strcmp(sent(s), "round") != 0) continue;
@@ -93,7 +93,7 @@ static void refuses(struct stage *s, int milliseconds, int round, int create) {
       else if (strcmp(request, "list") == 0)
         answers(s, request, REPLY_NO_NODE);
       else
-        serves(s, request);
+        happens(s, "%s", request);
     }
   }
 }
@@ -104,7 +104,7 @@ TEST("takes no refusal of a heartbeat for a proof") {
     struct actor *a = HOLDER(s, 1);
     rounds_by_hand(s, true);
     passes(s, 2000);
-    serves(s, "round, ping, get 1");
+    happens(s, "round, ping, get 1");
     int lease = lease_of(s);
     refuses(s, lease - 1, refusals[i], 0);
     HEARD(a, "");
@@ -121,7 +121,7 @@ TEST("takes no refusal of a create for a proof") {
     struct actor *a = HOLDER(s, 1);
     rounds_by_hand(s, true);
     passes(s, 2000);
-    serves(s, "round, ping, get 1");
+    happens(s, "round, ping, get 1");
     for (int left = lease_of(s); left > 1; left -= 100) {
       struct actor *other = ACQUIRE(s, .path = "/other");
       refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
@@ -154,9 +154,9 @@ STORY("shows a session connected again when it is heard after its silence") {
   SHOWN(s, "suspended");
   HEARD(a, "lost: silence");
   SENT(s, "round, ping, get 1, remove 1");
-  serves(s, "round"); /* an old one: the lease does not stand by it */
+  happens(s, "round"); /* an old one: the lease does not stand by it */
   SHOWN(s, "");
-  serves(s, "ping, get 1, deleted 1, remove 1");
+  happens(s, "ping, get 1, deleted 1, remove 1");
   rounds_by_hand(s, false);
   passes(s, 20000);
   SHOWN(s, "connected"); /* once */
@@ -168,7 +168,7 @@ STORY("loses what was lost once, whatever was answered meanwhile") {
   stops_for(s, 20000);
   passes(s, 1);
   HEARD(a, "lost: silence");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -200,7 +200,7 @@ STORY("ends a hold after max_hold, and says so") {
   passes(s, 1);
   HEARD(a, "lost: max_hold");
   SHOWN(s, "");
-  serves(s, "get 1, remove 1");
+  happens(s, "get 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -228,7 +228,7 @@ STORY("refuses at the deadline, with the one ahead") {
 STORY("keeps the deadline of one that begins again") {
   struct actor *a = WAITER(s, .within = 3000);
   passes(s, 2000);
-  serves(s, "deleted 2");
+  happens(s, "deleted 2");
   SENT(s, "unwatch 1, create lock, list");
   passes(s, 1000);
   HEARD(a, "refused: timeout");
@@ -245,7 +245,7 @@ STORY("lets the grant win over a deadline that comes with it") {
   struct actor *a = WAITER(s, .within = 3000);
   together(s);
   stops_for(s, 3000);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   apart(s);
   HEARD(a, "granted");
 }
@@ -253,7 +253,7 @@ STORY("lets the grant win over a deadline that comes with it") {
 STORY("lets a deadline win over the grant that comes after it") {
   struct actor *a = WAITER(s, .within = 3000);
   passes(s, 3000);
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "refused: timeout");
 }
 
@@ -267,14 +267,14 @@ STORY("asks an extra question when an answer takes a quarter of a second") {
   SENT(s, "ping");
   passes(s, 1000);
   SENT(s, ""); /* one at a time */
-  serves(s, "create lock: 1, list: 1, ping");
+  happens(s, "create lock: 1, list: 1, ping");
 }
 
 STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(3000, pace(s));
   struct actor *a = WAITER(s);
   CHECK_INT(1667, pace(s)); /* a sixth */
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
@@ -282,7 +282,7 @@ STORY("sends rounds often while somebody holds, seldom while nobody wants") {
 STORY("proves by its rounds a lease of half of T or more while it holds") {
   HOLDER(s, 1);
   passes(s, 2000);
-  serves(s, "get 1");
+  happens(s, "get 1");
   for (int i = 0; i < 10000; i++) {
     passes(s, 1);
     CHECK(i < 5000 || lease_of(s) > 4900);

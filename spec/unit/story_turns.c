@@ -23,7 +23,7 @@ STORY("ends the local turns after so many: the next goes to the tail") {
   HEARD(b, "granted");
   release(b);
   HEARD(c, "");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   SENT(s, "create lock, list");
 }
 
@@ -46,7 +46,7 @@ STORY("does not pass a node on to one that contends by other names") {
   release(a);
   HEARD(b, "");
   HEARD(c, "");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   CHECK_TEXT("entering", state_of(b));
   CHECK_TEXT("parked", state_of(c));
 }
@@ -64,18 +64,18 @@ STORY("does not pass a node on that others ask for") {
   struct actor *b = ACQUIRE(s, .handoffs = 2);
   passes(s, 2000);
   asks_to_let_go(s);
-  serves(s, "get 1");
+  happens(s, "get 1");
   HEARD(a, "revoked");
   release(a);
   HEARD(b, "");
-  serves(s, "deleted 1, remove 1");
+  happens(s, "deleted 1, remove 1");
   SENT(s, "create lock, list");
 }
 
 STORY("gives the node back when nobody of the session shares it") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   ACQUIRE(s); /* waits for its own turn */
-  serves(s, "create lock: 2, list: 1 2, get 2, get 1");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   release(a);
   SENT(s, "remove 1");
 }
@@ -85,33 +85,33 @@ STORY(
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   HEARD(a, "alone");
   looks_around(a); /* it does */
   SENT(s, "");
-  serves(s, "children /lock");
+  happens(s, "children /lock");
   HEARD(a, "company");
-  serves(s, "list and watch: 1"); /* who came has gone again */
+  happens(s, "list and watch: 1"); /* who came has gone again */
   HEARD(a, "alone");
-  serves(s, "children /lock, list and watch: 1 2");
+  happens(s, "children /lock, list and watch: 1 2");
   HEARD(a, "company");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
   release(a);
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   SENT(s, "");
 }
 
 STORY("tells a holder that looks around nothing where others wait") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   HEARD(a, "");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
 }
 
 STORY("does not look around where the last list has shown who waits") {
   struct actor *a = ACQUIRE(s, .handoffs = 2);
-  serves(s, "create lock: 1, list: 1 2");
+  happens(s, "create lock: 1, list: 1 2");
   HEARD(a, "granted");
   looks_around(a);
   SENT(s, "");
@@ -120,12 +120,12 @@ STORY("does not look around where the last list has shown who waits") {
 STORY("looks around again in the next connection") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   HEARD(a, "alone");
   disconnects(s);
   HEARD(a, "company");
   connects(s);
-  serves(s, "get 1, list and watch: 1");
+  happens(s, "get 1, list and watch: 1");
   HEARD(a, "alone");
 }
 

@@ -9,7 +9,7 @@ ABOUT("The protocol, for an unfair lock,");
 
 static struct actor *holds(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   return a;
 }
@@ -17,22 +17,22 @@ static struct actor *holds(struct stage *s) {
 STORY("takes both nodes with one create and a look, and gives both back") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   SENT(s, CREATES ", get holder");
-  serves(s, "create holder with hold: 1");
+  happens(s, "create holder with hold: 1");
   HEARD(a, "");
-  serves(s, "get holder");
+  happens(s, "get holder");
   HEARD(a, "granted");
   CHECK_INT(1001, token_of(a));
   release(a);
-  serves(s, "remove holder with 1");
+  happens(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   reconnects(s);
-  serves(s, "get holder: ours 77"); /* by an earlier request, which came late */
+  happens(s, "get holder: ours 77"); /* by an earlier request, which came late */
   HEARD(a, "lost: deleted");
-  serves(s, "ask about 1, remove 1");
+  happens(s, "ask about 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -41,7 +41,7 @@ STORY("tries at once each time when another's unfair node goes") {
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
     reads(s, "get holder", false, 900 + i);
-    serves(s, "deleted holder");
+    happens(s, "deleted holder");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -50,9 +50,9 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
-    serves(s, "get holder: no auth");
+    happens(s, "get holder: no auth");
     passes(s, 1667);
-    serves(s, "get holder: no node");
+    happens(s, "get holder: no node");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -60,11 +60,11 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
 STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  serves(s, "get holder: theirs 900");
+  happens(s, "get holder: theirs 900");
   HEARD(a, "");
-  serves(s, "deleted holder");
+  happens(s, "deleted holder");
   SENT(s, CREATES ", get holder");
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
 }
 
@@ -73,7 +73,7 @@ STORY("finds its own unfair node when the create's reply was lost") {
   made_unheard(s, 7);
   reconnects(s);
   SENT(s, "list");
-  serves(s, "list: 7h, get holder");
+  happens(s, "list: 7h, get holder");
   HEARD(a, "granted");
   CHECK_INT(1007, token_of(a));
 }
@@ -81,7 +81,7 @@ STORY("finds its own unfair node when the create's reply was lost") {
 STORY("tries again where there is no unfair node after a lost reply") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   HEARD(a, "");
   SENT(s, CREATES ", get holder");
 }
@@ -90,13 +90,13 @@ STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   reconnects(s);
-  serves(s, "list: nobody"); /* it is not there yet */
+  happens(s, "list: nobody"); /* it is not there yet */
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  serves(s, "get holder"); /* of this session, and of nothing that it wants */
+  happens(s, "get holder"); /* of this session, and of nothing that it wants */
   SENT(s, "list");
-  serves(s, "list: 7h, ask about 7, ask about holder");
+  happens(s, "list: 7h, ask about 7, ask about holder");
   SENT(s, "remove holder with 7");
-  serves(s, "deleted holder, remove holder with 7");
+  happens(s, "deleted holder, remove holder with 7");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
 }
@@ -106,36 +106,36 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
   made_unheard(s, 7);
   cancel(a);
   reconnects(s);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
   passes(s, 2500);
   SENT(s, "list");
-  serves(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
+  happens(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
 }
 
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
   reconnects(s);
-  serves(s, "get holder: theirs 900");
+  happens(s, "get holder: theirs 900");
   HEARD(a, "lost: deleted");
-  serves(s, "ask about 1: no node");
+  happens(s, "ask about 1: no node");
   HEARD(a, "removed, forgotten");
   SENT(s, "unwatch holder, list");
 }
 
 STORY("loses an unfair lock whose node somebody deletes") {
   struct actor *a = holds(s);
-  serves(s, "deleted holder");
+  happens(s, "deleted holder");
   HEARD(a, "lost: deleted");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("deletes `holder` by its name where its own node is gone") {
   struct actor *a = holds(s);
   release(a);
-  serves(s, "remove holder with 1: no node, get holder, remove holder");
+  happens(s, "remove holder with 1: no node, get holder, remove holder");
   HEARD(a, "removed, forgotten");
 }
 
@@ -143,8 +143,8 @@ STORY("deletes its own node alone where `holder` is gone") {
   struct actor *a = holds(s);
   release(a);
   SENT(s, "remove holder with 1");
-  serves(s, "deleted holder"); /* by somebody else */
-  serves(s, "remove holder with 1: undone, remove 1");
+  happens(s, "deleted holder"); /* by somebody else */
+  happens(s, "remove holder with 1: undone, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -152,9 +152,9 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  serves(s, "get holder, changed holder, get holder");
+  happens(s, "get holder, changed holder, get holder");
   reconnects(s);
-  serves(s, "get holder");
+  happens(s, "get holder");
   HEARD(a, "");
   passes(s, 5000);
   HEARD(a, "refused: timeout, removed, forgotten");
@@ -164,8 +164,8 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
 STORY("is granted behind a round where the lease does not stand") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   stops_for(s, 20000);
-  serves(s, "create holder with hold: 1"); /* an old answer */
-  serves(s, "get holder");
+  happens(s, "create holder with hold: 1"); /* an old answer */
+  happens(s, "get holder");
   HEARD(a, "");
   passes(s, 20000);
   CHECK(lease_of(s) > 0);
@@ -177,13 +177,13 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
-  serves(s, "get holder, remove holder with 1: throttled");
+  happens(s, "get holder, remove holder with 1: throttled");
   rounds_by_hand(s, true);
   stops_for(s, 9500);
   passes(s, 1); /* it is tried again */
-  serves(s, "get holder");
+  happens(s, "get holder");
   answers_round(s);
-  serves(s, "remove holder with 1");
+  happens(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -191,9 +191,9 @@ STORY("spares what has taken its unfair node's name when the lease was over") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
-  serves(s, "get holder: theirs 900");
+  happens(s, "get holder: theirs 900");
   HEARD(a, "lost: silence");
-  serves(s, "remove 1");
+  happens(s, "remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -202,14 +202,14 @@ STORY("looks before it deletes an unfair node that its owner has not found") {
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   SENT(s, "get holder");
-  serves(s, "get holder: theirs 900, remove 1");
+  happens(s, "get holder: theirs 900, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
   SENT(s, "");
   passes(s, 1000);
@@ -223,7 +223,7 @@ STORY("deletes an unfair node that turns out to be ours when it gives up") {
   cancel(a);
   HEARD(a, "refused: cancelled");
   reconnects(s);
-  serves(s, "list: 7h, get holder, remove holder with 7");
+  happens(s, "list: 7h, get holder, remove holder with 7");
   HEARD(a, "removed, forgotten");
 }
 
@@ -232,7 +232,7 @@ STORY("looks before it repeats an unfair delete whose reply was lost") {
   release(a);
   SENT(s, "remove holder with 1");
   reconnects(s);
-  serves(s, "get holder, remove holder with 1");
+  happens(s, "get holder, remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -246,17 +246,17 @@ STORY("tells one that does not wait that an unfair lock is taken") {
 
 STORY("looks at an unfair node when it is made, if it does not wait") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  serves(s, "create holder with hold: 1, get holder");
+  happens(s, "create holder with hold: 1, get holder");
   HEARD(a, "granted");
 }
 
 STORY("gives an unfair node back that another of its session watches") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   struct actor *waiter = AWAIT(s, .path = "/lock/holder");
-  serves(s, "get holder");
+  happens(s, "get holder");
   release(a);
-  serves(s, "remove holder with 1");
+  happens(s, "remove holder with 1");
   HEARD(a, "removed, forgotten");
-  serves(s, "deleted holder");
+  happens(s, "deleted holder");
   HEARD(waiter, "met");
 }

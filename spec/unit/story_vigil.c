@@ -18,7 +18,7 @@ STORY("does not wait where the node is not there") {
   struct actor *a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
@@ -29,7 +29,7 @@ STORY("waits until the node that it has seen is deleted") {
   passes(s, 100000);
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(a, "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
@@ -37,11 +37,11 @@ STORY("waits until the node that it has seen is deleted") {
 
 STORY("does not mind that the node is written, and hears of its end still") {
   struct actor *a = watchman(s, (struct hope){0});
-  serves(s, "changed /gate");
+  happens(s, "changed /gate");
   HEARD(a, "");
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(a, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(a, "met");
 }
 
@@ -52,18 +52,18 @@ STORY("waits on in the next connection, for the same node") {
   HEARD(a, "");
   connects(s);
   SENT(s, "get /gate");
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(a, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(a, "met");
 }
 
 STORY("is met by another node in its place: it was gone for a moment") {
   struct actor *a = watchman(s, (struct hope){0});
   reconnects(s);
-  serves(s, "get /gate: theirs 8");
+  happens(s, "get /gate: theirs 8");
   HEARD(a, "met");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -78,7 +78,7 @@ TEST("is met by a node that is gone in the next connection, or session") {
     } else {
       reconnects(s);
     }
-    serves(s, "get /gate: no node");
+    happens(s, "get /gate: no node");
     HEARD(a, "met");
     END(s);
   }
@@ -92,7 +92,7 @@ STORY("asks when there is a connection, and again where the answer was lost",
   SENT(s, "get /gate");
   reconnects(s);
   SENT(s, "get /gate");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -102,10 +102,10 @@ STORY("asks again a little later where it could not ask") {
   cannot_send(s, false);
   SENT(s, "");
   passes(s, 100);
-  serves(s, "get /gate: throttled");
+  happens(s, "get /gate: throttled");
   HEARD(a, "");
   passes(s, 100);
-  serves(s, "get /gate: theirs 7, deleted /gate");
+  happens(s, "get /gate: theirs 7, deleted /gate");
   HEARD(a, "met");
 }
 
@@ -116,13 +116,13 @@ STORY("asks again where it could not ask about what another watches already") {
     struct actor *b = AWAIT(s, .proves = proves, .tries = true);
     cannot_send(s, false);
     passes(s, 100);
-    serves(s, "get /gate: theirs 7");
+    happens(s, "get /gate: theirs 7");
     HEARD(b, "refused: timeout");
     b = AWAIT(s, .proves = proves, .tries = true);
-    serves(s, "get /gate: throttled");
+    happens(s, "get /gate: throttled");
     HEARD(b, "");
     passes(s, 100);
-    serves(s, "get /gate: theirs 7");
+    happens(s, "get /gate: theirs 7");
     HEARD(b, "refused: timeout");
   }
   cancel(a);
@@ -136,13 +136,13 @@ STORY("does not believe what was asked before it had begun") {
   SENT(s, "get /gate");
   struct actor *b = AWAIT(s);
   SENT(s, "");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   HEARD(b, "");
   SENT(s, "get /gate");
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(b, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(b, "met");
 }
 
@@ -153,14 +153,14 @@ TEST("does not believe it either if the answer comes in the same batch") {
     together(s);
     struct actor *b = AWAIT(s, .tries = !gone);
     if (gone)
-      serves(s, "get /gate: no node");
+      happens(s, "get /gate: no node");
     else
-      serves(s, "get /gate: theirs 7");
+      happens(s, "get /gate: theirs 7");
     apart(s);
     HEARD(a, gone ? "met" : "refused: timeout");
     HEARD(b, "");
     SENT(s, "get /gate");
-    serves(s, "get /gate: theirs 8");
+    happens(s, "get /gate: theirs 8");
     HEARD(b, gone ? "" : "refused: timeout");
     if (gone) deleted(s, "/gate");
     HEARD(b, gone ? "met" : "");
@@ -172,12 +172,12 @@ STORY("looks again after the end of a node that it has not seen") {
   struct actor *a = watchman(s, (struct hope){0});
   struct actor *b = AWAIT(s);
   SENT(s, "get /gate");
-  serves(s, "deleted /gate"); /* it may have been before `b` began */
+  happens(s, "deleted /gate"); /* it may have been before `b` began */
   HEARD(a, "met");
   HEARD(b, "");
-  serves(s, "get /gate: theirs 8");
+  happens(s, "get /gate: theirs 8");
   HEARD(b, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(b, "met");
 }
 
@@ -185,11 +185,11 @@ STORY("looks again, too, after one that comes in the batch it begins in") {
   struct actor *a = watchman(s, (struct hope){0});
   together(s);
   struct actor *b = AWAIT(s);
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   apart(s);
   HEARD(a, "met");
   HEARD(b, "");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(b, "met");
 }
 
@@ -201,10 +201,10 @@ STORY("asks once for all who come in a batch, and watches once for all") {
   apart(s);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   SENT(s, "");
   CHECK_INT(1, counted(s, "watches"));
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   for (int i = 0; i < 1000; i++) HEARD(all[i], "met");
   SENT(s, "");
 }
@@ -219,12 +219,12 @@ STORY("asks behind a committed round that was sent after it had begun") {
   SENT(s, "");
   answers_round(s);
   SENT(s, "round");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   HEARD(b, "");
   SENT(s, "get /gate");
   answers_round(s);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(b, "met");
 }
 
@@ -235,7 +235,7 @@ STORY("needs no round of its own where nothing is to be proved") {
   SENT(s, "round, get /other, get /gate");
   answers_round(s);
   SENT(s, "");
-  serves(s, "get /other: no node, get /gate: no node");
+  happens(s, "get /other: no node, get /gate: no node");
   HEARD(a, "met");
   HEARD(b, "met");
 }
@@ -244,12 +244,12 @@ STORY("believes nothing behind a round that was not committed") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  serves(s, "round: throttled, get /gate: no node");
+  happens(s, "round: throttled, get /gate: no node");
   HEARD(a, "");
   passes(s, 100);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -258,20 +258,20 @@ STORY("proves nothing while a server has put its look off") {
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: throttled");
+  happens(s, "get /gate: throttled");
   struct actor *b = AWAIT(s, .path = "/gate", .proves = true);
   SENT(s, "");
   passes(s, 100);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   HEARD(b, "met");
 }
 
 STORY("proves again in the next connection") {
   struct actor *a = AWAIT(s, .proves = true);
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(a, "");
   rounds_by_hand(s, true);
   reconnects(s);
@@ -279,7 +279,7 @@ STORY("proves again in the next connection") {
   answers_round(s);
   SENT(s, "round, get /gate");
   answers_round(s);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -294,7 +294,7 @@ STORY("proves anew where the answer to its round was lost") {
   answers_round(s);
   passes(s, 200); /* nothing is to be tried again */
   SENT(s, "");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -302,22 +302,22 @@ STORY("proves anew where the answer to its round was lost") {
 
 STORY("waits until a node is there, and hears of its making") {
   struct actor *a = AWAIT(s, .until = THERE);
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "changed /gate"); /* it was made */
+  happens(s, "changed /gate"); /* it was made */
   HEARD(a, "");
-  serves(s, "exists /gate: theirs 7");
+  happens(s, "exists /gate: theirs 7");
   HEARD(a, "met");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
 }
 
 STORY("waits on for a node that was made, and is gone when it looks") {
   struct actor *a = AWAIT(s, .until = THERE);
-  serves(s, "exists /gate: no node, changed /gate, exists /gate: no node");
+  happens(s, "exists /gate: no node, changed /gate, exists /gate: no node");
   HEARD(a, "");
   reconnects(s);
-  serves(s, "exists /gate: theirs 7");
+  happens(s, "exists /gate: theirs 7");
   HEARD(a, "met");
 }
 
@@ -325,19 +325,19 @@ STORY("waits for the making and for the end of a node with one watch") {
   struct actor *gone = AWAIT(s);
   struct actor *there = AWAIT(s, .until = THERE);
   SENT(s, "get /gate");
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(gone, "met");
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   HEARD(there, "");
   gone = AWAIT(s);
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   HEARD(gone, "met");
   HEARD(there, "");
   CHECK_INT(1, counted(s, "watches"));
   SENT(s, "");
   cancel(there);
   HEARD(there, "refused: cancelled");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -345,18 +345,18 @@ STORY("waits for the making and for the end of a node with one watch") {
 
 STORY("ends with the first answer if it does not wait") {
   struct actor *a = AWAIT(s, .tries = true);
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(a, "refused: timeout");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
   a = AWAIT(s, .tries = true);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
   a = AWAIT(s, .until = THERE, .tries = true);
-  serves(s, "exists /gate: no node");
+  happens(s, "exists /gate: no node");
   HEARD(a, "refused: timeout");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
   a = AWAIT(s, .until = THERE, .tries = true);
-  serves(s, "exists /gate: theirs 7");
+  happens(s, "exists /gate: theirs 7");
   HEARD(a, "met");
 }
 
@@ -366,7 +366,7 @@ STORY("ends at its deadline") {
   HEARD(a, "");
   passes(s, 1);
   HEARD(a, "refused: timeout");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
@@ -382,7 +382,7 @@ STORY("lets its end win over a deadline that comes with it") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
   together(s);
   stops_for(s, 3000);
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   apart(s);
   HEARD(a, "met");
 }
@@ -401,13 +401,13 @@ STORY("ends when it is cancelled, and only the last takes the watch away") {
   SENT(s, "unwatch /gate");
   struct actor *c = AWAIT(s); /* comes back while it is taken away */
   SENT(s, "");
-  serves(s, "unwatch /gate");
+  happens(s, "unwatch /gate");
   HEARD(c, "");
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   HEARD(c, "");
-  serves(s, "get /gate: theirs 7");
+  happens(s, "get /gate: theirs 7");
   SENT(s, "");
-  serves(s, "deleted /gate");
+  happens(s, "deleted /gate");
   HEARD(c, "met");
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -423,7 +423,7 @@ STORY("is cancelled before it has asked, and while it asks") {
   SENT(s, "get /gate");
   cancel(a);
   HEARD(a, "refused: cancelled");
-  serves(s, "get /gate: theirs 7, unwatch /gate");
+  happens(s, "get /gate: theirs 7, unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -465,7 +465,7 @@ STORY("asks a little later where there was no memory to ask") {
   memory_refuse(0);
   SENT(s, "");
   passes(s, 100);
-  serves(s, "get /gate: no node");
+  happens(s, "get /gate: no node");
   HEARD(a, "met");
 }
 
@@ -478,9 +478,9 @@ STORY("shares the watch of a node with those who contend") {
   CHECK_INT(2, counted(s, "watches"));
   struct actor *b = AWAIT(s, .path = OTHERS);
   SENT(s, "get 1");
-  serves(s, "get 1");
+  happens(s, "get 1");
   CHECK_INT(2, counted(s, "watches"));
-  serves(s, "deleted 1");
+  happens(s, "deleted 1");
   HEARD(a, "granted");
   HEARD(b, "met");
   SENT(s, "");
@@ -489,14 +489,14 @@ STORY("shares the watch of a node with those who contend") {
 STORY("leaves them the watch, and takes it over from them") {
   struct actor *a = WAITER(s);
   struct actor *b = AWAIT(s, .path = OTHERS);
-  serves(s, "get 1");
+  happens(s, "get 1");
   cancel(b);
   SENT(s, "");
   b = AWAIT(s, .path = OTHERS);
-  serves(s, "get 1");
+  happens(s, "get 1");
   cancel(a);
   SENT(s, "remove 2");
-  serves(s, "remove 2, deleted 1");
+  happens(s, "remove 2, deleted 1");
   HEARD(b, "met");
 }
 
@@ -505,94 +505,94 @@ STORY("leaves them the watch, and takes it over from them") {
 STORY("waits until a directory has another number of contenders") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 2);
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1 2 noise");
+  happens(s, "list and watch: 1 2 noise");
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "children /lock");
+  happens(s, "children /lock");
   SENT(s, "list and watch");
-  serves(s, "list and watch: 2 3l"); /* as many: they are others */
+  happens(s, "list and watch: 2 3l"); /* as many: they are others */
   HEARD(a, "");
-  serves(s, "children /lock, list and watch: 2 3l 4");
+  happens(s, "children /lock, list and watch: 2 3l 4");
   HEARD(a, "met");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
 }
 
 STORY("does not wait where the number is another one already") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = -1);
-  serves(s, "list and watch: nobody");
+  happens(s, "list and watch: nobody");
   HEARD(a, "met");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
   a = AWAIT(s, .until = CROWD, .known = 2);
-  serves(s, "list and watch: no node");
+  happens(s, "list and watch: no node");
   HEARD(a, "met");
   SENT(s, "");
 }
 
 STORY("waits for contenders where the directory is missing") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  serves(s, "list and watch: no node");
+  happens(s, "list and watch: no node");
   HEARD(a, "");
-  serves(s, "exists /lock: no node");
+  happens(s, "exists /lock: no node");
   HEARD(a, "");
   passes(s, 60000);
-  serves(s, "exists /lock: no node");
+  happens(s, "exists /lock: no node");
   SENT(s, "");
-  serves(s, "changed /lock"); /* it was made */
+  happens(s, "changed /lock"); /* it was made */
   SENT(s, "list and watch");
-  serves(s, "list and watch: nobody");
+  happens(s, "list and watch: nobody");
   HEARD(a, "");
   SENT(s, "");
-  serves(s, "children /lock, list and watch: 1");
+  happens(s, "children /lock, list and watch: 1");
   HEARD(a, "met");
-  serves(s, "unwatch children");
+  happens(s, "unwatch children");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("looks for a missing directory a little later if there is no memory") {
   struct actor *a = AWAIT(s, .until = CROWD);
   memory_refuse(1);
-  serves(s, "list and watch: no node");
+  happens(s, "list and watch: no node");
   memory_refuse(0);
   SENT(s, "");
   passes(s, 100);
-  serves(s, "list and watch: no node");
+  happens(s, "list and watch: no node");
   SENT(s, "exists /lock");
   HEARD(a, "");
 }
 
 STORY("lists again where the directory was made before it looked for that") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  serves(s, "list and watch: no node, exists /lock: theirs 7");
+  happens(s, "list and watch: no node, exists /lock: theirs 7");
   HEARD(a, "");
   SENT(s, "unwatch /lock, list and watch");
-  serves(s, "unwatch /lock, list and watch: 1");
+  happens(s, "unwatch /lock, list and watch: 1");
   HEARD(a, "met");
 }
 
 STORY("waits on when the directory of nobody is deleted") {
   struct actor *a = AWAIT(s, .until = CROWD);
   /* as servers do it with empty containers */
-  serves(s, "list and watch: nobody, deleted /lock");
-  serves(s, "list and watch: no node, exists /lock: no node");
+  happens(s, "list and watch: nobody, deleted /lock");
+  happens(s, "list and watch: no node, exists /lock: no node");
   HEARD(a, "");
   SENT(s, "");
   reconnects(s);
-  serves(s, "list and watch: no node, exists /lock: no node");
+  happens(s, "list and watch: no node, exists /lock: no node");
   HEARD(a, "");
   cancel(a);
   HEARD(a, "refused: cancelled");
-  serves(s, "unwatch /lock");
+  happens(s, "unwatch /lock");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("is not met by a list of another that has armed nothing") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   ACQUIRE(s);
   SENT(s, "create lock, list");
-  serves(s, "children /lock, create lock: 2, list: 1"); /* (a server's lag) */
+  happens(s, "children /lock, create lock: 2, list: 1"); /* (a server's lag) */
   HEARD(a, "");
-  serves(s, "exists /lock");
+  happens(s, "exists /lock");
   SENT(s,
        "create lock, ask about 2, list and watch, unwatch /lock,"
        " list and watch");
@@ -600,36 +600,36 @@ STORY("is not met by a list of another that has armed nothing") {
 
 STORY("believes no list that was asked for before it had begun") {
   struct actor *a = ACQUIRE(s);
-  serves(s, "create lock: 1");
+  happens(s, "create lock: 1");
   SENT(s, "list");
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1);
   SENT(s, "list and watch");
-  serves(s, "list: 1 2");
+  happens(s, "list: 1 2");
   HEARD(a, "granted");
   HEARD(b, "");
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   HEARD(b, "");
-  serves(s, "children /lock, list and watch: 1 2");
+  happens(s, "children /lock, list and watch: 1 2");
   HEARD(b, "met");
 }
 
 STORY("counts again in the next connection") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   reconnects(s);
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   HEARD(a, "");
   SENT(s, "");
   reconnects(s);
-  serves(s, "list and watch: 1 2");
+  happens(s, "list and watch: 1 2");
   HEARD(a, "met");
 }
 
 STORY("hears that nobody may list the directory") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 2);
-  serves(s, "list and watch: no auth");
+  happens(s, "list and watch: no auth");
   HEARD(a, "refused: denied");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
@@ -640,10 +640,10 @@ STORY("lists again where that has failed, or there was no memory for it") {
   shows_without_memory(s);
   HEARD(a, "");
   passes(s, 100);
-  serves(s, "list: throttled");
+  happens(s, "list: throttled");
   HEARD(a, "");
   passes(s, 100);
-  serves(s, "list: nobody");
+  happens(s, "list: nobody");
   HEARD(a, "met");
 }
 
@@ -653,7 +653,7 @@ STORY("counts with one list for all, and unwatches with the last") {
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1, .within = 1000);
   apart(s);
   SENT(s, "list and watch");
-  serves(s, "list and watch: 1");
+  happens(s, "list and watch: 1");
   passes(s, 1000);
   HEARD(b, "refused: timeout");
   SENT(s, "");

@@ -123,8 +123,7 @@ STORY("lists ever more rarely where a node is shown that is not there") {
   CHECK(asked_about_a_ghost(s, 27000) < SOME);
   HEARD(a, "");
   while (!begins(oldest(s), "list")) passes(s, 1);
-  happens(s, "list: 3");
-  HEARD(a, "granted");
+  HEARS(a, "list: 3", "granted");
 }
 
 STORY(

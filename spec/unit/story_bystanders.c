@@ -9,80 +9,57 @@ ABOUT("The protocol, beside nodes of nobody,");
 
 STORY("does not wait for one") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's");
-  HEARD(a, "");
+  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: nobody's", "");
   SENT(s, "list");
-  happens(s, "list: 1 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1 2", "granted");
   SENT(s, "");
 }
 
 STORY("waits for those that somebody has before and behind one") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2: nobody's, "
-         "list: 1 2 3 4, get 1, deleted 1");
-  HEARD(a, "");
+  happens(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2: nobody's");
+  HEARS(a, "list: 1 2 3 4, get 1, deleted 1", "");
   SENT(s, "");
-  happens(s, "deleted 3");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 3", "granted");
   SENT(s, "");
 }
 
 STORY("is not let in by the end of one") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1, "
-         "list: 1 2 3, deleted 2");
-  HEARD(a, "");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1");
+  HEARS(a, "list: 1 2 3, deleted 2", "");
   SENT(s, "");
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("waits for whoever has the name of one that is gone") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 2, list: 1 2, get 2, get 1: nobody's, deleted 1, "
-         "list: 1 2");
-  HEARD(a, "");
-  happens(s, "get 1");
-  HEARD(a, "");
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, deleted 1");
+  HEARS(a, "list: 1 2", "");
+  HEARS(a, "get 1", "");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("looks anew at one that was written") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 2, list: 1 2, get 2, get 1: nobody's, changed 1, "
-         "list: 1 2");
-  HEARD(a, "");
-  happens(s, "get 1: nobody's, list: 1 2");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, changed 1");
+  HEARS(a, "list: 1 2", "");
+  HEARS(a, "get 1: nobody's, list: 1 2", "granted");
 }
 
 STORY("reads one again in the next connection before it passes it over") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's, "
-         "list: 1 2 3");
-  reconnects(s);
-  SENT(s, "get 1, list");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's");
+  SENDS(s, "list: 1 2 3, reconnects", "get 1, list");
   happens(s, "get 1: theirs 1001"); /* somebody has made it anew */
-  happens(s, "list: 1 3, unwatch 1, get 3, get 1");
-  HEARD(a, "");
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1 3, unwatch 1, get 3, get 1", "");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("passes them over in the next connection with one list") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's, "
-         "list: 1 2 3");
-  reconnects(s);
-  happens(s, "get 1: nobody's, list: 1 3, get 3");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's");
+  happens(s, "list: 1 2 3, reconnects, get 1: nobody's, list: 1 3, get 3");
   HEARD(a, "granted");
 }
 
@@ -116,8 +93,7 @@ STORY("does not wait for one at a semaphore's gate") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
   SENT(s, "create permit, list");
-  happens(s, "create permit: 1, list: 1p");
-  HEARD(a, "granted");
+  HEARS(a, "create permit: 1, list: 1p", "granted");
 }
 
 STORY("watches them no more when nobody of ours is there") {
@@ -133,31 +109,23 @@ STORY("knows for the next of ours what it knew for the last") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
   struct actor *b = ACQUIRE(s);
-  happens(s, "create lock: 3, list: 1 2 3, get 3");
-  SENT(s, "");
+  SENDS(s, "create lock: 3, list: 1 2 3, get 3", "");
   release(a);
-  happens(s, "deleted 2");
-  HEARD(b, "granted");
+  HEARS(b, "deleted 2", "granted");
 }
 
 /* Who does not wait. */
 
 STORY("is busy behind one at once, and asks about it a timeout later") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 2, list: 1 2");
-  HEARD(a, "refused: busy");
-  happens(s, "remove 2");
-  passes(s, 9000);
+  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
+  happens(s, "remove 2, 9000 ms");
   a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 3, list: 1 3");
-  HEARD(a, "refused: busy");
-  happens(s, "remove 3");
-  passes(s, 1000);
+  HEARS(a, "create lock: 3, list: 1 3", "refused: busy");
+  happens(s, "remove 3, 1000 ms");
   a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 4, list: 1 4");
-  HEARD(a, "");
-  happens(s, "get 4, get 1: nobody's, list: 1 4");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 4, list: 1 4", "");
+  HEARS(a, "get 4, get 1: nobody's, list: 1 4", "granted");
   release(a);
   happens(s, "deleted 4, remove 4, unwatch 1");
   a = ACQUIRE(s, .tries = true); /* and from then on each time */
@@ -167,27 +135,21 @@ STORY("is busy behind one at once, and asks about it a timeout later") {
 
 STORY("is busy behind somebody's, asked about once in a timeout") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 2, list: 1 2, remove 2");
-  passes(s, 10000);
+  happens(s, "create lock: 2, list: 1 2, remove 2, 10000 ms");
   a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 3, list: 1 3, get 3, get 1");
-  HEARD(a, "");
-  happens(s, "list: 1 3");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create lock: 3, list: 1 3, get 3, get 1", "");
+  HEARS(a, "list: 1 3", "refused: busy");
   happens(s, "deleted 3, unwatch 1, remove 3");
   a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 4, list: 1 4");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create lock: 4, list: 1 4", "refused: busy");
 }
 
 /* What they may do to the order. */
 
 STORY("is not sent away by a number below zero that one has") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 2, list: -5 2, get 2, get -000000005: nobody's, "
-         "list: -5 2");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: -5 2, get 2, get -000000005: nobody's");
+  HEARS(a, "list: -5 2", "granted");
 }
 
 STORY("is sent away by such a number that is somebody's") {
@@ -220,12 +182,10 @@ TEST("waits for one like for anybody else's where there are too many") {
     nobodys(s, request);
     if (i % 2 == 0) shows(s, shown);
   }
-  happens(s, "get 1: nobody's");
-  SENT(s, "");
+  SENDS(s, "get 1: nobody's", "");
   HEARD(a, "");
   CHECK_TEXT("queued", state_of(a));
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
   END(s);
 }
 
@@ -233,9 +193,7 @@ TEST("waits for one like for anybody else's where there are too many") {
 
 STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
-  reconnects(s);
-  passes(s, 2000);
-  happens(s, "get 1: nobody's");
+  happens(s, "reconnects, 2000 ms, get 1: nobody's");
   HEARD(a, "lost: deleted, removed, forgotten");
 }
 
@@ -244,9 +202,7 @@ TEST("begins again when its node was replaced while it had no connection") {
   for (int i = 0; i < 3; i++) {
     struct stage *s = BEGIN();
     struct actor *a = WAITER(s);
-    reconnects(s);
-    happens(s, "list: 2");
-    HEARD(a, "");
+    HEARS(a, "reconnects, list: 2", "");
     if (of[i] == 0)
       happens(s, "get 2: nobody's");
     else
@@ -259,9 +215,7 @@ TEST("begins again when its node was replaced while it had no connection") {
 
 STORY("waits for whoever has the one name of an unfair lock, even if nobody") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "create holder with hold: exists, get holder: nobody's");
-  HEARD(a, "");
+  HEARS(a, "create holder with hold: exists, get holder: nobody's", "");
   CHECK_TEXT("queued", state_of(a));
-  happens(s, "deleted holder");
-  SENT(s, "create holder with hold, get holder");
+  SENDS(s, "deleted holder", "create holder with hold, get holder");
 }

@@ -34,13 +34,11 @@ TEST("creates again where a server says not now, and is granted") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
     answers(s, "create lock", transient[i]);
-    happens(s, "list: nobody");
-    HEARD(a, "");
+    HEARS(a, "list: nobody", "");
     SENT(s, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     SENT(s, "create lock, list");
-    happens(s, "create lock: 1, list: 1");
-    HEARD(a, "granted");
+    HEARS(a, "create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -58,10 +56,8 @@ STORY("pauses longer after each refusal for now, and never for long") {
   }
   HEARD(a, "");
   answers(s, "create lock", QUOTA); /* in another connection, at once */
-  reconnects(s);
-  SENT(s, "create lock, list");
-  happens(s, "create lock: 1, list: 1");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects", "create lock, list");
+  HEARS(a, "create lock: 1, list: 1", "granted");
 }
 
 STORY("begins with a short pause again once a create was made") {
@@ -70,8 +66,7 @@ STORY("begins with a short pause again once a create was made") {
     happens(s, "create lock: throttled, list: nobody");
     passes_until_asked(s, 2000);
   }
-  happens(s, "create lock: 1, list: 1");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1, list: 1", "granted");
   ACQUIRE(s);
   happens(s, "create lock: throttled, list: 1");
   CHECK(passes_until_asked(s, 100) >= 50);
@@ -109,11 +104,8 @@ TEST("times out at its deadline, and says what kept it from waiting") {
 
 STORY("takes no reason for a timeout that has passed") {
   struct actor *a = ACQUIRE(s, .within = 900);
-  happens(s, "create lock: throttled, list: nobody");
-  passes(s, 100);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
-  passes(s, 800);
-  HEARD(a, "refused: timeout");
+  happens(s, "create lock: throttled, list: nobody, 100 ms, create lock: 2");
+  HEARS(a, "list: 1 2, get 2, get 1, 800 ms", "refused: timeout");
   CHECK_INT(0, reason_of(a));
 }
 
@@ -126,8 +118,7 @@ TEST("asks once for what is free, and is told that there is no time") {
     CHECK_INT(transient[i], reason_of(a));
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
     SENT(s, "list, create lock, list");
-    happens(s, "list: nobody, create lock: 1, list: 1");
-    HEARD(b, "granted");
+    HEARS(b, "list: nobody, create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -147,12 +138,10 @@ STORY("lists again, after a growing pause, where a server says not now") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 1");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    happens(s, "list: throttled");
-    SENT(s, "");
+    SENDS(s, "list: throttled", "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  happens(s, "list: 1");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1", "granted");
 }
 
 TEST("refuses waiters by a list's code where that is for good") {
@@ -184,8 +173,7 @@ TEST("makes a directory again where a server says not now") {
       HEARD(a, "");
       CHECK(passes_until_asked(s, longest) >= longest / 2);
     }
-    happens(s, "mkdir /lock, create lock: 1, list: 1");
-    HEARD(a, "granted");
+    HEARS(a, "mkdir /lock, create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -195,8 +183,7 @@ STORY("rehearses again where a server says not now", .doubts_acl = true) {
   happens(s, "create lock: no node, list: no node, rehearse /lock: throttled");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
-  happens(s, "rehearse /lock, mkdir /lock, create lock: 1, list: 1");
-  HEARD(a, "granted");
+  HEARS(a, "rehearse /lock, mkdir /lock, create lock: 1, list: 1", "granted");
 }
 
 STORY("is denied where the ACL of what it makes would shut it out",
@@ -218,12 +205,10 @@ STORY("watches again, after growing pauses, where a server says not now") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    happens(s, "get 1: throttled");
-    SENT(s, "");
+    SENDS(s, "get 1: throttled", "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  happens(s, "get 1, deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "get 1, deleted 1", "granted");
 }
 
 STORY("takes a watch away again where a server says not now") {
@@ -244,17 +229,16 @@ STORY("does not trust a watch that may have fired as it was left") {
   happens(s, "deleted 1"); /* before the server has seen that it is unwanted */
   happens(s, "unwatch 1: throttled, deleted 2, remove 2");
   struct actor *b = ACQUIRE(s);
-  happens(s, "create lock: 4, list: 1 4"); /* somebody's node of the same name */
+  /* somebody's node of the same name */
+  happens(s, "create lock: 4, list: 1 4");
   passes_until_asked(s, 100);
   SENT(s, "get 4, get 1");
-  happens(s, "get 4, get 1, deleted 1");
-  HEARD(b, "granted");
+  HEARS(b, "get 4, get 1, deleted 1", "granted");
 }
 
 STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  happens(s, "create lock: 2, list: 1 2, get 2");
-  SENT(s, "list and watch");
+  SENDS(s, "create lock: 2, list: 1 2, get 2", "list and watch");
   happens(s, "list and watch: 1 2");
   cancel(a);
   happens(s, "unwatch children: throttled, deleted 2, remove 2");
@@ -262,9 +246,7 @@ STORY("takes the watch of children away again where a server says not now") {
   CHECK(passes_until_asked(s, 100) >= 50);
   happens(s, "unwatch children: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  happens(s, "unwatch children");
-  passes(s, 5000);
-  SENT(s, "");
+  SENDS(s, "unwatch children, 5000 ms", "");
 }
 
 TEST("deletes until it is done, whatever a server says") {
@@ -277,8 +259,7 @@ TEST("deletes until it is done, whatever a server says") {
     answers(s, "remove 1", codes[i]);
     HEARD(a, ""); /* not kept: no ACL has refused it */
     CHECK(passes_until_asked(s, 400) >= 100);
-    happens(s, "remove 1");
-    HEARD(a, "removed, forgotten");
+    HEARS(a, "remove 1", "removed, forgotten");
     END(s);
   }
 }
@@ -286,29 +267,25 @@ TEST("deletes until it is done, whatever a server says") {
 STORY("keeps its deadline while its node cannot be deleted to begin again") {
   struct actor *a = ACQUIRE(s, .within = 1000);
   /* at the end of the directory's counter */
-  happens(s, "create lock: 2147483000");
-  happens(s, "list: 2147483000");
+  happens(s, "create lock: 2147483000, list: 2147483000");
   for (int passed = 0; passed < 999; passed++) {
     if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
     passes(s, 1);
   }
   HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "1 ms", "refused: timeout");
 }
 
 STORY("begins a directory anew where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 2147483000, list: 2147483000, remove 2147483000, "
-         "look at /lock: throttled");
+  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
+  happens(s, "look at /lock: throttled");
   CHECK(passes_until_asked(s, 100) >= 50);
   happens(s, "look at /lock");
   answers(s, "remove /lock", QUOTA);
   HEARD(a, "");
   CHECK(passes_until_asked(s, 200) >= 50);
-  happens(s, "remove /lock");
-  SENT(s, "create lock, list");
+  SENDS(s, "remove /lock", "create lock, list");
 }
 
 TEST("makes `ready` again where a server says not now") {
@@ -319,8 +296,7 @@ TEST("makes `ready` again where a server says not now") {
     answers(s, "mkdir ready for all", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
-    happens(s, "changed ready, mkdir ready for all");
-    HEARD(a, "granted");
+    HEARS(a, "changed ready, mkdir ready for all", "granted");
     END(s);
   }
 }
@@ -330,8 +306,7 @@ STORY("leaves a double barrier where a server says not now, a little later") {
   struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
-  happens(s, "round: throttled, list all of /lock: 2");
-  HEARD(d, "");
+  HEARS(d, "round: throttled, list all of /lock: 2", "");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
 
@@ -339,26 +314,22 @@ STORY("waits at a barrier until a server proves what it shows") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  happens(s, "round: throttled, get /gate: no node");
-  HEARD(a, "");
+  HEARS(a, "round: throttled, get /gate: no node", "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "round, get /gate");
   answers_round(s);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 STORY("deletes and makes by themselves where both are refused for now") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 0);
-  struct actor *b = ACQUIRE(s);
+  struct actor *a = HOLDER(s, 1, .handoffs = 0), *b = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   together(s);
   release(a);
   struct actor *c = ACQUIRE(s);
   apart(s);
   SENT(s, "remove 1, create lock, list");
-  happens(s, "remove 1: throttled, create lock: throttled, list: 1 2");
-  HEARD(b, "");
+  HEARS(b, "remove 1: throttled, create lock: throttled, list: 1 2", "");
   HEARD(c, "");
 }
 

@@ -52,8 +52,7 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
     HEARD(a, "refused: conflict");
     CHECK_TEXT(rows[i].other, other_of(a));
     if (rows[i].lock == MEMBER) happens(s, "unwatch ready");
-    happens(s, "remove 2");
-    HEARD(a, "removed, forgotten");
+    HEARS(a, "remove 2", "removed, forgotten");
     SENT(s, "");
     END(s);
   }
@@ -95,41 +94,32 @@ TEST("asks for nothing where the path has one kind") {
 
 STORY("is not refused by a later contender: that one is") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 1, list: 1 2w 3r");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1, list: 1 2w 3r", "granted");
   SENT(s, "");
 }
 
 STORY("is not refused by what is left over, and asks about each once") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 4, list: 1w 2r 4 holder, look at 2: nobody's, "
-         "look at 1: nobody's, look at holder: nobody's");
-  HEARD(a, "");
+  happens(s, "create lock: 4, list: 1w 2r 4 holder, look at 2: nobody's");
+  HEARS(a, "look at 1: nobody's, look at holder: nobody's", "");
   SENT(s, "list");
-  happens(s, "list: 1w 2r 4 holder");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1w 2r 4 holder", "granted");
   SENT(s, "");
 }
 
 STORY("is refused by the live one behind what is left over") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 4, list: 1w 2r 4, look at 2: nobody's, "
-         "look at 1: theirs 1001");
-  passes(s, 100);
-  happens(s, "list: 1w 2r 4, look at 2: nobody's, look at 1: theirs 1001");
-  HEARD(a, "refused: conflict");
+  happens(s, "create lock: 4, list: 1w 2r 4, look at 2: nobody's");
+  happens(s, "look at 1: theirs 1001, 100 ms, list: 1w 2r 4");
+  HEARS(a, "look at 2: nobody's, look at 1: theirs 1001", "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
 }
 
 STORY(
     "lists again when a node was gone: a downgrade has another in its place") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2, look at 1: no node");
-  HEARD(a, "");
-  happens(s, "list: 1r 2");
-  HEARD(a, "");
+  HEARS(a, "create lock: 2, list: 1w 2, look at 1: no node", "");
+  HEARS(a, "list: 1r 2", "");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("read of 99", other_of(a));
@@ -143,17 +133,13 @@ STORY("is granted when the other is gone") {
 
 STORY("looks at a semaphore's permits, and not at its empty directory") {
   struct actor *a = ACQUIRE(s), *b;
-  happens(s, "create lock: 2, list: 2 leases locks, list: nobody");
-  HEARD(a, "");
-  happens(s, "list: 2 leases");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 2, list: 2 leases locks, list: nobody", "");
+  HEARS(a, "list: 2 leases", "granted");
   release(a);
   happens(s, "remove 2");
   b = ACQUIRE(s);
-  happens(s,
-         "create lock: 3, list: 3 leases, list: 8p 9p, look at 8: nobody's, "
-         "look at 9: theirs 1009");
-  passes(s, 100);
+  happens(s, "create lock: 3, list: 3 leases, list: 8p 9p");
+  happens(s, "look at 8: nobody's, look at 9: theirs 1009, 100 ms");
   happens(s, "list: 3 leases, list: 9p, look at 9: theirs 1009");
   HEARD(b, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(b));
@@ -161,20 +147,15 @@ STORY("looks at a semaphore's permits, and not at its empty directory") {
 
 STORY("asks for the owner alone of what may not be read") {
   struct actor *a = ACQUIRE(s), *b;
-  happens(s,
-         "create lock: 2, list: 1w 2, look at 1: no auth, "
-         "ask about 1: theirs 1001");
-  passes(s, 100);
-  happens(s, "list: 1w 2, look at 1: no auth, ask about 1: theirs 1001");
-  HEARD(a, "refused: conflict");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: no auth");
+  happens(s, "ask about 1: theirs 1001, 100 ms, list: 1w 2");
+  HEARS(a, "look at 1: no auth, ask about 1: theirs 1001", "refused: conflict");
   CHECK_TEXT("nobody", rival_of(a));
   happens(s, "remove 2");
   b = ACQUIRE(s);
-  happens(s,
-         "create lock: 3, list: 1w 3, look at 1: no auth, "
-         "ask about 1: no auth"); /* its owner is unknown: no conflict */
-  happens(s, "list: 1w 3");
-  HEARD(b, "granted");
+  happens(s, "create lock: 3, list: 1w 3, look at 1: no auth");
+  happens(s, "ask about 1: no auth"); /* its owner is unknown: no conflict */
+  HEARS(b, "list: 1w 3", "granted");
 }
 
 STORY("is not refused by a node of its own session that is on its way out") {
@@ -185,37 +166,23 @@ STORY("is not refused by a node of its own session that is on its way out") {
 
 STORY("is not refused by one that is about to be refused itself") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 3, list: 1 2w 3, look at 2: theirs 1002");
-  HEARD(a, "");
-  passes(s, 100);
-  happens(s, "list: 1 3, get 3, get 1, deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 3, list: 1 2w 3, look at 2: theirs 1002", "");
+  HEARS(a, "100 ms, list: 1 3, get 3, get 1, deleted 1", "granted");
 }
 
 STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
-  happens(s, "create lock: 2, list: 1w 2, look at 1: theirs 1001");
-  HEARD(a, "");
-  passes(s, 50);
-  HEARD(a, "refused: conflict");
+  HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
+  HEARS(a, "50 ms", "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
   CHECK_TEXT("nobody", rival_of(a));
 }
 
 STORY("gives a slow network the time of four round trips") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2");
-  passes(s, 200);
-  happens(s, "look at 1: theirs 1001");
-  passes(s, 100);
-  happens(s, "list: 1w 2");
-  passes(s, 200);
-  happens(s, "look at 1: theirs 1001");
-  HEARD(a, "");
-  passes(s, 500);
-  happens(s, "list: 1w 2");
-  passes(s, 200);
-  happens(s, "look at 1: theirs 1001");
+  happens(s, "create lock: 2, list: 1w 2, 200 ms, look at 1: theirs 1001");
+  HEARS(a, "100 ms, list: 1w 2, 200 ms, look at 1: theirs 1001", "");
+  happens(s, "500 ms, list: 1w 2, 200 ms, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
 }
 
@@ -229,19 +196,15 @@ STORY("is refused where another one is there at each look, for a second") {
     shows(s, permits);
     reads(s, look, false, 1001 + i);
     HEARD(a, "");
-    passes(s, 100);
-    happens(s, "list: 2 leases");
+    happens(s, "100 ms, list: 2 leases");
   }
-  happens(s, "list: 77p, look at 77: theirs 1077");
-  HEARD(a, "refused: conflict");
+  HEARS(a, "list: 77p, look at 77: theirs 1077", "refused: conflict");
 }
 
 STORY("never ends a wait or a hold that has begun") {
   struct actor *a = WAITER(s);
-  happens(s, "changed 1, get 1, list: 1 2 3w holder leases");
-  SENT(s, "");
-  reconnects(s);
-  happens(s, "list: 1 2 3w holder leases, get 2, get 1, deleted 1");
+  SENDS(s, "changed 1, get 1, list: 1 2 3w holder leases", "");
+  happens(s, "reconnects, list: 1 2 3w holder leases, get 2, get 1, deleted 1");
   HEARD(a, "granted");
 }
 
@@ -254,16 +217,14 @@ STORY("looks again when it begins again") {
 
 STORY("refuses an impatient contender as well") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 2, list: 1r 2");
-  HEARD(a, "");
+  HEARS(a, "create lock: 2, list: 1r 2", "");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
 }
 
 STORY("refuses no contender that shares the path on purpose") {
   struct actor *a = ACQUIRE(s, .shares = true);
-  happens(s, "create lock: 2, list: 1w 2 holder leases");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 2, list: 1w 2 holder leases", "granted");
   SENT(s, "");
 }
 
@@ -276,9 +237,7 @@ STORY("lets a writer downgrade whatever has come to the path") {
 
 STORY("looks again in the next connection if it has not heard") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2");
-  reconnects(s);
-  SENT(s, "list");
+  SENDS(s, "create lock: 2, list: 1w 2, reconnects", "list");
   happens(s, "list: 1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
@@ -286,11 +245,8 @@ STORY("looks again in the next connection if it has not heard") {
 
 STORY("gives up a look with the wait that it was for") {
   struct actor *a = ACQUIRE(s, .within = 500);
-  happens(s, "create lock: 2, list: 1w 2");
-  passes(s, 600);
-  HEARD(a, "refused: timeout");
-  happens(s, "look at 1: theirs 1001, remove 2");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "create lock: 2, list: 1w 2, 600 ms", "refused: timeout");
+  HEARS(a, "look at 1: theirs 1001, remove 2", "removed, forgotten");
 }
 
 STORY("tries again where there was no memory to look") {
@@ -298,8 +254,7 @@ STORY("tries again where there was no memory to look") {
   happens(s, "create lock: 2");
   shows_then_no_memory(s, "1w 2");
   HEARD(a, "");
-  passes(s, 200);
-  happens(s, "list: 1w 2");
+  happens(s, "200 ms, list: 1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
 }
@@ -309,44 +264,32 @@ STORY("tries again where there was no memory to look") {
 STORY("lists the path before an unfair lock is granted, once in a timeout") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true), *b;
   SENT(s, "create holder with hold, get holder");
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "");
+  HEARS(a, "create holder with hold: 1, get holder", "");
   SENT(s, "list");
-  happens(s, "list: holder 1h orders");
-  HEARD(a, "granted");
+  HEARS(a, "list: holder 1h orders", "granted");
   release(a);
-  happens(s, "remove holder with 1, unwatch holder");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1, unwatch holder", "removed, forgotten");
   b = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  happens(s, "create holder with hold: 2, get holder");
-  HEARD(b, "granted");
+  HEARS(b, "create holder with hold: 2, get holder", "granted");
   release(b);
-  happens(s, "remove holder with 2, unwatch holder");
-  passes(s, 10000);
+  happens(s, "remove holder with 2, unwatch holder, 10000 ms");
   ACQUIRE(s, .lock = UNFAIR, .minds = true);
   sent(s);
-  happens(s, "create holder with hold: 3, get holder");
-  SENT(s, "list");
+  SENDS(s, "create holder with hold: 3, get holder", "list");
 }
 
 TEST("refuses an unfair lock beside a mutex, beside permits") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  happens(s,
-         "create holder with hold: 3, get holder, list: 1w 2 holder 3h, "
-         "look at 2: nobody's, look at 1: theirs 1001");
-  passes(s, 100);
-  happens(s, "list: 1w holder 3h, look at 1: theirs 1001");
-  HEARD(a, "refused: conflict");
-  happens(s, "remove holder with 3, unwatch holder");
-  HEARD(a, "removed, forgotten");
+  happens(s, "create holder with hold: 3, get holder, list: 1w 2 holder 3h");
+  happens(s, "look at 2: nobody's, look at 1: theirs 1001, 100 ms");
+  HEARS(a, "list: 1w holder 3h, look at 1: theirs 1001", "refused: conflict");
+  HEARS(a, "remove holder with 3, unwatch holder", "removed, forgotten");
   END(s);
   s = BEGIN();
   a = ACQUIRE(s, .lock = UNFAIR, .minds = true, .tries = true);
-  happens(s,
-         "create holder with hold: 3, get holder, list: holder 3h leases, "
-         "list: 1p, look at 1: theirs 1001");
-  passes(s, 100);
+  happens(s, "create holder with hold: 3, get holder, list: holder 3h leases");
+  happens(s, "list: 1p, look at 1: theirs 1001, 100 ms");
   happens(s, "list: holder 3h leases, list: 1p, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(a));
@@ -356,41 +299,33 @@ TEST("refuses an unfair lock beside a mutex, beside permits") {
 /* Inside the gate, with permit 2 made, the only one. */
 static struct actor *asks_for_permit(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  happens(s, "create lock: 7, list: 7, create permit: 2, list: 2");
-  HEARD(a, "");
+  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "");
   SENT(s, "list");
   return a;
 }
 
 STORY("lists the path before a permit is granted, once in a timeout") {
   struct actor *a = asks_for_permit(s), *b;
-  happens(s, "list: leases locks");
-  SENT(s, "list");
-  happens(s, "list: 2");
-  HEARD(a, "granted");
+  SENDS(s, "list: leases locks", "list");
+  HEARS(a, "list: 2", "granted");
   happens(s, "remove 7");
   release(a);
   happens(s, "remove 2");
   b = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  happens(s, "create lock: 8, list: 8, create permit: 3, list: 3");
-  HEARD(b, "granted");
+  HEARS(b, "create lock: 8, list: 8, create permit: 3, list: 3", "granted");
 }
 
 TEST("refuses a permit beside a mutex, beside an unfair lock") {
   struct stage *s = BEGIN();
   struct actor *a = asks_for_permit(s);
-  happens(s, "list: 1 leases locks, look at 1: theirs 1001");
-  passes(s, 100);
-  happens(s, "list: 2, list: 1 leases locks, look at 1: theirs 1001");
-  HEARD(a, "refused: conflict");
+  happens(s, "list: 1 leases locks, look at 1: theirs 1001, 100 ms, list: 2");
+  HEARS(a, "list: 1 leases locks, look at 1: theirs 1001", "refused: conflict");
   CHECK_TEXT("lock of 99", other_of(a));
-  happens(s, "remove 2, remove 7");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 2, remove 7", "removed, forgotten");
   END(s);
   s = BEGIN();
   a = asks_for_permit(s);
-  happens(s, "list: holder leases locks, look at holder: theirs 1001");
-  passes(s, 100);
+  happens(s, "list: holder leases locks, look at holder: theirs 1001, 100 ms");
   happens(s, "list: 2, list: holder leases locks, look at holder: theirs 1001");
   HEARD(a, "refused: conflict");
   END(s);
@@ -398,10 +333,7 @@ TEST("refuses a permit beside a mutex, beside an unfair lock") {
 
 STORY("does not trust a look at a path that was gone") {
   struct actor *a = asks_for_permit(s);
-  happens(s, "list: no node");
-  HEARD(a, "");
-  happens(s, "list: 2");
-  SENT(s, "list");
-  happens(s, "list: leases locks, list: 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: no node", "");
+  SENDS(s, "list: 2", "list");
+  HEARS(a, "list: leases locks, list: 2", "granted");
 }

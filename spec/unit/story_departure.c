@@ -46,8 +46,7 @@ static void shuts(struct stage *s, struct actor *a, int number) {
 }
 
 STORY("takes `ready` away with the last one, which waits for nobody") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   SENT(s, "list all of /lock");
   HEARD(d, "");
   happens(s, "list all of /lock: 2 ready");
@@ -60,46 +59,34 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
 }
 
 STORY("goes at once where `ready` is gone already") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2", "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
   d = NULL;
 }
 
 STORY("keeps the lowest inside until the others have gone, the highest first") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe xan ready");
-  HEARD(d, "");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 zoe xan ready", "");
   CHECK_TEXT("held", state_of(a));
   SENT(s, "get zoe");
-  happens(s, "get zoe");
-  passes(s, 1000);
-  happens(s, "deleted zoe");
+  happens(s, "get zoe, 1000 ms, deleted zoe");
   CHECK_TEXT("held", state_of(a));
-  happens(s,
-         "list all of /lock: 2 xan ready, get xan, deleted xan, "
-         "list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
+  happens(s, "list all of /lock: 2 xan ready, get xan, deleted xan");
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   shuts(s, a, 2);
 }
 
 STORY("lets everybody else go at once, and wait for the lowest") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get 1");
-  happens(s, "remove 2");
-  HEARD(d, "");
-  happens(s, "get 1, deleted 1m");
-  SENT(s, "unwatch 2, list all of /lock");
+  HEARS(d, "remove 2", "");
+  SENDS(s, "get 1, deleted 1m", "unwatch 2, list all of /lock");
   /* it waits until none of them is left */
-  happens(s, "unwatch 2, list all of /lock: zoe ready");
-  HEARD(d, "");
+  HEARS(d, "unwatch 2, list all of /lock: zoe ready", "");
   happens(s, "get zoe, deleted zoe, list all of /lock: nobody");
   HEARD(d, "all left, forgotten");
   HEARD(a, "removed, forgotten");
@@ -107,92 +94,71 @@ STORY("lets everybody else go at once, and wait for the lowest") {
 }
 
 STORY("does not wait for one that was gone before it could be watched") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 2 zoe ready, get zoe: no node");
   SENT(s, "list all of /lock");
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   shuts(s, a, 2);
 }
 
 STORY("waits for the next one where the lowest has died") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 1m 2 abe zoe ready");
-  HEARD(d, "");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 1m 2 abe zoe ready", "");
   is_removed(s, a, 2);
   SENT(s, "get 1");
-  happens(s, "get 1, deleted 1m, list all of /lock: abe zoe ready");
-  SENT(s, "get abe");
+  SENDS(s, "get 1, deleted 1m, list all of /lock: abe zoe ready", "get abe");
   HEARD(d, "");
 }
 
 STORY("is out though `ready` is left: somebody of its list had died") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
   /* so nobody has taken it away */
-  happens(s, "get 1, deleted 1m, list all of /lock: ready");
-  HEARD(d, "");
-  happens(s, "remove ready");
-  HEARD(d, "all left, forgotten");
+  HEARS(d, "get 1, deleted 1m, list all of /lock: ready", "");
+  HEARS(d, "remove ready", "all left, forgotten");
   SENT(s, "");
 }
 
 STORY(
     "does not wait for those who have come since it lists, nor shuts them "
     "out") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   /* they belong to another run */
-  happens(s,
-         "list all of /lock: 2 zoe ready, get zoe, deleted zoe, "
-         "list all of /lock: 1m 2 xan ready");
-  HEARD(d, "all left, forgotten");
+  happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
+  HEARS(d, "list all of /lock: 1m 2 xan ready", "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
 }
 
 STORY("waits for those of its first list, whoever stands between them now") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s,
-         "list all of /lock: 2 pat uma zoe ready, get zoe, "
-         "deleted zoe, "
-         "list all of /lock: 1m 2 abe pat sue uma xan zoe2 ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 pat uma zoe ready, get zoe, deleted zoe");
+  happens(s, "list all of /lock: 1m 2 abe pat sue uma xan zoe2 ready");
   CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
   SENT(s, "get uma");
-  happens(s,
-         "get uma, deleted uma, "
-         "list all of /lock: 1m 2 abe sue xan zoe2 ready");
+  happens(s, "get uma, deleted uma");
+  happens(s, "list all of /lock: 1m 2 abe sue xan zoe2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
 }
 
 STORY("lets several of a session leave together") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *last = DEPART(b);
-  happens(s, "list all of /lock: 2 3 ready");
-  SENT(s, "remove 3, get 2");
+  struct actor *a = inside(s, 2), *b = inside(s, 3), *last = DEPART(b);
+  SENDS(s, "list all of /lock: 2 3 ready", "remove 3, get 2");
   is_removed(s, b, 3);
   happens(s, "get 2");
   struct actor *first = DEPART(a);
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(first, "all left, forgotten");
+  HEARS(first, "list all of /lock: 2 ready", "all left, forgotten");
   HEARD(last, "");
   shuts(s, a, 2);
-  happens(s, "list all of /lock: nobody");
-  HEARD(last, "all left, forgotten");
+  HEARS(last, "list all of /lock: nobody", "all left, forgotten");
   SENT(s, "");
 }
 
 STORY("has all left where the directory is gone") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: no node");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: no node", "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
 }
@@ -213,15 +179,12 @@ STORY("believes no first list behind a round that was not committed") {
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
   /* (of a server that lags) */
-  happens(s, "round: throttled, list all of /lock: 2 ready");
-  HEARD(d, "");
+  HEARS(d, "round: throttled, list all of /lock: 2 ready", "");
   SENT(s, "");
   CHECK_TEXT("held", state_of(a));
-  passes(s, 100);
-  SENT(s, "round, list all of /lock");
+  SENDS(s, "100 ms", "round, list all of /lock");
   answers_round(s);
-  happens(s, "list all of /lock: 2 zoe ready");
-  SENT(s, "get zoe");
+  SENDS(s, "list all of /lock: 2 zoe ready", "get zoe");
   HEARD(d, "");
 }
 
@@ -230,12 +193,10 @@ STORY("proves again where its first list was lost, or could not be sent") {
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
   answers_round(s);
-  reconnects(s);
-  SENT(s, "round");
+  SENDS(s, "reconnects", "round");
   answers_round(s);
   SENT(s, "get 2, round, list all of /lock");
-  disconnects(s);
-  HEARD(d, "");
+  HEARS(d, "disconnects", "");
   cancel(d);
   HEARD(d, "refused: cancelled, forgotten");
 }
@@ -248,54 +209,41 @@ STORY("is forgotten when its round was answered, and its list") {
   HEARD(d, "refused: cancelled");
   answers_round(s);
   HEARD(d, "");
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(d, "forgotten");
+  HEARS(d, "list all of /lock: 2 ready", "forgotten");
   SENT(s, "remove 2");
 }
 
 STORY("leaves `ready` to a newcomer that has not made it yet") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s,
-         "list all of /lock: 2 zoe ready, get zoe, deleted zoe, "
-         "list all of /lock: 2 xan"); /* who makes it anew is about to */
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
+  happens(s, "list all of /lock: 2 xan"); /* who makes it anew is about to */
   HEARD(d, "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
 }
 
 STORY("waits for the next lowest though its own node is there still") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s,
-         "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled, "
-         "get 1, deleted 1m, list all of /lock: 2 xan zoe ready");
-  SENT(s, "get xan");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled");
+  SENDS(s, "get 1, deleted 1m, list all of /lock: 2 xan zoe ready", "get xan");
   HEARD(d, "");
   HEARD(a, "");
 }
 
 STORY("is not ended once more by a deadline that comes after its end") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 200);
-  happens(s, "list all of /lock: 2");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 200);
+  HEARS(d, "list all of /lock: 2", "all left, forgotten");
   is_removed(s, a, 2);
-  passes(s, 1000);
-  HEARD(d, "");
+  HEARS(d, "1000 ms", "");
 }
 
 /* Connections. */
 
 STORY("lists in the next connection where the answer was lost") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  disconnects(s);
-  HEARD(d, "");
-  connects(s);
-  SENT(s, "get 2, list all of /lock");
-  happens(s, "get 2, list all of /lock: 2 zoe ready, get zoe");
-  HEARD(d, "");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "disconnects", "");
+  SENDS(s, "connects", "get 2, list all of /lock");
+  HEARS(d, "get 2, list all of /lock: 2 zoe ready, get zoe", "");
 }
 
 STORY("lists when there is a connection again, if it begins without one") {
@@ -303,17 +251,14 @@ STORY("lists when there is a connection again, if it begins without one") {
   disconnects(s);
   struct actor *d = DEPART(a);
   SENT(s, "");
-  connects(s);
-  happens(s, "get 2, list all of /lock: 2 ready");
+  happens(s, "connects, get 2, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
 }
 
 STORY("waits on in the next connection, for the same one") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe");
-  reconnects(s);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 zoe ready, get zoe, reconnects");
   SENT(s, "get 2, get zoe");
   happens(s, "get 2, get zoe: no node, list all of /lock: 2 ready");
   HEARD(d, "all left, forgotten");
@@ -321,21 +266,16 @@ STORY("waits on in the next connection, for the same one") {
 }
 
 STORY("deletes `ready` and its node again where the answer was lost") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   SENT(s, "remove ready with 2");
-  reconnects(s);
-  happens(s, "ask about 2, remove ready with 2");
+  happens(s, "reconnects, ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("deletes its own node alone where another has deleted `ready`") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   happens(s, "remove ready with 2: undone");
   is_removed(s, a, 2);
 }
@@ -344,14 +284,11 @@ TEST("looks again where nobody has said whether `ready` went by its name") {
   static const char *const left[] = {"ready", "", "zoe ready"};
   for (int i = 0; i < 3; i++) {
     struct stage *s = BEGIN();
-    struct actor *a = inside(s, 2);
-    struct actor *d = DEPART(a);
+    struct actor *a = inside(s, 2), *d = DEPART(a);
     happens(s, "list all of /lock: 1m 2 ready"); /* not the lowest */
     is_removed(s, a, 2);
-    happens(s, "get 1, deleted 1m, list all of /lock: ready");
-    SENT(s, "remove ready");
-    reconnects(s);
-    HEARD(d, "");
+    SENDS(s, "get 1, deleted 1m, list all of /lock: ready", "remove ready");
+    HEARS(d, "reconnects", "");
     names(s, left[i]);
     if (i == 0) happens(s, "remove ready");
     SENT(s, "");
@@ -365,8 +302,7 @@ STORY("asks a little later where it could not ask") {
   cannot_send(s, true);
   struct actor *d = DEPART(a);
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "list all of /lock");
+  SENDS(s, "100 ms", "list all of /lock");
   cannot_send(s, true);
   happens(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
@@ -377,27 +313,19 @@ STORY("asks a little later where it could not ask") {
 }
 
 STORY("waits on in another session, in which it is inside no more") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe");
-  expires(s);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 zoe ready, get zoe, expires");
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(d, "");
-  connects_anew(s);
-  happens(s,
-         "get zoe: no node, list all of /lock: ready, "
-         "remove ready");
-  HEARD(d, "all left, forgotten");
+  happens(s, "connects anew, get zoe: no node, list all of /lock: ready");
+  HEARS(d, "remove ready", "all left, forgotten");
 }
 
 STORY("does not take another node for the one it has waited for") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  happens(s, "get 1: theirs 1001");
-  reconnects(s);
-  happens(s, "get 1: theirs 1200");
+  happens(s, "get 1: theirs 1001, reconnects, get 1: theirs 1200");
   SENT(s, "list all of /lock, unwatch 1");
   HEARD(d, "");
 }
@@ -405,19 +333,16 @@ STORY("does not take another node for the one it has waited for") {
 /* The hold. */
 
 STORY("waits for the lowest where its own hold was lost meanwhile") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 2 zoe pat ready, get zoe, deleted 2");
   HEARD(a, "lost: deleted, removed, forgotten");
   HEARD(d, "");
-  happens(s, "deleted zoe, list all of /lock: pat ready");
-  SENT(s, "get pat");
+  SENDS(s, "deleted zoe, list all of /lock: pat ready", "get pat");
   HEARD(d, "");
 }
 
 STORY("keeps inside nobody whose node a list does not show") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get zoe");
@@ -427,30 +352,25 @@ STORY("keeps inside nobody whose node a list does not show") {
 /* Its end, if it is another one. */
 
 STORY("does not wait, if it is told so, and gives its node back") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .tries = true);
-  happens(s, "list all of /lock: 2 zoe ready");
-  HEARD(d, "refused: timeout, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a, .tries = true);
+  HEARS(d, "list all of /lock: 2 zoe ready", "refused: timeout, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2");
   is_removed(s, a, 2);
   a = inside(s, 3);
   d = DEPART(a, .tries = true);
-  happens(s, "list all of /lock: 1m 3 ready");
-  HEARD(d, "refused: timeout, forgotten");
+  HEARS(d, "list all of /lock: 1m 3 ready", "refused: timeout, forgotten");
   is_removed(s, a, 3);
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
-  happens(s, "list all of /lock: 4 ready");
-  HEARD(d, "all left, forgotten");
+  HEARS(d, "list all of /lock: 4 ready", "all left, forgotten");
   SENT(s, "remove ready with 4");
 }
 
 STORY("does not wait for a connection either, if it is told so") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *before = DEPART(a, .tries = true);
-  disconnects(s);
-  HEARD(before, "refused: disconnected, forgotten");
+  HEARS(before, "disconnects", "refused: disconnected, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   struct actor *after = DEPART(b, .tries = true);
   HEARD(after, "refused: disconnected, forgotten");
@@ -458,23 +378,16 @@ STORY("does not wait for a connection either, if it is told so") {
 }
 
 STORY("ends at its deadline, wherever it waits, and its node goes") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  passes(s, 1000);
-  HEARD(d, "refused: timeout"); /* (it is asked still) */
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
+  HEARS(d, "1000 ms", "refused: timeout"); /* (it is asked still) */
   SENT(s, "list all of /lock, remove 2");
-  happens(s, "list all of /lock: 2 zoe ready");
-  HEARD(d, "forgotten");
+  HEARS(d, "list all of /lock: 2 zoe ready", "forgotten");
 }
 
 STORY("ends at its deadline while it watches one") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe");
-  passes(s, 999);
-  HEARD(d, "");
-  passes(s, 1);
-  HEARD(d, "refused: timeout, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
+  HEARS(d, "list all of /lock: 2 zoe ready, get zoe, 999 ms", "");
+  HEARS(d, "1 ms", "refused: timeout, forgotten");
   SENT(s, "unwatch zoe, remove 2");
   happens(s, "unwatch zoe");
   is_removed(s, a, 2);
@@ -482,27 +395,20 @@ STORY("ends at its deadline while it watches one") {
 }
 
 STORY("ends at its deadline while `ready` goes") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 200);
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 200);
   happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  happens(s, "get 1, deleted 1m, list all of /lock: ready");
-  passes(s, 200);
+  happens(s, "get 1, deleted 1m, list all of /lock: ready, 200 ms");
   HEARD(d, "refused: timeout");
-  happens(s, "remove ready");
-  HEARD(d, "forgotten");
+  HEARS(d, "remove ready", "forgotten");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  happens(s, "list all of /lock: 2 zoe ready");
-  disconnects(s);
-  passes(s, 1000);
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
+  happens(s, "list all of /lock: 2 zoe ready, disconnects, 1000 ms");
   HEARD(d, "refused: disconnected, forgotten");
   CHECK_TEXT("leaving", state_of(a));
-  connects(s);
-  SENT(s, "ask about 2");
+  SENDS(s, "connects", "ask about 2");
 }
 
 STORY("ends when it is cancelled, before and behind an answer") {
@@ -531,8 +437,7 @@ STORY("ends when the session is closed, wherever it waits") {
 }
 
 STORY("ends where credentials are refused, and does not begin there") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *b = inside(s, 3), *d = DEPART(a);
   happens(s, "list all of /lock: 2 3 zoe ready");
   refuses_credentials(s);
   HEARD(d, "refused: auth, forgotten");
@@ -544,20 +449,16 @@ STORY("ends where credentials are refused, and does not begin there") {
 }
 
 STORY("ends where nobody may list the members") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: no auth");
-  HEARD(d, "refused: denied, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: no auth", "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
   HEARD(a, "");
 }
 
 STORY("has all left though `ready` may not be deleted") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   happens(s, "remove ready with 2: no auth");
   is_removed(s, a, 2);
 }
@@ -568,30 +469,23 @@ TEST("lists again a little later where there was no memory") {
   /* For the names; the list of them; the path of one; its watch. */
   for (int i = 0; i < 4; i++) {
     struct stage *s = BEGIN();
-    struct actor *a = inside(s, 2);
-    struct actor *d = DEPART(a);
+    struct actor *a = inside(s, 2), *d = DEPART(a);
     names_without_memory(s, "2 zoe ready", i);
     HEARD(d, "");
     SENT(s, "");
-    passes(s, 100);
-    happens(s, "list all of /lock: 2 zoe ready");
-    SENT(s, "get zoe");
+    SENDS(s, "100 ms, list all of /lock: 2 zoe ready", "get zoe");
     HEARD(d, "");
     END(s);
   }
 }
 
 STORY("lists again, too, where there was none for the answer or for `ready`") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  happens(s, "list all of /lock");
-  passes(s, 100);
-  happens(s, "list all of /lock: 1m 2 ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock, 100 ms, list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
   happens(s, "get 1, deleted 1m");
   names_without_memory(s, "ready", 2);
   HEARD(d, "");
-  passes(s, 100);
-  happens(s, "list all of /lock: ready, remove ready");
+  happens(s, "100 ms, list all of /lock: ready, remove ready");
   HEARD(d, "all left, forgotten");
 }

@@ -30,14 +30,10 @@ STORY(
     "ahead") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  happens(s, "deleted 2, remove 2 with create lock: 6, get 4");
-  SENT(s, "");
-  happens(s, "deleted 4");
-  SENT(s, "get 6, list"); /* whose it is was not told */
-  happens(s, "get 6, list: 5 6, get 5");
-  HEARD(a, "");
-  happens(s, "deleted 5");
-  HEARD(a, "granted");
+  SENDS(s, "deleted 2, remove 2 with create lock: 6, get 4", "");
+  SENDS(s, "deleted 4", "get 6, list"); /* whose it is was not told */
+  HEARS(a, "get 6, list: 5 6, get 5", "");
+  HEARS(a, "deleted 5", "granted");
   CHECK_INT(1006, (int)token_of(a));
 }
 
@@ -45,12 +41,9 @@ STORY("is not granted before it is told whose its node is") {
   struct actor *a = COMES_BACK(s);
   happens(s, "deleted 2, remove 2 with create lock: 5, get 4, deleted 4");
   SENT(s, "get 3, get 5, list");
-  happens(s, "get 3: no node");
-  HEARD(a, "");
-  happens(s, "get 5");
-  HEARD(a, "");
-  happens(s, "list: 5");
-  HEARD(a, "granted");
+  HEARS(a, "get 3: no node", "");
+  HEARS(a, "get 5", "");
+  HEARS(a, "list: 5", "granted");
   CHECK_INT(1005, (int)token_of(a));
 }
 
@@ -58,24 +51,18 @@ STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
   happens(s, "deleted 2, remove 2 with create lock: 5");
   struct actor *b = ACQUIRE(s);
-  happens(s, "get 4, get 3");
-  SENT(s, "create lock, get 5");
-  happens(s, "create lock: 6, get 5, deleted 3");
-  SENT(s, "list"); /* and not "get 5" */
-  happens(s, "list: 4 5 6, deleted 4");
-  HEARD(a, "granted");
+  SENDS(s, "get 4, get 3", "create lock, get 5");
+  SENDS(s, "create lock: 6, get 5, deleted 3", "list"); /* and not "get 5" */
+  HEARS(a, "list: 4 5 6, deleted 4", "granted");
   HEARD(b, "");
   CHECK_INT(1005, (int)token_of(a));
 }
 
 STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
-  happens(s,
-         "deleted 2, remove 2 with create lock: 6, get 4, deleted 4, "
-         "get 6: theirs 1006");
-  HEARD(a, "");
-  happens(s, "list: 5 6");
-  HEARD(a, "");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4, deleted 4");
+  HEARS(a, "get 6: theirs 1006", "");
+  HEARS(a, "list: 5 6", "");
   SENT(s, "unwatch 6, create lock, list");
 }
 
@@ -114,8 +101,7 @@ STORY("makes its node by itself if the old one was gone") {
   happens(s, "deleted 2"); /* by somebody else */
   exchange_fails(s, REPLY_NO_NODE, REPLY_UNDONE);
   SENT(s, "create lock");
-  happens(s, "get 4, create lock: 6, deleted 4, list: 6");
-  HEARD(a, "granted");
+  HEARS(a, "get 4, create lock: 6, deleted 4, list: 6", "granted");
 }
 
 STORY("deletes its node by itself if the new one could not be made") {
@@ -136,11 +122,8 @@ STORY("makes the directory if that is gone, and tries each by itself") {
 STORY("does not know of either when the answer is lost") {
   struct actor *a = COMES_BACK(s);
   made_unheard(s, 6);
-  disconnects(s);
-  connects(s);
-  SENT(s, "ask about 2, list");
-  happens(s, "ask about 2: no node, list: 3 4 5 6");
-  SENT(s, "get 6, get 5, get 4");
+  SENDS(s, "disconnects, connects", "ask about 2, list");
+  SENDS(s, "ask about 2: no node, list: 3 4 5 6", "get 6, get 5, get 4");
   HEARD(a, "");
 }
 
@@ -162,6 +145,5 @@ STORY("tries again what could not be sent, the delete first") {
   apart(s);
   SENT(s, "");
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "remove 2, create lock, get 4");
+  SENDS(s, "100 ms", "remove 2, create lock, get 4");
 }

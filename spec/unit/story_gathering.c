@@ -27,8 +27,7 @@ static struct actor *opener(struct stage *s) {
   stage_answers(s, "exists ready", REPLY_NO_NODE);
   stage_shows(s, "1m 2");
   stage_happens(s, "get 2");
-  test_compare_text("sent", "mkdir ready for all",
-                    sent(s));
+  test_compare_text("sent", "mkdir ready for all", sent(s));
   test_compare_text("heard", "", heard(a));
   return a;
 }
@@ -48,23 +47,18 @@ static void proves_lease(struct stage *s) {
 
 STORY("lets in the last one, who makes `ready`") {
   struct actor *a = opener(s);
-  happens(s, "mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
+  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
   CHECK_INT(1002, token_of(a));
-  happens(s, "unwatch ready");
-  SENT(s, "");
+  SENDS(s, "unwatch ready", "");
   release(a);
-  happens(s, "deleted 2, remove 2");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "deleted 2, remove 2", "removed, forgotten");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("lets in one that is enough by itself") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 1, .tries = true);
-  happens(s,
-         "create member: 2, exists ready: no node, list: 2, get 2, "
-         "mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
+  happens(s, "create member: 2, exists ready: no node, list: 2, get 2");
+  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
 }
 
 STORY("lets in the others when they hear of `ready`") {
@@ -83,11 +77,9 @@ STORY("lets in the others when they hear of `ready`") {
 
 STORY("counts whatever another client may have made for a member") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 4);
-  happens(s,
-         "create member: 7, exists ready: no node, "
-         "list: zoe amy 7 ready"); /* (this is none) */
-  happens(s, "get 7");
-  HEARD(a, "");
+  /* (this is none) */
+  happens(s, "create member: 7, exists ready: no node, list: zoe amy 7 ready");
+  HEARS(a, "get 7", "");
   SENT(s, "");
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
   happens(s, "create member: 8, list: zoe amy 7m 8m ready");
@@ -101,16 +93,12 @@ STORY("lets in all of its session with one `ready` and one watch of it") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   apart(s);
   SENT(s, "create member, exists ready, create member, list");
-  happens(s,
-         "create member: 1, exists ready: no node, create member: 2, "
-         "list: 1 2");
-  SENT(s, "get 1, mkdir ready for all, get 2");
-  happens(s, "get 1, mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
+  happens(s, "create member: 1, exists ready: no node, create member: 2");
+  SENDS(s, "list: 1 2", "get 1, mkdir ready for all, get 2");
+  HEARS(a, "get 1, mkdir ready for all: theirs 1003", "granted");
   HEARD(b, ""); /* is its node there still? */
   SENT(s, "");
-  happens(s, "get 2");
-  HEARD(b, "granted");
+  HEARS(b, "get 2", "granted");
   happens(s, "unwatch ready");
 }
 
@@ -118,100 +106,72 @@ STORY("lets in all of its session with one `ready` and one watch of it") {
 
 STORY("is not let in by a `ready` that is older than its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: theirs 1001, list: 2 ready, "
-         "get 2");
-  HEARD(a, "");
+  happens(s, "create member: 2, exists ready: theirs 1001, list: 2 ready");
+  HEARS(a, "get 2", "");
   SENT(s, "");
-  happens(s, "deleted ready, exists ready: no node");
-  HEARD(a, "");
-  happens(s, "changed ready");
-  HEARD(a, "granted");
+  HEARS(a, "deleted ready, exists ready: no node", "");
+  HEARS(a, "changed ready", "granted");
 }
 
 STORY("makes an older `ready` anew where there are enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: theirs 1001, "
-         "list: 1m 2 ready");
+  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
   SENT(s, "get 2, remake ready for all");
-  happens(s, "get 2, deleted ready");
-  HEARD(a, "");
-  happens(s, "remake ready for all");
-  HEARD(a, "granted");
+  HEARS(a, "get 2, deleted ready", "");
+  HEARS(a, "remake ready for all", "granted");
   happens(s, "exists ready: theirs 1003, unwatch ready");
 }
 
 STORY("does not mind who has deleted an older `ready` before") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: theirs 1001, "
-         "list: 1m 2 ready, get 2, deleted ready, "
-         "remake ready for all: no node, "
-         "exists ready: no node, list: 1m 2, "
-         "mkdir ready for all");
-  HEARD(a, "granted");
+  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
+  happens(s, "get 2, deleted ready, remake ready for all: no node");
+  HEARS(a, "exists ready: no node, list: 1m 2, mkdir ready for all", "granted");
 }
 
 STORY("is not let in by a `ready` that its session has made before its node") {
-  struct actor *a = opener(s);
-  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  struct actor *a = opener(s), *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
   happens(s, "changed ready"); /* (a server tells of it before its answer) */
   HEARD(a, "granted");
-  happens(s,
-         "mkdir ready for all: theirs 1003, "
-         "create member: 4");
+  happens(s, "mkdir ready for all: theirs 1003, create member: 4");
   SENT(s, "exists ready");
   happens(s, "list: 1m 2m 4m ready"); /* two of them are of the run before */
   HEARD(b, "");
-  happens(s, "exists ready: theirs 1003");
-  SENT(s, "get 4, remake ready for all");
-  happens(s, "get 4, remake ready for all");
-  HEARD(b, "granted");
+  SENDS(s, "exists ready: theirs 1003", "get 4, remake ready for all");
+  HEARS(b, "get 4, remake ready for all", "granted");
 }
 
 STORY(
     "makes `ready` once more where it was there, and its watch tells nothing") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: no node, list: 1m 2, get 2, "
-         "mkdir ready for all: exists");
-  HEARD(a, "");
-  happens(s,
-         "exists ready: no node, "
-         "mkdir ready for all");
-  HEARD(a, "granted");
+  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
+  HEARS(a, "mkdir ready for all: exists", "");
+  HEARS(a, "exists ready: no node, mkdir ready for all", "granted");
 }
 
 /* Somebody else's. */
 
 STORY("is let in by a `ready` that somebody else was quicker to make") {
   struct actor *a = opener(s);
-  happens(s, "changed ready");
-  HEARD(a, "granted");
-  happens(s, "mkdir ready for all: exists");
-  SENT(s, "");
+  HEARS(a, "changed ready", "granted");
+  SENDS(s, "mkdir ready for all: exists", "");
 }
 
 STORY(
     "is let in by a `ready` that is gone already: it was made after its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: no node, changed ready, "
-         "list: 2"); /* the others have begun to leave */
-  happens(s, "exists ready: no node");
-  HEARD(a, "");
-  happens(s, "get 2");
-  HEARD(a, "granted");
+  /* the others have begun to leave */
+  happens(s, "create member: 2, exists ready: no node, changed ready, list: 2");
+  HEARS(a, "exists ready: no node", "");
+  HEARS(a, "get 2", "granted");
 }
 
 STORY("is not let in by a `ready` that was made before its node was known") {
   struct actor *b = member(s, (struct wish){0});
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   SENT(s, "create member, list");
-  happens(s, "changed ready");
-  HEARD(b, "granted");
+  HEARS(b, "changed ready", "granted");
   happens(s, "create member: 4, list: 2 4, exists ready: no node");
   SENT(s, "get 4, mkdir ready for all");
   HEARD(a, "");
@@ -219,12 +179,9 @@ STORY("is not let in by a `ready` that was made before its node was known") {
 
 STORY("is not let in by a `ready` that was written") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: theirs 1001, list: 2 ready, "
-         "get 2, changed ready");
-  HEARD(a, "");
-  happens(s, "exists ready: theirs 1001");
-  HEARD(a, "");
+  happens(s, "create member: 2, exists ready: theirs 1001, list: 2 ready");
+  HEARS(a, "get 2, changed ready", "");
+  HEARS(a, "exists ready: theirs 1001", "");
 }
 
 TEST("keeps in the next connection that it was let in, if its node is there") {
@@ -232,12 +189,11 @@ TEST("keeps in the next connection that it was let in, if its node is there") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
     happens(s, "create member: 2, exists ready: no node, changed ready");
-    reconnects(s);
+    happens(s, "reconnects");
     shows(s, there ? "2" : "1m");
     HEARD(a, "");
     if (there) {
-      happens(s, "get 2");
-      HEARD(a, "granted");
+      HEARS(a, "get 2", "granted");
     } else {
       SENT(s, "create member, exists ready, ask about 2, list");
     }
@@ -249,39 +205,31 @@ STORY("is let in by `ready`, and its own answer comes after that") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: no node, changed ready");
   SENT(s, "list, exists ready");
-  happens(s, "list: 1m 2 ready, exists ready: theirs 1003");
-  HEARD(a, ""); /* is our own node there? */
-  happens(s, "get 2");
-  HEARD(a, "granted");
-  happens(s, "unwatch ready");
-  SENT(s, "");
+  /* is our own node there? */
+  HEARS(a, "list: 1m 2 ready, exists ready: theirs 1003", "");
+  HEARS(a, "get 2", "granted");
+  SENDS(s, "unwatch ready", "");
 }
 
 /* Connections. */
 
 STORY("looks for `ready` in the next connection, and is let in by it") {
   struct actor *a = member(s, (struct wish){0});
-  reconnects(s);
-  SENT(s, "list");
-  happens(s, "list: 1m 2 ready");
-  SENT(s, "get 2, exists ready");
-  happens(s, "get 2");
-  HEARD(a, "");
-  happens(s, "exists ready: theirs 1003");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects", "list");
+  SENDS(s, "list: 1m 2 ready", "get 2, exists ready");
+  HEARS(a, "get 2", "");
+  HEARS(a, "exists ready: theirs 1003", "granted");
 }
 
 STORY("is let in though others have left before it had a connection again") {
   struct actor *a = member(s, (struct wish){0});
-  reconnects(s);
-  happens(s, "list: 2 ready, get 2, exists ready: theirs 1003");
+  happens(s, "reconnects, list: 2 ready, get 2, exists ready: theirs 1003");
   HEARD(a, "granted");
 }
 
 STORY("makes another node before it makes `ready` whose answer was lost") {
   struct actor *a = opener(s);
-  reconnects(s);
-  HEARD(a, "");
+  HEARS(a, "reconnects", "");
   /* it may be made late */
   happens(s, "list: 1m 2, get 2, exists ready: no node");
   SENT(s, "remove 2, unwatch ready");
@@ -292,8 +240,7 @@ STORY("makes another node before it makes `ready` whose answer was lost") {
 
 STORY("is let in by the `ready` that it has made where the answer was lost") {
   struct actor *a = opener(s);
-  reconnects(s);
-  happens(s, "list: 1m 2 ready, get 2, exists ready: theirs 1003");
+  happens(s, "reconnects, list: 1m 2 ready, get 2, exists ready: theirs 1003");
   HEARD(a, "granted");
   SENT(s, "unwatch ready");
 }
@@ -301,25 +248,18 @@ STORY("is let in by the `ready` that it has made where the answer was lost") {
 STORY("finds its node where the answer to its create was lost") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   made_unheard(s, 2);
-  reconnects(s);
-  SENT(s, "list");
-  happens(s, "list: 1m 2m");
-  SENT(s, "get 2, exists ready");
-  happens(s, "get 2: lost");
-  reconnects(s);
-  happens(s,
-         "list: 1m 2m, get 2, exists ready: no node, "
-         "mkdir ready for all: theirs 1003");
+  SENDS(s, "reconnects", "list");
+  SENDS(s, "list: 1m 2m", "get 2, exists ready");
+  happens(s, "get 2: lost, reconnects, list: 1m 2m, get 2");
+  happens(s, "exists ready: no node, mkdir ready for all: theirs 1003");
   HEARD(a, "granted");
   CHECK_INT(1002, token_of(a));
 }
 
 STORY("makes a node in the next session") {
   struct actor *a = member(s, (struct wish){0});
-  expires(s);
-  HEARD(a, "");
-  connects_anew(s);
-  SENT(s, "create member, exists ready, list");
+  HEARS(a, "expires", "");
+  SENDS(s, "connects anew", "create member, exists ready, list");
   HEARD(a, "");
 }
 
@@ -330,8 +270,7 @@ STORY("asks again a little later where it could not open") {
   happens(s, "list: 1m 2 ready");
   cannot_send(s, false);
   SENT(s, "");
-  passes(s, 100);
-  SENT(s, "get 2, remake ready for all");
+  SENDS(s, "100 ms", "get 2, remake ready for all");
   HEARD(a, "");
 }
 
@@ -347,70 +286,56 @@ STORY("is not let in while the lease does not stand: it looks again") {
   rounds_by_hand(s, false);
   proves_lease(s);
   SENT(s, "list");
-  happens(s, "list: 1m 2 ready");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1m 2 ready", "granted");
 }
 
 STORY(
     "is not let in by its own `ready` either while the lease does not stand") {
   struct actor *a = opener(s);
   stops_for(s, 20000);
-  happens(s, "mkdir ready for all: theirs 1003");
-  HEARD(a, "");
+  HEARS(a, "mkdir ready for all: theirs 1003", "");
   happens(s, "exists ready: theirs 1003");
   proves_lease(s);
   SENT(s, "list");
-  happens(s, "list: 1m 2 ready");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1m 2 ready", "granted");
 }
 
 /* Its own node. */
 
 STORY("begins again when its node is deleted while it waits") {
   struct actor *a = member(s, (struct wish){0});
-  happens(s, "deleted 2");
-  HEARD(a, "");
+  HEARS(a, "deleted 2", "");
   SENT(s, "unwatch ready, create member, list");
-  happens(s, "unwatch ready, create member: 3");
-  SENT(s, "exists ready");
-  happens(s, "list: 1m 3, exists ready: no node");
-  SENT(s, "get 3, mkdir ready for all");
+  SENDS(s, "unwatch ready, create member: 3", "exists ready");
+  SENDS(s, "list: 1m 3, exists ready: no node", "get 3, mkdir ready for all");
 }
 
 STORY("is not let in where its node was deleted before it could be watched") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: no node, list: 1m 2");
   SENT(s, "get 2, mkdir ready for all");
-  happens(s, "get 2: no node");
-  HEARD(a, "");
+  HEARS(a, "get 2: no node", "");
   SENT(s, "unwatch ready, create member, list");
-  happens(s, "mkdir ready for all: theirs 1003");
-  HEARD(a, ""); /* that is for others */
+  HEARS(a, "mkdir ready for all: theirs 1003", ""); /* that is for others */
 }
 
 STORY("begins again where a list does not show its node any more") {
   struct actor *a = member(s, (struct wish){0});
-  reconnects(s);
-  happens(s, "list: 1m");
-  HEARD(a, "");
+  HEARS(a, "reconnects, list: 1m", "");
   SENT(s, "create member, exists ready, ask about 2, list");
 }
 
 STORY("begins again where its directory is gone when it makes `ready`") {
   struct actor *a = opener(s);
-  happens(s, "mkdir ready for all: no node");
-  HEARD(a, "");
+  HEARS(a, "mkdir ready for all: no node", "");
   SENT(s, "list");
-  happens(s,
-         "list: no node, unwatch 2, unwatch ready, "
-         "create member: no node, ask about 2: no node, list: no node");
-  HEARD(a, "");
+  happens(s, "list: no node, unwatch 2, unwatch ready, create member: no node");
+  HEARS(a, "ask about 2: no node, list: no node", "");
 }
 
 STORY("loses its place inside when its node is deleted") {
   struct actor *a = opener(s);
-  happens(s,
-         "mkdir ready for all: theirs 1003, deleted 2");
+  happens(s, "mkdir ready for all: theirs 1003, deleted 2");
   HEARD(a, "granted, lost: deleted, removed, forgotten");
 }
 
@@ -418,37 +343,29 @@ STORY("loses its place inside when its node is deleted") {
 
 STORY("is refused as busy, if it does not wait, where there are not enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
-  happens(s, "create member: 2, exists ready: no node, list: 2");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create member: 2, exists ready: no node, list: 2", "refused: busy");
   CHECK_TEXT("nobody", rival_of(a));
   SENT(s, "get 2, unwatch ready, remove 2");
-  happens(s, "get 2, unwatch ready, remove 2");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "get 2, unwatch ready, remove 2", "removed, forgotten");
 }
 
 STORY("is let in, if it does not wait, where it makes enough") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
-  happens(s,
-         "create member: 2, exists ready: no node, list: 1m 2, get 2, "
-         "mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
+  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
+  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
 }
 
 STORY("gives its node back at the deadline, when cancelled, and when closed") {
   struct actor *a = member(s, (struct wish){.within = 3000});
-  passes(s, 3000);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "3000 ms", "refused: timeout");
   SENT(s, "exists ready, remove 2");
-  happens(s,
-         "exists ready: no node, deleted 2, "
-         "remove 2, unwatch ready");
+  happens(s, "exists ready: no node, deleted 2, remove 2, unwatch ready");
   HEARD(a, "removed, forgotten");
   a = member(s, (struct wish){0});
   cancel(a);
   HEARD(a, "refused: cancelled");
   SENT(s, "unwatch ready, remove 2");
-  happens(s, "deleted 2, unwatch ready, remove 2");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "deleted 2, unwatch ready, remove 2", "removed, forgotten");
   CHECK_INT(0, counted(s, "watches"));
   a = member(s, (struct wish){0});
   close_session(s);
@@ -457,19 +374,15 @@ STORY("gives its node back at the deadline, when cancelled, and when closed") {
 
 STORY("is told of a deadline without a connection as of a disconnection") {
   struct actor *a = member(s, (struct wish){.within = 3000});
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "refused: disconnected");
+  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
 }
 
 STORY("is not let in by what it has asked for before it was cancelled") {
   struct actor *a = opener(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  happens(s, "mkdir ready for all: theirs 1003");
-  HEARD(a, "");
-  happens(s, "unwatch ready, remove 2, deleted 2");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "mkdir ready for all: theirs 1003", "");
+  HEARS(a, "unwatch ready, remove 2, deleted 2", "removed, forgotten");
 }
 
 STORY("keeps what it has asked for when it is closed, until it is answered") {
@@ -494,15 +407,11 @@ TEST("is refused where `ready` may not be made") {
 
 STORY("is refused where an older `ready` may not be deleted") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: theirs 1001, "
-         "list: 1m 2 ready, get 2, "
-         "remake ready for all: no auth");
-  HEARD(a, "refused: denied");
+  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
+  HEARS(a, "get 2, remake ready for all: no auth", "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
   CHECK_TEXT("cannot create ready in /lock", denial_of(a));
-  happens(s, "deleted 2, unwatch ready, remove 2");
-  SENT(s, "");
+  SENDS(s, "deleted 2, unwatch ready, remove 2", "");
 }
 
 STORY("refuses none of the others for that, nor one that was let in") {
@@ -511,17 +420,15 @@ STORY("refuses none of the others for that, nor one that was let in") {
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *few = ACQUIRE(s, .lock = MEMBER, .permits = 9);
   apart(s);
-  happens(s,
-         "create member: 2, exists ready: no node, create member: 3, "
-         "create member: 4, list: 2 3 4");
+  happens(s, "create member: 2, exists ready: no node, create member: 3");
+  happens(s, "create member: 4, list: 2 3 4");
   SENT(s, "get 2, mkdir ready for all, get 3, get 4");
   happens(s, "get 2: no auth"); /* (whoever has changed its ACL) */
   SENT(s, "");
   HEARD(a, "");
   release(few); /* (it holds nothing) */
   struct actor *late = ACQUIRE(s, .lock = MEMBER, .permits = 9);
-  happens(s, "mkdir ready for all: no auth");
-  HEARD(a, "refused: denied");
+  HEARS(a, "mkdir ready for all: no auth", "refused: denied");
   HEARD(b, "refused: denied");
   HEARD(few, "");
   HEARD(late, "");
@@ -532,20 +439,16 @@ STORY("is let in by somebody else's `ready` though its own may not be made") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   apart(s);
-  happens(s,
-         "create member: 2, exists ready: no node, create member: 3, "
-         "list: 2 3, get 2, changed ready, "
-         "mkdir ready for all: no auth");
+  happens(s, "create member: 2, exists ready: no node, create member: 3");
+  happens(s, "list: 2 3, get 2, changed ready, mkdir ready for all: no auth");
   HEARD(a, "granted");
   HEARD(b, "");
-  happens(s, "get 3");
-  HEARD(b, "granted");
+  HEARS(b, "get 3", "granted");
 }
 
 STORY("does not wait where nobody may list the members, or make a node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: no auth");
-  HEARD(a, "refused: denied, removed, forgotten");
+  HEARS(a, "create member: no auth", "refused: denied, removed, forgotten");
   happens(s, "exists ready: no node, list: nobody, unwatch ready");
   a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: no node, list: no auth");
@@ -561,10 +464,7 @@ STORY("looks a little later where there was no memory for a watch") {
   shows_then_no_memory(s, "1m 2");
   HEARD(a, "");
   SENT(s, "");
-  passes(s, 100);
-  happens(s,
-         "list: 1m 2, get 2, "
-         "mkdir ready for all: theirs 1003");
+  happens(s, "100 ms, list: 1m 2, get 2, mkdir ready for all: theirs 1003");
   HEARD(a, "granted");
 }
 
@@ -576,24 +476,18 @@ STORY("asks about `ready` behind the list where there was no memory before") {
   apart(s);
   memory_refuse(0);
   SENT(s, "create member, list");
-  happens(s, "create member: 2, list: 1m 2");
-  SENT(s, "get 2, exists ready");
-  happens(s,
-         "get 2, exists ready: no node, "
-         "mkdir ready for all: theirs 1003");
+  SENDS(s, "create member: 2, list: 1m 2", "get 2, exists ready");
+  happens(s, "get 2, exists ready: no node, mkdir ready for all: theirs 1003");
   HEARD(a, "granted");
 }
 
 STORY("opens a little later where there was no memory for that") {
   struct actor *a = member(s, (struct wish){0});
-  reconnects(s);
-  happens(s, "list: 1m 2, get 2");
+  happens(s, "reconnects, list: 1m 2, get 2");
   memory_refuse(1);
   happens(s, "exists ready: no node");
   memory_refuse(0);
   SENT(s, "");
-  passes(s, 100);
-  SENT(s, "mkdir ready for all");
-  happens(s, "mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
+  SENDS(s, "100 ms", "mkdir ready for all");
+  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
 }

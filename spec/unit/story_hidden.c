@@ -30,16 +30,10 @@ STORY("polls the node ahead of a waiter, and grants when there is none") {
   happens(s, "list and watch: 1 2");
   for (int i = 0; i < 3; i++) {
     SENT(s, "");
-    passes(s, 1667);
-    happens(s, "get 1: no auth");
-    HEARD(a, "");
+    HEARS(a, "1667 ms, get 1: no auth", "");
   }
-  passes(s, 1667);
-  happens(s, "get 1: no node");
-  HEARD(a, "granted");
-  happens(s, "unwatch children");
-  passes(s, 9000);
-  SENT(s, "");
+  HEARS(a, "1667 ms, get 1: no node", "granted");
+  SENDS(s, "unwatch children, 9000 ms", "");
 }
 
 STORY("polls a little earlier than each sixth of the timeout, never later") {
@@ -47,8 +41,7 @@ STORY("polls a little earlier than each sixth of the timeout, never later") {
   happens(s, "list and watch: 1 2");
   bool early = false;
   for (int i = 0; i < 20; i++) {
-    passes(s, 1240);
-    SENT(s, "");
+    SENDS(s, "1240 ms", "");
     passes(s, 1);
     int after = 1241;
     while (after < 1668 && strcmp(sent(s), "") == 0) {
@@ -65,27 +58,19 @@ STORY("polls a little earlier than each sixth of the timeout, never later") {
 STORY("lists at each change of the directory while it is near the front") {
   struct actor *a = behind(s, 4, "1 2 3 4", "get 3");
   happens(s, "get 2: no auth, list and watch: 1 2 3 4"); /* "list and watch" */
-  happens(s, "children /lock");
-  SENT(s, "list and watch");
-  happens(s, "list and watch: 2 3 4");
-  SENT(s, "");
-  happens(s, "children /lock, list and watch: 3 4, children /lock");
-  HEARD(a, "");
-  happens(s, "list and watch: 4");
-  HEARD(a, "granted");
+  SENDS(s, "children /lock", "list and watch");
+  SENDS(s, "list and watch: 2 3 4", "");
+  HEARS(a, "children /lock, list and watch: 3 4, children /lock", "");
+  HEARS(a, "list and watch: 4", "granted");
   happens(s, "unwatch children");
 }
 
 STORY("watches no children far from the front: that would be a herd") {
   struct actor *a = behind(s, 5, "1 2 3 4 5", "get 4");
-  happens(s, "get 3: no auth");
-  SENT(s, "");
-  passes(s, 1667);
-  happens(s, "get 3: no node"); /* the one before its predecessor */
-  happens(s, "get 4: no auth, list: 4 5");
-  SENT(s, "list and watch");
-  happens(s, "list and watch: 4 5, children /lock, list and watch: 5");
-  HEARD(a, "granted");
+  SENDS(s, "get 3: no auth", "");
+  happens(s, "1667 ms, get 3: no node"); /* the one before its predecessor */
+  SENDS(s, "get 4: no auth, list: 4 5", "list and watch");
+  HEARS(a, "list and watch: 4 5, children /lock, list and watch: 5", "granted");
   happens(s, "unwatch children");
 }
 
@@ -101,54 +86,39 @@ STORY("learns from another waiter of its session that the node is hidden") {
   }
   cancel(readers[0]);
   HEARD(readers[0], "refused: cancelled");
-  happens(s, "remove 2, unwatch 2, children /lock");
-  SENT(s, "list and watch");
+  SENDS(s, "remove 2, unwatch 2, children /lock", "list and watch");
   happens(s, "list and watch: 3");
   HEARD(readers[1], "granted");
 }
 
 STORY("watches a node again that may be read by now") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  happens(s, "list and watch: 1 2");
-  passes(s, 1667);
-  happens(s, "get 1");
-  passes(s, 9000);
-  SENT(s, "");
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  SENDS(s, "list and watch: 1 2, 1667 ms, get 1, 9000 ms", "");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("begins again in the next connection") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  happens(s, "list and watch: 1 2");
-  reconnects(s);
-  happens(s, "list and watch: 1 2, get 2, get 1: no auth");
-  SENT(s, ""); /* (the list was watched) */
-  happens(s, "children /lock, list and watch: 2");
-  HEARD(a, "granted");
+  happens(s, "list and watch: 1 2, reconnects, list and watch: 1 2, get 2");
+  SENDS(s, "get 1: no auth", ""); /* (the list was watched) */
+  HEARS(a, "children /lock, list and watch: 2", "granted");
 }
 
 STORY(
     "refuses one that does not wait, whosever the node is that was long "
     "there") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  happens(s, "create lock: 2, list: 1 2");
-  HEARD(a, "refused: busy");
-  happens(s, "remove 2");
-  passes(s, 11000);
+  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
+  happens(s, "remove 2, 11000 ms");
   a = ACQUIRE(s, .tries = true);
   /* has it no session? */
-  happens(s, "create lock: 3, list: 1 3, get 3, get 1: no auth");
-  happens(s, "list: 1 3");
+  happens(s, "create lock: 3, list: 1 3, get 3, get 1: no auth, list: 1 3");
   HEARD(a, "refused: busy");
 }
 
 STORY("passes over no node that it may not read") {
   struct actor *a = behind(s, 2, "1 2", "get 1");
-  happens(s, "list and watch: 1 2");
-  passes(s, 1667);
-  happens(s, "get 1: nobody's");
-  SENT(s, "list");
+  SENDS(s, "list and watch: 1 2, 1667 ms, get 1: nobody's", "list");
   HEARD(a, "");
 }
 
@@ -157,39 +127,28 @@ STORY("passes over no node that it may not read") {
 STORY("takes no node for its own that has only the name, and is hidden") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 2);
-  reconnects(s);
-  happens(s, "list: 2, get 2: no auth");
-  HEARD(a, "");
+  HEARS(a, "reconnects, list: 2, get 2: no auth", "");
   SENT(s, "list");
-  happens(s, "list: 2");
-  SENT(s, "create lock, list");
+  SENDS(s, "list: 2", "create lock, list");
 }
 
 STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
-  reconnects(s);
-  happens(s, "list: 1 2, get 2: no auth");
-  HEARD(a, "refused: denied");
+  HEARS(a, "reconnects, list: 1 2, get 2: no auth", "refused: denied");
   CHECK_TEXT("cannot look at our node /lock", denial_of(a));
 }
 
 STORY("loses a hold whose node is hidden, and gone by the next poll") {
   struct actor *a = HOLDER(s, 1);
-  passes(s, 1667);
-  happens(s, "get 1: no auth");
-  HEARD(a, "");
-  passes(s, 1667);
-  happens(s, "get 1: no node");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARS(a, "1667 ms, get 1: no auth", "");
+  HEARS(a, "1667 ms, get 1: no node", "lost: deleted, removed, forgotten");
 }
 
 STORY("does not grant by a deletion while its own node is hidden") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2: no auth, get 1, deleted 1");
-  HEARD(a, "");
+  HEARS(a, "create lock: 2, list: 1 2, get 2: no auth, get 1, deleted 1", "");
   SENT(s, "list");
-  happens(s, "list: 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: 2", "granted");
 }
 
 STORY("refuses a downgrade whose writer's node it may not look at") {
@@ -216,22 +175,17 @@ STORY("leaves a stray alone that it may not look at, and takes others") {
 STORY("waits for an unfair lock's node, and makes it when it is gone") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder: no auth");
-  HEARD(a, "");
-  passes(s, 1667);
-  happens(s, "get holder: no node");
+  HEARS(a, "get holder: no auth", "");
+  happens(s, "1667 ms, get holder: no node");
   SENT(s, CREATES ", get holder");
-  happens(s, "create holder with hold: 2, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 2, get holder", "granted");
 }
 
 STORY("waits on behind an unfair lock's node where its create was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  reconnects(s);
-  happens(s, "list: nobody");
+  happens(s, "reconnects, list: nobody");
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder: no auth");
-  HEARD(a, "");
+  HEARS(a, "get holder: no auth", "");
   cancel(a);
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
@@ -240,19 +194,16 @@ STORY("waits on behind an unfair lock's node where its create was lost") {
 STORY("gives its own node back where an unfair lock's is hidden at once") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   /* an operator deleted ours */
-  happens(s, "create holder with hold: 1, get holder: no auth");
-  happens(s, "ask about 1, remove 1");
+  happens(s, "create holder with hold: 1, get holder: no auth, ask about 1");
+  happens(s, "remove 1");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
 }
 
 static struct actor *hidden_hold(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
-  reconnects(s);
-  happens(s, "get holder: no auth");
-  HEARD(a, "");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
+  HEARS(a, "reconnects, get holder: no auth", "");
   release(a);
   happens(s, "get holder: no auth");
   return a;
@@ -262,23 +213,18 @@ STORY(
     "keeps an unfair hold whose node it may not look at, and cannot give "
     "back") {
   struct actor *a = hidden_hold(s);
-  happens(s, "ask about 1, get holder: no auth");
-  HEARD(a, "kept");
-  passes(s, 1667);
-  happens(s, "get holder, remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "ask about 1, get holder: no auth", "kept");
+  HEARS(a, "1667 ms, get holder, remove holder with 1", "removed, forgotten");
 }
 
 STORY("takes a hidden node for another's where its own beside it is gone") {
   struct actor *a = hidden_hold(s);
-  happens(s, "ask about 1: no node");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "ask about 1: no node", "removed, forgotten");
 }
 
 STORY("does not wait behind a hidden node where its delete was applied") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
   release(a);
   happens(s, "remove holder with 1: no node, get holder: no auth");
   HEARD(a, "removed, forgotten");
@@ -286,31 +232,22 @@ STORY("does not wait behind a hidden node where its delete was applied") {
 
 STORY("waits until a hidden node is gone") {
   struct actor *a = AWAIT(s);
-  happens(s, "get /gate: no auth");
-  HEARD(a, "");
-  passes(s, 1667);
-  happens(s, "get /gate: no auth");
-  passes(s, 1667);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no auth", "");
+  HEARS(a, "1667 ms, get /gate: no auth, 1667 ms, get /gate: no node", "met");
   SENT(s, "");
 }
 
 STORY("tells one that does not wait that a hidden node is there") {
   struct actor *a = AWAIT(s, .tries = true);
-  happens(s, "get /gate: no auth");
-  HEARD(a, "refused: timeout");
+  HEARS(a, "get /gate: no auth", "refused: timeout");
 }
 
 STORY("waits until a node is there, though it is hidden") {
   struct actor *a = AWAIT(s, .until = THERE);
-  happens(s, "exists /gate: no node");
-  HEARD(a, "");
+  HEARS(a, "exists /gate: no node", "");
   passes(s, 1667); /* it is made, and no event comes */
-  happens(s, "exists /gate: no auth");
-  HEARD(a, "met");
-  happens(s, "unwatch /gate: no watch, exists /gate: no auth");
-  SENT(s, "");
+  HEARS(a, "exists /gate: no auth", "met");
+  SENDS(s, "unwatch /gate: no watch, exists /gate: no auth", "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -318,8 +255,7 @@ STORY("takes its own half of a watch away that a server has forgotten") {
   struct actor *a = AWAIT(s, .until = THERE);
   happens(s, "exists /gate: no node");
   cancel(a);
-  happens(s, "unwatch /gate: no watch, exists /gate: no node, unwatch /gate");
-  SENT(s, "");
+  SENDS(s, "unwatch /gate: no watch, exists /gate: no node, unwatch /gate", "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -329,18 +265,13 @@ STORY("takes its own half of a watch away that a server has forgotten") {
 STORY("is let in by a hidden `ready` that was not there when its node was") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: no node, list: 2, get 2");
-  passes(s, 1667);
-  happens(s, "exists ready: no auth");
-  HEARD(a, "granted");
+  HEARS(a, "1667 ms, exists ready: no auth", "granted");
 }
 
 STORY(
     "makes `ready` once more where it may not look at the one that is there") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s,
-         "create member: 2, exists ready: no auth, list: 2 ready, "
-         "get 2");
-  HEARD(a, "");
+  HEARS(a, "create member: 2, exists ready: no auth, list: 2 ready, get 2", "");
   passes(s, 1667);
   /* have enough come by now? */
   happens(s, "exists ready: no auth, list: 1m 2 ready");
@@ -352,6 +283,5 @@ STORY("is let in by a hidden `ready` that another was quicker to make") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
   answers(s, READY, REPLY_NODE_EXISTS);
-  happens(s, "exists ready: no auth");
-  HEARD(a, "granted");
+  HEARS(a, "exists ready: no auth", "granted");
 }

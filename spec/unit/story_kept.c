@@ -7,8 +7,7 @@ ABOUT("The protocol, when its node may not be deleted,");
 STORY("says so once, and tries again, less and less often") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  happens(s, "remove 1: no auth");
-  HEARD(a, "kept");
+  HEARS(a, "remove 1: no auth", "kept");
   static const int pauses[] = {200, 400, 800, 1600, 3200, 6400, 6400};
   for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
     CHECK(passes_until_asked(s, pauses[i]) >= pauses[i] / 2);
@@ -17,9 +16,7 @@ STORY("says so once, and tries again, less and less often") {
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
   CHECK_INT(1, counted(s, "refused_releases"));
-  passes(s, 6400);
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "6400 ms, remove 1", "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
   CHECK_INT(0, counted(s, "refused_releases"));
 }
@@ -27,29 +24,21 @@ STORY("says so once, and tries again, less and less often") {
 STORY("tries again at once in a new connection") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  happens(s, "remove 1: no auth");
-  HEARD(a, "kept");
-  reconnects(s);
-  happens(s, "ask about 1, remove 1: no auth");
-  HEARD(a, "");
-  reconnects(s);
-  happens(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 1: no auth", "kept");
+  HEARS(a, "reconnects, ask about 1, remove 1: no auth", "");
+  HEARS(a, "reconnects, ask about 1, remove 1", "removed, forgotten");
 }
 
 STORY("refuses who waits behind it, and who comes, without another node") {
-  struct actor *a = HOLDER(s, 1);
-  struct actor *b = ACQUIRE(s);
+  struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   release(a);
-  happens(s, "remove 1: no auth");
-  HEARD(a, "kept");
+  HEARS(a, "remove 1: no auth", "kept");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(b));
   CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
   SENT(s, "remove 2");
-  happens(s, "remove 2");
-  HEARD(b, "removed, forgotten");
+  HEARS(b, "remove 2", "removed, forgotten");
   struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
   HEARD(c, "refused: denied, removed, forgotten");
   HEARD(d, "refused: denied, removed, forgotten");
@@ -62,66 +51,49 @@ STORY("refuses who waits behind it, and who comes, without another node") {
 STORY("lets others in again once it is deleted") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  happens(s, "remove 1: no auth");
-  passes(s, 200);
-  happens(s, "remove 1");
-  HEARD(a, "kept, removed, forgotten");
+  HEARS(a, "remove 1: no auth, 200 ms, remove 1", "kept, removed, forgotten");
   HOLDER(s, 2);
 }
 
 STORY("tells who gave up, and who has lost, like anybody") {
-  struct actor *a = HOLDER(s, 1, .max_hold = 1000);
-  struct actor *b = ACQUIRE(s);
+  struct actor *a = HOLDER(s, 1, .max_hold = 1000), *b = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   cancel(b);
-  happens(s, "unwatch 1, remove 2: no auth");
-  HEARD(b, "refused: cancelled, kept");
+  HEARS(b, "unwatch 1, remove 2: no auth", "refused: cancelled, kept");
   HEARD(a, ""); /* it holds */
-  passes(s, 1000);
-  HEARD(a, "lost: max_hold");
+  HEARS(a, "1000 ms", "lost: max_hold");
 }
 
 STORY("refuses who was to begin again") {
   struct actor *a = ACQUIRE(s);
-  happens(s,
-         "create lock: 2147483000, list: 2147483000, "
-         "remove 2147483000: no auth");
-  HEARD(a, "refused: denied, kept");
+  happens(s, "create lock: 2147483000, list: 2147483000");
+  HEARS(a, "remove 2147483000: no auth", "refused: denied, kept");
   CHECK_TEXT("cannot delete our node /lock", denial_of(a));
-  happens(s, "remove 2147483000: no auth");
-  HEARD(a, "");
-  passes(s, 500);
-  happens(s, "remove 2147483000");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 2147483000: no auth", "");
+  HEARS(a, "500 ms, remove 2147483000", "removed, forgotten");
 }
 
 STORY("tells a permit of its gate's node, and lets no other ask") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
-  happens(s, "create lock: 7, list: 7, create permit: 2, list: 2");
-  HEARD(a, "granted");
-  happens(s, "remove 7: no auth");
-  HEARD(a, "kept");
+  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "granted");
+  HEARS(a, "remove 7: no auth", "kept");
   struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   HEARD(b, "refused: denied, removed, forgotten");
   CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
   release(a);
-  happens(s, "remove 2");
-  HEARD(a, "removed");
+  HEARS(a, "remove 2", "removed");
 }
 
 STORY("is over with the session") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  happens(s, "remove 1: no auth");
-  HEARD(a, "kept");
-  expires(s);
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 1: no auth", "kept");
+  HEARS(a, "expires", "removed, forgotten");
   connects_anew(s);
   HOLDER(s, 2);
   struct actor *b = HOLDER(s, 3, .path = "/b");
   release(b);
-  happens(s, "remove 3: no auth");
-  HEARD(b, "kept");
+  HEARS(b, "remove 3: no auth", "kept");
   close_session(s);
   HEARD(b, "removed, forgotten");
 }
@@ -129,11 +101,8 @@ STORY("is over with the session") {
 STORY("is told the same of a node that has one name") {
   struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
   release(a);
-  happens(s, "remove holder with 1: no auth");
-  HEARD(a, "kept");
+  HEARS(a, "remove holder with 1: no auth", "kept");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   HEARD(b, "refused: denied, removed, forgotten");
-  passes(s, 200);
-  happens(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "200 ms, remove holder with 1", "removed, forgotten");
 }

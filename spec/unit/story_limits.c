@@ -11,17 +11,13 @@ STORY("refuses a large create at which the connection was lost three times") {
   struct actor *a = ACQUIRE(s, .bytes = 100000);
   disconnects(s); /* it was sent beside a list: that accuses nobody yet */
   for (int i = 0; i < 3; i++) {
-    connects(s);
-    happens(s, "list: nobody");
-    HEARD(a, "");
+    HEARS(a, "connects, list: nobody", "");
     passes(s, 1000); /* the connection lives without it */
     looks_for_late_nodes(s);
     SENT(s, "create lock"); /* alone: the list waits */
     disconnects(s);
   }
-  connects(s);
-  happens(s, "list: nobody");
-  HEARD(a, "refused: invalid, removed, forgotten");
+  HEARS(a, "connects, list: nobody", "refused: invalid, removed, forgotten");
   CHECK_INT(REASON_TOO_LARGE, reason_of(a));
   CHECK(bytes_of(a) > 100000 && bytes_of(a) < 100200);
   struct actor *small = ACQUIRE(s);
@@ -32,9 +28,7 @@ STORY("refuses a large create at which the connection was lost three times") {
 STORY("never suspects a small create, however often the connection is lost") {
   struct actor *a = ACQUIRE(s, .bytes = 800);
   for (int i = 0; i < 10; i++) {
-    reconnects(s);
-    happens(s, "list: nobody");
-    SENT(s, "create lock, list");
+    SENDS(s, "reconnects, list: nobody", "create lock, list");
   }
   HEARD(a, "");
 }
@@ -43,10 +37,7 @@ STORY("does not accuse a large create of a connection that fell silent") {
   struct actor *a = ACQUIRE(s, .bytes = 100000);
   disconnects(s);
   for (int i = 0; i < 6; i++) {
-    connects(s);
-    happens(s, "list: nobody");
-    passes(s, 1000);
-    SENT(s, "create lock");
+    SENDS(s, "connects, list: nobody, 1000 ms", "create lock");
     passes(s, 2500); /* a server that does not take it does not wait */
     disconnects(s);
   }
@@ -55,18 +46,12 @@ STORY("does not accuse a large create of a connection that fell silent") {
 
 STORY("lets nobody overtake a large create that waits for its moment") {
   ACQUIRE(s, .bytes = 100000);
-  reconnects(s);
-  happens(s, "list: nobody");
-  SENT(s, "create lock"); /* alone */
-  reconnects(s);
-  happens(s, "list: nobody");
+  SENDS(s, "reconnects, list: nobody", "create lock"); /* alone */
+  happens(s, "reconnects, list: nobody");
   ACQUIRE(s);
-  passes(s, 999);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "create lock");
-  happens(s, "create lock: 1");
-  SENT(s, "create lock, list");
+  SENDS(s, "999 ms", "");
+  SENDS(s, "1 ms", "create lock");
+  SENDS(s, "create lock: 1", "create lock, list");
 }
 
 STORY("lets a thousand of a path have a node, and the others wait in order",
@@ -89,8 +74,7 @@ STORY("lets a thousand of a path have a node, and the others wait in order",
   HEARD(hasty, "refused: busy, removed, forgotten");
   SENT(s, "");
   release(all[500]);
-  happens(s, "remove 500");
-  SENT(s, "create read, list");
+  SENDS(s, "remove 500", "create read, list");
   CHECK_TEXT("entering", state_of(all[1000]));
   CHECK_TEXT("parked", state_of(all[1001]));
 }
@@ -137,8 +121,7 @@ TEST("begins again, with no room left, in the room that its node has had") {
   char node[1000];
   struct stage *s = BEGIN(.timeout = 40000);
   struct actor *first = ACQUIRE(s, .path = long_path(0));
-  happens(s, "create lock: 1, list: 0 1, get 1, get 0");
-  HEARD(first, "");
+  HEARS(first, "create lock: 1, list: 0 1, get 1, get 0", "");
   for (int i = 1; i < 2000; i++) {
     ACQUIRE(s, .path = long_path(i));
     if (!*sent(s)) break; /* refused */

@@ -10,8 +10,7 @@ STORY("deletes it, once") {
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);
   happens(s, REMOVES);
-  reconnects(s);
-  SENT(s, "");
+  SENDS(s, "reconnects", "");
 }
 
 STORY("deletes it first of all in each connection, until that is confirmed") {
@@ -24,11 +23,8 @@ STORY("deletes it first of all in each connection, until that is confirmed") {
     SENT(s, REMOVES ", get /gate");
   }
   answers(s, REMOVES, REPLY_NO_NODE);
-  happens(s, "get /gate: theirs 7");
-  reconnects(s);
-  SENT(s, "get /gate");
-  happens(s, "deleted /gate, get /gate: no node");
-  HEARD(a, "met");
+  SENDS(s, "get /gate: theirs 7, reconnects", "get /gate");
+  HEARS(a, "deleted /gate, get /gate: no node", "met");
 }
 
 STORY("deletes it in the next connection where there is none, or not now") {
@@ -49,16 +45,13 @@ STORY("deletes it in the next connection where there is none, or not now") {
 STORY("gives it up where it may not be deleted") {
   spends_nonce(s, "/gate");
   answers(s, REMOVES, REPLY_NO_AUTH);
-  reconnects(s);
-  SENT(s, "");
+  SENDS(s, "reconnects", "");
 }
 
 STORY("leaves its end to that of its ZooKeeper session") {
   disconnects(s);
   spends_nonce(s, "/gate");
-  expires(s);
-  connects_anew(s);
-  SENT(s, "");
+  SENDS(s, "expires, connects anew", "");
   spends_nonce(s, "/gate");
   SENT(s, "remove /gate-nonce-2-2");
 }

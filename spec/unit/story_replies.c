@@ -9,22 +9,16 @@ STORY("finds its node in the list when a create's reply was lost") {
   made_unheard(s, 1);
   disconnects(s);
   CHECK_TEXT("finding", state_of(a));
-  connects(s);
-  SENT(s, "list");
-  happens(s, "list: 1");
-  HEARD(a, ""); /* whose session is it of? */
-  happens(s, "get 1");
-  HEARD(a, "granted");
+  SENDS(s, "connects", "list");
+  HEARS(a, "list: 1", ""); /* whose session is it of? */
+  HEARS(a, "get 1", "granted");
   CHECK_INT(1001, token_of(a));
 }
 
 STORY("makes another node, of another name, if that create made none") {
   struct actor *a = ACQUIRE(s);
-  reconnects(s);
-  happens(s, "list: nobody");
-  SENT(s, "create lock, list");
-  happens(s, "create lock: 2, list: 2");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects, list: nobody", "create lock, list");
+  HEARS(a, "create lock: 2, list: 2", "granted");
 }
 
 STORY("deletes a node that turns up late, which nobody of ours knows") {
@@ -38,8 +32,7 @@ STORY("deletes a node that turns up late, which nobody of ours knows") {
   CHECK_INT(0, counted(s, "strays"));
   happens(s, "ask about 1");
   CHECK_INT(1, counted(s, "strays"));
-  happens(s, "get 2, get 1, remove 1, deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "get 2, get 1, remove 1, deleted 1", "granted");
 }
 
 TEST("looks for its node where a server says that it has made another") {
@@ -64,10 +57,8 @@ TEST("looks for its node where a server says that it has made another") {
     struct actor *a = ACQUIRE(s);
     made_oddly(s, oddities[i].elsewhere, oddities[i].more);
     CHECK_TEXT("finding", state_of(a));
-    happens(s, "list: nobody");
-    HEARD(a, "");
-    happens(s, "create lock: 1, list: 1");
-    HEARD(a, "granted");
+    HEARS(a, "list: nobody", "");
+    HEARS(a, "create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -78,10 +69,8 @@ TEST("is not granted by a node that was made for another session") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = kinds[i]);
     made_for_another(s, 1);
-    happens(s, "list: 1");
-    HEARD(a, "");
-    happens(s, "get 1");
-    HEARD(a, "");
+    HEARS(a, "list: 1", "");
+    HEARS(a, "get 1", "");
     CHECK_TEXT("finding", state_of(a)); /* ours may be another */
     happens(s, "unwatch 1, list: 1");
     CHECK_TEXT("entering", state_of(a));
@@ -91,12 +80,9 @@ TEST("is not granted by a node that was made for another session") {
 
 STORY("is not granted by an unfair lock's node of another session") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "create holder with hold: 1");
-  HEARD(a, "");
-  happens(s, "get holder: theirs 900");
-  HEARD(a, "");
-  happens(s, "ask about 1, remove 1");
-  SENT(s, "unwatch holder, create holder with hold");
+  HEARS(a, "create holder with hold: 1", "");
+  HEARS(a, "get holder: theirs 900", "");
+  SENDS(s, "ask about 1, remove 1", "unwatch holder, create holder with hold");
 }
 
 STORY("hears nothing in events of what it has not asked for") {
@@ -108,28 +94,23 @@ STORY("hears nothing in events of what it has not asked for") {
     changed(s, paths[i]);
   }
   children_changed(s, "");
-  happens(s, "children /, children lock, children /lock/");
-  HEARD(a, "");
+  HEARS(a, "children /, children lock, children /lock/", "");
   SENT(s, "");
 }
 
 STORY("begins again when the node it finds is of another session") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  reconnects(s);
-  happens(s, "list: 1, get 1: theirs 1001");
-  HEARD(a, "");
+  HEARS(a, "reconnects, list: 1, get 1: theirs 1001", "");
   SENT(s, "unwatch 1, list");
-  happens(s, "unwatch 1, list: 1");
-  SENT(s, "create lock, list");
+  SENDS(s, "unwatch 1, list: 1", "create lock, list");
 }
 
 STORY("leaves a node alone that has its name and is of another session") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   made_unheard(s, 1);
-  reconnects(s);
-  happens(s, "list: 1, ask about 1: theirs 1001, list: 1");
+  happens(s, "reconnects, list: 1, ask about 1: theirs 1001, list: 1");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
 }
@@ -153,12 +134,9 @@ STORY("deletes again when a delete's reply was lost") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   SENT(s, "remove 1");
-  disconnects(s);
-  HEARD(a, "");
+  HEARS(a, "disconnects", "");
   CHECK_INT(1, counted(s, "pending_releases"));
-  connects(s);
-  happens(s, "ask about 1, remove 1: no node");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "connects, ask about 1, remove 1: no node", "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
 }
 
@@ -169,8 +147,7 @@ STORY("deletes again, after a while, when a delete is not done") {
   CHECK(passes_until_asked(s, 200) >= 100);
   happens(s, "remove 1: throttled");
   CHECK(passes_until_asked(s, 400) >= 200);
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("looks for the node of one who gave up before its create was answered") {
@@ -179,21 +156,16 @@ STORY("looks for the node of one who gave up before its create was answered") {
   HEARD(a, "refused: cancelled");
   CHECK_TEXT("leaving", state_of(a));
   made_unheard(s, 1);
-  reconnects(s);
-  happens(s, "list: 1, ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "reconnects, list: 1, ask about 1, remove 1", "removed, forgotten");
 }
 
 STORY("deletes the node of one who gave up as soon as its name is known") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   SENT(s, "create lock, list");
-  happens(s, "create lock: 1");
-  SENT(s, "remove 1");
-  happens(s, "list: 1");
-  HEARD(a, "refused: cancelled");
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  SENDS(s, "create lock: 1", "remove 1");
+  HEARS(a, "list: 1", "refused: cancelled");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("asks for another list when there was no memory for one") {
@@ -201,10 +173,8 @@ STORY("asks for another list when there was no memory for one") {
   happens(s, "create lock: 1");
   shows_without_memory(s);
   HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "list");
-  happens(s, "list: 1");
-  HEARD(a, "granted");
+  SENDS(s, "100 ms", "list");
+  HEARS(a, "list: 1", "granted");
 }
 
 STORY("tries again what could not be sent, 0.1 s later") {
@@ -212,12 +182,9 @@ STORY("tries again what could not be sent, 0.1 s later") {
   struct actor *a = ACQUIRE(s);
   SENT(s, "");
   cannot_send(s, false);
-  passes(s, 99);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "create lock, list");
-  happens(s, "create lock: 1, list: 1");
-  HEARD(a, "granted");
+  SENDS(s, "99 ms", "");
+  SENDS(s, "1 ms", "create lock, list");
+  HEARS(a, "create lock: 1, list: 1", "granted");
 }
 
 STORY("lists again, 0.1 s later, when there was no memory for a watch") {
@@ -225,10 +192,8 @@ STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   happens(s, "create lock: 2");
   shows_then_no_memory(s, "1 2");
   HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "list");
-  happens(s, "list: 1 2, get 2, get 1, deleted 1");
-  HEARD(a, "granted");
+  SENDS(s, "100 ms", "list");
+  HEARS(a, "list: 1 2, get 2, get 1, deleted 1", "granted");
 }
 
 STORY("wants a watch again that is being taken away") {
@@ -236,32 +201,25 @@ STORY("wants a watch again that is being taken away") {
   cancel(a);
   SENT(s, "unwatch 1, remove 2");
   struct actor *b = ACQUIRE(s);
-  happens(s,
-         "unwatch 1, deleted 2, remove 2, create lock: 3, list: 1 3, "
-         "get 3, get 1, deleted 1");
-  HEARD(b, "granted");
+  happens(s, "unwatch 1, deleted 2, remove 2, create lock: 3, list: 1 3");
+  HEARS(b, "get 3, get 1, deleted 1", "granted");
 }
 
 STORY("watches again, 0.1 s later, where a server refused to") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1: unimplemented");
-  HEARD(a, "");
-  passes(s, 100);
-  happens(s, "get 1, deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: unimplemented", "");
+  HEARS(a, "100 ms, get 1, deleted 1", "granted");
 }
 
 STORY("deletes a stray later when its delete cannot be sent") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  reconnects(s);
-  happens(s, "list: nobody, create lock: 2");
+  happens(s, "reconnects, list: nobody, create lock: 2");
   cannot_send(s, true);
   happens(s, "list: 1 2");
   CHECK_INT(0, counted(s, "strays"));
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "get 2, get 1, ask about 1");
+  SENDS(s, "100 ms", "get 2, get 1, ask about 1");
   happens(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
@@ -270,16 +228,13 @@ STORY("deletes a stray later when its delete cannot be sent") {
 STORY("deletes a stray once, and again if the next list shows it") {
   ACQUIRE(s);
   made_unheard(s, 1);
-  reconnects(s);
-  happens(s, "list: nobody, create lock: 2");
+  happens(s, "reconnects, list: nobody, create lock: 2");
   struct actor *b = ACQUIRE(s);
   SENT(s, "list, create lock, list");
   happens(s, "list: 1 2, create lock: 3, list: 1 2 3");
   SENT(s, "ask about 1, get 2, get 1, get 3");
-  happens(s,
-         "ask about 1, get 2, get 1, get 3, remove 1: no auth, changed 2, "
-         "get 2");
-  HEARD(b, "");
+  happens(s, "ask about 1, get 2, get 1, get 3, remove 1: no auth, changed 2");
+  HEARS(b, "get 2", "");
 }
 
 /* What bears our mark by the thousand was made by somebody who has read it. */
@@ -315,8 +270,7 @@ STORY("deletes no stray whose name a node of ours has by now") {
   cancel(a);
   next_is_as_forged(s);
   struct actor *b = ACQUIRE(s);
-  connects(s);
-  happens(s, "ask about 5, create lock: 0, ask about 0, list: 0");
+  happens(s, "connects, ask about 5, create lock: 0, ask about 0, list: 0");
   HEARD(b, "granted");
   SENT(s, "remove 5");
   CHECK_INT(0, counted(s, "strays"));
@@ -330,16 +284,13 @@ STORY("leaves strays alone for a timeout that are not to be deleted") {
   shows_forged(s, "5", 1);
   happens(s, "ask about 0, get 5");
   shows_forged(s, "5", 1);
-  happens(s, "remove 0: not empty, children /lock");
-  SENT(s, "list and watch");
+  SENDS(s, "remove 0: not empty, children /lock", "list and watch");
   shows_forged(s, "5", 1);
   SENT(s, "");
-  passes(s, 9999);
-  happens(s, "children /lock");
+  happens(s, "9999 ms, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
-  passes(s, 1);
-  happens(s, "children /lock");
+  happens(s, "1 ms, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "ask about 0, get 0");
 }

@@ -8,32 +8,24 @@ STORY("grants readers together, and none behind a writer") {
   struct actor *first = ACQUIRE(s, .lock = READER);
   struct actor *second = ACQUIRE(s, .lock = READER);
   SENT(s, "create read, list, create read, list");
-  happens(s, "create read: 2, list: 1r 2");
-  HEARD(first, "granted");
-  happens(s, "create read: 4, list: 1r 2 3w 4");
-  HEARD(second, "");
-  happens(s, "get 4, get 3, deleted 3w");
-  HEARD(second, "granted");
+  HEARS(first, "create read: 2, list: 1r 2", "granted");
+  HEARS(second, "create read: 4, list: 1r 2 3w 4", "");
+  HEARS(second, "get 4, get 3, deleted 3w", "granted");
 }
 
 STORY("lets a writer wait for readers and writers ahead") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  happens(s,
-         "create write: 3, list: 1r 2r 3, get 3, get 2, get 1, deleted 1r, "
-         "deleted 2r");
-  HEARD(a, "granted"); /* behind readers no list is needed */
+  happens(s, "create write: 3, list: 1r 2r 3, get 3, get 2, get 1, deleted 1r");
+  HEARS(a, "deleted 2r", "granted"); /* behind readers no list is needed */
   SENT(s, "");
 }
 
 STORY(
     "lists after a writer that stood before a writer: it may have downgraded") {
   struct actor *a = ACQUIRE(s, .lock = WRITER);
-  happens(s, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w");
-  HEARD(a, "");
-  happens(s, "list: 1r 2");
-  HEARD(a, "");
-  happens(s, "get 1, deleted 1r");
-  HEARD(a, "granted");
+  HEARS(a, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w", "");
+  HEARS(a, "list: 1r 2", "");
+  HEARS(a, "get 1, deleted 1r", "granted");
 }
 
 STORY("downgrades to a reader of the writer's own number, with its token") {
@@ -41,19 +33,16 @@ STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   SENT(s, "get 4, create read 4, list");
   /* both: the writer's place is the reader's */
-  happens(s, "get 4, create read 4: 99, list: 4w 4r 5w");
-  HEARD(reader, "granted");
+  HEARS(reader, "get 4, create read 4: 99, list: 4w 4r 5w", "granted");
   CHECK_INT(1004, token_of(reader));
   release(writer);
-  happens(s, "remove 4");
-  HEARD(reader, "");
+  HEARS(reader, "remove 4", "");
 }
 
 STORY("refuses a downgrade when the writer was gone before the reader came") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  happens(s, "get 4, create read 4: 99, list: 4r 5w");
-  HEARD(reader, "refused: lost");
+  HEARS(reader, "get 4, create read 4: 99, list: 4r 5w", "refused: lost");
 }
 
 TEST("refuses a downgrade when the writer's name is another's") {
@@ -82,8 +71,7 @@ STORY(
 STORY("ends a downgrade with its session: the writer's place is gone") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  expires(s);
-  HEARD(writer, "lost: closed, removed, forgotten");
+  HEARS(writer, "expires", "lost: closed, removed, forgotten");
   HEARD(reader, "refused: lost, removed, forgotten");
 }
 
@@ -97,6 +85,5 @@ STORY("refuses a downgrade where the directory is gone: so is the writer") {
 STORY("contends with kazoo in kazoo's spelling") {
   struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
   SENT(s, "create lock of kazoo, list");
-  happens(s, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1");
-  HEARD(a, "");
+  HEARS(a, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1", "");
 }

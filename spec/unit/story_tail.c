@@ -32,17 +32,11 @@ STORY("grants without a round trip who comes back behind another") {
   SENT(s, "remove 2, create lock, get 4");
   leaves(s, "2");
   /* the one after which it was granted has come back, too */
-  happens(s, "create lock: 6");
-  happens(s, "get 4");
-  SENT(s, "");
-  happens(s, "deleted 4");
-  SENT(s, "list"); /* now 5 holds */
-  happens(s, "list: 5 6");
-  SENT(s, "get 6, get 5");
-  happens(s, "get 6, get 5");
-  HEARD(a, "");
-  happens(s, "deleted 5");
-  HEARD(a, "granted");
+  SENDS(s, "create lock: 6, get 4", "");
+  SENDS(s, "deleted 4", "list"); /* now 5 holds */
+  SENDS(s, "list: 5 6", "get 6, get 5");
+  HEARS(a, "get 6, get 5", "");
+  HEARS(a, "deleted 5", "granted");
   CHECK_INT(told + 1, counted(s, "handoffs"));
   SENT(s, "");
 }
@@ -50,37 +44,27 @@ STORY("grants without a round trip who comes back behind another") {
 STORY("watches the one before the last, too, if nobody has come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  happens(s, "create lock: 5");
-  SENT(s, "get 4, get 3");
-  happens(s, "get 4, get 3, deleted 3");
-  SENT(s, "get 5, list");
-  happens(s, "get 5, list: 4 5");
-  SENT(s, "");
-  happens(s, "deleted 4");
-  HEARD(a, "granted");
+  SENDS(s, "create lock: 5", "get 4, get 3");
+  SENDS(s, "get 4, get 3, deleted 3", "get 5, list");
+  SENDS(s, "get 5, list: 4 5", "");
+  HEARS(a, "deleted 4", "granted");
 }
 
 STORY("waits for the last one, too, if two have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  happens(s, "create lock: 7, get 4");
-  SENT(s, "");
-  happens(s, "deleted 4, list: 5 6 7");
-  SENT(s, "get 7, get 6, get 5");
-  happens(s, "get 7, get 6, get 5, deleted 5");
-  SENT(s, "");
+  SENDS(s, "create lock: 7, get 4", "");
+  SENDS(s, "deleted 4, list: 5 6 7", "get 7, get 6, get 5");
+  SENDS(s, "get 7, get 6, get 5, deleted 5", "");
   HEARD(a, "");
-  happens(s, "deleted 6");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 6", "granted");
 }
 
 STORY("lists at once if too many have come in between") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  happens(s, "create lock: 8, get 4");
-  SENT(s, "list");
-  happens(s, "list: 3 4 5 6 7 8");
-  HEARD(a, "");
+  SENDS(s, "create lock: 8, get 4", "list");
+  HEARS(a, "list: 3 4 5 6 7 8", "");
 }
 
 STORY("lists beside its create if only one was behind it") {
@@ -91,19 +75,16 @@ STORY("lists beside its create if only one was behind it") {
   a = ACQUIRE(s);
   SENT(s, "remove 2, create lock, list");
   leaves(s, "2");
-  happens(s, "create lock: 4, list: 3 4, get 4, get 3, deleted 3");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 4, list: 3 4, get 4, get 3, deleted 3", "granted");
   SENT(s, "");
 }
 
 STORY("lists if the last one was gone before it came") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  happens(s, "create lock: 6, get 4: no node");
-  HEARD(a, "");
+  HEARS(a, "create lock: 6, get 4: no node", "");
   SENT(s, "list");
-  happens(s, "list: 6");
-  HEARD(a, "granted");
+  HEARS(a, "list: 6", "granted");
 }
 
 STORY("follows a writer, as a reader") {
@@ -111,8 +92,7 @@ STORY("follows a writer, as a reader") {
   SENT(s, "remove 2, create read, get 4");
   leaves(s, "2r");
   happens(s, "create read: 6"); /* beside a reader */
-  happens(s, "get 4, deleted 4w, list: 5r 6r");
-  HEARD(a, "granted");
+  HEARS(a, "get 4, deleted 4w, list: 5r 6r", "granted");
 }
 
 STORY("does not follow if it does not want to wait") {
@@ -121,18 +101,14 @@ STORY("does not follow if it does not want to wait") {
   happens(s, "create lock: 5, get 4, get 3");
   struct actor *a = ACQUIRE(s, .tries = true);
   SENT(s, "create lock, list");
-  happens(s, "create lock: 6, list: 3 4 5 6");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create lock: 6, list: 3 4 5 6", "refused: busy");
 }
 
 STORY("lists in another connection, whatever it has followed") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
-  happens(s, "create lock: 6, get 4");
-  reconnects(s);
-  SENT(s, "list");
-  happens(s, "list: 6");
-  HEARD(a, "");
+  SENDS(s, "create lock: 6, get 4, reconnects", "list");
+  HEARS(a, "list: 6", "");
   happens(s, "get 6"); /* whose is it by now? */
   HEARD(a, "granted");
 }
@@ -141,18 +117,14 @@ STORY("looks for its node when the create's answer is lost") {
   struct actor *a = COMES_BACK(s);
   leaves(s, "2");
   made_unheard(s, 5);
-  reconnects(s);
-  SENT(s, "list");
-  happens(s, "list: 3 4 5");
-  HEARD(a, "");
+  SENDS(s, "reconnects", "list");
+  HEARS(a, "list: 3 4 5", "");
 }
 
 STORY("says when it gives up that there may be others") {
   struct actor *a = COMES_BACK(s, .within = 400);
   leaves(s, "2");
-  happens(s, "create lock: 6, get 4");
-  passes(s, 400);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "create lock: 6, get 4, 400 ms", "refused: timeout");
 }
 
 /* What it looked for in vain is there: a create that came late made it, and its
@@ -161,14 +133,10 @@ STORY("lists when it begins again, for it may have left a node behind") {
   struct actor *a = WAITER(s), *b = ACQUIRE(s);
   made_unheard(s, 3);
   made_unheard(s, 9);
-  disconnects(s);
-  connects(s);
-  happens(s,
-         "list: 1 2 9 10, get 2, get 1, get 9: theirs 1009, unwatch 9, "
-         "list: 1 2 3 9 10");
+  happens(s, "disconnects, connects, list: 1 2 9 10, get 2, get 1");
+  happens(s, "get 9: theirs 1009, unwatch 9, list: 1 2 3 9 10");
   SENT(s, "create lock, list");
-  happens(s, "create lock: 11, list: 1 2 3 9 10 11");
-  HEARD(a, "");
+  HEARS(a, "create lock: 11, list: 1 2 3 9 10 11", "");
   HEARD(b, "");
   SENT(s, "ask about 3, ask about 9, get 11, get 10, get 9");
 }

@@ -16,8 +16,7 @@ STORY("does not grant by old answers after a pause: it looks again") {
   for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
   CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
   HEARD(a, "");
-  happens(s, "list: 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: 2", "granted");
   SENT(s, "");
 }
 
@@ -37,8 +36,7 @@ STORY("does not grant by a lease that would end before it is renewed") {
     passes(s, 1);
   }
   HEARD(a, "granted");
-  passes(s, 30000);
-  HEARD(a, "");
+  HEARS(a, "30000 ms", "");
 }
 
 STORY("waits for a list once the lease stands again, whatever else happens") {
@@ -54,8 +52,7 @@ STORY("waits for a list once the lease stands again, whatever else happens") {
     cannot_send(s, false);
   }
   CHECK(lease_of(s) > 0);
-  passes(s, 100);
-  SENT(s, "list");
+  SENDS(s, "100 ms", "list");
   HEARD(a, "");
 }
 
@@ -66,8 +63,7 @@ STORY("loses a hold in silence when its lease is over, and not before") {
   passes(s, lease - 1);
   HEARD(a, "");
   SHOWN(s, "");
-  passes(s, 1);
-  HEARD(a, "lost: silence");
+  HEARS(a, "1 ms", "lost: silence");
   SHOWN(s, "suspended");
 }
 
@@ -103,8 +99,7 @@ TEST("takes no refusal of a heartbeat for a proof") {
     struct stage *s = BEGIN();
     struct actor *a = HOLDER(s, 1);
     rounds_by_hand(s, true);
-    passes(s, 2000);
-    happens(s, "round, ping, get 1");
+    happens(s, "2000 ms, round, ping, get 1");
     int lease = lease_of(s);
     refuses(s, lease - 1, refusals[i], 0);
     HEARD(a, "");
@@ -120,8 +115,7 @@ TEST("takes no refusal of a create for a proof") {
     struct stage *s = BEGIN();
     struct actor *a = HOLDER(s, 1);
     rounds_by_hand(s, true);
-    passes(s, 2000);
-    happens(s, "round, ping, get 1");
+    happens(s, "2000 ms, round, ping, get 1");
     for (int left = lease_of(s); left > 1; left -= 100) {
       struct actor *other = ACQUIRE(s, .path = "/other");
       refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
@@ -166,10 +160,8 @@ STORY("shows a session connected again when it is heard after its silence") {
 STORY("loses what was lost once, whatever was answered meanwhile") {
   struct actor *a = HOLDER(s, 1);
   stops_for(s, 20000);
-  passes(s, 1);
-  HEARD(a, "lost: silence");
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "1 ms", "lost: silence");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("believes an owner whose clock has seen the lease over before it") {
@@ -195,31 +187,25 @@ STORY("shows a silence once, though the connection breaks after it") {
 
 STORY("ends a hold after max_hold, and says so") {
   struct actor *a = HOLDER(s, 1, .max_hold = 3000);
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "lost: max_hold");
+  HEARS(a, "2999 ms", "");
+  HEARS(a, "1 ms", "lost: max_hold");
   SHOWN(s, "");
-  happens(s, "get 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "get 1, remove 1", "removed, forgotten");
 }
 
 STORY("blames whichever was over first, the lease or max_hold") {
   struct actor *brief = HOLDER(s, 1, .max_hold = 3000);
   struct actor *other = HOLDER(s, 2, .path = "/other", .max_hold = 19000);
   stops_for(s, 20000);
-  passes(s, 1);
-  HEARD(brief, "lost: max_hold");
+  HEARS(brief, "1 ms", "lost: max_hold");
   HEARD(other, "lost: silence");
 }
 
 STORY("refuses at the deadline, with the one ahead") {
   others_say(s, "job 7");
   struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "2999 ms", "");
+  HEARS(a, "1 ms", "refused: timeout");
   CHECK_TEXT("job 7, who holds", rival_of(a));
   CHECK_INT(1, counted(s, "timeouts"));
   SENT(s, "unwatch 1, remove 2");
@@ -227,18 +213,13 @@ STORY("refuses at the deadline, with the one ahead") {
 
 STORY("keeps the deadline of one that begins again") {
   struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 2000);
-  happens(s, "deleted 2");
-  SENT(s, "unwatch 1, create lock, list");
-  passes(s, 1000);
-  HEARD(a, "refused: timeout");
+  SENDS(s, "2000 ms, deleted 2", "unwatch 1, create lock, list");
+  HEARS(a, "1000 ms", "refused: timeout");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = WAITER(s, .within = 3000);
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "refused: disconnected");
+  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
 }
 
 STORY("lets the grant win over a deadline that comes with it") {
@@ -252,21 +233,16 @@ STORY("lets the grant win over a deadline that comes with it") {
 
 STORY("lets a deadline win over the grant that comes after it") {
   struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 3000);
-  happens(s, "deleted 1");
-  HEARD(a, "refused: timeout");
+  HEARS(a, "3000 ms, deleted 1", "refused: timeout");
 }
 
 STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);
   SENT(s, "create lock, list");
-  passes(s, 249);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "ping");
-  passes(s, 1000);
-  SENT(s, ""); /* one at a time */
+  SENDS(s, "249 ms", "");
+  SENDS(s, "1 ms", "ping");
+  SENDS(s, "1000 ms", ""); /* one at a time */
   happens(s, "create lock: 1, list: 1, ping");
 }
 
@@ -274,15 +250,13 @@ STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(3000, pace(s));
   struct actor *a = WAITER(s);
   CHECK_INT(1667, pace(s)); /* a sixth */
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
 
 STORY("proves by its rounds a lease of half of T or more while it holds") {
   HOLDER(s, 1);
-  passes(s, 2000);
-  happens(s, "get 1");
+  happens(s, "2000 ms, get 1");
   for (int i = 0; i < 10000; i++) {
     passes(s, 1);
     CHECK(i < 5000 || lease_of(s) > 4900);

@@ -23,8 +23,7 @@ STORY("ends the local turns after so many: the next goes to the tail") {
   HEARD(b, "granted");
   release(b);
   HEARD(c, "");
-  happens(s, "remove 1");
-  SENT(s, "create lock, list");
+  SENDS(s, "remove 1", "create lock, list");
 }
 
 STORY("lets the next make a node while the shared one is being given back") {
@@ -52,24 +51,20 @@ STORY("does not pass a node on to one that contends by other names") {
 }
 
 STORY("does not pass a node on without a lease") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
   stops_for(s, 9500);
   release(a);
   HEARD(b, "");
 }
 
 STORY("does not pass a node on that others ask for") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
   passes(s, 2000);
   asks_to_let_go(s);
-  happens(s, "get 1");
-  HEARD(a, "revoked");
+  HEARS(a, "get 1", "revoked");
   release(a);
   HEARD(b, "");
-  happens(s, "deleted 1, remove 1");
-  SENT(s, "create lock, list");
+  SENDS(s, "deleted 1, remove 1", "create lock, list");
 }
 
 STORY("gives the node back when nobody of the session shares it") {
@@ -85,34 +80,28 @@ STORY(
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
   SENT(s, "list and watch");
-  happens(s, "list and watch: 1");
-  HEARD(a, "alone");
+  HEARS(a, "list and watch: 1", "alone");
   looks_around(a); /* it does */
   SENT(s, "");
-  happens(s, "children /lock");
-  HEARD(a, "company");
+  HEARS(a, "children /lock", "company");
   happens(s, "list and watch: 1"); /* who came has gone again */
   HEARD(a, "alone");
-  happens(s, "children /lock, list and watch: 1 2");
-  HEARD(a, "company");
+  HEARS(a, "children /lock, list and watch: 1 2", "company");
   happens(s, "unwatch children");
   release(a);
-  happens(s, "remove 1");
-  SENT(s, "");
+  SENDS(s, "remove 1", "");
 }
 
 STORY("tells a holder that looks around nothing where others wait") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
-  happens(s, "list and watch: 1 2");
-  HEARD(a, "");
+  HEARS(a, "list and watch: 1 2", "");
   happens(s, "unwatch children");
 }
 
 STORY("does not look around where the last list has shown who waits") {
   struct actor *a = ACQUIRE(s, .handoffs = 2);
-  happens(s, "create lock: 1, list: 1 2");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1, list: 1 2", "granted");
   looks_around(a);
   SENT(s, "");
 }
@@ -120,13 +109,9 @@ STORY("does not look around where the last list has shown who waits") {
 STORY("looks around again in the next connection") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
-  happens(s, "list and watch: 1");
-  HEARD(a, "alone");
-  disconnects(s);
-  HEARD(a, "company");
-  connects(s);
-  happens(s, "get 1, list and watch: 1");
-  HEARD(a, "alone");
+  HEARS(a, "list and watch: 1", "alone");
+  HEARS(a, "disconnects", "company");
+  HEARS(a, "connects, get 1, list and watch: 1", "alone");
 }
 
 STORY("looks around for nobody who does not hold") {

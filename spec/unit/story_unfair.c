@@ -9,31 +9,26 @@ ABOUT("The protocol, for an unfair lock,");
 
 static struct actor *holds(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
   return a;
 }
 
 STORY("takes both nodes with one create and a look, and gives both back") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   SENT(s, CREATES ", get holder");
-  happens(s, "create holder with hold: 1");
-  HEARD(a, "");
-  happens(s, "get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1", "");
+  HEARS(a, "get holder", "granted");
   CHECK_INT(1001, token_of(a));
   release(a);
-  happens(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1", "removed, forgotten");
 }
 
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
-  reconnects(s);
-  happens(s, "get holder: ours 77"); /* by an earlier request, which came late */
+  /* by an earlier request, which came late */
+  happens(s, "reconnects, get holder: ours 77");
   HEARD(a, "lost: deleted");
-  happens(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "ask about 1, remove 1", "removed, forgotten");
 }
 
 STORY("tries at once each time when another's unfair node goes") {
@@ -50,9 +45,7 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
-    happens(s, "get holder: no auth");
-    passes(s, 1667);
-    happens(s, "get holder: no node");
+    happens(s, "get holder: no auth, 1667 ms, get holder: no node");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -60,42 +53,34 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
 STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder: theirs 900");
-  HEARD(a, "");
+  HEARS(a, "get holder: theirs 900", "");
   happens(s, "deleted holder");
   SENT(s, CREATES ", get holder");
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
 }
 
 STORY("finds its own unfair node when the create's reply was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
-  reconnects(s);
-  SENT(s, "list");
-  happens(s, "list: 7h, get holder");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects", "list");
+  HEARS(a, "list: 7h, get holder", "granted");
   CHECK_INT(1007, token_of(a));
 }
 
 STORY("tries again where there is no unfair node after a lost reply") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  reconnects(s);
-  happens(s, "list: nobody");
-  HEARD(a, "");
+  HEARS(a, "reconnects, list: nobody", "");
   SENT(s, CREATES ", get holder");
 }
 
 STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
-  reconnects(s);
-  happens(s, "list: nobody"); /* it is not there yet */
+  happens(s, "reconnects, list: nobody"); /* it is not there yet */
   answers(s, CREATES, REPLY_NODE_EXISTS);
   happens(s, "get holder"); /* of this session, and of nothing that it wants */
   SENT(s, "list");
-  happens(s, "list: 7h, ask about 7, ask about holder");
-  SENT(s, "remove holder with 7");
+  SENDS(s, "list: 7h, ask about 7, ask about holder", "remove holder with 7");
   happens(s, "deleted holder, remove holder with 7");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
@@ -105,31 +90,24 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   cancel(a);
-  reconnects(s);
-  happens(s, "list: nobody");
+  happens(s, "reconnects, list: nobody");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
-  passes(s, 2500);
-  SENT(s, "list");
+  SENDS(s, "2500 ms", "list");
   happens(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
 }
 
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
-  reconnects(s);
-  happens(s, "get holder: theirs 900");
-  HEARD(a, "lost: deleted");
-  happens(s, "ask about 1: no node");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "reconnects, get holder: theirs 900", "lost: deleted");
+  HEARS(a, "ask about 1: no node", "removed, forgotten");
   SENT(s, "unwatch holder, list");
 }
 
 STORY("loses an unfair lock whose node somebody deletes") {
   struct actor *a = holds(s);
-  happens(s, "deleted holder");
-  HEARD(a, "lost: deleted");
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "deleted holder", "lost: deleted");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("deletes `holder` by its name where its own node is gone") {
@@ -144,20 +122,16 @@ STORY("deletes its own node alone where `holder` is gone") {
   release(a);
   SENT(s, "remove holder with 1");
   happens(s, "deleted holder"); /* by somebody else */
-  happens(s, "remove holder with 1: undone, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1: undone, remove 1", "removed, forgotten");
 }
 
 STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
   answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder, changed holder, get holder");
-  reconnects(s);
-  happens(s, "get holder");
+  happens(s, "get holder, changed holder, get holder, reconnects, get holder");
   HEARD(a, "");
-  passes(s, 5000);
-  HEARD(a, "refused: timeout, removed, forgotten");
+  HEARS(a, "5000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("job 7, who holds", rival_of(a));
 }
 
@@ -165,8 +139,7 @@ STORY("is granted behind a round where the lease does not stand") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   stops_for(s, 20000);
   happens(s, "create holder with hold: 1"); /* an old answer */
-  happens(s, "get holder");
-  HEARD(a, "");
+  HEARS(a, "get holder", "");
   passes(s, 20000);
   CHECK(lease_of(s) > 0);
   HEARD(a, "granted");
@@ -183,18 +156,15 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   passes(s, 1); /* it is tried again */
   happens(s, "get holder");
   answers_round(s);
-  happens(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1", "removed, forgotten");
 }
 
 STORY("spares what has taken its unfair node's name when the lease was over") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
-  happens(s, "get holder: theirs 900");
-  HEARD(a, "lost: silence");
-  happens(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "get holder: theirs 900", "lost: silence");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("looks before it deletes an unfair node that its owner has not found") {
@@ -202,18 +172,15 @@ STORY("looks before it deletes an unfair node that its owner has not found") {
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   SENT(s, "get holder");
-  happens(s, "get holder: theirs 900, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
 }
 
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
   SENT(s, "");
-  passes(s, 1000);
-  HEARD(b, "refused: timeout, removed, forgotten");
+  HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(b));
 }
 
@@ -222,8 +189,7 @@ STORY("deletes an unfair node that turns out to be ours when it gives up") {
   made_unheard(s, 7);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  reconnects(s);
-  happens(s, "list: 7h, get holder, remove holder with 7");
+  happens(s, "reconnects, list: 7h, get holder, remove holder with 7");
   HEARD(a, "removed, forgotten");
 }
 
@@ -231,8 +197,7 @@ STORY("looks before it repeats an unfair delete whose reply was lost") {
   struct actor *a = holds(s);
   release(a);
   SENT(s, "remove holder with 1");
-  reconnects(s);
-  happens(s, "get holder, remove holder with 1");
+  happens(s, "reconnects, get holder, remove holder with 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -246,8 +211,7 @@ STORY("tells one that does not wait that an unfair lock is taken") {
 
 STORY("looks at an unfair node when it is made, if it does not wait") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  happens(s, "create holder with hold: 1, get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
 }
 
 STORY("gives an unfair node back that another of its session watches") {
@@ -255,8 +219,6 @@ STORY("gives an unfair node back that another of its session watches") {
   struct actor *waiter = AWAIT(s, .path = "/lock/holder");
   happens(s, "get holder");
   release(a);
-  happens(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
-  happens(s, "deleted holder");
-  HEARD(waiter, "met");
+  HEARS(a, "remove holder with 1", "removed, forgotten");
+  HEARS(waiter, "deleted holder", "met");
 }

@@ -18,51 +18,38 @@ STORY("does not wait where the node is not there") {
   struct actor *a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("waits until the node that it has seen is deleted") {
   struct actor *a = watchman(s, (struct hope){0});
-  passes(s, 100000);
-  HEARD(a, "");
+  HEARS(a, "100000 ms", "");
   SENT(s, "");
-  happens(s, "deleted /gate");
-  HEARD(a, "met");
+  HEARS(a, "deleted /gate", "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("does not mind that the node is written, and hears of its end still") {
   struct actor *a = watchman(s, (struct hope){0});
-  happens(s, "changed /gate");
-  HEARD(a, "");
-  happens(s, "get /gate: theirs 7");
-  HEARD(a, "");
-  happens(s, "deleted /gate");
-  HEARD(a, "met");
+  HEARS(a, "changed /gate", "");
+  HEARS(a, "get /gate: theirs 7", "");
+  HEARS(a, "deleted /gate", "met");
 }
 
 STORY("waits on in the next connection, for the same node") {
   struct actor *a = watchman(s, (struct hope){0});
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "");
-  connects(s);
-  SENT(s, "get /gate");
-  happens(s, "get /gate: theirs 7");
-  HEARD(a, "");
-  happens(s, "deleted /gate");
-  HEARD(a, "met");
+  HEARS(a, "disconnects, 3000 ms", "");
+  SENDS(s, "connects", "get /gate");
+  HEARS(a, "get /gate: theirs 7", "");
+  HEARS(a, "deleted /gate", "met");
 }
 
 STORY("is met by another node in its place: it was gone for a moment") {
   struct actor *a = watchman(s, (struct hope){0});
-  reconnects(s);
-  happens(s, "get /gate: theirs 8");
-  HEARD(a, "met");
+  HEARS(a, "reconnects, get /gate: theirs 8", "met");
   happens(s, "unwatch /gate");
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -72,14 +59,12 @@ TEST("is met by a node that is gone in the next connection, or session") {
     struct stage *s = BEGIN();
     struct actor *a = watchman(s, (struct hope){0});
     if (anew) {
-      expires(s);
-      HEARD(a, "");
+      HEARS(a, "expires", "");
       connects_anew(s);
     } else {
       reconnects(s);
     }
-    happens(s, "get /gate: no node");
-    HEARD(a, "met");
+    HEARS(a, "get /gate: no node", "met");
     END(s);
   }
 }
@@ -88,12 +73,9 @@ STORY("asks when there is a connection, and again where the answer was lost",
       .apart = true) {
   struct actor *a = AWAIT(s);
   SENT(s, "");
-  connects(s);
-  SENT(s, "get /gate");
-  reconnects(s);
-  SENT(s, "get /gate");
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  SENDS(s, "connects", "get /gate");
+  SENDS(s, "reconnects", "get /gate");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 STORY("asks again a little later where it could not ask") {
@@ -101,12 +83,8 @@ STORY("asks again a little later where it could not ask") {
   struct actor *a = AWAIT(s);
   cannot_send(s, false);
   SENT(s, "");
-  passes(s, 100);
-  happens(s, "get /gate: throttled");
-  HEARD(a, "");
-  passes(s, 100);
-  happens(s, "get /gate: theirs 7, deleted /gate");
-  HEARD(a, "met");
+  HEARS(a, "100 ms, get /gate: throttled", "");
+  HEARS(a, "100 ms, get /gate: theirs 7, deleted /gate", "met");
 }
 
 STORY("asks again where it could not ask about what another watches already") {
@@ -115,15 +93,10 @@ STORY("asks again where it could not ask about what another watches already") {
     cannot_send(s, true);
     struct actor *b = AWAIT(s, .proves = proves, .tries = true);
     cannot_send(s, false);
-    passes(s, 100);
-    happens(s, "get /gate: theirs 7");
-    HEARD(b, "refused: timeout");
+    HEARS(b, "100 ms, get /gate: theirs 7", "refused: timeout");
     b = AWAIT(s, .proves = proves, .tries = true);
-    happens(s, "get /gate: throttled");
-    HEARD(b, "");
-    passes(s, 100);
-    happens(s, "get /gate: theirs 7");
-    HEARD(b, "refused: timeout");
+    HEARS(b, "get /gate: throttled", "");
+    HEARS(b, "100 ms, get /gate: theirs 7", "refused: timeout");
   }
   cancel(a);
   HEARD(a, "refused: cancelled");
@@ -136,14 +109,11 @@ STORY("does not believe what was asked before it had begun") {
   SENT(s, "get /gate");
   struct actor *b = AWAIT(s);
   SENT(s, "");
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   HEARD(b, "");
   SENT(s, "get /gate");
-  happens(s, "get /gate: theirs 7");
-  HEARD(b, "");
-  happens(s, "deleted /gate");
-  HEARD(b, "met");
+  HEARS(b, "get /gate: theirs 7", "");
+  HEARS(b, "deleted /gate", "met");
 }
 
 TEST("does not believe it either if the answer comes in the same batch") {
@@ -175,10 +145,8 @@ STORY("looks again after the end of a node that it has not seen") {
   happens(s, "deleted /gate"); /* it may have been before `b` began */
   HEARD(a, "met");
   HEARD(b, "");
-  happens(s, "get /gate: theirs 8");
-  HEARD(b, "");
-  happens(s, "deleted /gate");
-  HEARD(b, "met");
+  HEARS(b, "get /gate: theirs 8", "");
+  HEARS(b, "deleted /gate", "met");
 }
 
 STORY("looks again, too, after one that comes in the batch it begins in") {
@@ -189,8 +157,7 @@ STORY("looks again, too, after one that comes in the batch it begins in") {
   apart(s);
   HEARD(a, "met");
   HEARD(b, "");
-  happens(s, "get /gate: no node");
-  HEARD(b, "met");
+  HEARS(b, "get /gate: no node", "met");
 }
 
 STORY("asks once for all who come in a batch, and watches once for all") {
@@ -201,8 +168,7 @@ STORY("asks once for all who come in a batch, and watches once for all") {
   apart(s);
   SENT(s, "round, get /gate");
   answers_round(s);
-  happens(s, "get /gate: theirs 7");
-  SENT(s, "");
+  SENDS(s, "get /gate: theirs 7", "");
   CHECK_INT(1, counted(s, "watches"));
   happens(s, "deleted /gate");
   for (int i = 0; i < 1000; i++) HEARD(all[i], "met");
@@ -219,24 +185,20 @@ STORY("asks behind a committed round that was sent after it had begun") {
   SENT(s, "");
   answers_round(s);
   SENT(s, "round");
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   HEARD(b, "");
   SENT(s, "get /gate");
   answers_round(s);
-  happens(s, "get /gate: no node");
-  HEARD(b, "met");
+  HEARS(b, "get /gate: no node", "met");
 }
 
 STORY("needs no round of its own where nothing is to be proved") {
   rounds_by_hand(s, true);
-  struct actor *a = AWAIT(s, .path = "/other", .proves = true);
-  struct actor *b = AWAIT(s);
+  struct actor *a = AWAIT(s, .path = "/other", .proves = true), *b = AWAIT(s);
   SENT(s, "round, get /other, get /gate");
   answers_round(s);
   SENT(s, "");
-  happens(s, "get /other: no node, get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /other: no node, get /gate: no node", "met");
   HEARD(b, "met");
 }
 
@@ -244,13 +206,10 @@ STORY("believes nothing behind a round that was not committed") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  happens(s, "round: throttled, get /gate: no node");
-  HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "round, get /gate");
+  HEARS(a, "round: throttled, get /gate: no node", "");
+  SENDS(s, "100 ms", "round, get /gate");
   answers_round(s);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 STORY("proves nothing while a server has put its look off") {
@@ -261,77 +220,61 @@ STORY("proves nothing while a server has put its look off") {
   happens(s, "get /gate: throttled");
   struct actor *b = AWAIT(s, .path = "/gate", .proves = true);
   SENT(s, "");
-  passes(s, 100);
-  SENT(s, "round, get /gate");
+  SENDS(s, "100 ms", "round, get /gate");
   answers_round(s);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   HEARD(b, "met");
 }
 
 STORY("proves again in the next connection") {
   struct actor *a = AWAIT(s, .proves = true);
-  happens(s, "get /gate: theirs 7");
-  HEARD(a, "");
+  HEARS(a, "get /gate: theirs 7", "");
   rounds_by_hand(s, true);
-  reconnects(s);
-  SENT(s, "round"); /* it begins a connection */
+  SENDS(s, "reconnects", "round"); /* it begins a connection */
   answers_round(s);
   SENT(s, "round, get /gate");
   answers_round(s);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 STORY("proves anew where the answer to its round was lost") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  reconnects(s);
-  SENT(s, "round");
+  SENDS(s, "reconnects", "round");
   answers_round(s);
   SENT(s, "round, get /gate");
   answers_round(s);
   passes(s, 200); /* nothing is to be tried again */
   SENT(s, "");
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 /* Until it is there. */
 
 STORY("waits until a node is there, and hears of its making") {
   struct actor *a = AWAIT(s, .until = THERE);
-  happens(s, "exists /gate: no node");
-  HEARD(a, "");
+  HEARS(a, "exists /gate: no node", "");
   SENT(s, "");
   happens(s, "changed /gate"); /* it was made */
   HEARD(a, "");
-  happens(s, "exists /gate: theirs 7");
-  HEARD(a, "met");
+  HEARS(a, "exists /gate: theirs 7", "met");
   happens(s, "unwatch /gate");
 }
 
 STORY("waits on for a node that was made, and is gone when it looks") {
   struct actor *a = AWAIT(s, .until = THERE);
-  happens(s, "exists /gate: no node, changed /gate, exists /gate: no node");
-  HEARD(a, "");
-  reconnects(s);
-  happens(s, "exists /gate: theirs 7");
-  HEARD(a, "met");
+  HEARS(a, "exists /gate: no node, changed /gate, exists /gate: no node", "");
+  HEARS(a, "reconnects, exists /gate: theirs 7", "met");
 }
 
 STORY("waits for the making and for the end of a node with one watch") {
-  struct actor *gone = AWAIT(s);
-  struct actor *there = AWAIT(s, .until = THERE);
+  struct actor *gone = AWAIT(s), *there = AWAIT(s, .until = THERE);
   SENT(s, "get /gate");
-  happens(s, "get /gate: no node");
-  HEARD(gone, "met");
-  happens(s, "exists /gate: no node");
-  HEARD(there, "");
+  HEARS(gone, "get /gate: no node", "met");
+  HEARS(there, "exists /gate: no node", "");
   gone = AWAIT(s);
-  happens(s, "exists /gate: no node");
-  HEARD(gone, "met");
+  HEARS(gone, "exists /gate: no node", "met");
   HEARD(there, "");
   CHECK_INT(1, counted(s, "watches"));
   SENT(s, "");
@@ -345,37 +288,28 @@ STORY("waits for the making and for the end of a node with one watch") {
 
 STORY("ends with the first answer if it does not wait") {
   struct actor *a = AWAIT(s, .tries = true);
-  happens(s, "get /gate: theirs 7");
-  HEARD(a, "refused: timeout");
+  HEARS(a, "get /gate: theirs 7", "refused: timeout");
   happens(s, "unwatch /gate");
   a = AWAIT(s, .tries = true);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   a = AWAIT(s, .until = THERE, .tries = true);
-  happens(s, "exists /gate: no node");
-  HEARD(a, "refused: timeout");
+  HEARS(a, "exists /gate: no node", "refused: timeout");
   happens(s, "unwatch /gate");
   a = AWAIT(s, .until = THERE, .tries = true);
-  happens(s, "exists /gate: theirs 7");
-  HEARD(a, "met");
+  HEARS(a, "exists /gate: theirs 7", "met");
 }
 
 STORY("ends at its deadline") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "2999 ms", "");
+  HEARS(a, "1 ms", "refused: timeout");
   happens(s, "unwatch /gate");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "refused: disconnected");
-  connects(s);
-  SENT(s, "");
+  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
+  SENDS(s, "connects", "");
 }
 
 STORY("lets its end win over a deadline that comes with it") {
@@ -401,14 +335,10 @@ STORY("ends when it is cancelled, and only the last takes the watch away") {
   SENT(s, "unwatch /gate");
   struct actor *c = AWAIT(s); /* comes back while it is taken away */
   SENT(s, "");
-  happens(s, "unwatch /gate");
-  HEARD(c, "");
-  happens(s, "get /gate: theirs 7");
-  HEARD(c, "");
-  happens(s, "get /gate: theirs 7");
-  SENT(s, "");
-  happens(s, "deleted /gate");
-  HEARD(c, "met");
+  HEARS(c, "unwatch /gate", "");
+  HEARS(c, "get /gate: theirs 7", "");
+  SENDS(s, "get /gate: theirs 7", "");
+  HEARS(c, "deleted /gate", "met");
   CHECK_INT(0, counted(s, "watches"));
 }
 
@@ -443,8 +373,7 @@ STORY("ends where credentials are refused, and does not begin there") {
   a = AWAIT(s);
   HEARD(a, "refused: auth");
   CHECK_INT(REASON_CREDENTIALS, reason_of(a));
-  connects(s);
-  SENT(s, "");
+  SENDS(s, "connects", "");
   a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
@@ -464,9 +393,7 @@ STORY("asks a little later where there was no memory to ask") {
   apart(s);
   memory_refuse(0);
   SENT(s, "");
-  passes(s, 100);
-  happens(s, "get /gate: no node");
-  HEARD(a, "met");
+  HEARS(a, "100 ms, get /gate: no node", "met");
 }
 
 /* Beside contenders. */
@@ -480,15 +407,13 @@ STORY("shares the watch of a node with those who contend") {
   SENT(s, "get 1");
   happens(s, "get 1");
   CHECK_INT(2, counted(s, "watches"));
-  happens(s, "deleted 1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
   HEARD(b, "met");
   SENT(s, "");
 }
 
 STORY("leaves them the watch, and takes it over from them") {
-  struct actor *a = WAITER(s);
-  struct actor *b = AWAIT(s, .path = OTHERS);
+  struct actor *a = WAITER(s), *b = AWAIT(s, .path = OTHERS);
   happens(s, "get 1");
   cancel(b);
   SENT(s, "");
@@ -496,8 +421,7 @@ STORY("leaves them the watch, and takes it over from them") {
   happens(s, "get 1");
   cancel(a);
   SENT(s, "remove 2");
-  happens(s, "remove 2, deleted 1");
-  HEARD(b, "met");
+  HEARS(b, "remove 2, deleted 1", "met");
 }
 
 /* Crowds. */
@@ -505,45 +429,34 @@ STORY("leaves them the watch, and takes it over from them") {
 STORY("waits until a directory has another number of contenders") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 2);
   SENT(s, "list and watch");
-  happens(s, "list and watch: 1 2 noise");
-  HEARD(a, "");
+  HEARS(a, "list and watch: 1 2 noise", "");
   SENT(s, "");
-  happens(s, "children /lock");
-  SENT(s, "list and watch");
+  SENDS(s, "children /lock", "list and watch");
   happens(s, "list and watch: 2 3l"); /* as many: they are others */
   HEARD(a, "");
-  happens(s, "children /lock, list and watch: 2 3l 4");
-  HEARD(a, "met");
+  HEARS(a, "children /lock, list and watch: 2 3l 4", "met");
   happens(s, "unwatch children");
 }
 
 STORY("does not wait where the number is another one already") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = -1);
-  happens(s, "list and watch: nobody");
-  HEARD(a, "met");
+  HEARS(a, "list and watch: nobody", "met");
   happens(s, "unwatch children");
   a = AWAIT(s, .until = CROWD, .known = 2);
-  happens(s, "list and watch: no node");
-  HEARD(a, "met");
+  HEARS(a, "list and watch: no node", "met");
   SENT(s, "");
 }
 
 STORY("waits for contenders where the directory is missing") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  happens(s, "list and watch: no node");
-  HEARD(a, "");
-  happens(s, "exists /lock: no node");
-  HEARD(a, "");
-  passes(s, 60000);
-  happens(s, "exists /lock: no node");
-  SENT(s, "");
+  HEARS(a, "list and watch: no node", "");
+  HEARS(a, "exists /lock: no node", "");
+  SENDS(s, "60000 ms, exists /lock: no node", "");
   happens(s, "changed /lock"); /* it was made */
   SENT(s, "list and watch");
-  happens(s, "list and watch: nobody");
-  HEARD(a, "");
+  HEARS(a, "list and watch: nobody", "");
   SENT(s, "");
-  happens(s, "children /lock, list and watch: 1");
-  HEARD(a, "met");
+  HEARS(a, "children /lock, list and watch: 1", "met");
   happens(s, "unwatch children");
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -554,31 +467,24 @@ STORY("looks for a missing directory a little later if there is no memory") {
   happens(s, "list and watch: no node");
   memory_refuse(0);
   SENT(s, "");
-  passes(s, 100);
-  happens(s, "list and watch: no node");
-  SENT(s, "exists /lock");
+  SENDS(s, "100 ms, list and watch: no node", "exists /lock");
   HEARD(a, "");
 }
 
 STORY("lists again where the directory was made before it looked for that") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  happens(s, "list and watch: no node, exists /lock: theirs 7");
-  HEARD(a, "");
+  HEARS(a, "list and watch: no node, exists /lock: theirs 7", "");
   SENT(s, "unwatch /lock, list and watch");
-  happens(s, "unwatch /lock, list and watch: 1");
-  HEARD(a, "met");
+  HEARS(a, "unwatch /lock, list and watch: 1", "met");
 }
 
 STORY("waits on when the directory of nobody is deleted") {
   struct actor *a = AWAIT(s, .until = CROWD);
   /* as servers do it with empty containers */
-  happens(s, "list and watch: nobody, deleted /lock");
-  happens(s, "list and watch: no node, exists /lock: no node");
-  HEARD(a, "");
+  happens(s, "list and watch: nobody, deleted /lock, list and watch: no node");
+  HEARS(a, "exists /lock: no node", "");
   SENT(s, "");
-  reconnects(s);
-  happens(s, "list and watch: no node, exists /lock: no node");
-  HEARD(a, "");
+  HEARS(a, "reconnects, list and watch: no node, exists /lock: no node", "");
   cancel(a);
   HEARD(a, "refused: cancelled");
   happens(s, "unwatch /lock");
@@ -600,37 +506,27 @@ STORY("is not met by a list of another that has armed nothing") {
 
 STORY("believes no list that was asked for before it had begun") {
   struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 1");
-  SENT(s, "list");
+  SENDS(s, "create lock: 1", "list");
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1);
   SENT(s, "list and watch");
-  happens(s, "list: 1 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1 2", "granted");
   HEARD(b, "");
-  happens(s, "list and watch: 1");
-  HEARD(b, "");
-  happens(s, "children /lock, list and watch: 1 2");
-  HEARD(b, "met");
+  HEARS(b, "list and watch: 1", "");
+  HEARS(b, "children /lock, list and watch: 1 2", "met");
 }
 
 STORY("counts again in the next connection") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  happens(s, "list and watch: 1");
-  reconnects(s);
-  SENT(s, "list and watch");
-  happens(s, "list and watch: 1");
-  HEARD(a, "");
+  SENDS(s, "list and watch: 1, reconnects", "list and watch");
+  HEARS(a, "list and watch: 1", "");
   SENT(s, "");
-  reconnects(s);
-  happens(s, "list and watch: 1 2");
-  HEARD(a, "met");
+  HEARS(a, "reconnects, list and watch: 1 2", "met");
 }
 
 STORY("hears that nobody may list the directory") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 2);
-  happens(s, "list and watch: no auth");
-  HEARD(a, "refused: denied");
+  HEARS(a, "list and watch: no auth", "refused: denied");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
 }
@@ -639,12 +535,8 @@ STORY("lists again where that has failed, or there was no memory for it") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   shows_without_memory(s);
   HEARD(a, "");
-  passes(s, 100);
-  happens(s, "list: throttled");
-  HEARD(a, "");
-  passes(s, 100);
-  happens(s, "list: nobody");
-  HEARD(a, "met");
+  HEARS(a, "100 ms, list: throttled", "");
+  HEARS(a, "100 ms, list: nobody", "met");
 }
 
 STORY("counts with one list for all, and unwatches with the last") {
@@ -653,9 +545,7 @@ STORY("counts with one list for all, and unwatches with the last") {
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1, .within = 1000);
   apart(s);
   SENT(s, "list and watch");
-  happens(s, "list and watch: 1");
-  passes(s, 1000);
-  HEARD(b, "refused: timeout");
+  HEARS(b, "list and watch: 1, 1000 ms", "refused: timeout");
   SENT(s, "");
   cancel(a);
   HEARD(a, "refused: cancelled");

@@ -186,7 +186,6 @@ void stage_sends(struct stage *s, const char *script, const char *text);
 #define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
 #define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
 #define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
-#define reads(s, ...) (HERE, stage_reads(s, __VA_ARGS__))
 void stage_made(struct stage *s, int number); /* to a create */
 /* The same, but nobody hears of it. */
 void made_unheard(struct stage *s, int number);
@@ -202,10 +201,7 @@ void stage_shows(struct stage *s, const char *children); /* to a list */
 /* A create's answer was lost, and its node was not found: if it is time to list the
  * directory again, the list is empty. */
 void looks_for_late_nodes(struct stage *s);
-/* To one of all names. */
-#define names(s, ...) (HERE, stage_names(s, __VA_ARGS__))
-void stage_names(struct stage *s, const char *children);
-/* And then there is no memory, after so many pieces. */
+/* To one of all names; and then there is no memory, after so many pieces. */
 void names_without_memory(struct stage *s, const char *children, int spared);
 /* The node with this number, and somebody else's with the same. */
 void shows_twin(struct stage *s, int number);
@@ -220,13 +216,6 @@ void shows_then_no_memory(struct stage *s, const char *children);
 void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);
-/* To a get, or what makes one: the node is of this transaction, of our session or
- * another's. */
-void stage_reads(struct stage *s, const char *request, bool ours,
-                 int64_t czxid);
-/* To a get: no session owns the node. */
-#define nobodys(s, ...) (HERE, stage_nobodys(s, __VA_ARGS__))
-void stage_nobodys(struct stage *s, const char *request);
 /* Whatever goes without saying, to the oldest; false: nothing was asked. */
 #define answers_next(s) (HERE, stage_answers_next(s))
 bool stage_answers_next(struct stage *s);
@@ -234,9 +223,6 @@ void answers_round(struct stage *s);  /* the oldest request is one */
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 
-/* Events. */
-void deleted(struct stage *s, const char *node);
-void changed(struct stage *s, const char *node);
 void children_changed(struct stage *s, const char *directory);
 
 /* The connection. */

@@ -357,9 +357,6 @@ void looks_for_late_nodes(struct stage *s) {
   if (s->oldest && s->oldest->kind == OP_LIST) stage_shows(s, "");
 }
 
-void stage_names(struct stage *s, const char *children) {
-  show(s, OP_NAMES, children, 0, 0);
-}
 void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);
 }
@@ -464,8 +461,8 @@ void stage_answers(struct stage *s, const char *request, int rc) {
   answer(s, &reply);
 }
 
-void stage_reads(struct stage *s, const char *request, bool ours,
-                 int64_t czxid) {
+static void reads(struct stage *s, const char *request, bool ours,
+                  int64_t czxid) {
   const char *data = ours ? NULL : s->others;
   const struct reply reply = {.czxid = czxid,
                               .owner = ours ? s->id : OTHER_SESSION,
@@ -476,7 +473,7 @@ void stage_reads(struct stage *s, const char *request, bool ours,
   answer(s, &reply);
 }
 
-void stage_nobodys(struct stage *s, const char *request) {
+static void nobodys(struct stage *s, const char *request) {
   const struct reply reply = {.czxid = 1};
   expect_oldest(s, request);
   answer(s, &reply);
@@ -508,10 +505,10 @@ static void event(struct stage *s, enum watch_event event, const char *node) {
   settle(s);
 }
 
-void deleted(struct stage *s, const char *node) {
+static void deleted(struct stage *s, const char *node) {
   event(s, WATCH_DELETED, node);
 }
-void changed(struct stage *s, const char *node) {
+static void changed(struct stage *s, const char *node) {
   event(s, WATCH_CHANGED, node);
 }
 void children_changed(struct stage *s, const char *directory) {
@@ -553,11 +550,11 @@ static void respond(struct stage *s, const char *request, const char *reply) {
   if (!*reply)
     confirm(s);
   else if (strcmp(reply, "nobody's") == 0)
-    stage_nobodys(s, request);
+    nobodys(s, request);
   else if (sscanf(reply, "ours %d", &number) == 1)
-    stage_reads(s, request, true, number);
+    reads(s, request, true, number);
   else if (sscanf(reply, "theirs %d", &number) == 1)
-    stage_reads(s, request, false, number);
+    reads(s, request, false, number);
   else if (s->oldest->kind == OP_CREATE)
     stage_made(s, atoi(reply));
   else
@@ -606,7 +603,7 @@ void stage_happens(struct stage *s, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(script, sizeof script, format, arguments);
   va_end(arguments);
-  while (next) {
+  while (next && *next) {
     char *text = next, *comma = strstr(next, ", ");
     if (comma) *comma = '\0';
     next = comma ? comma + 2 : NULL;

@@ -173,7 +173,7 @@ STORY("begins again at once when its node has been deleted, three times") {
   for (int number = 2; number < 5; number++) {
     char own[10];
     snprintf(own, sizeof own, "%d", number);
-    deleted(s, own);
+    happens(s, "deleted %s", own);
     while (!begins(oldest(s), "create")) happens(s, "%s", oldest(s));
     made(s, number + 1);
     while (!begins(oldest(s), "list")) happens(s, "%s", oldest(s));

@@ -9,10 +9,10 @@ ABOUT("The protocol, where a lock of another kind uses the path,");
 
 /* It is read, is live, and is so still after a moment. */
 static void lives(struct stage *s, const char *shown, const char *look) {
-  reads(s, look, false, 1001);
+  happens(s, "%s: theirs 1001", look);
   passes(s, 100);
   shows(s, shown);
-  reads(s, look, false, 1001);
+  happens(s, "%s: theirs 1001", look);
 }
 
 TEST("refuses each kind beside a live node of another, and deletes its own") {
@@ -194,7 +194,7 @@ STORY("is refused where another one is there at each look, for a second") {
     snprintf(permits, sizeof permits, "%dp", i);
     snprintf(look, sizeof look, "look at %d", i);
     shows(s, permits);
-    reads(s, look, false, 1001 + i);
+    happens(s, "%s: theirs %d", look, 1001 + i);
     HEARD(a, "");
     happens(s, "100 ms, list: 2 leases");
   }

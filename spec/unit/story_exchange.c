@@ -9,8 +9,7 @@ ABOUT("The protocol, where a node is exchanged for another,");
 static struct actor *comes_back(struct stage *s, struct wish first,
                                 struct wish wish) {
   struct actor *a = acquire(s, first);
-  stage_made(s, 2);
-  stage_shows(s, "1 2 3 4");
+  stage_happens(s, "create lock: 2, list: 1 2 3 4");
   stage_happens(s, "get 2, get 1");
   happens(s, "deleted 1");
   heard(a);

@@ -10,25 +10,18 @@ static struct actor *member(struct stage *s, struct wish wish) {
   wish.lock = MEMBER;
   wish.permits = 2;
   struct actor *a = acquire(s, wish);
-  test_compare_text("sent", "create member, exists ready, list", sent(s));
-  stage_made(s, 2);
-  stage_answers(s, "exists ready", REPLY_NO_NODE);
-  stage_shows(s, "2");
-  stage_happens(s, "get 2");
-  test_compare_text("heard", "", heard(a));
-  test_compare_text("sent", "", sent(s));
+  stage_sends(s, "", "create member, exists ready, list");
+  stage_hears(a, "create member: 2, exists ready: no node, list: 2, get 2", "");
+  stage_sends(s, "", "");
   return a;
 }
 
 /* One of two, with node 2, that has found enough of them, and no `ready`. */
 static struct actor *opener(struct stage *s) {
   struct actor *a = acquire(s, (struct wish){.lock = MEMBER, .permits = 2});
-  stage_made(s, 2);
-  stage_answers(s, "exists ready", REPLY_NO_NODE);
-  stage_shows(s, "1m 2");
-  stage_happens(s, "get 2");
-  test_compare_text("sent", "mkdir ready for all", sent(s));
-  test_compare_text("heard", "", heard(a));
+  stage_happens(s, "create member: 2, exists ready: no node, list: 1m 2");
+  stage_sends(s, "get 2", "mkdir ready for all");
+  stage_hears(a, "", "");
   return a;
 }
 
@@ -39,7 +32,7 @@ static bool asks_again(struct stage *s) {
 
 static void proves_lease(struct stage *s) {
   for (int i = 0; i < 10000 && lease_of(s) < 0; i++) {
-    if (asks_again(s)) stage_reads(s, "exists ready", false, 1003);
+    if (asks_again(s)) stage_happens(s, "exists ready: theirs 1003");
     passes(s, 1);
   }
   test_compare("it stands", true, lease_of(s) > 0);
@@ -66,7 +59,7 @@ STORY("lets in the others when they hear of `ready`") {
   CHECK_TEXT("queued", state_of(a));
   for (int i = 0; i < 1000; i++) {
     passes(s, 100);
-    if (asks_again(s)) answers(s, "exists ready", REPLY_NO_NODE);
+    if (asks_again(s)) happens(s, "exists ready: no node");
   }
   HEARD(a, "");
   SENT(s, "");

@@ -128,7 +128,7 @@ TEST("begins again, with no room left, in the room that its node has had") {
     happens(s, "create lock: 1, list: 1");
   }
   snprintf(node, sizeof node, "%s:1", long_path(0));
-  deleted(s, node);
+  happens(s, "deleted %s", node);
   HEARD(first, "");
   SENT(s, "unwatch 0, create lock, list");
   END(s);

@@ -90,8 +90,8 @@ STORY("hears nothing in events of what it has not asked for") {
                                       "locks:1"};
   struct actor *a = HOLDER(s, 5);
   for (int i = 0; i < 5; i++) {
-    deleted(s, paths[i]);
-    changed(s, paths[i]);
+    happens(s, "deleted %s", paths[i]);
+    happens(s, "changed %s", paths[i]);
   }
   children_changed(s, "");
   HEARS(a, "children /, children lock, children /lock/", "");

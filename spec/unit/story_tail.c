@@ -11,7 +11,7 @@ static struct actor *comes_back(struct stage *s, struct wish wish) {
   stage_made(s, 2);
   stage_shows(s, wish.lock == READER ? "1w 2r 3w 4w" : "1 2 3 4");
   stage_happens(s, "get 2, get 1");
-  deleted(s, wish.lock == READER ? "1w" : "1");
+  happens(s, "deleted %s", wish.lock == READER ? "1w" : "1");
   release(a);
   heard(a);
   return acquire(s, wish);
@@ -19,7 +19,7 @@ static struct actor *comes_back(struct stage *s, struct wish wish) {
 
 /* Its old node goes. */
 static void leaves(struct stage *s, const char *node) {
-  deleted(s, node);
+  happens(s, "deleted %s", node);
   stage_happens(s, "remove 2");
 }
 

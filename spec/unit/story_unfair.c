@@ -35,7 +35,7 @@ STORY("tries at once each time when another's unfair node goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
     answers(s, CREATES, REPLY_NODE_EXISTS);
-    reads(s, "get holder", false, 900 + i);
+    happens(s, "get holder: theirs %d", 900 + i);
     happens(s, "deleted holder");
     SENT(s, CREATES ", get holder");
   }

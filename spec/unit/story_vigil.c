@@ -8,7 +8,7 @@ ABOUT("The protocol, for whoever waits and contends for nothing,");
 /* One that waits for the end of "/gate", which it has seen. */
 static struct actor *watchman(struct stage *s, struct hope hope) {
   struct actor *a = await(s, hope);
-  stage_reads(s, "get /gate", false, 7);
+  stage_happens(s, "get /gate: theirs 7");
   test_compare_text("heard", "", heard(a));
   test_compare_text("sent", "", sent(s));
   return a;
@@ -132,7 +132,7 @@ TEST("does not believe it either if the answer comes in the same batch") {
     SENT(s, "get /gate");
     happens(s, "get /gate: theirs 8");
     HEARD(b, gone ? "" : "refused: timeout");
-    if (gone) deleted(s, "/gate");
+    if (gone) happens(s, "deleted /gate");
     HEARD(b, gone ? "met" : "");
     END(s);
   }

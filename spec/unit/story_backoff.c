@@ -61,24 +61,6 @@ static void check_rare(struct stage *s, struct actor *a,
   HEARD(a, "");
 }
 
-TEST(
-    "asks a server ever more rarely that never lists its node, for each kind") {
-  static const enum lock kinds[] = {MUTEX, READER, WRITER, PERMIT, MEMBER};
-  for (int i = 0; i < 5; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s, .lock = kinds[i], .permits = 2);
-    check_rare(s, a, unlisted);
-    END(s);
-  }
-}
-
-STORY("asks a server ever more rarely that knows of a node and shows none") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  check_rare(s, a,
-             (struct answers){.create = REPLY_NODE_EXISTS,
-                              .get = REPLY_NO_NODE});
-}
-
 STORY("asks a server ever more rarely that makes no node in what is there") {
   struct actor *a = ACQUIRE(s, .path = "/a/lock");
   check_rare(s, a,

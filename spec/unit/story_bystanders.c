@@ -15,15 +15,6 @@ STORY("does not wait for one") {
   SENT(s, "");
 }
 
-STORY("waits for those that somebody has before and behind one") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2: nobody's");
-  HEARS(a, "list: 1 2 3 4, get 1, deleted 1", "");
-  SENT(s, "");
-  HEARS(a, "deleted 3", "granted");
-  SENT(s, "");
-}
-
 STORY("is not let in by the end of one") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1");
@@ -54,64 +45,6 @@ STORY("reads one again in the next connection before it passes it over") {
   happens(s, "get 1: theirs 1001"); /* somebody has made it anew */
   HEARS(a, "list: 1 3, unwatch 1, get 3, get 1", "");
   HEARS(a, "deleted 1", "granted");
-}
-
-STORY("passes them over in the next connection with one list") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's");
-  happens(s, "list: 1 2 3, reconnects, get 1: nobody's, list: 1 3, get 3");
-  HEARD(a, "granted");
-}
-
-TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
-  static const struct {
-    enum lock lock;
-    bool kazoo;
-    const char *shown, *own, *other;
-  } rows[] = {
-      {READER, false, "1w 2", "get 2", "get 1"},
-      {WRITER, false, "1r 2", "get 2", "get 1"},
-      {WRITER, false, "1w 2", "get 2", "get 1"},
-      {MUTEX, true, "1k 2", "get 2", "get 1"},
-      {READER, true, "1k 2", "get 2", "get 1"},
-      {WRITER, true, "1kr 2", "get 2", "get 1"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
-    made(s, 2);
-    shows(s, rows[i].shown);
-    happens(s, "%s", rows[i].own);
-    happens(s, "%s: nobody\'s", rows[i].other);
-    shows(s, rows[i].shown);
-    HEARD(a, "granted");
-    END(s);
-  }
-}
-
-STORY("does not wait for one at a semaphore's gate") {
-  struct actor *a = ACQUIRE(s, .lock = PERMIT);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
-  SENT(s, "create permit, list");
-  HEARS(a, "create permit: 1, list: 1p", "granted");
-}
-
-STORY("watches them no more when nobody of ours is there") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
-  CHECK_INT(2, counted(s, "watches"));
-  release(a);
-  happens(s, "deleted 2, remove 2, unwatch 1");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("knows for the next of ours what it knew for the last") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, list: 1 2");
-  struct actor *b = ACQUIRE(s);
-  SENDS(s, "create lock: 3, list: 1 2 3, get 3", "");
-  release(a);
-  HEARS(b, "deleted 2", "granted");
 }
 
 /* Who does not wait. */
@@ -195,27 +128,4 @@ STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
   happens(s, "reconnects, 2000 ms, get 1: nobody's");
   HEARD(a, "lost: deleted, removed, forgotten");
-}
-
-TEST("begins again when its node was replaced while it had no connection") {
-  static const int64_t of[] = {0, 1001, 5};
-  for (int i = 0; i < 3; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = WAITER(s);
-    HEARS(a, "reconnects, list: 2", "");
-    if (of[i] == 0)
-      happens(s, "get 2: nobody's");
-    else
-      happens(s, "get 2: %s %d", of[i] == 5 ? "ours" : "theirs", of[i]);
-    HEARD(a, "");
-    SENT(s, "create lock, unwatch 2, list");
-    END(s);
-  }
-}
-
-STORY("waits for whoever has the one name of an unfair lock, even if nobody") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  HEARS(a, "create holder with hold: exists, get holder: nobody's", "");
-  CHECK_TEXT("queued", state_of(a));
-  SENDS(s, "deleted holder", "create holder with hold, get holder");
 }

@@ -67,84 +67,6 @@ STORY("says whose node it is") {
   CHECK_TEXT("web1:7", rival_of(a));
 }
 
-TEST("asks for nothing where the path has one kind") {
-  static const struct {
-    enum lock lock;
-    bool kazoo;
-    const char *shown, *asked;
-  } rows[] = {
-      {READER, false, "1r 2", ""},
-      {WRITER, false, "1r 2", "get 2, get 1"},
-      {READER, false, "1w 2", "get 2, get 1"},
-      {READER, true, "1k 2", "get 2, get 1"},
-      {MUTEX, true, "1k 2", "get 2, get 1"},
-      {MUTEX, false, "2 orders locks", ""},
-      {MUTEX, false, "1p 2", ""},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct stage *s = BEGIN();
-    ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
-    sent(s);
-    made(s, 2);
-    shows(s, rows[i].shown);
-    SENT(s, rows[i].asked);
-    END(s);
-  }
-}
-
-STORY("is not refused by a later contender: that one is") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 1, list: 1 2w 3r", "granted");
-  SENT(s, "");
-}
-
-STORY("is not refused by what is left over, and asks about each once") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 4, list: 1w 2r 4 holder, look at 2: nobody's");
-  HEARS(a, "look at 1: nobody's, look at holder: nobody's", "");
-  SENT(s, "list");
-  HEARS(a, "list: 1w 2r 4 holder", "granted");
-  SENT(s, "");
-}
-
-STORY("is refused by the live one behind what is left over") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 4, list: 1w 2r 4, look at 2: nobody's");
-  happens(s, "look at 1: theirs 1001, 100 ms, list: 1w 2r 4");
-  HEARS(a, "look at 2: nobody's, look at 1: theirs 1001", "refused: conflict");
-  CHECK_TEXT("write of 99", other_of(a));
-}
-
-STORY(
-    "lists again when a node was gone: a downgrade has another in its place") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 2, list: 1w 2, look at 1: no node", "");
-  HEARS(a, "list: 1r 2", "");
-  lives(s, "1r 2", "look at 1");
-  HEARD(a, "refused: conflict");
-  CHECK_TEXT("read of 99", other_of(a));
-}
-
-STORY("is granted when the other is gone") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2, look at 1: no node, list: 2");
-  HEARD(a, "granted");
-}
-
-STORY("looks at a semaphore's permits, and not at its empty directory") {
-  struct actor *a = ACQUIRE(s), *b;
-  HEARS(a, "create lock: 2, list: 2 leases locks, list: nobody", "");
-  HEARS(a, "list: 2 leases", "granted");
-  release(a);
-  happens(s, "remove 2");
-  b = ACQUIRE(s);
-  happens(s, "create lock: 3, list: 3 leases, list: 8p 9p");
-  happens(s, "look at 8: nobody's, look at 9: theirs 1009, 100 ms");
-  happens(s, "list: 3 leases, list: 9p, look at 9: theirs 1009");
-  HEARD(b, "refused: conflict");
-  CHECK_TEXT("permit of 99", other_of(b));
-}
-
 STORY("asks for the owner alone of what may not be read") {
   struct actor *a = ACQUIRE(s), *b;
   happens(s, "create lock: 2, list: 1w 2, look at 1: no auth");
@@ -164,26 +86,12 @@ STORY("is not refused by a node of its own session that is on its way out") {
   HEARD(a, "granted");
 }
 
-STORY("is not refused by one that is about to be refused itself") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 3, list: 1 2w 3, look at 2: theirs 1002", "");
-  HEARS(a, "100 ms, list: 1 3, get 3, get 1, deleted 1", "granted");
-}
-
 STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
   HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
   HEARS(a, "50 ms", "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
   CHECK_TEXT("nobody", rival_of(a));
-}
-
-STORY("gives a slow network the time of four round trips") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2, 200 ms, look at 1: theirs 1001");
-  HEARS(a, "100 ms, list: 1w 2, 200 ms, look at 1: theirs 1001", "");
-  happens(s, "500 ms, list: 1w 2, 200 ms, look at 1: theirs 1001");
-  HEARD(a, "refused: conflict");
 }
 
 STORY("is refused where another one is there at each look, for a second") {
@@ -206,26 +114,6 @@ STORY("never ends a wait or a hold that has begun") {
   SENDS(s, "changed 1, get 1, list: 1 2 3w holder leases", "");
   happens(s, "reconnects, list: 1 2 3w holder leases, get 2, get 1, deleted 1");
   HEARD(a, "granted");
-}
-
-STORY("looks again when it begins again") {
-  struct actor *a = WAITER(s);
-  happens(s, "deleted 2, unwatch 1, create lock: 4, list: 1 3w 4");
-  lives(s, "1 3w 4", "look at 3");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("refuses an impatient contender as well") {
-  struct actor *a = ACQUIRE(s, .tries = true);
-  HEARS(a, "create lock: 2, list: 1r 2", "");
-  lives(s, "1r 2", "look at 1");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("refuses no contender that shares the path on purpose") {
-  struct actor *a = ACQUIRE(s, .shares = true);
-  HEARS(a, "create lock: 2, list: 1w 2 holder leases", "granted");
-  SENT(s, "");
 }
 
 STORY("lets a writer downgrade whatever has come to the path") {
@@ -302,33 +190,6 @@ static struct actor *asks_for_permit(struct stage *s) {
   HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "");
   SENT(s, "list");
   return a;
-}
-
-STORY("lists the path before a permit is granted, once in a timeout") {
-  struct actor *a = asks_for_permit(s), *b;
-  SENDS(s, "list: leases locks", "list");
-  HEARS(a, "list: 2", "granted");
-  happens(s, "remove 7");
-  release(a);
-  happens(s, "remove 2");
-  b = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  HEARS(b, "create lock: 8, list: 8, create permit: 3, list: 3", "granted");
-}
-
-TEST("refuses a permit beside a mutex, beside an unfair lock") {
-  struct stage *s = BEGIN();
-  struct actor *a = asks_for_permit(s);
-  happens(s, "list: 1 leases locks, look at 1: theirs 1001, 100 ms, list: 2");
-  HEARS(a, "list: 1 leases locks, look at 1: theirs 1001", "refused: conflict");
-  CHECK_TEXT("lock of 99", other_of(a));
-  HEARS(a, "remove 2, remove 7", "removed, forgotten");
-  END(s);
-  s = BEGIN();
-  a = asks_for_permit(s);
-  happens(s, "list: holder leases locks, look at holder: theirs 1001, 100 ms");
-  happens(s, "list: 2, list: holder leases locks, look at holder: theirs 1001");
-  HEARD(a, "refused: conflict");
-  END(s);
 }
 
 STORY("does not trust a look at a path that was gone") {

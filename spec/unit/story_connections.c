@@ -4,19 +4,6 @@
 
 ABOUT("The protocol, as connections come and go,");
 
-STORY("begins a reconnection with a round, and believes nothing older") {
-  struct actor *a = WAITER(s);
-  disconnects(s);
-  rounds_by_hand(s, true);
-  SENDS(s, "connects", "round");
-  SENDS(s, "round", "list");
-  HEARD(a, "");
-  happens(s, "deleted 1"); /* missed events come in any order */
-  HEARD(a, "");
-  HEARS(a, "list: 2", ""); /* is it the node that we have made? */
-  HEARS(a, "get 2", "granted");
-}
-
 STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   struct actor *a = WAITER(s);
   disconnects(s);
@@ -32,26 +19,6 @@ STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   HEARS(a, "round, list: 1 2, get 2, get 1", "");
 }
 
-STORY("sends what comes while a reconnection begins behind its round") {
-  rounds_by_hand(s, true);
-  reconnects(s);
-  struct actor *a = ACQUIRE(s);
-  SENT(s, "round");
-  struct actor *b = ACQUIRE(s, .path = "/other");
-  SENT(s, "");
-  SENDS(s, "round", "create lock, list, create lock, list");
-  cancel(a);
-  cancel(b);
-}
-
-STORY("arms every watch again after a reconnection, with one list") {
-  struct actor *a = WAITER(s);
-  disconnects(s);
-  CHECK_TEXT("queued", state_of(a));
-  HEARS(a, "connects, list: 1 2, get 2, get 1, deleted 1", "granted");
-  SENT(s, "");
-}
-
 STORY("keeps a hold through a reconnection, and looks at its node") {
   struct actor *a = HOLDER(s, 1);
   disconnects(s);
@@ -59,11 +26,6 @@ STORY("keeps a hold through a reconnection, and looks at its node") {
   happens(s, "1000 ms, connects");
   SHOWN(s, "connected");
   HEARS(a, "get 1", "");
-}
-
-STORY("finds after a reconnection that its hold's node is gone") {
-  struct actor *a = HOLDER(s, 1);
-  HEARS(a, "reconnects, get 1: no node", "lost: deleted, removed, forgotten");
 }
 
 STORY("ignores an answer that comes after its connection") {
@@ -74,15 +36,6 @@ STORY("ignores an answer that comes after its connection") {
   CHECK_TEXT("finding", state_of(a));
 }
 
-STORY("counts a lease from the beginning of the attempt to connect",
-      .apart = true) {
-  connects_since(s, 2000);
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 1");
-  CHECK_INT(7500, lease_of(s));
-  HEARS(a, "list: 1", "granted");
-}
-
 STORY("cuts the lease to what an attempt that is lost may have been granted",
       .least = 4000) {
   struct actor *a = HOLDER(s, 1);
@@ -91,14 +44,6 @@ STORY("cuts the lease to what an attempt that is lost may have been granted",
   attempts(s);
   CHECK_INT(3800, lease_of(s));
   HEARS(a, "3800 ms", "lost: silence");
-}
-
-STORY("takes the least timeout for its own, not the last") {
-  disconnects(s);
-  connects_with(s, 5000);
-  disconnects(s);
-  connects_with(s, 10000);
-  CHECK_INT(1500, pace(s));
 }
 
 STORY("loses at once what shall not outlive a connection") {
@@ -134,11 +79,6 @@ STORY("refuses who does not wait when there is no connection") {
   is_told_at_once(s);
 }
 
-STORY("refuses one that does not wait between two sessions") {
-  happens(s, "disconnects, expires");
-  is_told_at_once(s);
-}
-
 STORY("refuses one that does not wait while no server is heard") {
   struct actor *a = HOLDER(s, 1, .path = "/other");
   stops_for(s, 9500);
@@ -158,15 +98,6 @@ STORY("asks for its first session when it is opened, and not before",
   CHECK(!wants_session(s));
 }
 
-STORY("lets one that waits wait for the first connection, and no other",
-      .apart = true) {
-  struct actor *a = ACQUIRE(s), *vigil = AWAIT(s, .path = "/open");
-  is_told_at_once(s);
-  HEARD(a, "");
-  HEARD(vigil, "");
-  SENDS(s, "connects", "create lock, list, get /open");
-}
-
 STORY("loses everything at an expiry; who waits begins again") {
   struct actor *holds = HOLDER(s, 1, .path = "/other"), *waits = WAITER(s);
   struct actor *leaves = HOLDER(s, 3, .path = "/third");
@@ -183,11 +114,6 @@ STORY("loses everything at an expiry; who waits begins again") {
   SENDS(s, "connects anew", "create lock, list");
   HEARS(waits, "create lock: 5, list: 5", "granted");
   CHECK_INT(1, counted(s, "expiries"));
-}
-
-STORY("says of a session that ends while its lease stands that it was closed") {
-  struct actor *a = HOLDER(s, 1);
-  HEARS(a, "expires", "lost: closed, removed, forgotten");
 }
 
 STORY("takes another session's id for the end of its own") {
@@ -215,20 +141,6 @@ STORY("asks for a session at once after one that has lived, each time") {
     CHECK(wants_session(s));
     happens(s, "connects anew, 60000 ms");
   }
-}
-
-STORY("tells who waits, and who comes, that credentials are refused") {
-  struct actor *holds = HOLDER(s, 1, .path = "/other"), *waits = WAITER(s);
-  refuses_credentials(s);
-  HEARD(waits, "refused: auth");
-  HEARD(holds, "");
-  struct actor *comes = ACQUIRE(s);
-  HEARD(comes, "refused: auth, removed, forgotten");
-  CHECK_INT(REASON_CREDENTIALS, reason_of(comes));
-  CHECK_TEXT("cannot authenticate ", denial_of(comes));
-  connects(s);
-  struct actor *later = ACQUIRE(s);
-  HEARD(later, "");
 }
 
 STORY("gives a session up that only its own attempts keep alive") {

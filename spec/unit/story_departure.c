@@ -41,14 +41,6 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
-STORY("goes at once where `ready` is gone already") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "list all of /lock: 2", "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-  d = NULL;
-}
-
 STORY("keeps the lowest inside until the others have gone, the highest first") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   HEARS(d, "list all of /lock: 2 zoe xan ready", "");
@@ -76,69 +68,6 @@ STORY("lets everybody else go at once, and wait for the lowest") {
   SENT(s, "");
 }
 
-STORY("does not wait for one that was gone before it could be watched") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe: no node");
-  SENT(s, "list all of /lock");
-  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
-  shuts(s, a, 2);
-}
-
-STORY("waits for the next one where the lowest has died") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "list all of /lock: 1m 2 abe zoe ready", "");
-  is_removed(s, a, 2);
-  SENT(s, "get 1");
-  SENDS(s, "get 1, deleted 1m, list all of /lock: abe zoe ready", "get abe");
-  HEARD(d, "");
-}
-
-STORY("is out though `ready` is left: somebody of its list had died") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 1m 2 ready");
-  is_removed(s, a, 2);
-  /* so nobody has taken it away */
-  HEARS(d, "get 1, deleted 1m, list all of /lock: ready", "");
-  HEARS(d, "remove ready", "all left, forgotten");
-  SENT(s, "");
-}
-
-STORY(
-    "does not wait for those who have come since it lists, nor shuts them "
-    "out") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  /* they belong to another run */
-  happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
-  HEARS(d, "list all of /lock: 1m 2 xan ready", "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-}
-
-STORY("waits for those of its first list, whoever stands between them now") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 pat uma zoe ready, get zoe, deleted zoe");
-  happens(s, "list all of /lock: 1m 2 abe pat sue uma xan zoe2 ready");
-  CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
-  SENT(s, "get uma");
-  happens(s, "get uma, deleted uma");
-  happens(s, "list all of /lock: 1m 2 abe sue xan zoe2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-}
-
-STORY("lets several of a session leave together") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3), *last = DEPART(b);
-  SENDS(s, "list all of /lock: 2 3 ready", "remove 3, get 2");
-  is_removed(s, b, 3);
-  happens(s, "get 2");
-  struct actor *first = DEPART(a);
-  HEARS(first, "list all of /lock: 2 ready", "all left, forgotten");
-  HEARD(last, "");
-  shuts(s, a, 2);
-  HEARS(last, "list all of /lock: nobody", "all left, forgotten");
-  SENT(s, "");
-}
-
 STORY("has all left where the directory is gone") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   HEARS(d, "list all of /lock: no node", "all left, forgotten");
@@ -155,45 +84,6 @@ STORY("lists for the first time behind a committed round, and then without") {
   happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
   SENT(s, "list all of /lock");
   HEARD(d, "");
-}
-
-STORY("believes no first list behind a round that was not committed") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  /* (of a server that lags) */
-  HEARS(d, "round: throttled, list all of /lock: 2 ready", "");
-  SENT(s, "");
-  CHECK_TEXT("held", state_of(a));
-  SENDS(s, "100 ms", "round, list all of /lock");
-  answers_round(s);
-  SENDS(s, "list all of /lock: 2 zoe ready", "get zoe");
-  HEARD(d, "");
-}
-
-STORY("proves again where its first list was lost, or could not be sent") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  answers_round(s);
-  SENDS(s, "reconnects", "round");
-  answers_round(s);
-  SENT(s, "get 2, round, list all of /lock");
-  HEARS(d, "disconnects", "");
-  cancel(d);
-  HEARD(d, "refused: cancelled, forgotten");
-}
-
-STORY("is forgotten when its round was answered, and its list") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  cancel(d);
-  HEARD(d, "refused: cancelled");
-  answers_round(s);
-  HEARD(d, "");
-  HEARS(d, "list all of /lock: 2 ready", "forgotten");
-  SENT(s, "remove 2");
 }
 
 STORY("leaves `ready` to a newcomer that has not made it yet") {
@@ -213,13 +103,6 @@ STORY("waits for the next lowest though its own node is there still") {
   HEARD(a, "");
 }
 
-STORY("is not ended once more by a deadline that comes after its end") {
-  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 200);
-  HEARS(d, "list all of /lock: 2", "all left, forgotten");
-  is_removed(s, a, 2);
-  HEARS(d, "1000 ms", "");
-}
-
 /* Connections. */
 
 STORY("lists in the next connection where the answer was lost") {
@@ -229,55 +112,12 @@ STORY("lists in the next connection where the answer was lost") {
   HEARS(d, "get 2, list all of /lock: 2 zoe ready, get zoe", "");
 }
 
-STORY("lists when there is a connection again, if it begins without one") {
-  struct actor *a = inside(s, 2);
-  disconnects(s);
-  struct actor *d = DEPART(a);
-  SENT(s, "");
-  happens(s, "connects, get 2, list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove ready with 2");
-}
-
-STORY("waits on in the next connection, for the same one") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe, reconnects");
-  SENT(s, "get 2, get zoe");
-  happens(s, "get 2, get zoe: no node, list all of /lock: 2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove ready with 2");
-}
-
 STORY("deletes `ready` and its node again where the answer was lost") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   SENT(s, "remove ready with 2");
   happens(s, "reconnects, ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
-}
-
-STORY("deletes its own node alone where another has deleted `ready`") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
-  happens(s, "remove ready with 2: undone");
-  is_removed(s, a, 2);
-}
-
-TEST("looks again where nobody has said whether `ready` went by its name") {
-  static const char *const left[] = {"ready", "nobody", "zoe ready"};
-  for (int i = 0; i < 3; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = inside(s, 2), *d = DEPART(a);
-    happens(s, "list all of /lock: 1m 2 ready"); /* not the lowest */
-    is_removed(s, a, 2);
-    SENDS(s, "get 1, deleted 1m, list all of /lock: ready", "remove ready");
-    HEARS(d, "reconnects", "");
-    happens(s, "list all of /lock: %s", left[i]);
-    if (i == 0) happens(s, "remove ready");
-    SENT(s, "");
-    HEARD(d, "all left, forgotten");
-    END(s);
-  }
 }
 
 STORY("asks a little later where it could not ask") {
@@ -295,15 +135,6 @@ STORY("asks a little later where it could not ask") {
   shuts(s, a, 2);
 }
 
-STORY("waits on in another session, in which it is inside no more") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe, expires");
-  HEARD(a, "lost: closed, removed, forgotten");
-  HEARD(d, "");
-  happens(s, "connects anew, get zoe: no node, list all of /lock: ready");
-  HEARS(d, "remove ready", "all left, forgotten");
-}
-
 STORY("does not take another node for the one it has waited for") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 ready");
@@ -314,15 +145,6 @@ STORY("does not take another node for the one it has waited for") {
 }
 
 /* The hold. */
-
-STORY("waits for the lowest where its own hold was lost meanwhile") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe pat ready, get zoe, deleted 2");
-  HEARD(a, "lost: deleted, removed, forgotten");
-  HEARD(d, "");
-  SENDS(s, "deleted zoe, list all of /lock: pat ready", "get pat");
-  HEARD(d, "");
-}
 
 STORY("keeps inside nobody whose node a list does not show") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
@@ -365,33 +187,6 @@ STORY("ends at its deadline, wherever it waits, and its node goes") {
   HEARS(d, "1000 ms", "refused: timeout"); /* (it is asked still) */
   SENT(s, "list all of /lock, remove 2");
   HEARS(d, "list all of /lock: 2 zoe ready", "forgotten");
-}
-
-STORY("ends at its deadline while it watches one") {
-  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
-  HEARS(d, "list all of /lock: 2 zoe ready, get zoe, 999 ms", "");
-  HEARS(d, "1 ms", "refused: timeout, forgotten");
-  SENT(s, "unwatch zoe, remove 2");
-  happens(s, "unwatch zoe");
-  is_removed(s, a, 2);
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("ends at its deadline while `ready` goes") {
-  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 200);
-  happens(s, "list all of /lock: 1m 2 ready");
-  is_removed(s, a, 2);
-  happens(s, "get 1, deleted 1m, list all of /lock: ready, 200 ms");
-  HEARD(d, "refused: timeout");
-  HEARS(d, "remove ready", "forgotten");
-}
-
-STORY("calls a deadline without a connection a disconnection") {
-  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
-  happens(s, "list all of /lock: 2 zoe ready, disconnects, 1000 ms");
-  HEARD(d, "refused: disconnected, forgotten");
-  CHECK_TEXT("leaving", state_of(a));
-  SENDS(s, "connects", "ask about 2");
 }
 
 STORY("ends when it is cancelled, before and behind an answer") {

@@ -26,13 +26,6 @@ STORY("makes a persistent directory where servers know no containers") {
   SENDS(s, "mkdir /lock for good", "create lock, list");
 }
 
-STORY("makes a missing chroot for good: it is the application's",
-      .chroot = "/app") {
-  ACQUIRE(s, .path = "/app/lock");
-  happens(s, "create lock: no node, list: no node, mkdir /app/lock: no node");
-  happens(s, "mkdir /app for good, mkdir /app/lock");
-}
-
 STORY("makes what is above its chroot for others, too",
       .chroot = "/all/apps/app") {
   ACQUIRE(s, .path = "/all/apps/app/lock");
@@ -73,33 +66,6 @@ STORY("makes nothing that would shut out itself", .doubts_acl = true) {
   HEARD(b, "");
 }
 
-STORY("refuses what may not be created, made or listed, by what forbids it") {
-  struct actor *a = ACQUIRE(s), *b = ACQUIRE(s, .path = "/b/lock");
-  struct actor *c = ACQUIRE(s, .path = "/c");
-  HEARS(a, "create lock: auth failed", "refused: auth, removed, forgotten");
-  CHECK_INT(REPLY_AUTH_FAILED, reason_of(a));
-  CHECK_TEXT("cannot create a node /lock", denial_of(a));
-  happens(s, "list: ok, create lock: no node, list: no node, create lock: 1");
-  HEARS(c, "list: no auth", "refused: denied");
-  CHECK_INT(REPLY_NO_AUTH, reason_of(c)); /* not that of another */
-  CHECK_TEXT("cannot list /c", denial_of(c));
-  happens(s, "mkdir /b/lock: invalid acl");
-  HEARD(b, "refused: invalid, removed, forgotten");
-  CHECK_INT(REPLY_INVALID_ACL, reason_of(b));
-  CHECK_TEXT("cannot create /b/lock", denial_of(b));
-  happens(s, "remove 1");
-}
-
-STORY("deletes a directory whose numbers end, once it is empty") {
-  struct actor *a = ACQUIRE(s);
-  /* nobody is granted by such a number */
-  HEARS(a, "create lock: 2147483000, list: 2147483000", "");
-  HEARS(a, "remove 2147483000", "");
-  SENDS(s, "look at /lock, remove /lock", "create lock, list");
-  happens(s, "create lock: no node, list: no node, mkdir /lock");
-  HEARS(a, "create lock: 0, list: 0", "granted");
-}
-
 STORY("keeps a directory whose numbers end if it has data of somebody's") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
@@ -135,17 +101,6 @@ STORY("comes back after a while to a directory that is not empty yet") {
   struct actor *b = ACQUIRE(s, .tries = true);
   HEARD(b, "refused: busy, removed, forgotten");
   SENDS(s, "1 ms", "remove /lock");
-}
-
-STORY("counts the refusal to delete what is not empty as a round") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
-  happens(s, "look at /lock");
-  for (int i = 0; i < 90; i++) {
-    happens(s, "remove /lock: not empty, 100 ms");
-  }
-  HEARD(a, "");
-  CHECK(lease_of(s) > 0);
 }
 
 STORY("looks again, after a timeout, whether its numbers have come to an end") {

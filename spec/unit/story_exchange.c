@@ -36,16 +36,6 @@ STORY(
   CHECK_INT(1006, (int)token_of(a));
 }
 
-STORY("is not granted before it is told whose its node is") {
-  struct actor *a = COMES_BACK(s);
-  happens(s, "deleted 2, remove 2 with create lock: 5, get 4, deleted 4");
-  SENT(s, "get 3, get 5, list");
-  HEARS(a, "get 3: no node", "");
-  HEARS(a, "get 5", "");
-  HEARS(a, "list: 5", "granted");
-  CHECK_INT(1005, (int)token_of(a));
-}
-
 STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
   happens(s, "deleted 2, remove 2 with create lock: 5");
@@ -65,15 +55,6 @@ STORY("looks for its node if the one of its name is another session's") {
   SENT(s, "unwatch 6, create lock, list");
 }
 
-STORY("asks for each by itself where nobody stood behind") {
-  struct actor *a = HOLDER(s, 1);
-  together(s);
-  release(a);
-  ACQUIRE(s);
-  apart(s);
-  SENT(s, "remove 1, create lock, list");
-}
-
 STORY("asks for each by itself if the next one does not want to wait") {
   COMES_BACK(s, .tries = true);
   SENT(s, "remove 2, create lock, list");
@@ -82,16 +63,6 @@ STORY("asks for each by itself if the next one does not want to wait") {
 STORY("asks for each by itself if the new node has much to say") {
   COMES_BACK(s, .bytes = 2000);
   SENT(s, "remove 2, create lock, get 4");
-}
-
-STORY("deletes at the end of the batch if nobody comes") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
-  together(s);
-  release(a);
-  SENT(s, "");
-  apart(s);
-  SENT(s, "remove 2");
 }
 
 STORY("makes its node by itself if the old one was gone") {
@@ -103,27 +74,11 @@ STORY("makes its node by itself if the old one was gone") {
   HEARS(a, "get 4, create lock: 6, deleted 4, list: 6", "granted");
 }
 
-STORY("deletes its node by itself if the new one could not be made") {
-  struct actor *a = COMES_BACK(s);
-  SENT(s, "remove 2 with create lock, get 4");
-  exchange_fails(s, REPLY_UNDONE, REPLY_NO_AUTH);
-  HEARD(a, "refused: denied, removed, forgotten");
-  SENT(s, "remove 2");
-}
-
 STORY("makes the directory if that is gone, and tries each by itself") {
   COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
   exchange_fails(s, REPLY_UNDONE, REPLY_NO_NODE);
   SENT(s, "remove 2, mkdir /lock");
-}
-
-STORY("does not know of either when the answer is lost") {
-  struct actor *a = COMES_BACK(s);
-  made_unheard(s, 6);
-  SENDS(s, "disconnects, connects", "ask about 2, list");
-  SENDS(s, "ask about 2: no node, list: 3 4 5 6", "get 6, get 5, get 4");
-  HEARD(a, "");
 }
 
 STORY("asks whose its node is before it deletes it, when it gives up") {

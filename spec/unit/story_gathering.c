@@ -48,12 +48,6 @@ STORY("lets in the last one, who makes `ready`") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
-STORY("lets in one that is enough by itself") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 1, .tries = true);
-  happens(s, "create member: 2, exists ready: no node, list: 2, get 2");
-  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
-}
-
 STORY("lets in the others when they hear of `ready`") {
   struct actor *a = member(s, (struct wish){0});
   CHECK_TEXT("queued", state_of(a));
@@ -68,33 +62,6 @@ STORY("lets in the others when they hear of `ready`") {
   SENT(s, "");
 }
 
-STORY("counts whatever another client may have made for a member") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 4);
-  /* (this is none) */
-  happens(s, "create member: 7, exists ready: no node, list: zoe amy 7 ready");
-  HEARS(a, "get 7", "");
-  SENT(s, "");
-  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 4);
-  happens(s, "create member: 8, list: zoe amy 7m 8m ready");
-  SENT(s, "mkdir ready for all, get 8");
-  HEARD(b, "");
-}
-
-STORY("lets in all of its session with one `ready` and one watch of it") {
-  together(s);
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  apart(s);
-  SENT(s, "create member, exists ready, create member, list");
-  happens(s, "create member: 1, exists ready: no node, create member: 2");
-  SENDS(s, "list: 1 2", "get 1, mkdir ready for all, get 2");
-  HEARS(a, "get 1, mkdir ready for all: theirs 1003", "granted");
-  HEARD(b, ""); /* is its node there still? */
-  SENT(s, "");
-  HEARS(b, "get 2", "granted");
-  happens(s, "unwatch ready");
-}
-
 /* An older `ready`. */
 
 STORY("is not let in by a `ready` that is older than its node") {
@@ -106,59 +73,7 @@ STORY("is not let in by a `ready` that is older than its node") {
   HEARS(a, "changed ready", "granted");
 }
 
-STORY("makes an older `ready` anew where there are enough") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
-  SENT(s, "get 2, remake ready for all");
-  HEARS(a, "get 2, deleted ready", "");
-  HEARS(a, "remake ready for all", "granted");
-  happens(s, "exists ready: theirs 1003, unwatch ready");
-}
-
-STORY("does not mind who has deleted an older `ready` before") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
-  happens(s, "get 2, deleted ready, remake ready for all: no node");
-  HEARS(a, "exists ready: no node, list: 1m 2, mkdir ready for all", "granted");
-}
-
-STORY("is not let in by a `ready` that its session has made before its node") {
-  struct actor *a = opener(s), *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  SENT(s, "create member, list");
-  happens(s, "changed ready"); /* (a server tells of it before its answer) */
-  HEARD(a, "granted");
-  happens(s, "mkdir ready for all: theirs 1003, create member: 4");
-  SENT(s, "exists ready");
-  happens(s, "list: 1m 2m 4m ready"); /* two of them are of the run before */
-  HEARD(b, "");
-  SENDS(s, "exists ready: theirs 1003", "get 4, remake ready for all");
-  HEARS(b, "get 4, remake ready for all", "granted");
-}
-
-STORY(
-    "makes `ready` once more where it was there, and its watch tells nothing") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
-  HEARS(a, "mkdir ready for all: exists", "");
-  HEARS(a, "exists ready: no node, mkdir ready for all", "granted");
-}
-
 /* Somebody else's. */
-
-STORY("is let in by a `ready` that somebody else was quicker to make") {
-  struct actor *a = opener(s);
-  HEARS(a, "changed ready", "granted");
-  SENDS(s, "mkdir ready for all: exists", "");
-}
-
-STORY(
-    "is let in by a `ready` that is gone already: it was made after its node") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  /* the others have begun to leave */
-  happens(s, "create member: 2, exists ready: no node, changed ready, list: 2");
-  HEARS(a, "exists ready: no node", "");
-  HEARS(a, "get 2", "granted");
-}
 
 STORY("is not let in by a `ready` that was made before its node was known") {
   struct actor *b = member(s, (struct wish){0});
@@ -177,42 +92,7 @@ STORY("is not let in by a `ready` that was written") {
   HEARS(a, "exists ready: theirs 1001", "");
 }
 
-TEST("keeps in the next connection that it was let in, if its node is there") {
-  for (int there = 0; there < 2; there++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-    happens(s, "create member: 2, exists ready: no node, changed ready");
-    happens(s, "reconnects");
-    shows(s, there ? "2" : "1m");
-    HEARD(a, "");
-    if (there) {
-      HEARS(a, "get 2", "granted");
-    } else {
-      SENT(s, "create member, exists ready, ask about 2, list");
-    }
-    END(s);
-  }
-}
-
-STORY("is let in by `ready`, and its own answer comes after that") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, changed ready");
-  SENT(s, "list, exists ready");
-  /* is our own node there? */
-  HEARS(a, "list: 1m 2 ready, exists ready: theirs 1003", "");
-  HEARS(a, "get 2", "granted");
-  SENDS(s, "unwatch ready", "");
-}
-
 /* Connections. */
-
-STORY("looks for `ready` in the next connection, and is let in by it") {
-  struct actor *a = member(s, (struct wish){0});
-  SENDS(s, "reconnects", "list");
-  SENDS(s, "list: 1m 2 ready", "get 2, exists ready");
-  HEARS(a, "get 2", "");
-  HEARS(a, "exists ready: theirs 1003", "granted");
-}
 
 STORY("is let in though others have left before it had a connection again") {
   struct actor *a = member(s, (struct wish){0});
@@ -228,31 +108,6 @@ STORY("makes another node before it makes `ready` whose answer was lost") {
   SENT(s, "remove 2, unwatch ready");
   happens(s, "deleted 2, remove 2, unwatch ready");
   SENT(s, "create member, list, exists ready");
-  HEARD(a, "");
-}
-
-STORY("is let in by the `ready` that it has made where the answer was lost") {
-  struct actor *a = opener(s);
-  happens(s, "reconnects, list: 1m 2 ready, get 2, exists ready: theirs 1003");
-  HEARD(a, "granted");
-  SENT(s, "unwatch ready");
-}
-
-STORY("finds its node where the answer to its create was lost") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  made_unheard(s, 2);
-  SENDS(s, "reconnects", "list");
-  SENDS(s, "list: 1m 2m", "get 2, exists ready");
-  happens(s, "get 2: lost, reconnects, list: 1m 2m, get 2");
-  happens(s, "exists ready: no node, mkdir ready for all: theirs 1003");
-  HEARD(a, "granted");
-  CHECK_INT(1002, token_of(a));
-}
-
-STORY("makes a node in the next session") {
-  struct actor *a = member(s, (struct wish){0});
-  HEARS(a, "expires", "");
-  SENDS(s, "connects anew", "create member, exists ready, list");
   HEARD(a, "");
 }
 
@@ -282,41 +137,7 @@ STORY("is not let in while the lease does not stand: it looks again") {
   HEARS(a, "list: 1m 2 ready", "granted");
 }
 
-STORY(
-    "is not let in by its own `ready` either while the lease does not stand") {
-  struct actor *a = opener(s);
-  stops_for(s, 20000);
-  HEARS(a, "mkdir ready for all: theirs 1003", "");
-  happens(s, "exists ready: theirs 1003");
-  proves_lease(s);
-  SENT(s, "list");
-  HEARS(a, "list: 1m 2 ready", "granted");
-}
-
 /* Its own node. */
-
-STORY("begins again when its node is deleted while it waits") {
-  struct actor *a = member(s, (struct wish){0});
-  HEARS(a, "deleted 2", "");
-  SENT(s, "unwatch ready, create member, list");
-  SENDS(s, "unwatch ready, create member: 3", "exists ready");
-  SENDS(s, "list: 1m 3, exists ready: no node", "get 3, mkdir ready for all");
-}
-
-STORY("is not let in where its node was deleted before it could be watched") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, list: 1m 2");
-  SENT(s, "get 2, mkdir ready for all");
-  HEARS(a, "get 2: no node", "");
-  SENT(s, "unwatch ready, create member, list");
-  HEARS(a, "mkdir ready for all: theirs 1003", ""); /* that is for others */
-}
-
-STORY("begins again where a list does not show its node any more") {
-  struct actor *a = member(s, (struct wish){0});
-  HEARS(a, "reconnects, list: 1m", "");
-  SENT(s, "create member, exists ready, ask about 2, list");
-}
 
 STORY("begins again where its directory is gone when it makes `ready`") {
   struct actor *a = opener(s);
@@ -324,12 +145,6 @@ STORY("begins again where its directory is gone when it makes `ready`") {
   SENT(s, "list");
   happens(s, "list: no node, unwatch 2, unwatch ready, create member: no node");
   HEARS(a, "ask about 2: no node, list: no node", "");
-}
-
-STORY("loses its place inside when its node is deleted") {
-  struct actor *a = opener(s);
-  happens(s, "mkdir ready for all: theirs 1003, deleted 2");
-  HEARD(a, "granted, lost: deleted, removed, forgotten");
 }
 
 /* Its end, if it is another one. */
@@ -340,12 +155,6 @@ STORY("is refused as busy, if it does not wait, where there are not enough") {
   CHECK_TEXT("nobody", rival_of(a));
   SENT(s, "get 2, unwatch ready, remove 2");
   HEARS(a, "get 2, unwatch ready, remove 2", "removed, forgotten");
-}
-
-STORY("is let in, if it does not wait, where it makes enough") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2, .tries = true);
-  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
-  HEARS(a, "mkdir ready for all: theirs 1003", "granted");
 }
 
 STORY("gives its node back at the deadline, when cancelled, and when closed") {
@@ -368,43 +177,6 @@ STORY("gives its node back at the deadline, when cancelled, and when closed") {
 STORY("is told of a deadline without a connection as of a disconnection") {
   struct actor *a = member(s, (struct wish){.within = 3000});
   HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
-}
-
-STORY("is not let in by what it has asked for before it was cancelled") {
-  struct actor *a = opener(s);
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  HEARS(a, "mkdir ready for all: theirs 1003", "");
-  HEARS(a, "unwatch ready, remove 2, deleted 2", "removed, forgotten");
-}
-
-STORY("keeps what it has asked for when it is closed, until it is answered") {
-  struct actor *a = opener(s);
-  close_session(s);
-  HEARD(a, "refused: closed, removed, forgotten");
-}
-
-TEST("is refused where `ready` may not be made") {
-  static const int codes[] = {REPLY_NO_AUTH, REPLY_NO_CHILDREN_FOR_EPHEMERALS};
-  for (int i = 0; i < 2; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = opener(s);
-    answers(s, "mkdir ready for all", codes[i]);
-    HEARD(a, i ? "refused: invalid" : "refused: denied");
-    CHECK_INT(codes[i], reason_of(a));
-    CHECK_TEXT("cannot create ready in /lock", denial_of(a));
-    happens(s, "unwatch ready, remove 2");
-    END(s);
-  }
-}
-
-STORY("is refused where an older `ready` may not be deleted") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: theirs 1001, list: 1m 2 ready");
-  HEARS(a, "get 2, remake ready for all: no auth", "refused: denied");
-  CHECK_INT(REPLY_NO_AUTH, reason_of(a));
-  CHECK_TEXT("cannot create ready in /lock", denial_of(a));
-  SENDS(s, "deleted 2, unwatch ready, remove 2", "");
 }
 
 STORY("refuses none of the others for that, nor one that was let in") {
@@ -437,16 +209,6 @@ STORY("is let in by somebody else's `ready` though its own may not be made") {
   HEARD(a, "granted");
   HEARD(b, "");
   HEARS(b, "get 3", "granted");
-}
-
-STORY("does not wait where nobody may list the members, or make a node") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  HEARS(a, "create member: no auth", "refused: denied, removed, forgotten");
-  happens(s, "exists ready: no node, list: nobody, unwatch ready");
-  a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, list: no auth");
-  HEARD(a, "refused: denied");
-  CHECK_TEXT("cannot list /lock", denial_of(a));
 }
 
 /* No memory. */

@@ -74,54 +74,6 @@ STORY("watches no children far from the front: that would be a herd") {
   happens(s, "unwatch children");
 }
 
-STORY("learns from another waiter of its session that the node is hidden") {
-  struct actor *readers[2];
-  for (int i = 0; i < 2; i++) {
-    readers[i] = ACQUIRE(s, .lock = READER);
-    made(s, 2 + i);
-    shows(s, i == 0 ? "1w 2" : "1w 2 3");
-    happens(s, "%s", i == 0 ? "get 2" : "get 3");
-    if (i == 0) answers(s, "get 1", REPLY_NO_AUTH);
-    if (i == 0) shows(s, "1w 2"); /* and watches the children */
-  }
-  cancel(readers[0]);
-  HEARD(readers[0], "refused: cancelled");
-  SENDS(s, "remove 2, unwatch 2, children /lock", "list and watch");
-  happens(s, "list and watch: 3");
-  HEARD(readers[1], "granted");
-}
-
-STORY("watches a node again that may be read by now") {
-  struct actor *a = behind(s, 2, "1 2", "get 1");
-  SENDS(s, "list and watch: 1 2, 1667 ms, get 1, 9000 ms", "");
-  HEARS(a, "deleted 1", "granted");
-}
-
-STORY("begins again in the next connection") {
-  struct actor *a = behind(s, 2, "1 2", "get 1");
-  happens(s, "list and watch: 1 2, reconnects, list and watch: 1 2, get 2");
-  SENDS(s, "get 1: no auth", ""); /* (the list was watched) */
-  HEARS(a, "children /lock, list and watch: 2", "granted");
-}
-
-STORY(
-    "refuses one that does not wait, whosever the node is that was long "
-    "there") {
-  struct actor *a = ACQUIRE(s, .tries = true);
-  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
-  happens(s, "remove 2, 11000 ms");
-  a = ACQUIRE(s, .tries = true);
-  /* has it no session? */
-  happens(s, "create lock: 3, list: 1 3, get 3, get 1: no auth, list: 1 3");
-  HEARD(a, "refused: busy");
-}
-
-STORY("passes over no node that it may not read") {
-  struct actor *a = behind(s, 2, "1 2", "get 1");
-  SENDS(s, "list and watch: 1 2, 1667 ms, get 1: nobody's", "list");
-  HEARD(a, "");
-}
-
 /* Its own node. */
 
 STORY("takes no node for its own that has only the name, and is hidden") {
@@ -136,19 +88,6 @@ STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
   HEARS(a, "reconnects, list: 1 2, get 2: no auth", "refused: denied");
   CHECK_TEXT("cannot look at our node /lock", denial_of(a));
-}
-
-STORY("loses a hold whose node is hidden, and gone by the next poll") {
-  struct actor *a = HOLDER(s, 1);
-  HEARS(a, "1667 ms, get 1: no auth", "");
-  HEARS(a, "1667 ms, get 1: no node", "lost: deleted, removed, forgotten");
-}
-
-STORY("does not grant by a deletion while its own node is hidden") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 2, list: 1 2, get 2: no auth, get 1, deleted 1", "");
-  SENT(s, "list");
-  HEARS(a, "list: 2", "granted");
 }
 
 STORY("refuses a downgrade whose writer's node it may not look at") {
@@ -171,25 +110,6 @@ STORY("leaves a stray alone that it may not look at, and takes others") {
 /* Unfair locks, vigils, double barriers. */
 
 #define CREATES "create holder with hold"
-
-STORY("waits for an unfair lock's node, and makes it when it is gone") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  HEARS(a, "get holder: no auth", "");
-  happens(s, "1667 ms, get holder: no node");
-  SENT(s, CREATES ", get holder");
-  HEARS(a, "create holder with hold: 2, get holder", "granted");
-}
-
-STORY("waits on behind an unfair lock's node where its create was lost") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  happens(s, "reconnects, list: nobody");
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  HEARS(a, "get holder: no auth", "");
-  cancel(a);
-  HEARD(a, "refused: cancelled, removed, forgotten");
-  SENT(s, "");
-}
 
 STORY("gives its own node back where an unfair lock's is hidden at once") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
@@ -215,11 +135,6 @@ STORY(
   struct actor *a = hidden_hold(s);
   HEARS(a, "ask about 1, get holder: no auth", "kept");
   HEARS(a, "1667 ms, get holder, remove holder with 1", "removed, forgotten");
-}
-
-STORY("takes a hidden node for another's where its own beside it is gone") {
-  struct actor *a = hidden_hold(s);
-  HEARS(a, "ask about 1: no node", "removed, forgotten");
 }
 
 STORY("does not wait behind a hidden node where its delete was applied") {
@@ -251,22 +166,8 @@ STORY("waits until a node is there, though it is hidden") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
-STORY("takes its own half of a watch away that a server has forgotten") {
-  struct actor *a = AWAIT(s, .until = THERE);
-  happens(s, "exists /gate: no node");
-  cancel(a);
-  SENDS(s, "unwatch /gate: no watch, exists /gate: no node, unwatch /gate", "");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
 #define REMAKE "remake ready for all"
 #define READY "mkdir ready for all"
-
-STORY("is let in by a hidden `ready` that was not there when its node was") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, list: 2, get 2");
-  HEARS(a, "1667 ms, exists ready: no auth", "granted");
-}
 
 STORY(
     "makes `ready` once more where it may not look at the one that is there") {

@@ -21,14 +21,6 @@ STORY("says so once, and tries again, less and less often") {
   CHECK_INT(0, counted(s, "refused_releases"));
 }
 
-STORY("tries again at once in a new connection") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  HEARS(a, "remove 1: no auth", "kept");
-  HEARS(a, "reconnects, ask about 1, remove 1: no auth", "");
-  HEARS(a, "reconnects, ask about 1, remove 1", "removed, forgotten");
-}
-
 STORY("refuses who waits behind it, and who comes, without another node") {
   struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2, get 2, get 1");
@@ -46,13 +38,6 @@ STORY("refuses who waits behind it, and who comes, without another node") {
   struct actor *e = ACQUIRE(s, .path = "/other"); /* where nothing is wrong */
   SENT(s, "create lock, list");
   HEARD(e, "");
-}
-
-STORY("lets others in again once it is deleted") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  HEARS(a, "remove 1: no auth, 200 ms, remove 1", "kept, removed, forgotten");
-  HOLDER(s, 2);
 }
 
 STORY("tells who gave up, and who has lost, like anybody") {
@@ -82,27 +67,4 @@ STORY("tells a permit of its gate's node, and lets no other ask") {
   CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
   release(a);
   HEARS(a, "remove 2", "removed");
-}
-
-STORY("is over with the session") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  HEARS(a, "remove 1: no auth", "kept");
-  HEARS(a, "expires", "removed, forgotten");
-  connects_anew(s);
-  HOLDER(s, 2);
-  struct actor *b = HOLDER(s, 3, .path = "/b");
-  release(b);
-  HEARS(b, "remove 3: no auth", "kept");
-  close_session(s);
-  HEARD(b, "removed, forgotten");
-}
-
-STORY("is told the same of a node that has one name") {
-  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
-  release(a);
-  HEARS(a, "remove holder with 1: no auth", "kept");
-  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  HEARD(b, "refused: denied, removed, forgotten");
-  HEARS(a, "200 ms, remove holder with 1", "removed, forgotten");
 }

@@ -25,14 +25,6 @@ STORY("refuses a large create at which the connection was lost three times") {
   HEARD(small, "");
 }
 
-STORY("never suspects a small create, however often the connection is lost") {
-  struct actor *a = ACQUIRE(s, .bytes = 800);
-  for (int i = 0; i < 10; i++) {
-    SENDS(s, "reconnects, list: nobody", "create lock, list");
-  }
-  HEARD(a, "");
-}
-
 STORY("does not accuse a large create of a connection that fell silent") {
   struct actor *a = ACQUIRE(s, .bytes = 100000);
   disconnects(s);

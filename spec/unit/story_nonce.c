@@ -6,13 +6,6 @@ ABOUT("The protocol, which has used a nonce,");
 
 #define REMOVES "remove /gate-nonce-1-1"
 
-STORY("deletes it, once") {
-  spends_nonce(s, "/gate");
-  SENT(s, REMOVES);
-  happens(s, REMOVES);
-  SENDS(s, "reconnects", "");
-}
-
 STORY("deletes it first of all in each connection, until that is confirmed") {
   struct actor *a = AWAIT(s);
   happens(s, "get /gate: theirs 7");
@@ -40,12 +33,6 @@ STORY("deletes it in the next connection where there is none, or not now") {
   SENT(s, REMOVES);
   happens(s, REMOVES);
   SENT(s, "");
-}
-
-STORY("gives it up where it may not be deleted") {
-  spends_nonce(s, "/gate");
-  answers(s, REMOVES, REPLY_NO_AUTH);
-  SENDS(s, "reconnects", "");
 }
 
 STORY("leaves its end to that of its ZooKeeper session") {

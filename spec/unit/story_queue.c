@@ -17,47 +17,6 @@ STORY("grants a free lock after one create and one list") {
   SENT(s, "");
 }
 
-STORY("hands over without a request: the predecessor's deletion grants") {
-  struct actor *a = WAITER(s);
-  HEARS(a, "deleted 1", "granted");
-  SENT(s, "");
-  CHECK_INT(1, counted(s, "handoffs"));
-}
-
-STORY("looks early: when the one before the predecessor goes, it lists") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 5, list: 1 2 3 5, get 5, get 3, get 2, deleted 2");
-  SENT(s, "list");
-  /* it was the only one before: no list is needed */
-  SENDS(s, "list: 1 3 5, get 1, deleted 1", "");
-  HEARS(a, "deleted 3", "granted");
-  SENT(s, "");
-}
-
-STORY("needs no list at all for a chain of three") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 3, list: 1 2 3, get 3, get 2, get 1, deleted 1", "");
-  HEARS(a, "deleted 2", "granted");
-  SENT(s, "");
-}
-
-STORY("looks again when a predecessor gives up that others stand before") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2, deleted 3", "");
-  SENT(s, "list");
-  HEARS(a, "list: 1 2 4", "");
-  happens(s, "get 1"); /* 2 is watched already */
-  SENT(s, "");
-}
-
-STORY("watches the directory, if it is told to, and lists at each change") {
-  struct actor *a = ACQUIRE(s, .watches_parent = true);
-  SENDS(s, "create lock: 3, list: 1 2 3", "get 3, list and watch");
-  SENDS(s, "get 3, list and watch: 1 2 3, children /lock", "list and watch");
-  HEARS(a, "list and watch: 2 3", "");
-  HEARS(a, "children /lock, list and watch: 3", "granted");
-}
-
 STORY("looks again every so often, if it is told to") {
   struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
   SENDS(s, "create lock: 2, list: 1 2, get 2, 99 ms", "");
@@ -88,44 +47,6 @@ STORY("serves all waiters of a path with one list and shared watches") {
   for (int i = 0; i < 5; i++) made(s, 2 + i);
   SENDS(s, "list: 1 2 3 4 5 6", "get 2, get 1, get 3, get 4, get 5, get 6");
   for (int i = 0; i < 5; i++) HEARD(all[i], "");
-}
-
-STORY("does not grant by an event other than the predecessor's deletion") {
-  struct actor *a = WAITER(s);
-  happens(s, "changed 1"); /* somebody wrote its data */
-  HEARD(a, "");
-  SENT(s, "get 1, list");
-  HEARS(a, "get 1, list: 1 2", "");
-  HEARS(a, "deleted 1", "granted");
-}
-
-STORY("does not grant by a deletion before its own node's watch is confirmed") {
-  struct actor *a = ACQUIRE(s);
-  SENDS(s, "create lock: 2, list: 1 2", "get 2, get 1");
-  happens(s, "deleted 1"); /* is our node still there? */
-  HEARD(a, "");
-  SENDS(s, "get 2, get 1: no node", "list");
-  HEARD(a, "");
-  HEARS(a, "list: 2", "granted");
-}
-
-STORY("finds the predecessor gone when it wants to watch it") {
-  struct actor *a = ACQUIRE(s);
-  /* our own watch was confirmed before */
-  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: no node", "granted");
-  SENT(s, "");
-}
-
-STORY("ignores children that are no contenders") {
-  struct actor *a = ACQUIRE(s);
-  /* (a permit has a directory of its own) */
-  HEARS(a, "create lock: 3, list: orders 1p 3", "granted");
-}
-
-STORY("begins again at the tail when somebody deletes a waiter's node") {
-  struct actor *a = WAITER(s);
-  HEARS(a, "deleted 2", "");
-  SENT(s, "unwatch 1, create lock, list");
 }
 
 STORY("loses a hold whose node somebody deletes") {
@@ -162,15 +83,6 @@ STORY("tells one that does not wait that the lock is taken, and by whom") {
   HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
   CHECK_INT(0, counted(s, "timeouts"));
   SENDS(s, "remove 2", ""); /* no watch */
-}
-
-STORY("does not take a node for a holder that is on its way out") {
-  struct actor *first = HOLDER(s, 1);
-  release(first);
-  struct actor *second = ACQUIRE(s, .tries = true);
-  SENT(s, "remove 1, create lock, list");
-  /* (a list of a server that lags) */
-  HEARS(second, "remove 1, create lock: 2, list: 1 2", "refused: busy");
 }
 
 STORY("waits behind a node of its session that is on its way out, if need be") {

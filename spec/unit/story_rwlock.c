@@ -13,21 +13,6 @@ STORY("grants readers together, and none behind a writer") {
   HEARS(second, "get 4, get 3, deleted 3w", "granted");
 }
 
-STORY("lets a writer wait for readers and writers ahead") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER);
-  happens(s, "create write: 3, list: 1r 2r 3, get 3, get 2, get 1, deleted 1r");
-  HEARS(a, "deleted 2r", "granted"); /* behind readers no list is needed */
-  SENT(s, "");
-}
-
-STORY(
-    "lists after a writer that stood before a writer: it may have downgraded") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER);
-  HEARS(a, "create write: 2, list: 1w 2, get 2, get 1, deleted 1w", "");
-  HEARS(a, "list: 1r 2", "");
-  HEARS(a, "get 1, deleted 1r", "granted");
-}
-
 STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
@@ -37,12 +22,6 @@ STORY("downgrades to a reader of the writer's own number, with its token") {
   CHECK_INT(1004, token_of(reader));
   release(writer);
   HEARS(reader, "remove 4", "");
-}
-
-STORY("refuses a downgrade when the writer was gone before the reader came") {
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  HEARS(reader, "get 4, create read 4: 99, list: 4r 5w", "refused: lost");
 }
 
 TEST("refuses a downgrade when the writer's name is another's") {
@@ -58,16 +37,6 @@ TEST("refuses a downgrade when the writer's name is another's") {
   }
 }
 
-STORY(
-    "refuses a downgrade when what is read in the writer's place is "
-    "another's") {
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  release(writer);
-  happens(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
-  HEARD(reader, "refused: lost");
-}
-
 STORY("ends a downgrade with its session: the writer's place is gone") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
@@ -80,10 +49,4 @@ STORY("refuses a downgrade where the directory is gone: so is the writer") {
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   happens(s, "get 4, create read 4: no node");
   HEARD(reader, "refused: lost, removed, forgotten");
-}
-
-STORY("contends with kazoo in kazoo's spelling") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
-  SENT(s, "create lock of kazoo, list");
-  HEARS(a, "create lock of kazoo: 3, list: 1kr 2k 3, get 3, get 2, get 1", "");
 }

@@ -36,16 +36,6 @@ STORY(
   happens(s, "unwatch children, remove 7");
 }
 
-STORY("keeps the others of its session before the gate meanwhile") {
-  struct actor *first = inside(s, (struct wish){.permits = 2});
-  struct actor *second = ACQUIRE(s, .lock = PERMIT, .permits = 2);
-  SENT(s, "create lock, list");
-  HEARS(first, "list: 1p 2", "granted");
-  SENDS(s, "create lock: 8, list: 7 8", "remove 7, get 8, get 7");
-  SENDS(s, "remove 7, get 8, get 7: no node", "create permit, list");
-  HEARS(second, "create permit: 3, list: 1p 2 3", "");
-}
-
 STORY("gives its permit back when it loses the gate, and begins again") {
   struct actor *a = inside(s, (struct wish){.permits = 1});
   HEARS(a, "list: 1p 2", "");
@@ -54,12 +44,6 @@ STORY("gives its permit back when it loses the gate, and begins again") {
   HEARD(a, "");
   SENDS(s, "unwatch children, deleted leases:2, remove 2", "create lock, list");
   HEARD(a, "");
-}
-
-STORY("tells one that does not wait that somebody is inside the gate") {
-  struct actor *a = ACQUIRE(s, .lock = PERMIT, .tries = true);
-  HEARS(a, "create lock: 7, list: 6 7", "refused: busy, removed");
-  HEARS(a, "remove 7", "forgotten");
 }
 
 STORY("asks for the gate again, 0.1 s later, when there was no memory") {
@@ -119,16 +103,4 @@ STORY("does not take a watch of a directory for armed that it takes away") {
   SENDS(s, "create lock: 3", "unwatch children");
   HEARS(b, "list and watch: 2 3", "");
   SENDS(s, "unwatch children", "get 3, list and watch");
-}
-
-STORY("shows no list to a permit that is gone while its gate is not") {
-  struct actor *a = inside(s, (struct wish){.permits = 2});
-  HEARS(a, "list: 2", "granted");
-  happens(s, "remove 7: throttled"); /* the gate's node stays */
-  release(a);
-  HEARS(a, "remove 2", "removed");
-  struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
-  happens(s, "create lock: 8, list: 8"); /* an operator has deleted it */
-  HEARS(a, "create permit: 3, list: 3", "");
-  HEARD(b, "granted");
 }

@@ -79,54 +79,6 @@ STORY("lists beside its create if only one was behind it") {
   SENT(s, "");
 }
 
-STORY("lists if the last one was gone before it came") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  HEARS(a, "create lock: 6, get 4: no node", "");
-  SENT(s, "list");
-  HEARS(a, "list: 6", "granted");
-}
-
-STORY("follows a writer, as a reader") {
-  struct actor *a = COMES_BACK(s, .lock = READER);
-  SENT(s, "remove 2, create read, get 4");
-  leaves(s, "2r");
-  happens(s, "create read: 6"); /* beside a reader */
-  HEARS(a, "get 4, deleted 4w, list: 5r 6r", "granted");
-}
-
-STORY("does not follow if it does not want to wait") {
-  COMES_BACK(s);
-  leaves(s, "2");
-  happens(s, "create lock: 5, get 4, get 3");
-  struct actor *a = ACQUIRE(s, .tries = true);
-  SENT(s, "create lock, list");
-  HEARS(a, "create lock: 6, list: 3 4 5 6", "refused: busy");
-}
-
-STORY("lists in another connection, whatever it has followed") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  SENDS(s, "create lock: 6, get 4, reconnects", "list");
-  HEARS(a, "list: 6", "");
-  happens(s, "get 6"); /* whose is it by now? */
-  HEARD(a, "granted");
-}
-
-STORY("looks for its node when the create's answer is lost") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made_unheard(s, 5);
-  SENDS(s, "reconnects", "list");
-  HEARS(a, "list: 3 4 5", "");
-}
-
-STORY("says when it gives up that there may be others") {
-  struct actor *a = COMES_BACK(s, .within = 400);
-  leaves(s, "2");
-  HEARS(a, "create lock: 6, get 4, 400 ms", "refused: timeout");
-}
-
 /* What it looked for in vain is there: a create that came late made it, and its
  * number is smaller than that of somebody's with our mark, which was read first. */
 STORY("lists when it begins again, for it may have left a node behind") {

@@ -7,19 +7,6 @@
 
 ABOUT("The protocol, as time passes,");
 
-STORY("does not grant by old answers after a pause: it looks again") {
-  struct actor *a = WAITER(s);
-  stops_for(s, 20000);
-  happens(s, "deleted 1"); /* it lay in the socket */
-  HEARD(a, "");
-  CHECK(lease_of(s) < 0);
-  for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
-  CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
-  HEARD(a, "");
-  HEARS(a, "list: 2", "granted");
-  SENT(s, "");
-}
-
 STORY("does not grant by a lease that would end before it is renewed") {
   struct actor *a = WAITER(s);
   passes(s, 20000);
@@ -109,38 +96,6 @@ TEST("takes no refusal of a heartbeat for a proof") {
   }
 }
 
-TEST("takes no refusal of a create for a proof") {
-  static const int codes[] = {REPLY_NO_AUTH, REPLY_INVALID_ACL};
-  for (int i = 0; i < 2; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = HOLDER(s, 1);
-    rounds_by_hand(s, true);
-    happens(s, "2000 ms, round, ping, get 1");
-    for (int left = lease_of(s); left > 1; left -= 100) {
-      struct actor *other = ACQUIRE(s, .path = "/other");
-      refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
-      HEARD(other, i ? "refused: invalid, removed, forgotten"
-                     : "refused: denied, removed, forgotten");
-      HEARD(a, "");
-    }
-    refuses(s, 2, THROTTLED, codes[i]);
-    HEARD(a, "lost: silence, removed, forgotten");
-    END(s);
-  }
-}
-
-STORY("renews its lease between requests that are refused without end") {
-  struct actor *a = HOLDER(s, 1);
-  rounds_by_hand(s, true);
-  for (int i = 0; i < 1000; i++) {
-    struct actor *other = ACQUIRE(s, .path = "/other");
-    refuses(s, 30, REPLY_OK, REPLY_NO_AUTH);
-    HEARD(other, "refused: denied, removed, forgotten");
-  }
-  HEARD(a, "");
-  CHECK(lease_of(s) > 5000);
-}
-
 STORY("shows a session connected again when it is heard after its silence") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
@@ -157,22 +112,6 @@ STORY("shows a session connected again when it is heard after its silence") {
   HEARD(a, "removed, forgotten");
 }
 
-STORY("loses what was lost once, whatever was answered meanwhile") {
-  struct actor *a = HOLDER(s, 1);
-  stops_for(s, 20000);
-  HEARS(a, "1 ms", "lost: silence");
-  HEARS(a, "remove 1", "removed, forgotten");
-}
-
-STORY("believes an owner whose clock has seen the lease over before it") {
-  struct actor *a = HOLDER(s, 1);
-  stops_for(s, 9500);
-  sees_silence(a);
-  HEARD(a, "lost: silence");
-  SHOWN(s, "suspended");
-  SENT(s, "remove 1");
-}
-
 STORY("shows a silence once, though the connection breaks after it") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
@@ -183,14 +122,6 @@ STORY("shows a silence once, though the connection breaks after it") {
   HEARD(a, "lost: silence");
   connects(s);
   SHOWN(s, "connected");
-}
-
-STORY("ends a hold after max_hold, and says so") {
-  struct actor *a = HOLDER(s, 1, .max_hold = 3000);
-  HEARS(a, "2999 ms", "");
-  HEARS(a, "1 ms", "lost: max_hold");
-  SHOWN(s, "");
-  HEARS(a, "get 1, remove 1", "removed, forgotten");
 }
 
 STORY("blames whichever was over first, the lease or max_hold") {
@@ -211,17 +142,6 @@ STORY("refuses at the deadline, with the one ahead") {
   SENT(s, "unwatch 1, remove 2");
 }
 
-STORY("keeps the deadline of one that begins again") {
-  struct actor *a = WAITER(s, .within = 3000);
-  SENDS(s, "2000 ms, deleted 2", "unwatch 1, create lock, list");
-  HEARS(a, "1000 ms", "refused: timeout");
-}
-
-STORY("calls a deadline without a connection a disconnection") {
-  struct actor *a = WAITER(s, .within = 3000);
-  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
-}
-
 STORY("lets the grant win over a deadline that comes with it") {
   struct actor *a = WAITER(s, .within = 3000);
   together(s);
@@ -229,11 +149,6 @@ STORY("lets the grant win over a deadline that comes with it") {
   happens(s, "deleted 1");
   apart(s);
   HEARD(a, "granted");
-}
-
-STORY("lets a deadline win over the grant that comes after it") {
-  struct actor *a = WAITER(s, .within = 3000);
-  HEARS(a, "3000 ms, deleted 1", "refused: timeout");
 }
 
 STORY("asks an extra question when an answer takes a quarter of a second") {

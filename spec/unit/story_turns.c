@@ -67,14 +67,6 @@ STORY("does not pass a node on that others ask for") {
   SENDS(s, "deleted 1, remove 1", "create lock, list");
 }
 
-STORY("gives the node back when nobody of the session shares it") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  ACQUIRE(s); /* waits for its own turn */
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
-  release(a);
-  SENT(s, "remove 1");
-}
-
 STORY(
     "tells a holder that looks around that nobody waits, until somebody may") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
@@ -90,13 +82,6 @@ STORY(
   happens(s, "unwatch children");
   release(a);
   SENDS(s, "remove 1", "");
-}
-
-STORY("tells a holder that looks around nothing where others wait") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  looks_around(a);
-  HEARS(a, "list and watch: 1 2", "");
-  happens(s, "unwatch children");
 }
 
 STORY("does not look around where the last list has shown who waits") {

@@ -67,12 +67,6 @@ STORY("finds its own unfair node when the create's reply was lost") {
   CHECK_INT(1007, token_of(a));
 }
 
-STORY("tries again where there is no unfair node after a lost reply") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  HEARS(a, "reconnects, list: nobody", "");
-  SENT(s, CREATES ", get holder");
-}
-
 STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
@@ -117,14 +111,6 @@ STORY("deletes `holder` by its name where its own node is gone") {
   HEARD(a, "removed, forgotten");
 }
 
-STORY("deletes its own node alone where `holder` is gone") {
-  struct actor *a = holds(s);
-  release(a);
-  SENT(s, "remove holder with 1");
-  happens(s, "deleted holder"); /* by somebody else */
-  HEARS(a, "remove holder with 1: undone, remove 1", "removed, forgotten");
-}
-
 STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
@@ -159,22 +145,6 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   HEARS(a, "remove holder with 1", "removed, forgotten");
 }
 
-STORY("spares what has taken its unfair node's name when the lease was over") {
-  struct actor *a = holds(s);
-  stops_for(s, 9500);
-  sees_silence(a);
-  HEARS(a, "get holder: theirs 900", "lost: silence");
-  HEARS(a, "remove 1", "removed, forgotten");
-}
-
-STORY("looks before it deletes an unfair node that its owner has not found") {
-  struct actor *a = holds(s);
-  sees_deletion(a);
-  HEARD(a, "lost: deleted");
-  SENT(s, "get holder");
-  HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
-}
-
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
@@ -182,15 +152,6 @@ STORY("lets one of a session at a time want an unfair node") {
   SENT(s, "");
   HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(b));
-}
-
-STORY("deletes an unfair node that turns out to be ours when it gives up") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_unheard(s, 7);
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  happens(s, "reconnects, list: 7h, get holder, remove holder with 7");
-  HEARD(a, "removed, forgotten");
 }
 
 STORY("looks before it repeats an unfair delete whose reply was lost") {
@@ -207,11 +168,6 @@ STORY("tells one that does not wait that an unfair lock is taken") {
   answers(s, CREATES, REPLY_NODE_EXISTS);
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
-}
-
-STORY("looks at an unfair node when it is made, if it does not wait") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  HEARS(a, "create holder with hold: 1, get holder", "granted");
 }
 
 STORY("gives an unfair node back that another of its session watches") {

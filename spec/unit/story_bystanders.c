@@ -112,7 +112,7 @@ TEST("waits for one like for anybody else's where there are too many") {
   happens(s, "get 99");
   for (int i = 65; i >= 2; i--) {
     sprintf(request, "get %d", i);
-    happens(s, "%s: nobody\'s", request);
+    happens(s, "%s: nobody's", request);
     if (i % 2 == 0) shows(s, shown);
   }
   SENDS(s, "get 1: nobody's", "");

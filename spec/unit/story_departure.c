@@ -144,8 +144,6 @@ STORY("does not take another node for the one it has waited for") {
   HEARD(d, "");
 }
 
-/* The hold. */
-
 STORY("keeps inside nobody whose node a list does not show") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: zoe ready");

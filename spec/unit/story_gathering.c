@@ -62,8 +62,6 @@ STORY("lets in the others when they hear of `ready`") {
   SENT(s, "");
 }
 
-/* An older `ready`. */
-
 STORY("is not let in by a `ready` that is older than its node") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   happens(s, "create member: 2, exists ready: theirs 1001, list: 2 ready");
@@ -72,8 +70,6 @@ STORY("is not let in by a `ready` that is older than its node") {
   HEARS(a, "deleted ready, exists ready: no node", "");
   HEARS(a, "changed ready", "granted");
 }
-
-/* Somebody else's. */
 
 STORY("is not let in by a `ready` that was made before its node was known") {
   struct actor *b = member(s, (struct wish){0});
@@ -122,8 +118,6 @@ STORY("asks again a little later where it could not open") {
   HEARD(a, "");
 }
 
-/* The lease. */
-
 STORY("is not let in while the lease does not stand: it looks again") {
   struct actor *a = member(s, (struct wish){0});
   rounds_by_hand(s, true);
@@ -136,8 +130,6 @@ STORY("is not let in while the lease does not stand: it looks again") {
   SENT(s, "list");
   HEARS(a, "list: 1m 2 ready", "granted");
 }
-
-/* Its own node. */
 
 STORY("begins again where its directory is gone when it makes `ready`") {
   struct actor *a = opener(s);
@@ -179,7 +171,7 @@ STORY("is told of a deadline without a connection as of a disconnection") {
   HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
 }
 
-STORY("refuses none of the others for that, nor one that was let in") {
+STORY("refuses only the members for whom `ready` may not be made") {
   together(s);
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
   struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 2);

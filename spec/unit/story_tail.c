@@ -8,10 +8,7 @@ ABOUT("The protocol, where somebody comes back to a queue,");
 /* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
 static struct actor *comes_back(struct stage *s, struct wish wish) {
   struct actor *a = acquire(s, wish);
-  stage_made(s, 2);
-  stage_shows(s, wish.lock == READER ? "1w 2r 3w 4w" : "1 2 3 4");
-  stage_happens(s, "get 2, get 1");
-  happens(s, "deleted %s", wish.lock == READER ? "1w" : "1");
+  stage_happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   release(a);
   heard(a);
   return acquire(s, wish);

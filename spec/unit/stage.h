@@ -216,9 +216,6 @@ void shows_then_no_memory(struct stage *s, const char *children);
 void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);
-/* Whatever goes without saying, to the oldest; false: nothing was asked. */
-#define answers_next(s) (HERE, stage_answers_next(s))
-bool stage_answers_next(struct stage *s);
 void answers_round(struct stage *s);  /* the oldest request is one */
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
@@ -228,10 +225,7 @@ void children_changed(struct stage *s, const char *directory);
 /* The connection. */
 void connects(struct stage *s);   /* again: the same session */
 void reconnects(struct stage *s); /* it has lost its connection */
-void connects_with(struct stage *s, int timeout);
 void connects_anew(struct stage *s); /* another session */
-/* It is heard of so late; the attempt began before. */
-void connects_since(struct stage *s, int milliseconds);
 void disconnects(struct stage *s);
 void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);

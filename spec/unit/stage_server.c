@@ -414,34 +414,32 @@ static void expect_oldest(struct stage *s, const char *request) {
   s->oldest->seen = true;
 }
 
-static void confirm_get(struct stage *s) {
-  const struct own_node *n = find_node(s, s->oldest->path);
-  const char *data = n ? NULL : s->others;
-  const struct reply reply = {.czxid = n ? n->czxid
-                                         : INT64_C(1000) +
-                                               atoi(number_in(s->oldest->path)),
-                              .owner = n           ? n->session
-                                       : s->forges ? s->id
-                                                   : OTHER_SESSION,
+/* To a get, or what makes one: whose the node is. */
+static void show_node(struct stage *s, int64_t czxid, int64_t owner,
+                      const char *data) {
+  const struct reply reply = {.czxid = czxid,
+                              .owner = owner,
                               .data = data,
                               .size = data ? (int)strlen(data) : 0,
                               .revoked = s->revoked};
   answer(s, &reply);
 }
 
+/* Whatever goes without saying. */
 static void confirm(struct stage *s) {
-  static const struct reply ok = {.rc = REPLY_OK};
+  const struct own_node *n = find_node(s, s->oldest->path);
+  const struct reply ok = {.size =
+                               s->oldest->kind == OP_READ && s->others ? 1 : 0};
   switch (s->oldest->kind) {
     case OP_GET:
     case OP_EXISTS:
     case OP_PING:
-      confirm_get(s);
+      if (n)
+        show_node(s, n->czxid, n->session, NULL);
+      else
+        show_node(s, 1000 + atoi(number_in(s->oldest->path)),
+                  s->forges ? s->id : OTHER_SESSION, s->others);
       break;
-    case OP_READ: {
-      const struct reply reply = {.size = s->others ? 1 : 0};
-      answer(s, &reply);
-      break;
-    }
     case OP_CREATE:
     case OP_LIST:
       test_fail("'%s' wants an answer of its own", describe(s, s->oldest));
@@ -450,31 +448,8 @@ static void confirm(struct stage *s) {
   }
 }
 
-bool stage_answers_next(struct stage *s) {
-  if (s->oldest && s->oldest->kind != OP_LIST) confirm(s);
-  return s->oldest && s->oldest->kind != OP_LIST;
-}
-
 void stage_answers(struct stage *s, const char *request, int rc) {
   const struct reply reply = {.rc = rc};
-  expect_oldest(s, request);
-  answer(s, &reply);
-}
-
-static void reads(struct stage *s, const char *request, bool ours,
-                  int64_t czxid) {
-  const char *data = ours ? NULL : s->others;
-  const struct reply reply = {.czxid = czxid,
-                              .owner = ours ? s->id : OTHER_SESSION,
-                              .data = data,
-                              .size = data ? (int)strlen(data) : 0,
-                              .revoked = s->revoked};
-  expect_oldest(s, request);
-  answer(s, &reply);
-}
-
-static void nobodys(struct stage *s, const char *request) {
-  const struct reply reply = {.czxid = 1};
   expect_oldest(s, request);
   answer(s, &reply);
 }
@@ -508,21 +483,17 @@ static void event(struct stage *s, enum watch_event event, const char *node) {
 static void deleted(struct stage *s, const char *node) {
   event(s, WATCH_DELETED, node);
 }
+
 static void changed(struct stage *s, const char *node) {
   event(s, WATCH_CHANGED, node);
 }
+
 void children_changed(struct stage *s, const char *directory) {
   session_event(&s->session, s->now, WATCH_CHILDREN, directory);
   settle(s);
 }
 
-/* Both, from a script. */
-
-/* To a list of names: its children; "nobody": none. */
-static void show_these(struct stage *s, const char *children) {
-  show(s, s->oldest->kind, strcmp(children, "nobody") == 0 ? "" : children, 0,
-       0);
-}
+/* All that happens, from a script. */
 
 static void respond(struct stage *s, const char *request, const char *reply) {
   static const struct {
@@ -550,15 +521,15 @@ static void respond(struct stage *s, const char *request, const char *reply) {
   if (!*reply)
     confirm(s);
   else if (strcmp(reply, "nobody's") == 0)
-    nobodys(s, request);
+    show_node(s, 1, 0, NULL);
   else if (sscanf(reply, "ours %d", &number) == 1)
-    reads(s, request, true, number);
+    show_node(s, number, s->id, NULL);
   else if (sscanf(reply, "theirs %d", &number) == 1)
-    reads(s, request, false, number);
+    show_node(s, number, OTHER_SESSION, s->others);
   else if (s->oldest->kind == OP_CREATE)
     stage_made(s, atoi(reply));
   else
-    show_these(s, reply);
+    show(s, s->oldest->kind, strcmp(reply, "nobody") == 0 ? "" : reply, 0, 0);
 }
 
 /* An entry of a script that is no answer. */

@@ -47,12 +47,6 @@ TEST("lets an hour of sleep pass at once, and exactly") {
   CHECK(later.tv_sec - real.tv_sec < 60);
 }
 
-TEST("has a clock that goes on whenever it is read") {
-  int64_t before = schedule_now();
-  for (int i = 0; i < 1000; i++)
-    CHECK_INT(before + (i + 1) * 1000, schedule_tick());
-}
-
 TEST("sleeps as POSIX's functions do") {
   struct timespec pause = {2, 500};
   int64_t before = schedule_now();
@@ -109,15 +103,6 @@ TEST("gives a thread's result to the one that joins it") {
   CHECK_INT(0, posix_join(thread, &result));
   CHECK(result == &number);
   CHECK_INT(1, thread_count());
-}
-
-TEST("joins a thread that has ended long ago") {
-  void *result = NULL;
-  pthread_t thread = start(answer, said);
-  sleep_for(5 * SECOND);
-  CHECK_INT(1, thread_count());
-  CHECK_INT(0, posix_join(thread, &result));
-  CHECK(result == said);
 }
 
 TEST("leaves nothing of detached threads") {
@@ -318,20 +303,6 @@ static void *set(void *argument) {
 TEST("takes the turn away from a thread that spins") {
   bool is_set = false;
   pthread_t thread = start(set, &is_set);
-  while (!is_set) schedule_point();
-  join(thread);
-}
-
-static void *set_later(void *argument) {
-  sleep_for(MILLISECOND);
-  return set(argument);
-}
-
-TEST("lets time pass while a thread spins, where it explores, too") {
-  struct schedule_exploration exploration = {.switches = 3};
-  bool is_set = false;
-  schedule_explore(&exploration);
-  pthread_t thread = start(set_later, &is_set);
   while (!is_set) schedule_point();
   join(thread);
 }

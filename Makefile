@@ -202,10 +202,16 @@ else
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
 VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
   $(VIRTUAL_INCLUDES) $(INCLUDES)
-OBJECTS := $(patsubst src/%.c,$(OUT)/objects/%.o,$(VIRTUAL_CORE))
-$(OBJECTS): $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+# Those that know nothing of Lua are compiled once for all its versions.
+FOR_LUA := $(filter src/lua/% src/virtual/lua_%,$(VIRTUAL_CORE))
+OBJECTS := $(FOR_LUA:src/%.c=$(OUT)/objects/%.o) \
+  $(patsubst src/%.c,$(BUILD)/virtual/objects/%.o,$(filter-out $(FOR_LUA),$(VIRTUAL_CORE)))
+compile_virtual = @mkdir -p $(@D) && \
+  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+$(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
+	$(compile_virtual)
+$(BUILD)/virtual/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
+	$(compile_virtual)
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)

@@ -19,10 +19,12 @@ local PROLOGUE = [[
   end
   local function until_true(condition)
     local deadline = zklock.now() + 40
-    while not condition() and zklock.now() < deadline do
+    repeat
+      local result = condition()
+      if result then return result end
       socket.sleep(0.003)
-    end
-    return condition()
+    until zklock.now() > deadline
+    return false
   end
 ]]
 

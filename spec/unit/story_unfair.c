@@ -63,8 +63,17 @@ STORY("finds its own unfair node when the create's reply was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   SENDS(s, "reconnects", "list");
-  HEARS(a, "list: 7h, get holder", "granted");
+  HEARS(a, "list: 7h, get holder, ask about 7", "granted");
   CHECK_INT(1007, token_of(a));
+}
+
+STORY("leaves another's node of its name alone, though `holder` is ours") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  happens(s, "reconnects, list: 7h, get holder");
+  HEARS(a, "ask about 7: theirs 1007", "");
+  happens(s, "unwatch holder, list: 7h");
+  SENT(s, CREATES ", get holder");
 }
 
 STORY("deletes both nodes of an unfair lock that a server makes late") {

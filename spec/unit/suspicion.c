@@ -77,6 +77,17 @@ TEST("begins anew after a loss that accuses nobody") {
   CHECK(suspicion_refuses(&s, NOW, LARGE));
 }
 
+TEST("begins again after a session that has expired") {
+  lose_alone(2, LARGE);
+  suspicion_expired(&s);
+  lose_alone(1, LARGE);
+  CHECK(!suspicion_refuses(&s, NOW, LARGE));
+  lose_alone(2, LARGE);
+  CHECK(suspicion_refuses(&s, NOW, LARGE));
+  suspicion_expired(&s);
+  CHECK(!suspicion_refuses(&s, NOW, LARGE));
+}
+
 TEST("ends with an answer to one as large") {
   lose_alone(2, LARGE);
   suspicion_answered(&s, NOW, LARGE);

@@ -224,6 +224,9 @@ struct way {
   void (*sent)(struct contender *c);
   void (*made)(struct contender *c);
   void (*exists)(struct contender *c);
+  /* The Stat of its node, if it asked for that outside of LEAVING; NULL: it never
+   * does. */
+  void (*shown)(struct contender *c, const struct reply *reply);
   /* FINDING or LEAVING: is there a node of ours? */
   void (*find)(struct contender *c);
   /* QUEUED: is anybody ahead?  The same, when the lease stands again. */

@@ -477,6 +477,8 @@ static void on_answer(struct op *op, const struct reply *reply) {
     create_answered(c, reply);
   else if (c->state == CONTENDER_LEAVING)
     life_leaving_answered(c, op->kind, reply);
+  else if (op->kind == OP_PING && c->way->shown)
+    c->way->shown(c, reply);
   else
     life_drive(c); /* it was heard otherwise, and has begun again */
 }

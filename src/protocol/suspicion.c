@@ -31,6 +31,11 @@ void suspicion_answered(struct suspicion *s, int64_t now, int bytes) {
   if (bytes >= s->refused) s->refused_until = 0;
 }
 
+void suspicion_expired(struct suspicion *s) {
+  s->row = s->largest = 0;
+  s->refused_until = 0;
+}
+
 void suspicion_lost(struct suspicion *s, int64_t now, int alone, int largest) {
   if (is_large(s, now, largest)) s->until = now + MINUTE;
   if (!alone) {

@@ -70,6 +70,8 @@ void suspicion_answered(struct suspicion *s, int64_t now, int bytes);
  * flight, and sent a moment ago; 0: none was.  `largest`: of the creates that
  * were unanswered. */
 void suspicion_lost(struct suspicion *s, int64_t now, int alone, int largest);
+/* The session has expired: that explains its losses. */
+void suspicion_expired(struct suspicion *s);
 
 #pragma GCC visibility pop
 

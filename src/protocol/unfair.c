@@ -101,11 +101,44 @@ static void be_alone(struct contender *c) {
   c->bereft = false;
 }
 
+/* A list has shown a node of our name: is it ours?  Another session's can have the
+ * same name up to its number, and one of an earlier create of ours can, too. */
+static bool is_known_by_name_only(const struct contender *c) {
+  return c->node.known == NODE_MADE && c->node.in_doubt;
+}
+
+static void ask_for_own_node(struct contender *c, int64_t czxid) {
+  c->node.czxid = czxid;
+  if (c->op.in_flight) return;
+  contender_prepare(c, OP_PING);
+  wire_submit(contender_wire(c), &c->op);
+}
+
+/* `holder` is ours.  The node beside it has the same czxid. */
+static void own_node_shown(struct contender *c, const struct reply *reply) {
+  bool beside = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
+                contender_owns(c, reply);
+  if (!is_known_by_name_only(c) || reply_is_unknown(reply->rc)) {
+    life_drive(c);
+  } else if (beside) {
+    contender_prove(c, reply);
+    mine(c);
+  } else if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE ||
+             reply->rc == REPLY_NO_AUTH) {
+    life_refute(c);
+  } else {
+    wire_retry(contender_wire(c));
+  }
+}
+
 /* `holder` is ours. */
 static void own_seen(struct contender *c, const struct reply *reply) {
-  contender_prove(c, reply);
+  bool doubt = is_known_by_name_only(c);
+  if (!doubt) contender_prove(c, reply);
   life_hear_revocation(c);
-  if (c->state == CONTENDER_LEAVING) {
+  if (doubt) {
+    ask_for_own_node(c, reply->czxid);
+  } else if (c->state == CONTENDER_LEAVING) {
     c->view.looked = true;
     if (c->bereft) be_alone(c);
     life_go_on_leaving(c);
@@ -264,6 +297,7 @@ const struct way unfair_way = {.exclusive = true,
                                .enter = life_enter,
                                .sent = sent,
                                .made = made,
+                               .shown = own_node_shown,
                                .exists = wait,
                                .find = find,
                                .look = look,

@@ -392,6 +392,7 @@ void wire_disconnected(struct wire *w) {
 void wire_expired(struct wire *w) {
   if (w->session != 0) w->former = w->session;
   w->session = 0;
+  suspicion_expired(&w->suspicion);
 }
 
 void wire_closed(struct wire *w) {

@@ -146,10 +146,9 @@ local function cost_of_a_release(path, wait, n)
   end
   support.sleep(0.1)
   local requests, packets = count(sessions)
-  local begun = support.now()
   holder:release { wait = true }
   support.sleep(0.3)
-  local asked, told, seconds = 0, 0, support.now() - begun
+  local asked, told = 0, 0
   local received, sent = count(sessions)
   for i, session in ipairs(sessions) do
     asked = asked + received[i] - requests[i]
@@ -157,7 +156,7 @@ local function cost_of_a_release(path, wait, n)
     session:step()
   end
   pass_on(waiters)
-  return asked, told, seconds
+  return asked, told
 end
 
 describe("Of ten waiters a release", function()
@@ -177,10 +176,8 @@ describe("Of ten waiters a release", function()
   end)
 
   it("wakes nobody, and all ask again and again, with poll", function()
-    local asked, told, seconds =
-      cost_of_a_release(support.path(), "poll", 10)
+    local asked, told = cost_of_a_release(support.path(), "poll", 10)
     assert.is_true(told <= 2, told .. " events") -- what is on its way counts
-    -- each of nine lists every 0.02 s, or when the machine lets it
-    assert.is_true(asked >= seconds / 0.02 * 9 * 0.2, asked .. " requests")
+    assert.is_true(asked >= 2 * 9, asked .. " requests")
   end)
 end)

@@ -73,16 +73,6 @@ TEST("is as long as the table says of a timeout of twenty ticks") {
   CHECK(proves(T / 20, T / 15, T / 40, 817));
 }
 
-TEST("forgets the rounds of the last connection") {
-  struct lease lease = begun(0);
-  for (int i = 0; i < 5; i++)
-    lease_confirm(&lease, START + i * T / 3, START + i * T / 3);
-  int64_t again = START + 4 * T / 3 + SECOND;
-  lease_connected(&lease, again, T);
-  lease_confirm(&lease, again + SECOND, again + SECOND);
-  CHECK_INT(again + T / 20 * 19, lease.until);
-}
-
 TEST("keeps what was proved through a reconnection, as far as it permits") {
   struct lease lease = begun(0);
   for (int i = 0; i < 5; i++)

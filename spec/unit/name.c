@@ -220,22 +220,6 @@ TEST("is found in a list, and so is its id") {
   listing_free(listing);
 }
 
-TEST("may be that of several, of which each is found in its turn") {
-  char names[3][NAME_MAX_OWN];
-  const char *pointers[3] = {names[0], names[1], names[2]};
-  struct name_base own = base();
-  for (int i = 0; i < 3; i++)
-    snprintf(names[i], sizeof names[i], "%s%010d", spelled(1, ROLE_LOCK), i);
-  struct listing *listing = listing_of(pointers, 3);
-  const char *after = "";
-  for (int i = 0; i < 3; i++) {
-    after = listing_find_id(listing, &own, 1, ROLE_LOCK, after)->name;
-    CHECK_TEXT(names[i], after);
-  }
-  CHECK(!listing_find_id(listing, &own, 1, ROLE_LOCK, after));
-  listing_free(listing);
-}
-
 /* Does the list of these tell who is ahead of the first? */
 static bool orders(const char *const *names, int count) {
   struct listing *listing = listing_of(names, count);

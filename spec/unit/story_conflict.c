@@ -123,20 +123,6 @@ STORY("lets a writer downgrade whatever has come to the path") {
   HEARD(reader, "granted");
 }
 
-STORY("looks again in the next connection if it has not heard") {
-  struct actor *a = ACQUIRE(s);
-  SENDS(s, "create lock: 2, list: 1w 2, reconnects", "list");
-  happens(s, "list: 1w 2");
-  lives(s, "1w 2", "look at 1");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("gives up a look with the wait that it was for") {
-  struct actor *a = ACQUIRE(s, .within = 500);
-  HEARS(a, "create lock: 2, list: 1w 2, 600 ms", "refused: timeout");
-  HEARS(a, "look at 1: theirs 1001, remove 2", "removed, forgotten");
-}
-
 STORY("tries again where there was no memory to look") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2");

@@ -86,15 +86,6 @@ STORY("lists for the first time behind a committed round, and then without") {
   HEARD(d, "");
 }
 
-STORY("leaves `ready` to a newcomer that has not made it yet") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 zoe ready, get zoe, deleted zoe");
-  happens(s, "list all of /lock: 2 xan"); /* who makes it anew is about to */
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-}
-
 STORY("waits for the next lowest though its own node is there still") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled");
@@ -104,13 +95,6 @@ STORY("waits for the next lowest though its own node is there still") {
 }
 
 /* Connections. */
-
-STORY("lists in the next connection where the answer was lost") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "disconnects", "");
-  SENDS(s, "connects", "get 2, list all of /lock");
-  HEARS(d, "get 2, list all of /lock: 2 zoe ready, get zoe", "");
-}
 
 STORY("deletes `ready` and its node again where the answer was lost") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
@@ -199,17 +183,6 @@ STORY("ends when it is cancelled, before and behind an answer") {
   HEARD(e, "refused: cancelled, forgotten");
   SENT(s, "remove 2, get 1, remove 3");
   happens(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
-}
-
-STORY("ends when the session is closed, wherever it waits") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *d = DEPART(a), *e = DEPART(b);
-  happens(s, "list all of /lock: 2 3 zoe ready");
-  close_session(s);
-  HEARD(d, "refused: closed, forgotten");
-  HEARD(e, "refused: closed, forgotten");
-  HEARD(a, "lost: closed, removed, forgotten");
-  HEARD(b, "lost: closed, removed, forgotten");
 }
 
 STORY("ends where credentials are refused, and does not begin there") {

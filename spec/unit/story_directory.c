@@ -11,15 +11,6 @@ STORY("makes a missing directory, as a container, and then its node") {
   HEARS(a, "create lock: 1, list: 1", "granted");
 }
 
-STORY("lets those that come meanwhile wait until the directory is made") {
-  ACQUIRE(s);
-  SENDS(s, "create lock: no node, list: no node", "mkdir /lock");
-  struct actor *b = ACQUIRE(s);
-  SENT(s, "");
-  SENDS(s, "mkdir /lock", "create lock, create lock, list");
-  HEARD(b, "");
-}
-
 STORY("makes a persistent directory where servers know no containers") {
   ACQUIRE(s);
   happens(s, "create lock: no node, list: no node, mkdir /lock: unimplemented");

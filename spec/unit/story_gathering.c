@@ -81,13 +81,6 @@ STORY("is not let in by a `ready` that was made before its node was known") {
   HEARD(a, "");
 }
 
-STORY("is not let in by a `ready` that was written") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: theirs 1001, list: 2 ready");
-  HEARS(a, "get 2, changed ready", "");
-  HEARS(a, "exists ready: theirs 1001", "");
-}
-
 /* Connections. */
 
 STORY("is let in though others have left before it had a connection again") {

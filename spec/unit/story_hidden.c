@@ -145,13 +145,6 @@ STORY("does not wait behind a hidden node where its delete was applied") {
   HEARD(a, "removed, forgotten");
 }
 
-STORY("waits until a hidden node is gone") {
-  struct actor *a = AWAIT(s);
-  HEARS(a, "get /gate: no auth", "");
-  HEARS(a, "1667 ms, get /gate: no auth, 1667 ms, get /gate: no node", "met");
-  SENT(s, "");
-}
-
 STORY("tells one that does not wait that a hidden node is there") {
   struct actor *a = AWAIT(s, .tries = true);
   HEARS(a, "get /gate: no auth", "refused: timeout");

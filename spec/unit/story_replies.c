@@ -23,20 +23,6 @@ STORY("makes another node, of another name, if that create made none") {
   HEARS(a, "create lock: 2, list: 2", "granted");
 }
 
-STORY("deletes a node that turns up late, which nobody of ours knows") {
-  struct actor *a = ACQUIRE(s);
-  made_unheard(s, 1);
-  reconnects(s);
-  /* the server has applied it after all */
-  happens(s, "list: nobody, create lock: 2, list: 1 2");
-  SENT(s, "ask about 1, get 2, get 1");
-  HEARD(a, "");
-  CHECK_INT(0, counted(s, "strays"));
-  happens(s, "ask about 1");
-  CHECK_INT(1, counted(s, "strays"));
-  HEARS(a, "get 2, get 1, remove 1, deleted 1", "granted");
-}
-
 TEST("looks for its node where a server says that it has made another") {
   static const struct {
     bool elsewhere;
@@ -142,34 +128,6 @@ STORY("deletes again when a delete's reply was lost") {
   CHECK_INT(0, counted(s, "pending_releases"));
 }
 
-STORY("deletes again, after a while, when a delete is not done") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  happens(s, "remove 1: throttled");
-  CHECK(passes_until_asked(s, 200) >= 100);
-  happens(s, "remove 1: throttled");
-  CHECK(passes_until_asked(s, 400) >= 200);
-  HEARS(a, "remove 1", "removed, forgotten");
-}
-
-STORY("looks for the node of one who gave up before its create was answered") {
-  struct actor *a = ACQUIRE(s);
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  CHECK_TEXT("leaving", state_of(a));
-  made_unheard(s, 1);
-  HEARS(a, "reconnects, list: 1, ask about 1, remove 1", "removed, forgotten");
-}
-
-STORY("deletes the node of one who gave up as soon as its name is known") {
-  struct actor *a = ACQUIRE(s);
-  cancel(a);
-  SENT(s, "create lock, list");
-  SENDS(s, "create lock: 1", "remove 1");
-  HEARS(a, "list: 1", "refused: cancelled");
-  HEARS(a, "remove 1", "removed, forgotten");
-}
-
 STORY("asks for another list when there was no memory for one") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 1");
@@ -198,21 +156,6 @@ STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   HEARS(a, "list: 1 2, get 2, get 1, deleted 1", "granted");
 }
 
-STORY("wants a watch again that is being taken away") {
-  struct actor *a = WAITER(s);
-  cancel(a);
-  SENT(s, "unwatch 1, remove 2");
-  struct actor *b = ACQUIRE(s);
-  happens(s, "unwatch 1, deleted 2, remove 2, create lock: 3, list: 1 3");
-  HEARS(b, "get 3, get 1, deleted 1", "granted");
-}
-
-STORY("watches again, 0.1 s later, where a server refused to") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: unimplemented", "");
-  HEARS(a, "100 ms, get 1, deleted 1", "granted");
-}
-
 STORY("deletes a stray later when its delete cannot be sent") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
@@ -225,18 +168,6 @@ STORY("deletes a stray later when its delete cannot be sent") {
   happens(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
-}
-
-STORY("deletes a stray once, and again if the next list shows it") {
-  ACQUIRE(s);
-  made_unheard(s, 1);
-  happens(s, "reconnects, list: nobody, create lock: 2");
-  struct actor *b = ACQUIRE(s);
-  SENT(s, "list, create lock, list");
-  happens(s, "list: 1 2, create lock: 3, list: 1 2 3");
-  SENT(s, "ask about 1, get 2, get 1, get 3");
-  happens(s, "ask about 1, get 2, get 1, get 3, remove 1: no auth, changed 2");
-  HEARS(b, "get 2", "");
 }
 
 /* What bears our mark by the thousand was made by somebody who has read it. */

@@ -93,14 +93,3 @@ STORY("lists again when there was no memory for a change of the directory") {
   HEARD(a, "");
   HEARS(a, "100 ms, list: 2", "granted");
 }
-
-STORY("does not take a watch of a directory for armed that it takes away") {
-  struct actor *a = ACQUIRE(s, .watches_parent = true);
-  happens(s, "create lock: 2, list: 1 2, get 2");
-  struct actor *b = ACQUIRE(s, .watches_parent = true);
-  SENT(s, "list and watch, create lock, list and watch");
-  HEARS(a, "list and watch: 2", "granted"); /* it needs no watch any more */
-  SENDS(s, "create lock: 3", "unwatch children");
-  HEARS(b, "list and watch: 2 3", "");
-  SENDS(s, "unwatch children", "get 3, list and watch");
-}

@@ -112,18 +112,6 @@ STORY("shows a session connected again when it is heard after its silence") {
   HEARD(a, "removed, forgotten");
 }
 
-STORY("shows a silence once, though the connection breaks after it") {
-  struct actor *a = HOLDER(s, 1);
-  rounds_by_hand(s, true);
-  passes(s, 9500);
-  SHOWN(s, "suspended");
-  disconnects(s);
-  SHOWN(s, "");
-  HEARD(a, "lost: silence");
-  connects(s);
-  SHOWN(s, "connected");
-}
-
 STORY("blames whichever was over first, the lease or max_hold") {
   struct actor *brief = HOLDER(s, 1, .max_hold = 3000);
   struct actor *other = HOLDER(s, 2, .path = "/other", .max_hold = 19000);

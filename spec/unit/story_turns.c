@@ -67,23 +67,6 @@ STORY("does not pass a node on that others ask for") {
   SENDS(s, "deleted 1, remove 1", "create lock, list");
 }
 
-STORY(
-    "tells a holder that looks around that nobody waits, until somebody may") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  looks_around(a);
-  SENT(s, "list and watch");
-  HEARS(a, "list and watch: 1", "alone");
-  looks_around(a); /* it does */
-  SENT(s, "");
-  HEARS(a, "children /lock", "company");
-  happens(s, "list and watch: 1"); /* who came has gone again */
-  HEARD(a, "alone");
-  HEARS(a, "children /lock, list and watch: 1 2", "company");
-  happens(s, "unwatch children");
-  release(a);
-  SENDS(s, "remove 1", "");
-}
-
 STORY("does not look around where the last list has shown who waits") {
   struct actor *a = ACQUIRE(s, .handoffs = 2);
   HEARS(a, "create lock: 1, list: 1 2", "granted");

@@ -130,16 +130,6 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
   CHECK_TEXT("job 7, who holds", rival_of(a));
 }
 
-STORY("is granted behind a round where the lease does not stand") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  stops_for(s, 20000);
-  happens(s, "create holder with hold: 1"); /* an old answer */
-  HEARS(a, "get holder", "");
-  passes(s, 20000);
-  CHECK(lease_of(s) > 0);
-  HEARD(a, "granted");
-}
-
 STORY("looks once more before it deletes an unfair node without a lease") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
@@ -163,27 +153,10 @@ STORY("lets one of a session at a time want an unfair node") {
   CHECK_TEXT("we, who holds", rival_of(b));
 }
 
-STORY("looks before it repeats an unfair delete whose reply was lost") {
-  struct actor *a = holds(s);
-  release(a);
-  SENT(s, "remove holder with 1");
-  happens(s, "reconnects, get holder, remove holder with 1");
-  HEARD(a, "removed, forgotten");
-}
-
 STORY("tells one that does not wait that an unfair lock is taken") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   SENT(s, CREATES);
   answers(s, CREATES, REPLY_NODE_EXISTS);
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
-}
-
-STORY("gives an unfair node back that another of its session watches") {
-  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
-  struct actor *waiter = AWAIT(s, .path = "/lock/holder");
-  happens(s, "get holder");
-  release(a);
-  HEARS(a, "remove holder with 1", "removed, forgotten");
-  HEARS(waiter, "deleted holder", "met");
 }

@@ -22,13 +22,6 @@ STORY("waits until the node that it has seen is deleted") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
-STORY("does not mind that the node is written, and hears of its end still") {
-  struct actor *a = watchman(s, (struct hope){0});
-  HEARS(a, "changed /gate", "");
-  HEARS(a, "get /gate: theirs 7", "");
-  HEARS(a, "deleted /gate", "met");
-}
-
 STORY("asks again a little later where it could not ask") {
   cannot_send(s, true);
   struct actor *a = AWAIT(s);
@@ -139,15 +132,6 @@ STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
   HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
   SENDS(s, "connects", "");
-}
-
-STORY("lets its end win over a deadline that comes with it") {
-  struct actor *a = watchman(s, (struct hope){.within = 3000});
-  together(s);
-  stops_for(s, 3000);
-  happens(s, "deleted /gate");
-  apart(s);
-  HEARD(a, "met");
 }
 
 STORY("ends where credentials are refused, and does not begin there") {

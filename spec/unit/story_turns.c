@@ -90,3 +90,20 @@ STORY("looks around for nobody who does not hold") {
   looks_around(a);
   HEARD(a, "");
 }
+
+STORY(
+    "tells a holder that looks around that nobody waits, until somebody may") {
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  SENT(s, "list and watch");
+  HEARS(a, "list and watch: 1", "alone");
+  looks_around(a); /* it does */
+  SENT(s, "");
+  HEARS(a, "children /lock", "company");
+  happens(s, "list and watch: 1"); /* who came has gone again */
+  HEARD(a, "alone");
+  HEARS(a, "children /lock, list and watch: 1 2", "company");
+  happens(s, "unwatch children");
+  release(a);
+  SENDS(s, "remove 1", "");
+}

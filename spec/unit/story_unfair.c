@@ -67,13 +67,27 @@ STORY("finds its own unfair node when the create's reply was lost") {
   CHECK_INT(1007, token_of(a));
 }
 
-STORY("leaves another's node of its name alone, though `holder` is ours") {
+TEST("leaves another's node of its name alone, though `holder` is ours") {
+  static const char *const shown[] = {"theirs 1007", "ours 77", "no node",
+                                      "no auth"};
+  for (int i = 0; i < 4; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+    made_unheard(s, 7);
+    happens(s, "reconnects, list: 7h, get holder, ask about 7: %s", shown[i]);
+    HEARD(a, "");
+    happens(s, "unwatch holder, list: 7h");
+    SENT(s, CREATES ", get holder");
+    END(s);
+  }
+}
+
+STORY("asks again about the node beside `holder` where it was not told") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
-  happens(s, "reconnects, list: 7h, get holder");
-  HEARS(a, "ask about 7: theirs 1007", "");
-  happens(s, "unwatch holder, list: 7h");
-  SENT(s, CREATES ", get holder");
+  HEARS(a, "reconnects, list: 7h, get holder, ask about 7: throttled", "");
+  SENDS(s, "100 ms", "get holder");
+  HEARS(a, "get holder, ask about 7", "granted");
 }
 
 STORY("deletes both nodes of an unfair lock that a server makes late") {

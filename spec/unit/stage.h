@@ -30,7 +30,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "memory.h"
+#include "protocol/op.h"
 #include "test.h"
 
 struct stage;
@@ -223,8 +227,8 @@ void others_say(struct stage *s, const char *data);
 void children_changed(struct stage *s, const char *directory);
 
 /* The connection. */
-void connects(struct stage *s);   /* again: the same session */
-void reconnects(struct stage *s); /* it has lost its connection */
+void connects(struct stage *s);      /* again: the same session */
+void reconnects(struct stage *s);    /* it has lost its connection */
 void connects_anew(struct stage *s); /* another session */
 void disconnects(struct stage *s);
 void attempts(struct stage *s); /* an attempt to connect begins */

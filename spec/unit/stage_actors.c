@@ -66,36 +66,20 @@ static void forget(struct actor *a) {
 }
 
 static void hear_contender(struct contender *c, enum news news) {
+  static const char *const words[] = {
+      [NEWS_GRANTED] = "granted", [NEWS_REVOKED] = "revoked",
+      [NEWS_ALONE] = "alone",     [NEWS_COMPANY] = "company",
+      [NEWS_KEPT] = "kept",       [NEWS_REMOVED] = "removed"};
   struct actor *a = c->owner;
-  switch (news) {
-    case NEWS_GRANTED:
-      a->token = contender_token(c);
-      add_text(a->told, "granted");
-      break;
-    case NEWS_REFUSED:
-      note_refusal(a);
-      break;
-    case NEWS_LOST:
-      note_loss(a);
-      break;
-    case NEWS_REVOKED:
-      add_text(a->told, "revoked");
-      break;
-    case NEWS_ALONE:
-      add_text(a->told, "alone");
-      break;
-    case NEWS_COMPANY:
-      add_text(a->told, "company");
-      break;
-    case NEWS_KEPT:
-      add_text(a->told, "kept");
-      break;
-    case NEWS_REMOVED:
-      add_text(a->told, "removed");
-      break;
-    case NEWS_FORGOTTEN:
-      forget(a);
-  }
+  if (news == NEWS_GRANTED) a->token = contender_token(c);
+  if (news == NEWS_REFUSED)
+    note_refusal(a);
+  else if (news == NEWS_LOST)
+    note_loss(a);
+  else if (news == NEWS_FORGOTTEN)
+    forget(a);
+  else
+    add_text(a->told, words[news]);
 }
 
 const char *heard(struct actor *a) { return take_text(a->stage, a->told); }

@@ -1,9 +1,5 @@
 /* Servers whose answers lead nowhere: they are asked ever more rarely. */
-#include <stdio.h>
-#include <string.h>
-
 #include "protocol/backoff.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where a server's answers lead nowhere,");

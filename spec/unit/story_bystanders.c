@@ -1,8 +1,4 @@
 /* Nodes that are spelled like contenders, and that no session owns. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, beside nodes of nobody,");

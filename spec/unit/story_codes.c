@@ -1,7 +1,6 @@
 /* Codes: what ZooKeeper's numbers mean for each request.  A server that says *not
  * now* is asked again, after pauses that grow, until the deadline; what it will
  * never do is refused at once, by the code that says why. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, told ZooKeeper's codes,");

@@ -1,8 +1,4 @@
 /* Locks of different kinds on one path. */
-#include <stdio.h>
-
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where a lock of another kind uses the path,");

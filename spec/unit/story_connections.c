@@ -1,5 +1,4 @@
 /* Connections, sessions, and the end of both. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, as connections come and go,");

@@ -1,8 +1,4 @@
 /* The members of a double barrier, as they leave. */
-#include <stdio.h>
-
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for members that leave a double barrier,");

@@ -1,5 +1,4 @@
 /* Directories: missing, denied, or at the end of their numbers. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, below a directory,");

@@ -1,6 +1,5 @@
 /* Who gives a lock back that others wait for, and wants it again in the same
  * batch: the delete and the create are one transaction. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where a node is exchanged for another,");

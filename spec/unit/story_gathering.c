@@ -1,6 +1,4 @@
 /* The members of a double barrier, until they are let in. */
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for a double barrier's members,");

@@ -1,9 +1,5 @@
 /* Nodes that a session may not read: getData says NO_AUTH of them, on each server,
  * and NO_NODE when they are gone; nothing else tells of them. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where nodes are hidden by their ACLs,");

@@ -1,5 +1,4 @@
 /* Nodes that a server refuses to delete. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, when its node may not be deleted,");

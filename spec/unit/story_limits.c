@@ -1,8 +1,4 @@
 /* Limits: a create that is too large, too many contenders, too many paths. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, at its limits,");

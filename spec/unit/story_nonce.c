@@ -1,5 +1,4 @@
 /* Nonces, when they are used no more. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, which has used a nonce,");

@@ -1,5 +1,4 @@
 /* The queue: who waits for whom, and how each learns of its turn. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, in the queue,");

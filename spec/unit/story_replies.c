@@ -1,7 +1,4 @@
 /* Replies that are lost: what was asked was done, or not, or will be. */
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, when replies are lost,");

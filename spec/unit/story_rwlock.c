@@ -1,5 +1,4 @@
 /* Readers and writers, and who downgrades. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for readers and writers,");

@@ -1,6 +1,4 @@
 /* The semaphore: the gate, the permits, the watched directory. */
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for a semaphore,");

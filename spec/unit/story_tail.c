@@ -1,6 +1,5 @@
 /* Who comes back to a queue: it knows from its last list whom it will find just
  * ahead of it, and lists when that one is gone. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where somebody comes back to a queue,");

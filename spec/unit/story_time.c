@@ -1,8 +1,4 @@
 /* Time: the lease, rounds, deadlines, a process that is stopped. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");

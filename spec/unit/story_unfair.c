@@ -1,6 +1,5 @@
 /* The unfair lock: `holder`, which has one name for all, and our own node beside
  * it: one transaction makes both, and one deletes both. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for an unfair lock,");

@@ -1,6 +1,4 @@
 /* Vigils: who waits for what becomes of a node, and has none there. */
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for whoever waits and contends for nothing,");

@@ -180,7 +180,7 @@ int pace(struct stage *s) {
   rounds_by_hand(s, true);
   for (int i = 0; i < 10; i++) {
     for (waited = 0; !*sent(s) && waited < 100000; waited++) passes(s, 1);
-    answers_round(s);
+    stage_happens(s, "round");
   }
   return waited;
 }

@@ -172,7 +172,8 @@ void rounds_by_hand(struct stage *s, bool by_hand);
  *     "list: 1 2"           the children; "list: nobody" if there are none
  *     "get 2: theirs 1003"  a node of this transaction, of another session, or
  *                           "ours 1003", or of no session: "nobody's"
- *     "get 2: no node"      a code: see stage_server.c
+ *     "get 2: no node"      a code, by the words in stage_server.c or by its
+ *                           number: "code -112"
  *
  * It sends an event: "deleted 2", "changed ready", "children /lock".  Time passes:
  * "100 ms".  The connection changes: "disconnects", "connects", "reconnects",
@@ -186,22 +187,16 @@ void stage_hears(struct actor *a, const char *script, const char *text);
 #define SENDS(s, script, text) (HERE, stage_sends(s, script, text))
 void stage_sends(struct stage *s, const char *script, const char *text);
 
-/* The answers, each to the oldest request. */
-#define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
-#define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
-#define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
-void stage_made(struct stage *s, int number); /* to a create */
-/* The same, but nobody hears of it. */
+/* Other answers to the oldest request.  To a create, of which nobody hears. */
 void made_unheard(struct stage *s, int number);
-/* The same, but it is of another session. */
+/* It is of another session. */
 void made_for_another(struct stage *s, int number);
-/* The same, but what it names is the path that was asked for and `more`, or if
- * `elsewhere` that alone. */
+/* What it names is the path that was asked for and `more`, or if `elsewhere` that
+ * alone. */
 void made_oddly(struct stage *s, bool elsewhere, const char *more);
 /* To a delete with a create: what becomes of the one, and of the other. */
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
-void stage_shows(struct stage *s, const char *children); /* to a list */
 /* A create's answer was lost, and its node was not found: if it is time to list the
  * directory again, the list is empty. */
 void looks_for_late_nodes(struct stage *s);
@@ -217,10 +212,8 @@ void forged_are_ours(struct stage *s);
 void next_is_as_forged(struct stage *s);
 void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
-void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);
-void answers_round(struct stage *s);  /* the oldest request is one */
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 

@@ -166,7 +166,7 @@ struct actor *acquire(struct stage *s, struct wish wish) {
 /* (Without CHECK: what fails is blamed on the story's line.) */
 struct actor *holder(struct stage *s, struct wish wish, int number) {
   struct actor *a = acquire(s, wish);
-  stage_made(s, number);
+  stage_happens(s, "%s: %d", oldest(s), number);
   if (wish.lock == UNFAIR)
     stage_happens(s, "get holder");
   else
@@ -178,7 +178,7 @@ struct actor *holder(struct stage *s, struct wish wish, int number) {
 
 struct actor *waiter(struct stage *s, struct wish wish) {
   struct actor *a = acquire(s, wish);
-  stage_made(s, 2);
+  stage_happens(s, "%s: 2", oldest(s));
   stage_hears(a, "list: 1 2, get 2, get 1", "");
   test_compare_text("state", "queued", state_of(a));
   stage_sends(s, "", "");

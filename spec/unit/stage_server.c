@@ -237,7 +237,7 @@ static struct own_node *make(struct stage *s, int number) {
   return n;
 }
 
-void stage_made(struct stage *s, int number) {
+static void made(struct stage *s, int number) {
   static const struct reply removed = {.rc = REPLY_OK};
   const struct own_node *n = make(s, number);
   uint64_t with = s->oldest->with;
@@ -347,14 +347,11 @@ static void show(struct stage *s, enum op_kind to, const char *children,
   settle(s);
 }
 
-void stage_shows(struct stage *s, const char *children) {
-  show(s, OP_LIST, children, 0, 0);
-}
 void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, OP_LIST, children, 1, 0);
 }
 void looks_for_late_nodes(struct stage *s) {
-  if (s->oldest && s->oldest->kind == OP_LIST) stage_shows(s, "");
+  if (s->oldest && s->oldest->kind == OP_LIST) show(s, OP_LIST, "", 0, 0);
 }
 
 void names_without_memory(struct stage *s, const char *children, int spared) {
@@ -448,9 +445,8 @@ static void confirm(struct stage *s) {
   }
 }
 
-void stage_answers(struct stage *s, const char *request, int rc) {
+static void fail(struct stage *s, int rc) {
   const struct reply reply = {.rc = rc};
-  expect_oldest(s, request);
   answer(s, &reply);
 }
 
@@ -465,11 +461,6 @@ void late_answer(struct stage *s, int nth, int rc) {
 void asks_to_let_go(struct stage *s) { s->revoked = true; }
 void forged_are_ours(struct stage *s) { s->forges = true; }
 void others_say(struct stage *s, const char *data) { s->others = data; }
-
-void answers_round(struct stage *s) {
-  oldest_of(s, OP_HEARTBEAT);
-  confirm(s);
-}
 
 /* Events. */
 
@@ -515,11 +506,13 @@ static void respond(struct stage *s, const char *request, const char *reply) {
   expect_oldest(s, request);
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     if (strcmp(reply, codes[i].text) == 0) {
-      stage_answers(s, request, codes[i].rc);
+      fail(s, codes[i].rc);
       return;
     }
   if (!*reply)
     confirm(s);
+  else if (sscanf(reply, "code %d", &number) == 1)
+    fail(s, number);
   else if (strcmp(reply, "nobody's") == 0)
     show_node(s, 1, 0, NULL);
   else if (sscanf(reply, "ours %d", &number) == 1)
@@ -527,7 +520,7 @@ static void respond(struct stage *s, const char *request, const char *reply) {
   else if (sscanf(reply, "theirs %d", &number) == 1)
     show_node(s, number, OTHER_SESSION, s->others);
   else if (s->oldest->kind == OP_CREATE)
-    stage_made(s, atoi(reply));
+    made(s, atoi(reply));
   else
     show(s, s->oldest->kind, strcmp(reply, "nobody") == 0 ? "" : reply, 0, 0);
 }
@@ -569,7 +562,7 @@ static void happen(struct stage *s, char *text) {
 }
 
 void stage_happens(struct stage *s, const char *format, ...) {
-  char script[4000], *next = script;
+  char script[8000], *next = script;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(script, sizeof script, format, arguments);

@@ -23,17 +23,17 @@ static void answer(struct stage *s, struct answers *a) {
   snprintf(next, sizeof next, "%s", oldest(s));
   bool child = strcmp(next, "mkdir /a/lock") == 0;
   if (begins(next, "create") && a->create == REPLY_OK)
-    made(s, ++a->made);
+    happens(s, "%s: %d", next, ++a->made);
   else if (begins(next, "create"))
-    answers(s, next, a->create);
+    happens(s, "%s: code %d", next, a->create);
   else if (begins(next, "mkdir"))
-    answers(s, next, child ? a->mkdir : REPLY_NODE_EXISTS);
+    happens(s, "%s: code %d", next, child ? a->mkdir : REPLY_NODE_EXISTS);
   else if (begins(next, "list") && a->list == REPLY_OK)
     happens(s, "list: nobody");
   else if (begins(next, "list"))
-    answers(s, next, a->list);
+    happens(s, "%s: code %d", next, a->list);
   else if (begins(next, "get") || begins(next, "exists"))
-    answers(s, next, a->get);
+    happens(s, "%s: code %d", next, a->get);
   else
     happens(s, "%s", next);
   a->removed += begins(next, "remove");
@@ -85,7 +85,7 @@ static int asked_about_a_ghost(struct stage *s, int milliseconds) {
       if (begins(next, "list"))
         happens(s, "list: 1 2 3");
       else if (strcmp(next, "get 2") == 0)
-        answers(s, next, REPLY_NO_NODE);
+        happens(s, "%s: no node", next);
       else
         happens(s, "%s", next);
     }
@@ -149,14 +149,11 @@ TEST("repeats at once again after four times its longest pause") {
 STORY("begins again at once when its node has been deleted, three times") {
   struct actor *a = WAITER(s);
   for (int number = 2; number < 5; number++) {
-    char own[10];
-    snprintf(own, sizeof own, "%d", number);
-    happens(s, "deleted %s", own);
+    happens(s, "deleted %d", number);
     while (!begins(oldest(s), "create")) happens(s, "%s", oldest(s));
-    made(s, number + 1);
+    happens(s, "create lock: %d", number + 1);
     while (!begins(oldest(s), "list")) happens(s, "%s", oldest(s));
-    snprintf(own, sizeof own, "1 %d", number + 1);
-    shows(s, own);
+    happens(s, "list: 1 %d", number + 1);
     while (*oldest(s)) happens(s, "%s", oldest(s));
   }
   HEARD(a, "");

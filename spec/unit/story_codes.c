@@ -32,7 +32,7 @@ TEST("creates again where a server says not now, and is granted") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", transient[i]);
+    happens(s, "create lock: code %d", transient[i]);
     HEARS(a, "list: nobody", "");
     SENT(s, "");
     CHECK(passes_until_asked(s, 100) >= 50);
@@ -46,7 +46,7 @@ STORY("pauses longer after each refusal for now, and never for long") {
   struct actor *a = ACQUIRE(s);
   int longest = 100;
   for (int i = 0; i < 8; i++) {
-    answers(s, "create lock", QUOTA);
+    happens(s, "create lock: code %d", QUOTA);
     happens(s, "list: nobody");
     int pause = passes_until_asked(s, longest);
     CHECK(pause >= longest / 2);
@@ -54,7 +54,8 @@ STORY("pauses longer after each refusal for now, and never for long") {
     if (longest > 2000) longest = 2000;
   }
   HEARD(a, "");
-  answers(s, "create lock", QUOTA); /* in another connection, at once */
+  happens(s, "create lock: code %d",
+          QUOTA); /* in another connection, at once */
   SENDS(s, "reconnects", "create lock, list");
   HEARS(a, "create lock: 1, list: 1", "granted");
 }
@@ -89,7 +90,7 @@ TEST("times out at its deadline, and says what kept it from waiting") {
     struct actor *a = ACQUIRE(s, .within = 900);
     for (int passed = 0; passed < 900; passed++) {
       if (is_asked(s)) {
-        answers(s, "create lock", transient[i]);
+        happens(s, "create lock: code %d", transient[i]);
         happens(s, "list: nobody");
       }
       passes(s, 1);
@@ -112,7 +113,7 @@ TEST("asks once for what is free, and is told that there is no time") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .tries = true);
-    answers(s, "create lock", transient[i]);
+    happens(s, "create lock: code %d", transient[i]);
     HEARD(a, "refused: timeout, removed, forgotten");
     CHECK_INT(transient[i], reason_of(a));
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
@@ -126,7 +127,7 @@ TEST("refuses a create for good by the code that says why") {
   for (int i = 0; i < FINAL; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", final[i].rc);
+    happens(s, "create lock: code %d", final[i].rc);
     HEARD(a, final[i].told);
     CHECK_INT(final[i].rc, reason_of(a));
     END(s);
@@ -155,7 +156,7 @@ TEST("refuses waiters by a list's code where that is for good") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
     happens(s, "create lock: 1");
-    answers(s, "list", refusals[i].rc);
+    happens(s, "list: code %d", refusals[i].rc);
     HEARD(a, refusals[i].told);
     SENT(s, "remove 1");
     END(s);
@@ -168,7 +169,7 @@ TEST("makes a directory again where a server says not now") {
     struct actor *a = ACQUIRE(s);
     happens(s, "create lock: no node, list: no node");
     for (int longest = 100; longest <= 400; longest *= 2) {
-      answers(s, "mkdir /lock", transient[i]);
+      happens(s, "mkdir /lock: code %d", transient[i]);
       HEARD(a, "");
       CHECK(passes_until_asked(s, longest) >= longest / 2);
     }
@@ -189,7 +190,7 @@ STORY("is denied where the ACL of what it makes would shut it out",
       .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: no node, list: no node");
-  answers(s, "rehearse /lock", REASON_ACL);
+  happens(s, "rehearse /lock: code %d", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
 }
 
@@ -255,7 +256,7 @@ TEST("deletes until it is done, whatever a server says") {
     struct stage *s = BEGIN();
     struct actor *a = HOLDER(s, 1);
     release(a);
-    answers(s, "remove 1", codes[i]);
+    happens(s, "remove 1: code %d", codes[i]);
     HEARD(a, ""); /* not kept: no ACL has refused it */
     CHECK(passes_until_asked(s, 400) >= 100);
     HEARS(a, "remove 1", "removed, forgotten");
@@ -268,7 +269,7 @@ STORY("keeps its deadline while its node cannot be deleted to begin again") {
   /* at the end of the directory's counter */
   happens(s, "create lock: 2147483000, list: 2147483000");
   for (int passed = 0; passed < 999; passed++) {
-    if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
+    if (is_asked(s)) happens(s, "remove 2147483000: throttled");
     passes(s, 1);
   }
   HEARD(a, "");
@@ -281,7 +282,7 @@ STORY("begins a directory anew where a server says not now") {
   happens(s, "look at /lock: throttled");
   CHECK(passes_until_asked(s, 100) >= 50);
   happens(s, "look at /lock");
-  answers(s, "remove /lock", QUOTA);
+  happens(s, "remove /lock: code %d", QUOTA);
   HEARD(a, "");
   CHECK(passes_until_asked(s, 200) >= 50);
   SENDS(s, "remove /lock", "create lock, list");
@@ -292,7 +293,7 @@ TEST("makes `ready` again where a server says not now") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER);
     happens(s, "create member: 1, exists ready: no node, list: 1, get 1");
-    answers(s, "mkdir ready for all", transient[i]);
+    happens(s, "mkdir ready for all: code %d", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     HEARS(a, "changed ready, mkdir ready for all", "granted");
@@ -316,8 +317,7 @@ STORY("waits at a barrier until a server proves what it shows") {
   HEARS(a, "round: throttled, get /gate: no node", "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "round, get /gate");
-  answers_round(s);
-  HEARS(a, "get /gate: no node", "met");
+  HEARS(a, "round, get /gate: no node", "met");
 }
 
 STORY("deletes and makes by themselves where both are refused for now") {

@@ -5,9 +5,7 @@ ABOUT("The protocol, where a lock of another kind uses the path,");
 
 /* It is read, is live, and is so still after a moment. */
 static void lives(struct stage *s, const char *shown, const char *look) {
-  happens(s, "%s: theirs 1001", look);
-  passes(s, 100);
-  shows(s, shown);
+  happens(s, "%s: theirs 1001, 100 ms, list: %s", look, shown);
   happens(s, "%s: theirs 1001", look);
 }
 
@@ -40,9 +38,9 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
     struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo,
                               .latch = rows[i].latch, .permits = 2);
     sent(s);
-    made(s, 2);
+    happens(s, "%s: 2", oldest(s));
     if (rows[i].lock == MEMBER) happens(s, "exists ready");
-    shows(s, rows[i].shown);
+    happens(s, "list: %s", rows[i].shown);
     HEARD(a, "");
     lives(s, rows[i].shown, rows[i].look);
     HEARD(a, "refused: conflict");
@@ -94,11 +92,7 @@ STORY("is refused where another one is there at each look, for a second") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 2 leases");
   for (int i = 0; i < 10; i++) {
-    char permits[10], look[20];
-    snprintf(permits, sizeof permits, "%dp", i);
-    snprintf(look, sizeof look, "look at %d", i);
-    shows(s, permits);
-    happens(s, "%s: theirs %d", look, 1001 + i);
+    happens(s, "list: %dp, look at %d: theirs %d", i, i, 1001 + i);
     HEARD(a, "");
     happens(s, "100 ms, list: 2 leases");
   }

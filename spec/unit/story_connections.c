@@ -10,7 +10,7 @@ STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   connects(s);
   for (int i = 0; i < 3; i++) {
     SENT(s, "round");
-    answers(s, "round", i % 2 ? REPLY_NO_AUTH : THROTTLED);
+    happens(s, "round: %s", i % 2 ? "no auth" : "throttled");
     SENT(s, "");
     CHECK_TEXT("queued", state_of(a));
     for (int j = 0; j < 100 && !*oldest(s); j++) passes(s, 10);

@@ -5,12 +5,9 @@
 ABOUT("The protocol, where a node is exchanged for another,");
 
 /* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
-static struct actor *comes_back(struct stage *s, struct wish first,
-                                struct wish wish) {
-  struct actor *a = acquire(s, first);
-  stage_happens(s, "create lock: 2, list: 1 2 3 4");
-  stage_happens(s, "get 2, get 1");
-  happens(s, "deleted 1");
+static struct actor *comes_back(struct stage *s, struct wish wish) {
+  struct actor *a = ACQUIRE(s);
+  stage_happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   heard(a);
   together(s);
   release(a);
@@ -19,9 +16,8 @@ static struct actor *comes_back(struct stage *s, struct wish first,
   return a;
 }
 
-#define COMES_BACK(s, ...)                          \
-  (HERE, comes_back(s, (struct wish){.nothing = 0}, \
-                    (struct wish){.nothing = 0, __VA_ARGS__}))
+#define COMES_BACK(s, ...) \
+  (HERE, comes_back(s, (struct wish){.nothing = 0, __VA_ARGS__}))
 
 STORY(
     "asks once for both, and is granted at the deletion of the last one "

@@ -50,10 +50,10 @@ STORY("lets a thousand of a path have a node, and the others wait in order",
   for (int i = 0; i < 1002; i++) all[i] = ACQUIRE(s, .lock = READER);
   apart(s);
   for (int i = 0; i < 1000; i++) {
-    made(s, i);
+    happens(s, "create read: %d", i);
     sprintf(list + strlen(list), " %d", i);
   }
-  shows(s, list);
+  happens(s, "list:%s", list);
   HEARD(all[0], "granted");
   HEARD(all[999], "granted");
   HEARD(all[1000], "");

@@ -43,7 +43,7 @@ STORY("serves all waiters of a path with one list and shared watches") {
   SENT(s,
        "create lock, create lock, create lock, create lock, create lock, "
        "list");
-  for (int i = 0; i < 5; i++) made(s, 2 + i);
+  for (int i = 0; i < 5; i++) happens(s, "create lock: %d", 2 + i);
   SENDS(s, "list: 1 2 3 4 5 6", "get 2, get 1, get 3, get 4, get 5, get 6");
   for (int i = 0; i < 5; i++) HEARD(all[i], "");
 }

@@ -38,8 +38,7 @@ STORY("gives its permit back when it loses the gate, and begins again") {
   struct actor *a = inside(s, (struct wish){.permits = 1});
   HEARS(a, "list: 1p 2", "");
   /* somebody deletes the inner node */
-  happens(s, "get 2, list and watch: 1p 2, 2000 ms, get 7, deleted locks:7");
-  HEARD(a, "");
+  HEARS(a, "get 2, list and watch: 1p 2, 2000 ms, get 7, deleted locks:7", "");
   SENDS(s, "unwatch children, deleted leases:2, remove 2", "create lock, list");
   HEARD(a, "");
 }

@@ -15,7 +15,7 @@ STORY("does not grant by a lease that would end before it is renewed") {
   CHECK(lease_of(s) > 0);
   HEARD(a, "");
   for (int i = 0; i < 10000 && strcmp(state_of(a), "queued") == 0; i++) {
-    if (strcmp(oldest(s), "list") == 0) shows(s, "2");
+    if (strcmp(oldest(s), "list") == 0) happens(s, "list: 2");
     passes(s, 1);
   }
   HEARD(a, "granted");
@@ -31,7 +31,7 @@ STORY("waits for a list once the lease stands again, whatever else happens") {
     passes(s, 1);
     if (strcmp(sent(s), "round") != 0) continue;
     cannot_send(s, true); /* not the list, this time */
-    answers_round(s);
+    happens(s, "round");
     cannot_send(s, false);
   }
   CHECK(lease_of(s) > 0);
@@ -66,11 +66,11 @@ static void refuses(struct stage *s, int milliseconds, int round, int create) {
       char request[100];
       snprintf(request, sizeof request, "%s", next);
       if (strcmp(request, "round") == 0)
-        answers(s, request, round);
+        happens(s, "%s: code %d", request, round);
       else if (strncmp(request, "create", 6) == 0)
-        answers(s, request, create);
+        happens(s, "%s: code %d", request, create);
       else if (strcmp(request, "list") == 0)
-        answers(s, request, REPLY_NO_NODE);
+        happens(s, "%s: no node", request);
       else
         happens(s, "%s", request);
     }

@@ -25,16 +25,14 @@ STORY("takes both nodes with one create and a look, and gives both back") {
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   /* by an earlier request, which came late */
-  happens(s, "reconnects, get holder: ours 77");
-  HEARD(a, "lost: deleted");
+  HEARS(a, "reconnects, get holder: ours 77", "lost: deleted");
   HEARS(a, "ask about 1, remove 1", "removed, forgotten");
 }
 
 STORY("tries at once each time when another's unfair node goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
-    answers(s, CREATES, REPLY_NODE_EXISTS);
-    happens(s, "get holder: theirs %d", 900 + i);
+    happens(s, CREATES ": exists, get holder: theirs %d", 900 + i);
     happens(s, "deleted holder");
     SENT(s, CREATES ", get holder");
   }
@@ -43,16 +41,15 @@ STORY("tries at once each time when another's unfair node goes") {
 STORY("tries at once each time when an unfair node that it may not read goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
-    answers(s, CREATES, REPLY_NODE_EXISTS);
-    happens(s, "get holder: no auth, 1667 ms, get holder: no node");
+    happens(s, CREATES
+            ": exists, get holder: no auth, 1667 ms, get holder: no node");
     SENT(s, CREATES ", get holder");
   }
 }
 
 STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  HEARS(a, "get holder: theirs 900", "");
+  HEARS(a, CREATES ": exists, get holder: theirs 900", "");
   happens(s, "deleted holder");
   SENT(s, CREATES ", get holder");
   HEARS(a, "create holder with hold: 1, get holder", "granted");
@@ -93,8 +90,9 @@ STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   happens(s, "reconnects, list: nobody"); /* it is not there yet */
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder"); /* of this session, and of nothing that it wants */
+  happens(
+      s, CREATES
+      ": exists, get holder"); /* of this session, and of nothing that it wants */
   SENT(s, "list");
   SENDS(s, "list: 7h, ask about 7, ask about holder", "remove holder with 7");
   happens(s, "deleted holder, remove holder with 7");
@@ -136,8 +134,9 @@ STORY("deletes `holder` by its name where its own node is gone") {
 STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  happens(s, "get holder, changed holder, get holder, reconnects, get holder");
+  happens(s, CREATES
+          ": exists, get holder, changed holder, get holder, reconnects, get "
+          "holder");
   HEARD(a, "");
   HEARS(a, "5000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("job 7, who holds", rival_of(a));
@@ -152,9 +151,7 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   rounds_by_hand(s, true);
   stops_for(s, 9500);
   passes(s, 1); /* it is tried again */
-  happens(s, "get holder");
-  answers_round(s);
-  HEARS(a, "remove holder with 1", "removed, forgotten");
+  HEARS(a, "get holder, round, remove holder with 1", "removed, forgotten");
 }
 
 STORY("lets one of a session at a time want an unfair node") {
@@ -169,7 +166,7 @@ STORY("lets one of a session at a time want an unfair node") {
 STORY("tells one that does not wait that an unfair lock is taken") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
   SENT(s, CREATES);
-  answers(s, CREATES, REPLY_NODE_EXISTS);
+  happens(s, CREATES ": exists");
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
 }

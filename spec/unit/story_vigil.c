@@ -63,26 +63,22 @@ STORY("asks behind a committed round that was sent after it had begun") {
   SENT(s, "round, get /gate");
   struct actor *b = AWAIT(s, .proves = true); /* waits for the next */
   SENT(s, "");
-  answers_round(s);
-  SENT(s, "round");
+  SENDS(s, "round", "round");
   HEARS(a, "get /gate: no node", "met");
   HEARD(b, "");
   SENT(s, "get /gate");
-  answers_round(s);
-  HEARS(b, "get /gate: no node", "met");
+  HEARS(b, "round, get /gate: no node", "met");
 }
 
 STORY("proves nothing while a server has put its look off") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  answers_round(s);
-  happens(s, "get /gate: throttled");
+  happens(s, "round, get /gate: throttled");
   struct actor *b = AWAIT(s, .path = "/gate", .proves = true);
   SENT(s, "");
   SENDS(s, "100 ms", "round, get /gate");
-  answers_round(s);
-  HEARS(a, "get /gate: no node", "met");
+  HEARS(a, "round, get /gate: no node", "met");
   HEARD(b, "met");
 }
 
@@ -91,9 +87,8 @@ STORY("proves anew where the answer to its round was lost") {
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
   SENDS(s, "reconnects", "round");
-  answers_round(s);
-  SENT(s, "round, get /gate");
-  answers_round(s);
+  SENDS(s, "round", "round, get /gate");
+  happens(s, "round");
   passes(s, 200); /* nothing is to be tried again */
   SENT(s, "");
   HEARS(a, "get /gate: no node", "met");

@@ -442,6 +442,7 @@ static void user_hears(struct contender *c, enum news news) {
     if (news == NEWS_FORGOTTEN) forget(w, a);
     return;
   }
+  w->heard_at = w->now;
   trace(w, a->process->number, "* %s (%d) %d, %s", names[news],
         (int)(a - w->acquisitions), why, c->node.name);
   invariants_told(w, a, news, why);

@@ -162,7 +162,7 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->now = 0;
   w->events = 0;
   w->calm = false;
-  w->bound = 0;
+  w->bound = w->heard_at = 0;
   w->ends_at = NEVER;
   w->violation[0] = '\0';
   w->acquisition_count = w->first_alive = 0;
@@ -332,7 +332,8 @@ static void check_bounds(struct world *w) {
   if (w->paths.overflowed) overflowed = "paths";
   if (w->zoo.history.overflowed) overflowed = "the history";
   if (overflowed) violate(w, "the simulator has too little: %s", overflowed);
-  if (w->now > w->bound) violate(w, "somebody still waits: stuck");
+  if (w->now > w->bound && w->now > w->heard_at + 20 * w->profile.timeout)
+    violate(w, "somebody still waits: stuck");
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }
 

@@ -94,8 +94,9 @@ struct world {
   uint64_t events;
   bool calm; /* nothing goes wrong any more */
   int64_t calm_since;
-  int64_t bound;   /* everybody must have finished by then */
-  int64_t ends_at; /* NEVER: somebody has not finished */
+  int64_t bound;    /* everybody must have finished by then... */
+  int64_t heard_at; /* ... or 20 timeouts after the last decision */
+  int64_t ends_at;  /* NEVER: somebody has not finished */
 
   struct profile profile;
   struct faults faults;

@@ -78,7 +78,6 @@ static void forget_locks(struct world *w, bool early) {
 
 void emptied_servers_begin(struct world *w, int early) {
   struct zoo *zoo = &w->zoo;
-  count(w, early ? SAW_EMPTIED_EARLY : SAW_EMPTIED_LATE);
   trace(w, NOBODY, "! all servers begin, without data");
   forget_sessions(w, early);
   forget_nodes(w, early);

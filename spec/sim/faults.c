@@ -228,7 +228,6 @@ static void cut(struct world *w, struct process *p, int silent) {
 
 void fault_flaps(struct world *w, struct process *p, int connection) {
   if (w->calm || p->library.connection != connection) return;
-  count(w, SAW_FLAPPED);
   cut(w, p, 40);
 }
 
@@ -358,7 +357,6 @@ void fault_strikes(struct world *w, int number, int chosen) {
   enum fault fault = w->faults.strikes[number].fault;
   bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
   if (w->calm || awaits_pauses) return;
-  w->statistics.struck[fault]++;
   switch (fault) {
     case FAULT_CUT:
       cut(w, p, SILENT);

@@ -101,7 +101,6 @@ static void hold(struct world *w, struct foreigner *f) {
   bool reads = role == ROLE_READ || role == ROLE_KAZOO_READ;
   trace(w, NOBODY, "a foreign client holds %s",
         paths_text(&w->paths, node_at(w, f->node)->path));
-  count(w, SAW_FOREIGN);
   f->state = FOREIGN_HOLDING;
   leave(w, &f->gate);
   invariants_foreign(w, f->lock, reads,
@@ -174,7 +173,6 @@ static void gather(struct world *w, struct foreigner *f) {
     trace(w, NOBODY, "a foreign client makes %s", path);
     leader_makes_leaf(w, path, false, w->zoo.sessions[f->session].client);
   }
-  count(w, SAW_FOREIGN);
   f->holds += w->now;
   f->state = FOREIGN_HOLDING;
   if (random_chance(&w->random, 25)) hurry(w, f);

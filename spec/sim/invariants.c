@@ -527,9 +527,7 @@ static int came_at(const struct world *w, const struct acquisition *a) {
 static void check_kinds(struct world *w, const struct acquisition *a,
                         const struct acquisition *b) {
   const struct acquisition *later = came_at(w, a) > came_at(w, b) ? a : b;
-  if (could_not_know(w, later))
-    count(w, SAW_KINDS_UNSEEN);
-  else
+  if (!could_not_know(w, later))
     violate(w, "(%d) believes to hold %s beside another kind, (%d)",
             number_of(w, a), w->profile.locks[a->lock].path, number_of(w, b));
 }
@@ -540,10 +538,7 @@ static void check_exclusion(struct world *w) {
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
     if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
-    if (is_excused(w, a)) {
-      count(w, SAW_OVERLAP_EXCUSED);
-      continue;
-    }
+    if (is_excused(w, a)) continue;
     if (a->kind == KIND_MEMBER) continue; /* that is what it is for */
     int beside = 0;
     for (int j = 0; j < holder_count; j++)
@@ -553,7 +548,6 @@ static void check_exclusion(struct world *w) {
                !may_hold_beside(w, a, holders[j]))
         beside++;
     const struct lock *lock = &w->profile.locks[a->lock];
-    if (beside > 0) count(w, SAW_PERMITS_SHARED);
     if (beside >= (a->kind == KIND_PERMIT ? lock->permits : 1))
       violate(w, "(%d) believes to hold %s beside %d others", i, lock->path,
               beside);
@@ -702,12 +696,6 @@ static void check_follower(struct world *w, const struct acquisition *a) {
           path);
 }
 
-static void note_follower(struct world *w, struct acquisition *a) {
-  count(w, SAW_FOLLOWED);
-  a->followed = true;
-  check_follower(w, a);
-}
-
 /* What becomes of an earlier node is not to be taken for what becomes of this. */
 static void check_name(struct world *w, struct acquisition *a) {
   uint64_t id = a->contender->node.id;
@@ -716,23 +704,13 @@ static void check_name(struct world *w, struct acquisition *a) {
   a->last_id = id;
 }
 
-static void count_state(struct world *w, struct acquisition *a) {
+static void note_state(struct world *w, struct acquisition *a) {
   enum contender_state last = a->last_state, now = a->contender->state;
   a->last_state = now;
   if (last == now) return;
   if (now == CONTENDER_ENTERING) check_name(w, a);
-  if (now == CONTENDER_QUEUED) count(w, SAW_QUEUED);
   if (now == CONTENDER_QUEUED && a->contender->view.at_least)
-    note_follower(w, a);
-  if (now == CONTENDER_FINDING) count(w, SAW_FINDING);
-  if (now == CONTENDER_PARKED) count(w, SAW_REPARKED);
-  if (last == CONTENDER_FINDING && now == CONTENDER_ENTERING)
-    count(w, SAW_NOT_FOUND);
-  if (last == CONTENDER_FINDING &&
-      (now == CONTENDER_QUEUED || now == CONTENDER_HELD))
-    count(w, SAW_FOUND);
-  if (last == CONTENDER_QUEUED && now == CONTENDER_ENTERING)
-    count(w, SAW_OWN_NODE_GONE);
+    check_follower(w, a);
 }
 
 /* Who has little data waits for nobody, once the connection has begun. */
@@ -789,10 +767,7 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
   if (32 * w->profile.latency > least || is_short_at_first(w, a, least)) return;
   int64_t since = w->calm_since;
   if (l->connected_at > since) since = l->connected_at;
-  if (a->granted_at > since) {
-    count(w, SAW_LOST_FOR_NOTHING); /* (of these a few remain: lease.h) */
-    return;
-  }
+  if (a->granted_at > since) return; /* (of these a few remain: lease.h) */
   if (w->now > since + w->profile.timeout)
     violate(w, "(%d) is lost, and all goes well", number_of(w, a));
 }
@@ -841,7 +816,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
        i = w->acquisitions[i].previous) {
     struct acquisition *a = &w->acquisitions[i];
     if (!a->contender) continue;
-    count_state(w, a);
+    note_state(w, a);
     check_deadline(w, a);
     check_reach(w, a);
     check_impatience(w, a);

@@ -144,7 +144,6 @@ void leader_looks_at_session(struct world *w, int session) {
     look_at_session(w, session, due);
     return;
   }
-  count(w, SAW_SESSION_EXPIRED);
   invariants_expiring(w, session);
   leader_closes_session(w, session, false);
 }
@@ -187,7 +186,6 @@ static int child_path(struct world *w, int prefix, int32_t number) {
  * created in one batch with another goes on at the smallest number. */
 static int32_t next_number(struct world *w, struct znode *directory) {
   if (directory->counter < INT32_MAX) return directory->counter++;
-  count(w, SAW_COUNTER_END);
   return random_chance(&w->random, 50) ? INT32_MAX : INT32_MIN;
 }
 
@@ -238,7 +236,6 @@ static bool is_over_quota(struct world *w, int directory) {
   if (!fault_is(w, FAULT_QUOTA) || w->calm) return false;
   bool over =
       history_of(w)->nodes[directory].children >= 1 + (int)(w->seed / 11 % 3);
-  if (over) count(w, SAW_OVER_QUOTA);
   return over;
 }
 
@@ -268,7 +265,6 @@ static void create_both(struct world *w, int server, int request, int session) {
   int node = enter(w, r->beside, parent, session, true);
   if (w->zoo.connections[r->connection].replaced) {
     h->nodes[node].straggled = h->nodes[beside].straggled = true;
-    count(w, SAW_STRAGGLER);
   }
   commit_both(w, DID_CREATE, node, beside, session, request, server, 0);
 }
@@ -289,7 +285,6 @@ static void create(struct world *w, int server, int request, int session) {
   int node = enter(w, r->path, parent, session, r->exact);
   if (node != NO_NODE && w->zoo.connections[r->connection].replaced) {
     h->nodes[node].straggled = true;
-    count(w, SAW_STRAGGLER);
   }
   if (node == NO_NODE)
     fail(w, server, request, REPLY_NODE_EXISTS);
@@ -409,7 +404,6 @@ static int remove_refusal(struct world *w, int path) {
   int node = history_find(h, &w->paths, path, h->log_count);
   if (node == NO_NODE) return REPLY_NO_NODE;
   if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15)) {
-    count(w, SAW_DENIED_DELETE);
     return REPLY_NO_AUTH;
   }
   return h->nodes[node].children > 0 ? REPLY_NOT_EMPTY : REPLY_OK;
@@ -467,7 +461,6 @@ static bool is_at_end(struct world *w, int path) {
 static void exchange(struct world *w, int server, int request, int session) {
   struct request *r = &w->zoo.requests[request];
   int rc = remove_refusal(w, r->with_path);
-  count(w, SAW_JOINED);
   r->refused = OP_REMOVE;
   if (rc == REPLY_OK) {
     r->refused = OP_CREATE;
@@ -478,7 +471,6 @@ static void exchange(struct world *w, int server, int request, int session) {
     remove_node(w, server, request, r->with_path, session, NOBODY);
     create(w, server, request, session);
   } else {
-    count(w, SAW_UNDONE);
     fail(w, server, request, rc);
   }
 }
@@ -514,7 +506,6 @@ static void check_and_execute(struct world *w, int server, int request) {
   if (!s->alive) {
     fail(w, c->server, request, REPLY_SESSION_EXPIRED);
   } else if (s->server != server) {
-    count(w, SAW_SESSION_MOVED);
     fail(w, c->server, request, REPLY_SESSION_MOVED);
   } else if (r->ask == ASK_CLOSE) {
     leader_closes_session(w, session, false);
@@ -684,7 +675,6 @@ void leader_reaps(struct world *w) {
     if (!n->container || !node_is_there(n) || n->children > 0 ||
         n->counter == 0)
       continue;
-    count(w, SAW_REAPED);
     trace(w, NOBODY, "leader: reaps %s", paths_text(&w->paths, n->path));
     leader_removes(w, i);
   }

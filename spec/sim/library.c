@@ -139,9 +139,6 @@ static void connected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   const struct connection *c = &w->zoo.connections[l->connection];
   bool again = l->session != NOBODY;
-  count(w, again ? SAW_RECONNECTED : SAW_CONNECTED);
-  if (again && l->server != c->server) count(w, SAW_MOVED_SERVER);
-  if (again && c->grant > l->granted) count(w, SAW_TIMEOUT_FALLS);
   l->state = LIBRARY_CONNECTED;
   l->session = c->session;
   l->server = c->server;
@@ -167,7 +164,6 @@ static bool is_shut_out(struct world *w, struct process *p) {
   p->shut_out = fault_is(w, FAULT_REFUSAL) && !w->calm &&
                 !p->library.threaded && random_chance(&w->random, 25);
   if (!p->shut_out) return false;
-  count(w, SAW_SHUT_OUT);
   trace(w, p->number, "is not accepted");
   library_leave(w, p);
   rest(w, p, w->calm ? 50 * MILLISECOND : p->library.timeout / 2);
@@ -188,41 +184,15 @@ static void hear_connected(struct world *w, struct process *p,
 /* Answers that nobody waits for any more: they must do nothing. */
 static void answer_late(struct world *w, struct process *p) {
   struct reply reply = {.rc = REPLY_NO_NODE};
-  count(w, SAW_LATE_ANSWER);
   trace(w, p->number, "a late answer to #%llu",
         (unsigned long long)p->library.late);
   session_reply(&p->session, p->now, p->library.late, &reply);
   if (random_chance(&w->random, 50)) p->library.late = 0;
 }
 
-static bool was_made(const struct world *w, const char *prefix) {
-  const struct history *h = &w->zoo.history;
-  for (int i = 0; i < h->node_count; i++)
-    if (strncmp(paths_text(&w->paths, h->nodes[i].path), prefix,
-                strlen(prefix)) == 0)
-      return true;
-  return false;
-}
-
-static void count_losses(struct world *w, const struct op *op) {
-  for (; op; op = op->next) {
-    if (op->kind == OP_CREATE) {
-      count(w, SAW_CREATE_LOST);
-      if (was_made(w, op->path)) count(w, SAW_CREATE_LOST_APPLIED);
-    } else if (op->kind == OP_REMOVE) {
-      struct history *h = &w->zoo.history;
-      int path = paths_number(&w->paths, op->path, strlen(op->path));
-      count(w, SAW_REMOVE_LOST);
-      if (history_find(h, &w->paths, path, h->log_count) == NO_NODE)
-        count(w, SAW_REMOVE_LOST_APPLIED);
-    }
-  }
-}
-
 /* Does the loss accuse one create alone?  (A ping never harms; and a server that
  * has read a request's length does not hesitate.) */
-static void note_loss(struct world *w, struct process *p,
-                      const struct connection *lost) {
+static void note_loss(struct process *p) {
   int creates = 0, others = 0;
   for (const struct op *op = p->session.wire.flight; op; op = op->next) {
     bool soon = p->now < op->sent + p->session.wire.timeout / 4;
@@ -231,9 +201,6 @@ static void note_loss(struct world *w, struct process *p,
   }
   p->alone = creates == 1 && others == 0 ? p->alone + 1 : 0;
   if (p->alone >= 3) p->proved = p->now;
-  if (!lost->was_too_large) return;
-  if (p->now > p->heard_of + MINUTE && p->proved > 0) count(w, SAW_TRIED_ANEW);
-  p->heard_of = p->now;
 }
 
 static void disconnected(struct world *w, struct process *p) {
@@ -243,12 +210,10 @@ static void disconnected(struct world *w, struct process *p) {
 }
 
 /* A threaded library may be connected again by now. */
-static void hear_disconnected(struct world *w, struct process *p,
-                              const struct note *note) {
+static void hear_disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   if (!session_is_connected(&p->session)) return;
-  note_loss(w, p, &w->zoo.connections[note->connection]);
-  count_losses(w, p->session.wire.flight);
+  note_loss(p);
   if (fault_is(w, FAULT_LATE))
     for (const struct op *op = p->session.wire.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
@@ -260,7 +225,6 @@ static void hear_disconnected(struct world *w, struct process *p,
 }
 
 static void expired(struct world *w, struct process *p) {
-  count(w, SAW_EXPIRY_TOLD);
   trace(w, p->number, "is told: session %d is over", p->library.session);
   library_leave(w, p);
   p->library.state = LIBRARY_CLOSED;
@@ -289,7 +253,6 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   struct library *l = &p->library;
   if (l->state != LIBRARY_CONNECTED && !l->threaded) return false;
   if (!w->calm && random_chance(&w->random, w->profile.submit_fails)) {
-    count(w, SAW_SUBMIT_FAILED);
     return false;
   }
   int number = zoo_request(w, ASK_OP, l->connection);
@@ -313,7 +276,6 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   /* (The process has not heard yet that there is no connection.) */
   if (l->state != LIBRARY_CONNECTED && l->unsent_count < UNSENT_MAX) {
     l->unsent[l->unsent_count++] = number;
-    count(w, SAW_UNSENT);
     return true;
   }
   l->outstanding++;
@@ -351,7 +313,6 @@ static struct listing *listing_of(struct world *w, int path, int view,
   }
   struct listing *listing =
       (all ? listing_new_of_all : listing_new)(names, name_count);
-  if (!listing) count(w, SAW_LIST_WITHOUT_MEMORY);
   return listing;
 }
 
@@ -449,7 +410,6 @@ static void answered(struct world *w, struct process *p,
   if (r->provided != NOBODY) reply.owner = reply.czxid = 0;
   if (r->op == OP_CREATE && reply.path && fault_is(w, FAULT_GARBLE) &&
       random_chance(&w->random, 30)) {
-    count(w, SAW_GARBLED);
     reply.path = garble(w, reply.path);
   }
   if ((r->op == OP_LIST || r->op == OP_NAMES) && note->rc == REPLY_OK)
@@ -557,7 +517,7 @@ void library_hears(struct world *w, struct process *p,
       break;
     case NOTE_CLOSED:
     case NOTE_LOST:
-      hear_disconnected(w, p, note);
+      hear_disconnected(w, p);
   }
 }
 
@@ -571,12 +531,11 @@ static void lose(struct world *w, struct process *p) {
   if (p->library.threaded)
     process_is_told(w, p, zoo_note(w, &lost));
   else
-    hear_disconnected(w, p, &lost);
+    hear_disconnected(w, p);
 }
 
 /* As the client does it (client.c). */
 static void give_up_session(struct world *w, struct process *p) {
-  count(w, SAW_GIVEN_UP);
   trace(w, p->number, "gives session %d up", p->library.session);
   w->zoo.sessions[p->library.session].given_up = true;
   p->library.state = LIBRARY_CLOSED;
@@ -597,7 +556,6 @@ void library_looks(struct world *w, struct process *p) {
     try(w, p);
   } else if (l->state == LIBRARY_ATTEMPTING &&
              w->now >= l->tried_at + patience) {
-    count(w, SAW_ATTEMPT_TIMED_OUT);
     library_leave(w, p);
     if (!l->threaded && session_is_beyond_help(&p->session, p->now))
       give_up_session(w, p);
@@ -605,7 +563,6 @@ void library_looks(struct world *w, struct process *p) {
       rest(w, p, 100 * MILLISECOND);
   } else if (l->state == LIBRARY_CONNECTED &&
              w->now >= l->last_received + patience) {
-    count(w, SAW_SILENT_DISCONNECT);
     lose(w, p);
   } else if (l->state == LIBRARY_CONNECTED && l->outstanding == 0 &&
              w->now >= l->last_sent + l->timeout / 3) {

@@ -1,6 +1,6 @@
 /* The simulator's command line:
  *
- *   sim [--seeds N] [--seed S] [--trace] [--stats] [--stop] [--aim]
+ *   sim [--seeds N] [--seed S] [--trace] [--stop] [--aim]
  *       [--only CLASS]... [--without CLASS]... [--lock FAMILY]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
@@ -21,14 +21,14 @@ struct wishes {
   uint64_t first, seeds;
   uint64_t allowed;
   int family; /* of the locks; NOBODY: any */
-  bool only, trace, stats, stop;
+  bool only, trace, stop;
 };
 
 static struct world world;
 
 static void usage(void) {
   fprintf(stderr,
-          "usage: sim [--seeds N] [--seed S] [--trace] [--stats] [--stop]"
+          "usage: sim [--seeds N] [--seed S] [--trace] [--stop]"
           " [--aim] [--only CLASS]... [--without CLASS]..."
           " [--lock FAMILY]\nfamilies:");
   for (int i = 0; i < FAMILY_COUNT; i++) fprintf(stderr, " %s", family_name(i));
@@ -53,8 +53,6 @@ static struct wishes read_wishes(int argc, char **argv) {
     const char *name = argv[i];
     if (strcmp(name, "--trace") == 0) {
       wishes.trace = true;
-    } else if (strcmp(name, "--stats") == 0) {
-      wishes.stats = true;
     } else if (strcmp(name, "--stop") == 0) {
       wishes.stop = true;
     } else if (strcmp(name, "--aim") == 0) {
@@ -106,19 +104,6 @@ static void die(int signal_number) {
   raise(signal_number);
 }
 
-static void print_statistics(void) {
-  static const char *const texts[] = {
-#define X(name, text) text,
-      STATISTICS(X)
-#undef X
-  };
-  for (int i = 0; i < SIGHTS; i++)
-    printf("%12" PRIu64 "  %s\n", world.statistics.seen[i], texts[i]);
-  for (int i = 0; i < STRIKE_COUNT; i++)
-    printf("%12" PRIu64 "  strikes: %s\n", world.statistics.struck[i],
-           fault_name(i));
-}
-
 static double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -142,7 +127,6 @@ int main(int argc, char **argv) {
     }
     schedules++;
   }
-  if (wishes.stats) print_statistics();
   printf("sim: %" PRIu64 " schedules, %d violations, %.0f schedules/s\n",
          schedules, violations, (double)schedules / (seconds() - began));
   return violations > 0;

@@ -35,7 +35,6 @@ static void ended(void *self, bool all) {
   trace(w, l->process->number, "* {%d} %s (%d)", number_of(w, l),
         all ? "has left with all others" : "waits no more",
         all ? 0 : (int)l->departure.verdict);
-  if (all) count(w, SAW_DEPARTED_ALL);
   if (again) violate(w, "{%d} ends twice", number_of(w, l));
   invariants_departed(w, l, all);
   user_has_left(w, l->acquisition);
@@ -92,7 +91,6 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
         l->departure.path, acquisition,
         l->departure.patient ? "" : ", waits for nobody",
         l->departure.until == NEVER ? "" : ", with a deadline");
-  count(w, SAW_DEPARTED);
   session_depart(&p->session, p->now, &l->departure);
   return true;
 }

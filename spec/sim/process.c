@@ -55,7 +55,6 @@ static void hear_session(void *self, enum session_state state) {
 static void hear_trouble(void *self, const char *message, const char *path,
                          int rc) {
   const struct process *p = self;
-  if (rc == REASON_UNOWNED) count(p->world, SAW_PASSED_OVER);
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
 }
 
@@ -95,7 +94,7 @@ void process_open(struct world *w, struct process *p) {
   p->now = process_clock(w, p);
   p->seen = p->alone = 0;
   p->shown = SESSION_CONNECTING;
-  p->proved = p->heard_of = p->taken_at = -MINUTE;
+  p->proved = p->taken_at = -MINUTE;
   session_init(&p->session, &options, &transport, &listener, p->now);
   library_open(w, p);
   process_ends(w, p);
@@ -321,7 +320,6 @@ void process_resumes(struct world *w, struct process *p) {
   p->runs_at = p->wakes_at = NEVER;
   read_all(w, p);
   if (p->open && p->stale_now) {
-    count(w, SAW_STALE_NOW);
     p->now = p->stale_now;
     p->stale_now = 0;
     hear(w, p, p->inbox_first + (unsigned)p->stale_notes);

@@ -78,7 +78,6 @@ struct process {
   int64_t proved; /* when that was the third or a later one */
   int taken;      /* the largest create of the last minute that was */
   int64_t taken_at;
-  int64_t heard_of; /* when it last heard of a cut at a large request */
   int flaps;
   int looks_left; /* of its onlooker */
 

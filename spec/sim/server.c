@@ -213,7 +213,6 @@ static void watch_or_not(struct world *w, struct connection *c,
     if (r->op == OP_EXISTS) watch_node(w, c, r->path);
   } else if (reads && !may_read(c, &w->zoo.history.nodes[note->node])) {
     note->rc = REPLY_NO_AUTH;
-    count(w, SAW_UNREADABLE);
   } else if (watch) {
     watch_node(w, c, r->path);
   }
@@ -272,7 +271,6 @@ static void answer_read(struct world *w, struct connection *c, int request) {
 static struct note missed_event(struct world *w, const struct connection *c,
                                 enum watch_event event, int path) {
   struct note note = note_to(w, c, NOTE_EVENT);
-  count(w, event == WATCH_DELETED ? SAW_MISSED_DELETION : SAW_MISSED_CHANGE);
   note.event = event;
   note.path = path;
   return note;
@@ -376,7 +374,6 @@ static void refuse_alone(struct world *w, struct connection *c, int request) {
   if (!r->alone_rc && fault_is(w, FAULT_SKIP))
     r->alone_rc = skipped_refusal(w, c, r);
   if (!r->alone_rc) return;
-  count(w, SAW_REFUSED_ALONE);
   trace(w, c->client, "server %d refuses #%llu by itself: %d", c->server,
         (unsigned long long)r->serial, r->alone_rc);
 }
@@ -429,12 +426,10 @@ static void meet(struct world *w, struct connection *c, int request) {
   }
   /* (They have seen a zxid that is larger than all that there are now.) */
   if (c->seen > 0 && c->seen < zoo->emptied) {
-    count(w, SAW_REFUSED_BY_EMPTIED);
     server_drop(w, c);
     return;
   }
   if (c->seen > s->view) {
-    count(w, SAW_REFUSED_BY_LAGGING);
     server_drop(w, c);
     return;
   }
@@ -491,12 +486,9 @@ static bool is_too_large(const struct world *w, const struct connection *c,
  * what it has said may be lost, for the socket is closed with bytes unread. */
 static void refuse_to_read(struct world *w, struct connection *c, int request) {
   const struct request *r = &w->zoo.requests[request];
-  count(w, SAW_CUT_AT_LARGE);
-  if (c->first != c->last) count(w, SAW_CUT_WITH_OTHERS);
   trace(w, c->client, "server %d cuts at #%llu, of %d bytes", c->server,
         (unsigned long long)r->serial, r->bytes);
   server_drop(w, c);
-  c->was_too_large = true;
   c->down_cut = random_chance(&w->random, 30);
 }
 
@@ -534,7 +526,6 @@ static bool comes_late(struct world *w, struct connection *c, int request) {
   if (c->stuck != request || w->now < c->stuck_until) return false;
   c->stuck = NOBODY;
   if (c->server_has_it && !c->up_cut) return false;
-  count(w, SAW_LATE_REQUEST);
   trace(w, c->client, "server %d hands on #%llu, of an old connection",
         c->server, (unsigned long long)w->zoo.requests[request].serial);
   if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
@@ -586,7 +577,6 @@ void server_receives(struct world *w, int request) {
   }
   c->waiting[c->last++ % WAITING_MAX] = request;
   r->throttled = is_throttled(w, s, r);
-  if (r->throttled) count(w, SAW_THROTTLED);
   if (!r->throttled) refuse_alone(w, c, request);
   if (must_wait(w, c, r))
     server_forward(w, c->server, request);

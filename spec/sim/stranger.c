@@ -52,7 +52,6 @@ static int make(struct world *w, const char *path, bool owned) {
   }
   h->nodes[parent].counter++;
   leader_makes_leaf(w, path, random_chance(&w->random, 50), STRANGER);
-  count(w, SAW_BYSTANDER);
   return h->node_count - 1;
 }
 

@@ -71,7 +71,6 @@ void users_rehearse(struct world *w) {
         members++;
       }
   lock->permits = members;
-  count(w, SAW_CONCERTS);
 }
 
 bool users_are_done(const struct world *w, const struct process *p) {
@@ -177,16 +176,6 @@ static struct contender_options options_of(struct world *w,
   return options;
 }
 
-static bool is_leaving(const struct world *w, const struct acquisition *new) {
-  for (int i = 0; i < w->acquisition_count; i++) {
-    const struct acquisition *a = &w->acquisitions[i];
-    if (a->process == new->process && a->lock == new->lock && a->contender &&
-        a->contender->state == CONTENDER_LEAVING)
-      return true;
-  }
-  return false;
-}
-
 static enum kind kind_of(struct world *w, const struct lock *lock) {
   switch (lock->family) {
     case FAMILY_RWLOCK:
@@ -235,11 +224,9 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   a->hold = world_span(w, is_busy(w, user) ? w->profile.timeout / 16
                                            : w->profile.hold);
   a->hold_until = NEVER;
-  a->begun_in = p->session.wire.connection;
-  a->enters_in = a->begun_in + !session_is_connected(&p->session);
+  a->enters_in =
+      p->session.wire.connection + !session_is_connected(&p->session);
   struct contender_options options = options_of(w, a);
-  count(w, SAW_ACQUIRED);
-  if (is_leaving(w, a)) count(w, SAW_GHOST);
   trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s, %d bytes", user,
         lock->path, w->acquisition_count, kinds[a->kind],
         writer == NOBODY ? "" : ", downgrades",
@@ -321,7 +308,6 @@ static void release(struct world *w, struct process *p, int acquisition) {
   bool back = fault_is(w, FAULT_CONVOY) && !a->ended && a->writer == NOBODY &&
               random_chance(&w->random, 80);
   trace(w, p->number, "releases (%d)", acquisition);
-  count(w, SAW_RELEASED);
   a->released = true;
   if (back)
     a->ended = true;
@@ -407,63 +393,6 @@ void user_cancels(struct world *w) {
 
 /* News. */
 
-static void count_grant(struct world *w, struct acquisition *a) {
-  const struct process *p = a->process;
-  count(w, SAW_GRANTED);
-  if (a->followed) count(w, SAW_GRANTED_FOLLOWER);
-  if (!believes(w, a)) count(w, SAW_GRANTED_UNBELIEVED);
-  if (a->begun_in != 0 && p->session.wire.connection > a->begun_in)
-    count(w, SAW_GRANTED_AFTER_RECONNECTION);
-  const struct note *note =
-      p->hearing == NOBODY ? NULL : &w->zoo.notes[p->hearing];
-  if (note && note->kind == NOTE_EVENT)
-    count(w, SAW_GRANTED_BY_EVENT);
-  else if (note && note->kind == NOTE_REPLY &&
-           w->zoo.requests[note->request].op == OP_LIST)
-    count(w, SAW_GRANTED_BY_LIST);
-  else
-    count(w, SAW_GRANTED_BY_OTHER);
-}
-
-static void count_refusal(struct world *w, const struct acquisition *a,
-                          enum verdict why) {
-  static const enum sight sights[] = {
-      [VERDICT_TIMEOUT] = SAW_TIMEOUT,
-      [VERDICT_BUSY] = SAW_BUSY,
-      [VERDICT_CANCELLED] = SAW_CANCELLED,
-      [VERDICT_LOST] = SAW_INVALID,
-      [VERDICT_EXPIRED] = SAW_INVALID,
-      [VERDICT_DISCONNECTED] = SAW_DISCONNECTED,
-      [VERDICT_CLOSED] = SAW_REFUSED_CLOSED,
-      [VERDICT_AUTH] = SAW_AUTH,
-      [VERDICT_DENIED] = SAW_AUTH,
-      [VERDICT_INVALID] = SAW_INVALID,
-      [VERDICT_CONFLICT] = SAW_CONFLICT,
-  };
-  const struct contender *c = a->contender;
-  if (c->reason == REASON_TOO_LARGE)
-    count(w, SAW_TOO_LARGE);
-  else
-    count(w, sights[why]);
-  if (c->node.known == NODE_MAYBE || contender_is_creating(c))
-    count(w, SAW_LEFT_IN_DOUBT);
-}
-
-static void count_loss(struct world *w, const struct acquisition *a,
-                       enum verdict why) {
-  const struct znode *node = &w->zoo.history.nodes[a->node];
-  if (why == VERDICT_EXPIRED)
-    count(w, SAW_LOST_BY_EXPIRY);
-  else if (why == VERDICT_CLOSED)
-    count(w, SAW_LOST_BY_CLOSE);
-  else if (a->node != NO_NODE && node->by_force)
-    count(w, SAW_LOST_BY_FORCE);
-  else if (a->process->now < a->process->session.wire.lease.until)
-    count(w, SAW_LOST_OTHERWISE);
-  else
-    count(w, SAW_LOST_BY_LEASE);
-}
-
 /* In kazoo's layout a mutex cannot tell a writer from another mutex, and does not
  * wait for the reader that the writer becomes. */
 static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
@@ -474,11 +403,9 @@ static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
 static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
-  a->held_in = a->process->session.wire.connection;
   if (a->max_hold != NEVER)
     a->hold_until = a->process->session.wire.now + a->max_hold;
   a->token = contender_token(a->contender);
-  count_grant(w, a);
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              (int)(a - w->acquisitions));
@@ -486,7 +413,6 @@ static void granted(struct world *w, struct acquisition *a) {
     agenda_add(&w->agenda, w->now + world_span(w, a->hold / 2),
                USER_LOOKS_AROUND, a->process->number,
                (int)(a - w->acquisitions));
-  if (a->kind == KIND_MEMBER) count(w, SAW_GATHERED);
   if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
       random_chance(&w->random, 40))
     agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
@@ -501,13 +427,6 @@ static void stop_leaving(struct world *w, const struct acquisition *a) {
                  a->process->number, i);
 }
 
-static void forgotten(struct world *w, struct acquisition *a) {
-  if (a->granted && !a->lost &&
-      a->process->session.wire.connection > a->held_in)
-    count(w, SAW_HELD_THROUGH);
-  forget(w, a);
-}
-
 static void user_hears(struct contender *c, enum news news) {
   static const char *const names[] = {
       [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
@@ -520,7 +439,7 @@ static void user_hears(struct contender *c, enum news news) {
   struct world *w = a->process->world;
   enum verdict why = c->verdict;
   if (a->process->crashed) {
-    if (news == NEWS_FORGOTTEN) forgotten(w, a);
+    if (news == NEWS_FORGOTTEN) forget(w, a);
     return;
   }
   w->heard_at = w->now;
@@ -532,12 +451,10 @@ static void user_hears(struct contender *c, enum news news) {
       granted(w, a);
       break;
     case NEWS_REFUSED:
-      count_refusal(w, a, why);
       a->refused = true;
       end(w, a, w->profile.think);
       break;
     case NEWS_LOST:
-      count_loss(w, a, why);
       if (a->process->now >= a->process->session.wire.lease.until)
         invariants_lease_over(w, a);
       a->lost = true;
@@ -545,7 +462,6 @@ static void user_hears(struct contender *c, enum news news) {
       if (a->departs && random_chance(&w->random, 50)) stop_leaving(w, a);
       break;
     case NEWS_REVOKED: /* some listen */
-      count(w, SAW_REVOKED);
       a->revoked = true;
       if (random_chance(&w->random, 50))
         agenda_add(&w->agenda, w->now + world_span(w, w->profile.hold),
@@ -553,11 +469,9 @@ static void user_hears(struct contender *c, enum news news) {
                    (int)(a - w->acquisitions));
       break;
     case NEWS_ALONE:
-      count(w, SAW_ALONE);
       a->alone = true;
       break;
     case NEWS_COMPANY:
-      count(w, SAW_COMPANY);
       a->alone = false;
       break;
     case NEWS_KEPT: /* (no server here refuses a deletion) */
@@ -566,6 +480,6 @@ static void user_hears(struct contender *c, enum news news) {
       a->removed = true;
       break;
     case NEWS_FORGOTTEN:
-      forgotten(w, a);
+      forget(w, a);
   }
 }

@@ -26,16 +26,13 @@ struct acquisition {
   bool granted, refused, lost, revoked, alone, removed, forgotten;
   bool released;
   bool ended;          /* the user goes on to the next */
-  bool followed;       /* it waited without a list */
   bool departs;        /* a member: it has begun to leave with the others */
   unsigned invited_in; /* the connection that will tell it to come in, */
   int64_t invited_at, invited_as; /* for this node of its; 0: none has to */
   int node;                       /* what it was granted for */
   int64_t token;
   int64_t granted_at;
-  unsigned begun_in;  /* the connection in which it was begun, */
-  unsigned enters_in; /* may have made its node, */
-  unsigned held_in;   /* and was granted */
+  unsigned enters_in; /* the connection in which it may have made its node */
   enum contender_state last_state;
   uint64_t last_id; /* of its node, when it last entered */
 };

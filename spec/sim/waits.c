@@ -61,7 +61,6 @@ static void ended(struct vigil *v, bool met) {
   if (p->crashed) return;
   trace(w, p->number, "* <%d> %s (%d)", number_of(w, wait),
         met ? "is met" : "ends", met ? 0 : (int)v->verdict);
-  count(w, met ? SAW_MET : SAW_UNMET);
   invariants_waited(w, wait, met);
   if (wait->user == NOBODY)
     look_later(w, p);
@@ -108,7 +107,6 @@ static bool begin(struct world *w, struct process *p, struct wait *wait) {
   trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", number_of(w, wait),
         v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
         v->until == NEVER ? "" : ", with a deadline");
-  count(w, SAW_WAITED);
   if (v->until != NEVER) w->bound += v->until - p->now;
   if (session_keep_vigil(&p->session, p->now, &wait->vigil)) return true;
   trace(w, p->number, "no memory for <%d>", number_of(w, wait));

@@ -384,7 +384,6 @@ bool world_run(struct world *w, uint64_t seed, uint64_t allowed) {
     settle(w);
   }
   if (w->violation[0] && w->tracing) describe_end(w);
-  w->statistics.seen[SAW_EVENTS] += w->events;
   if (!w->violation[0]) invariants_at_end(w);
   if (w->violation[0]) return false;
   finish(w);

@@ -14,7 +14,6 @@
 #include "paths.h"
 #include "process.h"
 #include "random.h"
-#include "statistics.h"
 #include "stranger.h"
 #include "users.h"
 #include "waits.h"
@@ -119,7 +118,6 @@ struct world {
   bool wanted_aim;   /* all schedules are about the lease */
   bool tracing;
   char violation[400]; /* empty: none */
-  struct statistics statistics;
 };
 
 /* Runs the schedule of one seed; false: an invariant was violated. */
@@ -141,9 +139,5 @@ void write_trace(struct world *w, int process, const char *format, ...)
   do {                                                          \
     if ((w)->tracing) write_trace((w), (process), __VA_ARGS__); \
   } while (0)
-
-static inline void count(struct world *w, enum sight sight) {
-  w->statistics.seen[sight]++;
-}
 
 #endif

@@ -120,7 +120,6 @@ struct connection {
   bool up_closed; /* what is sent now gets lost */
   bool up_cut;    /* and so does what is on its way */
   bool down_closed, down_cut;
-  bool was_too_large; /* the server has cut it at a large request */
   int stuck; /* a server's thread has read this request, and stands still */
   int64_t stuck_until;
   int64_t up_until, down_until; /* when the last message of a line arrives */

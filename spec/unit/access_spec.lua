@@ -10,168 +10,134 @@ end
 local ANN = { scheme = "digest", credential = "ann:secret" }
 local HASH = "ann:lTk9FRBSsuTHUTIrBJYIZ3vFDHk="
 
-local function acl_of(acl, auth) return said { acl = acl, auth = auth } end
-
-describe("Option auth #layer", function()
-  local UNKNOWN = "option 'auth' [1] has an unknown key: its keys are 'scheme' "
-    .. "and 'credential'"
-  local USER = "option 'auth' [1].credential of scheme 'digest' must be "
-    .. "\"user:password\""
-  local EITHER = "option 'auth' must be one { scheme =, credential = } or a "
-    .. "list of such, not both, and without gaps"
-
-  for what, case in pairs {
-    ["is no table"] = { "ann:secret",
-      "option 'auth' must be a table, got a string" },
-    ["is empty"] = { {},
-      "option 'auth' must not be empty: leave it out for no credentials" },
-    ["has the scheme for a key"] = { { digest = "ann:secret" }, UNKNOWN },
-    ["has a key in capitals"] = { { Scheme = "digest",
-      credential = "ann:secret" }, UNKNOWN },
-    ["has the secret for a key"] = { { ["ann:secret"] = "digest" }, UNKNOWN },
-    ["has a key too many"] = { { { scheme = "digest",
-      credential = "ann:secret", user = "ann" } }, UNKNOWN },
-    ["is a list without tables"] = { { "digest", "ann:secret" },
-      "option 'auth' [1] must be a table, got a string" },
-    ["is a list, and one, too"] = { { ANN, scheme = "digest",
-      credential = "ann:secret" }, EITHER },
-    ["is a list with another key"] = { { ANN, ["ann:secret"] = 1 }, EITHER },
-    ["is a list with a gap"] = { { ANN, nil, ANN }, EITHER },
-    ["is a list without a beginning"] = { { [2] = ANN }, EITHER },
-    ["has a credential that no packet holds"] = { { scheme = "digest",
-      credential = "ann:" .. ("secret"):rep(20000) }, "option 'auth' [1]"
-      .. ".credential must have at most 65536 bytes, got 120004" },
-    ["has no scheme"] = { { credential = "ann:secret" },
-      "option 'auth' [1].scheme must be a string, got nil" },
-    ["has no credential"] = { { scheme = "digest" },
-      "option 'auth' [1].credential must be a string, got nil" },
-    ["has a number for a credential"] = { { scheme = "digest",
-      credential = 4711 },
-      "option 'auth' [1].credential must be a string, got a number" },
-    ["has an empty scheme"] = { { scheme = "", credential = "ann:secret" },
-      "option 'auth' [1].scheme must not be empty" },
-    ["has an empty credential"] = { { scheme = "digest", credential = "" },
-      "option 'auth' [1].credential must not be empty" },
-    ["has a NUL in the scheme"] = { { scheme = "digest\0",
-      credential = "ann:secret" },
-      "option 'auth' [1].scheme must not contain a NUL byte" },
-    ["has a NUL in a credential"] = { { ANN, { scheme = "digest",
-      credential = "ann:sec\0ret" } },
-      "option 'auth' [2].credential must not contain a NUL byte" },
-    ["has a digest without a user"] = { { scheme = "digest",
-      credential = ":secret" }, USER },
-    ["has a digest without a colon"] = { { scheme = "digest",
-      credential = "secret" }, USER },
-    ["has a digest without a password"] = { { scheme = "digest",
-      credential = "secret:" }, USER },
-  } do
-    it("is refused when it " .. what, function()
-      local message = said { auth = case[1] }
-      assert.equal(case[2], message)
-      assert.is_nil(message:find("secret", 1, true))
-    end)
+-- Each row: a value, the message behind "option '<name>' ", option `auth`.
+local function refuses(name, rows)
+  for _, row in ipairs(rows) do
+    local options = { auth = row[3] }
+    options[name] = row[1]
+    local message = said(options)
+    assert.equal(row[4] or ("option '%s' %s"):format(name, row[2]), message)
+    assert.is_nil(message:find("secret", 1, true))
   end
+end
+
+describe("Option auth", function()
+  local function digest(credential)
+    return { scheme = "digest", credential = credential }
+  end
+
+  it("refuses each mistake in it, and shows no secret", function()
+    local UNKNOWN = "[1] has an unknown key: its keys are 'scheme' and "
+      .. "'credential'"
+    local USER = "[1].credential of scheme 'digest' must be "
+      .. "\"user:password\""
+    local EITHER = "must be one { scheme =, credential = } or a list of such, "
+      .. "not both, and without gaps"
+    refuses("auth", {
+      { "ann:secret", "must be a table, got a string" },
+      { {}, "must not be empty: leave it out for no credentials" },
+      { { digest = "ann:secret" }, UNKNOWN },
+      { { Scheme = "digest", credential = "ann:secret" }, UNKNOWN },
+      { { ["ann:secret"] = "digest" }, UNKNOWN },
+      { { { scheme = "digest", credential = "ann:secret", user = "ann" } },
+        UNKNOWN },
+      { { "digest", "ann:secret" }, "[1] must be a table, got a string" },
+      { { ANN, scheme = "digest", credential = "ann:secret" }, EITHER },
+      { { ANN, ["ann:secret"] = 1 }, EITHER },
+      { { ANN, nil, ANN }, EITHER },
+      { { [2] = ANN }, EITHER },
+      { digest("ann:" .. ("secret"):rep(20000)),
+        "[1].credential must have at most 65536 bytes, got 120004" },
+      { { credential = "ann:secret" },
+        "[1].scheme must be a string, got nil" },
+      { { scheme = "digest" }, "[1].credential must be a string, got nil" },
+      { digest(4711), "[1].credential must be a string, got a number" },
+      { { scheme = "", credential = "ann:secret" },
+        "[1].scheme must not be empty" },
+      { digest "", "[1].credential must not be empty" },
+      { { scheme = "digest\0", credential = "ann:secret" },
+        "[1].scheme must not contain a NUL byte" },
+      { { ANN, digest "ann:sec\0ret" },
+        "[2].credential must not contain a NUL byte" },
+      { digest ":secret", USER },
+      { digest "secret", USER },
+      { digest "secret:", USER },
+    })
+  end)
 end)
 
-describe("Option acl #layer", function()
-  -- As many as twenty thousand users have.
-  local crowd = {}
-  for i = 1, 20000 do
-    crowd[i] = { scheme = "ip", id = ("10.0.%d.%d"):format(math.floor(i / 256),
-      i % 256),
-      perms = "cdrwa" }
+describe("Option acl", function()
+  local function entry(scheme, id, perms)
+    return { scheme = scheme, id = id, perms = perms }
   end
-  local LIST = "option 'acl' must be \"open\", \"creator\", \"read\" or a list "
-    .. "of { scheme =, id =, perms = }"
-  local HASHED = "option 'acl' [1].id of scheme 'digest' must be "
-    .. "\"user:hash\", the hash in base64: not the password, for everybody "
-    .. "sees it"
-  local function letters(text)
-    return ("option 'acl' [1].perms must be made of the letters c, d, r, w, a, "
-      .. "each at most once, got %s"):format(text)
-  end
-  local function shut_out(verb, letter)
-    return ("option 'acl' must let this session itself read, create and "
-      .. "delete: it could not %s, for no entry that may be its own has '%s'")
-      :format(verb, letter)
-  end
-  local function world(perms)
-    return { scheme = "world", id = "anyone", perms = perms }
-  end
+  local function world(perms) return entry("world", "anyone", perms) end
 
-  for what, case in pairs {
-    ["is another word"] = { "Creator", LIST },
-    ["is empty"] = { {}, LIST },
-    ["is one entry, and no list"] = { world "cdrwa", LIST },
-    ["has keys beside a list"] = { { world "cdrwa", perms = "r" }, LIST },
-    ["has a gap"] = { { world "cdrwa", nil, world "r" }, LIST },
-    ["has an entry that is no table"] = { { "world" },
-      "option 'acl' [1] must be a table, got a string" },
-    ["has an unknown key"] = { { { scheme = "world", id = "anyone",
-      permissions = 31 } }, "unknown option \"permissions\" in option 'acl' "
-      .. "[1] (known: id, perms, scheme)" },
-    ["has no scheme"] = { { { id = "anyone", perms = "r" } },
-      "option 'acl' [1].scheme must be a string, got nil" },
-    ["has an empty scheme"] = { { { scheme = "", id = "x", perms = "r" } },
-      "option 'acl' [1].scheme must not be empty" },
-    ["has a NUL in a scheme"] = { { { scheme = "wor\0ld", id = "x",
-      perms = "r" } }, "option 'acl' [1].scheme must not contain a NUL byte" },
-    ["has no id"] = { { { scheme = "ip", perms = "r" } },
-      "option 'acl' [1].id must be a string, got nil" },
-    ["has an empty id"] = { { { scheme = "ip", id = "", perms = "r" } },
-      "option 'acl' [1].id must not be empty" },
-    ["has a NUL in an id"] = { { { scheme = "ip", id = "10.0.0.1\0",
-      perms = "r" } }, "option 'acl' [1].id must not contain a NUL byte" },
-    ["has somebody for the world"] = { { { scheme = "world", id = "anybody",
-      perms = "r" } }, "option 'acl' [1].id of scheme 'world' must be "
-      .. "\"anyone\", got \"anybody\"" },
-    ["has a password for a hash"] = { { { scheme = "digest",
-      id = "ann:secret", perms = "cdrwa" } }, HASHED },
-    ["has no user for a hash"] = { { { scheme = "digest",
-      id = HASH:sub(5), perms = "cdrwa" } }, HASHED },
-    ["has more entries than a request should"] = { crowd, "option 'acl' must "
-      .. "have at most 16384 bytes in a request, but these 20000 entries have "
-      .. "488820" },
-    ["has no permissions"] = { { { scheme = "world", id = "anyone" } },
-      "option 'acl' [1].perms must be a string, got nil" },
-    ["has empty permissions"] = { { world "" },
-      "option 'acl' [1].perms must not be empty" },
-    ["has an unknown permission"] = { { world "crx" }, letters '"crx"' },
-    ["has a permission in capitals"] = { { world "CDRWA" },
-      letters '"CDRWA"' },
-    ["has a permission twice"] = { { world "crr" }, letters '"crr"' },
-    ["has a NUL for a permission"] = { { world "cdr\0" },
-      letters '"cdr\\x00"' },
-    ["has a mistake in its second entry"] = { { world "cdrwa", world "" },
-      "option 'acl' [2].perms must not be empty" },
-    ["is the creator's, without credentials"] = { "creator",
-      "option 'acl' = \"creator\" needs option 'auth'" },
-    ["is to be read, without credentials"] = { "read",
-      "option 'acl' = \"read\" needs option 'auth'" },
-    ["has scheme auth without credentials"] = { { { scheme = "auth", id = "",
-      perms = "cdrwa" } }, "option 'acl' [1] of scheme 'auth' needs option "
-      .. "'auth'" },
-    ["has scheme auth with an id"] = { { { scheme = "auth", id = "ann",
-      perms = "cdrwa" } }, "option 'acl' [1].id of scheme 'auth', which is "
-      .. "whoever creates, must be \"\"", ANN },
-    ["lets us not list"] = { { world "cdwa" }, shut_out("list", "r") },
-    ["lets us not create"] = { { world "drwa" }, shut_out("create", "c") },
-    ["lets us not delete"] = { { world "crwa" }, shut_out("delete", "d") },
-    ["lets users, and us, not delete"] = { { world "cr",
-      { scheme = "auth", id = "", perms = "crwa" } }, shut_out("delete", "d"),
-      ANN },
-    ["lets only users, and we are none"] = { { { scheme = "digest", id = HASH,
-      perms = "cdrwa" } }, shut_out("list", "r") },
-    ["lets the world read, and only users delete"] = { { world "r",
-      { scheme = "digest", id = HASH, perms = "cd" } },
-      shut_out("create", "c") },
-  } do
-    it("is refused when it " .. what, function()
-      local message = acl_of(case[1], case[3])
-      assert.equal(case[2], message)
-      assert.is_nil(message:find("secret", 1, true))
-    end)
-  end
+  it("refuses each mistake in it, and shows no secret", function()
+    local crowd = {} -- as many as twenty thousand users have
+    for i = 1, 20000 do
+      crowd[i] = entry("ip", ("10.0.%d.%d"):format(math.floor(i / 256),
+        i % 256), "cdrwa")
+    end
+    local LIST = "must be \"open\", \"creator\", \"read\" or a list of "
+      .. "{ scheme =, id =, perms = }"
+    local HASHED = "[1].id of scheme 'digest' must be \"user:hash\", the hash "
+      .. "in base64: not the password, for everybody sees it"
+    local function letters(text)
+      return ("[1].perms must be made of the letters c, d, r, w, a, each at "
+        .. "most once, got %s"):format(text)
+    end
+    local function shut_out(verb, letter)
+      return ("must let this session itself read, create and delete: it could "
+        .. "not %s, for no entry that may be its own has '%s'"):format(verb,
+        letter)
+    end
+    refuses("acl", {
+      { "Creator", LIST },
+      { {}, LIST },
+      { world "cdrwa", LIST },
+      { { world "cdrwa", perms = "r" }, LIST },
+      { { world "cdrwa", nil, world "r" }, LIST },
+      { { "world" }, "[1] must be a table, got a string" },
+      { { { scheme = "world", id = "anyone", permissions = 31 } }, nil, nil,
+        "unknown option \"permissions\" in option 'acl' [1] (known: id, "
+        .. "perms, scheme)" },
+      { { entry(nil, "anyone", "r") }, "[1].scheme must be a string, got nil" },
+      { { entry("", "x", "r") }, "[1].scheme must not be empty" },
+      { { entry("wor\0ld", "x", "r") },
+        "[1].scheme must not contain a NUL byte" },
+      { { entry("ip", nil, "r") }, "[1].id must be a string, got nil" },
+      { { entry("ip", "", "r") }, "[1].id must not be empty" },
+      { { entry("ip", "10.0.0.1\0", "r") },
+        "[1].id must not contain a NUL byte" },
+      { { entry("world", "anybody", "r") },
+        "[1].id of scheme 'world' must be \"anyone\", got \"anybody\"" },
+      { { entry("digest", "ann:secret", "cdrwa") }, HASHED },
+      { { entry("digest", HASH:sub(5), "cdrwa") }, HASHED },
+      { crowd, "must have at most 16384 bytes in a request, but these 20000 "
+        .. "entries have 488820" },
+      { { world(nil) }, "[1].perms must be a string, got nil" },
+      { { world "" }, "[1].perms must not be empty" },
+      { { world "crx" }, letters '"crx"' },
+      { { world "CDRWA" }, letters '"CDRWA"' },
+      { { world "crr" }, letters '"crr"' },
+      { { world "cdr\0" }, letters '"cdr\\x00"' },
+      { { world "cdrwa", world "" }, "[2].perms must not be empty" },
+      { "creator", "= \"creator\" needs option 'auth'" },
+      { "read", "= \"read\" needs option 'auth'" },
+      { { entry("auth", "", "cdrwa") },
+        "[1] of scheme 'auth' needs option 'auth'" },
+      { { entry("auth", "ann", "cdrwa") }, "[1].id of scheme 'auth', which is "
+        .. "whoever creates, must be \"\"", ANN },
+      -- Some let the session itself not do what it has to.
+      { { world "cdwa" }, shut_out("list", "r") },
+      { { world "drwa" }, shut_out("create", "c") },
+      { { world "crwa" }, shut_out("delete", "d") },
+      { { world "cr", entry("auth", "", "crwa") }, shut_out("delete", "d"),
+        ANN },
+      { { entry("digest", HASH, "cdrwa") }, shut_out("list", "r") },
+      { { world "r", entry("digest", HASH, "cd") }, shut_out("create", "c") },
+    })
+  end)
 
   it("is taken where some entries together let us, or may", function()
     local access = require "zklock.access"
@@ -185,16 +151,11 @@ describe("Option acl #layer", function()
     assert.is_true(sure("creator", ANN))
     assert.is_true(sure("read", ANN))
     assert.is_true(sure { world "cdr" })
-    assert.is_true(sure({ world "r",
-      { scheme = "auth", id = "", perms = "cd" } }, ANN))
+    assert.is_true(sure({ world "r", entry("auth", "", "cd") }, ANN))
     -- Of these a server knows whether we are meant.
-    assert.is_false(sure({ { scheme = "digest", id = HASH, perms = "cdr" } },
-      ANN))
-    assert.is_false(sure({ world "cr",
-      { scheme = "digest", id = HASH, perms = "d" } }, ANN))
-    assert.is_false(sure { { scheme = "ip", id = "127.0.0.1",
-      perms = "cdrwa" } })
-    assert.is_false(sure { { scheme = "x509", id = "CN=ann",
-      perms = "cdrwa" } })
+    assert.is_false(sure({ entry("digest", HASH, "cdr") }, ANN))
+    assert.is_false(sure({ world "cr", entry("digest", HASH, "d") }, ANN))
+    assert.is_false(sure { entry("ip", "127.0.0.1", "cdrwa") })
+    assert.is_false(sure { entry("x509", "CN=ann", "cdrwa") })
   end)
 end)

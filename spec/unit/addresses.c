@@ -76,16 +76,6 @@ TEST("pauses for a tenth of the timeout at most, from 0.1 to 2 s") {
   addresses_free(&a);
 }
 
-TEST("passes over those that have a pause") {
-  begin("1,2,3");
-  pause_ms(TIMEOUT);
-  pause_ms(TIMEOUT);
-  CHECK_INT(2, addresses_ready(&a, NOW));
-  for (int i = 0; i < 6; i++) CHECK(addresses_take(&a, NOW) != 0);
-  CHECK_INT(3, addresses_ready(&a, a.list[0].not_before));
-  addresses_free(&a);
-}
-
 TEST("says when one may be tried again") {
   begin("1,2");
   CHECK_INT(0, addresses_due(&a));
@@ -127,16 +117,6 @@ TEST("is the same in whatever order, and with no part of a name") {
   CHECK(!addresses_are(&a, "10.0.0.2:2181,10.0.0.1:21811"));
   CHECK(!addresses_are(&a, "10.0.0.2:2181,10.0.0.1:218"));
   CHECK(!addresses_are(&a, "10.0.0.2:2181,10.0.0.1:2181,10.0.0.3:2181"));
-  addresses_free(&a);
-}
-
-TEST("may be empty") {
-  begin("");
-  CHECK_INT(0, a.count);
-  CHECK_INT(-1, addresses_take(&a, NOW));
-  CHECK_INT(INT64_MAX, addresses_due(&a));
-  CHECK(addresses_are(&a, ""));
-  CHECK(!addresses_are(&a, "1"));
   addresses_free(&a);
 }
 

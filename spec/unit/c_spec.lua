@@ -4,7 +4,7 @@ local c_tests = require "support.c_tests"
 
 for _, file in ipairs(c_tests.files()) do
   local subject, sentences = c_tests.read(file)
-  describe(subject .. " #once #layer", function()
+  describe(subject .. "", function()
     for _, sentence in ipairs(sentences) do
       it(sentence, function() c_tests.check(file, sentence) end)
     end

@@ -73,21 +73,6 @@ TEST("tells of a turn's events at its end, by one byte") {
   close_it();
 }
 
-TEST("writes no byte for events that were taken before the turn's end") {
-  open_it();
-  channel_event_later(&channel, &messages[0], 1);
-  CHECK_INT(1, events());
-  CHECK(channel_rest(&channel));
-  CHECK_INT(0, bytes(&channel.lua));
-  channel_event_later(&channel, &messages[0], 1);
-  channel_event(&channel, &messages[1],
-                1); /* that is told now, tells of both */
-  CHECK_INT(1, bytes(&channel.lua));
-  CHECK_INT(2, events());
-  CHECK_INT(0, events());
-  close_it();
-}
-
 TEST("keeps events while their byte is on its way") {
   char byte;
   open_it();

@@ -21,30 +21,28 @@ local function reading(text)
 end
 
 describe("A text of hosts", function()
-  for _, row in ipairs(spellings) do
-    local text, of_java, fault = row[1], row[2], row[3]
-    it((fault and "may not be %q" or "may be %q"):format(text), function()
-      if not fault then return assert.equal(of_java, reading(text)) end
-      local message = refused(text)
-      assert.matches("^[^\n]*hosts", message)
-      assert.truthy(message:find(fault, 1, true), message)
-      assert.truthy(message:find("write it as 'zk1:2181,zk2:2181/app'", 1, true)
-        , message)
-      assert.is_nil(message:find("[^\32-\126\226\128\166]"), message)
-    end)
-  end
+  it("is what ZooKeeper's own clients read, or says how to write it", function()
+    for _, row in ipairs(spellings) do
+      local text, of_java, fault = row[1], row[2], row[3]
+      if not fault then
+        assert.equal(of_java, reading(text), text)
+      else
+        local message = refused(text)
+        assert.matches("^[^\n]*hosts", message)
+        for _, part in ipairs { fault,
+            "write it as 'zk1:2181,zk2:2181/app'" } do
+          assert.truthy(message:find(part, 1, true), message)
+        end
+        assert.is_nil(message:find("[^\32-\126\226\128\166]"), message)
+      end
+    end
+  end)
 
-  it("has no NUL byte", function()
+  it("has no NUL byte, no long names, and shows no secret", function()
     assert.matches("NUL", refused "zk1\0")
     assert.matches("NUL", refused "zk1/app\0")
-  end)
-
-  it("has host names of at most 255 bytes", function()
     assert.is_nil((core.check_hosts(("x"):rep(255))))
     assert.matches("255", refused(("x"):rep(256)))
-  end)
-
-  it("is not shown if it may have a secret", function()
     assert.is_nil(refused("me:secret@zk1"):find "secret")
   end)
 
@@ -55,10 +53,8 @@ describe("A text of hosts", function()
     end
     assert.matches("hosts.* must be a string, got nil", refused(nil))
   end)
-end)
 
-describe("A chroot by itself", function()
-  it("is what it is behind hosts", function()
+  it("has a chroot that is the same by itself", function()
     local seen = 0
     for _, row in ipairs(spellings) do
       local chroot = row[1]:match "^zk1(/.*)"

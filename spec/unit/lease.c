@@ -38,13 +38,6 @@ TEST("lasts from a connection's start for the timeout less its margin") {
   CHECK_INT(START + T / 20 * 19, lease.until);
 }
 
-TEST("is renewed by no single round: who has heard of it?") {
-  struct lease lease = begun(0);
-  lease_confirm(&lease, START + SECOND, START + 2 * SECOND);
-  lease_confirm(&lease, START + T / 3, START + T / 3 + SECOND);
-  CHECK_INT(START + T / 20 * 19, lease.until);
-}
-
 TEST("counts from the first of three rounds that are far enough apart") {
   struct lease lease = begun(0);
   int64_t q = START + SECOND, p = q + SECOND + T / 4, s = p + SECOND + T / 24;
@@ -53,22 +46,6 @@ TEST("counts from the first of three rounds that are far enough apart") {
   CHECK_INT(START + T / 20 * 19, lease.until);
   lease_confirm(&lease, s, s + SECOND);
   CHECK_INT(q + T / 20 * 19, lease.until);
-}
-
-TEST("does not count from rounds that are a moment too close") {
-  struct lease lease = begun(0);
-  int64_t q = START + SECOND, p = q + SECOND + T / 4 - 1,
-          s = p + SECOND + T / 24;
-  lease_confirm(&lease, q, q + SECOND);
-  lease_confirm(&lease, p, p + SECOND);
-  lease_confirm(&lease, s, s + SECOND);
-  CHECK_INT(START + T / 20 * 19, lease.until);
-  lease = begun(0);
-  p++;
-  lease_confirm(&lease, q, q + SECOND);
-  lease_confirm(&lease, p, p + SECOND);
-  lease_confirm(&lease, s, s + SECOND); /* (one less after P) */
-  CHECK_INT(START + T / 20 * 19, lease.until);
 }
 
 TEST("is as long as the table says where no tick is known") {
@@ -96,40 +73,6 @@ TEST("is as long as the table says of a timeout of twenty ticks") {
   CHECK(proves(T / 20, T / 15, T / 40, 817));
 }
 
-TEST("is shorter where rounds come less often") {
-  CHECK(proves(0, T / 6, T / 40, 450));
-  CHECK(proves(0, T / 10 * 3, T / 40, 350));
-}
-
-TEST("is no longer for rounds that are answered late") {
-  CHECK(proved(0, T / 11, T / 5) < proved(0, T / 11, 0));
-}
-
-TEST("never becomes shorter by a round") {
-  struct lease lease = begun(0);
-  int64_t last = 0, sent = START;
-  uint64_t random = 1;
-  for (int i = 0; i < 10000; i++) {
-    random = random * UINT64_C(6364136223846793005) + 1;
-    int64_t answer = (int64_t)(random >> 33) % (T / 3);
-    lease_confirm(&lease, sent, sent + answer);
-    CHECK(lease.until >= last);
-    CHECK(lease.until <= sent + T / 20 * 19);
-    last = lease.until;
-    sent += answer + (int64_t)(random >> 50) % (T / 20);
-  }
-}
-
-TEST("forgets the rounds of the last connection") {
-  struct lease lease = begun(0);
-  for (int i = 0; i < 5; i++)
-    lease_confirm(&lease, START + i * T / 3, START + i * T / 3);
-  int64_t again = START + 4 * T / 3 + SECOND;
-  lease_connected(&lease, again, T);
-  lease_confirm(&lease, again + SECOND, again + SECOND);
-  CHECK_INT(again + T / 20 * 19, lease.until);
-}
-
 TEST("keeps what was proved through a reconnection, as far as it permits") {
   struct lease lease = begun(0);
   for (int i = 0; i < 5; i++)
@@ -142,27 +85,6 @@ TEST("keeps what was proved through a reconnection, as far as it permits") {
   CHECK_INT(until - T / 10 + T / 400 * 19, lease.until);
 }
 
-TEST("has the least timeout that its session was granted") {
-  struct lease lease = begun(0);
-  lease_connected(&lease, START, T / 2);
-  CHECK_INT(T / 2, lease.timeout);
-  lease_connected(&lease, START, T);
-  CHECK_INT(T / 2, lease.timeout);
-}
-
-TEST("counts with the least of all servers once an attempt may be lost") {
-  struct lease lease;
-  lease_init(&lease, T / 4, 0);
-  lease_connected(&lease, START, T);
-  lease_confirm(&lease, START + SECOND, START + SECOND);
-  CHECK_INT(START + T / 20 * 19, lease.until);
-  lease_attempting(&lease, START + 2 * SECOND);
-  CHECK_INT(T / 4, lease.timeout);
-  CHECK_INT(START + 2 * SECOND + T / 80 * 19, lease.until);
-  lease_connected(&lease, START + 3 * SECOND, T); /* the lost one may come */
-  CHECK_INT(T / 4, lease.timeout);
-}
-
 TEST("counts with the least that it was granted where nobody has said") {
   struct lease lease = begun(0);
   lease_connected(&lease, START, T / 3);
@@ -171,18 +93,6 @@ TEST("counts with the least that it was granted where nobody has said") {
   CHECK_INT(T, lease.timeout);
   lease_attempting(&lease, START);
   CHECK_INT(T / 3, lease.timeout);
-}
-
-TEST("of a new session proves nothing, and knows what was said") {
-  struct lease lease;
-  lease_init(&lease, T / 4, T / 10);
-  lease_connected(&lease, START, T);
-  lease_confirm(&lease, START, START);
-  lease_reset(&lease);
-  CHECK_INT(0, lease.until);
-  CHECK_INT(0, lease.timeout);
-  CHECK_INT(T / 4, lease.least);
-  CHECK_INT(T / 10, lease.tick);
 }
 
 /* A hold that is granted at `now` goes on if each answer is prompt from then on:
@@ -227,16 +137,4 @@ TEST("is mostly known to last after a silence, or not, before it grants") {
   CHECK(lost > standing / 10);
   CHECK(missed * 50 < lost);
   CHECK(needless * 8 < standing);
-}
-
-TEST("of a session that is idle lasts, whenever it is asked") {
-  for (int64_t x = 0; x < T / 10 * 3; x += T / 1000) {
-    struct lease lease = begun(0);
-    int64_t sent = START;
-    for (; sent < START + 3 * T; sent += T / 10 * 3)
-      lease_confirm(&lease, sent, sent + T / 200);
-    sent += x - T / 10 * 3;
-    lease_confirm(&lease, sent, sent + T / 200); /* its create */
-    CHECK(lease_lasts(&lease, sent + T / 100));
-  }
 }

@@ -76,6 +76,8 @@ static const char *pass(struct stage *s, int64_t time) {
 
 static const char *soon(struct stage *s) { return pass(s, SECOND / 100); }
 
+#define HEARS(letters) CHECK_TEXT(letters, soon(s))
+
 static void send_op(struct stage *s, enum zk_op op, const char *path) {
   static const struct zk_acl anyone = {ZK_ALL, "world", "anyone"};
   const struct zk_request request = {.op = op,
@@ -100,13 +102,22 @@ static struct stage begin(void) {
 /* (The address of the stage is the client's own.) */
 static void connect_first(struct stage *s) {
   open_connection(s, ADDRESS);
-  CHECK_TEXT("as", soon(s));
+  HEARS("as");
 }
 
-static void end(struct stage *s) {
-  ensemble_free(s->ensemble);
-  s->ensemble = NULL;
-}
+static void end(struct stage *s) { ensemble_free(s->ensemble); }
+
+/* A test with one stage, `s`, whose client is connected. */
+#define STORY(sentence) STORY_(TEST_JOIN(story_, __LINE__), sentence)
+#define STORY_(body, sentence)       \
+  static void body(struct stage *s); \
+  TEST(sentence) {                   \
+    struct stage s = begin();        \
+    connect_first(&s);               \
+    body(&s);                        \
+    end(&s);                         \
+  }                                  \
+  static void body(struct stage *s)
 
 TEST("is at one address, and at no other") {
   struct stage s = begin();
@@ -127,175 +138,136 @@ TEST("passes on what is sent before the session is there") {
   end(&s);
 }
 
-TEST("tells a server of a client that hangs up after its request") {
-  struct stage s = begin();
-  connect_first(&s);
-  send_op(&s, ZK_CLOSE_SESSION, "");
-  ensemble_hang_up(s.ensemble, s.now, s.connection);
-  CHECK_TEXT("", soon(&s));
-  CHECK(!ensemble_has_session(s.ensemble, s.session.id));
-  CHECK_INT(0, ensemble_connections(s.ensemble, 0));
-  end(&s);
+STORY("tells a server of a client that hangs up after its request") {
+  send_op(s, ZK_CLOSE_SESSION, "");
+  ensemble_hang_up(s->ensemble, s->now, s->connection);
+  HEARS("");
+  CHECK(!ensemble_has_session(s->ensemble, s->session.id));
+  CHECK_INT(0, ensemble_connections(s->ensemble, 0));
 }
 
-TEST("that is cut breaks its connections, and takes new ones") {
-  struct stage s = begin();
-  connect_first(&s);
-  send_op(&s, ZK_CREATE, "/a");
-  link_cut(s.link, s.now);
-  CHECK_TEXT(".", soon(&s));
-  CHECK(!is_there(&s, "/a"));
-  CHECK_INT(0, ensemble_connections(s.ensemble, 0));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("as", soon(&s));
-  end(&s);
+STORY("that is cut breaks its connections, and takes new ones") {
+  send_op(s, ZK_CREATE, "/a");
+  link_cut(s->link, s->now);
+  HEARS(".");
+  CHECK(!is_there(s, "/a"));
+  CHECK_INT(0, ensemble_connections(s->ensemble, 0));
+  open_connection(s, ADDRESS);
+  HEARS("as");
 }
 
-TEST("that refuses does so until it is healed") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_refuse(s.link, s.now);
-  CHECK_TEXT(".", soon(&s));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT(".", soon(&s));
-  link_heal(s.link, s.now);
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("as", soon(&s));
-  end(&s);
+STORY("that refuses does so until it is healed") {
+  link_refuse(s->link, s->now);
+  HEARS(".");
+  open_connection(s, ADDRESS);
+  HEARS(".");
+  link_heal(s->link, s->now);
+  open_connection(s, ADDRESS);
+  HEARS("as");
 }
 
-TEST("that is frozen keeps everything for later") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_freeze(s.link, s.now);
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("", pass(&s, SECOND));
-  CHECK(!is_there(&s, "/a"));
-  link_heal(s.link, s.now);
-  CHECK_TEXT("r", soon(&s));
-  CHECK(is_there(&s, "/a"));
-  end(&s);
+STORY("that is frozen keeps everything for later") {
+  link_freeze(s->link, s->now);
+  send_op(s, ZK_CREATE, "/a");
+  CHECK_TEXT("", pass(s, SECOND));
+  CHECK(!is_there(s, "/a"));
+  link_heal(s->link, s->now);
+  HEARS("r");
+  CHECK(is_there(s, "/a"));
 }
 
-TEST("that is frozen for too long costs the session") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_freeze(s.link, s.now);
-  CHECK_TEXT("", pass(&s, 7 * SECOND));
-  CHECK(!ensemble_has_session(s.ensemble, s.session.id));
-  link_heal(s.link, s.now);
-  CHECK_TEXT(".", soon(&s));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("ax.", soon(&s));
-  end(&s);
+STORY("that is frozen for too long costs the session") {
+  link_freeze(s->link, s->now);
+  CHECK_TEXT("", pass(s, 7 * SECOND));
+  CHECK(!ensemble_has_session(s->ensemble, s->session.id));
+  link_heal(s->link, s->now);
+  HEARS(".");
+  open_connection(s, ADDRESS);
+  HEARS("ax.");
 }
 
-TEST("that delays does so in both directions") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_delay(s.link, s.now, SECOND / 2);
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("", pass(&s, 9 * SECOND / 10));
-  CHECK(is_there(&s, "/a"));
-  CHECK_TEXT("r", pass(&s, SECOND / 5));
-  end(&s);
+STORY("that delays does so in both directions") {
+  link_delay(s->link, s->now, SECOND / 2);
+  send_op(s, ZK_CREATE, "/a");
+  CHECK_TEXT("", pass(s, 9 * SECOND / 10));
+  CHECK(is_there(s, "/a"));
+  CHECK_TEXT("r", pass(s, SECOND / 5));
 }
 
-TEST("that drops requests breaks when it is healed") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_drop_requests(s.link, s.now);
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("", soon(&s));
-  CHECK(!is_there(&s, "/a"));
-  link_heal(s.link, s.now);
-  CHECK_TEXT(".", soon(&s));
-  end(&s);
+STORY("that drops requests breaks when it is healed") {
+  link_drop_requests(s->link, s->now);
+  send_op(s, ZK_CREATE, "/a");
+  HEARS("");
+  CHECK(!is_there(s, "/a"));
+  link_heal(s->link, s->now);
+  HEARS(".");
 }
 
-TEST("that drops replies lets the request be carried out") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_drop_replies(s.link, s.now);
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("", soon(&s));
-  CHECK(is_there(&s, "/a"));
-  end(&s);
+STORY("that drops replies lets the request be carried out") {
+  link_drop_replies(s->link, s->now);
+  send_op(s, ZK_CREATE, "/a");
+  HEARS("");
+  CHECK(is_there(s, "/a"));
 }
 
-TEST("that is half open is closed for the server alone") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_half_open(s.link, s.now);
-  CHECK_TEXT("", soon(&s));
-  CHECK_INT(0, ensemble_connections(s.ensemble, 0));
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("", pass(&s, SECOND));
-  CHECK(!is_there(&s, "/a"));
-  ensemble_hang_up(s.ensemble, s.now, s.connection);
-  end(&s);
+STORY("that is half open is closed for the server alone") {
+  link_half_open(s->link, s->now);
+  HEARS("");
+  CHECK_INT(0, ensemble_connections(s->ensemble, 0));
+  send_op(s, ZK_CREATE, "/a");
+  CHECK_TEXT("", pass(s, SECOND));
+  CHECK(!is_there(s, "/a"));
+  ensemble_hang_up(s->ensemble, s->now, s->connection);
 }
 
-TEST("loses the reply that it is to lose, and refuses from then on") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_lose_reply(s.link, ZK_CREATE);
-  send_op(&s, ZK_EXISTS, "/a");
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT("r.", soon(&s));
-  CHECK(is_there(&s, "/a"));
-  CHECK(link_has_sprung(s.link, LINK_LOST));
-  CHECK(!link_has_sprung(s.link, LINK_LOST));
-  CHECK_INT(1, ensemble_sprung(s.ensemble));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT(".", soon(&s));
-  end(&s);
+STORY("loses the reply that it is to lose, and refuses from then on") {
+  link_lose_reply(s->link, ZK_CREATE);
+  send_op(s, ZK_EXISTS, "/a");
+  send_op(s, ZK_CREATE, "/a");
+  HEARS("r.");
+  CHECK(is_there(s, "/a"));
+  CHECK(link_has_sprung(s->link, LINK_LOST));
+  CHECK(!link_has_sprung(s->link, LINK_LOST));
+  CHECK_INT(1, ensemble_sprung(s->ensemble));
+  open_connection(s, ADDRESS);
+  HEARS(".");
 }
 
-TEST("keeps a request, which is applied late in the same session") {
-  struct stage s = begin();
+STORY("keeps a request, which is applied late in the same session") {
   const int kinds[] = {ZK_DELETE, ZK_CREATE};
-  connect_first(&s);
-  link_keep_request(s.link, kinds, 2);
-  send_op(&s, ZK_CREATE, "/a");
-  CHECK_TEXT(".", soon(&s));
-  CHECK(link_has_sprung(s.link, LINK_KEPT));
-  CHECK(!link_apply_late(s.link, s.now));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("as", soon(&s));
-  CHECK(link_apply_late(s.link, s.now));
-  send_op(&s, ZK_EXISTS, "/a");
-  CHECK_TEXT("r", soon(&s));
-  CHECK_INT(ZK_OK, s.last_rc);
-  CHECK(link_has_sprung(s.link, LINK_APPLIED));
-  end(&s);
+  link_keep_request(s->link, kinds, 2);
+  send_op(s, ZK_CREATE, "/a");
+  HEARS(".");
+  CHECK(link_has_sprung(s->link, LINK_KEPT));
+  CHECK(!link_apply_late(s->link, s->now));
+  open_connection(s, ADDRESS);
+  HEARS("as");
+  CHECK(link_apply_late(s->link, s->now));
+  send_op(s, ZK_EXISTS, "/a");
+  HEARS("r");
+  CHECK_INT(ZK_OK, s->last_rc);
+  CHECK(link_has_sprung(s->link, LINK_APPLIED));
 }
 
-TEST("breaks after the reply that is to be the last") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_cut_after_reply(s.link, ZK_CREATE);
-  send_op(&s, ZK_CREATE, "/a");
-  send_op(&s, ZK_CREATE, "/b");
-  CHECK_TEXT("r.", soon(&s));
-  CHECK(link_has_sprung(s.link, LINK_LAST));
-  end(&s);
+STORY("breaks after the reply that is to be the last") {
+  link_cut_after_reply(s->link, ZK_CREATE);
+  send_op(s, ZK_CREATE, "/a");
+  send_op(s, ZK_CREATE, "/b");
+  HEARS("r.");
+  CHECK(link_has_sprung(s->link, LINK_LAST));
 }
 
-TEST("breaks at the nth message, unless the trap is disarmed") {
-  struct stage s = begin();
-  connect_first(&s);
-  link_cut_at(s.link, 2);
-  for (int i = 0; i < 3; i++) send_op(&s, ZK_PING, "");
-  CHECK_TEXT("r.", soon(&s));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("as", soon(&s));
-  link_cut_at(s.link, 1);
-  link_lose_reply(s.link, ZK_PING);
-  link_disarm(s.link);
-  send_op(&s, ZK_PING, "");
-  CHECK_TEXT("r", soon(&s));
-  end(&s);
+STORY("breaks at the nth message, unless the trap is disarmed") {
+  link_cut_at(s->link, 2);
+  for (int i = 0; i < 3; i++) send_op(s, ZK_PING, "");
+  HEARS("r.");
+  open_connection(s, ADDRESS);
+  HEARS("as");
+  link_cut_at(s->link, 1);
+  link_lose_reply(s->link, ZK_PING);
+  link_disarm(s->link);
+  send_op(s, ZK_PING, "");
+  HEARS("r");
 }
 
 TEST("tells kinds of transactions by their first parts") {
@@ -309,17 +281,14 @@ TEST("tells kinds of transactions by their first parts") {
   CHECK_INT(1413, zk_request_kind(&multi));
 }
 
-TEST("that moves is found at its new address alone") {
-  struct stage s = begin();
-  connect_first(&s);
-  CHECK(link_move(s.link, s.now, "127.0.0.2:2181"));
-  CHECK_TEXT(".", soon(&s));
-  open_connection(&s, ADDRESS);
-  CHECK_TEXT("-", soon(&s));
-  open_connection(&s, "127.0.0.2:2181");
-  CHECK_TEXT("as", soon(&s));
-  CHECK_TEXT("127.0.0.2:2181", link_address(s.link));
-  end(&s);
+STORY("that moves is found at its new address alone") {
+  CHECK(link_move(s->link, s->now, "127.0.0.2:2181"));
+  HEARS(".");
+  open_connection(s, ADDRESS);
+  HEARS("-");
+  open_connection(s, "127.0.0.2:2181");
+  HEARS("as");
+  CHECK_TEXT("127.0.0.2:2181", link_address(s->link));
 }
 
 TEST("goes to the next server that is there") {

@@ -65,7 +65,7 @@ local function is_known(list, text)
     or sayings.find(list, text:gsub("^zklock: %S+ ", ""), true) ~= nil
 end
 
-describe("The list of messages #once #layer", function()
+describe("The list of messages", function()
   it("is what the sources say", function()
     local entries, complaints = messages.collect(root)
     assert.equal("", table.concat(complaints, "\n"))

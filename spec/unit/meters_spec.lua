@@ -1,7 +1,7 @@
 -- What a session counts of its locks.
 local Meters = require "zklock.meters"
 
-describe("A meter #layer", function()
+describe("A meter", function()
   local bounds = Meters.bounds
 
   -- The bucket of a wait of so many seconds.

@@ -38,19 +38,6 @@ TEST("is five letters of the session's, its number, and a marker") {
   CHECK_TEXT("04Omd1__rlock__", spelled(1, ROLE_KAZOO_READ));
 }
 
-TEST("begins with letters and digits alone, which no other client looks for") {
-  struct name_base base;
-  unsigned char random[16] = {0};
-  for (int i = 0; i < 256; i++) {
-    memset(random, i, sizeof random);
-    name_base_init(&base, random);
-    CHECK_INT(NAME_BASE, strspn(base.text,
-                                "0123456789"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "abcdefghijklmnopqrstuvwxyz"));
-  }
-}
-
 /* The five letters that are drawn by this number. */
 static struct name_base drawn(uint64_t number) {
   struct name_base base;
@@ -173,11 +160,6 @@ TEST("has no id where it is not spelled as ours are") {
   }
 }
 
-TEST("fits where it is kept, with the longest number") {
-  CHECK(strlen(spelled(UINT64_MAX, ROLE_READ)) + 11 < NAME_MAX_OWN);
-  CHECK(strlen(spelled(UINT64_MAX, ROLE_KAZOO_READ)) + 11 < NAME_MAX_OWN);
-}
-
 static struct listing *listing_of(const char *const *names, int count) {
   struct listing *listing = listing_new(names, count);
   CHECK(listing != NULL);
@@ -238,22 +220,6 @@ TEST("is found in a list, and so is its id") {
   listing_free(listing);
 }
 
-TEST("may be that of several, of which each is found in its turn") {
-  char names[3][NAME_MAX_OWN];
-  const char *pointers[3] = {names[0], names[1], names[2]};
-  struct name_base own = base();
-  for (int i = 0; i < 3; i++)
-    snprintf(names[i], sizeof names[i], "%s%010d", spelled(1, ROLE_LOCK), i);
-  struct listing *listing = listing_of(pointers, 3);
-  const char *after = "";
-  for (int i = 0; i < 3; i++) {
-    after = listing_find_id(listing, &own, 1, ROLE_LOCK, after)->name;
-    CHECK_TEXT(names[i], after);
-  }
-  CHECK(!listing_find_id(listing, &own, 1, ROLE_LOCK, after));
-  listing_free(listing);
-}
-
 /* Does the list of these tell who is ahead of the first? */
 static bool orders(const char *const *names, int count) {
   struct listing *listing = listing_of(names, count);
@@ -277,19 +243,6 @@ TEST("tells no order where two of a role have its number") {
   CHECK(!orders((const char *[]){"b-lock-0000000001", "a-lock-0000000001"}, 2));
   CHECK(orders((const char *[]){"a-__READ__0000000001", "b-__WRIT__0000000001"},
                2));
-}
-
-TEST("is one of all in a list of all, which has the order of their texts") {
-  static const char *const names[] = {"z",   "x-lock-0000000001", "",
-                                      "a b", "x-lock--000000001", "B"};
-  static const char *const sorted[] = {
-      "", "B", "a b", "x-lock--000000001", "x-lock-0000000001", "z"};
-  struct listing *listing = listing_new_of_all(names, COUNT(names));
-  CHECK(listing != NULL);
-  CHECK_INT(COUNT(names), listing->count);
-  for (int i = 0; i < COUNT(sorted); i++)
-    CHECK_TEXT(sorted[i], listing->entries[i].name);
-  listing_free(listing);
 }
 
 TEST("is not read where there is no memory for the list") {

@@ -29,7 +29,7 @@ local function compares(line)
   return false
 end
 
-describe("Bytes #layer #once", function()
+describe("Bytes", function()
   local texts = { "", "\0", "\0a", "-", "/", "0", "00", "A", "B", "Ba", "_",
     "a", "a\0", "a-b", "a/b", "aB", "aa", "b", "z", "\127", "\128", "\195\169",
     "\240\159\146\165", "\255", "\255\255" }
@@ -49,7 +49,7 @@ describe("Bytes #layer #once", function()
   end)
 end)
 
-describe("The library #layer #once", function()
+describe("The library", function()
   it("compares no texts as the locale does", function()
     local pipe = io.popen(("cd '%s' && find lua bin -type f ! -path '*/meta/*'")
       :format(root))

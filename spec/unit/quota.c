@@ -17,33 +17,11 @@ static size_t wanted(void) {
   return quota_of_node(DIRECTORY) + 2 * quota_of_neighbour(DIRECTORY);
 }
 
-TEST("counts a path as it travels: with its length before it") {
-  CHECK_INT(14, quota_of_path(10));
-  CHECK(quota_of_node(DIRECTORY) >= quota_of_path(DIRECTORY + 1 + 37));
-  CHECK(quota_of_neighbour(DIRECTORY) >= quota_of_path(DIRECTORY + 1 + 60));
-}
-
 TEST("lets anybody in up to the first limit, and not beyond it") {
   quota_take(&quota, FOR_ALL - wanted());
   CHECK_INT(QUOTA_YES, ask(false, false));
   quota_take(&quota, 1);
   CHECK_INT(QUOTA_LATER, ask(false, false));
-}
-
-TEST("lets the urgent in up to the second limit") {
-  quota_take(&quota, MOST - wanted());
-  CHECK_INT(QUOTA_YES, ask(true, false));
-  quota_take(&quota, 1);
-  CHECK_INT(QUOTA_NEVER, ask(true, false));
-}
-
-TEST("counts what was promised like what was taken") {
-  quota_promise(&quota, FOR_ALL - wanted());
-  CHECK_INT(QUOTA_YES, ask(false, false));
-  quota_take(&quota, 1);
-  CHECK_INT(QUOTA_LATER, ask(false, false));
-  quota_keep(&quota, 1);
-  CHECK_INT(QUOTA_YES, ask(false, false));
 }
 
 TEST("asks the urgent to come later if something will be given back") {
@@ -52,11 +30,6 @@ TEST("asks the urgent to come later if something will be given back") {
   CHECK_INT(QUOTA_LATER, ask(true, true));
   quota_promise(&quota, 1);
   CHECK_INT(QUOTA_LATER, ask(true, false));
-}
-
-TEST("never tells those that are not urgent to give up") {
-  quota_take(&quota, MOST);
-  CHECK_INT(QUOTA_LATER, ask(false, false));
 }
 
 TEST("says once that something was given back") {

@@ -4,7 +4,7 @@ local read = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-describe("README #layer #once #stock", function()
+describe("README", function()
   it("has at most two hundred lines, none of them long", function()
     local n, long = 0, {}
     for line in read(root .. "/README.md"):gmatch "([^\n]*)\n" do

@@ -26,7 +26,7 @@ end
 
 local text = report.write(new_report "/a")
 
-describe("A worker's report #layer", function()
+describe("A worker's report", function()
   it("is read as it was written", function()
     assert.are.same(new_report "/a", report.read(text))
     local bytes = {}

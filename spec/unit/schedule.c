@@ -9,7 +9,6 @@
 
 #include "test.h"
 #include "virtual/posix.h"
-#include "virtual/trace.h"
 
 ABOUT("The scheduler of virtual time");
 
@@ -46,12 +45,6 @@ TEST("lets an hour of sleep pass at once, and exactly") {
   clock_gettime(CLOCK_MONOTONIC, &later);
   CHECK_INT(begun + 3600 * SECOND, schedule_now());
   CHECK(later.tv_sec - real.tv_sec < 60);
-}
-
-TEST("has a clock that goes on whenever it is read") {
-  int64_t before = schedule_now();
-  for (int i = 0; i < 1000; i++)
-    CHECK_INT(before + (i + 1) * 1000, schedule_tick());
 }
 
 TEST("sleeps as POSIX's functions do") {
@@ -110,15 +103,6 @@ TEST("gives a thread's result to the one that joins it") {
   CHECK_INT(0, posix_join(thread, &result));
   CHECK(result == &number);
   CHECK_INT(1, thread_count());
-}
-
-TEST("joins a thread that has ended long ago") {
-  void *result = NULL;
-  pthread_t thread = start(answer, said);
-  sleep_for(5 * SECOND);
-  CHECK_INT(1, thread_count());
-  CHECK_INT(0, posix_join(thread, &result));
-  CHECK(result == said);
 }
 
 TEST("leaves nothing of detached threads") {
@@ -323,71 +307,6 @@ TEST("takes the turn away from a thread that spins") {
   join(thread);
 }
 
-static void *set_later(void *argument) {
-  sleep_for(MILLISECOND);
-  return set(argument);
-}
-
-TEST("lets time pass while a thread spins, where it explores, too") {
-  struct schedule_exploration exploration = {.switches = 3};
-  bool is_set = false;
-  schedule_explore(&exploration);
-  pthread_t thread = start(set_later, &is_set);
-  while (!is_set) schedule_point();
-  join(thread);
-}
-
-/* ---- The same again ------------------------------------------------------- */
-
-static void *wander(void *argument) {
-  for (int i = 0; i < 50; i++) {
-    unsigned char byte;
-    schedule_random(&byte, 1);
-    posix_lock(&mutex);
-    schedule_point();
-    posix_unlock(&mutex);
-    if (byte % 3 == 0) sleep_for(byte * MILLISECOND);
-    if (byte % 3 == 1) posix_yield();
-    if (byte % 50 == 0 && argument) join(start(wander, NULL));
-  }
-  return argument;
-}
-
-/* What the trace of such a run says, of a process of its own. */
-static void trace_of(uint64_t seed, char *text, size_t size) {
-  char name[] = "/tmp/schedule-XXXXXX";
-  int fd = mkstemp(name), status;
-  pid_t child = fork();
-  if (child == 0) {
-    struct schedule_exploration exploration = {.switches = 4};
-    pthread_t threads[4];
-    schedule_seed(seed);
-    schedule_explore(&exploration);
-    trace_to(name);
-    for (int i = 0; i < 4; i++) threads[i] = start(wander, said);
-    for (int i = 0; i < 4; i++) join(threads[i]);
-    trace(schedule_now(), "digest %llu", (unsigned long long)schedule_digest());
-    trace_to(NULL);
-    _exit(0);
-  }
-  waitpid(child, &status, 0);
-  CHECK_INT(0, status);
-  ssize_t n = read(fd, text, size - 1);
-  CHECK(n > 1000 && (size_t)n < size - 1);
-  text[n] = '\0';
-  close(fd);
-  unlink(name);
-}
-
-TEST("does the same with the same seed, and something else with another") {
-  static char first[1 << 18], again[1 << 18], other[1 << 18];
-  trace_of(1, first, sizeof first);
-  trace_of(1, again, sizeof again);
-  trace_of(2, other, sizeof other);
-  CHECK(strcmp(first, again) == 0);
-  CHECK(strcmp(first, other) != 0);
-}
-
 /* ---- What cannot go on ---------------------------------------------------- */
 
 static char complaint[4000];
@@ -464,15 +383,6 @@ static void call_on_a_strange_thread(void) {
 TEST("refuses threads that it has not started") {
   expect(complaint_of(call_on_a_strange_thread),
          "a thread that zklock has not started");
-}
-
-static void wait_too_long(void) {
-  schedule_limit(schedule_now() + 60 * SECOND);
-  for (;;) sleep_for(SECOND);
-}
-
-TEST("ends a process at the limit that it was given") {
-  expect(complaint_of(wait_too_long), "the limit of time is reached");
 }
 
 TEST("goes on in the child of a fork, with the thread that has forked") {

@@ -88,29 +88,19 @@ int counted(const struct stage *s, const char *counter) {
 
 /* The connection. */
 
-static void connect_as(struct stage *s, int64_t id, int64_t timeout,
-                       int64_t started) {
+static void connect_as(struct stage *s, int64_t id) {
   s->id = id;
-  s->timeout = timeout;
   server_is_gone(s);
-  session_connected(&s->session, s->now, id, timeout, started);
+  session_connected(&s->session, s->now, id, s->timeout, s->now);
   settle(s);
 }
 
-void connects(struct stage *s) { connect_as(s, s->id, s->timeout, s->now); }
+void connects(struct stage *s) { connect_as(s, s->id); }
 void reconnects(struct stage *s) {
   disconnects(s);
   connects(s);
 }
-void connects_with(struct stage *s, int timeout) {
-  connect_as(s, s->id, timeout * MILLISECOND, s->now);
-}
-void connects_anew(struct stage *s) {
-  connect_as(s, s->id + 1, s->timeout, s->now);
-}
-void connects_since(struct stage *s, int milliseconds) {
-  connect_as(s, s->id, s->timeout, s->now - milliseconds * MILLISECOND);
-}
+void connects_anew(struct stage *s) { connect_as(s, s->id + 1); }
 
 void disconnects(struct stage *s) {
   server_is_gone(s);
@@ -190,7 +180,7 @@ int pace(struct stage *s) {
   rounds_by_hand(s, true);
   for (int i = 0; i < 10; i++) {
     for (waited = 0; !*sent(s) && waited < 100000; waited++) passes(s, 1);
-    answers_round(s);
+    stage_happens(s, "round");
   }
   return waited;
 }

@@ -4,10 +4,9 @@
  *     STORY("is granted when the node ahead of it is deleted") {
  *       struct actor *a = ACQUIRE(s);          a mutex, at "/lock"
  *       SENT(s, "create lock, list");
- *       made(s, 2);                            its node got the number 2
- *       shows(s, "1 2");                       the list: somebody is ahead
- *       confirms(s, "get 2, get 1");           both watches are armed
- *       deleted(s, "1");                       the event
+ *       happens(s, "create lock: 2");           its node got the number 2
+ *       happens(s, "list: 1 2, get 2, get 1");  one is ahead; both are watched
+ *       happens(s, "deleted 1");                the event
  *       HEARD(a, "granted");
  *       SENT(s, "");                           and nothing was asked
  *     }
@@ -31,7 +30,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "memory.h"
+#include "protocol/op.h"
 #include "test.h"
 
 struct stage;
@@ -161,31 +164,43 @@ const char *oldest(struct stage *s);
 bool is_asked(const struct stage *s); /* is any of that unanswered? */
 void rounds_by_hand(struct stage *s, bool by_hand);
 
-/* The answers, each to the oldest request. */
-#define made(s, ...) (HERE, stage_made(s, __VA_ARGS__))
-#define shows(s, ...) (HERE, stage_shows(s, __VA_ARGS__))
-#define confirms(s, ...) (HERE, stage_confirms(s, __VA_ARGS__))
-#define answers(s, ...) (HERE, stage_answers(s, __VA_ARGS__))
-#define reads(s, ...) (HERE, stage_reads(s, __VA_ARGS__))
-void stage_made(struct stage *s, int number); /* to a create */
-/* The same, but nobody hears of it. */
+/* What happens next, in this order.  The server answers the oldest requests:
+ *
+ *     "get 2"               success; a get finds the node, of our session if the
+ *                           story has made it, else of another's
+ *     "create lock: 2"      the node's number
+ *     "list: 1 2"           the children; "list: nobody" if there are none
+ *     "get 2: theirs 1003"  a node of this transaction, of another session, or
+ *                           "ours 1003", or of no session: "nobody's"
+ *     "get 2: no node"      a code, by the words in stage_server.c or by its
+ *                           number: "code -112"
+ *
+ * It sends an event: "deleted 2", "changed ready", "children /lock".  Time passes:
+ * "100 ms".  The connection changes: "disconnects", "connects", "reconnects",
+ * "expires", "connects anew". */
+#define happens(s, ...) (HERE, stage_happens(s, __VA_ARGS__))
+void stage_happens(struct stage *s, const char *script, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, and what an actor hears of it; what is sent then. */
+#define HEARS(a, script, text) (HERE, stage_hears(a, script, text))
+void stage_hears(struct actor *a, const char *script, const char *text);
+#define SENDS(s, script, text) (HERE, stage_sends(s, script, text))
+void stage_sends(struct stage *s, const char *script, const char *text);
+
+/* Other answers to the oldest request.  To a create, of which nobody hears. */
 void made_unheard(struct stage *s, int number);
-/* The same, but it is of another session. */
+/* It is of another session. */
 void made_for_another(struct stage *s, int number);
-/* The same, but what it names is the path that was asked for and `more`, or if
- * `elsewhere` that alone. */
+/* What it names is the path that was asked for and `more`, or if `elsewhere` that
+ * alone. */
 void made_oddly(struct stage *s, bool elsewhere, const char *more);
 /* To a delete with a create: what becomes of the one, and of the other. */
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
-void stage_shows(struct stage *s, const char *children); /* to a list */
 /* A create's answer was lost, and its node was not found: if it is time to list the
  * directory again, the list is empty. */
 void looks_for_late_nodes(struct stage *s);
-/* To one of all names. */
-#define names(s, ...) (HERE, stage_names(s, __VA_ARGS__))
-void stage_names(struct stage *s, const char *children);
-/* And then there is no memory, after so many pieces. */
+/* To one of all names; and then there is no memory, after so many pieces. */
 void names_without_memory(struct stage *s, const char *children, int spared);
 /* The node with this number, and somebody else's with the same. */
 void shows_twin(struct stage *s, int number);
@@ -197,38 +212,17 @@ void forged_are_ours(struct stage *s);
 void next_is_as_forged(struct stage *s);
 void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
-/* To these, in this order, whatever goes without saying; a get finds the node,
- * of ours or of somebody else's session. */
-void stage_confirms(struct stage *s, const char *requests);
-void stage_answers(struct stage *s, const char *request, int rc);
 /* To the nth request of all, which nobody waits for any more. */
 void late_answer(struct stage *s, int nth, int rc);
-/* To a get, or what makes one: the node is of this transaction, of our session or
- * another's. */
-void stage_reads(struct stage *s, const char *request, bool ours,
-                 int64_t czxid);
-/* To a get: no session owns the node. */
-#define nobodys(s, ...) (HERE, stage_nobodys(s, __VA_ARGS__))
-void stage_nobodys(struct stage *s, const char *request);
-/* Whatever goes without saying, to the oldest; false: nothing was asked. */
-#define answers_next(s) (HERE, stage_answers_next(s))
-bool stage_answers_next(struct stage *s);
-void answers_round(struct stage *s);  /* the oldest request is one */
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 
-/* Events. */
-void deleted(struct stage *s, const char *node);
-void changed(struct stage *s, const char *node);
 void children_changed(struct stage *s, const char *directory);
 
 /* The connection. */
-void connects(struct stage *s);   /* again: the same session */
-void reconnects(struct stage *s); /* it has lost its connection */
-void connects_with(struct stage *s, int timeout);
+void connects(struct stage *s);      /* again: the same session */
+void reconnects(struct stage *s);    /* it has lost its connection */
 void connects_anew(struct stage *s); /* another session */
-/* It is heard of so late; the attempt began before. */
-void connects_since(struct stage *s, int milliseconds);
 void disconnects(struct stage *s);
 void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);

@@ -66,36 +66,20 @@ static void forget(struct actor *a) {
 }
 
 static void hear_contender(struct contender *c, enum news news) {
+  static const char *const words[] = {
+      [NEWS_GRANTED] = "granted", [NEWS_REVOKED] = "revoked",
+      [NEWS_ALONE] = "alone",     [NEWS_COMPANY] = "company",
+      [NEWS_KEPT] = "kept",       [NEWS_REMOVED] = "removed"};
   struct actor *a = c->owner;
-  switch (news) {
-    case NEWS_GRANTED:
-      a->token = contender_token(c);
-      add_text(a->told, "granted");
-      break;
-    case NEWS_REFUSED:
-      note_refusal(a);
-      break;
-    case NEWS_LOST:
-      note_loss(a);
-      break;
-    case NEWS_REVOKED:
-      add_text(a->told, "revoked");
-      break;
-    case NEWS_ALONE:
-      add_text(a->told, "alone");
-      break;
-    case NEWS_COMPANY:
-      add_text(a->told, "company");
-      break;
-    case NEWS_KEPT:
-      add_text(a->told, "kept");
-      break;
-    case NEWS_REMOVED:
-      add_text(a->told, "removed");
-      break;
-    case NEWS_FORGOTTEN:
-      forget(a);
-  }
+  if (news == NEWS_GRANTED) a->token = contender_token(c);
+  if (news == NEWS_REFUSED)
+    note_refusal(a);
+  else if (news == NEWS_LOST)
+    note_loss(a);
+  else if (news == NEWS_FORGOTTEN)
+    forget(a);
+  else
+    add_text(a->told, words[news]);
 }
 
 const char *heard(struct actor *a) { return take_text(a->stage, a->told); }
@@ -181,27 +165,23 @@ struct actor *acquire(struct stage *s, struct wish wish) {
 
 /* (Without CHECK: what fails is blamed on the story's line.) */
 struct actor *holder(struct stage *s, struct wish wish, int number) {
-  char own[20];
   struct actor *a = acquire(s, wish);
-  stage_made(s, number);
-  sprintf(own, "%d", number);
+  stage_happens(s, "%s: %d", oldest(s), number);
   if (wish.lock == UNFAIR)
-    stage_confirms(s, "get holder");
+    stage_happens(s, "get holder");
   else
-    stage_shows(s, own);
-  test_compare_text("heard", "granted", heard(a));
-  test_compare_text("sent", "", sent(s));
+    stage_happens(s, "list: %d", number);
+  stage_hears(a, "", "granted");
+  stage_sends(s, "", "");
   return a;
 }
 
 struct actor *waiter(struct stage *s, struct wish wish) {
   struct actor *a = acquire(s, wish);
-  stage_made(s, 2);
-  stage_shows(s, "1 2");
-  stage_confirms(s, "get 2, get 1");
-  test_compare_text("heard", "", heard(a));
+  stage_happens(s, "%s: 2", oldest(s));
+  stage_hears(a, "list: 1 2, get 2, get 1", "");
   test_compare_text("state", "queued", state_of(a));
-  test_compare_text("sent", "", sent(s));
+  stage_sends(s, "", "");
   return a;
 }
 

@@ -5,9 +5,6 @@
 #ifndef UNIT_STAGE_INSIDE_H
 #define UNIT_STAGE_INSIDE_H
 
-#include <stdio.h>
-
-#include "memory.h"
 #include "protocol/session.h"
 #include "stage.h"
 

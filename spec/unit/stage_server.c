@@ -1,4 +1,6 @@
 /* ZooKeeper, as far as the story makes it speak. */
+#include <stdarg.h>
+
 #include "stage_inside.h"
 
 enum { OTHER_SESSION = 99 };
@@ -33,12 +35,17 @@ static const char *word_of(const char *path) {
   return name_in(path);
 }
 
-/* The number at the end of a contender's name; else a name that is its own, or
- * a directory's path. */
+/* A path; of what is directly below "/lock" the name alone. */
+static const char *short_of(const char *path) {
+  bool below = strncmp(path, "/lock/", 6) == 0 && !strchr(path + 6, '/');
+  return below ? path + 6 : path;
+}
+
+/* The number at the end of a contender's name; else its path. */
 static const char *number_in(const char *path) {
   int32_t sequence;
-  if (strcmp(name_in(path), NAME_UNFAIR) == 0) return name_in(path);
-  if (name_parse(path, &sequence) == ROLE_FOREIGN) return path;
+  if (strcmp(name_in(path), NAME_UNFAIR) == 0) return NAME_UNFAIR;
+  if (name_parse(path, &sequence) == ROLE_FOREIGN) return short_of(path);
   const char *number = path + strlen(path) - 10;
   while (*number == '0' && number[1] != '\0') number++;
   return number;
@@ -82,11 +89,11 @@ static const char *describe(struct stage *s, const struct request *r) {
       break;
     case OP_MKDIR:
     case OP_REHEARSE:
-    case OP_NAMES:
-      snprintf(s->text, sizeof s->text, "%s %s%s%s",
-               r->anew ? "remake" : verbs[r->kind], r->path,
-               r->persistent && r->kind == OP_MKDIR ? " for good" : "",
-               r->shared && r->kind == OP_MKDIR ? " for others too" : "");
+      snprintf(s->text, sizeof s->text, "%s %s%s",
+               r->anew ? "remake" : verbs[r->kind], short_of(r->path),
+               r->kind == OP_REHEARSE ? ""
+               : r->persistent        ? (r->shared ? " for all" : " for good")
+                                      : (r->shared ? " for others" : ""));
       break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
@@ -230,7 +237,7 @@ static struct own_node *make(struct stage *s, int number) {
   return n;
 }
 
-void stage_made(struct stage *s, int number) {
+static void made(struct stage *s, int number) {
   static const struct reply removed = {.rc = REPLY_OK};
   const struct own_node *n = make(s, number);
   uint64_t with = s->oldest->with;
@@ -340,19 +347,13 @@ static void show(struct stage *s, enum op_kind to, const char *children,
   settle(s);
 }
 
-void stage_shows(struct stage *s, const char *children) {
-  show(s, OP_LIST, children, 0, 0);
-}
 void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, OP_LIST, children, 1, 0);
 }
 void looks_for_late_nodes(struct stage *s) {
-  if (s->oldest && s->oldest->kind == OP_LIST) stage_shows(s, "");
+  if (s->oldest && s->oldest->kind == OP_LIST) show(s, OP_LIST, "", 0, 0);
 }
 
-void stage_names(struct stage *s, const char *children) {
-  show(s, OP_NAMES, children, 0, 0);
-}
 void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);
 }
@@ -410,34 +411,32 @@ static void expect_oldest(struct stage *s, const char *request) {
   s->oldest->seen = true;
 }
 
-static void confirm_get(struct stage *s) {
-  const struct own_node *n = find_node(s, s->oldest->path);
-  const char *data = n ? NULL : s->others;
-  const struct reply reply = {.czxid = n ? n->czxid
-                                         : INT64_C(1000) +
-                                               atoi(number_in(s->oldest->path)),
-                              .owner = n           ? n->session
-                                       : s->forges ? s->id
-                                                   : OTHER_SESSION,
+/* To a get, or what makes one: whose the node is. */
+static void show_node(struct stage *s, int64_t czxid, int64_t owner,
+                      const char *data) {
+  const struct reply reply = {.czxid = czxid,
+                              .owner = owner,
                               .data = data,
                               .size = data ? (int)strlen(data) : 0,
                               .revoked = s->revoked};
   answer(s, &reply);
 }
 
+/* Whatever goes without saying. */
 static void confirm(struct stage *s) {
-  static const struct reply ok = {.rc = REPLY_OK};
+  const struct own_node *n = find_node(s, s->oldest->path);
+  const struct reply ok = {.size =
+                               s->oldest->kind == OP_READ && s->others ? 1 : 0};
   switch (s->oldest->kind) {
     case OP_GET:
     case OP_EXISTS:
     case OP_PING:
-      confirm_get(s);
+      if (n)
+        show_node(s, n->czxid, n->session, NULL);
+      else
+        show_node(s, 1000 + atoi(number_in(s->oldest->path)),
+                  s->forges ? s->id : OTHER_SESSION, s->others);
       break;
-    case OP_READ: {
-      const struct reply reply = {.size = s->others ? 1 : 0};
-      answer(s, &reply);
-      break;
-    }
     case OP_CREATE:
     case OP_LIST:
       test_fail("'%s' wants an answer of its own", describe(s, s->oldest));
@@ -446,44 +445,8 @@ static void confirm(struct stage *s) {
   }
 }
 
-void stage_confirms(struct stage *s, const char *requests) {
-  char request[1200];
-  while (*requests) {
-    size_t length = strcspn(requests, ",");
-    snprintf(request, sizeof request, "%.*s", (int)length, requests);
-    expect_oldest(s, request);
-    confirm(s);
-    requests += length;
-    requests += strspn(requests, ", ");
-  }
-}
-
-bool stage_answers_next(struct stage *s) {
-  if (s->oldest && s->oldest->kind != OP_LIST) confirm(s);
-  return s->oldest && s->oldest->kind != OP_LIST;
-}
-
-void stage_answers(struct stage *s, const char *request, int rc) {
+static void fail(struct stage *s, int rc) {
   const struct reply reply = {.rc = rc};
-  expect_oldest(s, request);
-  answer(s, &reply);
-}
-
-void stage_reads(struct stage *s, const char *request, bool ours,
-                 int64_t czxid) {
-  const char *data = ours ? NULL : s->others;
-  const struct reply reply = {.czxid = czxid,
-                              .owner = ours ? s->id : OTHER_SESSION,
-                              .data = data,
-                              .size = data ? (int)strlen(data) : 0,
-                              .revoked = s->revoked};
-  expect_oldest(s, request);
-  answer(s, &reply);
-}
-
-void stage_nobodys(struct stage *s, const char *request) {
-  const struct reply reply = {.czxid = 1};
-  expect_oldest(s, request);
   answer(s, &reply);
 }
 
@@ -499,11 +462,6 @@ void asks_to_let_go(struct stage *s) { s->revoked = true; }
 void forged_are_ours(struct stage *s) { s->forges = true; }
 void others_say(struct stage *s, const char *data) { s->others = data; }
 
-void answers_round(struct stage *s) {
-  oldest_of(s, OP_HEARTBEAT);
-  confirm(s);
-}
-
 /* Events. */
 
 static void event(struct stage *s, enum watch_event event, const char *node) {
@@ -513,13 +471,116 @@ static void event(struct stage *s, enum watch_event event, const char *node) {
   settle(s);
 }
 
-void deleted(struct stage *s, const char *node) {
+static void deleted(struct stage *s, const char *node) {
   event(s, WATCH_DELETED, node);
 }
-void changed(struct stage *s, const char *node) {
+
+static void changed(struct stage *s, const char *node) {
   event(s, WATCH_CHANGED, node);
 }
+
 void children_changed(struct stage *s, const char *directory) {
   session_event(&s->session, s->now, WATCH_CHILDREN, directory);
   settle(s);
+}
+
+/* All that happens, from a script. */
+
+static void respond(struct stage *s, const char *request, const char *reply) {
+  static const struct {
+    const char *text;
+    int rc;
+  } codes[] = {{"ok", REPLY_OK},
+               {"no node", REPLY_NO_NODE},
+               {"no auth", REPLY_NO_AUTH},
+               {"exists", REPLY_NODE_EXISTS},
+               {"not empty", REPLY_NOT_EMPTY},
+               {"undone", REPLY_UNDONE},
+               {"no watch", REPLY_NO_WATCH},
+               {"lost", REPLY_LOST},
+               {"throttled", THROTTLED},
+               {"auth failed", REPLY_AUTH_FAILED},
+               {"invalid acl", REPLY_INVALID_ACL},
+               {"unimplemented", REPLY_UNIMPLEMENTED}};
+  int number;
+  expect_oldest(s, request);
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (strcmp(reply, codes[i].text) == 0) {
+      fail(s, codes[i].rc);
+      return;
+    }
+  if (!*reply)
+    confirm(s);
+  else if (sscanf(reply, "code %d", &number) == 1)
+    fail(s, number);
+  else if (strcmp(reply, "nobody's") == 0)
+    show_node(s, 1, 0, NULL);
+  else if (sscanf(reply, "ours %d", &number) == 1)
+    show_node(s, number, s->id, NULL);
+  else if (sscanf(reply, "theirs %d", &number) == 1)
+    show_node(s, number, OTHER_SESSION, s->others);
+  else if (s->oldest->kind == OP_CREATE)
+    made(s, atoi(reply));
+  else
+    show(s, s->oldest->kind, strcmp(reply, "nobody") == 0 ? "" : reply, 0, 0);
+}
+
+/* An entry of a script that is no answer. */
+static bool is_event(struct stage *s, const char *text) {
+  static const struct {
+    const char *verb;
+    void (*act)(struct stage *s, const char *node);
+  } events[] = {{"deleted ", deleted},
+                {"changed ", changed},
+                {"children ", children_changed}};
+  static const struct {
+    const char *text;
+    void (*act)(struct stage *s);
+  } turns[] = {{"disconnects", disconnects},
+               {"reconnects", reconnects},
+               {"connects", connects},
+               {"connects anew", connects_anew},
+               {"expires", expires}};
+  int milliseconds, length = 0;
+  if (sscanf(text, "%d ms%n", &milliseconds, &length) == 1 && length > 0)
+    return passes(s, milliseconds), true;
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    length = (int)strlen(events[i].verb);
+    if (strncmp(text, events[i].verb, (size_t)length) == 0)
+      return events[i].act(s, text + length), true;
+  }
+  for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+    if (strcmp(text, turns[i].text) == 0) return turns[i].act(s), true;
+  return false;
+}
+
+static void happen(struct stage *s, char *text) {
+  char *colon = strstr(text, ": ");
+  if (is_event(s, text)) return;
+  if (colon) *colon = '\0';
+  respond(s, text, colon ? colon + 2 : "");
+}
+
+void stage_happens(struct stage *s, const char *format, ...) {
+  char script[8000], *next = script;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(script, sizeof script, format, arguments);
+  va_end(arguments);
+  while (next && *next) {
+    char *text = next, *comma = strstr(next, ", ");
+    if (comma) *comma = '\0';
+    next = comma ? comma + 2 : NULL;
+    happen(s, text);
+  }
+}
+
+void stage_hears(struct actor *a, const char *script, const char *text) {
+  stage_happens(a->stage, "%s", script);
+  test_compare_text("what it hears", text, heard(a));
+}
+
+void stage_sends(struct stage *s, const char *script, const char *text) {
+  stage_happens(s, "%s", script);
+  test_compare_text("what is sent", text, sent(s));
 }

@@ -1,294 +1,119 @@
 /* Nodes that are spelled like contenders, and that no session owns. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, beside nodes of nobody,");
 
 STORY("does not wait for one") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  HEARD(a, "");
+  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: nobody's", "");
   SENT(s, "list");
-  shows(s, "1 2");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
-STORY("waits for those that somebody has before and behind one") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 4, get 3");
-  nobodys(s, "get 2");
-  shows(s, "1 2 3 4");
-  confirms(s, "get 1");
-  deleted(s, "1");
-  HEARD(a, "");
-  SENT(s, "");
-  deleted(s, "3");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1 2", "granted");
   SENT(s, "");
 }
 
 STORY("is not let in by the end of one") {
   struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3");
-  nobodys(s, "get 2");
-  confirms(s, "get 1");
-  shows(s, "1 2 3");
-  deleted(s, "2");
-  HEARD(a, "");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1");
+  HEARS(a, "list: 1 2 3, deleted 2", "");
   SENT(s, "");
-  deleted(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("waits for whoever has the name of one that is gone") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  deleted(s, "1");
-  shows(s, "1 2");
-  HEARD(a, "");
-  confirms(s, "get 1");
-  HEARD(a, "");
-  deleted(s, "1");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, deleted 1");
+  HEARS(a, "list: 1 2", "");
+  HEARS(a, "get 1", "");
+  HEARS(a, "deleted 1", "granted");
 }
 
 STORY("looks anew at one that was written") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  changed(s, "1");
-  shows(s, "1 2");
-  HEARD(a, "");
-  nobodys(s, "get 1");
-  shows(s, "1 2");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1: nobody's, changed 1");
+  HEARS(a, "list: 1 2", "");
+  HEARS(a, "get 1: nobody's, list: 1 2", "granted");
 }
 
 STORY("reads one again in the next connection before it passes it over") {
   struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3, get 2");
-  nobodys(s, "get 1");
-  shows(s, "1 2 3");
-  reconnects(s);
-  SENT(s, "get 1, list");
-  reads(s, "get 1", false, 1001); /* somebody has made it anew */
-  shows(s, "1 3");
-  confirms(s, "unwatch 1, get 3, get 1");
-  HEARD(a, "");
-  deleted(s, "1");
-  HEARD(a, "granted");
-}
-
-STORY("passes them over in the next connection with one list") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3, get 2");
-  nobodys(s, "get 1");
-  shows(s, "1 2 3");
-  reconnects(s);
-  nobodys(s, "get 1");
-  shows(s, "1 3");
-  confirms(s, "get 3");
-  HEARD(a, "granted");
-}
-
-TEST("does not wait for one as a reader, a writer, and in kazoo's spelling") {
-  static const struct {
-    enum lock lock;
-    bool kazoo;
-    const char *shown, *own, *other;
-  } rows[] = {
-      {READER, false, "1w 2", "get 2", "get 1"},
-      {WRITER, false, "1r 2", "get 2", "get 1"},
-      {WRITER, false, "1w 2", "get 2", "get 1"},
-      {MUTEX, true, "1k 2", "get 2", "get 1"},
-      {READER, true, "1k 2", "get 2", "get 1"},
-      {WRITER, true, "1kr 2", "get 2", "get 1"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
-    made(s, 2);
-    shows(s, rows[i].shown);
-    confirms(s, rows[i].own);
-    nobodys(s, rows[i].other);
-    shows(s, rows[i].shown);
-    HEARD(a, "granted");
-    END(s);
-  }
-}
-
-STORY("does not wait for one at a semaphore's gate") {
-  struct actor *a = ACQUIRE(s, .lock = PERMIT);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  shows(s, "1 2");
-  SENT(s, "create permit, list");
-  made(s, 1);
-  shows(s, "1p");
-  HEARD(a, "granted");
-}
-
-STORY("watches them no more when nobody of ours is there") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  shows(s, "1 2");
-  CHECK_INT(2, counted(s, "watches"));
-  release(a);
-  deleted(s, "2");
-  confirms(s, "remove 2, unwatch 1");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("knows for the next of ours what it knew for the last") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  nobodys(s, "get 1");
-  shows(s, "1 2");
-  struct actor *b = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3");
-  SENT(s, "");
-  release(a);
-  deleted(s, "2");
-  HEARD(b, "granted");
+  happens(s, "create lock: 3, list: 1 2 3, get 3, get 2, get 1: nobody's");
+  SENDS(s, "list: 1 2 3, reconnects", "get 1, list");
+  happens(s, "get 1: theirs 1001"); /* somebody has made it anew */
+  HEARS(a, "list: 1 3, unwatch 1, get 3, get 1", "");
+  HEARS(a, "deleted 1", "granted");
 }
 
 /* Who does not wait. */
 
 STORY("is busy behind one at once, and asks about it a timeout later") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  made(s, 2);
-  shows(s, "1 2");
-  HEARD(a, "refused: busy");
-  confirms(s, "remove 2");
-  passes(s, 9000);
+  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
+  happens(s, "remove 2, 9000 ms");
   a = ACQUIRE(s, .tries = true);
-  made(s, 3);
-  shows(s, "1 3");
-  HEARD(a, "refused: busy");
-  confirms(s, "remove 3");
-  passes(s, 1000);
+  HEARS(a, "create lock: 3, list: 1 3", "refused: busy");
+  happens(s, "remove 3, 1000 ms");
   a = ACQUIRE(s, .tries = true);
-  made(s, 4);
-  shows(s, "1 4");
-  HEARD(a, "");
-  confirms(s, "get 4");
-  nobodys(s, "get 1");
-  shows(s, "1 4");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 4, list: 1 4", "");
+  HEARS(a, "get 4, get 1: nobody's, list: 1 4", "granted");
   release(a);
-  deleted(s, "4");
-  confirms(s, "remove 4, unwatch 1");
+  happens(s, "deleted 4, remove 4, unwatch 1");
   a = ACQUIRE(s, .tries = true); /* and from then on each time */
-  made(s, 5);
-  shows(s, "1 5");
-  confirms(s, "get 5");
-  nobodys(s, "get 1");
-  shows(s, "1 5");
+  happens(s, "create lock: 5, list: 1 5, get 5, get 1: nobody's, list: 1 5");
   HEARD(a, "granted");
 }
 
 STORY("is busy behind somebody's, asked about once in a timeout") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "remove 2");
-  passes(s, 10000);
+  happens(s, "create lock: 2, list: 1 2, remove 2, 10000 ms");
   a = ACQUIRE(s, .tries = true);
-  made(s, 3);
-  shows(s, "1 3");
-  confirms(s, "get 3, get 1");
-  HEARD(a, "");
-  shows(s, "1 3");
-  HEARD(a, "refused: busy");
-  deleted(s, "3");
-  confirms(s, "unwatch 1, remove 3");
+  HEARS(a, "create lock: 3, list: 1 3, get 3, get 1", "");
+  HEARS(a, "list: 1 3", "refused: busy");
+  happens(s, "deleted 3, unwatch 1, remove 3");
   a = ACQUIRE(s, .tries = true);
-  made(s, 4);
-  shows(s, "1 4");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create lock: 4, list: 1 4", "refused: busy");
 }
 
 /* What they may do to the order. */
 
 STORY("is not sent away by a number below zero that one has") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "-5 2");
-  confirms(s, "get 2");
-  nobodys(s, "get -000000005");
-  shows(s, "-5 2");
-  HEARD(a, "granted");
+  happens(s, "create lock: 2, list: -5 2, get 2, get -000000005: nobody's");
+  HEARS(a, "list: -5 2", "granted");
 }
 
 STORY("is sent away by such a number that is somebody's") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "-5 2");
-  confirms(s, "get 2, get -000000005");
-  shows(s, "-5 2");
+  happens(s, "create lock: 2, list: -5 2, get 2, get -000000005, list: -5 2");
   SENT(s, "unwatch -000000005, remove 2");
   HEARD(a, "");
 }
 
 STORY("is not sent away where one has the number of its own node") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
+  happens(s, "create lock: 2");
   shows_twin(s, 2);
-  confirms(s, "get 2");
-  nobodys(s, "get 2");
+  happens(s, "get 2, get 2: nobody's");
   shows_twin(s, 2);
   HEARD(a, "granted");
 }
 
 TEST("waits for one like for anybody else's where there are too many") {
-  char shown[1000] = "", request[20];
+  char shown[1000] = "";
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s);
   for (int i = 1; i <= 65; i++) sprintf(shown + strlen(shown), "%d ", i);
   strcat(shown, "99");
-  made(s, 99);
-  shows(s, shown);
-  confirms(s, "get 99");
+  happens(s, "create lock: 99");
+  happens(s, "list: %s", shown);
+  happens(s, "get 99");
   for (int i = 65; i >= 2; i--) {
-    sprintf(request, "get %d", i);
-    nobodys(s, request);
-    if (i % 2 == 0) shows(s, shown);
+    happens(s, "get %d: nobody's", i);
+    if (i % 2 == 0) happens(s, "list: %s", shown);
   }
-  nobodys(s, "get 1");
-  SENT(s, "");
+  SENDS(s, "get 1: nobody's", "");
   HEARD(a, "");
   CHECK_TEXT("queued", state_of(a));
-  deleted(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
   END(s);
 }
 
@@ -296,36 +121,6 @@ TEST("waits for one like for anybody else's where there are too many") {
 
 STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
-  reconnects(s);
-  passes(s, 2000);
-  nobodys(s, "get 1");
+  happens(s, "reconnects, 2000 ms, get 1: nobody's");
   HEARD(a, "lost: deleted, removed, forgotten");
-}
-
-TEST("begins again when its node was replaced while it had no connection") {
-  static const int64_t of[] = {0, 1001, 5};
-  for (int i = 0; i < 3; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = WAITER(s);
-    reconnects(s);
-    shows(s, "2");
-    HEARD(a, "");
-    if (of[i] == 0)
-      nobodys(s, "get 2");
-    else
-      reads(s, "get 2", of[i] == 5, of[i]);
-    HEARD(a, "");
-    SENT(s, "create lock, unwatch 2, list");
-    END(s);
-  }
-}
-
-STORY("waits for whoever has the one name of an unfair lock, even if nobody") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, "create holder with hold", REPLY_NODE_EXISTS);
-  nobodys(s, "get holder");
-  HEARD(a, "");
-  CHECK_TEXT("queued", state_of(a));
-  deleted(s, "holder");
-  SENT(s, "create holder with hold, get holder");
 }

@@ -1,7 +1,6 @@
 /* Codes: what ZooKeeper's numbers mean for each request.  A server that says *not
  * now* is asked again, after pauses that grow, until the deadline; what it will
  * never do is refused at once, by the code that says why. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, told ZooKeeper's codes,");
@@ -33,15 +32,12 @@ TEST("creates again where a server says not now, and is granted") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", transient[i]);
-    shows(s, "");
-    HEARD(a, "");
+    happens(s, "create lock: code %d", transient[i]);
+    HEARS(a, "list: nobody", "");
     SENT(s, "");
     CHECK(passes_until_asked(s, 100) >= 50);
     SENT(s, "create lock, list");
-    made(s, 1);
-    shows(s, "1");
-    HEARD(a, "granted");
+    HEARS(a, "create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -50,45 +46,38 @@ STORY("pauses longer after each refusal for now, and never for long") {
   struct actor *a = ACQUIRE(s);
   int longest = 100;
   for (int i = 0; i < 8; i++) {
-    answers(s, "create lock", QUOTA);
-    shows(s, "");
+    happens(s, "create lock: code %d", QUOTA);
+    happens(s, "list: nobody");
     int pause = passes_until_asked(s, longest);
     CHECK(pause >= longest / 2);
     if (longest < 2000) longest *= 2;
     if (longest > 2000) longest = 2000;
   }
   HEARD(a, "");
-  answers(s, "create lock", QUOTA); /* in another connection, at once */
-  reconnects(s);
-  SENT(s, "create lock, list");
-  made(s, 1);
-  shows(s, "1");
-  HEARD(a, "granted");
+  happens(s, "create lock: code %d",
+          QUOTA); /* in another connection, at once */
+  SENDS(s, "reconnects", "create lock, list");
+  HEARS(a, "create lock: 1, list: 1", "granted");
 }
 
 STORY("begins with a short pause again once a create was made") {
   struct actor *a = ACQUIRE(s);
   for (int i = 0; i < 6; i++) {
-    answers(s, "create lock", THROTTLED);
-    shows(s, "");
+    happens(s, "create lock: throttled, list: nobody");
     passes_until_asked(s, 2000);
   }
-  made(s, 1);
-  shows(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1, list: 1", "granted");
   ACQUIRE(s);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "1");
+  happens(s, "create lock: throttled, list: 1");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
 
 STORY("sends no create while the pause lasts, whoever comes") {
   ACQUIRE(s);
   ACQUIRE(s);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "");
-  answers(s, "create lock", THROTTLED); /* sent together: one refusal */
-  shows(s, "");
+  /* sent together: one refusal */
+  happens(s, "create lock: throttled, list: nobody, create lock: throttled");
+  happens(s, "list: nobody");
   ACQUIRE(s);
   SENT(s, "");
   CHECK(passes_until_asked(s, 100) >= 50);
@@ -101,8 +90,8 @@ TEST("times out at its deadline, and says what kept it from waiting") {
     struct actor *a = ACQUIRE(s, .within = 900);
     for (int passed = 0; passed < 900; passed++) {
       if (is_asked(s)) {
-        answers(s, "create lock", transient[i]);
-        shows(s, "");
+        happens(s, "create lock: code %d", transient[i]);
+        happens(s, "list: nobody");
       }
       passes(s, 1);
     }
@@ -115,14 +104,8 @@ TEST("times out at its deadline, and says what kept it from waiting") {
 
 STORY("takes no reason for a timeout that has passed") {
   struct actor *a = ACQUIRE(s, .within = 900);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "");
-  passes(s, 100);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  passes(s, 800);
-  HEARD(a, "refused: timeout");
+  happens(s, "create lock: throttled, list: nobody, 100 ms, create lock: 2");
+  HEARS(a, "list: 1 2, get 2, get 1, 800 ms", "refused: timeout");
   CHECK_INT(0, reason_of(a));
 }
 
@@ -130,15 +113,12 @@ TEST("asks once for what is free, and is told that there is no time") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .tries = true);
-    answers(s, "create lock", transient[i]);
+    happens(s, "create lock: code %d", transient[i]);
     HEARD(a, "refused: timeout, removed, forgotten");
     CHECK_INT(transient[i], reason_of(a));
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
     SENT(s, "list, create lock, list");
-    shows(s, "");
-    made(s, 1);
-    shows(s, "1");
-    HEARD(b, "granted");
+    HEARS(b, "list: nobody, create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -147,7 +127,7 @@ TEST("refuses a create for good by the code that says why") {
   for (int i = 0; i < FINAL; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", final[i].rc);
+    happens(s, "create lock: code %d", final[i].rc);
     HEARD(a, final[i].told);
     CHECK_INT(final[i].rc, reason_of(a));
     END(s);
@@ -156,14 +136,12 @@ TEST("refuses a create for good by the code that says why") {
 
 STORY("lists again, after a growing pause, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 1);
+  happens(s, "create lock: 1");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    answers(s, "list", THROTTLED);
-    SENT(s, "");
+    SENDS(s, "list: throttled", "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  shows(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1", "granted");
 }
 
 TEST("refuses waiters by a list's code where that is for good") {
@@ -177,8 +155,8 @@ TEST("refuses waiters by a list's code where that is for good") {
   for (int i = 0; i < 4; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    made(s, 1);
-    answers(s, "list", refusals[i].rc);
+    happens(s, "create lock: 1");
+    happens(s, "list: code %d", refusals[i].rc);
     HEARD(a, refusals[i].told);
     SENT(s, "remove 1");
     END(s);
@@ -189,116 +167,86 @@ TEST("makes a directory again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s);
-    answers(s, "create lock", REPLY_NO_NODE);
-    answers(s, "list", REPLY_NO_NODE);
+    happens(s, "create lock: no node, list: no node");
     for (int longest = 100; longest <= 400; longest *= 2) {
-      answers(s, "mkdir /lock", transient[i]);
+      happens(s, "mkdir /lock: code %d", transient[i]);
       HEARD(a, "");
       CHECK(passes_until_asked(s, longest) >= longest / 2);
     }
-    confirms(s, "mkdir /lock");
-    made(s, 1);
-    shows(s, "1");
-    HEARD(a, "granted");
+    HEARS(a, "mkdir /lock, create lock: 1, list: 1", "granted");
     END(s);
   }
 }
 
 STORY("rehearses again where a server says not now", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
-  answers(s, "rehearse /lock", THROTTLED);
+  happens(s, "create lock: no node, list: no node, rehearse /lock: throttled");
   HEARD(a, "");
   CHECK(passes_until_asked(s, 100) >= 50);
-  confirms(s, "rehearse /lock, mkdir /lock");
-  made(s, 1);
-  shows(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "rehearse /lock, mkdir /lock, create lock: 1, list: 1", "granted");
 }
 
 STORY("is denied where the ACL of what it makes would shut it out",
       .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
-  answers(s, "rehearse /lock", REASON_ACL);
+  happens(s, "create lock: no node, list: no node");
+  happens(s, "rehearse /lock: code %d", REASON_ACL);
   HEARD(a, "refused: denied, removed, forgotten");
 }
 
 STORY("who does not wait is told where a directory is not made for now") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  answers(s, "create lock", REPLY_NO_NODE);
-  answers(s, "list", REPLY_NO_NODE);
-  answers(s, "mkdir /lock", THROTTLED);
+  happens(s, "create lock: no node, list: no node, mkdir /lock: throttled");
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_INT(THROTTLED, reason_of(a));
 }
 
 STORY("watches again, after growing pauses, where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
+  happens(s, "create lock: 2, list: 1 2, get 2");
   for (int longest = 100; longest <= 800; longest *= 2) {
-    answers(s, "get 1", THROTTLED);
-    SENT(s, "");
+    SENDS(s, "get 1: throttled", "");
     CHECK(passes_until_asked(s, longest) >= longest / 2);
   }
-  confirms(s, "get 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "get 1, deleted 1", "granted");
 }
 
 STORY("takes a watch away again where a server says not now") {
   struct actor *a = WAITER(s);
   cancel(a);
-  answers(s, "unwatch 1", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
   CHECK_INT(1, counted(s, "watches"));
   CHECK(passes_until_asked(s, 100) >= 50);
-  answers(s, "unwatch 1", THROTTLED);
+  happens(s, "unwatch 1: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  confirms(s, "unwatch 1");
+  happens(s, "unwatch 1");
   CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("does not trust a watch that may have fired as it was left") {
   struct actor *a = WAITER(s);
   cancel(a);
-  deleted(s, "1"); /* before the server has seen that it is unwanted */
-  answers(s, "unwatch 1", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  happens(s, "deleted 1"); /* before the server has seen that it is unwanted */
+  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
   struct actor *b = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1 4"); /* somebody's node of the same name */
+  /* somebody's node of the same name */
+  happens(s, "create lock: 4, list: 1 4");
   passes_until_asked(s, 100);
   SENT(s, "get 4, get 1");
-  confirms(s, "get 4, get 1");
-  deleted(s, "1");
-  HEARD(b, "granted");
+  HEARS(b, "get 4, get 1, deleted 1", "granted");
 }
 
 STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  SENT(s, "list and watch");
-  shows(s, "1 2");
+  SENDS(s, "create lock: 2, list: 1 2, get 2", "list and watch");
+  happens(s, "list and watch: 1 2");
   cancel(a);
-  answers(s, "unwatch children", THROTTLED);
-  deleted(s, "2");
-  confirms(s, "remove 2");
+  happens(s, "unwatch children: throttled, deleted 2, remove 2");
   HEARD(a, "refused: cancelled, removed, forgotten");
   CHECK(passes_until_asked(s, 100) >= 50);
-  answers(s, "unwatch children", THROTTLED);
+  happens(s, "unwatch children: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
-  confirms(s, "unwatch children");
-  passes(s, 5000);
-  SENT(s, "");
+  SENDS(s, "unwatch children, 5000 ms", "");
 }
 
 TEST("deletes until it is done, whatever a server says") {
@@ -308,57 +256,47 @@ TEST("deletes until it is done, whatever a server says") {
     struct stage *s = BEGIN();
     struct actor *a = HOLDER(s, 1);
     release(a);
-    answers(s, "remove 1", codes[i]);
+    happens(s, "remove 1: code %d", codes[i]);
     HEARD(a, ""); /* not kept: no ACL has refused it */
     CHECK(passes_until_asked(s, 400) >= 100);
-    confirms(s, "remove 1");
-    HEARD(a, "removed, forgotten");
+    HEARS(a, "remove 1", "removed, forgotten");
     END(s);
   }
 }
 
 STORY("keeps its deadline while its node cannot be deleted to begin again") {
   struct actor *a = ACQUIRE(s, .within = 1000);
-  made(s, 2147483000); /* at the end of the directory's counter */
-  shows(s, "2147483000");
+  /* at the end of the directory's counter */
+  happens(s, "create lock: 2147483000, list: 2147483000");
   for (int passed = 0; passed < 999; passed++) {
-    if (is_asked(s)) answers(s, "remove 2147483000", THROTTLED);
+    if (is_asked(s)) happens(s, "remove 2147483000: throttled");
     passes(s, 1);
   }
   HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "1 ms", "refused: timeout");
 }
 
 STORY("begins a directory anew where a server says not now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2147483000);
-  shows(s, "2147483000");
-  confirms(s, "remove 2147483000");
-  answers(s, "look at /lock", THROTTLED);
+  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
+  happens(s, "look at /lock: throttled");
   CHECK(passes_until_asked(s, 100) >= 50);
-  confirms(s, "look at /lock");
-  answers(s, "remove /lock", QUOTA);
+  happens(s, "look at /lock");
+  happens(s, "remove /lock: code %d", QUOTA);
   HEARD(a, "");
   CHECK(passes_until_asked(s, 200) >= 50);
-  confirms(s, "remove /lock");
-  SENT(s, "create lock, list");
+  SENDS(s, "remove /lock", "create lock, list");
 }
 
 TEST("makes `ready` again where a server says not now") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = MEMBER);
-    made(s, 1);
-    answers(s, "exists /lock/ready", REPLY_NO_NODE);
-    shows(s, "1");
-    confirms(s, "get 1");
-    answers(s, "mkdir /lock/ready for good for others too", transient[i]);
+    happens(s, "create member: 1, exists ready: no node, list: 1, get 1");
+    happens(s, "mkdir ready for all: code %d", transient[i]);
     HEARD(a, "");
     CHECK(passes_until_asked(s, 100) >= 50);
-    changed(s, "ready");
-    confirms(s, "mkdir /lock/ready for good for others too");
-    HEARD(a, "granted");
+    HEARS(a, "changed ready, mkdir ready for all", "granted");
     END(s);
   }
 }
@@ -368,9 +306,7 @@ STORY("leaves a double barrier where a server says not now, a little later") {
   struct actor *a = holder(s, (struct wish){.lock = MUTEX}, 2);
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
-  answers(s, "round", THROTTLED);
-  names(s, "2");
-  HEARD(d, "");
+  HEARS(d, "round: throttled, list all of /lock: 2", "");
   CHECK(passes_until_asked(s, 100) >= 50);
 }
 
@@ -378,31 +314,21 @@ STORY("waits at a barrier until a server proves what it shows") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  answers(s, "round", THROTTLED);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "");
+  HEARS(a, "round: throttled, get /gate: no node", "");
   CHECK(passes_until_asked(s, 100) >= 50);
   SENT(s, "round, get /gate");
-  answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  HEARS(a, "round, get /gate: no node", "met");
 }
 
 STORY("deletes and makes by themselves where both are refused for now") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 0);
-  struct actor *b = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
+  struct actor *a = HOLDER(s, 1, .handoffs = 0), *b = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   together(s);
   release(a);
   struct actor *c = ACQUIRE(s);
   apart(s);
   SENT(s, "remove 1, create lock, list");
-  answers(s, "remove 1", THROTTLED);
-  answers(s, "create lock", THROTTLED);
-  shows(s, "1 2");
-  HEARD(b, "");
+  HEARS(b, "remove 1: throttled, create lock: throttled, list: 1 2", "");
   HEARD(c, "");
 }
 

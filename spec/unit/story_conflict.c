@@ -1,18 +1,12 @@
 /* Locks of different kinds on one path. */
-#include <stdio.h>
-
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where a lock of another kind uses the path,");
 
 /* It is read, is live, and is so still after a moment. */
 static void lives(struct stage *s, const char *shown, const char *look) {
-  reads(s, look, false, 1001);
-  passes(s, 100);
-  shows(s, shown);
-  reads(s, look, false, 1001);
+  happens(s, "%s: theirs 1001, 100 ms, list: %s", look, shown);
+  happens(s, "%s: theirs 1001", look);
 }
 
 TEST("refuses each kind beside a live node of another, and deletes its own") {
@@ -44,16 +38,15 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
     struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo,
                               .latch = rows[i].latch, .permits = 2);
     sent(s);
-    made(s, 2);
-    if (rows[i].lock == MEMBER) confirms(s, "exists /lock/ready");
-    shows(s, rows[i].shown);
+    happens(s, "%s: 2", oldest(s));
+    if (rows[i].lock == MEMBER) happens(s, "exists ready");
+    happens(s, "list: %s", rows[i].shown);
     HEARD(a, "");
     lives(s, rows[i].shown, rows[i].look);
     HEARD(a, "refused: conflict");
     CHECK_TEXT(rows[i].other, other_of(a));
-    if (rows[i].lock == MEMBER) confirms(s, "unwatch /lock/ready");
-    confirms(s, "remove 2");
-    HEARD(a, "removed, forgotten");
+    if (rows[i].lock == MEMBER) happens(s, "unwatch ready");
+    HEARS(a, "remove 2", "removed, forgotten");
     SENT(s, "");
     END(s);
   }
@@ -61,294 +54,71 @@ TEST("refuses each kind beside a live node of another, and deletes its own") {
 
 STORY("says whose node it is") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1r 2");
+  happens(s, "create lock: 2, list: 1r 2");
   others_say(s, "web1:7");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("web1:7", rival_of(a));
 }
 
-TEST("asks for nothing where the path has one kind") {
-  static const struct {
-    enum lock lock;
-    bool kazoo;
-    const char *shown, *asked;
-  } rows[] = {
-      {READER, false, "1r 2", ""},
-      {WRITER, false, "1r 2", "get 2, get 1"},
-      {READER, false, "1w 2", "get 2, get 1"},
-      {READER, true, "1k 2", "get 2, get 1"},
-      {MUTEX, true, "1k 2", "get 2, get 1"},
-      {MUTEX, false, "2 orders locks", ""},
-      {MUTEX, false, "1p 2", ""},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct stage *s = BEGIN();
-    ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo);
-    sent(s);
-    made(s, 2);
-    shows(s, rows[i].shown);
-    SENT(s, rows[i].asked);
-    END(s);
-  }
-}
-
-STORY("is not refused by a later contender: that one is") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 1);
-  shows(s, "1 2w 3r");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
-STORY("is not refused by what is left over, and asks about each once") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1w 2r 4 holder");
-  nobodys(s, "look at 2");
-  nobodys(s, "look at 1");
-  nobodys(s, "look at holder");
-  HEARD(a, "");
-  SENT(s, "list");
-  shows(s, "1w 2r 4 holder");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
-STORY("is refused by the live one behind what is left over") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1w 2r 4");
-  nobodys(s, "look at 2");
-  reads(s, "look at 1", false, 1001);
-  passes(s, 100);
-  shows(s, "1w 2r 4");
-  nobodys(s, "look at 2");
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "refused: conflict");
-  CHECK_TEXT("write of 99", other_of(a));
-}
-
-STORY(
-    "lists again when a node was gone: a downgrade has another in its place") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1w 2");
-  answers(s, "look at 1", REPLY_NO_NODE);
-  HEARD(a, "");
-  shows(s, "1r 2");
-  HEARD(a, "");
-  lives(s, "1r 2", "look at 1");
-  HEARD(a, "refused: conflict");
-  CHECK_TEXT("read of 99", other_of(a));
-}
-
-STORY("is granted when the other is gone") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1w 2");
-  answers(s, "look at 1", REPLY_NO_NODE);
-  shows(s, "2");
-  HEARD(a, "granted");
-}
-
-STORY("looks at a semaphore's permits, and not at its empty directory") {
-  struct actor *a = ACQUIRE(s), *b;
-  made(s, 2);
-  shows(s, "2 leases locks");
-  shows(s, "");
-  HEARD(a, "");
-  shows(s, "2 leases");
-  HEARD(a, "granted");
-  release(a);
-  confirms(s, "remove 2");
-  b = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "3 leases");
-  shows(s, "8p 9p");
-  nobodys(s, "look at 8");
-  reads(s, "look at 9", false, 1009);
-  passes(s, 100);
-  shows(s, "3 leases");
-  shows(s, "9p");
-  reads(s, "look at 9", false, 1009);
-  HEARD(b, "refused: conflict");
-  CHECK_TEXT("permit of 99", other_of(b));
-}
-
 STORY("asks for the owner alone of what may not be read") {
   struct actor *a = ACQUIRE(s), *b;
-  made(s, 2);
-  shows(s, "1w 2");
-  answers(s, "look at 1", REPLY_NO_AUTH);
-  reads(s, "ask about 1", false, 1001);
-  passes(s, 100);
-  shows(s, "1w 2");
-  answers(s, "look at 1", REPLY_NO_AUTH);
-  reads(s, "ask about 1", false, 1001);
-  HEARD(a, "refused: conflict");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: no auth");
+  happens(s, "ask about 1: theirs 1001, 100 ms, list: 1w 2");
+  HEARS(a, "look at 1: no auth, ask about 1: theirs 1001", "refused: conflict");
   CHECK_TEXT("nobody", rival_of(a));
-  confirms(s, "remove 2");
+  happens(s, "remove 2");
   b = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1w 3");
-  answers(s, "look at 1", REPLY_NO_AUTH);
-  answers(s, "ask about 1",
-          REPLY_NO_AUTH); /* its owner is unknown: no conflict */
-  shows(s, "1w 3");
-  HEARD(b, "granted");
+  happens(s, "create lock: 3, list: 1w 3, look at 1: no auth");
+  happens(s, "ask about 1: no auth"); /* its owner is unknown: no conflict */
+  HEARS(b, "list: 1w 3", "granted");
 }
 
 STORY("is not refused by a node of its own session that is on its way out") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1w 2");
-  reads(s, "look at 1", true, 1001);
-  shows(s, "1w 2");
-  HEARD(a, "granted");
-}
-
-STORY("is not refused by one that is about to be refused itself") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2w 3");
-  reads(s, "look at 2", false, 1002);
-  HEARD(a, "");
-  passes(s, 100);
-  shows(s, "1 3");
-  confirms(s, "get 3, get 1");
-  deleted(s, "1");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: ours 1001, list: 1w 2");
   HEARD(a, "granted");
 }
 
 STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
-  made(s, 2);
-  shows(s, "1w 2");
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "");
-  passes(s, 50);
-  HEARD(a, "refused: conflict");
+  HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
+  HEARS(a, "50 ms", "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
   CHECK_TEXT("nobody", rival_of(a));
 }
 
-STORY("gives a slow network the time of four round trips") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1w 2");
-  passes(s, 200);
-  reads(s, "look at 1", false, 1001);
-  passes(s, 100);
-  shows(s, "1w 2");
-  passes(s, 200);
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "");
-  passes(s, 500);
-  shows(s, "1w 2");
-  passes(s, 200);
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "refused: conflict");
-}
-
 STORY("is refused where another one is there at each look, for a second") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "2 leases");
+  happens(s, "create lock: 2, list: 2 leases");
   for (int i = 0; i < 10; i++) {
-    char permits[10], look[20];
-    snprintf(permits, sizeof permits, "%dp", i);
-    snprintf(look, sizeof look, "look at %d", i);
-    shows(s, permits);
-    reads(s, look, false, 1001 + i);
+    happens(s, "list: %dp, look at %d: theirs %d", i, i, 1001 + i);
     HEARD(a, "");
-    passes(s, 100);
-    shows(s, "2 leases");
+    happens(s, "100 ms, list: 2 leases");
   }
-  shows(s, "77p");
-  reads(s, "look at 77", false, 1077);
-  HEARD(a, "refused: conflict");
+  HEARS(a, "list: 77p, look at 77: theirs 1077", "refused: conflict");
 }
 
 STORY("never ends a wait or a hold that has begun") {
   struct actor *a = WAITER(s);
-  changed(s, "1");
-  confirms(s, "get 1");
-  shows(s, "1 2 3w holder leases");
-  SENT(s, "");
-  reconnects(s);
-  shows(s, "1 2 3w holder leases");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  SENDS(s, "changed 1, get 1, list: 1 2 3w holder leases", "");
+  happens(s, "reconnects, list: 1 2 3w holder leases, get 2, get 1, deleted 1");
   HEARD(a, "granted");
-}
-
-STORY("looks again when it begins again") {
-  struct actor *a = WAITER(s);
-  deleted(s, "2");
-  confirms(s, "unwatch 1");
-  made(s, 4);
-  shows(s, "1 3w 4");
-  lives(s, "1 3w 4", "look at 3");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("refuses an impatient contender as well") {
-  struct actor *a = ACQUIRE(s, .tries = true);
-  made(s, 2);
-  shows(s, "1r 2");
-  HEARD(a, "");
-  lives(s, "1r 2", "look at 1");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("refuses no contender that shares the path on purpose") {
-  struct actor *a = ACQUIRE(s, .shares = true);
-  made(s, 2);
-  shows(s, "1w 2 holder leases");
-  HEARD(a, "granted");
-  SENT(s, "");
 }
 
 STORY("lets a writer downgrade whatever has come to the path") {
   struct actor *writer = HOLDER(s, 1, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  confirms(s, "get 1");
-  made(s, 1);
-  shows(s, "1w 1r holder leases");
+  happens(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
   HEARD(reader, "granted");
-}
-
-STORY("looks again in the next connection if it has not heard") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1w 2");
-  reconnects(s);
-  SENT(s, "list");
-  shows(s, "1w 2");
-  lives(s, "1w 2", "look at 1");
-  HEARD(a, "refused: conflict");
-}
-
-STORY("gives up a look with the wait that it was for") {
-  struct actor *a = ACQUIRE(s, .within = 500);
-  made(s, 2);
-  shows(s, "1w 2");
-  passes(s, 600);
-  HEARD(a, "refused: timeout");
-  reads(s, "look at 1", false, 1001);
-  confirms(s, "remove 2");
-  HEARD(a, "removed, forgotten");
 }
 
 STORY("tries again where there was no memory to look") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
+  happens(s, "create lock: 2");
   shows_then_no_memory(s, "1w 2");
   HEARD(a, "");
-  passes(s, 200);
-  shows(s, "1w 2");
+  happens(s, "200 ms, list: 1w 2");
   lives(s, "1w 2", "look at 1");
   HEARD(a, "refused: conflict");
 }
@@ -358,55 +128,33 @@ STORY("tries again where there was no memory to look") {
 STORY("lists the path before an unfair lock is granted, once in a timeout") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true), *b;
   SENT(s, "create holder with hold, get holder");
-  made(s, 1);
-  confirms(s, "get holder");
-  HEARD(a, "");
+  HEARS(a, "create holder with hold: 1, get holder", "");
   SENT(s, "list");
-  shows(s, "holder 1h orders");
-  HEARD(a, "granted");
+  HEARS(a, "list: holder 1h orders", "granted");
   release(a);
-  confirms(s, "remove holder with 1, unwatch holder");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1, unwatch holder", "removed, forgotten");
   b = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  made(s, 2);
-  confirms(s, "get holder");
-  HEARD(b, "granted");
+  HEARS(b, "create holder with hold: 2, get holder", "granted");
   release(b);
-  confirms(s, "remove holder with 2, unwatch holder");
-  passes(s, 10000);
+  happens(s, "remove holder with 2, unwatch holder, 10000 ms");
   ACQUIRE(s, .lock = UNFAIR, .minds = true);
   sent(s);
-  made(s, 3);
-  confirms(s, "get holder");
-  SENT(s, "list");
+  SENDS(s, "create holder with hold: 3, get holder", "list");
 }
 
 TEST("refuses an unfair lock beside a mutex, beside permits") {
   struct stage *s = BEGIN();
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true);
-  made(s, 3);
-  confirms(s, "get holder");
-  shows(s, "1w 2 holder 3h");
-  nobodys(s, "look at 2");
-  reads(s, "look at 1", false, 1001);
-  passes(s, 100);
-  shows(s, "1w holder 3h");
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "refused: conflict");
-  confirms(s, "remove holder with 3, unwatch holder");
-  HEARD(a, "removed, forgotten");
+  happens(s, "create holder with hold: 3, get holder, list: 1w 2 holder 3h");
+  happens(s, "look at 2: nobody's, look at 1: theirs 1001, 100 ms");
+  HEARS(a, "list: 1w holder 3h, look at 1: theirs 1001", "refused: conflict");
+  HEARS(a, "remove holder with 3, unwatch holder", "removed, forgotten");
   END(s);
   s = BEGIN();
   a = ACQUIRE(s, .lock = UNFAIR, .minds = true, .tries = true);
-  made(s, 3);
-  confirms(s, "get holder");
-  shows(s, "holder 3h leases");
-  shows(s, "1p");
-  reads(s, "look at 1", false, 1001);
-  passes(s, 100);
-  shows(s, "holder 3h leases");
-  shows(s, "1p");
-  reads(s, "look at 1", false, 1001);
+  happens(s, "create holder with hold: 3, get holder, list: holder 3h leases");
+  happens(s, "list: 1p, look at 1: theirs 1001, 100 ms");
+  happens(s, "list: holder 3h leases, list: 1p, look at 1: theirs 1001");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(a));
   END(s);
@@ -415,65 +163,14 @@ TEST("refuses an unfair lock beside a mutex, beside permits") {
 /* Inside the gate, with permit 2 made, the only one. */
 static struct actor *asks_for_permit(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  made(s, 7);
-  shows(s, "7");
-  made(s, 2);
-  shows(s, "2");
-  HEARD(a, "");
+  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "");
   SENT(s, "list");
   return a;
 }
 
-STORY("lists the path before a permit is granted, once in a timeout") {
-  struct actor *a = asks_for_permit(s), *b;
-  shows(s, "leases locks");
-  SENT(s, "list");
-  shows(s, "2");
-  HEARD(a, "granted");
-  confirms(s, "remove 7");
-  release(a);
-  confirms(s, "remove 2");
-  b = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  made(s, 8);
-  shows(s, "8");
-  made(s, 3);
-  shows(s, "3");
-  HEARD(b, "granted");
-}
-
-TEST("refuses a permit beside a mutex, beside an unfair lock") {
-  struct stage *s = BEGIN();
-  struct actor *a = asks_for_permit(s);
-  shows(s, "1 leases locks");
-  reads(s, "look at 1", false, 1001);
-  passes(s, 100);
-  shows(s, "2");
-  shows(s, "1 leases locks");
-  reads(s, "look at 1", false, 1001);
-  HEARD(a, "refused: conflict");
-  CHECK_TEXT("lock of 99", other_of(a));
-  confirms(s, "remove 2, remove 7");
-  HEARD(a, "removed, forgotten");
-  END(s);
-  s = BEGIN();
-  a = asks_for_permit(s);
-  shows(s, "holder leases locks");
-  reads(s, "look at holder", false, 1001);
-  passes(s, 100);
-  shows(s, "2");
-  shows(s, "holder leases locks");
-  reads(s, "look at holder", false, 1001);
-  HEARD(a, "refused: conflict");
-  END(s);
-}
-
 STORY("does not trust a look at a path that was gone") {
   struct actor *a = asks_for_permit(s);
-  answers(s, "list", REPLY_NO_NODE);
-  HEARD(a, "");
-  shows(s, "2");
-  SENT(s, "list");
-  shows(s, "leases locks");
-  shows(s, "2");
-  HEARD(a, "granted");
+  HEARS(a, "list: no node", "");
+  SENDS(s, "list: 2", "list");
+  HEARS(a, "list: leases locks, list: 2", "granted");
 }

@@ -1,25 +1,7 @@
 /* Connections, sessions, and the end of both. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, as connections come and go,");
-
-STORY("begins a reconnection with a round, and believes nothing older") {
-  struct actor *a = WAITER(s);
-  disconnects(s);
-  rounds_by_hand(s, true);
-  connects(s);
-  SENT(s, "round");
-  confirms(s, "round");
-  SENT(s, "list");
-  HEARD(a, "");
-  deleted(s, "1"); /* missed events come in any order */
-  HEARD(a, "");
-  shows(s, "2");
-  HEARD(a, ""); /* is it the node that we have made? */
-  confirms(s, "get 2");
-  HEARD(a, "granted");
-}
 
 STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   struct actor *a = WAITER(s);
@@ -28,58 +10,21 @@ STORY("asks for nothing in a reconnection until a quorum has answered in it") {
   connects(s);
   for (int i = 0; i < 3; i++) {
     SENT(s, "round");
-    answers(s, "round", i % 2 ? REPLY_NO_AUTH : THROTTLED);
+    happens(s, "round: %s", i % 2 ? "no auth" : "throttled");
     SENT(s, "");
     CHECK_TEXT("queued", state_of(a));
     for (int j = 0; j < 100 && !*oldest(s); j++) passes(s, 10);
   }
-  confirms(s, "round");
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  HEARD(a, "");
-}
-
-STORY("sends what comes while a reconnection begins behind its round") {
-  rounds_by_hand(s, true);
-  reconnects(s);
-  struct actor *a = ACQUIRE(s);
-  SENT(s, "round");
-  struct actor *b = ACQUIRE(s, .path = "/other");
-  SENT(s, "");
-  confirms(s, "round");
-  SENT(s, "create lock, list, create lock, list");
-  cancel(a);
-  cancel(b);
-}
-
-STORY("arms every watch again after a reconnection, with one list") {
-  struct actor *a = WAITER(s);
-  disconnects(s);
-  CHECK_TEXT("queued", state_of(a));
-  connects(s);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
-  SENT(s, "");
+  HEARS(a, "round, list: 1 2, get 2, get 1", "");
 }
 
 STORY("keeps a hold through a reconnection, and looks at its node") {
   struct actor *a = HOLDER(s, 1);
   disconnects(s);
   SHOWN(s, "suspended");
-  passes(s, 1000);
-  connects(s);
+  happens(s, "1000 ms, connects");
   SHOWN(s, "connected");
-  confirms(s, "get 1");
-  HEARD(a, "");
-}
-
-STORY("finds after a reconnection that its hold's node is gone") {
-  struct actor *a = HOLDER(s, 1);
-  reconnects(s);
-  answers(s, "get 1", REPLY_NO_NODE);
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARS(a, "get 1", "");
 }
 
 STORY("ignores an answer that comes after its connection") {
@@ -90,16 +35,6 @@ STORY("ignores an answer that comes after its connection") {
   CHECK_TEXT("finding", state_of(a));
 }
 
-STORY("counts a lease from the beginning of the attempt to connect",
-      .apart = true) {
-  connects_since(s, 2000);
-  struct actor *a = ACQUIRE(s);
-  made(s, 1);
-  CHECK_INT(7500, lease_of(s));
-  shows(s, "1");
-  HEARD(a, "granted");
-}
-
 STORY("cuts the lease to what an attempt that is lost may have been granted",
       .least = 4000) {
   struct actor *a = HOLDER(s, 1);
@@ -107,25 +42,13 @@ STORY("cuts the lease to what an attempt that is lost may have been granted",
   disconnects(s);
   attempts(s);
   CHECK_INT(3800, lease_of(s));
-  passes(s, 3800);
-  HEARD(a, "lost: silence");
-}
-
-STORY("takes the least timeout for its own, not the last") {
-  disconnects(s);
-  connects_with(s, 5000);
-  disconnects(s);
-  connects_with(s, 10000);
-  CHECK_INT(1500, pace(s));
+  HEARS(a, "3800 ms", "lost: silence");
 }
 
 STORY("loses at once what shall not outlive a connection") {
   struct actor *a = HOLDER(s, 1, .loses_soon = true);
-  disconnects(s);
-  HEARD(a, "lost: suspended");
-  connects(s);
-  confirms(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "disconnects", "lost: suspended");
+  HEARS(a, "connects, ask about 1, remove 1", "removed, forgotten");
 }
 
 /* All that can be asked for without a wait. */
@@ -149,16 +72,9 @@ STORY("refuses who does not wait when there is no connection") {
   struct actor *before = ACQUIRE(s, .tries = true);
   struct actor *vigil = AWAIT(s, .tries = true);
   struct actor *onlooker = AWAIT(s, .until = CROWD, .tries = true);
-  disconnects(s);
-  HEARD(before, "refused: disconnected");
+  HEARS(before, "disconnects", "refused: disconnected");
   HEARD(vigil, "refused: disconnected");
   HEARD(onlooker, "refused: disconnected");
-  is_told_at_once(s);
-}
-
-STORY("refuses one that does not wait between two sessions") {
-  disconnects(s);
-  expires(s);
   is_told_at_once(s);
 }
 
@@ -181,23 +97,11 @@ STORY("asks for its first session when it is opened, and not before",
   CHECK(!wants_session(s));
 }
 
-STORY("lets one that waits wait for the first connection, and no other",
-      .apart = true) {
-  struct actor *a = ACQUIRE(s), *vigil = AWAIT(s, .path = "/open");
-  is_told_at_once(s);
-  HEARD(a, "");
-  HEARD(vigil, "");
-  connects(s);
-  SENT(s, "create lock, list, get /open");
-}
-
 STORY("loses everything at an expiry; who waits begins again") {
-  struct actor *holds = HOLDER(s, 1, .path = "/other");
-  struct actor *waits = WAITER(s);
+  struct actor *holds = HOLDER(s, 1, .path = "/other"), *waits = WAITER(s);
   struct actor *leaves = HOLDER(s, 3, .path = "/third");
   release(leaves);
-  disconnects(s);
-  passes(s, 9500); /* the lease is over */
+  happens(s, "disconnects, 9500 ms"); /* the lease is over */
   HEARD(holds, "lost: silence");
   expires(s);
   SHOWN(s, "suspended, expired");
@@ -206,25 +110,14 @@ STORY("loses everything at an expiry; who waits begins again") {
   HEARD(waits, "");
   passes(s, 1);
   CHECK(wants_session(s));
-  connects_anew(s);
-  SENT(s, "create lock, list");
-  made(s, 5);
-  shows(s, "5");
-  HEARD(waits, "granted");
+  SENDS(s, "connects anew", "create lock, list");
+  HEARS(waits, "create lock: 5, list: 5", "granted");
   CHECK_INT(1, counted(s, "expiries"));
-}
-
-STORY("says of a session that ends while its lease stands that it was closed") {
-  struct actor *a = HOLDER(s, 1);
-  expires(s);
-  HEARD(a, "lost: closed, removed, forgotten");
 }
 
 STORY("takes another session's id for the end of its own") {
   struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
-  made(s, 2);
-  disconnects(s);
-  connects_anew(s);
+  happens(s, "create lock: 2, disconnects, connects anew");
   HEARD(a, "lost: closed, removed, forgotten");
   HEARD(b, "");
   SENT(s, "create lock, list");
@@ -233,8 +126,7 @@ STORY("takes another session's id for the end of its own") {
 STORY("asks for new sessions at a pace that slows down") {
   int asked = 0;
   for (int i = 0; i < 8; i++) {
-    expires(s);
-    passes(s, 1);
+    happens(s, "expires, 1 ms");
     asked += wants_session(s);
   }
   CHECK_INT(1, asked);
@@ -244,62 +136,40 @@ STORY("asks for new sessions at a pace that slows down") {
 
 STORY("asks for a session at once after one that has lived, each time") {
   for (int i = 0; i < 6; i++) {
-    expires(s);
-    passes(s, 1);
+    happens(s, "expires, 1 ms");
     CHECK(wants_session(s));
-    connects_anew(s);
-    passes(s, 60000);
+    happens(s, "connects anew, 60000 ms");
   }
-}
-
-STORY("tells who waits, and who comes, that credentials are refused") {
-  struct actor *holds = HOLDER(s, 1, .path = "/other");
-  struct actor *waits = WAITER(s);
-  refuses_credentials(s);
-  HEARD(waits, "refused: auth");
-  HEARD(holds, "");
-  struct actor *comes = ACQUIRE(s);
-  HEARD(comes, "refused: auth, removed, forgotten");
-  CHECK_INT(REASON_CREDENTIALS, reason_of(comes));
-  CHECK_TEXT("cannot authenticate ", denial_of(comes));
-  connects(s);
-  struct actor *later = ACQUIRE(s);
-  HEARD(later, "");
 }
 
 STORY("gives a session up that only its own attempts keep alive") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  disconnects(s);
-  passes(s, 14999);
+  happens(s, "disconnects, 14999 ms");
   CHECK(!is_beyond_help(s));
   passes(s, 1);
   CHECK(is_beyond_help(s));
 }
 
 STORY("does not give a session up before its holds have ended") {
-  struct actor *a = HOLDER(s, 1);
-  struct actor *b = HOLDER(s, 2, .path = "/other");
+  struct actor *a = HOLDER(s, 1), *b = HOLDER(s, 2, .path = "/other");
   release(a);
   disconnects(s);
   stops_for(s, 60000);
   CHECK(!is_beyond_help(s));
-  passes(s, 1);
-  HEARD(b, "lost: silence");
+  HEARS(b, "1 ms", "lost: silence");
   CHECK(is_beyond_help(s));
 }
 
 STORY("does not give a session up that has nothing to delete") {
   struct actor *a = WAITER(s);
-  disconnects(s);
-  passes(s, 60000);
+  happens(s, "disconnects, 60000 ms");
   CHECK(!is_beyond_help(s));
   HEARD(a, "");
 }
 
 STORY("tells everybody when the session is closed") {
-  struct actor *holds = HOLDER(s, 1, .path = "/other");
-  struct actor *waits = WAITER(s);
+  struct actor *holds = HOLDER(s, 1, .path = "/other"), *waits = WAITER(s);
   struct actor *leaves = HOLDER(s, 3, .path = "/third");
   release(leaves);
   struct actor *asks = ACQUIRE(s);

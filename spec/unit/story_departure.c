@@ -1,8 +1,4 @@
 /* The members of a double barrier, as they leave. */
-#include <stdio.h>
-
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for members that leave a double barrier,");
@@ -11,46 +7,28 @@ ABOUT("The protocol, for members that leave a double barrier,");
  * ("1m") and "abe", and before "zoe". */
 static struct actor *inside(struct stage *s, int number) {
   struct actor *a = acquire(s, (struct wish){.lock = MEMBER, .permits = 2});
-  stage_made(s, number);
-  stage_answers(s, "exists /lock/ready", REPLY_NO_NODE);
-  char text[20];
-  sprintf(text, "1m %d", number);
-  stage_shows(s, text);
-  sprintf(text, "get %d", number);
-  stage_confirms(s, text);
-  stage_reads(s, "mkdir /lock/ready for good for others too", false, 1100);
-  stage_confirms(s, "unwatch /lock/ready");
-  test_compare_text("heard", "granted", heard(a));
-  test_compare_text("sent", "", sent(s));
+  stage_happens(s, "create member: %d, exists ready: no node", number);
+  stage_happens(s, "list: 1m %d, get %d", number, number);
+  stage_hears(a, "mkdir ready for all: theirs 1100", "granted");
+  stage_sends(s, "unwatch ready", "");
   return a;
 }
 
-/* The same, and it has left, and its node is gone. */
+/* The same, and it has left, and its node is gone; or that and `ready`. */
 static void is_removed(struct stage *s, struct actor *a, int number) {
-  char text[20];
-  sprintf(text, "%d", number);
-  deleted(s, text);
-  sprintf(text, "remove %d", number);
-  stage_confirms(s, text);
-  test_compare_text("heard", "removed, forgotten", heard(a));
+  stage_happens(s, "deleted %d, remove %d", number, number);
+  stage_hears(a, "", "removed, forgotten");
 }
-
-/* The same, with `ready`. */
 static void shuts(struct stage *s, struct actor *a, int number) {
-  char text[30];
-  sprintf(text, "%d", number);
-  deleted(s, text);
-  sprintf(text, "remove ready with %d", number);
-  stage_confirms(s, text);
-  test_compare_text("heard", "removed, forgotten", heard(a));
+  stage_happens(s, "deleted %d, remove ready with %d", number, number);
+  stage_hears(a, "", "removed, forgotten");
 }
 
 STORY("takes `ready` away with the last one, which waits for nobody") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
   SENT(s, "list all of /lock");
   HEARD(d, "");
-  names(s, "2 ready");
+  happens(s, "list all of /lock: 2 ready");
   CHECK_TEXT("leaving", state_of(a));
   HEARD(d, "all left, forgotten");
   SENT(s, "remove ready with 2");
@@ -59,148 +37,36 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
-STORY("goes at once where `ready` is gone already") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-  d = NULL;
-}
-
 STORY("keeps the lowest inside until the others have gone, the highest first") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe xan ready");
-  HEARD(d, "");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 zoe xan ready", "");
   CHECK_TEXT("held", state_of(a));
-  SENT(s, "get /lock/zoe");
-  confirms(s, "get /lock/zoe");
-  passes(s, 1000);
-  deleted(s, "zoe");
+  SENT(s, "get zoe");
+  happens(s, "get zoe, 1000 ms, deleted zoe");
   CHECK_TEXT("held", state_of(a));
-  names(s, "2 xan ready");
-  confirms(s, "get /lock/xan");
-  deleted(s, "xan");
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
+  happens(s, "list all of /lock: 2 xan ready, get xan, deleted xan");
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   shuts(s, a, 2);
 }
 
 STORY("lets everybody else go at once, and wait for the lowest") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "1m 2 zoe ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 1m 2 zoe ready");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2, get 1");
-  confirms(s, "remove 2");
-  HEARD(d, "");
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  SENT(s, "unwatch 2, list all of /lock");
-  confirms(s, "unwatch 2");
-  names(s, "zoe ready"); /* it waits until none of them is left */
-  HEARD(d, "");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "");
+  HEARS(d, "remove 2", "");
+  SENDS(s, "get 1, deleted 1m", "unwatch 2, list all of /lock");
+  /* it waits until none of them is left */
+  HEARS(d, "unwatch 2, list all of /lock: zoe ready", "");
+  happens(s, "get zoe, deleted zoe, list all of /lock: nobody");
   HEARD(d, "all left, forgotten");
   HEARD(a, "removed, forgotten");
   SENT(s, "");
 }
 
-STORY("does not wait for one that was gone before it could be watched") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
-  SENT(s, "list all of /lock");
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
-  shuts(s, a, 2);
-}
-
-STORY("waits for the next one where the lowest has died") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "1m 2 abe zoe ready");
-  HEARD(d, "");
-  is_removed(s, a, 2);
-  SENT(s, "get 1");
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "abe zoe ready");
-  SENT(s, "get /lock/abe");
-  HEARD(d, "");
-}
-
-STORY("is out though `ready` is left: somebody of its list had died") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "1m 2 ready");
-  is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "ready"); /* so nobody has taken it away */
-  HEARD(d, "");
-  confirms(s, "remove /lock/ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "");
-}
-
-STORY(
-    "does not wait for those who have come since it lists, nor shuts them "
-    "out") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "1m 2 xan ready"); /* they belong to another run */
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-}
-
-STORY("waits for those of its first list, whoever stands between them now") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 pat uma zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "1m 2 abe pat sue uma xan zoe2 ready");
-  CHECK_TEXT("held", state_of(a)); /* it is the lowest of them still */
-  SENT(s, "get /lock/uma");
-  confirms(s, "get /lock/uma");
-  deleted(s, "uma");
-  names(s, "1m 2 abe sue xan zoe2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-}
-
-STORY("lets several of a session leave together") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *last = DEPART(b);
-  names(s, "2 3 ready");
-  SENT(s, "remove 3, get 2");
-  is_removed(s, b, 3);
-  confirms(s, "get 2");
-  struct actor *first = DEPART(a);
-  names(s, "2 ready");
-  HEARD(first, "all left, forgotten");
-  HEARD(last, "");
-  shuts(s, a, 2);
-  names(s, "");
-  HEARD(last, "all left, forgotten");
-  SENT(s, "");
-}
-
 STORY("has all left where the directory is gone") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  answers(s, "list all of /lock", REPLY_NO_NODE);
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: no node", "all left, forgotten");
   SENT(s, "remove 2");
   HEARD(a, "");
 }
@@ -210,175 +76,27 @@ STORY("lists for the first time behind a committed round, and then without") {
   rounds_by_hand(s, true);
   struct actor *d = DEPART(a);
   SENT(s, "round, list all of /lock");
-  answers_round(s);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
+  happens(s, "round, list all of /lock: 2 zoe ready, get zoe, deleted zoe");
   SENT(s, "list all of /lock");
   HEARD(d, "");
 }
 
-STORY("believes no first list behind a round that was not committed") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  answers(s, "round", THROTTLED);
-  names(s, "2 ready"); /* (of a server that lags) */
-  HEARD(d, "");
-  SENT(s, "");
-  CHECK_TEXT("held", state_of(a));
-  passes(s, 100);
-  SENT(s, "round, list all of /lock");
-  answers_round(s);
-  names(s, "2 zoe ready");
-  SENT(s, "get /lock/zoe");
-  HEARD(d, "");
-}
-
-STORY("proves again where its first list was lost, or could not be sent") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  answers_round(s);
-  reconnects(s);
-  SENT(s, "round");
-  answers_round(s);
-  SENT(s, "get 2, round, list all of /lock");
-  disconnects(s);
-  HEARD(d, "");
-  cancel(d);
-  HEARD(d, "refused: cancelled, forgotten");
-}
-
-STORY("is forgotten when its round was answered, and its list") {
-  struct actor *a = inside(s, 2);
-  rounds_by_hand(s, true);
-  struct actor *d = DEPART(a);
-  cancel(d);
-  HEARD(d, "refused: cancelled");
-  answers_round(s);
-  HEARD(d, "");
-  names(s, "2 ready");
-  HEARD(d, "forgotten");
-  SENT(s, "remove 2");
-}
-
-STORY("leaves `ready` to a newcomer that has not made it yet") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "zoe");
-  names(s, "2 xan"); /* who makes it anew is about to */
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove 2");
-  HEARD(a, "");
-}
-
 STORY("waits for the next lowest though its own node is there still") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "1m 2 xan zoe ready");
-  answers(s, "remove 2", THROTTLED);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "2 xan zoe ready");
-  SENT(s, "get /lock/xan");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 1m 2 xan zoe ready, remove 2: throttled");
+  SENDS(s, "get 1, deleted 1m, list all of /lock: 2 xan zoe ready", "get xan");
   HEARD(d, "");
   HEARD(a, "");
-}
-
-STORY("is not ended once more by a deadline that comes after its end") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 200);
-  names(s, "2");
-  HEARD(d, "all left, forgotten");
-  is_removed(s, a, 2);
-  passes(s, 1000);
-  HEARD(d, "");
 }
 
 /* Connections. */
 
-STORY("lists in the next connection where the answer was lost") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  disconnects(s);
-  HEARD(d, "");
-  connects(s);
-  SENT(s, "get 2, list all of /lock");
-  confirms(s, "get 2");
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  HEARD(d, "");
-}
-
-STORY("lists when there is a connection again, if it begins without one") {
-  struct actor *a = inside(s, 2);
-  disconnects(s);
-  struct actor *d = DEPART(a);
-  SENT(s, "");
-  connects(s);
-  confirms(s, "get 2");
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove ready with 2");
-}
-
-STORY("waits on in the next connection, for the same one") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  reconnects(s);
-  SENT(s, "get 2, get /lock/zoe");
-  confirms(s, "get 2");
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove ready with 2");
-}
-
 STORY("deletes `ready` and its node again where the answer was lost") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
   SENT(s, "remove ready with 2");
-  reconnects(s);
-  confirms(s, "ask about 2, remove ready with 2");
+  happens(s, "reconnects, ask about 2, remove ready with 2");
   HEARD(a, "removed, forgotten");
-}
-
-STORY("deletes its own node alone where another has deleted `ready`") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
-  answers(s, "remove ready with 2", REPLY_UNDONE);
-  is_removed(s, a, 2);
-}
-
-TEST("looks again where nobody has said whether `ready` went by its name") {
-  static const char *const left[] = {"ready", "", "zoe ready"};
-  for (int i = 0; i < 3; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = inside(s, 2);
-    struct actor *d = DEPART(a);
-    names(s, "1m 2 ready"); /* not the lowest */
-    is_removed(s, a, 2);
-    confirms(s, "get 1");
-    deleted(s, "1m");
-    names(s, "ready");
-    SENT(s, "remove /lock/ready");
-    reconnects(s);
-    HEARD(d, "");
-    names(s, left[i]);
-    if (i == 0) confirms(s, "remove /lock/ready");
-    SENT(s, "");
-    HEARD(d, "all left, forgotten");
-    END(s);
-  }
 }
 
 STORY("asks a little later where it could not ask") {
@@ -386,10 +104,9 @@ STORY("asks a little later where it could not ask") {
   cannot_send(s, true);
   struct actor *d = DEPART(a);
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "list all of /lock");
+  SENDS(s, "100 ms", "list all of /lock");
   cannot_send(s, true);
-  names(s, "2 ready"); /* nor is its own node deleted */
+  happens(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
   SENT(s, "");
   HEARD(d, "all left, forgotten");
@@ -397,85 +114,45 @@ STORY("asks a little later where it could not ask") {
   shuts(s, a, 2);
 }
 
-STORY("waits on in another session, in which it is inside no more") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  expires(s);
-  HEARD(a, "lost: closed, removed, forgotten");
-  HEARD(d, "");
-  connects_anew(s);
-  answers(s, "get /lock/zoe", REPLY_NO_NODE);
-  names(s, "ready");
-  confirms(s, "remove /lock/ready");
-  HEARD(d, "all left, forgotten");
-}
-
 STORY("does not take another node for the one it has waited for") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "1m 2 ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  reads(s, "get 1", false, 1001);
-  reconnects(s);
-  reads(s, "get 1", false, 1200);
+  happens(s, "get 1: theirs 1001, reconnects, get 1: theirs 1200");
   SENT(s, "list all of /lock, unwatch 1");
   HEARD(d, "");
 }
 
-/* The hold. */
-
-STORY("waits for the lowest where its own hold was lost meanwhile") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 zoe pat ready");
-  confirms(s, "get /lock/zoe");
-  deleted(s, "2");
-  HEARD(a, "lost: deleted, removed, forgotten");
-  HEARD(d, "");
-  deleted(s, "zoe");
-  names(s, "pat ready");
-  SENT(s, "get /lock/pat");
-  HEARD(d, "");
-}
-
 STORY("keeps inside nobody whose node a list does not show") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "zoe ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: zoe ready");
   CHECK_TEXT("leaving", state_of(a));
-  SENT(s, "remove 2, get /lock/zoe");
+  SENT(s, "remove 2, get zoe");
   HEARD(d, "");
 }
 
 /* Its end, if it is another one. */
 
 STORY("does not wait, if it is told so, and gives its node back") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .tries = true);
-  names(s, "2 zoe ready");
-  HEARD(d, "refused: timeout, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a, .tries = true);
+  HEARS(d, "list all of /lock: 2 zoe ready", "refused: timeout, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   SENT(s, "remove 2");
   is_removed(s, a, 2);
   a = inside(s, 3);
   d = DEPART(a, .tries = true);
-  names(s, "1m 3 ready");
-  HEARD(d, "refused: timeout, forgotten");
+  HEARS(d, "list all of /lock: 1m 3 ready", "refused: timeout, forgotten");
   is_removed(s, a, 3);
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
-  names(s, "4 ready");
-  HEARD(d, "all left, forgotten");
+  HEARS(d, "list all of /lock: 4 ready", "all left, forgotten");
   SENT(s, "remove ready with 4");
 }
 
 STORY("does not wait for a connection either, if it is told so") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *before = DEPART(a, .tries = true);
-  disconnects(s);
-  HEARD(before, "refused: disconnected, forgotten");
+  HEARS(before, "disconnects", "refused: disconnected, forgotten");
   CHECK_TEXT("leaving", state_of(a));
   struct actor *after = DEPART(b, .tries = true);
   HEARD(after, "refused: disconnected, forgotten");
@@ -483,85 +160,29 @@ STORY("does not wait for a connection either, if it is told so") {
 }
 
 STORY("ends at its deadline, wherever it waits, and its node goes") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  passes(s, 1000);
-  HEARD(d, "refused: timeout"); /* (it is asked still) */
+  struct actor *a = inside(s, 2), *d = DEPART(a, .within = 1000);
+  HEARS(d, "1000 ms", "refused: timeout"); /* (it is asked still) */
   SENT(s, "list all of /lock, remove 2");
-  names(s, "2 zoe ready");
-  HEARD(d, "forgotten");
-}
-
-STORY("ends at its deadline while it watches one") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  names(s, "2 zoe ready");
-  confirms(s, "get /lock/zoe");
-  passes(s, 999);
-  HEARD(d, "");
-  passes(s, 1);
-  HEARD(d, "refused: timeout, forgotten");
-  SENT(s, "unwatch /lock/zoe, remove 2");
-  confirms(s, "unwatch /lock/zoe");
-  is_removed(s, a, 2);
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("ends at its deadline while `ready` goes") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 200);
-  names(s, "1m 2 ready");
-  is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
-  names(s, "ready");
-  passes(s, 200);
-  HEARD(d, "refused: timeout");
-  confirms(s, "remove /lock/ready");
-  HEARD(d, "forgotten");
-}
-
-STORY("calls a deadline without a connection a disconnection") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a, .within = 1000);
-  names(s, "2 zoe ready");
-  disconnects(s);
-  passes(s, 1000);
-  HEARD(d, "refused: disconnected, forgotten");
-  CHECK_TEXT("leaving", state_of(a));
-  connects(s);
-  SENT(s, "ask about 2");
+  HEARS(d, "list all of /lock: 2 zoe ready", "forgotten");
 }
 
 STORY("ends when it is cancelled, before and behind an answer") {
   struct actor *a = inside(s, 2), *b = inside(s, 3);
   struct actor *d = DEPART(a), *e = DEPART(b);
-  names(s, "1m 2 3 ready");
-  confirms(s, "list all of /lock"); /* without memory for it */
+  /* without memory for it */
+  happens(s, "list all of /lock: 1m 2 3 ready, list all of /lock");
   cancel(d);
   HEARD(d, "refused: cancelled, forgotten");
   cancel(d);
   cancel(e);
   HEARD(e, "refused: cancelled, forgotten");
   SENT(s, "remove 2, get 1, remove 3");
-  confirms(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
-}
-
-STORY("ends when the session is closed, wherever it waits") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *d = DEPART(a), *e = DEPART(b);
-  names(s, "2 3 zoe ready");
-  close_session(s);
-  HEARD(d, "refused: closed, forgotten");
-  HEARD(e, "refused: closed, forgotten");
-  HEARD(a, "lost: closed, removed, forgotten");
-  HEARD(b, "lost: closed, removed, forgotten");
+  happens(s, "remove 2, get 1, remove 3, unwatch 2, unwatch 1, unwatch 3");
 }
 
 STORY("ends where credentials are refused, and does not begin there") {
-  struct actor *a = inside(s, 2), *b = inside(s, 3);
-  struct actor *d = DEPART(a);
-  names(s, "2 3 zoe ready");
+  struct actor *a = inside(s, 2), *b = inside(s, 3), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 3 zoe ready");
   refuses_credentials(s);
   HEARD(d, "refused: auth, forgotten");
   CHECK_INT(REASON_CREDENTIALS, reason_of(d));
@@ -572,21 +193,17 @@ STORY("ends where credentials are refused, and does not begin there") {
 }
 
 STORY("ends where nobody may list the members") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  answers(s, "list all of /lock", REPLY_NO_AUTH);
-  HEARD(d, "refused: denied, forgotten");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: no auth", "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");
   HEARD(a, "");
 }
 
 STORY("has all left though `ready` may not be deleted") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  names(s, "2 ready");
-  HEARD(d, "all left, forgotten");
-  answers(s, "remove ready with 2", REPLY_NO_AUTH);
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
+  happens(s, "remove ready with 2: no auth");
   is_removed(s, a, 2);
 }
 
@@ -596,32 +213,23 @@ TEST("lists again a little later where there was no memory") {
   /* For the names; the list of them; the path of one; its watch. */
   for (int i = 0; i < 4; i++) {
     struct stage *s = BEGIN();
-    struct actor *a = inside(s, 2);
-    struct actor *d = DEPART(a);
+    struct actor *a = inside(s, 2), *d = DEPART(a);
     names_without_memory(s, "2 zoe ready", i);
     HEARD(d, "");
     SENT(s, "");
-    passes(s, 100);
-    names(s, "2 zoe ready");
-    SENT(s, "get /lock/zoe");
+    SENDS(s, "100 ms, list all of /lock: 2 zoe ready", "get zoe");
     HEARD(d, "");
     END(s);
   }
 }
 
 STORY("lists again, too, where there was none for the answer or for `ready`") {
-  struct actor *a = inside(s, 2);
-  struct actor *d = DEPART(a);
-  confirms(s, "list all of /lock");
-  passes(s, 100);
-  names(s, "1m 2 ready");
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock, 100 ms, list all of /lock: 1m 2 ready");
   is_removed(s, a, 2);
-  confirms(s, "get 1");
-  deleted(s, "1m");
+  happens(s, "get 1, deleted 1m");
   names_without_memory(s, "ready", 2);
   HEARD(d, "");
-  passes(s, 100);
-  names(s, "ready");
-  confirms(s, "remove /lock/ready");
+  happens(s, "100 ms, list all of /lock: ready, remove ready");
   HEARD(d, "all left, forgotten");
 }

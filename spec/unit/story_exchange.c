@@ -1,18 +1,13 @@
 /* Who gives a lock back that others wait for, and wants it again in the same
  * batch: the delete and the create are one transaction. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where a node is exchanged for another,");
 
 /* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
-static struct actor *comes_back(struct stage *s, struct wish first,
-                                struct wish wish) {
-  struct actor *a = acquire(s, first);
-  stage_made(s, 2);
-  stage_shows(s, "1 2 3 4");
-  stage_confirms(s, "get 2, get 1");
-  deleted(s, "1");
+static struct actor *comes_back(struct stage *s, struct wish wish) {
+  struct actor *a = ACQUIRE(s);
+  stage_happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   heard(a);
   together(s);
   release(a);
@@ -21,84 +16,38 @@ static struct actor *comes_back(struct stage *s, struct wish first,
   return a;
 }
 
-#define COMES_BACK(s, ...)                          \
-  (HERE, comes_back(s, (struct wish){.nothing = 0}, \
-                    (struct wish){.nothing = 0, __VA_ARGS__}))
+#define COMES_BACK(s, ...) \
+  (HERE, comes_back(s, (struct wish){.nothing = 0, __VA_ARGS__}))
 
 STORY(
     "asks once for both, and is granted at the deletion of the last one "
     "ahead") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
-  SENT(s, "");
-  deleted(s, "4");
-  SENT(s, "get 6, list"); /* whose it is was not told */
-  confirms(s, "get 6");
-  shows(s, "5 6");
-  confirms(s, "get 5");
-  HEARD(a, "");
-  deleted(s, "5");
-  HEARD(a, "granted");
+  SENDS(s, "deleted 2, remove 2 with create lock: 6, get 4", "");
+  SENDS(s, "deleted 4", "get 6, list"); /* whose it is was not told */
+  HEARS(a, "get 6, list: 5 6, get 5", "");
+  HEARS(a, "deleted 5", "granted");
   CHECK_INT(1006, (int)token_of(a));
-}
-
-STORY("is not granted before it is told whose its node is") {
-  struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 5);
-  confirms(s, "get 4");
-  deleted(s, "4");
-  SENT(s, "get 3, get 5, list");
-  answers(s, "get 3", REPLY_NO_NODE);
-  HEARD(a, "");
-  confirms(s, "get 5");
-  HEARD(a, "");
-  shows(s, "5");
-  HEARD(a, "granted");
-  CHECK_INT(1005, (int)token_of(a));
 }
 
 STORY("is told whose its node is by the next of ours, who waits for it") {
   struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 5);
+  happens(s, "deleted 2, remove 2 with create lock: 5");
   struct actor *b = ACQUIRE(s);
-  confirms(s, "get 4, get 3");
-  SENT(s, "create lock, get 5");
-  made(s, 6);
-  confirms(s, "get 5");
-  deleted(s, "3");
-  SENT(s, "list"); /* and not "get 5" */
-  shows(s, "4 5 6");
-  deleted(s, "4");
-  HEARD(a, "granted");
+  SENDS(s, "get 4, get 3", "create lock, get 5");
+  SENDS(s, "create lock: 6, get 5, deleted 3", "list"); /* and not "get 5" */
+  HEARS(a, "list: 4 5 6, deleted 4", "granted");
   HEARD(b, "");
   CHECK_INT(1005, (int)token_of(a));
 }
 
 STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
-  deleted(s, "4");
-  reads(s, "get 6", false, 1006);
-  HEARD(a, "");
-  shows(s, "5 6");
-  HEARD(a, "");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4, deleted 4");
+  HEARS(a, "get 6: theirs 1006", "");
+  HEARS(a, "list: 5 6", "");
   SENT(s, "unwatch 6, create lock, list");
-}
-
-STORY("asks for each by itself where nobody stood behind") {
-  struct actor *a = HOLDER(s, 1);
-  together(s);
-  release(a);
-  ACQUIRE(s);
-  apart(s);
-  SENT(s, "remove 1, create lock, list");
 }
 
 STORY("asks for each by itself if the next one does not want to wait") {
@@ -111,38 +60,13 @@ STORY("asks for each by itself if the new node has much to say") {
   SENT(s, "remove 2, create lock, get 4");
 }
 
-STORY("deletes at the end of the batch if nobody comes") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
-  together(s);
-  release(a);
-  SENT(s, "");
-  apart(s);
-  SENT(s, "remove 2");
-}
-
 STORY("makes its node by itself if the old one was gone") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");
-  deleted(s, "2"); /* by somebody else */
+  happens(s, "deleted 2"); /* by somebody else */
   exchange_fails(s, REPLY_NO_NODE, REPLY_UNDONE);
   SENT(s, "create lock");
-  confirms(s, "get 4");
-  made(s, 6);
-  deleted(s, "4");
-  shows(s, "6");
-  HEARD(a, "granted");
-}
-
-STORY("deletes its node by itself if the new one could not be made") {
-  struct actor *a = COMES_BACK(s);
-  SENT(s, "remove 2 with create lock, get 4");
-  exchange_fails(s, REPLY_UNDONE, REPLY_NO_AUTH);
-  HEARD(a, "refused: denied, removed, forgotten");
-  SENT(s, "remove 2");
+  HEARS(a, "get 4, create lock: 6, deleted 4, list: 6", "granted");
 }
 
 STORY("makes the directory if that is gone, and tries each by itself") {
@@ -152,34 +76,17 @@ STORY("makes the directory if that is gone, and tries each by itself") {
   SENT(s, "remove 2, mkdir /lock");
 }
 
-STORY("does not know of either when the answer is lost") {
-  struct actor *a = COMES_BACK(s);
-  made_unheard(s, 6);
-  disconnects(s);
-  connects(s);
-  SENT(s, "ask about 2, list");
-  answers(s, "ask about 2", REPLY_NO_NODE);
-  shows(s, "3 4 5 6");
-  SENT(s, "get 6, get 5, get 4");
-  HEARD(a, "");
-}
-
 STORY("asks whose its node is before it deletes it, when it gives up") {
   struct actor *a = COMES_BACK(s);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  deleted(s, "2");
-  made(s, 6);
-  confirms(s, "get 4, ask about 6");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4, ask about 6");
   SENT(s, "unwatch 4, remove 6");
 }
 
 STORY("tries again what could not be sent, the delete first") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   together(s);
   release(a);
   ACQUIRE(s);
@@ -187,6 +94,5 @@ STORY("tries again what could not be sent, the delete first") {
   apart(s);
   SENT(s, "");
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "remove 2, create lock, get 4");
+  SENDS(s, "100 ms", "remove 2, create lock, get 4");
 }

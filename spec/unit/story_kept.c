@@ -1,5 +1,4 @@
 /* Nodes that a server refuses to delete. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, when its node may not be deleted,");
@@ -7,52 +6,30 @@ ABOUT("The protocol, when its node may not be deleted,");
 STORY("says so once, and tries again, less and less often") {
   struct actor *a = HOLDER(s, 1);
   release(a);
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  HEARD(a, "kept");
+  HEARS(a, "remove 1: no auth", "kept");
   static const int pauses[] = {200, 400, 800, 1600, 3200, 6400, 6400};
   for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
     CHECK(passes_until_asked(s, pauses[i]) >= pauses[i] / 2);
-    answers(s, "remove 1", REPLY_NO_AUTH);
+    happens(s, "remove 1: no auth");
   }
   HEARD(a, "");
   CHECK_INT(1, counted(s, "pending_releases"));
   CHECK_INT(1, counted(s, "refused_releases"));
-  passes(s, 6400);
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "6400 ms, remove 1", "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
   CHECK_INT(0, counted(s, "refused_releases"));
 }
 
-STORY("tries again at once in a new connection") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  HEARD(a, "kept");
-  reconnects(s);
-  confirms(s, "ask about 1");
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  HEARD(a, "");
-  reconnects(s);
-  confirms(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
-}
-
 STORY("refuses who waits behind it, and who comes, without another node") {
-  struct actor *a = HOLDER(s, 1);
-  struct actor *b = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
+  struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   release(a);
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  HEARD(a, "kept");
+  HEARS(a, "remove 1: no auth", "kept");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(b));
   CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
   SENT(s, "remove 2");
-  confirms(s, "remove 2");
-  HEARD(b, "removed, forgotten");
+  HEARS(b, "remove 2", "removed, forgotten");
   struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
   HEARD(c, "refused: denied, removed, forgotten");
   HEARD(d, "refused: denied, removed, forgotten");
@@ -62,87 +39,31 @@ STORY("refuses who waits behind it, and who comes, without another node") {
   HEARD(e, "");
 }
 
-STORY("lets others in again once it is deleted") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  passes(s, 200);
-  confirms(s, "remove 1");
-  HEARD(a, "kept, removed, forgotten");
-  HOLDER(s, 2);
-}
-
 STORY("tells who gave up, and who has lost, like anybody") {
-  struct actor *a = HOLDER(s, 1, .max_hold = 1000);
-  struct actor *b = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
+  struct actor *a = HOLDER(s, 1, .max_hold = 1000), *b = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
   cancel(b);
-  confirms(s, "unwatch 1");
-  answers(s, "remove 2", REPLY_NO_AUTH);
-  HEARD(b, "refused: cancelled, kept");
+  HEARS(b, "unwatch 1, remove 2: no auth", "refused: cancelled, kept");
   HEARD(a, ""); /* it holds */
-  passes(s, 1000);
-  HEARD(a, "lost: max_hold");
+  HEARS(a, "1000 ms", "lost: max_hold");
 }
 
 STORY("refuses who was to begin again") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2147483000);
-  shows(s, "2147483000");
-  answers(s, "remove 2147483000", REPLY_NO_AUTH);
-  HEARD(a, "refused: denied, kept");
+  happens(s, "create lock: 2147483000, list: 2147483000");
+  HEARS(a, "remove 2147483000: no auth", "refused: denied, kept");
   CHECK_TEXT("cannot delete our node /lock", denial_of(a));
-  answers(s, "remove 2147483000", REPLY_NO_AUTH);
-  HEARD(a, "");
-  passes(s, 500);
-  confirms(s, "remove 2147483000");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 2147483000: no auth", "");
+  HEARS(a, "500 ms, remove 2147483000", "removed, forgotten");
 }
 
 STORY("tells a permit of its gate's node, and lets no other ask") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
-  made(s, 7);
-  shows(s, "7");
-  made(s, 2);
-  shows(s, "2");
-  HEARD(a, "granted");
-  answers(s, "remove 7", REPLY_NO_AUTH);
-  HEARD(a, "kept");
+  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "granted");
+  HEARS(a, "remove 7: no auth", "kept");
   struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   HEARD(b, "refused: denied, removed, forgotten");
   CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
   release(a);
-  confirms(s, "remove 2");
-  HEARD(a, "removed");
-}
-
-STORY("is over with the session") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  HEARD(a, "kept");
-  expires(s);
-  HEARD(a, "removed, forgotten");
-  connects_anew(s);
-  HOLDER(s, 2);
-  struct actor *b = HOLDER(s, 3, .path = "/b");
-  release(b);
-  answers(s, "remove 3", REPLY_NO_AUTH);
-  HEARD(b, "kept");
-  close_session(s);
-  HEARD(b, "removed, forgotten");
-}
-
-STORY("is told the same of a node that has one name") {
-  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
-  release(a);
-  answers(s, "remove holder with 1", REPLY_NO_AUTH);
-  HEARD(a, "kept");
-  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  HEARD(b, "refused: denied, removed, forgotten");
-  passes(s, 200);
-  confirms(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 2", "removed");
 }

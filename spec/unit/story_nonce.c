@@ -1,35 +1,22 @@
 /* Nonces, when they are used no more. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, which has used a nonce,");
 
 #define REMOVES "remove /gate-nonce-1-1"
 
-STORY("deletes it, once") {
-  spends_nonce(s, "/gate");
-  SENT(s, REMOVES);
-  confirms(s, REMOVES);
-  reconnects(s);
-  SENT(s, "");
-}
-
 STORY("deletes it first of all in each connection, until that is confirmed") {
   struct actor *a = AWAIT(s);
-  reads(s, "get /gate", false, 7);
+  happens(s, "get /gate: theirs 7");
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);
   for (int i = 0; i < 2; i++) {
     reconnects(s);
     SENT(s, REMOVES ", get /gate");
   }
-  answers(s, REMOVES, REPLY_NO_NODE);
-  reads(s, "get /gate", false, 7);
-  reconnects(s);
-  SENT(s, "get /gate");
-  deleted(s, "/gate");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  happens(s, REMOVES ": no node");
+  SENDS(s, "get /gate: theirs 7, reconnects", "get /gate");
+  HEARS(a, "deleted /gate, get /gate: no node", "met");
 }
 
 STORY("deletes it in the next connection where there is none, or not now") {
@@ -37,29 +24,26 @@ STORY("deletes it in the next connection where there is none, or not now") {
   spends_nonce(s, "/gate");
   connects(s);
   for (int i = 0; i < 20; i++) {
-    answers(s, REMOVES, THROTTLED);
+    happens(s, REMOVES ": throttled");
     passes(s, 3000);
     if (!*oldest(s)) break;
   }
   reconnects(s);
   SENT(s, REMOVES);
-  confirms(s, REMOVES);
-  SENT(s, "");
-}
-
-STORY("gives it up where it may not be deleted") {
-  spends_nonce(s, "/gate");
-  answers(s, REMOVES, REPLY_NO_AUTH);
-  reconnects(s);
+  happens(s, REMOVES);
   SENT(s, "");
 }
 
 STORY("leaves its end to that of its ZooKeeper session") {
   disconnects(s);
   spends_nonce(s, "/gate");
-  expires(s);
-  connects_anew(s);
-  SENT(s, "");
+  SENDS(s, "expires, connects anew", "");
   spends_nonce(s, "/gate");
   SENT(s, "remove /gate-nonce-2-2");
+}
+
+STORY("gives it up where it may not be deleted") {
+  spends_nonce(s, "/gate");
+  happens(s, REMOVES ": no auth");
+  SENDS(s, "reconnects", "");
 }

@@ -1,5 +1,4 @@
 /* The queue: who waits for whom, and how each learns of its turn. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, in the queue,");
@@ -7,118 +6,33 @@ ABOUT("The protocol, in the queue,");
 STORY("grants a free lock after one create and one list") {
   struct actor *a = ACQUIRE(s);
   SENT(s, "create lock, list");
-  made(s, 1);
-  HEARD(a, "");
-  shows(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1", "");
+  HEARS(a, "list: 1", "granted");
   CHECK_INT(1001, token_of(a));
   SENT(s, "");
   release(a);
   HEARD(a, "");
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 1", "removed, forgotten");
   SENT(s, "");
-}
-
-STORY("hands over without a request: the predecessor's deletion grants") {
-  struct actor *a = WAITER(s);
-  deleted(s, "1");
-  HEARD(a, "granted");
-  SENT(s, "");
-  CHECK_INT(1, counted(s, "handoffs"));
-}
-
-STORY("looks early: when the one before the predecessor goes, it lists") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 5);
-  shows(s, "1 2 3 5");
-  confirms(s, "get 5, get 3, get 2");
-  deleted(s, "2");
-  SENT(s, "list");
-  shows(s, "1 3 5");
-  confirms(s, "get 1");
-  deleted(s, "1"); /* it was the only one before: no list is needed */
-  SENT(s, "");
-  deleted(s, "3");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
-STORY("needs no list at all for a chain of three") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3, get 2, get 1");
-  deleted(s, "1");
-  HEARD(a, "");
-  deleted(s, "2");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
-STORY("looks again when a predecessor gives up that others stand before") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 4);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 4, get 3, get 2");
-  deleted(s, "3");
-  HEARD(a, "");
-  SENT(s, "list");
-  shows(s, "1 2 4");
-  HEARD(a, "");
-  confirms(s, "get 1"); /* 2 is watched already */
-  SENT(s, "");
-}
-
-STORY("watches the directory, if it is told to, and lists at each change") {
-  struct actor *a = ACQUIRE(s, .watches_parent = true);
-  made(s, 3);
-  shows(s, "1 2 3");
-  SENT(s, "get 3, list and watch");
-  confirms(s, "get 3");
-  shows(s, "1 2 3");
-  children_changed(s, "/lock");
-  SENT(s, "list and watch");
-  shows(s, "2 3");
-  HEARD(a, "");
-  children_changed(s, "/lock");
-  shows(s, "3");
-  HEARD(a, "granted");
 }
 
 STORY("looks again every so often, if it is told to") {
   struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  passes(s, 99);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "list");
-  shows(s, "1 2");
-  passes(s, 100);
-  shows(s, "1 2");
-  passes(s, 50);
-  HEARD(a, "refused: timeout");
+  SENDS(s, "create lock: 2, list: 1 2, get 2, 99 ms", "");
+  SENDS(s, "1 ms", "list");
+  HEARS(a, "list: 1 2, 100 ms, list: 1 2, 50 ms", "refused: timeout");
 }
 
 STORY("keeps everybody's place when one in the middle leaves") {
-  struct actor *middle = WAITER(s);
-  struct actor *last = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "1 2 3");
-  confirms(s, "get 3"); /* 1 and 2 are watched for both */
-  SENT(s, "");
+  struct actor *middle = WAITER(s), *last = ACQUIRE(s);
+  /* 1 and 2 are watched for both */
+  SENDS(s, "create lock: 3, list: 1 2 3, get 3", "");
   cancel(middle);
   HEARD(middle, "refused: cancelled");
-  confirms(s, "remove 2");
-  deleted(s, "2");
-  HEARD(middle, "removed, forgotten");
+  HEARS(middle, "remove 2, deleted 2", "removed, forgotten");
   HEARD(last, "");
   SENT(s, "list");
-  shows(s, "1 3");
-  deleted(s, "1");
-  HEARD(last, "granted");
+  HEARS(last, "list: 1 3, deleted 1", "granted");
 }
 
 STORY("serves all waiters of a path with one list and shared watches") {
@@ -129,133 +43,54 @@ STORY("serves all waiters of a path with one list and shared watches") {
   SENT(s,
        "create lock, create lock, create lock, create lock, create lock, "
        "list");
-  for (int i = 0; i < 5; i++) made(s, 2 + i);
-  shows(s, "1 2 3 4 5 6");
-  SENT(s, "get 2, get 1, get 3, get 4, get 5, get 6");
+  for (int i = 0; i < 5; i++) happens(s, "create lock: %d", 2 + i);
+  SENDS(s, "list: 1 2 3 4 5 6", "get 2, get 1, get 3, get 4, get 5, get 6");
   for (int i = 0; i < 5; i++) HEARD(all[i], "");
-}
-
-STORY("does not grant by an event other than the predecessor's deletion") {
-  struct actor *a = WAITER(s);
-  changed(s, "1"); /* somebody wrote its data */
-  HEARD(a, "");
-  SENT(s, "get 1, list");
-  confirms(s, "get 1");
-  shows(s, "1 2");
-  HEARD(a, "");
-  deleted(s, "1");
-  HEARD(a, "granted");
-}
-
-STORY("does not grant by a deletion before its own node's watch is confirmed") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  SENT(s, "get 2, get 1");
-  deleted(s, "1"); /* is our node still there? */
-  HEARD(a, "");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_NO_NODE);
-  SENT(s, "list");
-  HEARD(a, "");
-  shows(s, "2");
-  HEARD(a, "granted");
-}
-
-STORY("finds the predecessor gone when it wants to watch it") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_NO_NODE);
-  HEARD(a, "granted"); /* our own watch was confirmed before */
-  SENT(s, "");
-}
-
-STORY("ignores children that are no contenders") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 3);
-  shows(s, "orders 1p 3"); /* (a permit has a directory of its own) */
-  HEARD(a, "granted");
-}
-
-STORY("begins again at the tail when somebody deletes a waiter's node") {
-  struct actor *a = WAITER(s);
-  deleted(s, "2");
-  HEARD(a, "");
-  SENT(s, "unwatch 1, create lock, list");
 }
 
 STORY("loses a hold whose node somebody deletes") {
   struct actor *a = WAITER(s);
-  deleted(s, "1");
-  HEARD(a, "granted");
-  deleted(s, "2");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARS(a, "deleted 1", "granted");
+  HEARS(a, "deleted 2", "lost: deleted, removed, forgotten");
   SENT(s, "");
 }
 
 STORY("watches a holder's own node after a sixth of the timeout") {
   struct actor *a = HOLDER(s, 1);
-  passes(s, 1600);
-  SENT(s, "");
-  passes(s, 100);
-  confirms(s, "get 1");
-  deleted(s, "1");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  SENDS(s, "1600 ms", "");
+  HEARS(a, "100 ms, get 1, deleted 1", "lost: deleted, removed, forgotten");
 }
 
 STORY("watches a holder's own node at once if its owner wants it") {
   struct actor *a = HOLDER(s, 1);
   wants_watch(a);
-  confirms(s, "get 1");
+  happens(s, "get 1");
   wants_watch(a);
   SENT(s, "");
-  deleted(s, "1");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARS(a, "deleted 1", "lost: deleted, removed, forgotten");
 }
 
 STORY("believes an owner that has seen its node gone, and deletes it") {
   struct actor *a = HOLDER(s, 1);
   sees_deletion(a);
   HEARD(a, "lost: deleted");
-  answers(s, "remove 1", REPLY_NO_NODE);
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove 1: no node", "removed, forgotten");
 }
 
 STORY("tells one that does not wait that the lock is taken, and by whom") {
   struct actor *a = ACQUIRE(s, .tries = true);
-  made(s, 2);
-  shows(s, "1 2");
-  HEARD(a, "refused: busy");
+  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
   CHECK_INT(0, counted(s, "timeouts"));
-  confirms(s, "remove 2");
-  SENT(s, ""); /* no watch */
-}
-
-STORY("does not take a node for a holder that is on its way out") {
-  struct actor *first = HOLDER(s, 1);
-  release(first);
-  struct actor *second = ACQUIRE(s, .tries = true);
-  SENT(s, "remove 1, create lock, list");
-  confirms(s, "remove 1");
-  made(s, 2);
-  shows(s, "1 2"); /* (a list of a server that lags) */
-  HEARD(second, "refused: busy");
+  SENDS(s, "remove 2", ""); /* no watch */
 }
 
 STORY("waits behind a node of its session that is on its way out, if need be") {
   struct actor *first = HOLDER(s, 1);
   release(first);
   struct actor *second = ACQUIRE(s, .tries = true);
-  answers(s, "remove 1", THROTTLED);
-  made(s, 2);
-  shows(s, "1 2");
-  HEARD(second, ""); /* nobody holds */
-  confirms(s, "get 2, get 1");
-  passes(s, 300);
-  deleted(s, "1");
-  HEARD(second, "granted");
+  /* nobody holds */
+  HEARS(second, "remove 1: throttled, create lock: 2, list: 1 2", "");
+  HEARS(second, "get 2, get 1, 300 ms, deleted 1", "granted");
 }
 
 STORY("tells one that does not wait of its own session's holder") {
@@ -269,50 +104,35 @@ STORY("tells one that does not wait of its own session's holder") {
 STORY("names one that waits where none is known to hold") {
   others_say(s, "job 7");
   struct actor *a = ACQUIRE(s, .within = 1000);
-  made(s, 4);
-  shows(s, "1 2 3 4");
-  confirms(s, "get 4, get 3, get 2");
-  passes(s, 1000);
+  happens(s, "create lock: 4, list: 1 2 3 4, get 4, get 3, get 2, 1000 ms");
   HEARD(a, "refused: timeout");
   CHECK_TEXT("job 7", rival_of(a));
 }
 
 STORY("tells a holder that somebody asks for the lock, once") {
   struct actor *a = HOLDER(s, 1);
-  passes(s, 2000);
-  confirms(s, "get 1");
+  happens(s, "2000 ms, get 1");
   asks_to_let_go(s);
-  changed(s, "1");
-  HEARD(a, "");
-  confirms(s, "get 1");
-  HEARD(a, "revoked");
-  changed(s, "1");
-  confirms(s, "get 1");
-  HEARD(a, "");
+  HEARS(a, "changed 1", "");
+  HEARS(a, "get 1", "revoked");
+  HEARS(a, "changed 1, get 1", "");
 }
 
 STORY("tells a holder what another of its session has read in its node") {
   struct actor *a = HOLDER(s, 1);
   asks_to_let_go(s); /* nobody watches that node yet */
   struct actor *b = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  passes(s, 2000);
-  SENT(s, ""); /* there is nothing to ask */
+  /* there is nothing to ask */
+  SENDS(s, "create lock: 2, list: 1 2, get 2, get 1, 2000 ms", "");
   HEARD(a, "revoked");
   HEARD(b, "");
-  passes(s, 2000);
-  HEARD(a, "");
+  HEARS(a, "2000 ms", "");
 }
 
 STORY("tells one after its grant what was asked of it before") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
+  happens(s, "create lock: 2");
   asks_to_let_go(s);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  HEARD(a, "");
-  deleted(s, "1");
-  HEARD(a, "granted, revoked");
+  HEARS(a, "list: 1 2, get 2, get 1", "");
+  HEARS(a, "deleted 1", "granted, revoked");
 }

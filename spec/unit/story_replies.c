@@ -1,5 +1,4 @@
 /* Replies that are lost: what was asked was done, or not, or will be. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, when replies are lost,");
@@ -9,40 +8,16 @@ STORY("finds its node in the list when a create's reply was lost") {
   made_unheard(s, 1);
   disconnects(s);
   CHECK_TEXT("finding", state_of(a));
-  connects(s);
-  SENT(s, "list");
-  shows(s, "1");
-  HEARD(a, ""); /* whose session is it of? */
-  confirms(s, "get 1");
-  HEARD(a, "granted");
+  SENDS(s, "connects", "list");
+  HEARS(a, "list: 1", ""); /* whose session is it of? */
+  HEARS(a, "get 1", "granted");
   CHECK_INT(1001, token_of(a));
 }
 
 STORY("makes another node, of another name, if that create made none") {
   struct actor *a = ACQUIRE(s);
-  reconnects(s);
-  shows(s, "");
-  SENT(s, "create lock, list");
-  made(s, 2);
-  shows(s, "2");
-  HEARD(a, "granted");
-}
-
-STORY("deletes a node that turns up late, which nobody of ours knows") {
-  struct actor *a = ACQUIRE(s);
-  made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "");
-  made(s, 2);
-  shows(s, "1 2"); /* the server has applied it after all */
-  SENT(s, "ask about 1, get 2, get 1");
-  HEARD(a, "");
-  CHECK_INT(0, counted(s, "strays"));
-  confirms(s, "ask about 1");
-  CHECK_INT(1, counted(s, "strays"));
-  confirms(s, "get 2, get 1, remove 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects, list: nobody", "create lock, list");
+  HEARS(a, "create lock: 2, list: 2", "granted");
 }
 
 TEST("looks for its node where a server says that it has made another") {
@@ -67,11 +42,8 @@ TEST("looks for its node where a server says that it has made another") {
     struct actor *a = ACQUIRE(s);
     made_oddly(s, oddities[i].elsewhere, oddities[i].more);
     CHECK_TEXT("finding", state_of(a));
-    shows(s, "");
-    HEARD(a, "");
-    made(s, 1);
-    shows(s, "1");
-    HEARD(a, "granted");
+    HEARS(a, "list: nobody", "");
+    HEARS(a, "create lock: 1, list: 1", "granted");
     END(s);
   }
 }
@@ -82,13 +54,10 @@ TEST("is not granted by a node that was made for another session") {
     struct stage *s = BEGIN();
     struct actor *a = ACQUIRE(s, .lock = kinds[i]);
     made_for_another(s, 1);
-    shows(s, "1");
-    HEARD(a, "");
-    confirms(s, "get 1");
-    HEARD(a, "");
+    HEARS(a, "list: 1", "");
+    HEARS(a, "get 1", "");
     CHECK_TEXT("finding", state_of(a)); /* ours may be another */
-    confirms(s, "unwatch 1");
-    shows(s, "1");
+    happens(s, "unwatch 1, list: 1");
     CHECK_TEXT("entering", state_of(a));
     END(s);
   }
@@ -96,12 +65,9 @@ TEST("is not granted by a node that was made for another session") {
 
 STORY("is not granted by an unfair lock's node of another session") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  HEARD(a, "");
-  reads(s, "get holder", false, 900);
-  HEARD(a, "");
-  confirms(s, "ask about 1, remove 1");
-  SENT(s, "unwatch holder, create holder with hold");
+  HEARS(a, "create holder with hold: 1", "");
+  HEARS(a, "get holder: theirs 900", "");
+  SENDS(s, "ask about 1, remove 1", "unwatch holder, create holder with hold");
 }
 
 STORY("hears nothing in events of what it has not asked for") {
@@ -109,54 +75,42 @@ STORY("hears nothing in events of what it has not asked for") {
                                       "locks:1"};
   struct actor *a = HOLDER(s, 5);
   for (int i = 0; i < 5; i++) {
-    deleted(s, paths[i]);
-    changed(s, paths[i]);
+    happens(s, "deleted %s", paths[i]);
+    happens(s, "changed %s", paths[i]);
   }
   children_changed(s, "");
-  children_changed(s, "/");
-  children_changed(s, "lock");
-  children_changed(s, "/lock/");
-  HEARD(a, "");
+  HEARS(a, "children /, children lock, children /lock/", "");
   SENT(s, "");
 }
 
 STORY("begins again when the node it finds is of another session") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "1");
-  reads(s, "get 1", false, 1001);
-  HEARD(a, "");
+  HEARS(a, "reconnects, list: 1, get 1: theirs 1001", "");
   SENT(s, "unwatch 1, list");
-  confirms(s, "unwatch 1");
-  shows(s, "1");
-  SENT(s, "create lock, list");
+  SENDS(s, "unwatch 1, list: 1", "create lock, list");
 }
 
 STORY("leaves a node alone that has its name and is of another session") {
   struct actor *a = ACQUIRE(s);
   cancel(a);
   made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "1");
-  reads(s, "ask about 1", false, 1001);
-  shows(s, "1");
+  happens(s, "reconnects, list: 1, ask about 1: theirs 1001, list: 1");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
 }
 
 STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
-  made(s, 5);
+  happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
-  confirms(s, "ask about 0, get 5");
-  children_changed(s, "/lock");
+  happens(s, "ask about 0, get 5, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
   passes(s, 10000); /* it is asked about again */
-  children_changed(s, "/lock");
+  happens(s, "children /lock");
   shows_forged(s, "5", 1);
-  confirms(s, "ask about 0");
+  happens(s, "ask about 0");
   CHECK_INT(0, counted(s, "strays"));
   HEARD(a, "");
 }
@@ -165,60 +119,19 @@ STORY("deletes again when a delete's reply was lost") {
   struct actor *a = HOLDER(s, 1);
   release(a);
   SENT(s, "remove 1");
-  disconnects(s);
-  HEARD(a, "");
+  HEARS(a, "disconnects", "");
   CHECK_INT(1, counted(s, "pending_releases"));
-  connects(s);
-  confirms(s, "ask about 1");
-  answers(s, "remove 1", REPLY_NO_NODE);
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "connects, ask about 1, remove 1: no node", "removed, forgotten");
   CHECK_INT(0, counted(s, "pending_releases"));
-}
-
-STORY("deletes again, after a while, when a delete is not done") {
-  struct actor *a = HOLDER(s, 1);
-  release(a);
-  answers(s, "remove 1", THROTTLED);
-  CHECK(passes_until_asked(s, 200) >= 100);
-  answers(s, "remove 1", THROTTLED);
-  CHECK(passes_until_asked(s, 400) >= 200);
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("looks for the node of one who gave up before its create was answered") {
-  struct actor *a = ACQUIRE(s);
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  CHECK_TEXT("leaving", state_of(a));
-  made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "1");
-  confirms(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("deletes the node of one who gave up as soon as its name is known") {
-  struct actor *a = ACQUIRE(s);
-  cancel(a);
-  SENT(s, "create lock, list");
-  made(s, 1);
-  SENT(s, "remove 1");
-  shows(s, "1");
-  HEARD(a, "refused: cancelled");
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
 }
 
 STORY("asks for another list when there was no memory for one") {
   struct actor *a = ACQUIRE(s);
-  made(s, 1);
+  happens(s, "create lock: 1");
   shows_without_memory(s);
   HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "list");
-  shows(s, "1");
-  HEARD(a, "granted");
+  SENDS(s, "100 ms", "list");
+  HEARS(a, "list: 1", "granted");
 }
 
 STORY("tries again what could not be sent, 0.1 s later") {
@@ -226,102 +139,47 @@ STORY("tries again what could not be sent, 0.1 s later") {
   struct actor *a = ACQUIRE(s);
   SENT(s, "");
   cannot_send(s, false);
-  passes(s, 99);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "create lock, list");
-  made(s, 1);
-  shows(s, "1");
-  HEARD(a, "granted");
+  SENDS(s, "99 ms", "");
+  SENDS(s, "1 ms", "create lock, list");
+  HEARS(a, "create lock: 1, list: 1", "granted");
 }
 
 STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
+  happens(s, "create lock: 2");
   shows_then_no_memory(s, "1 2");
   HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "list");
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
-}
-
-STORY("wants a watch again that is being taken away") {
-  struct actor *a = WAITER(s);
-  cancel(a);
-  SENT(s, "unwatch 1, remove 2");
-  struct actor *b = ACQUIRE(s);
-  confirms(s, "unwatch 1");
-  deleted(s, "2");
-  confirms(s, "remove 2");
-  made(s, 3);
-  shows(s, "1 3");
-  confirms(s, "get 3, get 1");
-  deleted(s, "1");
-  HEARD(b, "granted");
-}
-
-STORY("watches again, 0.1 s later, where a server refused to") {
-  struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2");
-  answers(s, "get 1", REPLY_UNIMPLEMENTED);
-  HEARD(a, "");
-  passes(s, 100);
-  confirms(s, "get 1");
-  deleted(s, "1");
-  HEARD(a, "granted");
+  SENDS(s, "100 ms", "list");
+  HEARS(a, "list: 1 2, get 2, get 1, deleted 1", "granted");
 }
 
 STORY("deletes a stray later when its delete cannot be sent") {
   struct actor *a = ACQUIRE(s);
   made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "");
-  made(s, 2);
+  happens(s, "reconnects, list: nobody, create lock: 2");
   cannot_send(s, true);
-  shows(s, "1 2");
+  happens(s, "list: 1 2");
   CHECK_INT(0, counted(s, "strays"));
   cannot_send(s, false);
-  passes(s, 100);
-  SENT(s, "get 2, get 1, ask about 1");
-  confirms(s, "get 2, get 1, ask about 1");
+  SENDS(s, "100 ms", "get 2, get 1, ask about 1");
+  happens(s, "get 2, get 1, ask about 1");
   CHECK_INT(1, counted(s, "strays"));
   HEARD(a, "");
-}
-
-STORY("deletes a stray once, and again if the next list shows it") {
-  ACQUIRE(s);
-  made_unheard(s, 1);
-  reconnects(s);
-  shows(s, "");
-  made(s, 2);
-  struct actor *b = ACQUIRE(s);
-  SENT(s, "list, create lock, list");
-  shows(s, "1 2");
-  made(s, 3);
-  shows(s, "1 2 3");
-  SENT(s, "ask about 1, get 2, get 1, get 3");
-  confirms(s, "ask about 1, get 2, get 1, get 3");
-  answers(s, "remove 1", REPLY_NO_AUTH);
-  changed(s, "2");
-  confirms(s, "get 2");
-  HEARD(b, "");
 }
 
 /* What bears our mark by the thousand was made by somebody who has read it. */
 
 static void remove_all(struct stage *s, int most) {
-  do CHECK(counted(s, "in_flight") <= most);
-  while (answers_next(s));
+  CHECK(counted(s, "in_flight") <= most);
+  while (*oldest(s) && strcmp(oldest(s), "list") != 0) {
+    happens(s, "%s", oldest(s));
+    CHECK(counted(s, "in_flight") <= most);
+  }
 }
 
 STORY("deletes strays a hundred at a time, and a thousand for a list") {
   struct actor *a = ACQUIRE(s);
-  made(s, 5000);
+  happens(s, "create lock: 5000");
   forged_are_ours(s);
   shows_forged(s, "5000", 2500);
   CHECK_INT(0, counted(s, "strays"));
@@ -339,17 +197,13 @@ STORY("deletes strays a hundred at a time, and a thousand for a list") {
 /* The directory was made anew meanwhile, and its numbers begin again. */
 STORY("deletes no stray whose name a node of ours has by now") {
   struct actor *a = ACQUIRE(s);
-  made(s, 5);
+  happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
   disconnects(s);
   cancel(a);
   next_is_as_forged(s);
   struct actor *b = ACQUIRE(s);
-  connects(s);
-  confirms(s, "ask about 5");
-  made(s, 0);
-  confirms(s, "ask about 0");
-  shows(s, "0");
+  happens(s, "connects, ask about 5, create lock: 0, ask about 0, list: 0");
   HEARD(b, "granted");
   SENT(s, "remove 5");
   CHECK_INT(0, counted(s, "strays"));
@@ -358,35 +212,31 @@ STORY("deletes no stray whose name a node of ours has by now") {
 
 STORY("leaves strays alone for a timeout that are not to be deleted") {
   ACQUIRE(s, .watches_parent = true);
-  made(s, 5);
+  happens(s, "create lock: 5");
   forged_are_ours(s);
   shows_forged(s, "5", 1);
-  confirms(s, "ask about 0, get 5");
+  happens(s, "ask about 0, get 5");
   shows_forged(s, "5", 1);
-  answers(s, "remove 0", REPLY_NOT_EMPTY);
-  children_changed(s, "/lock");
-  SENT(s, "list and watch");
+  SENDS(s, "remove 0: not empty, children /lock", "list and watch");
   shows_forged(s, "5", 1);
   SENT(s, "");
-  passes(s, 9999);
-  children_changed(s, "/lock");
+  happens(s, "9999 ms, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
-  passes(s, 1);
-  children_changed(s, "/lock");
+  happens(s, "1 ms, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "ask about 0, get 0");
 }
 
 STORY("forgets the strays that are left when the session is closed") {
   ACQUIRE(s);
-  made(s, 5000);
+  happens(s, "create lock: 5000");
   shows_forged(s, "5000", 500);
 }
 
 STORY("goes on with strays in the next connection") {
   ACQUIRE(s);
-  made(s, 5000);
+  happens(s, "create lock: 5000");
   forged_are_ours(s);
   shows_forged(s, "5000", 300);
   reconnects(s);

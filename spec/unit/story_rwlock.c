@@ -1,5 +1,4 @@
 /* Readers and writers, and who downgrades. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for readers and writers,");
@@ -8,64 +7,20 @@ STORY("grants readers together, and none behind a writer") {
   struct actor *first = ACQUIRE(s, .lock = READER);
   struct actor *second = ACQUIRE(s, .lock = READER);
   SENT(s, "create read, list, create read, list");
-  made(s, 2);
-  shows(s, "1r 2");
-  HEARD(first, "granted");
-  made(s, 4);
-  shows(s, "1r 2 3w 4");
-  HEARD(second, "");
-  confirms(s, "get 4, get 3");
-  deleted(s, "3w");
-  HEARD(second, "granted");
-}
-
-STORY("lets a writer wait for readers and writers ahead") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER);
-  made(s, 3);
-  shows(s, "1r 2r 3");
-  confirms(s, "get 3, get 2, get 1");
-  deleted(s, "1r");
-  deleted(s, "2r");
-  HEARD(a, "granted"); /* behind readers no list is needed */
-  SENT(s, "");
-}
-
-STORY(
-    "lists after a writer that stood before a writer: it may have downgraded") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER);
-  made(s, 2);
-  shows(s, "1w 2");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1w");
-  HEARD(a, "");
-  shows(s, "1r 2");
-  HEARD(a, "");
-  confirms(s, "get 1");
-  deleted(s, "1r");
-  HEARD(a, "granted");
+  HEARS(first, "create read: 2, list: 1r 2", "granted");
+  HEARS(second, "create read: 4, list: 1r 2 3w 4", "");
+  HEARS(second, "get 4, get 3, deleted 3w", "granted");
 }
 
 STORY("downgrades to a reader of the writer's own number, with its token") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   SENT(s, "get 4, create read 4, list");
-  confirms(s, "get 4");
-  made(s, 99);
-  shows(s, "4w 4r 5w"); /* both: the writer's place is the reader's */
-  HEARD(reader, "granted");
+  /* both: the writer's place is the reader's */
+  HEARS(reader, "get 4, create read 4: 99, list: 4w 4r 5w", "granted");
   CHECK_INT(1004, token_of(reader));
   release(writer);
-  confirms(s, "remove 4");
-  HEARD(reader, "");
-}
-
-STORY("refuses a downgrade when the writer was gone before the reader came") {
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  confirms(s, "get 4");
-  made(s, 99);
-  shows(s, "4r 5w");
-  HEARD(reader, "refused: lost");
+  HEARS(reader, "remove 4", "");
 }
 
 TEST("refuses a downgrade when the writer's name is another's") {
@@ -73,14 +28,32 @@ TEST("refuses a downgrade when the writer's name is another's") {
     struct stage *s = BEGIN();
     struct actor *writer = HOLDER(s, 4, .lock = WRITER);
     struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-    confirms(s, "get 4");
+    happens(s, "get 4");
     if (released) release(writer);
-    deleted(s, "4w");
-    made(s, 99);
-    shows(s, "4w 4r 5w");
+    happens(s, "deleted 4w, create read 4: 99, list: 4w 4r 5w");
     HEARD(reader, "refused: lost");
     END(s);
   }
+}
+
+STORY("ends a downgrade with its session: the writer's place is gone") {
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  HEARS(writer, "expires", "lost: closed, removed, forgotten");
+  HEARD(reader, "refused: lost, removed, forgotten");
+}
+
+STORY("refuses a downgrade where the directory is gone: so is the writer") {
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  happens(s, "get 4, create read 4: no node");
+  HEARD(reader, "refused: lost, removed, forgotten");
+}
+
+STORY("refuses a downgrade when the writer was gone before the reader came") {
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  HEARS(reader, "get 4, create read 4: 99, list: 4r 5w", "refused: lost");
 }
 
 STORY(
@@ -89,33 +62,6 @@ STORY(
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   release(writer);
-  nobodys(s, "get 4");
-  made(s, 99);
-  shows(s, "4w 4r 5w");
+  happens(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "refused: lost");
-}
-
-STORY("ends a downgrade with its session: the writer's place is gone") {
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  expires(s);
-  HEARD(writer, "lost: closed, removed, forgotten");
-  HEARD(reader, "refused: lost, removed, forgotten");
-}
-
-STORY("refuses a downgrade where the directory is gone: so is the writer") {
-  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
-  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
-  confirms(s, "get 4");
-  answers(s, "create read 4", REPLY_NO_NODE);
-  HEARD(reader, "refused: lost, removed, forgotten");
-}
-
-STORY("contends with kazoo in kazoo's spelling") {
-  struct actor *a = ACQUIRE(s, .lock = WRITER, .kazoo = true);
-  SENT(s, "create lock of kazoo, list");
-  made(s, 3);
-  shows(s, "1kr 2k 3");
-  confirms(s, "get 3, get 2, get 1");
-  HEARD(a, "");
 }

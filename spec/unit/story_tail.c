@@ -1,176 +1,66 @@
 /* Who comes back to a queue: it knows from its last list whom it will find just
  * ahead of it, and lists when that one is gone. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, where somebody comes back to a queue,");
 
 /* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
-static struct actor *comes_back(struct stage *s, struct wish wish) {
-  struct actor *a = acquire(s, wish);
-  stage_made(s, 2);
-  stage_shows(s, wish.lock == READER ? "1w 2r 3w 4w" : "1 2 3 4");
-  stage_confirms(s, "get 2, get 1");
-  deleted(s, wish.lock == READER ? "1w" : "1");
+static struct actor *comes_back(struct stage *s) {
+  struct actor *a = ACQUIRE(s);
+  stage_happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   release(a);
   heard(a);
-  return acquire(s, wish);
+  return ACQUIRE(s);
 }
-
-/* Its old node goes. */
-static void leaves(struct stage *s, const char *node) {
-  deleted(s, node);
-  stage_confirms(s, "remove 2");
-}
-
-#define COMES_BACK(s, ...) \
-  (HERE, comes_back(s, (struct wish){.nothing = 0, __VA_ARGS__}))
 
 STORY("grants without a round trip who comes back behind another") {
-  struct actor *a = COMES_BACK(s);
+  struct actor *a = comes_back(s);
   int told = counted(s, "handoffs");
   SENT(s, "remove 2, create lock, get 4");
-  leaves(s, "2");
-  made(s, 6); /* the one after which it was granted has come back, too */
-  confirms(s, "get 4");
-  SENT(s, "");
-  deleted(s, "4");
-  SENT(s, "list"); /* now 5 holds */
-  shows(s, "5 6");
-  SENT(s, "get 6, get 5");
-  confirms(s, "get 6, get 5");
-  HEARD(a, "");
-  deleted(s, "5");
-  HEARD(a, "granted");
+  happens(s, "deleted 2, remove 2");
+  /* the one after which it was granted has come back, too */
+  SENDS(s, "create lock: 6, get 4", "");
+  SENDS(s, "deleted 4", "list"); /* now 5 holds */
+  SENDS(s, "list: 5 6", "get 6, get 5");
+  HEARS(a, "get 6, get 5", "");
+  HEARS(a, "deleted 5", "granted");
   CHECK_INT(told + 1, counted(s, "handoffs"));
   SENT(s, "");
 }
 
 STORY("watches the one before the last, too, if nobody has come in between") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 5);
-  SENT(s, "get 4, get 3");
-  confirms(s, "get 4, get 3");
-  deleted(s, "3");
-  SENT(s, "get 5, list");
-  confirms(s, "get 5");
-  shows(s, "4 5");
-  SENT(s, "");
-  deleted(s, "4");
-  HEARD(a, "granted");
+  struct actor *a = comes_back(s);
+  SENDS(s, "deleted 2, remove 2, create lock: 5", "get 4, get 3");
+  SENDS(s, "get 4, get 3, deleted 3", "get 5, list");
+  SENDS(s, "get 5, list: 4 5", "");
+  HEARS(a, "deleted 4", "granted");
 }
 
 STORY("waits for the last one, too, if two have come in between") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 7);
-  confirms(s, "get 4");
-  SENT(s, "");
-  deleted(s, "4");
-  shows(s, "5 6 7");
-  SENT(s, "get 7, get 6, get 5");
-  confirms(s, "get 7, get 6, get 5");
-  deleted(s, "5");
-  SENT(s, "");
+  struct actor *a = comes_back(s);
+  SENDS(s, "deleted 2, remove 2, create lock: 7, get 4", "");
+  SENDS(s, "deleted 4, list: 5 6 7", "get 7, get 6, get 5");
+  SENDS(s, "get 7, get 6, get 5, deleted 5", "");
   HEARD(a, "");
-  deleted(s, "6");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 6", "granted");
 }
 
 STORY("lists at once if too many have come in between") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 8);
-  confirms(s, "get 4");
-  SENT(s, "list");
-  shows(s, "3 4 5 6 7 8");
-  HEARD(a, "");
+  struct actor *a = comes_back(s);
+  SENDS(s, "deleted 2, remove 2, create lock: 8, get 4", "list");
+  HEARS(a, "list: 3 4 5 6 7 8", "");
 }
 
 STORY("lists beside its create if only one was behind it") {
   struct actor *a = ACQUIRE(s);
-  made(s, 2);
-  shows(s, "1 2 3");
-  confirms(s, "get 2, get 1");
-  deleted(s, "1");
+  happens(s, "create lock: 2, list: 1 2 3, get 2, get 1, deleted 1");
   release(a);
   heard(a);
   a = ACQUIRE(s);
   SENT(s, "remove 2, create lock, list");
-  leaves(s, "2");
-  made(s, 4);
-  shows(s, "3 4");
-  confirms(s, "get 4, get 3");
-  deleted(s, "3");
-  HEARD(a, "granted");
+  happens(s, "deleted 2, remove 2");
+  HEARS(a, "create lock: 4, list: 3 4, get 4, get 3, deleted 3", "granted");
   SENT(s, "");
-}
-
-STORY("lists if the last one was gone before it came") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 6);
-  answers(s, "get 4", REPLY_NO_NODE);
-  HEARD(a, "");
-  SENT(s, "list");
-  shows(s, "6");
-  HEARD(a, "granted");
-}
-
-STORY("follows a writer, as a reader") {
-  struct actor *a = COMES_BACK(s, .lock = READER);
-  SENT(s, "remove 2, create read, get 4");
-  leaves(s, "2r");
-  made(s, 6); /* beside a reader */
-  confirms(s, "get 4");
-  deleted(s, "4w");
-  shows(s, "5r 6r");
-  HEARD(a, "granted");
-}
-
-STORY("does not follow if it does not want to wait") {
-  COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 5);
-  confirms(s, "get 4, get 3");
-  struct actor *a = ACQUIRE(s, .tries = true);
-  SENT(s, "create lock, list");
-  made(s, 6);
-  shows(s, "3 4 5 6");
-  HEARD(a, "refused: busy");
-}
-
-STORY("lists in another connection, whatever it has followed") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
-  reconnects(s);
-  SENT(s, "list");
-  shows(s, "6");
-  HEARD(a, "");
-  confirms(s, "get 6"); /* whose is it by now? */
-  HEARD(a, "granted");
-}
-
-STORY("looks for its node when the create's answer is lost") {
-  struct actor *a = COMES_BACK(s);
-  leaves(s, "2");
-  made_unheard(s, 5);
-  reconnects(s);
-  SENT(s, "list");
-  shows(s, "3 4 5");
-  HEARD(a, "");
-}
-
-STORY("says when it gives up that there may be others") {
-  struct actor *a = COMES_BACK(s, .within = 400);
-  leaves(s, "2");
-  made(s, 6);
-  confirms(s, "get 4");
-  passes(s, 400);
-  HEARD(a, "refused: timeout");
 }
 
 /* What it looked for in vain is there: a create that came late made it, and its
@@ -179,17 +69,10 @@ STORY("lists when it begins again, for it may have left a node behind") {
   struct actor *a = WAITER(s), *b = ACQUIRE(s);
   made_unheard(s, 3);
   made_unheard(s, 9);
-  disconnects(s);
-  connects(s);
-  shows(s, "1 2 9 10");
-  confirms(s, "get 2, get 1");
-  reads(s, "get 9", false, 1009);
-  confirms(s, "unwatch 9");
-  shows(s, "1 2 3 9 10");
+  happens(s, "disconnects, connects, list: 1 2 9 10, get 2, get 1");
+  happens(s, "get 9: theirs 1009, unwatch 9, list: 1 2 3 9 10");
   SENT(s, "create lock, list");
-  made(s, 11);
-  shows(s, "1 2 3 9 10 11");
-  HEARD(a, "");
+  HEARS(a, "create lock: 11, list: 1 2 3 9 10 11", "");
   HEARD(b, "");
   SENT(s, "ask about 3, ask about 9, get 11, get 10, get 9");
 }

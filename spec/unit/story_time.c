@@ -1,61 +1,41 @@
 /* Time: the lease, rounds, deadlines, a process that is stopped. */
-#include <stdio.h>
-#include <string.h>
-
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");
 
-STORY("does not grant by old answers after a pause: it looks again") {
-  struct actor *a = WAITER(s);
-  stops_for(s, 20000);
-  deleted(s, "1"); /* it lay in the socket */
-  HEARD(a, "");
-  CHECK(lease_of(s) < 0);
-  for (int i = 0; i < 10000 && !*sent(s); i++) passes(s, 1);
-  CHECK(lease_of(s) > 0); /* so our session lives: a list may be asked for */
-  HEARD(a, "");
-  shows(s, "2");
-  HEARD(a, "granted");
-  SENT(s, "");
-}
-
 STORY("does not grant by a lease that would end before it is renewed") {
   struct actor *a = WAITER(s);
   passes(s, 20000);
-  while (*oldest(s)) confirms(s, oldest(s));
+  while (*oldest(s)) happens(s, "%s", oldest(s));
   rounds_by_hand(s, true);
   while (strcmp(oldest(s), "round") != 0) passes(s, 1);
   passes(s, 4200);
   rounds_by_hand(s, false); /* the silence ends */
-  deleted(s, "1");
+  happens(s, "deleted 1");
   CHECK(lease_of(s) > 0);
   HEARD(a, "");
   for (int i = 0; i < 10000 && strcmp(state_of(a), "queued") == 0; i++) {
-    if (strcmp(oldest(s), "list") == 0) shows(s, "2");
+    if (strcmp(oldest(s), "list") == 0) happens(s, "list: 2");
     passes(s, 1);
   }
   HEARD(a, "granted");
-  passes(s, 30000);
-  HEARD(a, "");
+  HEARS(a, "30000 ms", "");
 }
 
 STORY("waits for a list once the lease stands again, whatever else happens") {
   struct actor *a = WAITER(s);
   rounds_by_hand(s, true);
   stops_for(s, 20000);
-  deleted(s, "1");
+  happens(s, "deleted 1");
   for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
     passes(s, 1);
     if (strcmp(sent(s), "round") != 0) continue;
     cannot_send(s, true); /* not the list, this time */
-    answers_round(s);
+    happens(s, "round");
     cannot_send(s, false);
   }
   CHECK(lease_of(s) > 0);
-  passes(s, 100);
-  SENT(s, "list");
+  SENDS(s, "100 ms", "list");
   HEARD(a, "");
 }
 
@@ -66,8 +46,7 @@ STORY("loses a hold in silence when its lease is over, and not before") {
   passes(s, lease - 1);
   HEARD(a, "");
   SHOWN(s, "");
-  passes(s, 1);
-  HEARD(a, "lost: silence");
+  HEARS(a, "1 ms", "lost: silence");
   SHOWN(s, "suspended");
 }
 
@@ -87,13 +66,13 @@ static void refuses(struct stage *s, int milliseconds, int round, int create) {
       char request[100];
       snprintf(request, sizeof request, "%s", next);
       if (strcmp(request, "round") == 0)
-        answers(s, request, round);
+        happens(s, "%s: code %d", request, round);
       else if (strncmp(request, "create", 6) == 0)
-        answers(s, request, create);
+        happens(s, "%s: code %d", request, create);
       else if (strcmp(request, "list") == 0)
-        answers(s, request, REPLY_NO_NODE);
+        happens(s, "%s: no node", request);
       else
-        confirms(s, request);
+        happens(s, "%s", request);
     }
   }
 }
@@ -103,8 +82,7 @@ TEST("takes no refusal of a heartbeat for a proof") {
     struct stage *s = BEGIN();
     struct actor *a = HOLDER(s, 1);
     rounds_by_hand(s, true);
-    passes(s, 2000);
-    confirms(s, "round, ping, get 1");
+    happens(s, "2000 ms, round, ping, get 1");
     int lease = lease_of(s);
     refuses(s, lease - 1, refusals[i], 0);
     HEARD(a, "");
@@ -114,39 +92,6 @@ TEST("takes no refusal of a heartbeat for a proof") {
   }
 }
 
-TEST("takes no refusal of a create for a proof") {
-  static const int codes[] = {REPLY_NO_AUTH, REPLY_INVALID_ACL};
-  for (int i = 0; i < 2; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = HOLDER(s, 1);
-    rounds_by_hand(s, true);
-    passes(s, 2000);
-    confirms(s, "round, ping, get 1");
-    for (int left = lease_of(s); left > 1; left -= 100) {
-      struct actor *other = ACQUIRE(s, .path = "/other");
-      refuses(s, left > 100 ? 100 : left - 1, THROTTLED, codes[i]);
-      HEARD(other, i ? "refused: invalid, removed, forgotten"
-                     : "refused: denied, removed, forgotten");
-      HEARD(a, "");
-    }
-    refuses(s, 2, THROTTLED, codes[i]);
-    HEARD(a, "lost: silence, removed, forgotten");
-    END(s);
-  }
-}
-
-STORY("renews its lease between requests that are refused without end") {
-  struct actor *a = HOLDER(s, 1);
-  rounds_by_hand(s, true);
-  for (int i = 0; i < 1000; i++) {
-    struct actor *other = ACQUIRE(s, .path = "/other");
-    refuses(s, 30, REPLY_OK, REPLY_NO_AUTH);
-    HEARD(other, "refused: denied, removed, forgotten");
-  }
-  HEARD(a, "");
-  CHECK(lease_of(s) > 5000);
-}
-
 STORY("shows a session connected again when it is heard after its silence") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);
@@ -154,55 +99,12 @@ STORY("shows a session connected again when it is heard after its silence") {
   SHOWN(s, "suspended");
   HEARD(a, "lost: silence");
   SENT(s, "round, ping, get 1, remove 1");
-  confirms(s, "round"); /* an old one: the lease does not stand by it */
+  happens(s, "round"); /* an old one: the lease does not stand by it */
   SHOWN(s, "");
-  confirms(s, "ping, get 1");
-  deleted(s, "1");
-  confirms(s, "remove 1");
+  happens(s, "ping, get 1, deleted 1, remove 1");
   rounds_by_hand(s, false);
   passes(s, 20000);
   SHOWN(s, "connected"); /* once */
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("loses what was lost once, whatever was answered meanwhile") {
-  struct actor *a = HOLDER(s, 1);
-  stops_for(s, 20000);
-  passes(s, 1);
-  HEARD(a, "lost: silence");
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("believes an owner whose clock has seen the lease over before it") {
-  struct actor *a = HOLDER(s, 1);
-  stops_for(s, 9500);
-  sees_silence(a);
-  HEARD(a, "lost: silence");
-  SHOWN(s, "suspended");
-  SENT(s, "remove 1");
-}
-
-STORY("shows a silence once, though the connection breaks after it") {
-  struct actor *a = HOLDER(s, 1);
-  rounds_by_hand(s, true);
-  passes(s, 9500);
-  SHOWN(s, "suspended");
-  disconnects(s);
-  SHOWN(s, "");
-  HEARD(a, "lost: silence");
-  connects(s);
-  SHOWN(s, "connected");
-}
-
-STORY("ends a hold after max_hold, and says so") {
-  struct actor *a = HOLDER(s, 1, .max_hold = 3000);
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "lost: max_hold");
-  SHOWN(s, "");
-  confirms(s, "get 1, remove 1");
   HEARD(a, "removed, forgotten");
 }
 
@@ -210,83 +112,50 @@ STORY("blames whichever was over first, the lease or max_hold") {
   struct actor *brief = HOLDER(s, 1, .max_hold = 3000);
   struct actor *other = HOLDER(s, 2, .path = "/other", .max_hold = 19000);
   stops_for(s, 20000);
-  passes(s, 1);
-  HEARD(brief, "lost: max_hold");
+  HEARS(brief, "1 ms", "lost: max_hold");
   HEARD(other, "lost: silence");
 }
 
 STORY("refuses at the deadline, with the one ahead") {
   others_say(s, "job 7");
   struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
+  HEARS(a, "2999 ms", "");
+  HEARS(a, "1 ms", "refused: timeout");
   CHECK_TEXT("job 7, who holds", rival_of(a));
   CHECK_INT(1, counted(s, "timeouts"));
   SENT(s, "unwatch 1, remove 2");
-}
-
-STORY("keeps the deadline of one that begins again") {
-  struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 2000);
-  deleted(s, "2");
-  SENT(s, "unwatch 1, create lock, list");
-  passes(s, 1000);
-  HEARD(a, "refused: timeout");
-}
-
-STORY("calls a deadline without a connection a disconnection") {
-  struct actor *a = WAITER(s, .within = 3000);
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "refused: disconnected");
 }
 
 STORY("lets the grant win over a deadline that comes with it") {
   struct actor *a = WAITER(s, .within = 3000);
   together(s);
   stops_for(s, 3000);
-  deleted(s, "1");
+  happens(s, "deleted 1");
   apart(s);
   HEARD(a, "granted");
-}
-
-STORY("lets a deadline win over the grant that comes after it") {
-  struct actor *a = WAITER(s, .within = 3000);
-  passes(s, 3000);
-  deleted(s, "1");
-  HEARD(a, "refused: timeout");
 }
 
 STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);
   SENT(s, "create lock, list");
-  passes(s, 249);
-  SENT(s, "");
-  passes(s, 1);
-  SENT(s, "ping");
-  passes(s, 1000);
-  SENT(s, ""); /* one at a time */
-  made(s, 1);
-  shows(s, "1");
-  confirms(s, "ping");
+  SENDS(s, "249 ms", "");
+  SENDS(s, "1 ms", "ping");
+  SENDS(s, "1000 ms", ""); /* one at a time */
+  happens(s, "create lock: 1, list: 1, ping");
 }
 
 STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(3000, pace(s));
   struct actor *a = WAITER(s);
   CHECK_INT(1667, pace(s)); /* a sixth */
-  deleted(s, "1");
-  HEARD(a, "granted");
+  HEARS(a, "deleted 1", "granted");
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
 
 STORY("proves by its rounds a lease of half of T or more while it holds") {
   HOLDER(s, 1);
-  passes(s, 2000);
-  confirms(s, "get 1");
+  happens(s, "2000 ms, get 1");
   for (int i = 0; i < 10000; i++) {
     passes(s, 1);
     CHECK(i < 5000 || lease_of(s) > 4900);

@@ -23,8 +23,7 @@ STORY("ends the local turns after so many: the next goes to the tail") {
   HEARD(b, "granted");
   release(b);
   HEARD(c, "");
-  confirms(s, "remove 1");
-  SENT(s, "create lock, list");
+  SENDS(s, "remove 1", "create lock, list");
 }
 
 STORY("lets the next make a node while the shared one is being given back") {
@@ -46,78 +45,31 @@ STORY("does not pass a node on to one that contends by other names") {
   release(a);
   HEARD(b, "");
   HEARD(c, "");
-  confirms(s, "remove 1");
+  happens(s, "remove 1");
   CHECK_TEXT("entering", state_of(b));
   CHECK_TEXT("parked", state_of(c));
 }
 
 STORY("does not pass a node on without a lease") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
   stops_for(s, 9500);
   release(a);
   HEARD(b, "");
 }
 
 STORY("does not pass a node on that others ask for") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  struct actor *b = ACQUIRE(s, .handoffs = 2);
+  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
   passes(s, 2000);
   asks_to_let_go(s);
-  confirms(s, "get 1");
-  HEARD(a, "revoked");
+  HEARS(a, "get 1", "revoked");
   release(a);
   HEARD(b, "");
-  deleted(s, "1");
-  confirms(s, "remove 1");
-  SENT(s, "create lock, list");
-}
-
-STORY("gives the node back when nobody of the session shares it") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  ACQUIRE(s); /* waits for its own turn */
-  made(s, 2);
-  shows(s, "1 2");
-  confirms(s, "get 2, get 1");
-  release(a);
-  SENT(s, "remove 1");
-}
-
-STORY(
-    "tells a holder that looks around that nobody waits, until somebody may") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  looks_around(a);
-  SENT(s, "list and watch");
-  shows(s, "1");
-  HEARD(a, "alone");
-  looks_around(a); /* it does */
-  SENT(s, "");
-  children_changed(s, "/lock");
-  HEARD(a, "company");
-  shows(s, "1"); /* who came has gone again */
-  HEARD(a, "alone");
-  children_changed(s, "/lock");
-  shows(s, "1 2");
-  HEARD(a, "company");
-  confirms(s, "unwatch children");
-  release(a);
-  confirms(s, "remove 1");
-  SENT(s, "");
-}
-
-STORY("tells a holder that looks around nothing where others wait") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  looks_around(a);
-  shows(s, "1 2");
-  HEARD(a, "");
-  confirms(s, "unwatch children");
+  SENDS(s, "deleted 1, remove 1", "create lock, list");
 }
 
 STORY("does not look around where the last list has shown who waits") {
   struct actor *a = ACQUIRE(s, .handoffs = 2);
-  made(s, 1);
-  shows(s, "1 2");
-  HEARD(a, "granted");
+  HEARS(a, "create lock: 1, list: 1 2", "granted");
   looks_around(a);
   SENT(s, "");
 }
@@ -125,14 +77,9 @@ STORY("does not look around where the last list has shown who waits") {
 STORY("looks around again in the next connection") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   looks_around(a);
-  shows(s, "1");
-  HEARD(a, "alone");
-  disconnects(s);
-  HEARD(a, "company");
-  connects(s);
-  confirms(s, "get 1");
-  shows(s, "1");
-  HEARD(a, "alone");
+  HEARS(a, "list and watch: 1", "alone");
+  HEARS(a, "disconnects", "company");
+  HEARS(a, "connects, get 1, list and watch: 1", "alone");
 }
 
 STORY("looks around for nobody who does not hold") {
@@ -142,4 +89,21 @@ STORY("looks around for nobody who does not hold") {
   disconnects(s);
   looks_around(a);
   HEARD(a, "");
+}
+
+STORY(
+    "tells a holder that looks around that nobody waits, until somebody may") {
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  SENT(s, "list and watch");
+  HEARS(a, "list and watch: 1", "alone");
+  looks_around(a); /* it does */
+  SENT(s, "");
+  HEARS(a, "children /lock", "company");
+  happens(s, "list and watch: 1"); /* who came has gone again */
+  HEARD(a, "alone");
+  HEARS(a, "children /lock, list and watch: 1 2", "company");
+  happens(s, "unwatch children");
+  release(a);
+  SENDS(s, "remove 1", "");
 }

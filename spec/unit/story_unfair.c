@@ -1,6 +1,5 @@
 /* The unfair lock: `holder`, which has one name for all, and our own node beside
  * it: one transaction makes both, and one deletes both. */
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for an unfair lock,");
@@ -9,40 +8,32 @@ ABOUT("The protocol, for an unfair lock,");
 
 static struct actor *holds(struct stage *s) {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made(s, 1);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
   return a;
 }
 
 STORY("takes both nodes with one create and a look, and gives both back") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   SENT(s, CREATES ", get holder");
-  made(s, 1);
-  HEARD(a, "");
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1", "");
+  HEARS(a, "get holder", "granted");
   CHECK_INT(1001, token_of(a));
   release(a);
-  confirms(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "remove holder with 1", "removed, forgotten");
 }
 
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
-  reconnects(s);
-  reads(s, "get holder", true, 77); /* by an earlier request, which came late */
-  HEARD(a, "lost: deleted");
-  confirms(s, "ask about 1, remove 1");
-  HEARD(a, "removed, forgotten");
+  /* by an earlier request, which came late */
+  HEARS(a, "reconnects, get holder: ours 77", "lost: deleted");
+  HEARS(a, "ask about 1, remove 1", "removed, forgotten");
 }
 
 STORY("tries at once each time when another's unfair node goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
-    answers(s, CREATES, REPLY_NODE_EXISTS);
-    reads(s, "get holder", false, 900 + i);
-    deleted(s, "holder");
+    happens(s, CREATES ": exists, get holder: theirs %d", 900 + i);
+    happens(s, "deleted holder");
     SENT(s, CREATES ", get holder");
   }
 }
@@ -50,71 +41,61 @@ STORY("tries at once each time when another's unfair node goes") {
 STORY("tries at once each time when an unfair node that it may not read goes") {
   ACQUIRE(s, .lock = UNFAIR);
   for (int i = 0; i < 8; i++) {
-    answers(s, CREATES, REPLY_NODE_EXISTS);
-    answers(s, "get holder", REPLY_NO_AUTH);
-    passes(s, 1667);
-    answers(s, "get holder", REPLY_NO_NODE);
+    happens(s, CREATES
+            ": exists, get holder: no auth, 1667 ms, get holder: no node");
     SENT(s, CREATES ", get holder");
   }
 }
 
 STORY("waits for another's unfair node, and tries when it goes") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "");
-  deleted(s, "holder");
+  HEARS(a, CREATES ": exists, get holder: theirs 900", "");
+  happens(s, "deleted holder");
   SENT(s, CREATES ", get holder");
-  made(s, 1);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
 }
 
 STORY("finds its own unfair node when the create's reply was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
-  reconnects(s);
-  SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "get holder, ask about 7");
-  HEARD(a, "granted");
+  SENDS(s, "reconnects", "list");
+  HEARS(a, "list: 7h, get holder, ask about 7", "granted");
   CHECK_INT(1007, token_of(a));
 }
 
-STORY("leaves another's node of its name alone, though `holder` is ours") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_unheard(s, 7);
-  reconnects(s);
-  shows(s, "7h");
-  confirms(s, "get holder");
-  reads(s, "ask about 7", false, 1007);
-  HEARD(a, "");
-  confirms(s, "unwatch holder");
-  shows(s, "7h");
-  SENT(s, CREATES ", get holder");
+TEST("leaves another's node of its name alone, though `holder` is ours") {
+  static const char *const shown[] = {"theirs 1007", "ours 77", "no node",
+                                      "no auth"};
+  for (int i = 0; i < 4; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+    made_unheard(s, 7);
+    happens(s, "reconnects, list: 7h, get holder, ask about 7: %s", shown[i]);
+    HEARD(a, "");
+    happens(s, "unwatch holder, list: 7h");
+    SENT(s, CREATES ", get holder");
+    END(s);
+  }
 }
 
-STORY("tries again where there is no unfair node after a lost reply") {
+STORY("asks again about the node beside `holder` where it was not told") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  reconnects(s);
-  shows(s, "");
-  HEARD(a, "");
-  SENT(s, CREATES ", get holder");
+  made_unheard(s, 7);
+  HEARS(a, "reconnects, list: 7h, get holder, ask about 7: throttled", "");
+  SENDS(s, "100 ms", "get holder");
+  HEARS(a, "get holder, ask about 7", "granted");
 }
 
 STORY("deletes both nodes of an unfair lock that a server makes late") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
-  reconnects(s);
-  shows(s, ""); /* it is not there yet */
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  confirms(s, "get holder"); /* of this session, and of nothing that it wants */
+  happens(s, "reconnects, list: nobody"); /* it is not there yet */
+  happens(
+      s, CREATES
+      ": exists, get holder"); /* of this session, and of nothing that it wants */
   SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "ask about 7, ask about holder");
-  SENT(s, "remove holder with 7");
-  deleted(s, "holder");
-  confirms(s, "remove holder with 7");
+  SENDS(s, "list: 7h, ask about 7, ask about holder", "remove holder with 7");
+  happens(s, "deleted holder, remove holder with 7");
   SENT(s, CREATES ", get holder");
   HEARD(a, "");
 }
@@ -123,76 +104,42 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
   cancel(a);
-  reconnects(s);
-  shows(s, "");
+  happens(s, "reconnects, list: nobody");
   HEARD(a, "refused: cancelled, removed, forgotten");
   SENT(s, "");
-  passes(s, 2500);
-  SENT(s, "list");
-  shows(s, "7h");
-  confirms(s, "ask about 7, ask about holder, remove holder with 7");
+  SENDS(s, "2500 ms", "list");
+  happens(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
 }
 
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
-  reconnects(s);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "lost: deleted");
-  answers(s, "ask about 1", REPLY_NO_NODE);
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "reconnects, get holder: theirs 900", "lost: deleted");
+  HEARS(a, "ask about 1: no node", "removed, forgotten");
   SENT(s, "unwatch holder, list");
 }
 
 STORY("loses an unfair lock whose node somebody deletes") {
   struct actor *a = holds(s);
-  deleted(s, "holder");
-  HEARD(a, "lost: deleted");
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "deleted holder", "lost: deleted");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("deletes `holder` by its name where its own node is gone") {
   struct actor *a = holds(s);
   release(a);
-  answers(s, "remove holder with 1", REPLY_NO_NODE);
-  confirms(s, "get holder, remove holder");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("deletes its own node alone where `holder` is gone") {
-  struct actor *a = holds(s);
-  release(a);
-  SENT(s, "remove holder with 1");
-  deleted(s, "holder"); /* by somebody else */
-  answers(s, "remove holder with 1", REPLY_UNDONE);
-  confirms(s, "remove 1");
+  happens(s, "remove holder with 1: no node, get holder, remove holder");
   HEARD(a, "removed, forgotten");
 }
 
 STORY("looks at an unfair node again after a reconnection, and when written") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
   others_say(s, "job 7");
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  confirms(s, "get holder");
-  changed(s, "holder");
-  confirms(s, "get holder");
-  reconnects(s);
-  confirms(s, "get holder");
+  happens(s, CREATES
+          ": exists, get holder, changed holder, get holder, reconnects, get "
+          "holder");
   HEARD(a, "");
-  passes(s, 5000);
-  HEARD(a, "refused: timeout, removed, forgotten");
+  HEARS(a, "5000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("job 7, who holds", rival_of(a));
-}
-
-STORY("is granted behind a round where the lease does not stand") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  stops_for(s, 20000);
-  made(s, 1); /* an old answer */
-  confirms(s, "get holder");
-  HEARD(a, "");
-  passes(s, 20000);
-  CHECK(lease_of(s) > 0);
-  HEARD(a, "granted");
 }
 
 STORY("looks once more before it deletes an unfair node without a lease") {
@@ -200,25 +147,28 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   stops_for(s, 9500);
   sees_silence(a);
   HEARD(a, "lost: silence");
-  confirms(s, "get holder");
-  answers(s, "remove holder with 1", THROTTLED);
+  happens(s, "get holder, remove holder with 1: throttled");
   rounds_by_hand(s, true);
   stops_for(s, 9500);
   passes(s, 1); /* it is tried again */
-  confirms(s, "get holder");
-  answers_round(s);
-  confirms(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
+  HEARS(a, "get holder, round, remove holder with 1", "removed, forgotten");
 }
 
-STORY("spares what has taken its unfair node's name when the lease was over") {
-  struct actor *a = holds(s);
-  stops_for(s, 9500);
-  sees_silence(a);
-  reads(s, "get holder", false, 900);
-  HEARD(a, "lost: silence");
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
+STORY("lets one of a session at a time want an unfair node") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
+  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
+  SENT(s, "");
+  HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
+  CHECK_TEXT("we, who holds", rival_of(b));
+}
+
+STORY("tells one that does not wait that an unfair lock is taken") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
+  SENT(s, CREATES);
+  happens(s, CREATES ": exists");
+  HEARD(a, "refused: busy, removed, forgotten");
+  SENT(s, "");
 }
 
 STORY("looks before it deletes an unfair node that its owner has not found") {
@@ -226,21 +176,7 @@ STORY("looks before it deletes an unfair node that its owner has not found") {
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   SENT(s, "get holder");
-  reads(s, "get holder", false, 900);
-  confirms(s, "remove 1");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("lets one of a session at a time want an unfair node") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
-  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
-  made(s, 1);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
-  SENT(s, "");
-  passes(s, 1000);
-  HEARD(b, "refused: timeout, removed, forgotten");
-  CHECK_TEXT("we, who holds", rival_of(b));
+  HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
 }
 
 STORY("deletes an unfair node that turns out to be ours when it gives up") {
@@ -248,43 +184,6 @@ STORY("deletes an unfair node that turns out to be ours when it gives up") {
   made_unheard(s, 7);
   cancel(a);
   HEARD(a, "refused: cancelled");
-  reconnects(s);
-  shows(s, "7h");
-  confirms(s, "get holder, ask about 7, remove holder with 7");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("looks before it repeats an unfair delete whose reply was lost") {
-  struct actor *a = holds(s);
-  release(a);
-  SENT(s, "remove holder with 1");
-  reconnects(s);
-  confirms(s, "get holder, remove holder with 1");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("tells one that does not wait that an unfair lock is taken") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  SENT(s, CREATES);
-  answers(s, CREATES, REPLY_NODE_EXISTS);
-  HEARD(a, "refused: busy, removed, forgotten");
-  SENT(s, "");
-}
-
-STORY("looks at an unfair node when it is made, if it does not wait") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  made(s, 1);
-  confirms(s, "get holder");
-  HEARD(a, "granted");
-}
-
-STORY("gives an unfair node back that another of its session watches") {
-  struct actor *a = HOLDER(s, 1, .lock = UNFAIR);
-  struct actor *waiter = AWAIT(s, .path = "/lock/holder");
-  confirms(s, "get holder");
-  release(a);
-  confirms(s, "remove holder with 1");
-  HEARD(a, "removed, forgotten");
-  deleted(s, "holder");
-  HEARD(waiter, "met");
+  happens(s, "reconnects, list: 7h, get holder, ask about 7");
+  HEARS(a, "remove holder with 7", "removed, forgotten");
 }

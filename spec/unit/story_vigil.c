@@ -1,6 +1,4 @@
 /* Vigils: who waits for what becomes of a node, and has none there. */
-#include "memory.h"
-#include "protocol/op.h"
 #include "stage.h"
 
 ABOUT("The protocol, for whoever waits and contends for nothing,");
@@ -8,92 +6,18 @@ ABOUT("The protocol, for whoever waits and contends for nothing,");
 /* One that waits for the end of "/gate", which it has seen. */
 static struct actor *watchman(struct stage *s, struct hope hope) {
   struct actor *a = await(s, hope);
-  stage_reads(s, "get /gate", false, 7);
-  test_compare_text("heard", "", heard(a));
-  test_compare_text("sent", "", sent(s));
+  stage_hears(a, "get /gate: theirs 7", "");
+  stage_sends(s, "", "");
   return a;
-}
-
-STORY("does not wait where the node is not there") {
-  struct actor *a = AWAIT(s);
-  SENT(s, "get /gate");
-  HEARD(a, "");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
-  SENT(s, "");
-  CHECK_INT(0, counted(s, "watches"));
 }
 
 STORY("waits until the node that it has seen is deleted") {
   struct actor *a = watchman(s, (struct hope){0});
-  passes(s, 100000);
-  HEARD(a, "");
+  HEARS(a, "100000 ms", "");
   SENT(s, "");
-  deleted(s, "/gate");
-  HEARD(a, "met");
+  HEARS(a, "deleted /gate", "met");
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("does not mind that the node is written, and hears of its end still") {
-  struct actor *a = watchman(s, (struct hope){0});
-  changed(s, "/gate");
-  HEARD(a, "");
-  reads(s, "get /gate", false, 7);
-  HEARD(a, "");
-  deleted(s, "/gate");
-  HEARD(a, "met");
-}
-
-STORY("waits on in the next connection, for the same node") {
-  struct actor *a = watchman(s, (struct hope){0});
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "");
-  connects(s);
-  SENT(s, "get /gate");
-  reads(s, "get /gate", false, 7);
-  HEARD(a, "");
-  deleted(s, "/gate");
-  HEARD(a, "met");
-}
-
-STORY("is met by another node in its place: it was gone for a moment") {
-  struct actor *a = watchman(s, (struct hope){0});
-  reconnects(s);
-  reads(s, "get /gate", false, 8);
-  HEARD(a, "met");
-  confirms(s, "unwatch /gate");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-TEST("is met by a node that is gone in the next connection, or session") {
-  for (int anew = 0; anew < 2; anew++) {
-    struct stage *s = BEGIN();
-    struct actor *a = watchman(s, (struct hope){0});
-    if (anew) {
-      expires(s);
-      HEARD(a, "");
-      connects_anew(s);
-    } else {
-      reconnects(s);
-    }
-    answers(s, "get /gate", REPLY_NO_NODE);
-    HEARD(a, "met");
-    END(s);
-  }
-}
-
-STORY("asks when there is a connection, and again where the answer was lost",
-      .apart = true) {
-  struct actor *a = AWAIT(s);
-  SENT(s, "");
-  connects(s);
-  SENT(s, "get /gate");
-  reconnects(s);
-  SENT(s, "get /gate");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
 }
 
 STORY("asks again a little later where it could not ask") {
@@ -101,13 +25,8 @@ STORY("asks again a little later where it could not ask") {
   struct actor *a = AWAIT(s);
   cannot_send(s, false);
   SENT(s, "");
-  passes(s, 100);
-  answers(s, "get /gate", THROTTLED);
-  HEARD(a, "");
-  passes(s, 100);
-  reads(s, "get /gate", false, 7);
-  deleted(s, "/gate");
-  HEARD(a, "met");
+  HEARS(a, "100 ms, get /gate: throttled", "");
+  HEARS(a, "100 ms, get /gate: theirs 7, deleted /gate", "met");
 }
 
 STORY("asks again where it could not ask about what another watches already") {
@@ -116,98 +35,24 @@ STORY("asks again where it could not ask about what another watches already") {
     cannot_send(s, true);
     struct actor *b = AWAIT(s, .proves = proves, .tries = true);
     cannot_send(s, false);
-    passes(s, 100);
-    reads(s, "get /gate", false, 7);
-    HEARD(b, "refused: timeout");
+    HEARS(b, "100 ms, get /gate: theirs 7", "refused: timeout");
     b = AWAIT(s, .proves = proves, .tries = true);
-    answers(s, "get /gate", THROTTLED);
-    HEARD(b, "");
-    passes(s, 100);
-    reads(s, "get /gate", false, 7);
-    HEARD(b, "refused: timeout");
+    HEARS(b, "get /gate: throttled", "");
+    HEARS(b, "100 ms, get /gate: theirs 7", "refused: timeout");
   }
   cancel(a);
   HEARD(a, "refused: cancelled");
-}
-
-/* What says nothing. */
-
-STORY("does not believe what was asked before it had begun") {
-  struct actor *a = AWAIT(s);
-  SENT(s, "get /gate");
-  struct actor *b = AWAIT(s);
-  SENT(s, "");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
-  HEARD(b, "");
-  SENT(s, "get /gate");
-  reads(s, "get /gate", false, 7);
-  HEARD(b, "");
-  deleted(s, "/gate");
-  HEARD(b, "met");
-}
-
-TEST("does not believe it either if the answer comes in the same batch") {
-  for (int gone = 0; gone < 2; gone++) {
-    struct stage *s = BEGIN();
-    struct actor *a = AWAIT(s, .tries = true);
-    together(s);
-    struct actor *b = AWAIT(s, .tries = !gone);
-    if (gone)
-      answers(s, "get /gate", REPLY_NO_NODE);
-    else
-      reads(s, "get /gate", false, 7);
-    apart(s);
-    HEARD(a, gone ? "met" : "refused: timeout");
-    HEARD(b, "");
-    SENT(s, "get /gate");
-    reads(s, "get /gate", false, 8);
-    HEARD(b, gone ? "" : "refused: timeout");
-    if (gone) deleted(s, "/gate");
-    HEARD(b, gone ? "met" : "");
-    END(s);
-  }
 }
 
 STORY("looks again after the end of a node that it has not seen") {
   struct actor *a = watchman(s, (struct hope){0});
   struct actor *b = AWAIT(s);
   SENT(s, "get /gate");
-  deleted(s, "/gate"); /* it may have been before `b` began */
+  happens(s, "deleted /gate"); /* it may have been before `b` began */
   HEARD(a, "met");
   HEARD(b, "");
-  reads(s, "get /gate", false, 8);
-  HEARD(b, "");
-  deleted(s, "/gate");
-  HEARD(b, "met");
-}
-
-STORY("looks again, too, after one that comes in the batch it begins in") {
-  struct actor *a = watchman(s, (struct hope){0});
-  together(s);
-  struct actor *b = AWAIT(s);
-  deleted(s, "/gate");
-  apart(s);
-  HEARD(a, "met");
-  HEARD(b, "");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(b, "met");
-}
-
-STORY("asks once for all who come in a batch, and watches once for all") {
-  struct actor *all[1000];
-  together(s);
-  for (int i = 0; i < 1000; i++) all[i] = AWAIT(s, .proves = true);
-  rounds_by_hand(s, true);
-  apart(s);
-  SENT(s, "round, get /gate");
-  answers_round(s);
-  reads(s, "get /gate", false, 7);
-  SENT(s, "");
-  CHECK_INT(1, counted(s, "watches"));
-  deleted(s, "/gate");
-  for (int i = 0; i < 1000; i++) HEARD(all[i], "met");
-  SENT(s, "");
+  HEARS(b, "get /gate: theirs 8", "");
+  HEARS(b, "deleted /gate", "met");
 }
 
 /* Proofs. */
@@ -218,227 +63,68 @@ STORY("asks behind a committed round that was sent after it had begun") {
   SENT(s, "round, get /gate");
   struct actor *b = AWAIT(s, .proves = true); /* waits for the next */
   SENT(s, "");
-  answers_round(s);
-  SENT(s, "round");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  SENDS(s, "round", "round");
+  HEARS(a, "get /gate: no node", "met");
   HEARD(b, "");
   SENT(s, "get /gate");
-  answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(b, "met");
-}
-
-STORY("needs no round of its own where nothing is to be proved") {
-  rounds_by_hand(s, true);
-  struct actor *a = AWAIT(s, .path = "/other", .proves = true);
-  struct actor *b = AWAIT(s);
-  SENT(s, "round, get /other, get /gate");
-  answers_round(s);
-  SENT(s, "");
-  answers(s, "get /other", REPLY_NO_NODE);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
-  HEARD(b, "met");
-}
-
-STORY("believes nothing behind a round that was not committed") {
-  rounds_by_hand(s, true);
-  struct actor *a = AWAIT(s, .proves = true);
-  SENT(s, "round, get /gate");
-  answers(s, "round", THROTTLED);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "");
-  passes(s, 100);
-  SENT(s, "round, get /gate");
-  answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  HEARS(b, "round, get /gate: no node", "met");
 }
 
 STORY("proves nothing while a server has put its look off") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  answers_round(s);
-  answers(s, "get /gate", THROTTLED);
+  happens(s, "round, get /gate: throttled");
   struct actor *b = AWAIT(s, .path = "/gate", .proves = true);
   SENT(s, "");
-  passes(s, 100);
-  SENT(s, "round, get /gate");
-  answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  SENDS(s, "100 ms", "round, get /gate");
+  HEARS(a, "round, get /gate: no node", "met");
   HEARD(b, "met");
-}
-
-STORY("proves again in the next connection") {
-  struct actor *a = AWAIT(s, .proves = true);
-  reads(s, "get /gate", false, 7);
-  HEARD(a, "");
-  rounds_by_hand(s, true);
-  reconnects(s);
-  SENT(s, "round"); /* it begins a connection */
-  answers_round(s);
-  SENT(s, "round, get /gate");
-  answers_round(s);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
 }
 
 STORY("proves anew where the answer to its round was lost") {
   rounds_by_hand(s, true);
   struct actor *a = AWAIT(s, .proves = true);
   SENT(s, "round, get /gate");
-  reconnects(s);
-  SENT(s, "round");
-  answers_round(s);
-  SENT(s, "round, get /gate");
-  answers_round(s);
+  SENDS(s, "reconnects", "round");
+  SENDS(s, "round", "round, get /gate");
+  happens(s, "round");
   passes(s, 200); /* nothing is to be tried again */
   SENT(s, "");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
 }
 
 /* Until it is there. */
 
 STORY("waits until a node is there, and hears of its making") {
   struct actor *a = AWAIT(s, .until = THERE);
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  HEARD(a, "");
+  HEARS(a, "exists /gate: no node", "");
   SENT(s, "");
-  changed(s, "/gate"); /* it was made */
+  happens(s, "changed /gate"); /* it was made */
   HEARD(a, "");
-  reads(s, "exists /gate", false, 7);
-  HEARD(a, "met");
-  confirms(s, "unwatch /gate");
-}
-
-STORY("waits on for a node that was made, and is gone when it looks") {
-  struct actor *a = AWAIT(s, .until = THERE);
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  changed(s, "/gate");
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  HEARD(a, "");
-  reconnects(s);
-  reads(s, "exists /gate", false, 7);
-  HEARD(a, "met");
-}
-
-STORY("waits for the making and for the end of a node with one watch") {
-  struct actor *gone = AWAIT(s);
-  struct actor *there = AWAIT(s, .until = THERE);
-  SENT(s, "get /gate");
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(gone, "met");
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  HEARD(there, "");
-  gone = AWAIT(s);
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  HEARD(gone, "met");
-  HEARD(there, "");
-  CHECK_INT(1, counted(s, "watches"));
-  SENT(s, "");
-  cancel(there);
-  HEARD(there, "refused: cancelled");
-  confirms(s, "unwatch /gate");
-  CHECK_INT(0, counted(s, "watches"));
+  HEARS(a, "exists /gate: theirs 7", "met");
+  happens(s, "unwatch /gate");
 }
 
 /* Its end, if it is another one. */
 
 STORY("ends with the first answer if it does not wait") {
   struct actor *a = AWAIT(s, .tries = true);
-  reads(s, "get /gate", false, 7);
-  HEARD(a, "refused: timeout");
-  confirms(s, "unwatch /gate");
+  HEARS(a, "get /gate: theirs 7", "refused: timeout");
+  happens(s, "unwatch /gate");
   a = AWAIT(s, .tries = true);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
+  HEARS(a, "get /gate: no node", "met");
   a = AWAIT(s, .until = THERE, .tries = true);
-  answers(s, "exists /gate", REPLY_NO_NODE);
-  HEARD(a, "refused: timeout");
-  confirms(s, "unwatch /gate");
+  HEARS(a, "exists /gate: no node", "refused: timeout");
+  happens(s, "unwatch /gate");
   a = AWAIT(s, .until = THERE, .tries = true);
-  reads(s, "exists /gate", false, 7);
-  HEARD(a, "met");
-}
-
-STORY("ends at its deadline") {
-  struct actor *a = watchman(s, (struct hope){.within = 3000});
-  passes(s, 2999);
-  HEARD(a, "");
-  passes(s, 1);
-  HEARD(a, "refused: timeout");
-  confirms(s, "unwatch /gate");
+  HEARS(a, "exists /gate: theirs 7", "met");
 }
 
 STORY("calls a deadline without a connection a disconnection") {
   struct actor *a = watchman(s, (struct hope){.within = 3000});
-  disconnects(s);
-  passes(s, 3000);
-  HEARD(a, "refused: disconnected");
-  connects(s);
-  SENT(s, "");
-}
-
-STORY("lets its end win over a deadline that comes with it") {
-  struct actor *a = watchman(s, (struct hope){.within = 3000});
-  together(s);
-  stops_for(s, 3000);
-  deleted(s, "/gate");
-  apart(s);
-  HEARD(a, "met");
-}
-
-STORY("ends when it is cancelled, and only the last takes the watch away") {
-  struct actor *a = watchman(s, (struct hope){0});
-  struct actor *b = watchman(s, (struct hope){0});
-  CHECK_INT(1, counted(s, "watches"));
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  SENT(s, "");
-  cancel(a); /* that changes nothing any more */
-  HEARD(a, "");
-  cancel(b);
-  HEARD(b, "refused: cancelled");
-  SENT(s, "unwatch /gate");
-  struct actor *c = AWAIT(s); /* comes back while it is taken away */
-  SENT(s, "");
-  confirms(s, "unwatch /gate");
-  HEARD(c, "");
-  reads(s, "get /gate", false, 7);
-  HEARD(c, "");
-  reads(s, "get /gate", false, 7);
-  SENT(s, "");
-  deleted(s, "/gate");
-  HEARD(c, "met");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("is cancelled before it has asked, and while it asks") {
-  together(s);
-  struct actor *a = AWAIT(s);
-  cancel(a);
-  apart(s);
-  HEARD(a, "refused: cancelled");
-  SENT(s, "");
-  a = AWAIT(s, .proves = true);
-  SENT(s, "get /gate");
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  reads(s, "get /gate", false, 7);
-  confirms(s, "unwatch /gate");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("ends when the session is closed") {
-  struct actor *a = watchman(s, (struct hope){0});
-  struct actor *b = AWAIT(s, .until = CROWD);
-  close_session(s);
-  HEARD(a, "refused: closed");
-  HEARD(b, "refused: closed");
+  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
+  SENDS(s, "connects", "");
 }
 
 STORY("ends where credentials are refused, and does not begin there") {
@@ -449,8 +135,7 @@ STORY("ends where credentials are refused, and does not begin there") {
   a = AWAIT(s);
   HEARD(a, "refused: auth");
   CHECK_INT(REASON_CREDENTIALS, reason_of(a));
-  connects(s);
-  SENT(s, "");
+  SENDS(s, "connects", "");
   a = AWAIT(s);
   SENT(s, "get /gate");
   HEARD(a, "");
@@ -470,41 +155,7 @@ STORY("asks a little later where there was no memory to ask") {
   apart(s);
   memory_refuse(0);
   SENT(s, "");
-  passes(s, 100);
-  answers(s, "get /gate", REPLY_NO_NODE);
-  HEARD(a, "met");
-}
-
-/* Beside contenders. */
-
-#define OTHERS "/lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000001"
-
-STORY("shares the watch of a node with those who contend") {
-  struct actor *a = WAITER(s);
-  CHECK_INT(2, counted(s, "watches"));
-  struct actor *b = AWAIT(s, .path = OTHERS);
-  SENT(s, "get 1");
-  confirms(s, "get 1");
-  CHECK_INT(2, counted(s, "watches"));
-  deleted(s, "1");
-  HEARD(a, "granted");
-  HEARD(b, "met");
-  SENT(s, "");
-}
-
-STORY("leaves them the watch, and takes it over from them") {
-  struct actor *a = WAITER(s);
-  struct actor *b = AWAIT(s, .path = OTHERS);
-  confirms(s, "get 1");
-  cancel(b);
-  SENT(s, "");
-  b = AWAIT(s, .path = OTHERS);
-  confirms(s, "get 1");
-  cancel(a);
-  SENT(s, "remove 2");
-  confirms(s, "remove 2");
-  deleted(s, "1");
-  HEARD(b, "met");
+  HEARS(a, "100 ms, get /gate: no node", "met");
 }
 
 /* Crowds. */
@@ -512,141 +163,60 @@ STORY("leaves them the watch, and takes it over from them") {
 STORY("waits until a directory has another number of contenders") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 2);
   SENT(s, "list and watch");
-  shows(s, "1 2 noise");
-  HEARD(a, "");
+  HEARS(a, "list and watch: 1 2 noise", "");
   SENT(s, "");
-  children_changed(s, "/lock");
-  SENT(s, "list and watch");
-  shows(s, "2 3l"); /* as many: they are others */
+  SENDS(s, "children /lock", "list and watch");
+  happens(s, "list and watch: 2 3l"); /* as many: they are others */
   HEARD(a, "");
-  children_changed(s, "/lock");
-  shows(s, "2 3l 4");
-  HEARD(a, "met");
-  confirms(s, "unwatch children");
-}
-
-STORY("does not wait where the number is another one already") {
-  struct actor *a = AWAIT(s, .until = CROWD, .known = -1);
-  shows(s, "");
-  HEARD(a, "met");
-  confirms(s, "unwatch children");
-  a = AWAIT(s, .until = CROWD, .known = 2);
-  answers(s, "list and watch", REPLY_NO_NODE);
-  HEARD(a, "met");
-  SENT(s, "");
-}
-
-STORY("waits for contenders where the directory is missing") {
-  struct actor *a = AWAIT(s, .until = CROWD);
-  answers(s, "list and watch", REPLY_NO_NODE);
-  HEARD(a, "");
-  answers(s, "exists /lock", REPLY_NO_NODE);
-  HEARD(a, "");
-  passes(s, 60000);
-  answers(s, "exists /lock", REPLY_NO_NODE);
-  SENT(s, "");
-  changed(s, "/lock"); /* it was made */
-  SENT(s, "list and watch");
-  shows(s, "");
-  HEARD(a, "");
-  SENT(s, "");
-  children_changed(s, "/lock");
-  shows(s, "1");
-  HEARD(a, "met");
-  confirms(s, "unwatch children");
-  CHECK_INT(0, counted(s, "watches"));
+  HEARS(a, "children /lock, list and watch: 2 3l 4", "met");
+  happens(s, "unwatch children");
 }
 
 STORY("looks for a missing directory a little later if there is no memory") {
   struct actor *a = AWAIT(s, .until = CROWD);
   memory_refuse(1);
-  answers(s, "list and watch", REPLY_NO_NODE);
+  happens(s, "list and watch: no node");
   memory_refuse(0);
   SENT(s, "");
-  passes(s, 100);
-  answers(s, "list and watch", REPLY_NO_NODE);
-  SENT(s, "exists /lock");
+  SENDS(s, "100 ms, list and watch: no node", "exists /lock");
   HEARD(a, "");
 }
 
 STORY("lists again where the directory was made before it looked for that") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  answers(s, "list and watch", REPLY_NO_NODE);
-  reads(s, "exists /lock", false, 7);
-  HEARD(a, "");
+  HEARS(a, "list and watch: no node, exists /lock: theirs 7", "");
   SENT(s, "unwatch /lock, list and watch");
-  confirms(s, "unwatch /lock");
-  shows(s, "1");
-  HEARD(a, "met");
+  HEARS(a, "unwatch /lock, list and watch: 1", "met");
 }
 
 STORY("waits on when the directory of nobody is deleted") {
   struct actor *a = AWAIT(s, .until = CROWD);
-  shows(s, "");
-  deleted(s, "/lock"); /* as servers do it with empty containers */
-  answers(s, "list and watch", REPLY_NO_NODE);
-  answers(s, "exists /lock", REPLY_NO_NODE);
-  HEARD(a, "");
+  /* as servers do it with empty containers */
+  happens(s, "list and watch: nobody, deleted /lock, list and watch: no node");
+  HEARS(a, "exists /lock: no node", "");
   SENT(s, "");
-  reconnects(s);
-  answers(s, "list and watch", REPLY_NO_NODE);
-  answers(s, "exists /lock", REPLY_NO_NODE);
-  HEARD(a, "");
+  HEARS(a, "reconnects, list and watch: no node, exists /lock: no node", "");
   cancel(a);
   HEARD(a, "refused: cancelled");
-  confirms(s, "unwatch /lock");
+  happens(s, "unwatch /lock");
   CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY("is not met by a list of another that has armed nothing") {
-  struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  shows(s, "1");
-  ACQUIRE(s);
-  SENT(s, "create lock, list");
-  children_changed(s, "/lock");
-  made(s, 2);
-  shows(s, "1"); /* (a server's lag) */
-  HEARD(a, "");
-  confirms(s, "exists /lock");
-  SENT(s,
-       "create lock, ask about 2, list and watch, unwatch /lock,"
-       " list and watch");
 }
 
 STORY("believes no list that was asked for before it had begun") {
   struct actor *a = ACQUIRE(s);
-  made(s, 1);
-  SENT(s, "list");
+  SENDS(s, "create lock: 1", "list");
   struct actor *b = AWAIT(s, .until = CROWD, .known = 1);
   SENT(s, "list and watch");
-  shows(s, "1 2");
-  HEARD(a, "granted");
+  HEARS(a, "list: 1 2", "granted");
   HEARD(b, "");
-  shows(s, "1");
-  HEARD(b, "");
-  children_changed(s, "/lock");
-  shows(s, "1 2");
-  HEARD(b, "met");
-}
-
-STORY("counts again in the next connection") {
-  struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  shows(s, "1");
-  reconnects(s);
-  SENT(s, "list and watch");
-  shows(s, "1");
-  HEARD(a, "");
-  SENT(s, "");
-  reconnects(s);
-  shows(s, "1 2");
-  HEARD(a, "met");
+  HEARS(b, "list and watch: 1", "");
+  HEARS(b, "children /lock, list and watch: 1 2", "met");
 }
 
 STORY("hears that nobody may list the directory") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   struct actor *b = AWAIT(s, .until = CROWD, .known = 2);
-  answers(s, "list and watch", REPLY_NO_AUTH);
-  HEARD(a, "refused: denied");
+  HEARS(a, "list and watch: no auth", "refused: denied");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
 }
@@ -655,25 +225,6 @@ STORY("lists again where that has failed, or there was no memory for it") {
   struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
   shows_without_memory(s);
   HEARD(a, "");
-  passes(s, 100);
-  answers(s, "list", THROTTLED);
-  HEARD(a, "");
-  passes(s, 100);
-  shows(s, "");
-  HEARD(a, "met");
-}
-
-STORY("counts with one list for all, and unwatches with the last") {
-  together(s);
-  struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
-  struct actor *b = AWAIT(s, .until = CROWD, .known = 1, .within = 1000);
-  apart(s);
-  SENT(s, "list and watch");
-  shows(s, "1");
-  passes(s, 1000);
-  HEARD(b, "refused: timeout");
-  SENT(s, "");
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  SENT(s, "unwatch children");
+  HEARS(a, "100 ms, list: throttled", "");
+  HEARS(a, "100 ms, list: nobody", "met");
 }

@@ -83,14 +83,6 @@ TEST("sends in one piece what one turn has brought") {
   expect_at(wire.server, "length packet length packet");
 }
 
-TEST("sends nothing where nothing waits") {
-  struct wire wire = streaming_of(SOCK_SEQPACKET);
-  char byte;
-  stream_flush(&stream);
-  CHECK_INT(-1, read(wire.server, &byte, 1));
-  CHECK_INT(EAGAIN, errno);
-}
-
 TEST("reads in one piece what comes at once") {
   struct wire wire = streaming();
   say(wire.server, "one two three");
@@ -102,18 +94,6 @@ TEST("reads in one piece what comes at once") {
   expect(&wire, " three");
   CHECK(!stream_has_news(&stream));
   expect_problem(EAGAIN, &wire);
-}
-
-TEST("hands over what comes in many pieces") {
-  struct wire wire = streaming();
-  char heard[7] = "";
-  for (int i = 0; i < 6; i++) {
-    expect_problem(EAGAIN, &wire);
-    CHECK_INT(1, write(wire.server, &"pieces"[i], 1));
-    stream_look_again(&stream);
-    CHECK_INT(1, stream_recv(wire.library, heard + i, 6 - (size_t)i, 0));
-  }
-  CHECK_TEXT("pieces", heard);
 }
 
 TEST("that has read all looks no more before the next poll") {
@@ -151,18 +131,6 @@ TEST("reads what is large straight to where it is wanted") {
             stream_recv(wire.library, heard + 4, sizeof said - 4, 0));
   CHECK(memcmp(said, heard, sizeof said) == 0);
   CHECK_INT(0, stream_unread(&stream));
-}
-
-TEST("tells the end of the connection behind what came before it") {
-  struct wire wire = streaming();
-  char byte;
-  say(wire.server, "last");
-  close(wire.server);
-  expect(&wire, "las");
-  expect(&wire, "t");
-  stream_look_again(&stream);
-  CHECK_INT(0, stream_recv(wire.library, &byte, 1, 0));
-  CHECK_INT(0, stream_recv(wire.library, &byte, 1, 0));
 }
 
 /* Sends as the library does, which sends again what was not taken. */

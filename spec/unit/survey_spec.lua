@@ -1,13 +1,14 @@
 -- What a list of contenders means, whose nodes are written here by hand.
 local core = require "zklock.core"
 
--- "node session holds" of each, in order; tokens grow as the rows are given.
+-- "node session holds" of each, in order; tokens grow as the rows are given. Of
+-- a node that is "hidden" nothing is known but its name.
 local function survey(...)
   local rows = {}
   for i, text in ipairs { ... } do
     local node, session = text:match "^(%S+) ?(%S*)$"
-    table.insert(rows, { node = node, session = session,
-      token = ("%019d"):format(i) })
+    rows[i] = session == "hidden" and { node = node }
+      or { node = node, session = session, token = ("%019d"):format(i) }
   end
   local list = {}
   for i, row in ipairs(core.survey(rows)) do
@@ -117,35 +118,20 @@ describe("A list of contenders", function()
     end
   end)
 
-  -- Of a node that may not be read nothing is known but its name.
-  local function with_hidden(...)
-    local rows = {}
-    for i, text in ipairs { ... } do
-      local node, session = text:match "^(%S+) ?(%S*)$"
-      rows[i] = session == "hidden" and { node = node }
-        or { node = node, session = session, token = ("%019d"):format(i) }
-    end
-    local list = {}
-    for i, row in ipairs(core.survey(rows)) do
-      list[i] = row.node .. (row.holds and " holds" or " waits")
-    end
-    return list
-  end
-
   it("has nodes of which no more is known than their names say", function()
     assert.same({ "a-lock-0000000001 holds", "b-lock-0000000002 waits" },
-      with_hidden("b-lock-0000000002 0x1", "a-lock-0000000001 hidden"))
+      survey("b-lock-0000000002 0x1", "a-lock-0000000001 hidden"))
     assert.same({ "a-lock-0000000001 holds", "b-lock-0000000002 waits" },
-      with_hidden("b-lock-0000000002 hidden", "a-lock-0000000001 0x1"))
-    assert.same({ "holder holds" }, with_hidden "holder hidden")
+      survey("b-lock-0000000002 hidden", "a-lock-0000000001 0x1"))
+    assert.same({ "holder holds" }, survey "holder hidden")
     -- Which permit is that of the first inside? It cannot be told.
     assert.same({ "leases/a-lease-0000000000 holds",
       "leases/b-lease-0000000001 holds", "locks/c-lock-0000000002 waits" },
-      with_hidden("leases/a-lease-0000000000 0x1",
+      survey("leases/a-lease-0000000000 0x1",
         "leases/b-lease-0000000001 hidden", "locks/c-lock-0000000002 hidden"))
     -- Where the numbers do not tell the order the tokens do.
     assert.same({ "b-lock--2147483648 holds", "a-lock-2147483647 waits" },
-      with_hidden("a-lock-2147483647 hidden", "b-lock--2147483648 0x1"))
+      survey("a-lock-2147483647 hidden", "b-lock--2147483648 0x1"))
   end)
 
   it("is nothing but rows", function()

@@ -68,15 +68,6 @@ TEST("is proof against the largest of three") {
   CHECK(suspicion_refuses(&s, NOW, 2 * LARGE));
 }
 
-TEST("begins anew after a loss that accuses nobody") {
-  lose_alone(2, LARGE);
-  suspicion_lost(&s, NOW, 0, 0);
-  lose_alone(2, LARGE);
-  CHECK(!suspicion_refuses(&s, NOW, LARGE));
-  lose_alone(1, LARGE);
-  CHECK(suspicion_refuses(&s, NOW, LARGE));
-}
-
 TEST("begins again after a session that has expired") {
   lose_alone(2, LARGE);
   suspicion_expired(&s);

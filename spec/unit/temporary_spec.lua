@@ -5,7 +5,7 @@ local shell = require "support.shell"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-describe("In the directory for temporary files #once the specs", function()
+describe("In the directory for temporary files the specs", function()
   local directory
 
   setup(function() directory = shell.must("mktemp -d"):match "%S+" end)

@@ -34,19 +34,6 @@ TEST("is due when it was set to be, and not before") {
   CHECK_INT(NEVER, all[0].due);
 }
 
-TEST("can be moved, and taken out") {
-  begin();
-  timer_set(&timers, &all[0], 50);
-  timer_set(&timers, &all[1], 60);
-  timer_set(&timers, &all[0], 70);
-  CHECK_INT(60, timers_due(&timers));
-  timer_set(&timers, &all[1], NEVER);
-  CHECK_INT(70, timers_due(&timers));
-  timer_set(&timers, &all[1], NEVER);
-  timer_set(&timers, &all[0], NEVER);
-  CHECK_INT(NEVER, timers_due(&timers));
-}
-
 TEST("is one of many: the earliest comes first, whatever is done to them") {
   uint64_t random = 7;
   begin();

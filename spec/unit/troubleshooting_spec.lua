@@ -66,7 +66,7 @@ local function can_be_said(list, said)
   return deed ~= nil and sayings.find(list, deed, true) ~= nil
 end
 
-describe("The page of troubles #once #layer", function()
+describe("The page of troubles", function()
   local text = assert(proofs.read(PAGE))
 
   it("has an entry for each code", function()

@@ -13,7 +13,6 @@ struct user {
   struct sender sender;
   char letter;
   int left;
-  bool fails; /* nothing is sent, and so it is over at once */
 };
 
 static char sent[1000];
@@ -21,7 +20,6 @@ static char sent[1000];
 static bool send_one(struct sender *sender) {
   struct user *user = sender->owner;
   sent[strlen(sent)] = user->letter;
-  if (user->fails) window_leave(&window, sender->cost);
   return --user->left > 0;
 }
 
@@ -91,15 +89,4 @@ TEST("gives everybody a turn") {
   for (int i = 0; i < 5; i++) window_leave(&window, 0);
   CHECK_TEXT("ababa", sent);
   CHECK(!window.first);
-}
-
-TEST("goes on where nothing could be sent") {
-  begin();
-  struct user a = user_of('a', 200, 3), b = user_of('b', 1, 0);
-  a.fails = true;
-  join(&a);
-  join(&b);
-  CHECK_INT(201, (int)strlen(sent));
-  CHECK_INT(1, window.requests);
-  CHECK_INT(0, window.bytes);
 }

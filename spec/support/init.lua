@@ -404,4 +404,15 @@ function support.misuse(fn, ...)
   return message:sub(#position + 1)
 end
 
+--- What a callback was called with, and the callback.
+function support.recorder()
+  local calls = {}
+  return calls, function(...) calls[#calls + 1] = { ... } end
+end
+
+--- The ACL that gives everybody these permissions; 31 are all.
+function support.everybody(permissions)
+  return { { perms = permissions, scheme = "world", id = "anyone" } }
+end
+
 return support

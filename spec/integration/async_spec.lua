@@ -27,19 +27,6 @@ describe("acquire_async", function()
     assert.is_true(await_calls(session, calls, 2):release())
   end)
 
-  it("calls back with nil, message, code when it is not granted", function()
-    local path = support.path()
-    support.hold(path)
-    local session, calls, callback = connect(), recorder()
-    local begun = support.now()
-    session:mutex(path):acquire_async(0.2, callback)
-    local guard, message, code = await_calls(session, calls)
-    assert.near(begun + 0.2, support.now(), 0.02)
-    assert.is_nil(guard)
-    assert.matches("^zklock: timed out after 0.2 s waiting", message)
-    assert.equal("timeout", code)
-  end)
-
   it("calls back during other calls that wait", function()
     local session, calls, callback = connect(), recorder()
     session:mutex(support.path()):acquire_async(nil, callback)
@@ -49,19 +36,6 @@ describe("acquire_async", function()
       if #calls == 1 then break end
     end
     assert.is_true(calls[1][1]:is_held())
-  end)
-
-  it("queues in order of the calls", function()
-    local session, order = connect(), {}
-    local mutex = session:mutex(support.path())
-    for i = 1, 20 do
-      mutex:acquire_async(nil, function(guard)
-        order[#order + 1] = i
-        guard:release()
-      end)
-    end
-    support.step_until(session, function() return #order == 20 end)
-    for i = 1, 20 do assert.equal(i, order[i]) end
   end)
 
   it("may acquire, release and close in its callback (T34)", function()
@@ -208,22 +182,6 @@ describe("mutex:cancel", function()
     assert.same({}, others)
     holder:release()
     assert.is_true(await_calls(session, others):is_held())
-  end)
-
-  it("wakes a coroutine that waits", function()
-    local path, scheduler = support.path(), new_scheduler()
-    support.hold(path)
-    local mutex = connect { loop = scheduler.adapter }:mutex(path)
-    local code, message
-    scheduler:spawn(function() message, code = select(2, mutex:acquire()) end)
-    scheduler:spawn(function()
-      scheduler:sleep(0.05)
-      mutex:cancel()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal("cancelled", code)
-    assert.matches("was cancelled$", message)
-    support.wait_for_queue(path, 1)
   end)
 
   it("leaves holds alone, and the object usable", function()

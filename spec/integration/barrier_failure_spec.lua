@@ -1,14 +1,12 @@
 -- Barriers and what may befall who sets, lifts or waits for one: connections,
 -- sessions, tasks.
-local mishaps = require "support.mishaps"
+local connect_through = require "support.mishaps".connect_through
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect, recorder = support.connect, support.recorder
-local await_state = mishaps.await_state
-local connect_through = mishaps.connect_through
 
 local function await_watches(path, n)
   support.wait_until(function() return support.count_watches(path) == n end, 5,
@@ -25,7 +23,7 @@ describe("Without a connection a barrier", function()
     local barrier = session:barrier(path)
     assert.is_true(barrier:set())
     proxy:refuse()
-    await_state(session, "suspended")
+    support.until_state(session, "suspended")
     local function refused(sentence, _, message, code)
       assert.equal("disconnected", code)
       assert.truthy(message:find("no server " .. sentence
@@ -38,7 +36,7 @@ describe("Without a connection a barrier", function()
     refused("could be asked what is at " .. path, barrier:is_set())
     assert.is_table(support.zk():exists(path))
     proxy:heal()
-    await_state(session, "connected")
+    support.until_state(session, "connected")
     assert.same({ true, true }, { barrier:lift() })
   end)
 
@@ -52,7 +50,7 @@ describe("Without a connection a barrier", function()
       assert.equal("disconnected", select(3, barrier[move](barrier)))
       proxy:await_loss()
       proxy:heal()
-      await_state(session, "connected")
+      support.until_state(session, "connected")
       assert.equal(move == "set", not not zk:exists(path))
       assert.same({ true, false }, { barrier[move](barrier) })
     end
@@ -63,7 +61,7 @@ describe("Without a connection a barrier", function()
     local session = connect_through(proxy, { session_timeout = 4 })
     local barrier = session:barrier(path) -- nobody has set it
     proxy:refuse()
-    await_state(session, "suspended")
+    support.until_state(session, "suspended")
     for seconds, within in pairs { [0.2] = " within 0.2 s", [0] = "" } do
       local begun = support.now()
       local ok, message, code = barrier:wait(seconds)
@@ -98,7 +96,7 @@ describe("Who waits at a barrier", function()
 
   local function suspend()
     proxy:refuse()
-    await_state(session, "suspended")
+    support.until_state(session, "suspended")
   end
 
   local function passes(of)
@@ -137,7 +135,7 @@ describe("Who waits at a barrier", function()
       suspend()
       local before = requests()
       proxy:heal()
-      await_state(session, "connected")
+      support.until_state(session, "connected")
       await_watches(path, 1)
       assert.equal(before + 2, requests()) -- a proof, and a read
       assert.equal(1, session:stats().watches)
@@ -165,20 +163,9 @@ describe("Who waits at a barrier", function()
 end)
 
 describe("A task that waits at a barrier, and never goes on,", function()
-  local raises
-
   local function abandon(end_it)
     local path, scheduler = support.path(), new_scheduler()
-    raises = false
-    local session = connect { loop = { new = function(mine)
-      local adapter = scheduler.adapter.new(mine)
-      local wait = adapter.wait
-      function adapter.wait(...)
-        wait(...)
-        if raises then error "struck" end
-      end
-      return adapter
-    end } }
+    local session = connect { loop = scheduler.adapter }
     support.zk():make(path)
     do
       local task = scheduler:spawn(function() session:barrier(path):wait() end)
@@ -186,7 +173,6 @@ describe("A task that waits at a barrier, and never goes on,", function()
       await_watches(path, 1)
       scheduler.sleeping[task] = nil
       end_it(task, path)
-      raises = false
     end
     session:step()
     support.collect()
@@ -203,15 +189,6 @@ describe("A task that waits at a barrier, and never goes on,", function()
     abandon(function(_, path)
       support.zk():delete(path)
       await_watches(path, 0)
-    end)
-  end)
-
-  it("leaves no watch when its loop raises", function()
-    abandon(function(task)
-      raises = true
-      local ok, problem = coroutine.resume(task)
-      assert.is_false(ok)
-      assert.matches("struck$", problem)
     end)
   end)
 

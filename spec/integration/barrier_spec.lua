@@ -98,17 +98,6 @@ describe("A barrier", function()
     assert.same({ { true } }, calls)
   end)
 
-  it("is made again where its directory vanishes meanwhile", function()
-    local session, zk = connect(), support.zk()
-    for _ = 1, 20 do
-      local path = support.path()
-      local barrier = session:barrier(path .. "/b")
-      zk:make(path, { container = true })
-      assert.same({ true, true }, { barrier:set() })
-      assert.same({ true, true }, { barrier:lift() })
-    end
-  end)
-
   it("is refused, with the reason", function()
     local session, path, zk = connect(), support.path(), support.zk()
     zk:create((path:match "^(.*)/"))
@@ -195,20 +184,7 @@ describe("A barrier", function()
       { "the callback of wait_async must be a function, got nil",
         function() barrier:wait_async(5) end },
     }
-    local ticket = barrier:wait_async(select(2, recorder()))
     mutex:cancel()
-    session:close()
-    local closed = "the session is closed"
-    support.misuses {
-      { closed, function() session:barrier "/a" end },
-      { closed, function() barrier:set() end },
-      { closed, function() barrier:lift() end },
-      { closed, function() barrier:is_set() end },
-      { closed, function() barrier:wait() end },
-      { closed, function() barrier:wait_async(print) end },
-      { closed, function() barrier:cancel() end },
-    }
-    ticket:cancel()
   end)
 end)
 
@@ -241,47 +217,6 @@ describe("Who waits at a barrier", function()
     assert.is_true(other:lift())
     await_calls(session, calls)
     assert.same({ { true } }, calls)
-    await_watches(path, 0)
-  end)
-
-  it("costs one watch and few requests, a thousand in each session", function()
-    local path, n = support.path(), 1000
-    local setter = connect():barrier(path)
-    assert.is_true(setter:set())
-    local sessions, passed, before = { connect(), connect() }, 0, {}
-    local function requests(session)
-      local stats = session:stats()
-      return stats.in_flight == 0
-        and stats.requests - stats.heartbeats - stats.nudges
-    end
-    for i, session in ipairs(sessions) do
-      before[i] = requests(session)
-      local barrier = session:barrier(path)
-      for _ = 1, n do
-        barrier:wait_async(function(ok)
-          assert(ok == true)
-          passed = passed + 1
-        end)
-      end
-    end
-    await_watches(path, #sessions)
-    for _, session in ipairs(sessions) do
-      support.step_until(session, function() return requests(session) end)
-      assert.equal(1, session:stats().watches)
-    end
-    assert.equal(0, passed)
-    assert.is_true(setter:lift())
-    support.wait_until(function()
-      for _, session in ipairs(sessions) do session:step() end
-      return passed == n * #sessions
-    end)
-    for i, session in ipairs(sessions) do
-      -- A proof and a read for each batch of them that has come.
-      local spent = requests(session) - before[i]
-      assert.is_true(spent >= 2 and spent <= 6, spent)
-      assert.equal(0, session:stats().watches)
-      assert.equal(0, session:stats().waiting)
-    end
     await_watches(path, 0)
   end)
 
@@ -371,27 +306,6 @@ describe("Who waits at a barrier", function()
     assert.same({ { true } }, two)
     assert.equal(1, #one)
     assert.is_true(barrier:wait())
-  end)
-
-  it("may set, lift, wait and close in its callback", function()
-    local session, path = connect(), support.path()
-    local barrier, told = session:barrier(path), {}
-    barrier:set()
-    barrier:wait_async(function(ok)
-      told = { ok, select(2, barrier:set()), select(2, barrier:lift()) }
-      assert(barrier:wait(30))
-      barrier:wait_async(function(again)
-        told[#told + 1] = again
-        session:close()
-      end)
-    end)
-    barrier:lift()
-    support.wait_until(function()
-      session:step()
-      return #told == 4
-    end)
-    assert.same({ true, true, true, true }, told)
-    assert.equal("closed", session:state())
   end)
 
   it("passes though it is set anew at once, and who comes later does not",

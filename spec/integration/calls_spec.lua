@@ -108,6 +108,22 @@ describe("What the reference calls a method", function()
     end
   end)
 
+  -- These say what became of what there was, or do what is left to do.
+  local harmless = { close = true, state = true, stats = true, step = true,
+    id = true, release = true, resign = true, stop = true, is_stopping = true,
+    metrics = true }
+
+  it("is misuse when the session is closed", function()
+    session:close()
+    each(function(kind, thing, name)
+      local arguments = full[kind][name] or {}
+      if kind ~= "guard" and not harmless[name] then
+        assert.equal("the session is closed",
+          misuse(function() thing[name](thing, unpack(arguments)) end), name)
+      end
+    end)
+  end)
+
   it("says so in the user's line; nil is no argument", function()
     local mutex = session:mutex(support.path())
     local ticket = mutex:acquire_async(function() end)

@@ -2,15 +2,13 @@
 -- on their way out.
 local kinds = require "integration.family.kinds"
 local of_members = require "support.members"
-local mishaps = require "support.mishaps"
+local connect_through = require "support.mishaps".connect_through
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect = support.connect
-local await_state = mishaps.await_state
-local connect_through = mishaps.connect_through
 local await, nobody = kinds.await, kinds.nobody
 local enter, leave = of_members.enter, of_members.leave
 local all_leave, ready = of_members.all_leave, of_members.ready
@@ -40,7 +38,7 @@ end
 
 local function suspend(member)
   member.wire:refuse()
-  await_state(member.session, "suspended")
+  support.until_state(member.session, "suspended")
 end
 
 -- Its session is closed by somebody else, and it goes on with another.
@@ -59,19 +57,6 @@ local function are_out(...)
 end
 
 describe("A member that is gone for good", function()
-  it("at the door is one that is missing", function()
-    enter_through(proxy, 2, 1)
-    kinds.wait_for_nodes(path, 1)
-    proxy:refuse()
-    kinds.wait_for_nodes(path, 0)
-    local one = enter(connect(), path, 2)
-    kinds.wait_for_nodes(path, 1)
-    nobody(0.05, one)
-    local two = enter(connect(), path, 2)
-    await(one, two)
-    all_leave { one, two }
-  end)
-
   for _, place in ipairs { "inside", "on its way out" } do
     it(place .. " keeps the others no longer than its session lives", function()
       local gone = enter_through(proxy, 3, 1)
@@ -151,53 +136,22 @@ describe("Without a connection a double barrier's member", function()
 end)
 
 describe("A task that will never go on, at a double barrier,", function()
-  local scheduler, session, raises
-
-  before_each(function()
-    scheduler, raises = new_scheduler(), false
-    session = connect { loop = { new = function(mine)
-      local adapter = scheduler.adapter.new(mine)
-      local wait = adapter.wait
-      function adapter.wait(...)
-        wait(...)
-        if raises then error "struck" end
-      end
-      return adapter
-    end } }
-  end)
-
-  -- One task that waits and is ended there, of a session that goes on.
-  local function abandon(finish)
-    local task = scheduler:spawn(function()
-      session:double_barrier(path, 2):enter()
-    end)
-    scheduler:turn()
-    kinds.wait_for_nodes(path, 1)
-    scheduler.sleeping[task] = nil
-    finish(task)
-    kinds.wait_for_nodes(path, 0)
-    support.step_until(session, function()
-      return support.count_watches(path) == 0
-        and not waits.any(session._engine.waits.answers)
-    end)
-  end
-
-  it("is out when its loop raises in enter", function()
-    abandon(function(task)
-      raises = true
-      assert.is_false(coroutine.resume(task))
-    end)
-  end)
-
   if support.is_54 then
-    it("is out when it is closed in enter", function()
-      abandon(function(task) assert(coroutine.close(task)) end)
-    end)
-
-    it("is out when it is closed in leave", function()
+    it("is out when it is closed, in enter and in leave", function()
+      local scheduler = new_scheduler()
+      local session = connect { loop = scheduler.adapter }
+      local gate = session:double_barrier(path, 2)
+      local task = scheduler:spawn(function() gate:enter() end)
+      scheduler:turn()
+      kinds.wait_for_nodes(path, 1)
+      assert.is_true(scheduler:kill(task))
+      kinds.wait_for_nodes(path, 0)
+      support.step_until(session, function()
+        return support.count_watches(path) == 0
+          and not waits.any(session._engine.waits.answers)
+      end)
       local other, guard = enter(connect(), path, 2), nil
-      local task = scheduler:spawn(function()
-        local gate = session:double_barrier(path, 2)
+      task = scheduler:spawn(function()
         guard = assert(gate:enter(30))
         gate:leave()
       end)
@@ -217,16 +171,16 @@ describe("A task that will never go on, at a double barrier,", function()
   end
 
   it("is out when nobody has its guard any more", function()
-    local own, entered = connect(), 0
-    local gate = own:double_barrier(path, 2)
+    local session, entered = connect(), 0
+    local gate = session:double_barrier(path, 2)
     for _ = 1, 2 do
       gate:enter_async(function(guard)
         assert(guard:is_held())
         entered = entered + 1
       end)
     end
-    support.step_until(own, function() return entered == 2 end)
-    support.step_until(own, function()
+    support.step_until(session, function() return entered == 2 end)
+    support.step_until(session, function()
       support.collect()
       return #kinds.nodes(path) == 0
     end)

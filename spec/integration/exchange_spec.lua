@@ -1,11 +1,9 @@
 -- Who gives a lock back that others wait for, and wants it again at once, has
--- one node deleted and another made in one transaction: what if a server
--- refuses either?  (Each reply in any order: spec/unit/story_exchange.c.)
+-- one node deleted and another made in one transaction.  (Each reply, and what
+-- a server refuses: spec/unit/story_exchange.c.)
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local await, connect = kinds.await, support.connect
-
-local ALL, CREATE, DELETE = 31, 4, 8
 
 describe("A lock that is given back and wanted again at once", function()
   local zk, path, held, lock, wait, asked
@@ -68,26 +66,5 @@ describe("A lock that is given back and wanted again at once", function()
     assert.equal(zk:exists(guard.node).czxid, guard:token())
     assert.is_true(guard:token() > held.guard:token())
     assert.is_true(guard:release { wait = true })
-  end)
-
-  it("is refused where the server makes or deletes no node for it", function()
-    zk:set_acl(path, support.everybody(ALL - CREATE))
-    come_back()
-    local _, message, code = await(wait)
-    assert.equal("denied", code)
-    assert.matches("cannot create a node", message, 1, true)
-    support.wait_until(function() return not zk:exists(held.node) end)
-    zk:set_acl(path, support.everybody(ALL))
-  end)
-
-  it("deletes its old node after all where the server refused that", function()
-    zk:set_acl(path, support.everybody(ALL - DELETE))
-    come_back()
-    assert.equal("denied", select(3, await(wait)))
-    assert.truthy(zk:exists(held.node))
-    zk:set_acl(path, support.everybody(ALL))
-    support.step_until(held.session, function()
-      return not zk:exists(held.node)
-    end, 30)
   end)
 end)

@@ -162,39 +162,17 @@ describe("Who waits at a barrier", function()
   end)
 end)
 
-describe("A task that waits at a barrier, and never goes on,", function()
-  local function abandon(end_it)
+if support.is_54 then
+  it("A task that is closed at a barrier leaves no watch", function()
     local path, scheduler = support.path(), new_scheduler()
     local session = connect { loop = scheduler.adapter }
     support.zk():make(path)
-    do
-      local task = scheduler:spawn(function() session:barrier(path):wait() end)
-      scheduler:turn()
-      await_watches(path, 1)
-      scheduler.sleeping[task] = nil
-      end_it(task, path)
-    end
-    session:step()
-    support.collect()
-    support.step_until(session, function()
-      return not waits.any(session._engine.waits.answers)
-        and session:stats().watches == 0
-    end)
+    local task = scheduler:spawn(function() session:barrier(path):wait() end)
+    scheduler:turn()
+    await_watches(path, 1)
+    assert.is_true(scheduler:kill(task))
+    support.until_state(session, nil, { watches = 0 })
+    assert.is_nil(waits.any(session._engine.waits.answers))
     await_watches(path, 0)
-    assert.is_boolean((session:barrier(path):is_set()))
-  end
-
-  -- (Until then it could be woken.)
-  it("is collected when the barrier is lifted", function()
-    abandon(function(_, path)
-      support.zk():delete(path)
-      await_watches(path, 0)
-    end)
   end)
-
-  if support.is_54 then
-    it("leaves no watch when it is closed", function()
-      abandon(function(task) assert(coroutine.close(task)) end)
-    end)
-  end
-end)
+end

@@ -248,7 +248,7 @@ describe("Who waits at a barrier", function()
     assert.same({ true }, calls[3])
   end)
 
-  it("is woken by cancel, if it came through this object, and by close",
+  it("is woken by its ticket, by cancel of this object, and by close",
     function()
       local path, scheduler = support.path(), new_scheduler()
       local session = connect { loop = scheduler.adapter }
@@ -256,19 +256,28 @@ describe("Who waits at a barrier", function()
       support.zk():make(path)
       local ones, one_callback = recorder()
       local twos, two_callback = recorder()
-      for _ = 1, 3 do
+      for _ = 1, 2 do
         scheduler:spawn(function() one_callback(one:wait()) end)
       end
       one:wait_async(one_callback)
+      local ticket = one:wait_async(one_callback)
       scheduler:spawn(function() two_callback(two:wait(60)) end)
       two:wait_async(two_callback)
       scheduler:spawn(function()
         while count_watchers(path) == 0 do scheduler:sleep(0.01) end
+        ticket:cancel()
+        ticket:cancel()
+        while #ones < 1 do scheduler:sleep(0.01) end
+        scheduler:sleep(0.1)
+        assert.equal(1, #ones)
         one:cancel()
         one:cancel()
         while #ones < 4 do scheduler:sleep(0.01) end
+        scheduler:sleep(0.1)
         assert.same({}, twos)
+        assert.equal(1, count_watchers(path))
         session:close()
+        ticket:cancel()
       end)
       assert.is_true(scheduler:run())
       for i = 1, 4 do
@@ -281,32 +290,6 @@ describe("Who waits at a barrier", function()
       end
       await_watches(path, 0)
     end)
-
-  it("has a ticket, which ends this wait only", function()
-    local session, path = connect(), support.path()
-    local barrier = session:barrier(path)
-    barrier:set()
-    local one, first = recorder()
-    local two, second = recorder()
-    local ticket = barrier:wait_async(first)
-    local late = barrier:wait_async(second)
-    await_watches(path, 1)
-    ticket:cancel()
-    ticket:cancel()
-    await_calls(session, one)
-    assert.equal("cancelled", one[1][3])
-    nobody(session, two)
-    await_watches(path, 1)
-    barrier:lift()
-    await_calls(session, two)
-    late:cancel()
-    ticket:cancel()
-    barrier:cancel()
-    session:step()
-    assert.same({ { true } }, two)
-    assert.equal(1, #one)
-    assert.is_true(barrier:wait())
-  end)
 
   it("passes though it is set anew at once, and who comes later does not",
     function()

@@ -116,28 +116,32 @@ describe("Without a connection a double barrier's member", function()
     all_leave { two }
     kinds.wait_for_nodes(path, 0)
   end)
-
-  it("on its way out hears lost if its session is over before it has gone",
-    function()
-      -- The lowest of them keeps its node until the rest have gone.
-      local members = { enter_through(proxy, 2),
-        enter_through(start_proxy(), 2) }
-      await(members[1], members[2])
-      table.sort(members, function(a, b) return a.guard.node < b.guard.node end)
-      local one, two = members[1], members[2]
-      local leaving = leave(one)
-      nobody(0.05, leaving)
-      assert.is_true(one.guard:is_held())
-      expire(one)
-      nobody(0.05, leaving)
-      all_leave { two }
-      assert.equal("lost", select(3, await(leaving)))
-    end)
 end)
 
-describe("A task that will never go on, at a double barrier,", function()
+describe("A double barrier", function()
+  it("is closed in the middle of anything, and leaves nothing", function()
+    for i = 1, 60 do
+      local members = { enter(connect(), path, 2), enter(connect(), path, 2) }
+      for _ = 1, i % 20 do
+        for _, member in ipairs(members) do
+          member.session:step()
+          if member.guard and not member.leaving then
+            member.leaving = leave(member)
+          end
+        end
+        support.advance(0.0005)
+      end
+      members[i % 2 + 1].session:close()
+      members[2 - i % 2].session:close()
+      for _, member in ipairs(members) do
+        assert(member.guard or member.code == "closed", member.message)
+      end
+    end
+    kinds.wait_for_nodes(path, 0)
+  end)
+
   if support.is_54 then
-    it("is out when it is closed, in enter and in leave", function()
+    it("is left by a task that is closed, in enter and in leave", function()
       local scheduler = new_scheduler()
       local session = connect { loop = scheduler.adapter }
       local gate = session:double_barrier(path, 2)
@@ -169,43 +173,4 @@ describe("A task that will never go on, at a double barrier,", function()
       all_leave { other }
     end)
   end
-
-  it("is out when nobody has its guard any more", function()
-    local session, entered = connect(), 0
-    local gate = session:double_barrier(path, 2)
-    for _ = 1, 2 do
-      gate:enter_async(function(guard)
-        assert(guard:is_held())
-        entered = entered + 1
-      end)
-    end
-    support.step_until(session, function() return entered == 2 end)
-    support.step_until(session, function()
-      support.collect()
-      return #kinds.nodes(path) == 0
-    end)
-  end)
-end)
-
-describe("A double barrier", function()
-  it("is closed in the middle of anything, and leaves nothing", function()
-    for i = 1, 60 do
-      local members = { enter(connect(), path, 2), enter(connect(), path, 2) }
-      for _ = 1, i % 20 do
-        for _, member in ipairs(members) do
-          member.session:step()
-          if member.guard and not member.leaving then
-            member.leaving = leave(member)
-          end
-        end
-        support.advance(0.0005)
-      end
-      members[i % 2 + 1].session:close()
-      members[2 - i % 2].session:close()
-      for _, member in ipairs(members) do
-        assert(member.guard or member.code == "closed", member.message)
-      end
-    end
-    kinds.wait_for_nodes(path, 0)
-  end)
 end)

@@ -47,20 +47,6 @@ describe("evict", function()
     end
   end)
 
-  it("sends who waits to the end of the queue", function()
-    local guard = support.hold(path)
-    local one = kinds.queue_in(connect():mutex(path), path)
-    local two = kinds.queue_in(connect():mutex(path), path)
-    assert.is_true(session:evict(path, (one.node:sub(#path + 2))))
-    support.wait_until(function()
-      local queue = zk:queue(path)
-      return #queue == 3 and path .. "/" .. queue[2] == two.node
-    end)
-    guard:release()
-    kinds.await(two):release()
-    kinds.await(one):release()
-  end)
-
   -- Those who wait first: each of them comes again, and has the lock later.
   it("takes each row of contenders away, of each kind", function()
     for _, kind in ipairs(kinds.all) do

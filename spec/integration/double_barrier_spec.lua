@@ -294,7 +294,9 @@ describe("Who leaves a double barrier", function()
   end)
 
   it("says lost, once, if it was lost; on_lost has heard of it", function()
-    local gate, heard = connect():double_barrier(path, 1), {}
+    local gate, heard = connect():double_barrier(path, 2), {}
+    local lost = { nil, "zklock: the hold of " .. path
+      .. " was lost: its node was deleted", "lost" }
     local function lose(guard)
       guard:on_lost(function(_, code, reason)
         heard[#heard + 1] = code .. " " .. reason
@@ -302,20 +304,27 @@ describe("Who leaves a double barrier", function()
       support.zk():delete(guard.node)
       support.wait_until(function() return not guard:is_held() end)
     end
-    local lost = { nil, "zklock: the hold of " .. path
-      .. " was lost: its node was deleted", "lost" }
-    local guard = assert(gate:enter())
+    local other = enter(connect(), path, 2)
+    local guard = assert(gate:enter(30))
+    await(other)
     lose(guard)
     assert.same(lost, { gate:leave() })
     assert.equal("lost", guard:state())
     assert.equal(path .. " was not entered by the calling task",
       misuse(function() gate:leave() end))
-    assert(gate:enter(30))
-    assert.is_true(gate:leave(30))
-    local member = enter(connect(), path, 1)
-    lose((await(member)))
-    assert.same(lost, { await(leave(member)) })
-    assert.same({ "lost deleted", "lost deleted" }, heard)
+    all_leave { other }
+    local members = members_of(2)
+    lose(members[2].guard)
+    assert.same(lost, { await(leave(members[2])) })
+    all_leave { members[1] }
+    -- While it waits, too: the lowest keeps its node until the rest have gone.
+    members = members_of(2)
+    local leaving = leave(members[1])
+    nobody(0.05, leaving)
+    lose(members[1].guard)
+    all_leave { members[2] }
+    assert.same(lost, { await(leaving) })
+    assert.same({ "lost deleted", "lost deleted", "lost deleted" }, heard)
   end)
 end)
 

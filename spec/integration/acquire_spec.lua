@@ -50,17 +50,6 @@ describe("acquire", function()
     assert.is_table(support.zk():exists(path))
   end)
 
-  it("counts those who are ahead", function()
-    local path = support.path()
-    support.hold(path)
-    for ahead = 1, 2 do
-      local _, message = connect():mutex(path):acquire(1)
-      local text = "zklock: timed out after 1 s waiting for %s (%d ahead of us"
-      assert.equal(text:format(path, ahead), message:match "^[^;)]*")
-      queue_in(connect():mutex(path), path)
-    end
-  end)
-
   it("keeps one deadline however often those ahead change (T43)", function()
     local path = support.path()
     support.hold(path)
@@ -118,13 +107,6 @@ describe("try_acquire", function()
       { ephemeral = true, sequential = true })
     assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
     zk:delete(node)
-  end)
-
-  it("does not find its own node of a moment ago in its way", function()
-    local mutex = connect():mutex(support.path())
-    for _ = 1, 200 do
-      assert.is_true(assert(mutex:try_acquire()):release())
-    end
   end)
 
   it("takes options, but no timeout", function()

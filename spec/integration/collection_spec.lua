@@ -42,17 +42,6 @@ describe("The collector", function()
     assert.is_false(kept:is_held())
   end)
 
-  it("is not needed for a coroutine that dies of an error in with_lock",
-    function()
-      local mutex = connect():mutex(path)
-      local task = coroutine.create(function()
-        mutex:with_lock(function() error "ouch" end)
-      end)
-      assert.is_false(coroutine.resume(task))
-      assert.is_table(mutex:acquire(2)) -- `task` is still referred to
-      assert.equal("dead", coroutine.status(task))
-    end)
-
   it("logs nothing about guards that were released, lost or closed (T14)",
     function()
       local session = connect { log = log }

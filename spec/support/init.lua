@@ -404,4 +404,25 @@ function support.misuse(fn, ...)
   return message:sub(#position + 1)
 end
 
+--- Each row is `{ text, fn }`: misuse, by a message that begins with the text.
+function support.misuses(rows)
+  for _, row in ipairs(rows) do
+    local message = support.misuse(row[2])
+    if message:sub(1, #row[1]) ~= row[1] then
+      error(("%q does not begin with %q"):format(message, row[1]), 2)
+    end
+  end
+end
+
+--- What a callback was called with, and the callback.
+function support.recorder()
+  local calls = {}
+  return calls, function(...) calls[#calls + 1] = { ... } end
+end
+
+--- The ACL that gives everybody these permissions; 31 are all.
+function support.everybody(permissions)
+  return { { perms = permissions, scheme = "world", id = "anyone" } }
+end
+
 return support

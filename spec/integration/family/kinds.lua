@@ -98,6 +98,28 @@ function kinds.token(guard)
   return guard:tokens()[guard.path:match "^[^,]+"].token
 end
 
+-- What calls return.
+
+--- Is this what a call has returned that was refused with this code? The
+-- message; `what`: for a failure.
+function kinds.refused(code, guard, message, its_code, what)
+  assert(guard == nil and its_code == code, ("%snot %s: %s %s"):format(
+    what and what .. ": " or "", code, tostring(its_code), tostring(message)))
+  return message
+end
+
+--- Calls `fn`, which must take so long, by the virtual clock, to five
+-- milliseconds: what it returns.
+function kinds.takes(seconds, fn, ...)
+  local begun = support.now()
+  local results = { fn(...) }
+  local more = support.now() - begun - seconds
+  if more < 0 or more > 0.005 then
+    error(("%g s more than %g s"):format(more, seconds), 2)
+  end
+  return results[1], results[2], results[3]
+end
+
 -- What is left of any kind: the support looks for a mutex's nodes only.
 
 local function ephemerals(zk, path, list)
@@ -209,17 +231,15 @@ end
 
 --- Steps for a while: nobody of these is granted.
 function kinds.nobody(seconds, ...)
-  local results = { ... }
-  local deadline = support.now() + seconds
-  repeat
-    for i, result in ipairs(results) do
+  for _ = 1, 10 do
+    support.sleep(seconds / 10)
+    for i, result in ipairs { ... } do
       result.session:step()
       if result.guard or result.code then
         error(("waiter %d was %s"):format(i, result.code or "granted"), 2)
       end
     end
-    support.sleep(0.003)
-  until support.now() > deadline
+  end
 end
 
 -- The servers' own counters.

@@ -82,8 +82,9 @@ local function play(scene, steps)
     local act, name, holders = steps[i]:match "^(.)(%a) ?(%a*)$"
     acts[act](scene, name, holders:find(name))
     local waiters = {}
-    for who, one in pairs(scene.all) do
-      if not holders:find(who) then
+    for who in ("abcd"):gmatch "." do
+      local one = scene.all[who] or { guards = {} }
+      if one.wait and not holders:find(who) then
         waiters[#waiters + 1] = one.wait
       elseif not one.guards then
         one.guards = { await(one.wait) }

@@ -5,37 +5,18 @@ local support = require "support"
 local connect, wait_in, await = support.connect, kinds.wait_in, kinds.await
 local refused = kinds.refused
 
-local makers = {}
-function makers.mutex(session, path, options)
-  return session:mutex(path, options)
-end
-function makers.read(session, path, options)
-  return session:rwlock(path, options).read
-end
-function makers.write(session, path, options)
-  return session:rwlock(path, options).write
-end
-function makers.semaphore(session, path, options)
-  return session:semaphore(path, 2, options)
-end
-function makers.election(session, path, options)
-  local election = session:election(path, options)
-  return { acquire = function(_, how) return election:campaign(how) end,
-    _session = session }
-end
-
 -- Each kind: its name; what makes it, with which option; what others are told
 -- that it is.
 local KINDS = {
   { "mutex", "mutex", {}, "a mutex" },
-  { "read", "read", {}, "a readers-writer lock" },
+  { "read", "rwlock", {}, "a readers-writer lock" },
   { "write", "write", {}, "a readers-writer lock" },
   { "semaphore", "semaphore", {}, "a semaphore" },
   { "unfair", "mutex", { fair = false }, "an unfair mutex" },
   { "latch", "election", { layout = "latch" },
     "an election in the layout of latches" },
   { "kazoo mutex", "mutex", { layout = "kazoo" }, "a lock in kazoo's layout" },
-  { "kazoo read", "read", { layout = "kazoo" },
+  { "kazoo read", "rwlock", { layout = "kazoo" },
     "a readers-writer lock in kazoo's layout" },
 }
 
@@ -52,7 +33,7 @@ local function make(kind, path, more)
   for _, list in ipairs { kind[3], more or {} } do
     for key, value in pairs(list) do options[key] = value end
   end
-  return makers[kind[2]](connect(), path, options)
+  return kinds.makers[kind[2]](connect(), path, options)
 end
 
 local function conflict(lock) return refused("conflict", lock:acquire(20)) end
@@ -163,7 +144,7 @@ describe("Beside a lock of another kind on its path,", function()
     } do
       path = support.path()
       local function take(way, how)
-        return makers[way[1]](connect(), path, way[2]):acquire(how)
+        return kinds.makers[way[1]](connect(), path, way[2]):acquire(how)
       end
       for i = 1, 2 do
         local guard = assert(take(pair[i], 20))

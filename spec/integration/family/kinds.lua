@@ -80,7 +80,31 @@ add {
   end,
 }
 
-local kinds = { all = all, of = of }
+-- Each family's locks, with any options.
+local makers = {}
+function makers.mutex(session, path, options)
+  return session:mutex(path, options)
+end
+function makers.rwlock(session, path, options)
+  return session:rwlock(path, options).read
+end
+function makers.write(session, path, options)
+  return session:rwlock(path, options).write
+end
+function makers.semaphore(session, path, options)
+  return session:semaphore(path, 2, options)
+end
+function makers.election(session, path, options)
+  local election = session:election(path, options)
+  return { acquire = function(_, how) return election:campaign(how) end,
+    _session = session }
+end
+makers["double barrier"] = function(session, path, options)
+  local double_barrier = session:double_barrier(path, 1, options)
+  return { acquire = function(_, how) return double_barrier:enter(how) end }
+end
+
+local kinds = { all = all, of = of, makers = makers }
 
 --- Says the same of every kind; `it` is busted's, which is no global here.
 function kinds.each(it, name, fn, filter)

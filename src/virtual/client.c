@@ -95,7 +95,7 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
 /* ---- When something has come ----------------------------------------------- */
 
 static int greet(zhandle_t *zh, const struct zk_session *session) {
-  if (session->timeout_ms == 0) {
+  if (zh->id.client_id != 0 && session->id != zh->id.client_id) {
     zh->state = ZOO_EXPIRED_SESSION_STATE;
     return fail(zh, ZSESSIONEXPIRED, ESTALE);
   }

@@ -266,6 +266,23 @@ function kinds.nobody(seconds, ...)
   end
 end
 
+--- Begins to wait for the lock of `guard` in `other`. The function that it
+-- returns steps until the lock has been passed on: at no instant may both
+-- believe to hold it.
+function kinds.watch_handover(guard, other, path)
+  local waiter = kinds.queue_in(other:mutex(path), path)
+  return function(seconds)
+    support.step_until(other, function()
+      local mine = guard:is_held()
+      assert(not (waiter.guard and waiter.guard:is_held() and mine),
+        "two believers")
+      return waiter.guard and not mine
+    end, seconds, "the lock is passed on")
+    kinds.refused("lost", guard:release())
+    waiter.guard:release()
+  end
+end
+
 -- The servers' own counters.
 
 -- By session id: packets received, packets sent.

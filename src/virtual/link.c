@@ -75,7 +75,12 @@ static enum passage treat(struct zk_manners *manners, struct zk_connection *c,
   if (manners->treatment == LINK_CUT) return CUTS;
   c->muted = manners->treatment == LINK_MUTE;
   if (c->muted) return STOPS;
-  ((struct zk_reply *)message->content)->rc = manners->code;
+  struct zk_reply *answer = message->content;
+  *answer = (struct zk_reply){.xid = answer->xid,
+                              .op = answer->op,
+                              .zxid = answer->zxid,
+                              .rc = manners->code,
+                              .data.length = -1};
   return PASSES;
 }
 

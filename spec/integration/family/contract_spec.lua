@@ -1,6 +1,7 @@
 -- What the contract says of every lock, said of every kind of lock.
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
+local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -506,16 +507,19 @@ describe("A connection that breaks", function()
       for i in ipairs(kinds.all) do locks[i]:acquire(30):release() end
     end)
 
+  -- In the words of the traps of links.
+  local function reply_of(kind, request)
+    return request .. (kind.name == "unfair" and "_both" or "")
+  end
+
   -- what each kind asks for with its first request, with its second …
   for _, request in ipairs { "create", "list", "delete" } do
-    it(("with the reply to a %s leaves nothing behind (T16, T19, T23)")
-      :format(request), function()
+    it(("with the reply to a %s leaves nothing behind, nor right after it "
+      .. "(T16, T19, T23)"):format(request), function()
       for i, kind in ipairs(kinds.all) do
         local lock = kind.make(session, path .. "/" .. i)
         local loses = request ~= "list" or kind.name ~= "unfair"
-        if loses then
-          proxy:lose_reply(request .. (kind.name == "unfair" and "_both" or ""))
-        end
+        if loses then proxy:lose_reply(reply_of(kind, request)) end
         local waiter = wait_in(lock, 10)
         if request == "delete" then
           assert(await(waiter), kind.name .. ": " .. tostring(waiter.message))
@@ -530,18 +534,44 @@ describe("A connection that breaks", function()
           guard:release()
         end
         assert(lock:acquire(10), kind.name):release { wait = true }
+        if loses then proxy:cut_after_reply(reply_of(kind, request)) end
+        guard = assert(lock:acquire(40), kind.name)
+        guard:release { wait = true } -- (or lost: the wire may be silent)
         kinds.wait_for_nodes(path .. "/" .. i, 0)
+        proxy:disarm()
+        support.until_state(session, "connected")
       end
     end)
   end
+
+  it("with the reply to a create leaves nothing of who gives up meanwhile "
+    .. "(T16, T23)", function()
+    for i, kind in ipairs(kinds.all) do
+      local lock = kind.make(session, path .. "/" .. i)
+      assert(lock:acquire(30)):release { wait = true }
+      for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a lease
+        proxy:lose_reply(reply_of(kind, "create"))
+        local waiter = wait_in(lock)
+        proxy:await_loss()
+        waiter.ticket:cancel()
+        refused("cancelled", await(waiter))
+        proxy:heal()
+        kinds.wait_for_nodes(path .. "/" .. i, 0)
+        support.until_state(session, "connected")
+        assert(lock:acquire(30), kind.name):release { wait = true }
+      end
+    end
+  end)
 end)
 
 describe("A session that expires", function()
-  it("loses every hold, once, and its owner is told until it lets go (T4)",
-    function()
+  -- While its servers are silent, or because somebody else closes it.
+  for _, how in ipairs { "in silence", "by another's close" } do
+    it("loses every hold, once, and its owner is told until it lets go: "
+      .. how .. " (T2, T4, T15)", function()
       local path, proxy = support.path(), start_proxy()
-      local session = connect { hosts = proxy.hosts, session_timeout = 1 }
-      local other = connect()
+      local session = connect { hosts = proxy.hosts, session_timeout = 2 }
+      local other, old = connect(), session:id()
       local locks, guards, waiters, calls, waiting = {}, {}, {}, {}, {}
       local blockers = {}
       for i, kind in ipairs(kinds.all) do
@@ -552,27 +582,34 @@ describe("A session that expires", function()
         blockers[i] = rival_holds(kind, path .. "/w" .. i)
         waiting[i] = wait_in(kind.make(session, path .. "/w" .. i))
       end
-      proxy:freeze()
+      if how == "in silence" then
+        proxy:freeze()
+        await(unpack(waiters))
+        proxy:heal()
+        proxy:cut()
+      else
+        assert.is_true(seize(support.hosts, old))
+      end
+      support.until_state(session, "connected", { expiries = 1 })
+      assert.are_not.equal(old, session:id())
       await(unpack(waiters))
       for i, kind in ipairs(kinds.all) do
         assert.is_false(guards[i]:is_held(), kind.name)
-        waiters[i].guard:release()
-      end
-      proxy:heal()
-      proxy:cut()
-      support.until_state(session, "connected", { expiries = 1 })
-      for i, kind in ipairs(kinds.all) do
         assert.equal("lost", guards[i]:state(), kind.name)
-        assert.equal(1, calls[i], kind.name)
+        waiters[i].guard:release()
         if kind.reentrant then
           refused("lost", locks[i]:acquire(30))
           refused("lost", locks[i]:try_acquire())
           refused("lost", locks[i]:with_lock(error))
         end
         refused("lost", guards[i]:release())
+        -- At once, while the old node may still be in somebody's list.
         local fresh = assert(locks[i]:acquire(30))
         assert.is_true(kinds.token(fresh)
           > kinds.token(waiters[i].guard), kind.name)
+        for node in fresh.node:gmatch "[^,]+" do
+          assert.equal(session:id(), support.zk():exists(node).owner)
+        end
         fresh:release()
         assert.equal(1, calls[i], kind.name)
         -- who waited goes on waiting, in the new session
@@ -583,6 +620,7 @@ describe("A session that expires", function()
         waiting[i].guard:release()
       end
     end)
+  end
 
   it("because its process is gone gives back every kind of hold and place in "
     .. "the queue (T45)", function()

@@ -1,5 +1,5 @@
 -- The wire between client and server: slow, deaf in one direction, dead in a
--- way that only one side knows of, and cut after each reply.
+-- way that only one side knows of, and cut after a reply.
 local kinds = require "integration.family.kinds"
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
@@ -95,40 +95,6 @@ describe("A wire on which", function()
 end)
 
 describe("A connection that breaks", function()
-  for _, what in ipairs { "create", "list", "delete" } do
-    it(("right after the reply to a %s does every kind no harm"):format(what),
-      function()
-        local session = connect(9)
-        for i, kind in ipairs(kinds.all) do
-          local here = path .. "/" .. i
-          assert(kind.make(session, here):acquire(30)):release { wait = true }
-          proxy:cut_after_reply(what)
-          local guard = assert(kind.make(session, here):acquire(40), kind.name)
-          guard:release { wait = true } -- (or lost: the wire may be silent)
-          kinds.wait_for_nodes(here, 0, 15)
-          proxy:disarm()
-          is_back(session)
-        end
-      end)
-  end
-
-  kinds.each(it, "with the reply to a create leaves nothing of who gives up "
-    .. "meanwhile (T16, T23)", function(kind)
-    local session = connect(9)
-    assert(kind.make(session, path):acquire(30)):release { wait = true }
-    for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a lease
-      proxy:lose_reply(kind.name == "unfair" and "create_both" or "create")
-      local waiter = kinds.wait_in(kind.make(session, path))
-      proxy:await_loss()
-      waiter.ticket:cancel()
-      kinds.refused("cancelled", kinds.await(waiter))
-      proxy:heal()
-      kinds.wait_for_nodes(path, 0)
-      is_back(session)
-      assert(kind.make(session, path):acquire(30)):release { wait = true }
-    end
-  end)
-
   it("right after the reply to a waiter's read wakes it all the same",
     function()
       local session, holder = connect(9), support.hold(path)

@@ -1,4 +1,5 @@
--- Who contends for a path, in order, and who of them holds.
+-- Who contends for a path, in order, and who of them holds.  (Of readers and
+-- writers: rwlock_spec.)
 local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -98,45 +99,6 @@ describe("contenders", function()
     guard:release()
     await(waiter):release()
   end)
-
-  for _, layout in ipairs { "", "kazoo " } do
-    local write_mode = layout == "" and "write" or "mutex"
-    it("shows readers and writers: " .. layout .. "rwlock", function()
-      local one = as("a", layout .. "read"):acquire(30)
-      local two = as("b", layout .. "read"):acquire(30)
-      local writer = queue("c", layout .. "write")
-      local late = queue("d", layout .. "read")
-      shows("read a holds", "read b holds", write_mode .. " c waits",
-        "read d waits")
-      released(one)
-      released(two)
-      await(writer)
-      shows(write_mode .. " c holds", "read d waits")
-      released(writer.guard)
-      await(late)
-      shows("read d holds")
-      late.guard:release()
-    end)
-
-    it("shows a downgrade: " .. layout .. "rwlock", function()
-      local side = connect():rwlock(path, kinds.of[layout .. "read"].defaults)
-      local write = side.write:acquire { data = "w", timeout = 5 }
-      local read = side.read:acquire { data = "r", timeout = 5 }
-      local writer = queue("c", layout .. "write")
-      local reader = queue("d", layout .. "read")
-      local of = {}
-      for _, item in ipairs(session:contenders(path)) do
-        of[item.data] = item.mode .. (item.holds and " holds" or " waits")
-      end
-      assert.same({ w = write_mode .. " holds", r = "read holds",
-        c = write_mode .. " waits", d = "read waits" }, of)
-      released(write)
-      shows("read r holds", write_mode .. " c waits", "read d waits")
-      read:release()
-      await(writer):release()
-      await(reader):release()
-    end)
-  end
 
   it("shows leases, and who waits for one", function()
     local function semaphore(data)

@@ -42,7 +42,7 @@ local scenes = {
 local acts = {}
 
 local function ask(scene, name, side, is_free)
-  local one = { side = scene.sides() }
+  local one = { side = scene.sides(nil, name), modes = { scene.modes[side] } }
   if not is_free then
     refused("busy", one.side[side]:try_acquire())
     refused("timeout", one.side[side]:acquire(0.05))
@@ -61,19 +61,43 @@ function acts.D(scene, name)
   local read = assert(one.side.read:acquire { owner = name, timeout = 0 })
   assert.equal(write.node:sub(-10), read.node:sub(-10))
   assert.equal(write:token(), read:token())
-  one.guards = { read, write }
+  one.guards, one.modes = { read, write }, { "read", scene.modes.write }
 end
 
 acts["-"] = function(scene, name)
   local one = scene.all[name]
   if one.guards then
     released(table.remove(one.guards))
+    table.remove(one.modes)
     if #one.guards > 0 then return end
   else
     one.wait.ticket:cancel()
     refused("cancelled", await(one.wait))
   end
   scene.all[name] = nil
+end
+
+-- contenders() and holders() show this.
+local function shows(scene)
+  local expected, rows, holders = {}, {}, {}
+  for who in ("abcd"):gmatch "." do
+    local one = scene.all[who] or { modes = {} }
+    for _, mode in ipairs(one.modes) do
+      expected[#expected + 1] = ("%s %s %s"):format(mode, who, one.guards
+        and "holds" or "waits")
+    end
+  end
+  for i, item in ipairs(scene.observer._session:contenders(path)) do
+    rows[i] = ("%s %s %s"):format(item.mode, item.data, item.holds
+      and "holds" or "waits")
+    if item.holds then holders[#holders + 1] = item.data end
+  end
+  for i, item in ipairs(scene.observer:holders()) do
+    assert.equal(holders[i], item.data)
+  end
+  table.sort(expected)
+  table.sort(rows)
+  assert.same(expected, rows)
 end
 
 local function play(scene, steps)
@@ -97,6 +121,7 @@ local function play(scene, steps)
       end
     end
     nobody(0.03, (unpack or table.unpack)(waiters))
+    shows(scene)
   end
   assert.is_nil(next(scene.all))
 end
@@ -104,12 +129,16 @@ end
 for _, layout in ipairs { "curator", "kazoo" } do
   describe("A rwlock in " .. layout .. "'s layout", function()
     -- The sides of the lock in a session of its own.
-    local function sides(options)
-      return connect(options):rwlock(path, { layout = layout })
+    local function sides(options, data)
+      return connect(options):rwlock(path, { layout = layout, data = data })
     end
 
     for _, steps in ipairs(scenes) do
-      it(steps[1], function() play({ all = {}, sides = sides }, steps) end)
+      it(steps[1], function()
+        play({ all = {}, sides = sides, observer = sides().read,
+          modes = { read = "read",
+            write = layout == "kazoo" and "mutex" or "write" } }, steps)
+      end)
     end
 
     it("starves no writer, however many readers come and go", function()
@@ -262,10 +291,10 @@ for _, layout in ipairs { "curator", "kazoo" } do
       local received = kinds.traffic(session)
       local read = assert(side.read:acquire(30))
       -- a look at the writer's node, which is watched; create, list
-      assert.equal(received + 3, (kinds.traffic(session)))
+      assert.equal(received + 3, kinds.traffic(session))
       released(write)
       released(read)
-      assert.equal(received + 5, (kinds.traffic(session)))
+      assert.equal(received + 5, kinds.traffic(session))
     end)
 
     it("is downgraded even if the connection breaks meanwhile", function()

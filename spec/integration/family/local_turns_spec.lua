@@ -63,22 +63,6 @@ describe("Turns on the Lua thread", function()
     guard:release()
   end)
 
-  it("show the guard of each turn, and only its", function()
-    local guard, first = second_turn(mutex())
-    assert.is_false(first:is_held())
-    assert.equal("released", first:state())
-    assert.is_nil(first:reason())
-    assert.is_true(first:release())
-    assert.is_true(guard:is_held())
-    assert.equal("held", guard:state())
-    assert.is_true(guard:lease() > 0)
-    assert.is_true(guard:verify())
-    assert.equal(first:token(), guard:token())
-    guard:release()
-    assert.equal("released", guard:state())
-    kinds.wait_for_nodes(path, 0)
-  end)
-
   -- (The library lets no session use two layouts at one path; the core does.)
   it("are of one layout", function()
     local core = require "zklock.core"
@@ -313,16 +297,6 @@ describe("Turns on the Lua thread", function()
       got:release()
     end
     if not jit then assert.is_true(struck > 10, struck) end -- (compiled: none)
-  end)
-
-  it("end with the session, for who waits and who has the node", function()
-    local lock, waiters = mutex(), {}
-    local guard = second_turn(lock)
-    for i = 1, 50 do waiters[i] = wait_in(lock) end
-    lock._session:close()
-    for i = 1, 50 do assert.equal("closed", waiters[i].code) end
-    assert.is_false(guard:is_held())
-    kinds.wait_for_nodes(path, 0)
   end)
 
   it("end at each deadline, though nobody releases", function()

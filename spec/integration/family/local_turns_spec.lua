@@ -317,15 +317,10 @@ describe("Turns on the Lua thread", function()
   end)
 end)
 
--- By the hundred, while something befalls the node, the server, the session.
+-- (More of them, by chance: make explore.)
 describe("A storm of local turns", function()
   local TASKS = 64
-  local path, server, session, lock, scheduler, inside, count, over
-
-  before_each(function()
-    server = start_server(1, "--config maxSessionTimeout=60000")
-    support.closing(server, server.stop)
-  end)
+  local path, session, lock, scheduler, inside, count, over
 
   local function believers()
     local n = 0
@@ -351,11 +346,11 @@ describe("A storm of local turns", function()
     if not kept then count.lost = count.lost + 1 end
   end
 
-  local function begin(session_timeout)
+  local function begin(hosts)
     path, scheduler, inside, over = support.path(), new_scheduler(), {}, false
     count = { granted = 0, lost = 0, ended = 0 }
-    session = connect { hosts = server.hosts, loop = scheduler.adapter,
-      session_timeout = session_timeout }
+    session = connect { hosts = hosts, loop = scheduler.adapter,
+      session_timeout = 4 }
     lock = session:mutex(path, { handoffs = 16 })
     for i = 1, TASKS do
       scheduler:spawn(function()
@@ -377,53 +372,22 @@ describe("A storm of local turns", function()
     goes_on_until(function() return count.granted > least end)
   end
 
-  local function calms_down()
-    over = true
-    goes_on_until(function() return count.ended == TASKS end)
-    assert.equal(0, believers())
-    kinds.wait_for_nodes(path, 0, 30, server.hosts)
-  end
-
-  it("outlives a server that is killed", function()
-    begin(30)
-    for _ = 1, 2 do
-      goes_on()
-      server:kill()
-      goes_on_until(function() return session:state() ~= "connected" end)
-      local before = count.granted
-      scheduler:run(0.2)
-      -- (What was sent may have been granted; nobody is passed anything.)
-      assert.is_true(count.granted <= before + 1)
-      server:restart()
-    end
-    goes_on()
-    assert.is_true(session:stats().local_turns > 20 * TASKS)
-    calms_down()
-    assert.equal(0, count.lost)
-    assert.is_nil(count.closed)
-  end)
-
-  it("ends with the lease when the server stands still", function()
-    begin(4)
-    goes_on()
-    server:pause()
+  -- Nobody is passed the lock while there is no server.
+  local function stands_still()
     goes_on_until(function() return session:state() == "suspended" end)
     local before = count.granted
     scheduler:run(0.5)
     assert.equal(0, believers())
     assert.equal(before, count.granted)
-    server:resume()
-    goes_on()
-    calms_down()
-    assert.is_true(count.lost <= 1, count.lost)
-    assert.is_true((count.timeout or 0) + (count.disconnected or 0) > 0)
-  end)
+  end
 
-  it("is exclusive though nodes are deleted and holders asked to go", function()
-    begin(4)
+  it("outlives whatever befalls its node and its server", function()
+    local server = start_server(1, "--config maxSessionTimeout=60000")
+    support.closing(server, server.stop)
+    begin(server.hosts)
     local operator = support.zk(server.hosts)
     local other = connect { hosts = server.hosts }
-    for round = 1, 90 do
+    for round = 1, 60 do
       goes_on(round % 7)
       if round % 3 == 1 then
         other:revoke(path)
@@ -433,14 +397,34 @@ describe("A storm of local turns", function()
         end
       end
     end
-    calms_down()
-    assert.is_true(count.lost > 10, count.lost)
+    assert.is_true(count.lost > 3, count.lost)
+    count.lost = 0
+    server:kill()
+    goes_on_until(function() return session:state() ~= "connected" end)
+    local before = count.granted
+    scheduler:run(0.2)
+    -- (What was sent may have been granted; nobody is passed anything.)
+    assert.is_true(count.granted <= before + 1)
+    server:restart()
+    goes_on()
+    assert.equal(0, count.lost)
+    server:pause()
+    stands_still()
+    server:resume()
+    goes_on()
+    assert.is_true(count.lost <= 1, count.lost)
+    assert.is_true(session:stats().local_turns > 20 * TASKS)
+    over = true
+    goes_on_until(function() return count.ended == TASKS end)
+    assert.equal(0, believers())
     assert.equal(0, session:stats().waiting)
+    assert.is_nil(count.closed)
+    kinds.wait_for_nodes(path, 0, 30, server.hosts)
   end)
 
   it("is over when its session is closed, by a task or from outside", function()
     for round = 1, 12 do
-      begin(10)
+      begin()
       if round % 2 == 0 then
         scheduler:spawn(function()
           scheduler:sleep(0.003 * round)
@@ -455,7 +439,7 @@ describe("A storm of local turns", function()
       end
       goes_on_until(function() return count.ended == TASKS end)
       assert.is_true(count.closed >= 1)
-      kinds.wait_for_nodes(path, 0, 30, server.hosts)
+      kinds.wait_for_nodes(path, 0)
     end
   end)
 end)

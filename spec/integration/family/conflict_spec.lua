@@ -175,32 +175,6 @@ describe("What is left over, or no lock's,", function()
       end
     end)
 
-  it("costs a request each, and nothing where there is nothing", function()
-    local zk = support.zk()
-    zk:make(path .. "/kept")
-    local session = connect { session_timeout = 60 }
-    local mutex = session:mutex(path)
-    released(mutex:acquire(20))
-    local function requests()
-      local stats = session:stats()
-      return stats.requests - stats.heartbeats - stats.nudges
-    end
-    local function costs(n)
-      local before = requests()
-      released(assert(mutex:acquire(20)))
-      assert.equal(before + n, requests())
-    end
-    costs(3)
-    zk:make(path .. "/leases")
-    costs(5) -- its children, and a list that is newer
-    zk:make(path .. "/x-__READ__0000000000")
-    costs(6)
-    zk:delete(path .. "/leases")
-    costs(5)
-    zk:delete(path .. "/x-__READ__0000000000")
-    costs(3)
-  end)
-
   it("is a lock of another kind again while a session owns a node", function()
     local zk = raw.connect(support.hosts)
     zk:make(path .. "/leases")

@@ -175,17 +175,6 @@ describe("contenders", function()
     for _, node in ipairs(nodes) do zk:delete(node) end
   end)
 
-  it("shows a thousand of them", function()
-    zk:make(path)
-    for i = 1, 1000 do
-      zk:create(path .. "/x-lock-", { sequential = true, data = "n" .. i })
-    end
-    local list = session:contenders(path)
-    assert.equal(1000, #list)
-    for i = 1, 1000 do assert.equal("n" .. i, list[i].data) end
-    zk:delete_all(path)
-  end)
-
   it("misses nobody who comes or goes meanwhile, and raises nothing",
     function()
       local lock, rw = as("a", "mutex"), connect():rwlock(path .. "/rw")

@@ -277,20 +277,17 @@ describe("The owner of a lock", function()
     assert.same({ true, 1, "nil", 3 }, { ok, one, tostring(two), three })
   end)
 
-  kinds.each(it, "gives it back when its guard is collected", function(kind)
-    local path = support.path()
+  kinds.each(it, "gives it back when its guard is collected, and with the "
+    .. "session", function(kind)
+    local path, session = support.path(), connect()
     do
-      local lock = kind.make(connect(), path)
+      local lock = kind.make(session, path)
       assert(lock:acquire { timeout = 5, owner = {} })
     end
     support.wait_until(function()
       collectgarbage()
       return #kinds.nodes(path) == 0
     end)
-  end)
-
-  kinds.each(it, "gives it back with the session", function(kind)
-    local path, session = support.path(), connect()
     local guard = kind.make(session, path):acquire(30)
     session:close()
     assert.is_false(guard:is_held())
@@ -299,24 +296,18 @@ describe("The owner of a lock", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  kinds.each(it, "is refused where it may not write", function(kind)
+  kinds.each(it, "is refused where it may not write, and below a node of a "
+    .. "session", function(kind)
     local path, zk = support.path(), support.zk()
     local acl = { { perms = 1, scheme = "world", id = "anyone" } }
     zk:make(path .. "/x")
+    zk:create(path .. "/e", { ephemeral = true })
     for _, child in ipairs { "/a", "/b", "/locks", "/leases" } do
       zk:create(path .. child, { acl = acl })
     end
-    if kind.name ~= "semaphore" and not kind.multi then
-      path = path .. "/a"
-    end
-    assert.matches("^zklock: ZooKeeper refused",
-      refused("denied", kind.make(connect(), path):acquire(30)))
-  end)
-
-  kinds.each(it, "gets invalid below an ephemeral node", function(kind)
-    local path, zk = support.path(), support.zk()
-    zk:make(path)
-    zk:create(path .. "/e", { ephemeral = true })
+    local is_deep = kind.name == "semaphore" or kind.multi
+    assert.matches("^zklock: ZooKeeper refused", refused("denied",
+      kind.make(connect(), path .. (is_deep and "" or "/a")):acquire(30)))
     refused("invalid", kind.make(connect(), path .. "/e/lock"):acquire(30))
     zk:delete(path .. "/e")
   end)

@@ -235,14 +235,4 @@ describe("A path", function()
     local path = support.path()
     for _, use in ipairs(uses) do assert.is_truthy(use[2](connect(), path)) end
   end)
-
-  it("has wait, handoffs and the like per lock object", function()
-    local session, path = connect(), support.path()
-    for _, options in ipairs { {}, { wait = "parent" },
-      { wait = "poll", poll_interval = 0.1 }, { handoffs = 3 },
-      { reentrant = false }, { data = "x" }, { on_suspend = "lose" },
-      { max_hold = 3 } } do
-      assert(session:mutex(path, options):acquire(30)):release()
-    end
-  end)
 end)

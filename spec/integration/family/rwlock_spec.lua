@@ -284,19 +284,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
       assert.same({}, kinds.nodes(path))
     end)
 
-    it("is downgraded with requests for the reader, and a look", function()
-      local side = sides { session_timeout = 60 }
-      local session = side.read._session
-      local write = assert(side.write:acquire(30))
-      local received = kinds.traffic(session)
-      local read = assert(side.read:acquire(30))
-      -- a look at the writer's node, which is watched; create, list
-      assert.equal(received + 3, kinds.traffic(session))
-      released(write)
-      released(read)
-      assert.equal(received + 5, kinds.traffic(session))
-    end)
-
     it("is downgraded even if the connection breaks meanwhile", function()
       local proxy = start_proxy()
       local side = sides { hosts = proxy.hosts, session_timeout = 10 }

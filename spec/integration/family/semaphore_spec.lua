@@ -142,16 +142,6 @@ describe("A semaphore", function()
     assert(narrow:acquire(30)):release()
   end)
 
-  it("is used with one number of permits by one session", function()
-    local session = connect()
-    local mine = session:semaphore(path, 2)
-    assert.equal(path .. " is used as a semaphore of 2 permits by this "
-      .. "session, not as a semaphore of 3 permits",
-      misuse(function() session:semaphore(path, 3) end))
-    assert.is_table(session:semaphore(path, 2))
-    assert(mine:acquire(30)):release()
-  end)
-
   it("takes whole numbers of permits from 1 on", function()
     local session = connect()
     for _, bad in ipairs { 0, -1, 1.5, 0 / 0, math.huge, -math.huge, 1e7 } do

@@ -69,16 +69,6 @@ describe("An unfair mutex", function()
     assert.equal(1, n)
   end)
 
-  it("costs a create, a look and a delete", function()
-    local mutex = unfair()
-    local session = mutex._session
-    mutex:acquire(30):release()
-    support.zk():make(path .. "/kept")
-    local received = kinds.traffic(session)
-    for _ = 1, 10 do mutex:acquire(30):release { wait = true } end
-    assert.equal(received + 30, kinds.traffic(session))
-  end)
-
   it("wakes all who wait, each with one event, and one of them has it",
     function()
       local guard = unfair():acquire(30)

@@ -1,7 +1,6 @@
 -- handoffs = N: the waiters of one session take turns on one node.
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
@@ -138,39 +137,6 @@ describe("Local turns", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("of a thousand coroutines leave every Nth turn to others (T52)",
-    function()
-      local scheduler = new_scheduler()
-      local session = connect { loop = scheduler.adapter,
-        session_timeout = 60 }
-      local lock, done = mutex(session, 50), 0
-      local other, granted, asked = mutex(nil, 0), 0, 0
-      for _ = 1, 1000 do
-        scheduler:spawn(function()
-          lock:acquire(30):release()
-          done = done + 1
-        end)
-      end
-      scheduler:watch(other._session)
-      local function again()
-        asked = done
-        other:acquire_async({ timeout = 30, owner = {} }, function(guard)
-          granted = granted + 1
-          -- It looks around after half of the turns, and counts from there; and
-          -- our next node is behind the other one's.
-          assert.is_true(done - asked <= 25 + 51, done - asked)
-          guard:release()
-          if done < 900 then again() end
-        end)
-      end
-      again()
-      assert.is_true(scheduler:run(30))
-      support.step_until(other._session, function() return granted > 0 end)
-      assert.equal(1000, done)
-      assert.is_true(granted >= 5, granted)
-      scheduler:unwatch(other._session)
-    end)
-
   it("are given up by timeout, cancel and close, each at its place", function()
     local lock = mutex()
     local guard, waiters = lock:acquire(30), {}
@@ -210,29 +176,6 @@ describe("Local turns", function()
     held:release()
   end)
 
-  it("go on over a broken connection", function()
-    local proxy = start_proxy()
-    local lock = mutex(connect { hosts = proxy.hosts, session_timeout = 10 })
-    local guard = lock:acquire(30)
-    local one, two = wait_in(lock), wait_in(lock)
-    local stranger = kinds.queue_in(mutex(), path)
-    proxy:cut()
-    guard:release()
-    -- while suspended nothing is passed on: then the stranger is before us
-    local left = { one, two, stranger }
-    support.wait_until(function()
-      for i = #left, 1, -1 do
-        left[i].session:step()
-        if left[i].guard then
-          left[i].guard:release()
-          table.remove(left, i)
-        end
-      end
-      return #left == 0
-    end)
-    kinds.wait_for_nodes(path, 0)
-  end)
-
   it("are reentrant, and pass on when the last guard is released", function()
     local lock = mutex()
     local one, two = lock:acquire(30), lock:acquire(30)
@@ -243,21 +186,6 @@ describe("Local turns", function()
     two:release()
     assert.equal(1, await(waiter):turn())
     waiter.guard:release()
-  end)
-
-  it("pass on a hold whose guard is collected", function()
-    local lock = mutex()
-    local granted
-    do
-      assert(lock:acquire { timeout = 5, owner = {} })
-      lock:acquire_async({ owner = {} }, function(guard) granted = guard end)
-    end
-    support.wait_until(function()
-      collectgarbage()
-      lock._session:step()
-      return granted
-    end)
-    granted:release()
   end)
 
   it("may be asked for by two objects with different numbers", function()

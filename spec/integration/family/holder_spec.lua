@@ -236,19 +236,6 @@ describe("holders", function()
     assert.same({}, mine:holders())
   end)
 
-  it("are all who have a permit", function()
-    local function semaphore(data)
-      return connect():semaphore(path, 2, { data = data })
-    end
-    local one, two = semaphore("a"):acquire(30), semaphore("b"):acquire(30)
-    local third = semaphore "c"
-    local waiting = queue_in(third, path)
-    assert.same({ "a", "b" }, names(third:holders()))
-    one:release()
-    two:release()
-    await(waiting):release()
-  end)
-
   it("are this lock's, not another kind's on its path", function()
     local reader = lock("read", "r"):acquire(30)
     local mutex = lock("mutex", "m")

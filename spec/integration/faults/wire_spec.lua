@@ -1,6 +1,7 @@
 -- The wire between client and server: slow, deaf in one direction, dead in a
 -- way that only one side knows of, and cut after a reply.
 local kinds = require "integration.family.kinds"
+local new_scheduler = require "support.scheduler".new
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -64,15 +65,15 @@ describe("A wire on which", function()
     it(what .. " vanish loses the hold in time, and recovers", function()
       local session = connect(2)
       local guard = hold(session)
+      local handover = kinds.watch_handover(guard, support.connect(), path)
       proxy:drop(what)
       local begun = support.now()
       while guard:is_held() do support.advance(0.001) end
       assert.is_true(support.now() - begun < 2)
       -- Its node goes with the session: requests do not arrive, or the session
       -- is given up, which attempts to reconnect have kept alive until then.
-      support.wait_for_queue(path, 0)
+      handover(20)
       proxy:heal()
-      kinds.refused("lost", guard:release())
       local fresh = assert(session:mutex(path):acquire(10))
       assert.is_true(fresh:verify())
       fresh:release()
@@ -107,6 +108,25 @@ describe("A connection that breaks", function()
       assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
       waiter.guard:release()
     end)
+end)
+
+describe("A task that is refused just before the session is closed", function()
+  it("hears what it was refused for", function()
+    local scheduler, heard = new_scheduler(), nil
+    local session = support.connect { hosts = proxy.hosts,
+      loop = scheduler.adapter }
+    local mutex = session:mutex(path)
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    scheduler:spawn(function() heard = { mutex:acquire(0.2) } end)
+    scheduler:turn()
+    -- step() wakes the task, which does not come to run before close().
+    support.step_until(session, function() return #scheduler.ready > 0 end)
+    session:close()
+    assert.is_true(scheduler:run(5))
+    assert.matches("no server of " .. proxy.hosts,
+      kinds.refused("disconnected", heard[1], heard[2], heard[3]), 1, true)
+  end)
 end)
 
 describe("A server that says it has failed at a request", function()

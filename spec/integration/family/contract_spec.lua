@@ -107,29 +107,20 @@ describe("A taken lock", function()
     assert.is_true(holder:release())
   end)
 
-  kinds.each(it, "is waited for without end if no time is given (T12)",
-    function(kind)
-      local path = support.path()
-      local lock = kind.make(connect(), path)
-      for _, form in ipairs { false, math.huge, { timeout = math.huge }, {} } do
-        local holder = rival_holds(kind, path)
-        local waiter = wait_in(lock, form or nil)
-        nobody(60, waiter)
-        holder:release()
-        await(waiter):release { wait = true }
-      end
-    end)
-
-  kinds.each(it, "passes on when it is released", function(kind)
+  kinds.each(it, "is waited for without end if no time is given, and passes on "
+    .. "when it is released (T12)", function(kind)
     local path = support.path()
-    local holder = rival_holds(kind, path)
-    local waiter = wait_in(kind.make(connect(), path))
-    nobody(0.05, waiter)
-    assert.is_true(holder:release())
-    local guard = await(waiter)
-    assert.is_true(kinds.token(guard) > kinds.token(holder))
-    assert.is_true(guard:verify())
-    guard:release { wait = true }
+    local lock = kind.make(connect(), path)
+    for _, form in ipairs { false, math.huge, { timeout = math.huge }, {} } do
+      local holder = rival_holds(kind, path)
+      local waiter = wait_in(lock, form or nil)
+      nobody(60, waiter)
+      assert.is_true(holder:release())
+      local guard = await(waiter)
+      assert.is_true(kinds.token(guard) > kinds.token(holder))
+      assert.is_true(guard:verify())
+      guard:release { wait = true }
+    end
   end)
 
   kinds.each(it, "cancels by ticket and by lock, and leaves nothing",

@@ -103,7 +103,8 @@ describe("A process that", function()
         "while not stop() do stop(); collectgarbage() end",
       } do
         children[i] = spawn([[
-          local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
+          local session = assert(zklock.connect(hosts,
+            { session_timeout = 30 }))
           local mutex, lost = session:mutex((...), { max_hold = 1 }), 0
           local guard = assert(mutex:acquire(30))
           guard:on_lost(function() lost = lost + 1 end)

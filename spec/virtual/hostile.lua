@@ -1,5 +1,5 @@
---- support.hostile in virtual time: servers that do what they should not. (Of its
--- manners, no bytes: no "nonsense" and no "stranger".)
+--- support.hostile in virtual time: servers that do what they should not. (Of
+-- its manners not those of bytes, "nonsense" and "stranger".)
 local support = require "support"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"

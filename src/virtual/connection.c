@@ -124,7 +124,7 @@ static void deliver_down(void *self, struct message *message, int64_t now) {
       !obey(c, link_passes_down(c->link, c, message), now))
     return;
   if (!message->silent) call_client(c, message);
-  if (c->link && !c->severed) 
+  if (c->link && !c->severed)
     obey(c, link_passed_down(c->link, c, message, now), now);
 }
 

@@ -61,8 +61,9 @@ struct zk_connection {
   bool severed; /* nothing passes any more, in either direction */
   bool broken;  /* a message was dropped */
   bool muted;   /* nothing more reaches the client */
-  int requested, treated; /* requests, and answers of the kind that is treated */
-  struct alarm fuse;      /* when it ends by its link's manners */
+  int requested,
+      treated;       /* requests, and answers of the kind that is treated */
+  struct alarm fuse; /* when it ends by its link's manners */
   struct lane up, down;
   /* The server's. */
   struct server *server; /* NULL: not yet */

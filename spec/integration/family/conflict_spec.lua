@@ -135,8 +135,8 @@ describe("Beside a lock of another kind on its path,", function()
   it("an election is a mutex", function()
     for _, layout in ipairs { "curator", "kazoo" } do
       local function take(family, how)
-        local make = kinds.makers[family]
-        return make(connect(), path, { layout = layout }):acquire(how)
+        return kinds.makers[family](connect(), path, { layout = layout })
+          :acquire(how)
       end
       for first, second in pairs { mutex = "election", election = "mutex" } do
         local guard = assert(take(first, 20))

@@ -398,6 +398,7 @@ describe("A storm of local turns", function()
       end
     end
     assert.is_true(count.lost > 3, count.lost)
+    goes_on()
     count.lost = 0
     server:kill()
     goes_on_until(function() return session:state() ~= "connected" end)

@@ -26,7 +26,11 @@ local function number(times)
   return (times == "always" or times == true) and ALWAYS or times
 end
 
+local kinds = { pass = true, silent = true, close = true, frozen = true,
+  expire = true, handshake = true }
+
 local function manners_of(manners)
+  assert(kinds[manners.kind], "that kind of server is not in virtual time")
   local all = {
     silent = manners.kind == "silent",
     expires = manners.kind == "expire",

@@ -103,7 +103,7 @@ local function with_rwlock(layout)
           tally:leave("W", name)
           tally:enter("R", name)
           leave(guard)
-          if math.random(3) == 1 then socket.sleep(0.001) end
+          if math.random(3) == 1 then socket.sleep(0.001) end -- others come
           assert(read:is_held())
           tally:leave("R", name)
           leave(read)

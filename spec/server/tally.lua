@@ -60,7 +60,7 @@ function Tally:wait_for_company(mode)
       self.left_s = self.left_s - stay_s
       return
     end
-    if not self.met then socket.sleep(0.002) end
+    if not self.met then socket.sleep(0.002) end -- for the other's line
   end
 end
 

@@ -32,7 +32,7 @@ describe("A refusal", function()
     return tells(refused("timeout", waiting:acquire(1)))
   end
 
-  it("names the holder", function()
+  it("names the holder, and that of a multi's part", function()
     for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
       "kazoo read", "kazoo write" } do
       path = support.path()
@@ -41,6 +41,9 @@ describe("A refusal", function()
         times_out(lock(kind, "me")), kind)
       guard:release()
     end
+    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
+    assert.equal('1 ahead of us; held by "b1"', times_out(lock("multi", "me")))
+    guard:release()
   end)
 
   it("names no one that no request has told of", function()
@@ -50,12 +53,6 @@ describe("A refusal", function()
       assert.equal("1 ahead of us", times_out(lock(kind, "me")), kind)
       guard:release()
     end
-  end)
-
-  it("names the part's holder: multi", function()
-    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
-    assert.equal('1 ahead of us; held by "b1"', times_out(lock("multi", "me")))
-    guard:release()
   end)
 
   it("costs no request more", function()

@@ -30,33 +30,17 @@ describe("Turns on the Lua thread", function()
   end
 
   it("wake the next task in the very release", function()
-    local woken = {}
-    local session = connect { loop = { new = function(session)
-      return {
-        wait = function(w)
-          w.task = coroutine.running()
-          if not coroutine.running() or select(2, coroutine.running()) then
-            support.advance(0.005)
-            session:step()
-          else
-            coroutine.yield()
-          end
-        end,
-        wake = function(w) woken[#woken + 1] = w.task end,
-      }
-    end } }
-    local lock, guards, tasks = mutex(session), {}, {}
+    local scheduler, guards, tasks = new_scheduler(), {}, {}
+    local lock = mutex(connect { loop = scheduler.adapter })
     local guard = lock:acquire(30)
     for i = 1, 3 do
-      tasks[i] = coroutine.create(function() guards[i] = lock:acquire(30) end)
-      assert(coroutine.resume(tasks[i]))
+      tasks[i] = scheduler:spawn(function() guards[i] = lock:acquire(30) end)
     end
-    woken = {}
+    scheduler:run(0.05)
     for i = 1, 3 do
       guard:release()
-      assert.equal(tasks[i], woken[i])
-      assert.is_nil(woken[i + 1])
-      assert(coroutine.resume(tasks[i]))
+      assert.same({ tasks[i] }, scheduler.ready)
+      scheduler:turn()
       guard = guards[i]
       assert.is_true(guard:is_held())
     end

@@ -1,6 +1,6 @@
 --- Programs of processes that contend for one lock, one for each kind, with a
 -- witness to which all write.  Each says "ready", and begins when it hears a
--- line.  Not a spec itself: `require "server.contests"`.
+-- line.
 local contests = {}
 
 -- What a process does, in each of its rounds; `kind` decides what is asked for.

@@ -6,8 +6,6 @@
 --
 --     + MODE NAME   after the grant          MODE: R, W or P (a permit)
 --     - MODE NAME   before the release
---
--- Not a spec itself: `require "server.tally"`.
 local socket = require "socket"
 
 -- How long a holder stays for company, once and in all: who comes next may be

@@ -255,7 +255,7 @@ end
 --- Steps for a while: nobody of these is granted.
 function kinds.nobody(seconds, ...)
   for _ = 1, 10 do
-    support.sleep(seconds / 10)
+    support.sleep(seconds / 10) -- of real time for real servers
     for i, result in ipairs { ... } do
       result.session:step()
       if result.guard or result.code then

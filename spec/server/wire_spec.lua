@@ -95,7 +95,8 @@ describe("A connection", function()
     assert.is_nil(text:find "ZOO_" or text:find "retcode")
     for _, line in ipairs {
       "warn: no connection to %s: the server closed the connection",
-      "warn: no connection to %s: it does not answer",
+      "warn: no connection to %s: it is no ZooKeeper server: it answers "
+        .. "\"nonsense ",
       "warn: cannot authenticate (/): our credentials are not accepted",
       "info: there is a connection again",
     } do

@@ -111,7 +111,7 @@ describe("Of ten waiters a release", function()
   end)
 
   it("wakes all, and all ask, with parent", function()
-    -- One of them watches its own node then.
+    -- All list, and the first one takes its watch away.
     assert.same({ 11, 10 }, { costs "parent" })
   end)
 

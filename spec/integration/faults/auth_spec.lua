@@ -1,4 +1,5 @@
 -- Credentials: their answer is lost, does not come, or is "no" for a while.
+local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
@@ -56,8 +57,7 @@ describe("The answer to a credential that", function()
       local path = support.path()
       local session = assert(open(hostile.hosts, 6))
       local id, holder = session:id(), support.hold(path)
-      local granted
-      session:mutex(path):acquire_async(nil, function(mine) granted = mine end)
+      local waiter = kinds.queue_in(session:mutex(path), path)
       local queue = support.wait_for_queue(path, 2)
       hostile:behave { kind = "pass", [what] = 1 }
       local begun = support.now()
@@ -74,9 +74,8 @@ describe("The answer to a credential that", function()
       assert.same(queue, support.zk():queue(path))
       assert.equal(3, hostile:count "connection")
       holder:release()
-      support.step_until(session, function() return granted end)
-      assert.equal(path .. "/" .. queue[2], granted.node)
-      granted:release()
+      assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
+      waiter.guard:release()
     end)
 
     it(name .. ", ever, is no reason for a storm", function()
@@ -102,15 +101,11 @@ describe("Credentials", function()
 
   it("are all accepted before a session is there", function()
     hostile:behave { kind = "pass", refuse_second = "always" }
-    for _ = 1, 3 do
-      local session, _, code = zklock.connect(hostile.hosts, {
-        connect_timeout = 5,
-        auth = { { scheme = "digest", credential = "ann:secret" },
-          { scheme = "digest", credential = "bob:secret" } },
-      })
-      assert.is_nil(session)
-      assert.equal("auth", code)
-    end
+    kinds.refused("auth", zklock.connect(hostile.hosts, {
+      connect_timeout = 5,
+      auth = { { scheme = "digest", credential = "ann:secret" },
+        { scheme = "digest", credential = "bob:secret" } },
+    }))
   end)
 end)
 
@@ -147,24 +142,18 @@ describe("Credentials that are refused at a reconnection", function()
     this.guard = assert(this.session:mutex(path):acquire(30))
     this.guard:on_lost(function() this.lost = this.lost + 1 end)
     this.holder = support.hold(path .. "/b")
-    this.session:mutex(path .. "/b"):acquire_async(nil, function(_, _, code)
-      this.code = code or "granted"
-    end)
-    support.wait_for_queue(path .. "/b", 2)
+    local mutex = this.session:mutex(path .. "/b")
+    local waiter = kinds.queue_in(mutex, path .. "/b")
     this.id = this.session:id()
     hostile:behave { kind = "pass", refuse_auth = "always" }
     hostile:cut()
-    support.step_until(this.session, function() return this.code end)
-    assert.equal("auth", this.code)
+    kinds.refused("auth", kinds.await(waiter))
     assert.equal("suspended", this.session:state())
     assert.equal("suspended", this.events[1])
     local begun = support.now()
     local other = this.session:mutex(path .. "/c")
-    local guard, message, code = other:acquire(8)
-    assert.is_nil(guard)
-    assert.equal("auth", code)
-    assert.matches("^zklock: ", message)
-    assert.equal("auth", (select(3, other:try_acquire())))
+    assert.matches("^zklock: ", kinds.refused("auth", other:acquire(8)))
+    kinds.refused("auth", other:try_acquire())
     assert.is_true(support.now() - begun < 0.01)
     return this
   end
@@ -204,20 +193,14 @@ describe("Credentials that are refused at a reconnection", function()
   it("lose what it holds by the lease at the latest", function()
     local begun = support.now()
     local this = begin(4)
-    local other, granted = support.connect(), nil
-    other:mutex(this.path):acquire_async(nil, function(mine) granted = mine end)
-    support.step_until(other, function()
-      local held = this.guard:is_held()
-      assert.is_false(held and granted ~= nil)
-      return not held
-    end)
+    local handover = kinds.watch_handover(this.guard, support.connect(),
+      this.path)
+    while this.guard:is_held() do support.advance(0.001) end
     assert.is_true(support.now() - begun < 4)
     support.step_until(this.session, function() return this.lost == 1 end)
-    support.step_until(other, function() return granted end)
-    granted:release()
+    handover(15)
     hostile:behave { kind = "pass" }
     support.until_state(this.session, "connected", { expiries = 1 })
-    assert.equal("lost", (select(3, this.guard:release())))
     assert.equal(1, this.lost)
     use(this.session)
     this.holder:release()

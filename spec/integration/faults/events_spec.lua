@@ -91,6 +91,10 @@ describe("Events of many sessions", function()
     function()
       local proxy = start_proxy()
       local sessions, turns, events, cuts = {}, 0, 0, 0
+      local function on_event()
+        collectgarbage()
+        events = events + 1
+      end
       local function contend(session, left)
         if left == 0 then return end
         session:mutex(path):acquire_async(30, function(guard)
@@ -102,14 +106,8 @@ describe("Events of many sessions", function()
         end)
       end
       for i = 1, 8 do
-        sessions[i] = support.connect {
-          hosts = i % 2 == 0 and proxy.hosts or nil,
-          session_timeout = 20,
-          on_event = function()
-            collectgarbage()
-            events = events + 1
-          end,
-        }
+        sessions[i] = support.connect { session_timeout = 20,
+          hosts = i % 2 == 0 and proxy.hosts or nil, on_event = on_event }
         contend(sessions[i], 12)
       end
       support.wait_until(function()

@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local peers = require "interop.peers"
 local spawn = require "support.child".spawn
 local support = require "support"
-local tally_of = require "integration.family.tally"
+local tally_of = require "server.tally"
 local connect = support.connect
 local await, nobody = kinds.await, kinds.nobody
 
@@ -12,7 +12,7 @@ local ROUNDS = 60
 -- A process of ours: it waits for a line, contends, and says "done".
 local LUA = [[
   local path, tally_name, name, rounds, permits = ...
-  local tally = require "integration.family.tally".open(tally_name)
+  local tally = require "server.tally".open(tally_name)
   math.randomseed(name:byte(-1) * 7919)
   local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
   local function stay(mode, guard)

@@ -6,7 +6,7 @@ local processes = require "support.processes"
 local raw = require "support.raw"
 local spawn = require "support.child".spawn
 local support = require "support"
-local tally_of = require "integration.family.tally"
+local tally_of = require "server.tally"
 local connect = support.connect
 
 local TERMS = 40
@@ -95,7 +95,7 @@ local ELECTIONS = {
 -- A process of ours that leads so many times.
 local CANDIDATE = [[
   local path, tally_name, name, terms, layout = ...
-  local tally = require "integration.family.tally".open(tally_name)
+  local tally = require "server.tally".open(tally_name)
   local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
   local election = session:election(path, { layout = layout, data = name })
   local left = tonumber(terms)

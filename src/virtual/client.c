@@ -99,7 +99,7 @@ const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                      struct arena *arena);
 
 static int greet(zhandle_t *zh, const struct zk_session *session) {
-  if (session->timeout_ms == 0) {
+  if (zh->id.client_id != 0 && session->id != zh->id.client_id) {
     zh->state = ZOO_EXPIRED_SESSION_STATE;
     return fail(zh, ZSESSIONEXPIRED, ESTALE);
   }

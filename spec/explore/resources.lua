@@ -43,8 +43,8 @@ function makers.semaphore(chance)
     end }
 end
 
-function makers.election()
-  local options = {}
+function makers.election(chance)
+  local options = { layout = chance:one_in(3) and "latch" or nil }
   return { modes = { "W" }, options = options, is_election = true,
     make = function(session, path)
       return { session:election(path, options) }

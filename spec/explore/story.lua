@@ -272,6 +272,7 @@ local function run(seed)
   self.world = World.new(chance, seed)
   self.ensemble = self.world.ensemble
   self.witness = Witness.new(self.world, self.violate)
+  self.witness.has_operator = self.has_operator
   self.ledger = Ledger.new(self.world, self.violate)
   self.resources = resources.draw(chance)
   self.scheduler = Scheduler.new(chance, function() self.witness:ask() end)

@@ -149,8 +149,10 @@ local left = { timeout = true, cancelled = true, disconnected = true }
 
 -- Of a double barrier: whoever waits in vain for the others has left, too.
 function Task:leave(hold)
+  local inside = self.witness:inside(hold.resource)
   local ok, _, code = self:locks(hold.resource)[1]:leave { guard = hold.guard,
     timeout = self.chance:seconds(4) }
+  if ok then self.witness:left(hold, inside) end
   if left[code] then return true end
   return ok, code
 end

@@ -24,13 +24,13 @@ local loop = assert((loadstring or load)(code, "=doc/loops.md"))(...)
 frames.adapter, frames.spawn, frames.sleep =
   loop.adapter, loop.spawn, loop.sleep
 
---- Sixty-four frames a second would do for a game; the specs are impatient.
+--- Two hundred frames a second.
 function frames.run(limit)
   local socket, now = require "socket", require "zklock".now
   local deadline = now() + limit
   while not loop.is_idle() and now() < deadline do
     loop.frame()
-    socket.sleep(0.001)
+    socket.sleep(0.005)
   end
 end
 

@@ -1,6 +1,5 @@
---- The integration specs once more, each test as a task of an event loop:
--- what is true where a wait blocks must be true where it suspends.
-local runners = require "loops.runners"
+--- Integration specs once more, each test as a task of an event loop: what is
+-- true where a wait blocks must be true where it suspends.
 local support = require "support"
 
 -- Tests whose point is a loop of their own, in the middle of ours.
@@ -17,12 +16,15 @@ local function has_own_loop(title)
   end
 end
 
-local sessions
+local sessions, loop -- those of the test that runs, and its loop
 
 local connect = support.connect
 function support.connect(options)
-  local session = connect(options)
-  if sessions then sessions[#sessions + 1] = session end
+  if not sessions then return connect(options) end
+  local copy = { loop = loop }
+  for key, value in pairs(options or {}) do copy[key] = value end
+  local session = connect(copy)
+  sessions[#sessions + 1] = session
   return session
 end
 
@@ -39,18 +41,11 @@ end
 
 --- Runs spec/integration/<name>_spec.lua of each name in the loop; `globals`
 -- are those of the spec file that calls this.
-return function(loop, globals, names)
-  local runner = runners[loop]
-  if runner.missing or support.is_51 then
-    globals.pending("the integration specs, in " .. loop .. ": "
-      .. (runner.missing or "Lua 5.1 has no yield across pcall"))
-    return
-  end
-
+return function(runner, globals, names)
   local function it(title, fn)
     if has_own_loop(title) then return end
     globals.it(title, function()
-      sessions = {}
+      sessions, loop = {}, runner.loop
       runner.run(function()
         local ok, problem = pcall(fn)
         close_sessions()
@@ -60,9 +55,8 @@ return function(loop, globals, names)
   end
 
   local env = setmetatable({ it = it }, { __index = globals })
+  local root = os.getenv "SPEC_ROOT" or "."
   for name in names:gmatch "%S+" do
-    local root = os.getenv "SPEC_ROOT" or "."
-    local path = ("%s/spec/integration/%s_spec.lua"):format(root, name)
-    load_with(path, env)()
+    load_with(("%s/spec/integration/%s_spec.lua"):format(root, name), env)()
   end
 end

@@ -198,23 +198,29 @@ else
 
 # Tests change this one often, so each source is compiled by itself, several at a
 # time.  -fsanitize=thread has the compiler call a function for each atomic
-# operation (src/virtual/atomics.c); the sanitizer is not linked.
+# operation (src/virtual/atomics.c); the sanitizer is not linked.  Under another
+# sanitizer threads switch where they wait only.  MODEL_FLAGS=… is for src/virtual.
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
-VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
-  $(VIRTUAL_INCLUDES) $(INCLUDES)
+SANITIZED := $(findstring -fsanitize=,$(CFLAGS))
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden \
+  $(if $(SANITIZED),,-fsanitize=thread) $(VIRTUAL_INCLUDES) $(INCLUDES)
 # Those that know nothing of Lua are compiled once for all its versions.
 FOR_LUA := $(filter src/lua/% src/virtual/lua_%,$(VIRTUAL_CORE))
+WITHOUT_LUA := $(filter-out $(FOR_LUA) $(if $(SANITIZED),%/atomics.c),\
+  $(VIRTUAL_CORE))
 OBJECTS := $(FOR_LUA:src/%.c=$(OUT)/objects/%.o) \
-  $(patsubst src/%.c,$(BUILD)/virtual/objects/%.o,$(filter-out $(FOR_LUA),$(VIRTUAL_CORE)))
+  $(WITHOUT_LUA:src/%.c=$(BUILD)/virtual/objects/%.o)
 compile_virtual = @mkdir -p $(@D) && \
-  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) \
+    $(if $(filter src/virtual/%,$<),$(MODEL_FLAGS)) -c $< -o $@
 $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(BUILD)/virtual/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)
+	$(CC) $(STANDARD) $(CFLAGS) -fPIC $(INCLUDES) $(OBJECTS) $(LINK) -o $@ \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 $(VIRTUAL_MODULE): $(MODULE)
 	@ln -sf $(<F) $@
 endif

@@ -43,7 +43,6 @@ needs_check         = demo test
 needs_virtual       = build test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
-needs_endurance     = demo test
 needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
@@ -349,15 +348,14 @@ $(BUILD)/turns: $(TURNS_SOURCES) spec/sim/memory.h $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(TURNS_SOURCES) $(PURE) -o $@
 
-.PHONY: memory endurance valgrind
+.PHONY: memory valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
-	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
-	@SPEC_EXCLUDE=slow,stock bash spec/memory/run --zk $(ZK) \
+	@bash spec/memory/run --lua $(LUA_VERSION)
+	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
+	@SPEC_EXCLUDE=stock bash spec/memory/run \
 	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
 	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
 	  family/multi_spec.lua family/revoke_spec.lua)
-endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
-	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
@@ -379,7 +377,7 @@ tsan:  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
 # Clang's fuzzer on what reads names, hosts and replies, a generator on the options,
-# and one of calls on live objects, under the sanitizers. What the first finds stays
+# and one of calls on live objects in virtual time, under the sanitizers. What the first finds stays
 # in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The last one prints
 # its seeds: FUZZ_SEED=… replays one.
 .PHONY: fuzz

@@ -145,25 +145,22 @@ function facts:granted(client, entry)
   table.insert(self.holds, hold)
 end
 
-local function hold_of(self, client, entry)
-  local hold = client.holds[entry[1]]
-  if not hold then
-    self:violation("journal", "%s: %s without a grant", client.name, entry.word)
+-- A fact of a hold: `fn(self, hold, client, entry)`.
+local function of_hold(word, fn)
+  facts[word] = function(self, client, entry)
+    local hold = client.holds[entry[1]]
+    if hold then return fn(self, hold, client, entry) end
+    self:violation("journal", "%s: %s without a grant", client.name, word)
   end
-  return hold
 end
 
-function facts:hold(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("hold", function(_, hold, _, entry)
   table.insert(hold.parts, { path = entry[2], mode = entry[3]:sub(1, 1),
     permits = tonumber(entry[3]:sub(2)), token = entry[4],
     turn = tonumber(entry[5]), node = entry[6], hold = hold })
-end
+end)
 
-facts["true"] = function(self, client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("true", function(self, hold, client, entry)
   self:count "is_held true"
   if hold.said_false then
     self:violation("revival", "%s: is_held() of %s is true at %.6f, after it "
@@ -174,18 +171,14 @@ facts["true"] = function(self, client, entry)
   end
   hold.from = hold.from or entry.at
   hold.to = tonumber(entry[2])
-end
+end)
 
-facts["false"] = function(self, client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("false", function(self, hold)
   self:count "is_held false"
   hold.said_false = true
-end
+end)
 
-function facts:lost(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("lost", function(self, hold, client, entry)
   self:count "losses told by on_lost"
   if hold.lost then
     self:violation("loss", "%s: on_lost of %s was called twice", client.name,
@@ -195,11 +188,9 @@ function facts:lost(client, entry)
       entry[1])
   end
   hold.lost = true
-end
+end)
 
-function facts:released(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("released", function(self, hold, client, entry)
   hold.outcome = entry[2]
   if entry[2] == "lost" then
     self:count "losses told by release"
@@ -209,13 +200,12 @@ function facts:released(client, entry)
     self:violation("loss", "%s: %s was released as if it had not been lost",
       client.name, entry[1])
   end
-end
+end)
 
-function facts:abandoned(client, entry)
-  local hold = hold_of(self, client, entry)
-  if hold then hold.outcome = "abandoned" end
+of_hold("abandoned", function(self, hold)
   self:count "guards left to the collector"
-end
+  hold.outcome = "abandoned"
+end)
 
 function facts:closed(client, entry)
   client.closed_at = entry.at

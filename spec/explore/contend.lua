@@ -239,6 +239,11 @@ local function run(seed)
     end
   end
   for _, session in ipairs(self.sessions) do session:close() end
+  virtual.sleep(1)
+  if virtual.threads() ~= 1 then
+    error(("VIOLATION all is closed, and there are %d threads"):format(
+      virtual.threads()), 0)
+  end
 end
 
 return { run = run }

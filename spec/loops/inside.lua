@@ -16,12 +16,12 @@ local function has_own_loop(title)
   end
 end
 
-local sessions, loop -- those of the test that runs, and its loop
+local sessions, runner -- those of the test that runs, and its loop
 
 local connect = support.connect
 function support.connect(options)
   if not sessions then return connect(options) end
-  local copy = { loop = loop }
+  local copy = { loop = runner.loop }
   for key, value in pairs(options or {}) do copy[key] = value end
   local session = connect(copy)
   sessions[#sessions + 1] = session
@@ -34,6 +34,14 @@ local function close_sessions()
   sessions = nil
 end
 
+local function run(fn)
+  runner.run(function()
+    local ok, problem = pcall(fn)
+    close_sessions()
+    if not ok then error(problem, 0) end
+  end)
+end
+
 local function load_with(path, env)
   if not setfenv then return assert(loadfile(path, "t", env)) end
   return setfenv(assert(loadfile(path)), env)
@@ -41,22 +49,21 @@ end
 
 --- Runs spec/integration/<name>_spec.lua of each name in the loop; `globals`
 -- are those of the spec file that calls this.
-return function(runner, globals, names)
-  local function it(title, fn)
+return function(in_loop, globals, names)
+  local env = setmetatable({}, { __index = globals })
+  function env.it(title, fn)
     if has_own_loop(title) then return end
-    globals.it(title, function()
-      sessions, loop = {}, runner.loop
-      runner.run(function()
-        local ok, problem = pcall(fn)
-        close_sessions()
-        if not ok then error(problem, 0) end
-      end)
-    end)
+    globals.it(title, function() run(fn) end)
+  end
+  function env.before_each(fn)
+    globals.before_each(function() runner.run(fn) end)
   end
 
-  local env = setmetatable({ it = it }, { __index = globals })
   local root = os.getenv "SPEC_ROOT" or "."
   for name in names:gmatch "%S+" do
-    load_with(("%s/spec/integration/%s_spec.lua"):format(root, name), env)()
+    globals.describe("In a loop, " .. name, function()
+      globals.before_each(function() sessions, runner = {}, in_loop end)
+      load_with(("%s/spec/integration/%s_spec.lua"):format(root, name), env)()
+    end)
   end
 end

@@ -136,8 +136,7 @@ do
   local game = require "loops.frames"
   local runner = { tasks = true, loop = game.adapter }
   function runner.run(body)
-    run(environment(runner, game.sleep, game.spawn), body,
-      function() game.run(LIMIT) end)
+    run(environment(runner, game.sleep, game.spawn), body, game.run)
   end
   runners.frames = runner
 end

@@ -159,6 +159,8 @@ bool ensemble_look(const struct ensemble *ensemble, const char *path,
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
+/* The most ephemeral children that a node has had at once since it had none. */
+int ensemble_crowd(const struct ensemble *ensemble, const char *path);
 /* Watches at all servers, on paths that begin so; those of one connection, one
  * path and one kind count once. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);

@@ -74,19 +74,6 @@ describe("A guard", function()
     end)
   end
 
-  it("says lost when it is released after its loss", function()
-    local path = support.path()
-    local guard = lost_guard(connect(), path)
-    for _, options in ipairs { {}, {}, { wait = true } } do
-      local ok, message, code = guard:release(options)
-      assert.is_nil(ok)
-      assert.equal("zklock: the hold of " .. path .. " was lost: its node was "
-        .. "deleted", message)
-      assert.equal("lost", code)
-    end
-    assert.equal("lost", guard:state())
-  end)
-
   it("is lost by max_hold while Lua is stuck, and its node goes", function()
     local path, session = support.path(), connect()
     local mutex = session:mutex(path, { max_hold = 0.3 })
@@ -220,16 +207,6 @@ describe("on_lost", function()
     assert.same({ "lost deleted" }, calls)
   end)
 
-  it("calls before the release that finds it out returns", function()
-    local guard = connect():mutex(support.path()):acquire { max_hold = 0.05 }
-    local calls = listen(guard)
-    support.advance(0.1)
-    assert.is_false(guard:is_held())
-    assert.same({}, calls)
-    assert.equal("lost", (select(3, guard:release())))
-    assert.same({ "lost max_hold" }, calls)
-  end)
-
   it("calls every listener, of every guard of the hold", function()
     local session = connect()
     local mutex = session:mutex(support.path())
@@ -255,17 +232,6 @@ describe("on_lost", function()
       step_for(session, 0.2)
       assert.same({ "lost deleted" }, calls)
     end
-  end)
-
-  it("is not called after a release", function()
-    local session, path = connect(), support.path()
-    local guard = session:mutex(path):acquire()
-    local calls = listen(guard)
-    guard:release { wait = true }
-    support.zk():delete_all(path)
-    step_for(session, 5)
-    listen(guard)
-    assert.same({}, calls)
   end)
 
   it("may release, and acquire again, in the callback (T34)", function()
@@ -314,22 +280,6 @@ describe("verify", function()
     local before = support.requests(session)
     for _ = 1, 10 do assert.is_true(guard:verify()) end
     assert.equal(before + 20, support.requests(session))
-  end)
-
-  it("says lost when the node has gone, before we know", function()
-    local path = support.path()
-    local guard = connect { session_timeout = 60 }:mutex(path):acquire()
-    support.zk():delete(guard.node)
-    assert.is_true(guard:is_held())
-    local ok, message, code = guard:verify()
-    assert.is_nil(ok)
-    assert.equal("lost", code)
-    assert.equal("zklock: the hold of " .. path .. " was lost: its node was "
-      .. "deleted", message)
-    -- and then we do know
-    assert.is_false(guard:is_held())
-    assert.equal("lost", guard:state())
-    assert.equal("lost", (select(3, guard:release())))
   end)
 
   it("says lost after a release, a loss and re-entry's end", function()

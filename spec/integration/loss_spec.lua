@@ -57,18 +57,16 @@ for name, make in pairs(kinds) do
     end
 
     -- Each call that tells it, and how its message ends.
-    for call, tell in pairs {
-      release = function() return guard:release() end,
-      ["the lock's release"] = function()
+    for title, tell in pairs {
+      ["is told by release"] = function() return guard:release() end,
+      ["is told by the lock's release"] = function()
         return lock:release { wait = true }
       end,
-      verify = function() return guard:verify() end,
-      ["acquire, which asks again"] = function() return lock:acquire() end,
-      ["try_acquire, which asks again"] = function()
-        return lock:try_acquire()
-      end,
+      ["is told by verify"] = function() return guard:verify() end,
+      ["is told by another acquire"] = function() return lock:acquire() end,
+      ["is told by try_acquire"] = function() return lock:try_acquire() end,
     } do
-      it("is told by " .. call, function()
+      it(title, function()
         lose()
         local ok, message, code = tell()
         told_once()

@@ -76,7 +76,7 @@ describe("A waiter", function()
       local holder = support.hold(path)
       local waiter = wait_in()
       local queue = zk:queue(path)
-      for i = 1, 5 do
+      for _ = 1, 5 do
         for _, name in ipairs(queue) do zk:set(path .. "/" .. name, "") end
         kinds.nobody(0.05, waiter)
       end

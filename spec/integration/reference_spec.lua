@@ -38,9 +38,9 @@ end
 local function run(code, virtual)
   local name = os.tmpname()
   local file = assert(io.open(name, "w"))
-  file:write((virtual and virtual_program or program)(code))
+  file:write(((virtual and virtual_program or program)(code)))
   file:close()
-  local pipe = io.popen(("timeout 60 '%s' '%s' 2>&1 </dev/null; echo \"=$?\"")
+  local pipe = io.popen(("timeout 20 '%s' '%s' 2>&1 </dev/null; echo \"=$?\"")
     :format(support.lua, name))
   local output, status = pipe:read("*a"):match "^(.*)=(%d+)\n$"
   pipe:close()
@@ -65,7 +65,9 @@ after_each(support.finish)
 describe("The example of", function()
   for _, entry in ipairs(reference.functions(all)) do
     local name = reference.name(entry)
-    if entry.example.language == "lua" and not reference.to_come[name] then
+    -- (Signals are not virtual: server/signal_spec.lua.)
+    if entry.example.language == "lua" and not reference.to_come[name]
+        and name ~= "zklock.release_on_signal" then
       it(name .. " runs", function()
         local output, status = run(entry.example.code,
           entry.class:find "^zklock%.testing%." ~= nil)

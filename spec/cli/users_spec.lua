@@ -33,8 +33,7 @@ describe_here("A command that has changed its user", function()
     { "keeps the lock when the guardian is killed, and /proc hides it",
       to = "SIGKILL", by = runs.kill_guardian, before = HIDDEN, kept = true,
       code = 70 },
-    { "loses the lock with a message that it goes on", code = 76,
-      by = function(_, path) runs.delete_node(path) end,
+    { "loses the lock with a message that it goes on", code = 76, by = runs.lose,
       to = "SIGTERM: it goes on" },
   }
 

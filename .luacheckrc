@@ -12,6 +12,8 @@ globals = { "ngx" } -- of nginx
 files["lua/zklock/meta"] = { ignore = { "2" }, max_line_length = 140 }
 
 files["examples"] = { max_comment_line_length = 200 } -- what they print
-files["spec"] = { std = "+busted" }
+for _, name in ipairs { "spec", "bench/spec", "bench/tls", "site/spec" } do
+  files[name] = { std = "+busted" }
+end
 files["examples/testing_spec.lua"] = { std = "+busted" }
 exclude_files = { "build" }

@@ -43,7 +43,6 @@ needs_check         = demo test
 needs_virtual       = build test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
-needs_endurance     = demo test
 needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
@@ -198,23 +197,29 @@ else
 
 # Tests change this one often, so each source is compiled by itself, several at a
 # time.  -fsanitize=thread has the compiler call a function for each atomic
-# operation (src/virtual/atomics.c); the sanitizer is not linked.
+# operation (src/virtual/atomics.c); the sanitizer is not linked.  Under another
+# sanitizer threads switch where they wait only.  MODEL_FLAGS=… is for src/virtual.
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
-VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
-  $(VIRTUAL_INCLUDES) $(INCLUDES)
+SANITIZED := $(findstring -fsanitize=,$(CFLAGS))
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden \
+  $(if $(SANITIZED),,-fsanitize=thread) $(VIRTUAL_INCLUDES) $(INCLUDES)
 # Those that know nothing of Lua are compiled once for all its versions.
 FOR_LUA := $(filter src/lua/% src/virtual/lua_%,$(VIRTUAL_CORE))
+WITHOUT_LUA := $(filter-out $(FOR_LUA) $(if $(SANITIZED),%/atomics.c),\
+  $(VIRTUAL_CORE))
 OBJECTS := $(FOR_LUA:src/%.c=$(OUT)/objects/%.o) \
-  $(patsubst src/%.c,$(BUILD)/virtual/objects/%.o,$(filter-out $(FOR_LUA),$(VIRTUAL_CORE)))
+  $(WITHOUT_LUA:src/%.c=$(BUILD)/virtual/objects/%.o)
 compile_virtual = @mkdir -p $(@D) && \
-  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) \
+    $(if $(filter src/virtual/%,$<),$(MODEL_FLAGS)) -c $< -o $@
 $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(BUILD)/virtual/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)
+	$(CC) $(STANDARD) $(CFLAGS) -fPIC $(INCLUDES) $(OBJECTS) $(LINK) -o $@ \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 $(VIRTUAL_MODULE): $(MODULE)
 	@ln -sf $(<F) $@
 endif
@@ -343,15 +348,14 @@ $(BUILD)/turns: $(TURNS_SOURCES) spec/sim/memory.h $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(TURNS_SOURCES) $(PURE) -o $@
 
-.PHONY: memory endurance valgrind
+.PHONY: memory valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
-	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
-	@SPEC_EXCLUDE=slow,stock bash spec/memory/run --zk $(ZK) \
+	@bash spec/memory/run --lua $(LUA_VERSION)
+	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
+	@SPEC_EXCLUDE=stock bash spec/memory/run \
 	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
 	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
 	  family/multi_spec.lua family/revoke_spec.lua)
-endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
-	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
@@ -373,7 +377,7 @@ tsan:  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
 # Clang's fuzzer on what reads names, hosts and replies, a generator on the options,
-# and one of calls on live objects, under the sanitizers. What the first finds stays
+# and one of calls on live objects in virtual time, under the sanitizers. What the first finds stays
 # in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The last one prints
 # its seeds: FUZZ_SEED=… replays one.
 .PHONY: fuzz
@@ -397,7 +401,7 @@ fuzz: all  ## fuzzes the parsers, the options and all calls, each for SECONDS=
 
 .PHONY: tls
 tls:  ## what a client library does that has TLS: builds one from its source
-	@BUILD=$(BUILD) bash spec/tls/run
+	@BUILD=$(BUILD) bash bench/tls/run
 
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
@@ -457,11 +461,11 @@ recording: all  ## records the demo anew: doc/pictures/demo.svg
 site:  ## all pages as HTML, into build/site
 	@$(ANY_LUA) doc/make/site '$(BUILD)/site'
 site-check: site  ## the site in a browser: SHOTS=yes keeps what it looks like
-	@python3 -B spec/site/broken.py
-	@python3 -B spec/site/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
+	@python3 -B site/spec/broken.py
+	@python3 -B site/spec/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
 	  '$(BUILD)/site'
 	@BUILD='$(BUILD)' $(if $(SHOTS),SPEC_SHOTS='$(abspath $(BUILD))/site-shots') \
-	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/site
+	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) site/spec
 
 # ---- To install it -----------------------------------------------------------
 
@@ -612,9 +616,9 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua spec examples bench doc doc/pictures/draw \
+	luacheck -q lua spec examples bench package site doc doc/pictures/draw \
 	  doc/pictures/record doc/make/site
-	luacheck -q lua spec examples bench rockspec/*.lua
+	luacheck -q lua spec examples bench package site rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

@@ -1,35 +1,39 @@
 -- Where the command's settings come from.
 local command = require "support.command"
 local config = require "zklock.cli.config"
+local files = require "support.files"
+local quote = command.quote
+local shell = require "support.shell"
 local support = require "support"
 require "luv" -- whose loop stays
 
--- Nobody listens there, and the message says where that is.
-local NOWHERE = "127.0.0.1:%d"
+-- Of a file that belongs to another user: root alone can give it away.
+local it_as_root = shell.run "[ $(id -u) = 0 ]" and it or pending
 
-describe("The command's settings #layer", function()
+-- A pattern that matches this text.
+local function plain(text) return (text:gsub("%p", "%%%0")) end
+
+local BRIEF = "connect_timeout = 0.2\n"
+
+describe("The command's settings", function()
   local home, ports
 
   before_each(function()
     support.start()
-    local pipe = io.popen "mktemp -d"
-    home = pipe:read "*l"
-    pipe:close()
-    assert(os.execute(("mkdir '%s/.config'"):format(home)))
-    ports = {}
-    for i = 1, 3 do ports[i] = NOWHERE:format(support.free_port()) end
+    home = command.directory()
+    shell.must(("mkdir %s/.config %s/other"):format(home, home))
+    ports = {} -- nobody listens there, and the message says where that is
+    for i = 1, 3 do ports[i] = "127.0.0.1:" .. support.free_port() end
   end)
-  after_each(function()
-    os.execute("rm -rf '" .. home .. "'")
-    support.finish()
-  end)
+  after_each(support.finish)
 
   local function write(name, text, mode)
-    local file = assert(io.open(home .. "/" .. name, "wb"))
-    file:write(text)
-    file:close()
-    os.execute(("chmod %s '%s/%s'"):format(mode or "600", home, name))
-    return home .. "/" .. name
+    return files.write(home .. "/" .. name, text, mode or "600")
+  end
+
+  -- The user's file.
+  local function settle(text, mode)
+    return write(".config/zklock", text, mode)
   end
 
   -- A question with only these settings.
@@ -42,243 +46,205 @@ describe("The command's settings #layer", function()
   end
 
   -- It looks for a server there, in vain.
-  local function looks_at(host, words, env)
-    local said = ask(words, env)
+  local function looks_at(host, ...)
+    local said = ask(...)
     assert.equal(69, said.code, said.err)
-    assert.truthy(said.err:find(host, 1, true), said.err)
+    assert.matches(host, said.err, 1, true)
   end
 
-  local function refuses(code, pattern, words, env)
-    local said = ask(words, env)
-    assert.equal(code, said.code, said.err)
-    assert.equal("", said.out)
+  local function refuses(code, pattern, ...)
+    local said = ask(...)
+    assert.same({ code, "" }, { said.code, said.out }, said.err)
     assert.matches("^zklock: [^\n]+\n$", said.err)
     assert.matches(pattern, said.err)
   end
 
-  local BRIEF = "connect_timeout = 0.2\n"
-
   it("are an option's before the environment's, and a file's last", function()
-    write(".config/zklock", BRIEF .. "hosts = " .. ports[3] .. "\n")
+    settle(BRIEF .. "hosts = " .. ports[3] .. "\n")
     looks_at(ports[3])
     looks_at(ports[2], {}, { ZKLOCK_HOSTS = ports[2] })
     looks_at(ports[1], { "-H", ports[1] }, { ZKLOCK_HOSTS = ports[2] })
     looks_at(ports[1], { "--hosts=" .. ports[1] })
+    -- A variable that is empty says nothing.
+    looks_at(ports[3], {}, { ZKLOCK_HOSTS = "", ZKLOCK_CHROOT = "",
+      ZKLOCK_AUTH_FILE = "", ZKLOCK_SESSION_TIMEOUT = "",
+      XDG_CONFIG_HOME = "" })
+    -- Another directory is meant only if it is absolute.
+    write("other/zklock", BRIEF .. "hosts = " .. ports[1])
+    looks_at(ports[1], {}, { XDG_CONFIG_HOME = home .. "/other" })
+    looks_at(ports[3], {}, { XDG_CONFIG_HOME = "other" })
   end)
 
   it("are each by itself", function()
-    write(".config/zklock", BRIEF .. "chroot = /one\nsession_timeout = 7\n")
+    settle(BRIEF .. "chroot = /one\nsession_timeout = 7\n")
     local said = ask({ "-v", "--session-timeout", "1m" },
       { ZKLOCK_HOSTS = ports[1], ZKLOCK_CHROOT = "/two" })
     for _, line in ipairs { "hosts = " .. ports[1] .. " ($ZKLOCK_HOSTS)",
         "chroot = /two ($ZKLOCK_CHROOT)",
         "session_timeout = 60 (--session-timeout)",
         "connect_timeout = 0.2 (" .. home .. "/.config/zklock:1)" } do
-      assert.truthy(said.err:find("zklock: " .. line .. "\n", 1, true),
-        said.err)
+      assert.matches("zklock: " .. line .. "\n", said.err, 1, true)
     end
   end)
 
-  it("are not said by a variable that is empty", function()
-    write(".config/zklock", BRIEF .. "hosts = " .. ports[3])
-    looks_at(ports[3], {}, { ZKLOCK_HOSTS = "", ZKLOCK_CHROOT = "",
-      ZKLOCK_AUTH_FILE = "", ZKLOCK_SESSION_TIMEOUT = "",
-      XDG_CONFIG_HOME = "" })
-  end)
-
-  it("are in $XDG_CONFIG_HOME, if that is absolute", function()
-    assert(os.execute(("mkdir '%s/other'"):format(home)))
-    write("other/zklock", BRIEF .. "hosts = " .. ports[1])
-    write(".config/zklock", BRIEF .. "hosts = " .. ports[2])
-    looks_at(ports[1], {}, { XDG_CONFIG_HOME = home .. "/other" })
-    looks_at(ports[2], {}, { XDG_CONFIG_HOME = "other" })
-  end)
-
-  it("are at last those of all users", function()
+  -- What is found where this is the file of all users.
+  local function find_with_system(name, ...)
     local system = config.system_file
-    config.system_file = write("system", "tick_time = 1\nacl = open\n")
-    local ok, found = pcall(config.find, { acl = "read" })
-    config.system_file = system
-    assert.is_true(ok, tostring(found))
     assert.equal("/etc/zklock.conf", system)
+    config.system_file = name
+    local ok, found = pcall(config.find, ...)
+    config.system_file = system
+    return ok, found
+  end
+
+  it("are at last those of all users, refused for the same reasons", function()
+    local ok, found = find_with_system(
+      write("system", "tick_time = 1\nacl = open\n"), { acl = "read" })
+    assert.is_true(ok, tostring(found))
     assert.equal(1, found.tick_time.value)
     assert.equal(home .. "/system:1", found.tick_time.where)
     assert.equal("read", found.acl.value)
+    ok, found = find_with_system(write("system", "acl = open\n", "666"), {})
+    assert.is_false(ok)
+    assert.equal(78, found.code)
+    assert.matches("/system may be written by others %(mode 666%)",
+      tostring(found))
   end)
 
   it("are read as lines with comments and white space", function()
-    write(".config/zklock", "# ours\r\n\n  hosts\t=  " .. ports[3]
-      .. "  # here\r\n" .. BRIEF .. "#hosts = x")
+    settle("# ours\r\n\n  hosts\t=  " .. ports[3] .. "  # here\r\n" .. BRIEF
+      .. "#hosts = x")
     looks_at(ports[3])
   end)
 
-  local mistakes = {
-    ["host = a"] = ":2: there is no setting \"host\"; there are acl, auth",
-    ["hosts"] = ":2: this is no line 'key = value'",
-    ["= 1"] = ":2: there is no setting \"\"",
-    ["hosts ="] = ":2: hosts has no value",
-    ["hosts = a:b"] = ":2: hosts: it has a port that is no number",
-    ["chroot = app"] = ":2: chroot: \"app\" must be absolute",
-    ["session_timeout = soon"] = ":2: session_timeout: \"soon\" is no time",
-    ["connect_timeout = -1"] = ":2: connect_timeout: \"%-1\" is no time",
-    ["session_timeout = 0.01"] = ":2: session_timeout: .* is not between",
-    ["acl = all"] = ":2: acl: \"all\" is none of open, creator and read",
-    ["acl = creator"] = ":2: the ACL creator needs credentials",
-    ["tick_time = 20"] = ":2: the tick time 20 must be at most half",
-    ["hosts = a\nhosts = b"] = ":3: hosts is set in .*:2, too",
-    ["hosts = \"a\""] = ":2: hosts: it has a quote",
-    ["hosts = a, b"] = ":2: hosts: it has a blank",
-    ["hosts = a/x,b/x"] = ":2: hosts: it has a chroot that is not behind",
-    ["chroot = /x,b/x"] = ":2: chroot: \"/x,b/x\" is not behind the last host",
-    ["chroot = /x y"] = ":2: chroot: \"/x y\" has a blank",
-    ["hosts = a/b\nchroot = /c"] = ":2: the hosts have a chroot already",
-  }
-  for text, pattern in pairs(mistakes) do
-    it("say where they are mistaken: " .. text:gsub("\n", "; "), function()
-      local name = write(".config/zklock", "# first\n" .. text .. "\n")
-      refuses(78, "^zklock: " .. name:gsub("%p", "%%%0") .. pattern)
-    end)
-  end
-
-  it("say which variable is mistaken", function()
-    refuses(78, "%$ZKLOCK_SESSION_TIMEOUT: \"x\" is no time", {},
-      { ZKLOCK_SESSION_TIMEOUT = "x" })
-    refuses(78, "%$ZKLOCK_HOSTS: it has an empty element", {},
-      { ZKLOCK_HOSTS = "a,,b" })
-    refuses(78, "%$ZKLOCK_HOSTS: it has a blank or a line break", {},
-      { ZKLOCK_HOSTS = "a\n" })
-    refuses(78, "%$ZKLOCK_CHROOT: \"/x%%20y\" has a '%%'", {},
-      { ZKLOCK_CHROOT = "/x%20y" })
-    refuses(78, "^zklock: %$ZKLOCK_HOSTS: the hosts have a chroot already", {},
-      { ZKLOCK_HOSTS = "h/a", ZKLOCK_CHROOT = "/b" })
+  it("say where they are mistaken", function()
+    for text, pattern in pairs {
+      ["host = a"] = ":2: there is no setting \"host\"; there are acl, auth",
+      ["hosts"] = ":2: this is no line 'key = value'",
+      ["= 1"] = ":2: there is no setting \"\"",
+      ["hosts ="] = ":2: hosts has no value",
+      ["hosts = a:b"] = ":2: hosts: it has a port that is no number",
+      ["chroot = app"] = ":2: chroot: \"app\" must be absolute",
+      ["session_timeout = soon"] = ":2: session_timeout: \"soon\" is no time",
+      ["connect_timeout = -1"] = ":2: connect_timeout: \"%-1\" is no time",
+      ["session_timeout = 0.01"] = ":2: session_timeout: .* is not between",
+      ["acl = all"] = ":2: acl: \"all\" is none of open, creator and read",
+      ["acl = creator"] = ":2: the ACL creator needs credentials",
+      ["tick_time = 20"] = ":2: the tick time 20 must be at most half",
+      ["hosts = a\nhosts = b"] = ":3: hosts is set in .*:2, too",
+      ["hosts = \"a\""] = ":2: hosts: it has a quote",
+      ["hosts = a, b"] = ":2: hosts: it has a blank",
+      ["hosts = a/x,b/x"] = ":2: hosts: it has a chroot that is not behind",
+      ["chroot = /x,b/x"] = ":2: chroot: \"/x,b/x\" is not behind the last "
+        .. "host",
+      ["chroot = /x y"] = ":2: chroot: \"/x y\" has a blank",
+      ["hosts = a/b\nchroot = /c"] = ":2: the hosts have a chroot already",
+    } do
+      refuses(78, "^zklock: "
+        .. plain(settle("# first\n" .. text .. "\n")) .. pattern)
+    end
   end)
 
-  it("are misuse where an option is mistaken", function()
-    refuses(64, "%-%-hosts: it has a port that is no number", { "-H", "a:b" })
-    refuses(64, "%-%-session%-timeout: \"x\"", { "--session-timeout", "x" })
-    refuses(64, "%-%-acl: \"x\" is none", { "--acl", "x" })
-    refuses(64, "%-%-chroot: the hosts have a chroot already, /a %(%-%-hosts%)",
-      { "-H", "h/a", "--chroot", "/b" })
-    refuses(64, "%-%-chroot: the hosts .* %(%$ZKLOCK_HOSTS%)",
-      { "--chroot", "/b" }, { ZKLOCK_HOSTS = "h/a" })
-    refuses(64, "%-%-tick%-time: the tick time 6", { "--session-timeout", "10",
-      "--tick-time", "6" })
+  it("say which variable or option is mistaken", function()
+    for _, row in ipairs {
+      { "%$ZKLOCK_SESSION_TIMEOUT: \"x\" is no time",
+        { ZKLOCK_SESSION_TIMEOUT = "x" } },
+      { "%$ZKLOCK_HOSTS: it has an empty element", { ZKLOCK_HOSTS = "a,,b" } },
+      { "%$ZKLOCK_HOSTS: it has a blank or a line break",
+        { ZKLOCK_HOSTS = "a\n" } },
+      { "%$ZKLOCK_CHROOT: \"/x%%20y\" has a '%%'",
+        { ZKLOCK_CHROOT = "/x%20y" } },
+      { "^zklock: %$ZKLOCK_HOSTS: the hosts have a chroot already",
+        { ZKLOCK_HOSTS = "h/a", ZKLOCK_CHROOT = "/b" } },
+    } do
+      refuses(78, row[1], {}, row[2])
+    end
+    for _, row in ipairs {
+      { "%-%-hosts: it has a port that is no number", "-H", "a:b" },
+      { "%-%-session%-timeout: \"x\"", "--session-timeout", "x" },
+      { "%-%-acl: \"x\" is none", "--acl", "x" },
+      { "%-%-chroot: the hosts have a chroot already, /a %(%-%-hosts%)",
+        "-H", "h/a", "--chroot", "/b" },
+      { "%-%-chroot: the hosts .* %(%$ZKLOCK_HOSTS%)", "--chroot", "/b",
+        env = { ZKLOCK_HOSTS = "h/a" } },
+      { "%-%-tick%-time: the tick time 6", "--session-timeout", "10",
+        "--tick-time", "6" },
+    } do
+      refuses(64, table.remove(row, 1), row, row.env)
+    end
   end)
 
-  it("are refused where a file cannot be read", function()
-    assert(os.execute(("mkdir '%s/.config/zklock'"):format(home)))
+  it("are refused if they are no file", function()
+    shell.must(("mkdir '%s/.config/zklock'"):format(home))
+    refuses(78, "/zklock is no regular file")
+    shell.must(("cd '%s/.config' && rmdir zklock && mkfifo -m 600 zklock")
+      :format(home))
     refuses(78, "/zklock is no regular file")
   end)
 
-  local user = io.popen "id -u"
-  local it_as_root = user:read "*l" == "0" and it or pending
-  user:close()
-
-  -- A file of another user's: of nobody, whom root alone can give a file to.
-  local function give_away(name)
-    assert(os.execute(("chown 65534 '%s'"):format(name)))
-  end
-
-  -- The command as another user runs it: of a tree that all may read.
-  local function run_as_nobody(words, env)
-    local tree = home .. "-tree"
-    local built = os.getenv "LUA_CPATH":match "^([^;]*)/%?%.so"
-    local below = built:match "/[^/]+/[^/]+$"
-    assert(os.execute(([[
-      umask 022 && mkdir -p '%s/build%s' && cp -R '%s/lua' '%s' &&
-      cp -R '%s/.' '%s/build%s'
-    ]]):format(tree, below, os.getenv "SPEC_ROOT", tree, built, tree, below)))
-    local given = { HOME = home, XDG_CONFIG_HOME = false, LUA_PATH = false,
-      ZKLOCK_HOSTS = false, LUA_CPATH = false }
-    for name, value in pairs(env or {}) do given[name] = value end
-    local said = command.run(words, { env = given, cwd = "/",
-      program = tree .. "/lua/zklock/cli/main.lua",
-      before = "setpriv --reuid=65534 --regid=65534 --clear-groups" })
-    os.execute("rm -rf '" .. tree .. "'")
-    return said
-  end
-
   it("are refused if others may write them", function()
     for _, mode in ipairs { "620", "602", "666", "664" } do
-      local name = write(".config/zklock", "hosts = " .. ports[1], mode)
-      refuses(78, name:gsub("%p", "%%%0") .. " may be written by others "
+      local name = settle("hosts = " .. ports[1], mode)
+      refuses(78, plain(name) .. " may be written by others "
         .. "%(mode " .. mode .. "%): chmod go%-w '" , {},
         { ZKLOCK_HOSTS = ports[2] })
     end
-    write(".config/zklock", BRIEF .. "hosts = " .. ports[3], "644")
+    settle(BRIEF .. "hosts = " .. ports[3], "644")
     looks_at(ports[3])
   end)
 
   it_as_root("are refused if they are another user's", function()
-    local name = write(".config/zklock", "hosts = " .. ports[1])
-    give_away(name)
-    refuses(78, "^zklock: " .. name:gsub("%p", "%%%0") .. " belongs to user "
+    local name = settle("hosts = " .. ports[1])
+    shell.must(("chown 65534 '%s'"):format(name))
+    refuses(78, "^zklock: " .. plain(name) .. " belongs to user "
       .. "65534: zklock runs as user %d+, and trusts only that user's files "
       .. "and root's %(under sudo, 'sudo %-H' looks for root's%)")
     refuses(78, "belongs to user 65534", { "-H", ports[2] })
   end)
 
-  it("are refused if they are no file", function()
-    assert(os.execute(("mkfifo -m 600 '%s/.config/zklock'"):format(home)))
-    refuses(78, "/zklock is no regular file")
-  end)
+  describe("of root, looked for by another user,", function()
+    -- The command as nobody runs it: of a tree that all may read.
+    local function run_as_nobody(words, env)
+      local tree = home .. "-tree"
+      local built = os.getenv "LUA_CPATH":match "^([^;]*)/%?%.so"
+      local below = built:match "/[^/]+/[^/]+$"
+      shell.must(([[
+        umask 022 && mkdir -p '%s/build%s' && cp -R '%s/lua' '%s' &&
+        cp -R '%s/.' '%s/build%s'
+      ]]):format(tree, below, os.getenv "SPEC_ROOT", tree, built, tree, below))
+      local given = { HOME = home, XDG_CONFIG_HOME = false, LUA_PATH = false,
+        ZKLOCK_HOSTS = false, LUA_CPATH = false }
+      for name, value in pairs(env or {}) do given[name] = value end
+      local said = command.run(words, { env = given, cwd = "/",
+        program = tree .. "/lua/zklock/cli/main.lua",
+        before = "setpriv --reuid=65534 --regid=65534 --clear-groups" })
+      os.execute("rm -rf " .. quote(tree))
+      return said
+    end
 
-  it("of all users are refused for the same reasons", function()
-    local system = config.system_file
-    config.system_file = write("system", "acl = open\n", "666")
-    local ok, refusal = pcall(config.find, {})
-    config.system_file = system
-    assert.is_false(ok)
-    assert.equal(78, refusal.code)
-    assert.matches("/system may be written by others %(mode 666%)",
-      tostring(refusal))
-  end)
-
-  it_as_root("are looked for below root's by a user who may enter there",
-  function()
-    -- (What HOME says is left as it was where a daemon gives up root.)
-    assert(os.execute(("chmod 755 '%s' '%s/.config'"):format(home, home)))
-    write(".config/zklock", BRIEF .. "hosts = " .. ports[1], "644")
-    local said = run_as_nobody { "revoke", "/a" }
-    assert.equal(69, said.code, said.err)
-    assert.truthy(said.err:find(ports[1], 1, true), said.err)
-  end)
-
-  describe("in a directory of root's that nobody else may enter", function()
-    local function ask_there(words, env)
+    -- What it is told where the files' directory has this mode.
+    local function ask_below(mode, words, env)
+      settle(BRIEF .. "hosts = " .. ports[1], "644")
+      shell.must(("cd '%s' && chmod %s . && chmod 755 .config"):format(home,
+        mode))
       local all = { "revoke", support.path() }
-      for _, word in ipairs(words) do all[#all + 1] = word end
+      for _, word in ipairs(words or {}) do all[#all + 1] = word end
       return run_as_nobody(all, env)
     end
 
-    before_each(function()
-      write(".config/zklock", "hosts = " .. ports[1])
-      assert(os.execute(("chmod 700 '%s'"):format(home)))
+    it_as_root("are read where that user may enter", function()
+      -- (What HOME says is left as it was where a daemon gives up root.)
+      local said = ask_below "755"
+      assert.equal(69, said.code, said.err)
+      assert.matches(ports[1], said.err, 1, true)
     end)
 
     it_as_root("are not needed if the hosts are named", function()
-      local said = ask_there { "-H", support.hosts }
-      assert.equal(0, said.code, said.err)
-      said = ask_there({}, { ZKLOCK_HOSTS = support.hosts })
-      assert.equal(0, said.code, said.err)
-    end)
-
-    it_as_root("are missing if the directory is the user's own", function()
-      assert(os.execute(([[chown -R 65534 '%s' && chmod 711 '%s' &&
-        chmod 000 '%s/.config']]):format(home, home, home)))
-      local said = ask_there { "-H", support.hosts }
-      assert.equal(78, said.code, said.err)
-      assert.matches("/%.config/zklock cannot be opened: EACCES: ", said.err)
-    end)
-
-    it_as_root("are missing if nothing else names the hosts", function()
-      local said = ask_there {}
-      assert.equal(78, said.code, said.err)
-      assert.matches("/%.config/zklock cannot be opened: EACCES: .*name the "
-        .. "hosts by %-%-hosts", said.err)
-    end)
-
-    it_as_root("are no one's need in completion", function()
+      for words, env in pairs { [{ "-H", support.hosts }] = {},
+          [{}] = { ZKLOCK_HOSTS = support.hosts } } do
+        local said = ask_below("700", words, env)
+        assert.equal(0, said.code, said.err)
+      end
       -- (What the servers do not answer in time is not offered.)
       support.wait_until(function()
         local said = run_as_nobody({ "complete", "bash", "2", "zklock", "ls",
@@ -287,23 +253,30 @@ describe("The command's settings #layer", function()
         return said.out:find "^paths\n"
       end, 60, "an offer")
     end)
+
+    it_as_root("are missing if nothing else names the hosts", function()
+      local said = ask_below "700"
+      assert.equal(78, said.code, said.err)
+      assert.matches("/%.config/zklock cannot be opened: EACCES: .*name the "
+        .. "hosts by %-%-hosts", said.err)
+      -- They are, too, if the directory is the user's own.
+      shell.must(([[chown -R 65534 '%s' && chmod 711 '%s' &&
+        chmod 000 '%s/.config']]):format(home, home, home))
+      said = run_as_nobody { "revoke", "/a", "-H", support.hosts }
+      assert.equal(78, said.code, said.err)
+      assert.matches("/%.config/zklock cannot be opened: EACCES: ", said.err)
+    end)
   end)
 
   it("put the chroot behind the hosts, and / is none", function()
     local path, inner = support.path(), "/inner"
-    local guard = support.hold(path .. inner)
-    local function count(words)
-      local all = { "revoke", inner, "-H", support.hosts }
-      for _, word in ipairs(words) do all[#all + 1] = word end
-      local said = command.run(all)
-      assert.equal(0, said.code, said.err)
-      return said.out:match "%d+"
-    end
-    assert.equal("1", count { "--chroot", path })
-    guard:release { wait = true }
-    write(".config/zklock", BRIEF .. "chroot = /x")
-    local said = ask({ "-v", "-H", ports[1] .. "/y", "--chroot", "/" })
-    assert.equal(69, said.code, said.err)
+    support.hold(path .. inner)
+    local said = command.run { "revoke", inner, "-H", support.hosts, "--chroot",
+      path }
+    assert.equal(0, said.code, said.err)
+    assert.equal("1", said.out:match "%d+")
+    settle(BRIEF .. "chroot = /x")
+    looks_at(ports[1], { "-v", "-H", ports[1] .. "/y", "--chroot", "/" })
   end)
 
   describe("with credentials", function()
@@ -319,8 +292,8 @@ describe("The command's settings #layer", function()
       local name = write("credentials", text, mode)
       local said = says_no_secret(ask { "--auth-file", name, "-v" })
       assert.equal(78, said.code, said.err)
-      assert.matches("^zklock: credentials: " .. name:gsub("%p", "%%%0")
-        .. pattern, said.err)
+      assert.matches("^zklock: credentials: " .. plain(name) .. pattern,
+        said.err)
     end
 
     it("are who they say", function()
@@ -358,24 +331,23 @@ describe("The command's settings #layer", function()
     end)
 
     it("are refused if they are no file", function()
-      local name = home .. "/pipe"
-      assert(os.execute(("mkfifo -m 600 '%s'"):format(name)))
+      local name, nowhere = home .. "/pipe", home .. "/nosuch"
+      shell.must(("mkfifo -m 600 '%s'"):format(name))
       refuses(78, "/pipe is no regular file", { "--auth-file", name })
       refuses(78, " is no regular file", { "--auth-file", home })
       refuses(78, "/nosuch cannot be opened: ENOENT",
-        { "--auth-file", home .. "/nosuch" })
+        { "--auth-file", nowhere })
       refuses(78, "/nosuch cannot be opened: ENOENT", {},
-        { ZKLOCK_AUTH_FILE = home .. "/nosuch" })
+        { ZKLOCK_AUTH_FILE = nowhere })
     end)
 
     it("may stand beside the file that names them", function()
       write(".config/mine", LINE)
-      write(".config/zklock", BRIEF .. "auth_file = mine\nacl = read\nhosts = "
-        .. ports[1])
+      settle(BRIEF .. "auth_file = mine\nacl = read\nhosts = " .. ports[1])
       looks_at(ports[1])
       local said = says_no_secret(ask { "-v" })
-      assert.truthy(said.err:find("auth_file = " .. home .. "/.config/mine (",
-        1, true), said.err)
+      assert.matches("auth_file = " .. home .. "/.config/mine (", said.err, 1,
+        true)
     end)
   end)
 end)

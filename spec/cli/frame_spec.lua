@@ -1,6 +1,14 @@
 -- What every command has in common: how it is called, and how it ends.
 local command = require "support.command"
+local each = require "support.each"
+local runs = require "cli.runs"
 local support = require "support"
+
+local function words_of(line)
+  local words = {}
+  for word in line:gmatch "%S+" do words[#words + 1] = word end
+  return words
+end
 
 describe("The command", function()
   before_each(support.start)
@@ -8,30 +16,14 @@ describe("The command", function()
 
   it("says its version, and nothing else", function()
     local said = command.run { "--version" }
-    assert.equal(0, said.code)
+    assert.same({ 0, "" }, { said.code, said.err })
     assert.matches("^zklock %S+\n$", said.out)
-    assert.equal("", said.err)
-  end)
-
-  it("says what is wrong with its arguments, with 64", function()
-    for _, words in ipairs { { "nosuch" }, { "ls" }, { "ls", "/a", "/b" },
-        { "ls", "--nosuch", "/a" }, { "run", "/a" }, { "run", "/a", "--" },
-        { "ls", "/a", "--", "ls" }, { "run", "-p", "0", "/a", "--", "true" },
-        { "run", "-t", "soon", "/a", "--", "true" },
-        { "run", "-t", "1", "-n", "/a", "--", "true" },
-        { "run", "-x", "-s", "/a", "--", "true" } } do
-      local said = command.run(words)
-      assert.equal(64, said.code, table.concat(words, " "))
-      assert.equal("", said.out)
-      assert.matches("^zklock: [^\n]+\n$", said.err)
-    end
   end)
 
   it("lists its commands if none is named, with 64", function()
     for _, words in ipairs { {}, { "-v" }, { "--hosts", "h" } } do
       local said = command.run(words)
-      assert.equal(64, said.code)
-      assert.equal("", said.out)
+      assert.same({ 64, "" }, { said.code, said.out })
       assert.matches("a command is missing: zklock COMMAND %[OPTIONS%]",
         said.err)
       assert.matches("\n  run +run a command", said.err)
@@ -40,8 +32,9 @@ describe("The command", function()
   end)
 
   local LIST = "; the commands are run, ls, watch, revoke, forget, evict, check"
+  local ROOT = "/ is not the path of a lock: 'zklock ls -R /' shows every lock"
 
-  for line, advice in pairs {
+  local advice = {
     ["run /a echo hi"] = "put -- before the command: zklock run /a -- echo hi",
     ["run -t 5 /a ls -l"] = "put -- before the command: zklock run -t 5 /a -- "
       .. "ls -l",
@@ -49,6 +42,7 @@ describe("The command", function()
       .. "/x run /a -- true",
     ["run /a echo *"] = "put -- before the command: zklock run /a -- echo '*'",
     ["run /a"] = "say what is to be run: zklock run PATH -- COMMAND",
+    ["run /a --"] = "say what is to be run: zklock run PATH -- COMMAND",
     ["run -- true"] = "missing argument 'PATH': zklock run [OPTIONS] PATH -- "
       .. "COMMAND [ARGUMENT...]",
     ["bogus"] = "unknown command 'bogus'" .. LIST,
@@ -68,18 +62,35 @@ describe("The command", function()
     ["-c"] = "unknown option '-c': 'zklock --help' lists the options",
     ["ls"] = "missing argument 'PATH': zklock ls [OPTIONS] PATH",
     ["ls /a /b"] = "too many arguments: zklock ls [OPTIONS] PATH",
-    ["ls /"] = "/ is not the path of a lock: 'zklock ls -R /' shows every lock",
-    ["run / -- true"] = "/ is not the path of a lock: 'zklock ls -R /' shows "
-      .. "every lock",
-  } do
-    it("says what to type for: " .. line, function()
-      local words = {}
-      for word in line:gmatch "%S+" do words[#words + 1] = word end
-      local said = command.run(words)
-      assert.same({ 64, "", "zklock: " .. advice .. "\n" },
-        { said.code, said.out, said.err })
-    end)
-  end
+    ["ls /"] = ROOT,
+    ["run / -- true"] = ROOT,
+  }
+
+  it("says what to type, with 64", function()
+    for line, what in pairs(advice) do
+      assert.same({ code = 64, out = "", err = "zklock: " .. what .. "\n" },
+        command.run(words_of(line)), line)
+    end
+  end)
+
+  it("says what is wrong with its arguments, with 64", function()
+    for line, what in pairs {
+      ["run p -- true"] = "PATH must be absolute",
+      ["run /a//b -- true"] = "PATH must not",
+      ["run --exclusive --shared /p -- true"] = "can not be used together",
+      ["run -t 1 -n /a -- true"] = "can not be used together",
+      ["run --grace x /p -- true"] = '"x" is no time',
+      ["run -p 0 /p -- true"] = '"0" is no whole number',
+      ["run --nonsense /p -- true"] = "unknown option '--nonsense'",
+      ["ls --nosuch /a"] = "unknown option '--nosuch'",
+      ["ls /p -- true"] = "'--' goes with 'zklock run'",
+    } do
+      local said = command.run(words_of(line))
+      assert.same({ 64, "" }, { said.code, said.out }, line)
+      assert.matches("^zklock: [^\n]+\n$", said.err)
+      assert.matches(what, said.err, 1, true)
+    end
+  end)
 
   it("takes the options of every command before it, too", function()
     local path = support.path()
@@ -93,20 +104,19 @@ describe("The command", function()
 
   it("says that its hosts are the default if no setting names others",
   function()
-    local env = { ZKLOCK_HOSTS = false, HOME = "/nonexistent" }
-    local named = command.run({ "ls", "/a", "-H", "127.0.0.1:1",
-      "--connect-timeout", "0.1" }, { env = env })
+    local function ask(...)
+      return command.run({ "ls", "/a", "--connect-timeout", "0.1", ... },
+        { env = { ZKLOCK_HOSTS = false, HOME = "/nonexistent" } })
+    end
+    local named = ask("-H", "127.0.0.1:1")
     assert.equal(69, named.code)
     assert.is_nil(named.err:find("default", 1, true))
-    -- A server may be there.
-    local said = command.run({ "ls", "/a", "--connect-timeout", "0.1" },
-      { env = env })
-    if said.code == 69 then
+    local said = ask()
+    if said.code ~= 0 then -- (a server may be there)
+      assert.equal(69, said.code, said.err)
       assert.matches("127%.0%.0%.1:2181 .*; these hosts are the default: name "
         .. "yours by %-%-hosts, %$ZKLOCK_HOSTS or hosts in "
         .. "~/%.config/zklock\n$", said.err)
-    else
-      assert.equal(0, said.code, said.err)
     end
   end)
 
@@ -119,103 +129,76 @@ describe("The command", function()
       .. "shows the locks below it\n"):format(path, path), said.err)
   end)
 
-  describe("from a checkout", function()
-    local directory
-
-    before_each(function()
-      local pipe = io.popen "mktemp -d"
-      directory = pipe:read "*l"
-      pipe:close()
-      local root = os.getenv "SPEC_ROOT" or "."
-      assert(os.execute(("cp -R '%s/lua' '%s/bin' '%s' && ln -s bin/zklock "
-        .. "'%s/link'"):format(root, root, directory, directory)))
-      command.only_lua(directory .. "/path")
-    end)
-    after_each(function() os.execute("rm -rf '" .. directory .. "'") end)
-
+  it("says from a checkout that it is not built, with 69, and runs from "
+    .. "wherever it is called", function()
+    local directory = command.directory()
+    local root = os.getenv "SPEC_ROOT" or "."
+    assert(os.execute(("cp -R '%s/lua' '%s/bin' '%s' && ln -s bin/zklock "
+      .. "'%s/link'"):format(root, root, directory, directory)))
+    command.only_lua(directory .. "/path")
     local function shell(script)
       local pipe = io.popen(("cd / && unset LUA_PATH LUA_CPATH; D='%s'; "
         .. "PATH=$D/path; { %s; } 2>&1; echo $?"):format(directory, script))
       local said = pipe:read "*a"
       pipe:close()
-      local text, status = said:match "^(.*\n)(%d+)\n$"
-      return text, tonumber(status)
+      return said
     end
-
-    it("says that it is not built, with 69", function()
-      for _, script in ipairs { '"$D"/bin/zklock ls /a', 'cd "$D"; bin/zklock',
-          'cd "$D"/bin && ./zklock --version',
-          '"$D"/link' } do
-        local said, status = shell(script)
-        assert.matches("^zklock: this checkout is not built for Lua (%S+): "
-          .. "run 'make LUA_VERSION=%1' in /%S+ first\n$", said)
-        assert.truthy(said:find(directory, 1, true), said)
-        assert.equal(69, status)
-      end
-    end)
-
-    it("runs from wherever it is called", function()
-      local build = os.getenv "LUA_CPATH":match "^([^;]*)/[^/]+/[^/]+/%?%.so"
-      assert(os.execute(("ln -s '%s' '%s/build'"):format(build, directory)))
-      for _, script in ipairs { '"$D"/bin/zklock', 'cd "$D"; bin/zklock',
-          'cd "$D"; ./link' } do
-        assert.matches("^zklock %S+\n$", (shell(script .. " --version")))
-      end
-    end)
+    for _, script in ipairs { '"$D"/bin/zklock ls /a', 'cd "$D"; bin/zklock',
+        'cd "$D"/bin && ./zklock --version', '"$D"/link' } do
+      local said, status = shell(script):match "^(.*\n)(%d+)\n$"
+      assert.matches("^zklock: this checkout is not built for Lua (%S+): "
+        .. "run 'make LUA_VERSION=%1' in /%S+ first\n$", said)
+      assert.truthy(said:find(directory, 1, true), said)
+      assert.equal("69", status)
+    end
+    local build = os.getenv "LUA_CPATH":match "^([^;]*)/[^/]+/[^/]+/%?%.so"
+    assert(os.execute(("ln -s '%s' '%s/build'"):format(build, directory)))
+    for _, script in ipairs { '"$D"/bin/zklock', 'cd "$D"; bin/zklock',
+        'cd "$D"; ./link' } do
+      assert.matches("^zklock %S+\n0\n$", shell(script .. " --version"))
+    end
   end)
 
-  -- What the shell sees of a command whose output goes `where`.
-  local function status(words, where)
-    local pipe = io.popen(("%s 2>&1 %s; echo $?"):format(command.line(words),
-      where))
-    local said = pipe:read "*a"
-    pipe:close()
-    return tonumber(said:match "(%d+)\n$"), said
-  end
-
-  local function cannot_write(where)
+  it("says that standard output is full, or closed, with 74", function()
     local path = support.path()
     support.hold(path)
     for _, words in ipairs { { "--help" }, { "--version" }, { "ls", "--help" },
         { "complete", "bash", "1", "zklock", "l" }, { "ls", path },
         { "ls", "--json", path }, { "ls", "-R", path }, { "watch", path },
         { "check", path }, { "check", "--json", path }, { "revoke", path } } do
-      local code, said = status(words, where)
-      assert.equal(74, code, table.concat(words, " ") .. ": " .. said)
-      if words[1] ~= "complete" then
-        assert.matches("^zklock: cannot write: [^\n]+\n", said)
+      for _, where in ipairs { ">/dev/full", ">&-" } do
+        local pipe = io.popen(("%s 2>&1 %s; echo $?"):format(
+          command.line(words), where))
+        local said = pipe:read "*a"
+        pipe:close()
+        assert.matches("74\n$", said, nil, nil, table.concat(words, " "))
+        if words[1] ~= "complete" then
+          assert.matches("^zklock: cannot write: [^\n]+\n", said)
+        end
       end
     end
-  end
-
-  it("says that standard output is full, with 74", function()
-    cannot_write ">/dev/full"
   end)
 
-  it("says that standard output is closed, with 74", function()
-    cannot_write ">&-"
+  it("takes a time of 100 years and more", function()
+    each({ ("9"):rep(30), ("9"):rep(400), "36500d", "9000000000000000000d" },
+      function(time)
+        local path = support.path()
+        for _, option in ipairs { "-t", "-m", "-g", "--once-per" } do
+          local said = runs.run(path, { "true" }, { option, time })
+          assert.equal(0, said.code, said.err)
+        end
+        support.hold(path)
+        local watch = command.start { "watch", "-i", time, path }
+        watch:expect "granted"
+        local revoke = command.start { "revoke", "-w", time, path }
+        revoke:expect "asked"
+        for _, it in ipairs { watch, revoke } do
+          it:signal "TERM"
+          assert.equal(143, it:wait())
+          assert.equal("", it:err())
+        end
+      end)
   end)
-
-  for _, time in ipairs { ("9"):rep(30), ("9"):rep(400), "36500d",
-      "9000000000000000000d" } do
-    it("takes a time of 100 years and more: " .. time:sub(1, 40), function()
-      local path = support.path()
-      for _, option in ipairs { "-t", "-m", "-g", "--once-per" } do
-        local said = command.run { "run", option, time, path, "--", "true" }
-        assert.equal(0, said.code, said.err)
-      end
-      support.hold(path)
-      local watch = command.start { "watch", "-i", time, path }
-      watch:expect "granted"
-      local revoke = command.start { "revoke", "-w", time, path }
-      revoke:expect "asked"
-      for _, it in ipairs { watch, revoke } do
-        it:signal "TERM"
-        assert.equal(143, it:wait())
-        assert.equal("", it:err())
-      end
-    end)
-  end
 
   it("is the process that was started", function()
     local listening = support.closing(assert(require "socket".bind("127.0.0.1",

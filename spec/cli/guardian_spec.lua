@@ -2,194 +2,103 @@
 -- does not want to go.
 local command = require "support.command"
 local processes = require "support.processes"
+local runs = require "cli.runs"
 local support = require "support"
 
--- A command that says its process, and that of a part of it: `script` runs in
--- both.
-local STUBBORN = [[trap '' TERM INT HUP; ]]
+local forever, stubborn = runs.forever, runs.stubborn
 
--- (A deletion is noticed within a sixth of the session timeout.)
-local function start(path, script, words, options)
-  local all = { "run", "--session-timeout", "10" }
-  for _, word in ipairs(words or {}) do all[#all + 1] = word end
-  for _, word in ipairs { path, "--", "sh", "-c", script } do
-    all[#all + 1] = word
-  end
-  return command.start(all, options)
+-- A script in which this one runs as a part.
+local function part(script, before, after)
+  return ("%ssh -c %s %s"):format(before or "", command.quote(script),
+    after or "& wait")
 end
 
-local forever = "echo pid $$; while :; do sleep 0.01; done"
-
-local function pid_of(it) return tonumber(it:expect "pid (%d+)\n") end
-
-local function delete_node(path)
-  local zk = support.zk()
-  zk:delete(path .. "/" .. zk:queue(path)[1])
-end
+-- (Its parents are gone.)
+local DAEMON = part(("(%secho pid $(sh -c 'echo $PPID'); "
+  .. "while :; do sleep 0.01; done) &"):format(stubborn), "setsid ",
+  "; while :; do sleep 0.01; done")
 
 before_each(support.start)
 after_each(support.finish)
 
-describe("A command whose lock is lost", function()
-  it("is ended, and the exit code says so (T63)", function()
-    local path = support.path()
-    local it = start(path, "trap 'echo ended; exit 0' TERM; " .. forever)
-    local pid = pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-    assert.truthy(it:out():find "ended")
-    assert.equal(("zklock: %s was lost (deleted): the command is ended\n"
-      .. "zklock: the hold of %s was lost: its node was deleted\n")
-      :format(path, path), (it:err():gsub("Terminated\n", ""))) -- (sh's)
-  end)
+local function lose(_, path) runs.delete_node(path) end
 
-  it("is killed after the grace, if it ignores SIGTERM (T62)", function()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever, { "--grace", "0.3" })
-    local pid = pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-    assert.truthy(it:err():find "the command did not end in time: it is killed")
-  end)
-
-  for _, grace in ipairs { "60", "1000000d" } do
-    it("has the grace to end: " .. grace, function()
-      local path = support.path()
-      local it = start(path, "trap 'sleep 0.5; echo tidy; exit' TERM; "
-        .. forever, { "--grace", grace })
-      pid_of(it)
-      delete_node(path)
-      assert.equal(76, it:wait())
-      assert.truthy(it:out():find "tidy")
-    end)
-  end
-
-  it("is ended with its group", function()
-    local path = support.path()
-    local it = start(path, ("sh -c %s & wait"):format(
-      command.quote(STUBBORN .. forever)), { "--grace", "0.3" })
-    local pid = pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-  end)
-
-  it("is ended with a grandchild in a session of its own", function()
-    local path = support.path()
-    local it = start(path, ("setsid sh -c %s & wait"):format(
-      command.quote(forever)))
-    local pid = pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-  end)
-
-  it("is ended with a stubborn daemon whose parents are gone", function()
-    local path = support.path()
-    local it = start(path, ("setsid sh -c %s; %s"):format(command.quote(
-      ("(%s%s) &"):format(STUBBORN, "echo pid $(sh -c 'echo $PPID'); "
-        .. "while :; do sleep 0.01; done")), "while :; do sleep 0.01; done"),
-      { "--grace", "0.3" })
-    local pid = pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-  end)
-
-  it("is ended though it is stopped", function()
-    local path = support.path()
-    local it = start(path, "trap 'echo ended; exit' TERM; " .. forever)
-    local pid = pid_of(it)
-    processes.signal("STOP", pid)
-    processes.await_stop(pid)
-    delete_node(path)
-    assert.equal(76, it:wait())
-    assert.truthy(it:out():find "ended")
-  end)
-
-  it("and has ended by itself meanwhile, counts as lost", function()
-    local path = support.path()
-    local it = start(path, "trap 'exit 0' TERM; " .. forever)
-    pid_of(it)
-    delete_node(path)
-    assert.equal(76, it:wait())
-  end)
-
-  it("has run for as long as --max-hold allows", function()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever,
-      { "--max-hold", "4", "--grace", "0.3" })
-    local pid = pid_of(it)
-    assert.equal(76, it:wait())
-    assert.is_false(processes.is_alive(pid))
-    assert.truthy(it:err():find("--max-hold", 1, true))
-    assert.equal(0, support.count_contenders(path))
-  end)
+it("A command whose lock is lost", function()
+  runs.check {
+    { "is ended, and the exit code says so (T63)", by = lose, code = 76,
+      script = "trap 'echo ended; exit 0' TERM; " .. forever, out = "ended\n",
+      err = "zklock: %s was lost (deleted): the command is ended\n"
+        .. "zklock: the hold of %s was lost: its node was deleted\n" },
+    { "is killed after the grace, if it ignores SIGTERM (T62)", by = lose,
+      script = stubborn .. forever, words = { "--grace", "0.3" }, code = 76,
+      says = "the command did not end in time: it is killed" },
+    { "has the grace to end: 60", by = lose, words = { "--grace", "60" },
+      script = "trap 'sleep 0.5; echo tidy; exit' TERM; " .. forever,
+      code = 76, out = "tidy\n" },
+    { "has the grace to end: 1000000d", by = lose, code = 76, out = "tidy\n",
+      words = { "--grace", "1000000d" },
+      script = "trap 'sleep 0.5; echo tidy; exit' TERM; " .. forever },
+    { "is ended with its group", by = lose, words = { "--grace", "0.3" },
+      script = part(stubborn .. forever), code = 76 },
+    { "is ended with a grandchild in a session of its own", by = lose,
+      script = part(forever, "setsid "), code = 76 },
+    { "is ended with a stubborn daemon whose parents are gone", by = lose,
+      script = DAEMON, words = { "--grace", "0.3" }, code = 76 },
+    { "is ended though it is stopped",
+      script = "trap 'echo ended; exit' TERM; " .. forever, code = 76,
+      by = function(_, path, pid)
+        processes.signal("STOP", pid)
+        processes.await_stop(pid)
+        runs.delete_node(path)
+      end,
+      out = "ended\n" },
+    { "and has ended by itself meanwhile, counts as lost", by = lose,
+      script = "trap 'exit 0' TERM; " .. forever, code = 76 },
+    { "has run for as long as --max-hold allows", script = stubborn .. forever,
+      words = { "--max-hold", "4", "--grace", "0.3" }, code = 76,
+      says = "--max-hold" },
+  }
 end)
 
-describe("What a command leaves behind", function()
-  it("goes on, if it has ended by itself", function()
-    local path = support.path()
-    local it = start(path, ("sh -c %s </dev/null 2>/dev/null & sleep 0.2")
-      :format(command.quote(forever)))
-    local pid = pid_of(it)
-    assert.equal(0, it:wait())
-    assert.is_true(processes.is_alive(pid))
-    assert.equal(0, support.count_contenders(path))
-    processes.signal("KILL", pid)
-  end)
-
-  it("is ended, if the command was killed", function()
-    local path = support.path()
-    local it = start(path, ("sh -c %s & echo leader $$; wait"):format(
-      command.quote(forever)))
-    local pid = pid_of(it)
-    processes.signal("KILL", tonumber(it:expect "leader (%d+)"))
-    assert.equal(137, it:wait())
-    assert.is_false(processes.is_alive(pid))
-  end)
+it("What a command leaves behind", function()
+  runs.check {
+    { "goes on, if it has ended by itself", code = 0, lives = true,
+      script = part(forever, "", "</dev/null 2>/dev/null & sleep 0.2") },
+    { "is ended, if the command was killed", code = 137,
+      script = part(forever, "", "& echo leader $$; wait"),
+      by = function(it)
+        processes.signal("KILL", tonumber(it:expect "leader (%d+)"))
+      end },
+  }
 end)
 
-describe("zklock run, killed", function()
-  -- It leaves a node, until its session is over.
-  local function kill(it, path)
-    it:signal "KILL"
-    assert.equal(137, it:wait())
-    delete_node(path)
-  end
+it("zklock run, killed", function()
+  runs.check {
+    { "takes the command with it", by = runs.kill, out = "ended\n",
+      script = "trap 'echo ended; exit' TERM; " .. forever },
+    { "takes a stubborn one with it", by = runs.kill,
+      script = stubborn .. forever, words = { "--grace", "0.3" } },
+    { "takes one with it that has left its group", by = runs.kill,
+      script = part(stubborn .. forever, "setsid "),
+      words = { "--grace", "0.3" } },
+    { "and its guardian, too: the command dies", script = stubborn .. forever,
+      by = function(it, path)
+        os.execute(("kill -KILL %d %d"):format(it.pid,
+          processes.child_of(it.pid)))
+        it:wait()
+        runs.delete_node(path)
+      end },
+    { "or only its guardian: the command dies, and the lock is given back",
+      script = part(stubborn .. forever), by = runs.kill_guardian, code = 70,
+      says = "guardian was killed" },
+  }
+end)
 
-  it("takes the command with it", function()
-    local path = support.path()
-    local it = start(path, "trap 'echo ended; exit' TERM; " .. forever)
-    local pid = pid_of(it)
-    kill(it, path)
-    processes.await_end(pid)
-    assert.truthy(it:out():find "ended")
-  end)
-
-  it("takes a stubborn one with it", function()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever, { "--grace", "0.3" })
-    local pid = pid_of(it)
-    kill(it, path)
-    processes.await_end(pid)
-  end)
-
-  it("takes one with it that has left its group", function()
-    local path = support.path()
-    local it = start(path, ("setsid sh -c %s & wait"):format(
-      command.quote(STUBBORN .. forever)), { "--grace", "0.3" })
-    local pid = pid_of(it)
-    kill(it, path)
-    processes.await_end(pid)
-  end)
-
-  it("runs nothing, if it had waited", function()
+describe("zklock run, killed while it waits,", function()
+  it("runs nothing", function()
     local path = support.path()
     local guard = support.hold(path)
-    local it = start(path, "echo never")
+    local it = runs.start(path, "echo never")
     support.wait_for_queue(path, 2)
     local guardian = processes.child_of(it.pid)
     it:signal "KILL"
@@ -197,38 +106,15 @@ describe("zklock run, killed", function()
     guard:release()
     support.wait_for_queue(path, 1)
     assert.equal("", it:out())
-    delete_node(path)
+    runs.delete_node(path)
   end)
 
-  it("and its guardian, too: the command dies", function()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever)
-    local pid = pid_of(it)
-    local guardian = processes.child_of(it.pid)
-    os.execute(("kill -KILL %d %d"):format(it.pid, guardian))
-    processes.await_end(pid)
-    delete_node(path)
-  end)
-
-  it("or only its guardian: the command dies, and the lock is given back",
-    function()
-      local path = support.path()
-      local it = start(path, ("sh -c %s & echo begun; wait"):format(
-        command.quote(STUBBORN .. forever)))
-      local pid = pid_of(it)
-      processes.signal("KILL", processes.child_of(it.pid))
-      assert.equal(70, it:wait())
-      assert.is_false(processes.is_alive(pid))
-      assert.equal(0, support.count_contenders(path))
-      assert.truthy(it:err():find "guardian was killed")
-    end)
-
-  it("or only its guardian, while it waits: it waits no longer", function()
+  it("or only its guardian: it waits no longer", function()
     local path = support.path()
     support.hold(path)
-    local it = start(path, "echo never")
+    local it = runs.start(path, "echo never")
     support.wait_for_queue(path, 2)
-    processes.signal("KILL", processes.child_of(it.pid))
+    runs.kill_guardian(it)
     assert.equal(70, it:wait())
     assert.equal("zklock: the guardian was killed: nothing is run\n", it:err())
     support.wait_for_queue(path, 1)
@@ -238,79 +124,71 @@ end)
 -- A short session: the lease is what is waited for.
 local SHORT = { "--session-timeout", "4", "--grace", "0.5" }
 
-describe("zklock run, stopped", function()
-  it("for longer than the lease: the command is gone before somebody else can"
-    .. " have the lock", function()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever, SHORT)
-    local pid = pid_of(it)
-    local waiter = support.connect():mutex(path)
-    it:signal "STOP"
-    processes.await_stop(it.pid)
-    assert.truthy(waiter:acquire(60))
-    assert.is_false(processes.is_alive(pid))
-    it:signal "CONT"
-    assert.equal(76, it:wait())
-    assert.truthy(it:err():find "the command is ended before somebody else")
-  end)
+-- Another session gets the lock: the command is gone by then.
+local function wait_for_lock(waiter, pid)
+  assert.truthy(waiter:acquire(60))
+  assert.is_false(processes.is_alive(pid))
+end
 
-  it("for a moment: it goes on", function()
-    local path = support.path()
-    local it = start(path, "trap 'exit 3' TERM; " .. forever)
-    local pid = pid_of(it)
-    it:signal "STOP"
-    processes.await_stop(it.pid)
-    it:signal "CONT"
-    support.wait_until(function() return not processes.is_stopped(it.pid) end)
-    assert.is_true(processes.is_alive(pid))
-    it:signal "TERM"
-    assert.equal(3, it:wait())
-  end)
+it("zklock run, stopped", function()
+  runs.check {
+    { "for longer than the lease: the command is gone before somebody else can"
+      .. " have the lock", script = stubborn .. forever, words = SHORT,
+      by = function(it, path, pid)
+        local waiter = support.connect():mutex(path)
+        runs.stop(it)
+        wait_for_lock(waiter, pid)
+        it:signal "CONT"
+      end,
+      code = 76, left = 1,
+      says = "the command is ended before somebody else" },
+    { "for a moment: it goes on", script = "trap 'exit 3' TERM; " .. forever,
+      by = function(it, _, pid)
+        runs.stop(it)
+        it:signal "CONT"
+        support.wait_until(function()
+          return not processes.is_stopped(it.pid)
+        end)
+        assert.is_true(processes.is_alive(pid))
+        it:signal "TERM"
+      end,
+      code = 3 },
+  }
 end)
 
-describe("A server that falls silent", function()
-  it("ends the command before somebody else can have the lock", function()
-    local proxy = require "support.proxy".start()
-    local path = support.path()
-    local it = start(path, STUBBORN .. forever, SHORT,
-      { env = { ZKLOCK_HOSTS = proxy.hosts } })
-    local pid = pid_of(it)
-    local waiter = support.connect():mutex(path)
-    proxy:freeze()
-    assert.truthy(waiter:acquire(60))
-    assert.is_false(processes.is_alive(pid))
-    assert.equal(76, it:wait())
-    proxy:heal()
-  end)
+it("A server that falls silent", function()
+  runs.check {
+    { "ends the command before somebody else can have the lock", proxy = true,
+      script = stubborn .. forever, words = SHORT, code = 76, left = 1,
+      by = function(_, path, pid, proxy)
+        local waiter = support.connect():mutex(path)
+        proxy:freeze()
+        wait_for_lock(waiter, pid)
+      end },
+    { "and comes back soon, does no harm", proxy = true,
+      script = "trap 'exit 3' TERM; " .. forever, code = 3,
+      by = function(it, _, pid, proxy)
+        proxy:cut()
+        proxy:heal()
+        support.sleep(0.3) -- in which the command could be ended
+        assert.is_true(processes.is_alive(pid))
+        it:signal "TERM"
+      end },
+  }
+end)
 
-  it("and comes back soon, does no harm", function()
-    local proxy = require "support.proxy".start()
-    local path = support.path()
-    local it = start(path, "trap 'exit 3' TERM; " .. forever, nil,
-      { env = { ZKLOCK_HOSTS = proxy.hosts } })
-    local pid = pid_of(it)
-    proxy:cut()
-    proxy:heal()
-    support.sleep(0.3)
-    assert.is_true(processes.is_alive(pid))
-    it:signal "TERM"
-    assert.equal(3, it:wait())
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("while the command ends by itself: the exit code is kept, if the lock was "
-    .. "still ours", function()
-    local proxy = require "support.proxy".start()
-    local path = support.path()
-    local it = start(path, "trap 'exit 3' TERM; " .. forever, nil,
-      { env = { ZKLOCK_HOSTS = proxy.hosts } })
-    pid_of(it)
-    proxy:freeze()
-    it:signal "TERM"
-    assert.equal(3, it:wait(20))
-    proxy:heal()
-    support.wait_for_queue(path, 0) -- at the session's end, at the latest
-  end)
+it("A command that ends while the server is silent keeps its exit code, if the "
+  .. "lock was still ours", function()
+  local proxy = require "support.proxy".start()
+  local path = support.path()
+  local it = runs.start(path, "trap 'exit 3' TERM; " .. forever,
+    { "--session-timeout", "10" }, { env = { ZKLOCK_HOSTS = proxy.hosts } })
+  runs.pid_of(it)
+  proxy:freeze()
+  it:signal "TERM"
+  assert.equal(3, it:wait(20))
+  proxy:heal()
+  support.wait_for_queue(path, 0) -- at the session's end, at the latest
 end)
 
 -- A guardian of `sh -c SCRIPT`, and a program that tells it what is true of the
@@ -341,11 +219,7 @@ local PROGRAM = [[
 ]]
 
 local function tell(script, said)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write((PROGRAM:gsub("%%s", function() return said end)))
-  file:close()
-  support.closing(name, os.remove)
+  local name = command.file((PROGRAM:gsub("%%s", function() return said end)))
   local pipe = io.popen(("timeout -s KILL 30 %s %s %s 2>&1"):format(
     support.lua, name, command.quote(script)))
   local text = pipe:read "*a"
@@ -354,39 +228,25 @@ local function tell(script, said)
 end
 
 describe("A guardian", function()
-  local LOST = "failed 76 the lock was lost before it was started\n"
-
-  it("starts nothing without a lease", function()
-    assert.equal(LOST, tell("echo never", [[
-      function heard() keeper.pipe:close() end
-      keeper:run "1"
-    ]]))
-  end)
-
-  it("starts nothing when the lease is over", function()
-    assert.equal(LOST, tell("echo never", [[
-      function heard() keeper.pipe:close() end
-      keeper:lease(now() - 1, 0)
-      keeper:run "1"
-    ]]))
-  end)
-
-  it("starts nothing when the lock was lost before", function()
-    assert.equal(LOST, tell("echo never", [[
-      function heard() keeper.pipe:close() end
-      keeper:lease(now() + 1000, 1)
-      keeper:finish()
-      keeper:run "1"
-    ]]))
-  end)
+  it("starts nothing without a lease, or when it is over, or the lock was lost",
+    function()
+      for _, before in ipairs { "", "keeper:lease(now() - 1, 0)",
+          "keeper:lease(now() + 1000, 1) keeper:finish()" } do
+        assert.equal("failed 76 the lock was lost before it was started\n",
+          tell("echo never", ([[
+            function heard() keeper.pipe:close() end
+            %s
+            keeper:run "1"
+          ]]):format(before)), before)
+      end
+    end)
 
   it("kills at the end of the lease, though it hears of the loss before it, and"
     .. " whatever the grace", function()
-    local ready = os.tmpname()
-    support.closing(ready, os.remove)
+    local ready = command.file ""
     os.remove(ready)
     assert.equal("ending lease\nkilling \nsignaled 9\n", tell(
-      STUBBORN .. (": >%s; while :; do sleep 0.01; done"):format(ready), [[
+      stubborn .. (": >%s; while :; do sleep 0.01; done"):format(ready), [[
         function heard(word)
           if word == "started" then
             while not io.open "]] .. ready .. [[" do uv.sleep(1) end

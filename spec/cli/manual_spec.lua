@@ -42,64 +42,57 @@ local function completed(words)
   return set
 end
 
-describe("The manual #layer", function()
+local pages = manpages.all()
+
+-- The page and the help of a command: both contain this.
+local function both_contain(described, what)
+  contains(read_page(pages["zklock-" .. described.name .. ".1"]), what)
+  contains(help.of(described):gsub("%s+", " "), what)
+end
+
+describe("The manual", function()
   before_each(support.start)
   after_each(support.finish)
 
-  local pages = manpages.all()
-
-  for _, described in ipairs(manual.commands) do
-    local name = described.name
-    local page = read_page(pages["zklock-" .. name .. ".1"])
-    local text = help.of(described):gsub("%s+", " ")
-
-    it("has every option of " .. name, function()
-      local candidates = completed { name, "-" }
-      for _, option in ipairs(parsed_options(name)) do
-        contains(page, option)
-        contains(text, option)
+  it("has every option of each command, and says what it is for", function()
+    for _, described in ipairs(manual.commands) do
+      local candidates = completed { described.name, "-" }
+      for _, option in ipairs(parsed_options(described.name)) do
+        both_contain(described, option)
         assert.is_true(candidates[option], option)
       end
-    end)
-
-    it("says what each option of " .. name .. " is for", function()
       for _, list in ipairs { described.options, manual.common } do
         for _, option in ipairs(list) do
-          local label = table.concat(outline.names(option), ", ")
-            .. (option.argument and " " .. option.argument or "")
-          contains(page, label .. " " .. option.help)
-          contains(text, label .. " " .. option.help)
+          both_contain(described, table.concat(outline.names(option), ", ")
+            .. (option.argument and " " .. option.argument or "") .. " "
+            .. option.help)
         end
       end
-    end)
+    end
+  end)
 
-    it("has the exit codes of " .. name, function()
+  it("has the exit codes of each command, and an example that can be read",
+  function()
+    for _, described in ipairs(manual.commands) do
       for _, one in ipairs(outline.exits(described)) do
-        contains(page, one[1] .. " " .. one[2])
-        contains(text, one[1] .. " " .. one[2])
+        both_contain(described, one[1] .. " " .. one[2])
       end
-    end)
-
-    it("has an example of " .. name .. " that can be read", function()
+      local page = read_page(pages["zklock-" .. described.name .. ".1"])
       for _, example in ipairs(described.examples or {}) do
         contains(page, example[1] .. " .fi .RS " .. example[2])
-        contains(text, example[1])
-        contains(example[1], "zklock " .. name)
+        both_contain(described, example[1])
+        contains(example[1], "zklock " .. described.name)
       end
-    end)
+    end
+  end)
 
-    it("is what --help says of " .. name, function()
-      local said = command.run { name, "--help" }
-      assert.equal(0, said.code)
-      assert.equal("", said.err)
-      assert.equal(help.of(described) .. "\n", said.out)
-    end)
-  end
-
-  it("is what --help says of all", function()
+  it("is what --help says", function()
+    for _, described in ipairs(manual.commands) do
+      assert.same({ code = 0, out = help.of(described) .. "\n", err = "" },
+        command.run { described.name, "--help" })
+    end
     local said = command.run { "--help" }
-    assert.equal(0, said.code)
-    assert.equal(help.of_all() .. "\n", said.out)
+    assert.same({ code = 0, out = help.of_all() .. "\n", err = "" }, said)
     local candidates = completed { "" }
     for _, described in ipairs(manual.commands) do
       contains(said.out, described.summary)
@@ -107,7 +100,7 @@ describe("The manual #layer", function()
     end
   end)
 
-  it("has every exit code", function()
+  it("has every exit code, and every setting", function()
     local page = read_page(pages["zklock.1"])
     local meanings = {}
     for _, one in ipairs(manual.exits) do
@@ -117,10 +110,6 @@ describe("The manual #layer", function()
     for name, code in pairs(exit.codes) do
       assert.is_string(meanings[code], name)
     end
-  end)
-
-  it("has every setting", function()
-    local page = read_page(pages["zklock.1"])
     for key in pairs(require "zklock.cli.settings_file".keys) do
       contains(page, key)
     end
@@ -146,16 +135,10 @@ describe("The manual #layer", function()
   it("is written as pages that a reader of pages takes", function()
     for name, page in pairs(pages) do
       assert.is_nil(page:find "[^ -~\n]", name)
-      local file = os.tmpname()
-      support.closing(file, os.remove)
-      local handle = assert(io.open(file, "w"))
-      handle:write(page)
-      handle:close()
       local pipe = io.popen(("groff -man -ww -Tutf8 '%s' 2>&1 >/dev/null; "
-        .. "echo $?"):format(file))
-      local said = pipe:read "*a"
+        .. "echo $?"):format(command.file(page)))
+      assert.equal("0\n", pipe:read "*a", name)
       pipe:close()
-      assert.equal("0\n", said, name)
     end
   end)
 end)

@@ -1,69 +1,61 @@
 -- What an operator asks of locks in the shell: ls, revoke, evict, check.
 local command = require "support.command"
+local each = require "support.each"
 local json = require "dkjson"
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
 local function first_node(path) return support.zk():queue(path)[1] end
 
-local function objects(text)
+local function lines_of(text)
   local list = {}
-  for line in text:gmatch "[^\n]+" do list[#list + 1] = json.decode(line) end
+  for line in text:gmatch "[^\n]+" do list[#list + 1] = line end
   return list
 end
 
--- Waits behind a holder; its outcome comes into the table.
-local function wait_behind(path, options)
-  local session, result = support.connect(), {}
-  local before = #support.zk():queue(path)
-  session:mutex(path):acquire_async(options, function(guard, _, code)
-    result.guard, result.code = guard, code
-  end)
-  support.wait_for_queue(path, before + 1)
-  result.session = session
-  return result
+-- What `ls --json` says of these words: its rows, and all of it.
+local function rows_of(...)
+  local said = command.run({ "ls", "--json", ... }, { seconds = 120 })
+  local list = lines_of(said.out)
+  for i, line in ipairs(list) do list[i] = json.decode(line) end
+  return list, said
+end
+
+local function allow(path, perms)
+  support.zk():set_acl(path, { { perms = perms, scheme = "world",
+    id = "anyone" } })
 end
 
 before_each(support.start)
 after_each(support.finish)
 
 describe("zklock ls", function()
-  it("shows who holds and who waits, in order", function()
+  it("shows who holds and who waits, in order, in JSON, too", function()
     local path = support.path()
     local guard = support.hold(path)
-    wait_behind(path)
+    support.connect():mutex(path):acquire_async(function() end)
+    support.wait_for_queue(path, 2)
     local said = command.run { "ls", path }
-    assert.equal(0, said.code)
-    local lines = {}
-    for line in said.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.same({ 0, "" }, { said.code, said.err })
+    local lines = lines_of(said.out)
     assert.equal(3, #lines)
     assert.truthy(lines[1]:find "^PLACE +KIND +STATE +AGE +SESSION +TOKEN")
     assert.truthy(lines[2]:find "^1 +mutex +holds ")
     assert.truthy(lines[2]:find(guard:token(), 1, true))
     assert.truthy(lines[2]:find(first_node(path), 1, true))
     assert.truthy(lines[3]:find "^2 +mutex +waits ")
-    assert.equal("", said.err)
-  end)
-
-  it("says the same in JSON, a contender a line", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    wait_behind(path)
-    local rows = objects(command.run({ "ls", "--json", path }).out)
+    local rows = rows_of(path)
     assert.equal(2, #rows)
-    assert.equal(path, rows[1].path)
-    assert.equal(1, rows[1].place)
-    assert.equal(guard:token(), rows[1].token)
-    assert.is_true(rows[1].holds)
+    assert.same({ path, 1, guard:token(), first_node(path), true },
+      { rows[1].path, rows[1].place, rows[1].token, rows[1].node,
+        rows[1].holds })
     assert.is_false(rows[2].holds)
-    assert.equal(first_node(path), rows[1].node)
   end)
 
   it("has a path that does not exist for one that nobody holds", function()
     local path = support.path()
     local said = command.run { "ls", path }
-    assert.equal(0, said.code)
-    assert.equal("", said.out)
+    assert.same({ 0, "" }, { said.code, said.out })
     assert.truthy(said.err:find("nobody holds " .. path, 1, true))
     said = command.run { "ls", "--json", path }
     assert.same({ 0, "" }, { said.code, said.out })
@@ -74,11 +66,10 @@ describe("zklock ls", function()
     local data = 'a\nb"\27[31m\255'
     support.connect():mutex(path):acquire { timeout = 10, data = data }
     local said = command.run { "ls", path }
-    local _, lines = said.out:gsub("\n", "")
-    assert.equal(2, lines)
+    assert.equal(2, #lines_of(said.out))
     assert.truthy(said.out:find([["a\x0ab\"\x1b[31m\xff"]], 1, true))
     assert.is_nil(said.out:find "\27")
-    local row = objects(command.run({ "ls", "--json", path }).out)[1]
+    local row = rows_of(path)[1]
     assert.is_nil(row.data)
     assert.equal("YQpiIhtbMzFt/w==", row.data_base64)
   end)
@@ -92,9 +83,8 @@ describe("zklock ls", function()
     assert(session:semaphore(below[3], 2):acquire(10))
     assert(session:mutex(below[4], { fair = false }):acquire(10))
     local found, modes = {}, {}
-    for _, row in ipairs(objects(command.run({ "ls", "-R", "--json",
-      path }).out)) do
-      found[#found + 1], modes[#modes + 1] = row.path, row.mode
+    for i, row in ipairs(rows_of("-R", path)) do
+      found[i], modes[i] = row.path, row.mode
     end
     assert.same(below, found)
     assert.same({ "mutex", "read", "lease", "unfair" }, modes)
@@ -103,46 +93,42 @@ describe("zklock ls", function()
   end)
 
   it("leaves out with -R what cannot be asked, and shows the rest", function()
-    local path, zk = support.path(), support.zk()
-    local session = support.connect()
+    local path, zk, guards = support.path(), support.zk(), {}
     local locks = { path .. "/a", path .. "/b/deep", path .. "/crowd/x",
       path .. "/s/below", path .. "/z" }
-    local guards = {}
-    for i, lock in ipairs(locks) do
-      guards[i] = assert(session:mutex(lock):acquire(10))
-    end
-    zk:make(path .. "/s/locks")
+    for i, lock in ipairs(locks) do guards[i] = support.hold(lock) end
     local long = path .. "/b/" .. ("n"):rep(1000)
-    zk:make(long)
-    zk:make(path .. "/secret/child")
-    zk:set_acl(path .. "/secret",
-      { { perms = 30, scheme = "world", id = "anyone" } })
+    for _, other in ipairs { path .. "/s/locks", long,
+        path .. "/secret/child" } do
+      zk:make(other)
+    end
+    allow(path .. "/secret", 30)
     for _, crowd in ipairs { "/crowd", "/s/locks" } do
       zk:create_many(50001, function(i) return path .. crowd .. "/c" .. i end)
     end
-    local said = command.run({ "ls", "-R", "--json", path }, { seconds = 120 })
-    zk:set_acl(path .. "/secret",
-      { { perms = 31, scheme = "world", id = "anyone" } })
-    local found = {}
-    for _, row in ipairs(objects(said.out)) do found[#found + 1] = row.path end
+    local found, said = rows_of("-R", path)
+    allow(path .. "/secret", 31)
+    for i, row in ipairs(found) do found[i] = row.path end
     table.remove(locks, 3) -- below what cannot be listed
     assert.same(locks, found, said.err)
     assert.equal(77, said.code)
     local out = {}
-    for line in said.err:gmatch "[^\n]+" do
+    for _, line in ipairs(lines_of(said.err)) do
       out[line:match "^zklock: (%S+) is left out: " or line] = line
     end
-    local function left_out(where, why)
+    for where, why in pairs {
+      [path .. "/crowd"] = "more than 50000 children",
+      [path .. "/s"] = "more than 50000 children",
+      [path .. "/s/locks"] = "more than 50000 children",
+      [path .. "/secret"] = "an ACL forbids it",
+      [long:sub(1, 200) .. "..."] = "must not be longer than 1000 bytes",
+    } do
       assert.matches(why, tostring(out[where]), 1, true)
       out[where] = nil
     end
-    left_out(path .. "/crowd", "more than 50000 children")
-    left_out(path .. "/s", "more than 50000 children")
-    left_out(path .. "/s/locks", "more than 50000 children")
-    left_out(path .. "/secret", "an ACL forbids it")
-    left_out(long:sub(1, 200) .. "...", "must not be longer than 1000 bytes")
     assert.same({}, out)
     for _, guard in ipairs(guards) do guard:release { wait = true } end
+    zk:delete(path .. "/crowd/x") -- else it may vanish as the crowd does
     for _, crowd in ipairs { "/crowd", "/s/locks" } do
       zk:delete_many(path .. crowd)
     end
@@ -159,16 +145,25 @@ describe("zklock ls", function()
 end)
 
 describe("zklock revoke", function()
-  it("asks those who hold, and says how many", function()
+  it("asks those who hold, says how many, and waits until it is free",
+  function()
     local path = support.path()
     local guard, session = support.hold(path)
     local asked = false
     guard:on_revoke(function() asked = true end)
     local said = command.run { "revoke", path }
-    assert.equal(0, said.code)
-    assert.equal(("asked 1 holder of %s to let go\n"):format(path), said.out)
+    assert.same({ 0, ("asked 1 holder of %s to let go\n"):format(path) },
+      { said.code, said.out })
     support.step_until(session, function() return asked end, 10)
+    said = command.run { "revoke", "--wait", "0.3", path }
+    assert.equal(75, said.code)
+    assert.truthy(said.err:find "did not become free")
+    local it = command.start { "revoke", "--wait", "1m", path }
+    it:expect "asked 1 holder"
+    assert.is_nil(it:status())
     guard:release()
+    assert.equal(0, it:wait())
+    assert.truthy(it:out():find " is free\n")
   end)
 
   it("says that nobody holds it, which is no failure", function()
@@ -182,37 +177,15 @@ describe("zklock revoke", function()
     assert.same({ 0, nobody .. "\n" }, { said.code, said.out })
   end)
 
-  it("waits until it is free", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local it = command.start { "revoke", "--wait", "1m", path }
-    it:expect "asked 1 holder"
-    assert.is_nil(it:status())
-    guard:release()
-    assert.equal(0, it:wait())
-    assert.truthy(it:out():find " is free\n")
-  end)
-
-  it("gives up waiting with 75", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local said = command.run { "revoke", "--wait", "0.3", path }
-    assert.equal(75, said.code)
-    assert.truthy(said.err:find "did not become free")
-    guard:release()
-  end)
-
   it("ends at a signal while it waits", function()
     local path = support.path()
-    local guard = support.hold(path)
+    support.hold(path)
     for name, code in pairs { INT = 130, TERM = 143, HUP = 129 } do
       local it = command.start { "revoke", "--wait", "1h", path }
       it:expect "asked 1 holder"
       it:signal(name)
       assert.equal(code, it:wait())
-      it:close()
     end
-    guard:release()
   end)
 end)
 
@@ -223,8 +196,7 @@ describe("zklock evict", function()
     local node, reason = first_node(path), nil
     guard:on_lost(function(_, _, why) reason = why end)
     local said = command.run { "evict", "--yes", path, node }
-    assert.equal(0, said.code)
-    assert.equal("deleted " .. node .. "\n", said.out)
+    assert.same({ 0, "deleted " .. node .. "\n" }, { said.code, said.out })
     assert.truthy(said.err:find "it holds the lock")
     assert.truthy(said.err:find "0.95 of its session timeout")
     assert.truthy(said.err:find(session:id(), 1, true))
@@ -233,29 +205,26 @@ describe("zklock evict", function()
     assert.equal(0, support.count_contenders(path))
   end)
 
-  it("exits with 1 if there is no such contender", function()
+  it("does nothing where it can ask nobody", function()
     local path = support.path()
     local guard = support.hold(path)
     local said = command.run { "evict", "--yes", path, "x-lock-0000000099" }
     assert.equal(1, said.code)
     assert.truthy(said.err:find 'no contender "x%-lock%-0000000099"')
-    assert.is_true(guard:is_held())
-    guard:release()
-  end)
-
-  it("does nothing where it can ask nobody", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local said = command.run({ "evict", path, first_node(path) },
-      { stdin = "y\n" })
+    said = command.run({ "evict", path, first_node(path) }, { stdin = "y\n" })
     assert.equal(64, said.code)
     assert.truthy(said.err:find "say %-%-yes")
-    assert.is_true(guard:is_held())
-    guard:release()
+    assert.is_true(guard:verify())
   end)
 end)
 
 describe("zklock check", function()
+  -- With `--json`.
+  local function check(...)
+    local said = command.run { "check", "--json", ... }
+    return json.decode(said.out), said
+  end
+
   it("finds nothing wrong where nothing is", function()
     local path = support.path()
     local said = command.run { "check", path }
@@ -263,13 +232,17 @@ describe("zklock check", function()
     assert.truthy(said.out:find "ZooKeeper %d+%.%d+")
     assert.truthy(said.out:find "nothing is wrong\n$")
     assert.equal(0, support.count_contenders(path))
+    -- A lock that is held is no failure, and is not taken.
+    local guard = support.hold(path)
+    said = command.run { "check", path }
+    assert.equal(0, said.code, said.out .. said.err)
+    assert.truthy(said.out:find " is held by somebody")
+    assert.is_true(guard:verify())
   end)
 
   it("says in JSON what a session has, by the documented numbers", function()
-    local said = command.run { "check", "--json", "--session-timeout", "10",
-      support.path() }
+    local found, said = check("--session-timeout", "10", support.path())
     assert.equal(0, said.code)
-    local found = json.decode(said.out)
     assert.equal(10, found.session.timeout)
     assert.equal("4.9 5.8", ("%.1f %.1f"):format(found.session.lease.least,
       found.session.lease.most))
@@ -282,115 +255,81 @@ describe("zklock check", function()
     local path = support.path()
     local guard = support.hold(path)
     local token = guard:token()
-    guard:release()
-    local function check(above)
-      return command.run { "check", "--json", "--above", above, path }
-    end
+    guard:release { wait = true }
     for _, spelling in ipairs { token, (token:gsub("^0+", "")) } do
-      local found = json.decode(check(spelling).out)
+      local found = check("--above", spelling, path)
       assert.equal(0, found.code)
       assert.is_true(found.lock.token > token)
     end
-    local low = json.decode(check(("9"):rep(18)).out)
+    local low = check("--above", ("9"):rep(18), path)
     assert.equal(1, low.code)
-    assert.truthy(low.problems[1]:find("is not above 0" .. ("9"):rep(18), 1,
-      true), low.problems[1])
-    guard = support.hold(path)
-    local unknown = json.decode(check(token).out)
+    assert.matches("is not above 0" .. ("9"):rep(18), low.problems[1], 1, true)
+    support.hold(path)
+    local unknown = check("--above", token, path)
     assert.equal(1, unknown.code)
     assert.truthy(unknown.problems[1]:find "no fencing token was granted")
-    guard:release()
     for _, text in ipairs { "", "x", "1.5", ("1"):rep(20) } do
-      local said = check(text)
+      local said = command.run { "check", "--json", "--above", text, path }
       assert.equal(64, said.code, said.out .. said.err)
       assert.truthy(said.err:find "%-%-above: .* is no token", said.err)
     end
   end)
 
-  it("exits with 1 when one of the servers is away", function()
+  it("exits with 1 when one of the servers is away, with 69 when all are",
+  function()
     local away = "127.0.0.1:" .. support.free_port()
     local said = command.run { "check", "-H",
       away .. "," .. support.hosts:gsub("/.*", ""), support.path() }
     assert.equal(1, said.code)
     assert.truthy(said.out:find(away .. " cannot be reached", 1, true))
+    local found
+    found, said = check("--connect-timeout", "0.2", "-H", away)
+    assert.same({ 69, 69, false, 2 }, { said.code, found.code,
+      found.servers[1].reachable, #found.problems })
   end)
 
-  it("exits with 69 when all are, in JSON as well", function()
-    local said = command.run { "check", "--json", "--connect-timeout", "0.2",
-      "-H", "127.0.0.1:" .. support.free_port() }
-    assert.equal(69, said.code)
-    local found = json.decode(said.out)
-    assert.equal(69, found.code)
-    assert.is_false(found.servers[1].reachable)
-    assert.equal(2, #found.problems)
-  end)
-
-  for what, case in pairs {
-    ["an HTTP server"] = { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
-      "says: HTTP/1.1 400 Bad Request" },
-    Redis = { "-ERR%20unknown%20command%0D%0A", "says: -ERR unknown command" },
-    ["a port for TLS"] = { "%15%03%03%00%02%02%46",
-      "answers in TLS: see doc/tls.md" },
-  } do
-    it("says what " .. what .. " says that does not close", function()
+  it("says what a port says that is no ZooKeeper server's, and does not close",
+  function()
+    each({
+      ["an HTTP server"] = { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
+        "says: HTTP/1.1 400 Bad Request" },
+      Redis = { "-ERR%20unknown%20command%0D%0A",
+        "says: -ERR unknown command" },
+      ["a port for TLS"] = { "%15%03%03%00%02%02%46",
+        "answers in TLS: see doc/tls.md" },
+    }, function(row)
       local hostile = start_hostile()
-      hostile:behave { kind = "stranger", says = case[1], stays = true }
-      local said = command.run { "check", "--json", "--connect-timeout", "0.2",
-        "-H", hostile.hosts }
+      hostile:behave { kind = "stranger", says = row[1], stays = true }
+      local found, said = check("--connect-timeout", "0.2", "-H", hostile.hosts)
       assert.equal(69, said.code)
-      local found = json.decode(said.out)
-      assert.equal(case[2], found.servers[1].problem)
-      assert.equal(hostile.hosts .. " " .. case[2], found.problems[1])
+      assert.equal(row[2], found.servers[1].problem)
+      assert.equal(hostile.hosts .. " " .. row[2], found.problems[1])
       assert.matches("is no ZooKeeper server: it answers ", found.problems[2],
         1, true)
     end)
-  end
-
-  it("says that a lock is held, and does not take it", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local said = command.run { "check", path }
-    assert.equal(0, said.code, said.out .. said.err)
-    assert.truthy(said.out:find " is held by somebody")
-    assert.is_true(guard:is_held())
-    guard:release()
   end)
 
-  -- A file that nobody else may read; removed with the test.
-  local function credentials(text)
-    local name = os.tmpname()
-    local file = assert(io.open(name, "w"))
-    file:write(text, "\n")
-    file:close()
-    assert(os.execute("chmod 600 " .. name))
-    support.closing({ close = function() os.remove(name) end })
-    return name
-  end
-
   it("tells a directory that is open to strangers from one that is not",
-    function()
-      local file, theirs = credentials "digest:ann:hunter2", support.path()
-      -- Where nobody looks for what is left: we may not look there.
-      local mine = "/private" .. support.path():gsub("/", "-")
-      support.zk():make(theirs)
-      local function check(path)
-        return command.run { "check", "--json", "--auth-file", file, "--acl",
-          "creator", path }
-      end
-      local said = check(theirs)
-      assert.equal(1, said.code)
-      local found = json.decode(said.out)
-      assert.is_true(found.lock.open_to_strangers)
-      assert.same({ "digest" }, found.access.schemes)
-      assert.is_nil((said.out .. said.err):find "hunter2")
-      found = json.decode(check(mine).out)
-      assert.is_false(found.lock.open_to_strangers)
-      assert.same({}, found.problems)
-      -- (An empty directory may vanish at any time.)
-      local guard = support.hold(mine, { acl = "creator", auth = {
-        scheme = "digest", credential = "ann:hunter2" } })
-      local refused = command.run { "check", mine }
-      assert.equal(77, refused.code)
-      guard:release()
-    end)
+  function()
+    local theirs = support.path()
+    local file = command.file("digest:ann:hunter2\n", "600")
+    -- Where nobody looks for what is left: we may not look there.
+    local mine = "/private" .. support.path():gsub("/", "-")
+    support.zk():make(theirs)
+    local function check_as_ann(path)
+      return check("--auth-file", file, "--acl", "creator", path)
+    end
+    local found, said = check_as_ann(theirs)
+    assert.equal(1, said.code)
+    assert.is_true(found.lock.open_to_strangers)
+    assert.same({ "digest" }, found.access.schemes)
+    assert.is_nil((said.out .. said.err):find "hunter2")
+    found = check_as_ann(mine)
+    assert.is_false(found.lock.open_to_strangers)
+    assert.same({}, found.problems)
+    -- (An empty directory may vanish at any time.)
+    support.hold(mine, { acl = "creator", auth = { scheme = "digest",
+      credential = "ann:hunter2" } })
+    assert.equal(77, command.run({ "check", mine }).code)
+  end)
 end)

@@ -1,41 +1,36 @@
 -- Signals to `zklock run`: while it waits they end it, and its place in the
 -- queue; while the command runs they are the command's.
 local command = require "support.command"
+local each = require "support.each"
 local processes = require "support.processes"
+local read = require "support.files".read
+local runs = require "cli.runs"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 
 local numbers = { HUP = 1, INT = 2, QUIT = 3, TERM = 15 }
-
-local function in_shell(path, script, ...)
-  local words = { "run", ... }
-  for _, word in ipairs { path, "--", "sh", "-c", script } do
-    words[#words + 1] = word
-  end
-  return command.start(words)
-end
 
 before_each(support.start)
 after_each(support.finish)
 
 describe("A signal while zklock run waits", function()
-  for name, number in pairs(numbers) do
-    it("ends it, and its node: SIG" .. name, function()
+  it("ends it, and its node", function()
+    each(numbers, function(number, name)
       local path = support.path()
       support.hold(path)
-      local it = in_shell(path, "echo never")
+      local it = runs.start(path, "echo never")
       support.wait_for_queue(path, 2)
       it:signal(name)
       assert.equal(128 + number, it:wait())
       assert.equal("", it:out() .. it:err())
       support.wait_for_queue(path, 1)
     end)
-  end
+  end)
 
   it("ends it though no server answers", function()
-    local proxy = require "support.proxy".start()
-    local path = support.path()
+    local proxy, path = start_proxy(), support.path()
     support.hold(path)
-    local it = command.start({ "run", path, "--", "true" },
+    local it = runs.start(path, "true", {},
       { env = { ZKLOCK_HOSTS = proxy.hosts } })
     support.wait_for_queue(path, 2)
     proxy:freeze()
@@ -46,9 +41,9 @@ describe("A signal while zklock run waits", function()
   end)
 
   it("ends it while it connects", function()
-    local proxy = require "support.proxy".start()
+    local proxy = start_proxy()
     proxy:freeze()
-    local it = command.start({ "run", "/p", "--", "true" },
+    local it = runs.start("/p", "true", {},
       { env = { ZKLOCK_HOSTS = proxy.hosts } })
     support.wait_until(function() return processes.child_of(it.pid) end, 10,
       "its guardian")
@@ -62,70 +57,74 @@ describe("A signal while zklock run waits", function()
   end)
 
   it("(SIGINT) ends it while it loads #stock", function()
-    local said = command.run({ "run", support.path(), "--", "echo", "never" },
+    local said = runs.run(support.path(), "echo never", {},
       { env = { LUA_INIT = "package.preload.luv = function() "
         .. "io.popen('kill -INT $PPID'):close() end" } })
     assert.same({ code = 130, out = "", err = "" }, said)
   end)
 
   it("stays ignored if it was", function()
-    local path = support.path()
+    local path, name = support.path(), command.file ""
     local guard = support.hold(path)
-    local words = command.line { "run", path, "--", "sh", "-c",
-      "kill -HUP $$; echo alive" }
-    local name = os.tmpname()
-    support.closing(name, os.remove)
     local pipe = io.popen(("trap '' HUP; echo $$ >%s; exec %s"):format(name,
-      words))
+      command.line(runs.words(path, "kill -HUP $$; echo alive"))))
     support.wait_for_queue(path, 2)
-    processes.signal("HUP", tonumber(require "support.files".read(name)))
+    processes.signal("HUP", tonumber(read(name)))
     guard:release()
     assert.equal("alive\n", pipe:read "*a")
     pipe:close()
   end)
 end)
 
+-- A script that exits with 7 at this signal.
+local function trap(name)
+  return ("trap 'echo got %s; exit 7' %s; "):format(name, name) .. runs.forever
+end
+
 describe("A signal while the command runs", function()
-  for name, number in pairs(numbers) do
-    it("is the command's: SIG" .. name, function()
-      local path = support.path()
-      local it = in_shell(path, ([[
-        trap 'echo got %s; exit 7' %s
-        echo begun
-        while :; do sleep 0.01; done
-      ]]):format(name, name))
-      it:expect "begun"
-      it:signal(name)
-      assert.equal(7, it:wait())
-      assert.equal("begun\ngot " .. name .. "\n", it:out())
-    end)
+  it("is the command's", function()
+    local rows = {}
+    for _, name in ipairs { "HUP", "INT", "QUIT", "TERM", "USR1", "USR2",
+        "WINCH" } do
+      rows[#rows + 1] = { "SIG" .. name, script = trap(name), by = name,
+        code = 7, out = "got " .. name .. "\n" }
+    end
+    runs.check(rows)
+  end)
 
-    it("ends it, if it ends the command: SIG" .. name, function()
-      local path = support.path()
-      local it = in_shell(path, "ulimit -c 0; echo begun; exec sleep 100")
-      it:expect "begun"
-      it:signal(name)
-      assert.equal(128 + number, it:wait())
-      assert.equal(0, support.count_contenders(path))
-    end)
-  end
+  it("ends it, if it ends the command", function()
+    local rows = {}
+    for name, number in pairs(numbers) do
+      rows[#rows + 1] = { "SIG" .. name, by = name, code = 128 + number,
+        script = "ulimit -c 0; echo pid $$; exec sleep 100" }
+    end
+    runs.check(rows)
+  end)
 
-  for _, name in ipairs { "USR1", "USR2", "WINCH" } do
-    it("is the command's, too: SIG" .. name, function()
-      local it = in_shell(support.path(), ([[
-        trap 'echo got %s; exit 7' %s
-        echo begun
-        while :; do sleep 0.01; done
-      ]]):format(name, name))
-      it:expect "begun"
-      it:signal(name)
-      assert.equal(7, it:wait())
-    end)
-  end
+  it("reaches the command's children, and does not pass them by", function()
+    local child = [[
+      sh -c 'trap "%s" TERM; echo pid $$; while :; do sleep 0.01; done' &
+      wait]]
+    runs.check {
+      { "reaches the command's children", by = "TERM", code = 143,
+        script = child:format "echo child; exit", out = "child\n" },
+      { "lets the lock pass when the command's children have ended, too",
+        script = child:format "sleep 0.5; echo ended; exit",
+        by = function(it, path, pid)
+          it:signal "TERM"
+          support.wait_for_queue(path, 0)
+          assert.is_false(processes.is_alive(pid))
+        end,
+        code = 143, out = "ended\n" },
+      { "kills after the grace what the command has left", by = "TERM",
+        script = child:format "", words = { "--grace", "0.5" }, code = 143,
+        err = "zklock: the command did not end in time: it is killed\n" },
+    }
+  end)
 
   it("does not end it, if it does not end the command", function()
     local path = support.path()
-    local it = in_shell(path, [[
+    local it = runs.start(path, [[
       trap 'echo got TERM' TERM
       echo begun
       while ! [ -e /nonexistent ]; do sleep 0.01; done
@@ -137,50 +136,6 @@ describe("A signal while the command runs", function()
     end
     assert.is_nil(it:status())
     assert.equal(1, support.count_contenders(path))
-    it:signal "KILL"
-    it:wait()
-    support.zk():delete(path .. "/" .. support.zk():queue(path)[1])
-  end)
-
-  it("reaches the command's children", function()
-    local it = in_shell(support.path(), [[
-      sh -c 'trap "echo child; exit" TERM; echo begun
-             while :; do sleep 0.01; done' &
-      wait
-    ]])
-    it:expect "begun"
-    it:signal "TERM"
-    assert.equal(143, it:wait())
-    assert.equal("begun\nchild\n", it:out())
-  end)
-
-  it("lets the lock pass when the command's children have ended, too",
-    function()
-      local path = support.path()
-      local it = in_shell(path, [[
-        sh -c 'trap "sleep 0.5; echo ended; exit" TERM; echo $$
-               while :; do sleep 0.01; done' &
-        wait
-      ]])
-      local child = tonumber(it:expect "(%d+)\n")
-      it:signal "TERM"
-      support.wait_for_queue(path, 0)
-      assert.is_false(processes.is_alive(child))
-      assert.truthy(it:out():find "ended")
-      assert.equal(143, it:wait())
-    end)
-
-  it("kills after the grace what the command has left", function()
-    local path = support.path()
-    local it = in_shell(path, [[
-      sh -c 'trap "" TERM; echo $$; while :; do sleep 0.01; done' &
-      wait
-    ]], "--grace", "0.5")
-    local child = tonumber(it:expect "(%d+)\n")
-    it:signal "TERM"
-    assert.equal(143, it:wait())
-    assert.is_false(processes.is_alive(child))
-    assert.equal("zklock: the command did not end in time: it is killed\n",
-      it:err())
+    runs.kill(it, path)
   end)
 end)

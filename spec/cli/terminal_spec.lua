@@ -2,6 +2,7 @@
 -- line that says that it waits.
 local command = require "support.command"
 local processes = require "support.processes"
+local runs = require "cli.runs"
 local support = require "support"
 local Terminal = require "support.terminal"
 
@@ -11,215 +12,157 @@ local Terminal = require "support.terminal"
 -- (A shell that starts programs by vfork, as dash does, does not stop where a
 -- child of its own does before it is a program: who is to stop is none.)
 
--- A script in a file: what is typed is short.
-local function write(text)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
-  support.closing(name, os.remove)
-  return name
-end
-
 -- A terminal in which `run` stands for `zklock run PATH`, with these options.
 local function open(path, ...)
-  local words = { "run", ... }
-  words[#words + 1] = path
-  words[#words + 1] = "--"
+  local words = runs.words(path, {}, { ... })
   local terminal = Terminal.open()
-  local name = write(("exec %s \"$@\"\n"):format(command.line(words)))
+  local name = command.file(("exec %s \"$@\"\n"):format(command.line(words)))
   terminal:type("run() { sh " .. name .. ' "$@"; }; clear')
   terminal:expect "^ready%$ $"
   return terminal, "sh " .. name
 end
 
-local forever = "while :; do sleep 0.01; done"
-
 local BEGUN = "run sh -c 'echo begun; exec sleep 100'"
+local READY = "ready%$ $"
 
--- Ctrl-C, once: a second one would take away what is typed after it.
-local function interrupt(terminal)
-  terminal:expect "\nbegun%s"
-  terminal:press "C-c"
-  terminal:expect "%^C%s+ready%$ $"
+-- Types, presses (a key in parentheses), and waits for patterns, in turn.
+local function talk(terminal, ...)
+  for i, word in ipairs { ... } do
+    if i % 2 == 0 then
+      terminal:expect(word)
+    elseif word:find "^%(" then
+      terminal:press(word:sub(2, -2))
+    else
+      terminal:type(word)
+    end
+  end
 end
 
-describe("In a terminal zklock run", function()
-  before_each(support.start)
-  after_each(support.finish)
+-- Runs this in a terminal, and stops it; its process.
+local function run_and_stop(terminal, script)
+  talk(terminal, "run " .. script, "\npid %d+%s")
+  local pid = tonumber(terminal:screen():match "\npid (%d+)%s")
+  talk(terminal, "(C-z)", "Stopped.*" .. READY)
+  return pid
+end
 
+before_each(support.start)
+after_each(support.finish)
+
+describe("In a terminal zklock run", function()
   it("gives the terminal to the command, and takes it back", function()
     local terminal = open(support.path())
-    terminal:type "run sh -c 'echo begun; cat'"
-    terminal:expect "\nbegun%s"
-    terminal:type "hello"
-    terminal:expect "hello\nhello%s"
-    terminal:press "C-d"
-    terminal:expect "hello\nhello\nready%$ $"
+    talk(terminal, "run sh -c 'echo begun; cat'", "\nbegun%s",
+      "hello", "hello\nhello%s", "(C-d)", "hello\nhello\n" .. READY)
+    -- In front of a pipe, too.
+    talk(terminal, "clear", "^" .. READY,
+      "run sh -c 'echo begun; read line; echo got $line' | cat", "\nbegun%s",
+      "hello", "got hello\n" .. READY)
   end)
 
   it("lets an interactive shell have job control of its own", function()
     local terminal = open(support.path())
-    terminal:type "run env PS1='inner> ' bash --norc --noprofile -i"
-    terminal:expect "\ninner> $"
-    terminal:type "set -o | grep monitor"
-    terminal:expect "monitor +%s*on\ninner> $"
-    -- (A key that comes before the command runs is the shell's, and takes with
-    -- it what was typed and has not been read.)
-    terminal:type "sh -c 'echo begun; exec cat'"
-    terminal:expect "\nbegun%s"
-    terminal:press "C-z"
-    terminal:expect "Stopped[^\n]+exec cat'\ninner> $"
-    terminal:type "fg"
-    terminal:expect "fg\nsh [^\n]*exec cat'%s" -- the shell reads no more
-    terminal:type "still here"
-    terminal:expect "\nstill here\nstill here%s"
-    terminal:press "C-c"
-    terminal:expect "%^C\ninner> $"
-    terminal:type "exit 5"
-    terminal:expect "ready%$ $"
-    terminal:type "echo code $?"
-    terminal:expect "code 5"
+    talk(terminal, "run env PS1='inner> ' bash --norc --noprofile -i",
+      "\ninner> $", "set -o | grep monitor", "monitor +%s*on\ninner> $",
+      -- (A key that comes before the command runs is the shell's, and takes
+      -- with it what was typed and has not been read.)
+      "sh -c 'echo begun; exec cat'", "\nbegun%s",
+      "(C-z)", "Stopped[^\n]+exec cat'\ninner> $",
+      "fg", "fg\nsh [^\n]*exec cat'%s", -- the shell reads no more
+      "still here", "\nstill here\nstill here%s", "(C-c)", "%^C\ninner> $",
+      "exit 5", READY, "echo code $?", "code 5")
   end)
 
-  it("ends with the command at Ctrl-C", function()
+  it("ends with the command at Ctrl-C, in front of a pipe, too", function()
     local path = support.path()
     local terminal = open(path)
-    terminal:type(BEGUN)
-    interrupt(terminal)
-    terminal:type "echo code $?"
-    terminal:expect "code 130"
+    -- (Ctrl-C, once: a second one would take away what is typed after it.)
+    talk(terminal, BEGUN, "\nbegun%s", "(C-c)", "%^C%s+" .. READY,
+      "echo code $?", "code 130")
+    support.wait_for_queue(path, 0)
+    talk(terminal, "clear", "^" .. READY, BEGUN .. " | cat", "\nbegun%s",
+      "(C-c)", "%^C%s+" .. READY)
     support.wait_for_queue(path, 0)
   end)
 
   it("ends a script at Ctrl-C, as the command alone would", function()
-    local path = support.path()
-    local terminal, run = open(path)
-    local script = write(BEGUN:gsub("^run", { run = run })
+    local terminal, run = open(support.path())
+    local script = command.file(BEGUN:gsub("^run", { run = run })
       .. "\necho the script goes on\n")
-    terminal:type("bash " .. script)
-    interrupt(terminal)
+    talk(terminal, "bash " .. script, "\nbegun%s", "(C-c)", "%^C%s+" .. READY)
     assert.is_nil(terminal:screen():find "goes on")
   end)
 
   it("stops at Ctrl-Z, and goes on in the foreground", function()
-    local path = support.path()
-    local terminal = open(path)
-    terminal:type "run sh -c 'echo pid $$; exec cat'"
-    local pid = tonumber(terminal:expect "\npid (%d+)%s")
-    terminal:press "C-z"
-    terminal:expect "Stopped.*ready%$ $"
+    local terminal = open(support.path())
+    local pid = run_and_stop(terminal, "sh -c 'echo pid $$; exec cat'")
     assert.is_true(processes.is_stopped(pid))
-    terminal:type "fg"
-    terminal:expect "fg\nsh [^\n]*\"$@\"%s"
-    terminal:type "hello"
-    terminal:expect "hello\nhello%s"
-    terminal:press "C-d"
-    terminal:expect "hello\nhello\nready%$ $"
-    terminal:type "echo code $?"
-    terminal:expect "code 0"
+    talk(terminal, "fg", "fg\nsh [^\n]*\"$@\"%s", "hello", "hello\nhello%s",
+      "(C-d)", "hello\nhello\n" .. READY, "echo code $?", "code 0")
   end)
 
   it("goes on in the background after Ctrl-Z", function()
-    local path = support.path()
+    local path, name = support.path(), command.file ""
     local terminal = open(path)
-    local name = write ""
-    terminal:type(("run bash -c 'echo pid $$; while [ -e %s ]; do sleep 0.01; "
-      .. "done; echo done'"):format(name))
-    local pid = tonumber(terminal:expect "\npid (%d+)%s")
-    terminal:press "C-z"
-    terminal:expect "Stopped.*ready%$ $"
+    local pid = run_and_stop(terminal, ("bash -c 'echo pid $$; "
+      .. "while [ -e %s ]; do sleep 0.01; done; echo done'"):format(name))
     assert.is_true(processes.is_stopped(pid))
-    terminal:type("bg; rm " .. name)
-    terminal:expect "%sdone%s"
+    talk(terminal, "bg; rm " .. name, "%sdone%s")
     support.wait_for_queue(path, 0)
   end)
 
   it("stops in the background when the command reads the terminal", function()
-    local path = support.path()
-    local terminal = open(path)
+    local terminal = open(support.path())
     terminal:type "run sh -c 'read line; echo got $line' &"
     support.wait_until(function()
       terminal:press "Enter"
       return terminal:screen():find "Stopped"
     end, 10)
-    terminal:type "fg"
-    terminal:expect "fg\nrun [^\n]*%s"
-    terminal:type "hello"
-    terminal:expect "got hello\nready%$ $"
+    talk(terminal, "fg", "fg\nrun [^\n]*%s", "hello", "got hello\n" .. READY)
   end)
 
   it("that is stopped for longer than the lease ends the command", function()
     local path = support.path()
     local terminal = open(path, "--session-timeout", "4", "--grace", "0.5")
-    terminal:type "run sh -c 'echo pid $$; exec sleep 100'"
-    local pid = tonumber(terminal:expect "\npid (%d+)%s")
     local waiter = support.connect():mutex(path)
-    terminal:press "C-z"
-    terminal:expect "Stopped.*ready%$ $"
+    local pid = run_and_stop(terminal, "sh -c 'echo pid $$; exec sleep 100'")
     assert.truthy(waiter:acquire(60))
     assert.is_false(processes.is_alive(pid))
-    terminal:type "fg"
-    terminal:expect "zklock: no server has answered for too long"
-    terminal:expect "ready%$ $"
-    terminal:type "echo code $?"
-    terminal:expect "code 76"
+    talk(terminal, "fg", "zklock: no server has answered for too long")
+    terminal:expect(READY)
+    talk(terminal, "echo code $?", "code 76")
   end)
 
-  it("tells the command the window's size", function()
+  it("tells the command the window's size, and leaves the terminal to a pager "
+    .. "behind it", function()
     local terminal = open(support.path())
-    terminal:type("run bash -c 'trap \"stty size\" WINCH; echo begun; "
-      .. forever .. "'")
-    terminal:expect "\nbegun%s"
+    talk(terminal, "run bash -c 'trap \"stty size\" WINCH; " .. runs.forever
+      :gsub("%$%$", "begun") .. "'", "\npid begun%s")
     terminal:resize(90, 20)
     terminal:expect "\n20 90%s"
     terminal:press "C-c"
+    terminal = open(support.path())
+    talk(terminal, "run seq 1 1000 | more", "\n20\n.*More", "(q)", READY)
   end)
+end)
 
-  it("leaves the terminal to a pager behind it", function()
-    local terminal = open(support.path())
-    terminal:type "run seq 1 1000 | more"
-    terminal:expect "\n20\n.*More"
-    terminal:press "q"
-    terminal:expect "ready%$ $"
-  end)
+describe("In a terminal zklock run, while it waits,", function()
+  local WAITS = "zklock: waiting for "
 
-  it("in front of a pipe gives the terminal to the command that reads it",
-    function()
-      local terminal = open(support.path())
-      terminal:type "run sh -c 'echo begun; read line; echo got $line' | cat"
-      terminal:expect "\nbegun%s"
-      terminal:type "hello"
-      terminal:expect "got hello\nready%$ $"
-    end)
-
-  it("in front of a pipe ends with the command at Ctrl-C, too", function()
+  -- A lock that is held, and what stands before it.
+  local function wait(what, options)
     local path = support.path()
+    local guard = support.connect():mutex(path, options):acquire(10)
     local terminal = open(path)
-    terminal:type(BEGUN .. " | cat")
-    interrupt(terminal)
-    support.wait_for_queue(path, 0)
-  end)
+    talk(terminal, "run " .. what, WAITS)
+    return terminal, guard, path
+  end
 
-  it("says who is before it while it waits, on a line that disappears",
-    function()
-      local path = support.path()
-      local session = support.connect()
-      local guard = session:mutex(path, { data = "the night job" }):acquire(10)
-      local terminal = open(path)
-      terminal:type "run echo done"
-      terminal:expect(("zklock: waiting for %s: 1 ahead of us, "
-        .. "held by \"the night job\", %%d+ s"):format(path:gsub("%-", "%%-")))
-      guard:release()
-      terminal:expect "run echo done\ndone\nready%$ $"
-    end)
-
-  it("says of the queue why it is not shown", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local terminal = open(path)
-    terminal:type "run echo done"
-    terminal:expect "zklock: waiting for [^\n]*: 1 ahead of us, "
+  it("says who is before it, or why that is not shown, on a line that "
+    .. "disappears", function()
+    local terminal, guard, path = wait("echo done", { data = "the night job" })
+    terminal:expect(("zklock: waiting for %s: 1 ahead of us, "
+      .. "held by \"the night job\", %%d+ s"):format(path:gsub("%-", "%%-")))
     local zk = support.zk()
     local before = zk:acl(path)
     zk:set_acl(path, { { perms = 30, scheme = "world", id = "anyone" } })
@@ -229,12 +172,9 @@ describe("In a terminal zklock run", function()
     terminal:expect "run echo done\ndone\nready%$ $"
   end)
 
-  it("leaves the terminal one that blocks, though it has waited", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local terminal = open(path)
-    terminal:type "run grep flags /proc/self/fdinfo/0 /proc/self/fdinfo/2"
-    terminal:expect "zklock: waiting for "
+  it("leaves the terminal one that blocks", function()
+    local terminal, guard = wait(
+      "grep flags /proc/self/fdinfo/0 /proc/self/fdinfo/2")
     guard:release()
     terminal:expect "fdinfo/0:flags:%s+%d+\n.*fdinfo/2:flags:%s+%d+\nready%$ $"
     local O_NONBLOCK = "[4-7]%d%d%d\n" -- in octal
@@ -242,49 +182,31 @@ describe("In a terminal zklock run", function()
   end)
 
   it("leaves the line at Ctrl-C", function()
-    local path = support.path()
-    support.hold(path)
-    local terminal = open(path)
-    terminal:type "run echo never"
-    terminal:expect "zklock: waiting for "
-    terminal:press "C-c"
-    terminal:expect "ready%$ $"
+    local terminal, guard, path = wait "echo never"
+    talk(terminal, "(C-c)", READY)
     assert.is_nil(terminal:screen():find "waiting for")
-    terminal:type "echo code $?"
-    terminal:expect "code 130"
+    talk(terminal, "echo code $?", "code 130")
     support.wait_for_queue(path, 1)
-  end)
-
-  it("stops at Ctrl-Z while it waits, too", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local terminal = open(path)
-    terminal:type "run echo granted"
-    terminal:expect "zklock: waiting for "
-    terminal:press "C-z"
-    terminal:expect "Stopped"
     guard:release()
-    terminal:type "fg"
-    terminal:expect "\ngranted\nready%$ $"
   end)
 
-  it("runs the command though the terminal has gone while it waited", function()
+  it("stops at Ctrl-Z, too", function()
+    local terminal, guard = wait "echo granted"
+    talk(terminal, "(C-z)", "Stopped")
+    guard:release()
+    talk(terminal, "fg", "\ngranted\n" .. READY)
+  end)
+
+  it("runs the command though the terminal has gone", function()
+    local name = command.file ""
     local path = support.path()
-    local guard = support.hold(path)
-    local terminal = open(path)
-    local name = write ""
-    terminal:type("trap '' HUP; run sh -c 'echo granted >" .. name .. "' &")
-    terminal:expect "zklock: waiting for "
+    local guard, terminal = support.hold(path), open(path)
+    talk(terminal, "trap '' HUP; run sh -c 'echo granted >" .. name .. "' &",
+      WAITS)
     terminal:close()
-    -- (The line is written every two seconds.)
-    support.sleep(3)
+    support.sleep(3) -- (the line is written every two seconds)
     guard:release()
-    support.wait_until(function()
-      local file = io.open(name)
-      local text = file:read "*a"
-      file:close()
-      return text == "granted\n"
-    end, 30, "the command's start")
+    command.await_file(name, "^granted\n$")
     support.wait_for_queue(path, 0)
   end)
 end)

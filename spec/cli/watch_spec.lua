@@ -1,53 +1,19 @@
 -- `zklock watch`, and what asks on a terminal: with pipes, and on a terminal of
 -- tmux's.
 local command = require "support.command"
+local each = require "support.each"
 local json = require "dkjson"
 local support = require "support"
+local Terminal = require "support.terminal"
 
-local WIDTH, HEIGHT = 100, 20
-
-local function output_of(line)
-  local pipe = io.popen(line)
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
-
--- A terminal: `type`, `screen`, `ask`, `resize`; closed with the test.
-local function terminal(words)
-  assert(output_of "command -v tmux" ~= "",
-    "these specs need tmux, which is not installed")
-  local name = "zklock-" .. support.path():gsub("%W", "-")
-  local function tmux(rest)
-    return output_of(("tmux -L %s -f /dev/null %s 2>&1"):format(name, rest))
-  end
-  local self = {}
-  function self.close() tmux "kill-server" end
-  function self.type(keys) tmux("send-keys " .. keys) end
-  function self.screen() return tmux "capture-pane -p" end
-  function self.ask(what) return tmux("display -p '" .. what .. "'") end
-  function self.resize(width, height)
-    tmux(("resize-window -x %d -y %d"):format(width, height))
-  end
-  function self.await(pattern)
-    local shown
-    local ok = pcall(support.wait_until, function()
-      shown = self.screen()
-      return shown:find(pattern)
-    end, 15)
-    if not ok then error(("no %q on:\n%s"):format(pattern, shown), 2) end
-    return shown
-  end
-  support.closing(self)
-  -- The shell is tmux's, and does not have our environment.  Ctrl-C is sent to
-  -- it as well, and may come before it waits for what it has begun.
-  local script = ("trap : INT; echo before; %s; echo code $?; exec cat"):format(
-    command.line(words, { env = { LUA_PATH = os.getenv "LUA_PATH",
-      LUA_CPATH = os.getenv "LUA_CPATH" } }))
-  -- What is on the screen stays there, whatever ends.
-  tmux(("new-session -d -x %d -y %d %s ';' set-option remain-on-exit on")
-    :format(WIDTH, HEIGHT, command.quote(script)))
-  return self
+-- A terminal in which zklock runs, behind other output, and its exit code is
+-- said.  (Ctrl-C is sent to the shell as well.)
+local function open(...)
+  local terminal = Terminal.open(100, 20)
+  terminal:type("clear; sh " .. command.file(
+    ("trap : INT; echo before; %s; echo code $?"):format(
+      command.line { ... })))
+  return terminal
 end
 
 local function first_node(path) return support.zk():queue(path)[1] end
@@ -80,7 +46,6 @@ describe("zklock watch into a pipe", function()
     local row = json.decode(it:expect "^([^\n]+)\n")
     assert.same({ "granted", guard:token(), path },
       { row.change, row.token, row.path })
-    guard:release()
     it:signal "INT"
     assert.equal(130, it:wait())
   end)
@@ -88,13 +53,10 @@ describe("zklock watch into a pipe", function()
   it("ends quietly when its reader goes, though nothing changes", function()
     local path = support.path()
     local guard = support.hold(path)
-    local line = command.line { "watch", path }
-    local said = output_of(("exec 3>&1; { %s; echo code $? >&3; } 2>&3 "
-      .. "| head -n 1"):format(line))
-    assert.truthy(said:find "granted mutex")
-    local _, lines = said:gsub("\n", "")
-    assert.equal(2, lines)
-    assert.truthy(said:find "code 141")
+    local pipe = io.popen(("exec 3>&1; { %s; echo code $? >&3; } 2>&3 "
+      .. "| head -n 1"):format(command.line { "watch", path }))
+    assert.matches("^[^\n]+granted mutex[^\n]+\ncode 141\n$", pipe:read "*a")
+    pipe:close()
     guard:release()
   end)
 
@@ -119,79 +81,64 @@ describe("zklock watch on a terminal", function()
   it("draws the queue anew, and gives the screen back", function()
     local path = support.path()
     local guard = support.hold(path)
-    local on = terminal { "watch", "-i", "0.05", path }
-    local screen = on.await "1 holding, 0 waiting"
-    assert.is_nil(screen:find "before")
-    assert.truthy(screen:find(first_node(path), 1, true))
-    assert.equal("0 1\n", on.ask "#{cursor_flag} #{alternate_on}")
+    local on = open("watch", "-i", "0.05", path)
+    on:expect "1 holding, 0 waiting"
+    assert.is_nil(on:screen():find "before")
+    assert.truthy(on:screen():find(first_node(path), 1, true))
+    assert.equal("0 1", on:ask "#{cursor_flag} #{alternate_on}")
     guard:release()
-    on.await "0 holding, 0 waiting"
-    on.type "C-c"
-    screen = on.await "code 130"
-    assert.truthy(screen:find "before")
-    assert.equal("1 0\n", on.ask "#{cursor_flag} #{alternate_on}")
+    on:expect "0 holding, 0 waiting"
+    on:press "C-c"
+    on:expect "before.*code 130"
+    assert.equal("1 0", on:ask "#{cursor_flag} #{alternate_on}")
   end)
 
   it("fits into a terminal that becomes smaller", function()
     local path = support.path()
-    local guard = support.hold(path)
-    local on = terminal { "watch", "-i", "1h", path }
-    on.await "1 holding"
-    on.resize(40, 10)
-    on.await "…\n"
-    local _, tables = on.screen():gsub("PLACE", "")
+    support.hold(path)
+    local on = open("watch", "-i", "1h", path)
+    on:expect "1 holding"
+    on:resize(40, 10)
+    on:expect "…\n"
+    local _, tables = on:screen():gsub("PLACE", "")
     assert.equal(1, tables)
-    guard:release()
-    on.type "C-c"
-    on.await "code 130"
+    on:press "C-c"
+    on:expect "code 130"
   end)
 end)
 
 describe("zklock evict on a terminal", function()
   it("asks, and does what it is told", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local no = terminal { "evict", path, first_node(path) }
-    no.await "%[y/N%]"
-    no.type "n Enter"
-    no.await "code 1%s"
-    assert.is_true(guard:is_held())
-    no.close()
-    local yes = terminal { "evict", path, first_node(path) }
-    yes.await "%[y/N%]"
-    yes.type "y Enter"
-    yes.await "code 0"
-    assert.equal(0, support.count_contenders(path))
-    guard:release()
+    each({ no = { "n", "code 1%s" }, ["Ctrl-C"] = { "C-c", "code 130" },
+      yes = { "y", "code 0" } }, function(row, name)
+        local path = support.path()
+        local guard = support.hold(path)
+        local on = open("evict", path, first_node(path))
+        on:expect "%[y/N%]"
+        on:press(row[1])
+        if name ~= "Ctrl-C" then on:press "Enter" end
+        on:expect(row[2])
+        assert.equal(name == "yes" and 0 or 1, support.count_contenders(path))
+        assert.equal(name ~= "yes", (guard:verify() or false))
+      end)
   end)
 
   it("deletes no later contender that came by the same name", function()
     local path = support.path()
     local lock = support.connect():mutex(path, { fair = false })
     local guard = assert(lock:acquire(30))
-    local on = terminal { "evict", path, "holder" }
-    on.await "%[y/N%]"
+    local on = open("evict", path, "holder")
+    on:expect "%[y/N%]"
     local token = guard:token()
     guard:release { wait = true }
     guard = assert(lock:acquire(30))
-    on.type "y Enter"
-    local screen = on.await "code 1%s"
+    on:type "y"
+    on:expect "code 1%s"
     local said = "nothing was deleted: the contender holder of " .. path
       .. " with the token " .. token .. " is gone"
-    assert.truthy(screen:gsub("%s", ""):find((said:gsub("%s", "")), 1, true),
-      screen)
+    assert.truthy(on:screen():gsub("%s", ""):find((said:gsub("%s", "")), 1,
+      true), on:screen())
     assert.is_true(guard:verify())
-    guard:release()
-  end)
-
-  it("ends at Ctrl-C while it asks", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local on = terminal { "evict", path, first_node(path) }
-    on.await "%[y/N%]"
-    on.type "C-c"
-    on.await "code 130"
-    assert.is_true(guard:is_held())
     guard:release()
   end)
 end)

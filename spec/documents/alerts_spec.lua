@@ -26,7 +26,7 @@ local function each_expression(fn)
   for expression in text:gmatch "expr:([^\n]*)\n\n" do fn(expression) end
 end
 
-describe("The alerts #once #layer", function()
+describe("The alerts", function()
   it("ask for what there is, by labels that there are", function()
     local unknown, n = expressions.unknown_names(rules)
     assert.same({}, unknown)

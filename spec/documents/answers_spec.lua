@@ -46,7 +46,7 @@ local function answers_in(text)
   return found
 end
 
-describe("What a handler answers #once #layer", function()
+describe("What a handler answers", function()
   it("is sent when the lock was given back, in all pages and examples",
   function()
     local n = 0

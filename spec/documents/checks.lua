@@ -2,17 +2,12 @@
 -- commands of ours in it are there.
 local python = require "support.python"
 local quote = require "support.command".quote
-local read = require "support.files".read
+local files = require "support.files"
+local read, write = files.read, files.write
 
 local root = os.getenv "SPEC_ROOT" or "."
 
 local checks = {}
-
-local function write(name, text)
-  local file = assert(io.open(name, "wb"))
-  file:write(text)
-  file:close()
-end
 
 -- Runs a command on the text, whose file is `$1`.
 local function pass(text, command)

@@ -1,18 +1,20 @@
--- doc/cookbook.md takes long: it runs beside the other pages.
+-- These pages take long: they run beside the others.
 local page = require "documents.page"
 local stores = require "documents.stores"
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-describe("The blocks of the pages #once #stock", function()
+describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)
   before_each(support.start)
   after_each(support.finish)
 
-  it("do what they say: doc/cookbook.md", function()
-    page.run_all(root .. "/doc/cookbook.md", "doc/cookbook.md")
-  end)
+  for _, name in ipairs { "doc/tutorial.md", "doc/cookbook.md" } do
+    it("do what they say: " .. name, function()
+      page.run_all(root .. "/" .. name, name)
+    end)
+  end
 
   it("have run on PostgreSQL, too", function()
     if not stores.has_postgresql() then

@@ -45,7 +45,7 @@ local function write_series(lines)
   end
 end
 
-describe("The dashboard #once #layer", function()
+describe("The dashboard", function()
   it("shows each of the metrics, and no others", function()
     local unknown, n = expressions.unknown_names(text)
     assert.same({}, unknown)

@@ -45,7 +45,7 @@ local function fault(from, target, reads)
   return not links.anchors(text)[anchor] and "has no such heading" or nil
 end
 
-describe("The links of the pages #once #layer", function()
+describe("The links of the pages", function()
   it("lead to what is there", function()
     local problems, count = {}, 0
     for _, page in ipairs(pages()) do

@@ -24,7 +24,7 @@ local function queries()
   return found
 end
 
-describe("The metrics #once #layer", function()
+describe("The metrics", function()
   it("are all on their page, with their types, units and meanings", function()
     local n = 0
     for name, family in pairs(families) do

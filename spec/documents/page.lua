@@ -5,6 +5,7 @@ local nginx = require "nginx.server"
 local quote = require "support.command".quote
 local reader = require "documents.reader"
 local same = require "documents.same"
+local write = require "support.files".write
 local stores = require "documents.stores"
 local support = require "support"
 local Terminal = require "documents.terminal"
@@ -13,12 +14,6 @@ local root = os.getenv "SPEC_ROOT" or "."
 
 local Page = {}
 Page.__index = Page
-
-local function write(name, text)
-  local file = assert(io.open(name, "wb"))
-  file:write(text)
-  file:close()
-end
 
 -- What fragments may take as given: `<!-- needs: mutex -->`.
 local given = {
@@ -240,8 +235,7 @@ function Page.run_all(file, name)
   support.closing(dir, function() os.execute("rm -rf " .. quote(dir)) end)
   lfs.link(root, dir .. "/zklock", true)
   write(dir .. "/.bin/zklock", ("#!/bin/sh\nexec %s %s \"$@\"\n"):format(
-    support.lua, quote(root .. "/lua/zklock/cli/main.lua")))
-  os.execute("chmod 755 " .. quote(dir .. "/.bin/zklock"))
+    support.lua, quote(root .. "/lua/zklock/cli/main.lua")), "755")
   local self = setmetatable({ dir = dir, hosts = support.hosts
     .. support.path(), terminals = {}, files = {}, programs = 0,
     stores = {} }, Page)

@@ -1,6 +1,7 @@
 -- Every block of every page is run, or checked where it cannot be:
 -- CONTRIBUTING.md says how a page says which.  $PAGES names other pages than
 -- all, for a quick look.
+local command = require "support.command"
 local lfs = require "lfs"
 local page = require "documents.page"
 local reader = require "documents.reader"
@@ -38,7 +39,7 @@ end
 before_each(support.start)
 after_each(support.finish)
 
-describe("The blocks of the pages #once #stock", function()
+describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)
   for _, name in ipairs(chosen_pages()) do
     it("do what they say: " .. name, function()
@@ -48,14 +49,10 @@ describe("The blocks of the pages #once #stock", function()
 end)
 
 -- (What finds nothing wrong could be blind.)
-describe("Whoever runs the blocks of the pages #once #stock", function()
+describe("Whoever runs the blocks of the pages #stock", function()
   local function refuses(text, why)
-    local name = os.tmpname()
-    local file = assert(io.open(name, "w"))
-    file:write((text:gsub("~~~", "```")))
-    file:close()
-    local ok, problem = pcall(page.run_all, name, "page")
-    os.remove(name)
+    local ok, problem = pcall(page.run_all,
+      command.file(text:gsub("~~~", "```")), "page")
     assert.is_false(ok, text)
     assert.truthy(tostring(problem):find(why, 1, true), problem)
   end

@@ -2,13 +2,7 @@
 -- what the text says, is the recording one of today's demo?
 package.path = "./doc/pictures/make/?.lua;" .. package.path
 local pictures = require "pictures"
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local read = require "support.files".read
 
 local function plain(svg_text)
   return (svg_text:gsub("<[^>]*>", "")
@@ -20,7 +14,7 @@ local function words_of(source)
   return (source:gsub('"%s*%.%.%s*"', ""):gsub("%s+", " "))
 end
 
-describe("The pictures #once #layer", function()
+describe("The pictures", function()
   it("are what `make pictures` draws", function()
     local count = 0
     for directory, drawn in pairs {

@@ -1,6 +1,7 @@
 --- Databases of a page's own, on loopback: `<!-- with: redis -->` starts one,
 -- and the page's commands find it where a database of that kind always is.
 local lfs = require "lfs"
+local write = require "support.files".write
 local quote = require "support.command".quote
 local shell = require "support.shell"
 local support = require "support"
@@ -8,13 +9,6 @@ local support = require "support"
 local run, must = shell.run, shell.must
 
 local stores = {}
-
-local function write(name, text)
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
-  must("chmod 755 " .. quote(name))
-end
 
 --- Redis, at the port `page.redis`.  Its client is told where it is.
 function stores.redis(page)
@@ -29,7 +23,7 @@ function stores.redis(page)
   end)
   local client = must "command -v redis-cli":match "%S+"
   write(page.dir .. "/.bin/redis-cli",
-    ("#!/bin/sh\nexec %s -p %d \"$@\"\n"):format(client, port))
+    ("#!/bin/sh\nexec %s -p %d \"$@\"\n"):format(client, port), "755")
   support.wait_until(function()
     return run(quote(page.dir .. "/.bin/redis-cli") .. " ping | grep -q PONG")
   end, 10, "redis")
@@ -74,7 +68,7 @@ function stores.postgresql(page)
   must(("%s -o '-p %d -k %s -h 127.0.0.1 -F' start"):format(start, port, dir))
   write(page.dir .. "/.bin/psql", ("#!/bin/sh\nexport PGHOST=127.0.0.1 "
     .. "PGPORT=%d PGUSER=postgres PGDATABASE=postgres\nexec %s \"$@\"\n")
-    :format(port, (must "command -v psql":match "%S+")))
+    :format(port, (must "command -v psql":match "%S+")), "755")
   return true
 end
 

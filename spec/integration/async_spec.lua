@@ -1,65 +1,34 @@
+local kinds = require "integration.family.kinds"
+local new_scheduler = require "support.scheduler".new
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
-
--- A callback that keeps what it is called with.
-local function recorder()
-  local calls = {}
-  return calls, function(...) calls[#calls + 1] = { ... } end
-end
+local connect, misuse, recorder = support.connect, support.misuse,
+  support.recorder
 
 before_each(support.start)
 after_each(support.finish)
 
+-- Steps until `calls` has `n` calls (1); what the last one was called with.
+local function await_calls(session, calls, n)
+  support.step_until(session, function() return #calls == (n or 1) end)
+  return (unpack or table.unpack)(calls[#calls])
+end
+
 describe("acquire_async", function()
   it("returns at once and calls back from step()", function()
     local session = connect()
-    local calls, callback = recorder()
-    session:mutex(support.path()):acquire_async({ timeout = 5 }, callback)
-    support.sleep(0.1)
-    assert.equal(0, #calls)
-    support.step_until(session, function() return calls[1] end)
-    local guard = calls[1][1]
-    assert.is_true(guard:is_held())
-    assert.is_nil(calls[1][2])
+    local mutex, calls, callback = session:mutex(support.path()), recorder()
+    mutex:acquire_async({ timeout = 5 }, callback)
+    support.advance(1)
+    assert.same({}, calls)
+    local guard, message, code = await_calls(session, calls)
+    assert.is_nil(message or code)
     assert.is_true(guard:release())
-  end)
-
-  it("takes every form of acquire's argument, or none", function()
-    local session = connect()
-    local mutex = session:mutex(support.path())
-    local forms = { 5, 0, math.huge, { timeout = 5, data = "x" }, {} }
-    for _, form in ipairs(forms) do
-      local calls, callback = recorder()
-      mutex:acquire_async(form, callback)
-      support.step_until(session, function() return calls[1] end)
-      calls[1][1]:release { wait = true }
-    end
-    local calls, callback = recorder()
-    mutex:acquire_async(nil, callback)
-    support.step_until(session, function() return calls[1] end)
-    calls[1][1]:release()
-    calls, callback = recorder()
     mutex:acquire_async(callback)
-    support.step_until(session, function() return calls[1] end)
-  end)
-
-  it("calls back with nil, message, code when it is not granted", function()
-    local path = support.path()
-    support.hold(path)
-    local session = connect()
-    local calls, callback = recorder()
-    local begun = support.now()
-    session:mutex(path):acquire_async(0.2, callback)
-    support.step_until(session, function() return calls[1] end)
-    assert.is_true(support.now() - begun >= 0.2)
-    assert.is_nil(calls[1][1])
-    assert.matches("^zklock: timed out after 0.2 s waiting", calls[1][2])
-    assert.equal("timeout", calls[1][3])
+    assert.is_true(await_calls(session, calls, 2):release())
   end)
 
   it("calls back during other calls that wait", function()
-    local session = connect()
-    local calls, callback = recorder()
+    local session, calls, callback = connect(), recorder()
     session:mutex(support.path()):acquire_async(nil, callback)
     local other = session:mutex(support.path())
     for _ = 1, 100 do
@@ -69,27 +38,11 @@ describe("acquire_async", function()
     assert.is_true(calls[1][1]:is_held())
   end)
 
-  it("queues in order of the calls", function()
-    local session = connect()
-    local mutex = session:mutex(support.path())
-    local order = {}
-    for i = 1, 20 do
-      mutex:acquire_async(nil, function(guard)
-        order[#order + 1] = i
-        guard:release()
-      end)
-    end
-    support.step_until(session, function() return #order == 20 end)
-    for i = 1, 20 do assert.equal(i, order[i]) end
-  end)
-
   it("may acquire, release and close in its callback (T34)", function()
-    local session = connect()
-    local path, other = support.path(), support.path()
-    local tokens = {}
+    local session, path, tokens = connect(), support.path(), {}
     session:mutex(path):acquire_async(nil, function(guard)
       tokens[1] = guard:token()
-      local inner = session:mutex(other):acquire(30)
+      local inner = session:mutex(support.path()):acquire(30)
       tokens[2] = inner:token()
       inner:release()
       guard:release { wait = true }
@@ -102,20 +55,19 @@ describe("acquire_async", function()
       if session:state() ~= "closed" then session:step() end
       return tokens[3]
     end)
+    assert.is_true(tokens[1] < tokens[2] and tokens[2] < tokens[3])
     assert.equal("closed", session:state())
   end)
 
   it("goes on when a callback raises, and step() raises it", function()
-    local session = connect()
-    local path = support.path()
+    local session, path = connect(), support.path()
     local calls, callback = recorder()
-    local problem = { "an error value" }
+    local problem, raised = { "an error value" }, nil
     session:mutex(path):acquire_async(nil, function(guard)
       guard:release()
       error(problem)
     end)
     session:mutex(path):acquire_async(nil, callback)
-    local raised
     support.wait_until(function()
       local ok, what = pcall(session.step, session)
       if not ok then raised = what end
@@ -125,46 +77,30 @@ describe("acquire_async", function()
     assert.is_true(calls[1][1]:is_held())
   end)
 
-  it("logs what a callback raises where there is a log", function()
-    local lines = {}
-    local session = connect {
-      log = function(level, message)
-        lines[#lines + 1] = level .. " " .. message
-      end,
-    }
-    session:mutex(support.path()):acquire_async(nil, function(guard)
-      guard:release()
-      error("ouch", 0)
-    end)
-    support.step_until(session, function()
-      for _, line in ipairs(lines) do
-        if line:find "^error .*ouch" then return true end
+  it("raises, or logs if there is a log, what a callback raises, and where",
+    function()
+      local function deep() error "ouch" end
+      local lines = {}
+      local function note(level, line)
+        lines[#lines + 1] = level .. " " .. line
+      end
+      for _, log in ipairs { false, note } do
+        local session, problem = connect { log = log or nil }, nil
+        session:mutex(support.path()):acquire_async(nil, function(guard)
+          guard:release()
+          deep()
+          return guard
+        end)
+        support.wait_until(function()
+          local ok, what = pcall(session.step, session)
+          problem = not ok and what
+            or table.concat(lines, "\n"):match "error an error in a .*ouch.*"
+          return problem
+        end)
+        local _, places = problem:gsub("async_spec.lua:%d+: in ", "")
+        assert.is_true(places >= 2, problem)
       end
     end)
-  end)
-
-  it("tells where in a callback it was raised", function()
-    local function deep() error "ouch" end
-    local lines = {}
-    for _, log in ipairs { function(_, line) lines[#lines + 1] = line end,
-        false } do
-      local session, problem = connect { log = log or nil }, nil
-      session:mutex(support.path()):acquire_async(nil, function(guard)
-        guard:release()
-        deep()
-        return guard
-      end)
-      support.wait_until(function()
-        local ok, what = pcall(session.step, session)
-        if not ok then problem = what end
-        problem = problem or table.concat(lines, "\n"):match "error in a .*"
-        return problem
-      end)
-      lines = {}
-      local _, places = problem:gsub("async_spec.lua:%d+: in ", "")
-      assert.is_true(places >= 2, problem)
-    end
-  end)
 
   it("is misuse without a callback", function()
     local mutex = connect():mutex(support.path())
@@ -173,113 +109,59 @@ describe("acquire_async", function()
     assert.matches("callback of acquire_async must be a function, got a string",
       misuse(function() mutex:acquire_async(5, "x") end))
   end)
-
-  it("is misuse with what acquire does not take", function()
-    local mutex = connect():mutex(support.path())
-    assert.matches("timeout must be a number of seconds",
-      misuse(function() mutex:acquire_async(-1, print) end))
-    assert.matches("unknown option",
-      misuse(function() mutex:acquire_async({ timeuot = 1 }, print) end))
-    assert.matches("acquire options must be a number or a table, got a str",
-      misuse(function() mutex:acquire_async("x", print) end))
-  end)
 end)
 
 describe("A ticket", function()
-  it("cancels the wait: the callback hears cancelled, once", function()
-    local path = support.path()
-    support.hold(path)
-    local session = connect()
-    local calls, callback = recorder()
-    local ticket = session:mutex(path):acquire_async(nil, callback)
-    support.wait_for_queue(path, 2)
-    ticket:cancel()
-    ticket:cancel()
-    support.step_until(session, function() return calls[1] end)
-    assert.is_nil(calls[1][1])
-    assert.equal("zklock: the wait for " .. path .. " was cancelled",
-      calls[1][2])
-    assert.equal("cancelled", calls[1][3])
-    support.wait_for_queue(path, 1)
-    ticket:cancel()
-    session:step()
-    assert.equal(1, #calls)
-  end)
-
   it("cancels before the node is made, too", function()
     local session, path = connect(), support.path()
     local calls, callback = recorder()
     for _ = 1, 50 do
       session:mutex(path):acquire_async(nil, callback):cancel()
     end
-    support.step_until(session, function() return #calls == 50 end)
+    await_calls(session, calls, 50)
     for _, call in ipairs(calls) do
-      if call[1] then
-        call[1]:release()
-      else
-        assert.equal("cancelled", call[3])
-      end
+      if call[1] then call[1]:release() end
+      assert.is_true(call[1] ~= nil or call[3] == "cancelled")
     end
     support.wait_for_queue(path, 0)
   end)
 
   it("races with the grant, and one of them wins (T17)", function()
     local session, path = connect(), support.path()
-    local granted, cancelled = 0, 0
+    local outcomes = { granted = 0, cancelled = 0 }
     for i = 1, 200 do
-      local done
-      local ticket = session:mutex(path):acquire_async(nil,
-        function(guard, _, code)
-          done = true
-          if guard then
-            granted = granted + 1
-            guard:release()
-          else
-            assert.equal("cancelled", code)
-            cancelled = cancelled + 1
-          end
-        end)
-      support.sleep(i % 20 * 0.0001)
-      ticket:cancel()
-      support.step_until(session, function() return done end)
+      local wait = kinds.wait_in(session:mutex(path))
+      support.advance(i % 20 * 0.0001)
+      wait.ticket:cancel()
+      local guard, _, code = kinds.await(wait)
+      if guard then guard:release() end
+      outcomes[code or "granted"] = outcomes[code or "granted"] + 1
     end
-    assert.equal(200, granted + cancelled)
-    assert.is_true(cancelled > 0)
+    assert.equal(200, outcomes.granted + outcomes.cancelled)
+    assert.is_true(outcomes.granted > 0 and outcomes.cancelled > 0)
     support.wait_for_queue(path, 0)
   end)
 
-  it("is of no use after the grant", function()
-    local session = connect()
-    local calls, callback = recorder()
-    local ticket = session:mutex(support.path()):acquire_async(nil, callback)
-    support.step_until(session, function() return calls[1] end)
-    ticket:cancel()
-    session:step()
-    assert.is_true(calls[1][1]:is_held())
-    assert.equal(1, #calls)
-  end)
-
-  it("may be dropped", function()
-    local session, path = connect(), support.path()
-    local calls, callback = recorder()
-    session:mutex(path):acquire_async(nil, callback)
-    collectgarbage()
-    collectgarbage()
-    support.step_until(session, function() return calls[1] end)
-    assert.is_true(calls[1][1]:is_held())
-  end)
-
-  it("does nothing after close", function()
-    local path = support.path()
-    support.hold(path)
-    local session = connect()
-    local calls, callback = recorder()
-    local ticket = session:mutex(path):acquire_async(nil, callback)
-    session:close()
-    ticket:cancel()
-    assert.equal(1, #calls)
-    assert.equal("closed", calls[1][3])
-  end)
+  it("is of no use after the grant, nor after close, and may be dropped",
+    function()
+      local session, path = connect(), support.path()
+      local calls, callback = recorder()
+      session:mutex(support.path()):acquire_async(nil, callback)
+      support.collect()
+      local ticket = session:mutex(path):acquire_async(nil, callback)
+      await_calls(session, calls, 2)
+      ticket:cancel()
+      session:step()
+      assert.is_true(calls[1][1]:is_held() and calls[2][1]:is_held())
+      ticket = connect():mutex(path):acquire_async(nil, callback)
+      local waiting = session:mutex(path):acquire_async({ owner = {} },
+        callback)
+      session:close()
+      waiting:cancel()
+      ticket:cancel()
+      assert.equal(3, #calls)
+      assert.equal("closed", calls[3][3])
+    end)
 end)
 
 describe("mutex:cancel", function()
@@ -294,36 +176,16 @@ describe("mutex:cancel", function()
     other:acquire_async(nil, other_callback)
     support.wait_for_queue(path, 5)
     mutex:cancel()
-    support.step_until(session, function() return #mine == 3 end)
+    await_calls(session, mine, 3)
     for _, call in ipairs(mine) do assert.equal("cancelled", call[3]) end
     support.wait_for_queue(path, 2)
-    assert.equal(0, #others)
+    assert.same({}, others)
     holder:release()
-    support.step_until(session, function() return #others == 1 end)
-    assert.is_true(others[1][1]:is_held())
-  end)
-
-  it("wakes a coroutine that waits", function()
-    local path = support.path()
-    support.hold(path)
-    local scheduler = require "support.scheduler".new()
-    local session = connect { loop = scheduler.adapter }
-    local mutex = session:mutex(path)
-    local code, message
-    scheduler:spawn(function() message, code = select(2, mutex:acquire()) end)
-    scheduler:spawn(function()
-      scheduler:sleep(0.05)
-      mutex:cancel()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal("cancelled", code)
-    assert.matches("was cancelled$", message)
-    support.wait_for_queue(path, 1)
+    assert.is_true(await_calls(session, others):is_held())
   end)
 
   it("leaves holds alone, and the object usable", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
+    local mutex = connect():mutex(support.path())
     local guard = mutex:acquire()
     mutex:cancel()
     mutex:cancel()

@@ -48,14 +48,11 @@ local full = {
   },
 }
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("What the reference calls a method", function()
   local session, things
 
-  -- `fn(kind, thing, name)` for each method of each thing that has it.
-  local function each(fn)
+  before_each(function()
+    support.start()
     session = connect()
     local mutex = session:mutex(support.path())
     local multi = session:multi { session:mutex(support.path()) }
@@ -67,6 +64,11 @@ describe("What the reference calls a method", function()
       { "barrier", session:barrier(support.path()) },
       { "double_barrier", session:double_barrier(support.path(), 2) },
     }
+  end)
+  after_each(support.finish)
+
+  -- `fn(kind, thing, name)` for each method of each thing that has it.
+  local function each(fn)
     local methods, n = public(), 0
     for _, pair in ipairs(things) do
       local kind, thing = pair[1], pair[2]
@@ -106,48 +108,38 @@ describe("What the reference calls a method", function()
     end
   end)
 
-  it("is told so in the user's line, in every way", function()
-    local mutex = connect():mutex(support.path())
-    assert.equal("acquire must be called with a colon: "
-      .. "lock:acquire(timeout or options)",
-      misuse(function() mutex.acquire(30) end))
-    assert.equal("lock:acquire(timeout or options) takes no more arguments, "
-      .. "got a table, too",
-      misuse(function() mutex:acquire(5, { max_hold = 1 }) end))
-    local ticket = mutex:acquire_async(function() end)
-    assert.matches("with a colon: ticket:cancel%(%)$",
-      misuse(function() ticket.cancel() end))
-    assert.equal("zklock.connect(hosts, options) takes no more arguments, "
-      .. "got a number, too",
-      misuse(function() zklock.connect(support.hosts, {}, 5) end))
-    assert.equal("zklock.connect(hosts, options) must be called with a dot",
-      misuse(function() zklock:connect(support.hosts) end))
-    ticket:cancel()
-  end)
+  -- These say what became of what there was, or do what is left to do.
+  local harmless = { close = true, state = true, stats = true, step = true,
+    id = true, release = true, resign = true, stop = true, is_stopping = true,
+    metrics = true }
 
-  it("may be given nil for what it does not take", function()
-    local mutex = connect():mutex(support.path())
-    assert.is_true(assert(mutex:acquire(5, nil)):release(nil, nil))
-  end)
-end)
-
-describe("What acquire is given", function()
-  it("is a number or a table", function()
-    local session = connect()
-    local mutex, path = session:mutex(support.path()), support.path()
-    local multi = session:multi { mutex }
-    local text = " options must be a number or a table, got a "
-    for _, lock in ipairs { mutex, multi } do
-      for _, bad in ipairs { "5", true, print } do
-        local expected = text .. type(bad) .. "$"
-        assert.matches(expected, misuse(function() lock:acquire(bad) end))
-        assert.matches(expected,
-          misuse(function() lock:with_lock(print, bad) end))
-        assert.matches(expected,
-          misuse(function() lock:acquire_async(bad, print) end))
-        assert.matches(expected,
-          misuse(function() session:with_lock(path, print, bad) end))
+  it("is misuse when the session is closed", function()
+    session:close()
+    each(function(kind, thing, name)
+      local arguments = full[kind][name] or {}
+      if kind ~= "guard" and not harmless[name] then
+        assert.equal("the session is closed",
+          misuse(function() thing[name](thing, unpack(arguments)) end), name)
       end
-    end
+    end)
+  end)
+
+  it("says so in the user's line; nil is no argument", function()
+    local mutex = session:mutex(support.path())
+    local ticket = mutex:acquire_async(function() end)
+    support.misuses {
+      { "acquire must be called with a colon: lock:acquire(timeout or options)",
+        function() mutex.acquire(30) end },
+      { "lock:acquire(timeout or options) takes no more arguments, got a "
+        .. "table, too", function() mutex:acquire(5, { max_hold = 1 }) end },
+      { "cancel must be called with a colon: ticket:cancel()",
+        function() ticket.cancel() end },
+      { "zklock.connect(hosts, options) takes no more arguments, got a number, "
+        .. "too", function() zklock.connect(support.hosts, {}, 5) end },
+      { "zklock.connect(hosts, options) must be called with a dot",
+        function() zklock:connect(support.hosts) end },
+    }
+    ticket:cancel()
+    assert.is_true(assert(mutex:acquire(5, nil)):release(nil, nil))
   end)
 end)

@@ -2,22 +2,22 @@ local support = require "support"
 local new_scheduler = require "support.scheduler".new
 local connect, collect = support.connect, support.collect
 
--- What is for the user, not what ZooKeeper's client chats.
-local function log_to(lines)
-  return function(level, message)
-    if level ~= "debug" then lines[#lines + 1] = level .. ": " .. message end
-  end
+local path, lines
+
+-- A log of what is for the user, not of what ZooKeeper's client chats.
+local function log(level, message)
+  if level ~= "debug" then lines[#lines + 1] = level .. ": " .. message end
 end
 
-before_each(support.start)
+before_each(function()
+  support.start()
+  path, lines = support.path(), {}
+end)
 after_each(support.finish)
 
 describe("The collector", function()
   it("releases a guard that nobody has any more, and it is logged", function()
-    local lines, path = {}, support.path()
-    local session = connect {
-      log = log_to(lines),
-    }
+    local session = connect { log = log }
     do
       local guard = session:mutex(path):acquire()
       assert.is_true(guard:is_held())
@@ -31,8 +31,7 @@ describe("The collector", function()
   end)
 
   it("releases it though its owner's earlier guard is kept", function()
-    local path, session = support.path(), connect { loop = "poll" }
-    local kept
+    local session, kept = connect { loop = "poll" }, nil
     coroutine.wrap(function()
       kept = session:mutex(path):acquire()
       kept:release()
@@ -43,69 +42,42 @@ describe("The collector", function()
     assert.is_false(kept:is_held())
   end)
 
-  it("is not needed for a coroutine that dies of an error in with_lock",
+  it("logs nothing about guards that were released, lost or closed (T14)",
     function()
-      local mutex = connect():mutex(support.path())
-      local task = coroutine.create(function()
-        mutex:with_lock(function() error "ouch" end)
-      end)
-      assert.is_false(coroutine.resume(task))
-      assert.is_table(mutex:acquire(2)) -- `task` is still referred to
-      assert.equal("dead", coroutine.status(task))
-    end)
-
-  it("logs nothing about guards that were released, lost or closed",
-    function()
-      local lines = {}
-      local session = connect { log = log_to(lines) }
+      local session = connect { log = log }
       do
         session:mutex(support.path()):acquire():release()
-        local guard = session:mutex(support.path()):acquire()
+        local guard = session:mutex(path):acquire()
         support.zk():delete(guard.node)
         support.wait_until(function() return not guard:is_held() end)
         session:mutex(support.path()):try_acquire():release { wait = true }
       end
       collect()
       session:step()
-      assert.matches("^warn: the hold of %S+ was lost: ",
-        table.remove(lines, 1))
-      assert.same({}, lines)
+      assert.equal(1, #lines)
+      assert.matches("^warn: the hold of %S+ was lost: ", lines[1])
     end)
 
-  it("leaves a hold alone whose lock and owner are still there", function()
-    local path = support.path()
-    local mutex = connect():mutex(path)
-    assert.is_table((mutex:acquire()))
-    collect()
-    assert.equal(1, #support.zk():queue(path))
-    assert.is_true(mutex:release())
-  end)
-
-  it("leaves a hold alone whose guard is still there", function()
-    local path = support.path()
-    local guard = connect():mutex(path):acquire()
-    collect()
-    assert.is_true(guard:is_held())
-    assert.equal(1, #support.zk():queue(path))
-  end)
-
-  it("leaves a hold alone while one guard of it is there", function()
-    local path = support.path()
-    local session = connect()
-    local guard
-    do
+  it("leaves a hold alone whose lock, or one of whose guards, is there",
+    function()
+      local session, other = connect(), support.path()
       local mutex = session:mutex(path)
-      guard = mutex:acquire()
-      for _ = 1, 10 do mutex:acquire() end
-    end
-    collect()
-    assert.is_true(guard:is_held())
-    assert.equal(1, #support.zk():queue(path))
-  end)
+      local guard
+      assert.is_table((mutex:acquire()))
+      do
+        local locked = session:mutex(other)
+        guard = locked:acquire()
+        for _ = 1, 10 do locked:acquire() end
+      end
+      collect()
+      assert.equal(1, #support.zk():queue(path))
+      assert.equal(1, #support.zk():queue(other))
+      assert.is_true(guard:is_held())
+      assert.is_true(mutex:release())
+    end)
 
   it("does not make a multi forget that its hold was lost", function()
     local session = connect()
-    local path = support.path()
     local function multi() return session:multi { session:mutex(path) } end
     local guard = assert(multi():acquire(30))
     support.zk():delete(guard.node)
@@ -126,111 +98,59 @@ describe("The collector", function()
       weak[mutex], weak[guard] = true, true
       guard:release()
     end
-    session:mutex(support.path()):acquire():release { wait = true }
+    session:mutex(path):acquire():release { wait = true }
     collect()
     assert.is_nil(next(weak))
   end)
+end)
 
-  it("passes a grant on that came for an abandoned coroutine", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
-    do
-      local task = scheduler:spawn(function()
-        session:mutex(path):acquire()
-      end)
-      scheduler:turn()
-      support.wait_for_queue(path, 2)
-      scheduler.sleeping[task] = nil
-    end
+describe("A coroutine that waits", function()
+  local scheduler, holder, session, task, problem
+
+  before_each(function()
+    scheduler, holder, problem = new_scheduler(), support.hold(path), nil
+    session = connect { loop = { new = function(mine)
+      local adapter = scheduler.adapter.new(mine)
+      local wait = adapter.wait
+      function adapter.wait(w, timeout)
+        wait(w, timeout)
+        if problem then error(problem) end
+      end
+      return adapter
+    end } }
+    task = scheduler:spawn(function() session:mutex(path):acquire() end)
+    scheduler:turn()
+    support.wait_for_queue(path, 2)
+  end)
+
+  it("and is abandoned passes on a grant that comes for it", function()
+    scheduler.sleeping[task], task = nil, nil
     holder:release { wait = true }
     support.wait_until(function()
       session:step()
       collect()
       return #support.zk():queue(path) == 0
-    end, 5, "the abandoned node's end")
+    end)
   end)
 
   if support.is_54 then
-    it("need not run where a waiting coroutine is closed (T17)", function()
-      local path = support.path()
-      support.hold(path)
-      local scheduler = new_scheduler()
-      local session = connect { loop = scheduler.adapter }
-      local task = scheduler:spawn(function()
-        session:mutex(path):acquire()
-      end)
-      scheduler:turn()
-      support.wait_for_queue(path, 2)
+    it("and is closed needs no collector (T17)", function()
       collectgarbage "stop"
       assert.is_true(scheduler:kill(task))
       support.wait_for_queue(path, 1)
       collectgarbage "restart"
     end)
   end
-end)
 
-describe("An error in the middle of a wait", function()
-  it("comes through, and leaves nothing behind (T17)", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local problem, armed = { "an error of the loop" }, false
-    local scheduler = new_scheduler()
-    local adapter = {
-      new = function(session)
-        local real = scheduler.adapter.new(session)
-        local wait = real.wait
-        real.wait = function(w, timeout)
-          wait(w, timeout)
-          if armed then error(problem) end
-        end
-        return real
-      end,
-    }
-    local session = connect { loop = adapter }
-    armed = true
-    scheduler:spawn(function()
-      session:mutex(path):acquire()
-    end)
-    scheduler:spawn(function()
-      support.wait_for_queue(path, 2)
+  it("comes through with an error, and leaves nothing behind (T17)",
+    function()
+      problem = { "an error of the loop" }
       holder:release()
+      local ok, what = pcall(scheduler.run, scheduler)
+      assert.is_false(ok)
+      assert.is_true(rawequal(problem, what))
+      problem, task = nil, nil
+      collect()
+      support.wait_for_queue(path, 0)
     end)
-    local ok, what = pcall(scheduler.run, scheduler)
-    assert.is_false(ok)
-    assert.is_true(rawequal(problem, what))
-    armed = false
-    collectgarbage()
-    collectgarbage()
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("leaves nothing behind wherever it strikes (T17)", function()
-    local session = connect()
-    local paths = {}
-    for n = 1, 250 do
-      local path = support.path()
-      paths[n] = path
-      -- In a function of its own, so that nothing of it stays on the stack.
-      local function try()
-        local mutex = session:mutex(path)
-        debug.sethook(function()
-          debug.sethook()
-          error "struck"
-        end, "", n)
-        local guard = mutex:acquire(30)
-        debug.sethook()
-        guard:release()
-      end
-      pcall(try)
-      debug.sethook()
-    end
-    collectgarbage()
-    collectgarbage()
-    for _ = 1, 10 do pcall(session.step, session) end
-    collectgarbage()
-    for _, path in ipairs(paths) do support.wait_for_queue(path, 0) end
-    assert.is_true(session:mutex(support.path()):acquire(30):release())
-  end)
 end)

@@ -1,355 +1,188 @@
--- What it costs, by the count of a server that nobody else talks to.
-local start_server = require "support.server".start
+-- What each kind of lock costs: requests and events of each session, as the
+-- model of a server counts them.  These numbers are pinned, so that a change
+-- which makes a lock dearer is seen.
+local kinds = require "integration.family.kinds"
 local support = require "support"
-local raw = require "support.raw"
+local connect = support.connect
+local wait_in, await = kinds.wait_in, kinds.await
+local unpack = unpack or table.unpack
 
-describe("The cost, counted at the server, #once", function()
-  local server
-  local opened = {}
+-- No heartbeat comes in between.
+local function quiet() return connect { session_timeout = 60 } end
 
-  setup(function()
-    server = start_server(1, "--config maxSessionTimeout=1200000")
-  end)
-  teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(function()
-    opened = {}
-    support.finish()
-  end)
-
-  -- That it was asked it counts, too.
-  local asked = 0
-  local function counter(name)
-    asked = asked + 1
-    local answer = raw.word(server.hosts, "mntr")
-    return tonumber(answer:match("zk_" .. name .. "%s+(%d+)"))
+-- What the server has received from these sessions and told them while fn ran,
+-- and until nothing more came of it: requests, events; a list of both for each.
+local function cost(sessions, fn)
+  support.advance(1)
+  local received, sent = kinds.traffics(sessions)
+  fn()
+  support.advance(1)
+  local received_now, sent_now = kinds.traffics(sessions)
+  local requests, events, each = 0, 0, {}
+  for i in ipairs(sessions) do
+    local asked = received_now[i] - received[i]
+    local told = sent_now[i] - sent[i] - asked
+    requests, events, each[i] = requests + asked, events + told, { asked, told }
   end
+  return requests, events, each
+end
 
-  -- Nothing is asked for any more for so long (0.05 s): what belongs to a
-  -- connection itself (`mt`: probes), what those who wait look at.
-  local function settle(seconds)
-    local last
-    support.wait_until(function()
-      local before = last
-      last = counter "packets_received"
-      support.sleep(seconds or 0.05)
-      for _, session in ipairs(opened) do
-        if session:stats().in_flight > 0 then return false end
-      end
-      return before and last == before + 1
-    end, 10, "a server that nobody asks")
-  end
+-- The same must be these.
+local function costs(requests, events, session, fn, what)
+  local asked, told = cost({ session }, fn)
+  assert.same({ requests, events }, { asked, told }, what)
+end
 
-  -- So that no heartbeat and no ping falls into a measurement.
-  local function connect(options)
-    options = options or {}
-    options.hosts, options.session_timeout = server.hosts,
-      options.session_timeout or 1200
-    local session = support.connect(options)
-    opened[#opened + 1] = session
-    settle()
-    return session
-  end
+local path
 
-  -- Packets that the server received while `fn` ran, but for nudges, which help
-  -- a server that has not answered for a while.
-  local function received()
-    return support.while_quiet(opened, function(_, nudges)
-      return counter "packets_received" - asked - nudges
-    end)
-  end
+before_each(function()
+  kinds.start()
+  path = support.path()
+end)
+after_each(support.finish)
 
-  local function requests_of(fn)
-    local before = received()
-    fn()
-    return received() - before
-  end
+-- Of each kind: the requests of an acquire, a release, a try that is refused,
+-- and a wait until it is quiet; the watches of who waits.
+local prices = {
+  mutex = { 2, 1, 3, 4, 2 }, -- create, list; delete; all of them; two reads
+  unfair = { 2, 1, 1, 2, 1 }, -- create, a look that watches
+  parent = { 2, 1, 3, 4, 1 },
+  poll = { 2, 1, 3, nil, 0 },
+  handoffs = { 2, 1, 3, 4, 2 },
+  kazoo = { 2, 1, 3, 4, 2 },
+  read = { 2, 1, 3, 4, 2 },
+  write = { 2, 1, 3, 4, 2 },
+  ["kazoo read"] = { 2, 1, 3, 4, 2 },
+  ["kazoo write"] = { 2, 1, 3, 4, 2 },
+  semaphore = { 5, 1, 6, 6, 1 }, -- the inner mutex's and the lease's
+  multi = { 4, 2, 3, 4, 2 }, -- of two mutexes
+}
 
-  local function sent_during(fn)
-    local before = counter "packets_sent"
-    fn()
-    return counter "packets_sent" - before - 1
-  end
-
-  -- A path whose directory is there already.
-  local function made_path()
-    local path = support.path()
-    local zk = raw.connect(server.hosts)
-    zk:make(path)
-    zk:close()
-    return path
-  end
-
-  local function queue(path)
-    local zk = raw.connect(server.hosts)
-    local names = zk:queue(path)
-    zk:close()
-    return names
-  end
-
+describe("The cost", function()
   it("of nothing is nothing", function()
-    assert.equal(0, requests_of(function() end))
-    local session = connect()
-    assert.equal(0, requests_of(function()
-      session:mutex(support.path())
-      support.sleep(0.5)
-    end))
+    local session = quiet()
+    costs(0, 0, session, function()
+      session:mutex(path)
+      support.advance(0.5)
+    end)
   end)
 
-  it("of an uncontended lock is 2 requests, of its release 1", function()
-    local mutex = connect():mutex(made_path())
-    local guard
-    for _ = 1, 5 do
-      assert.equal(2, requests_of(function() guard = mutex:acquire(30) end))
-      assert.equal(1, requests_of(function() guard:release { wait = true } end))
+  it("of an uncontended lock, of each kind, is as in the table", function()
+    for _, kind in ipairs(kinds.all) do
+      local name, price = kind.name, prices[kind.name]
+      local session, at = quiet(), support.path()
+      local lock = kind.make(session, at)
+      kinds.keep(at, lock)
+      local before, guard = session:stats(), nil
+      costs(price[1], 0, session, function() guard = lock:acquire(30) end, name)
+      if name == "mutex" then -- one round trip is waited for
+        local after = session:stats()
+        assert.equal(1, after.lists - before.lists)
+        assert.same({ 0, 0 }, { after.watches, after.heartbeats })
+      end
+      if kind.reentrant then
+        costs(0, 0, session, function()
+          for _ = 1, 10 do
+            assert(lock:acquire(30)):release { wait = true }
+            assert(lock:try_acquire()):release()
+            lock:with_lock(function() end)
+          end
+        end, name)
+      end
+      -- (The look watches, so that it is told of its own delete.)
+      costs(price[2], name == "unfair" and 1 or 0, session, function()
+        guard:release { wait = true }
+      end, name)
     end
   end)
 
-  it("of an uncontended lock is one round trip that is waited for", function()
-    local session = connect()
-    local mutex = session:mutex(made_path())
-    local before = session:stats()
-    mutex:acquire(30):release { wait = true }
-    local after = session:stats()
-    assert.equal(3, after.requests - before.requests
-      - (after.nudges - before.nudges))
-    assert.equal(1, after.lists - before.lists)
-    assert.equal(0, after.heartbeats - before.heartbeats)
-    assert.equal(0, after.watches)
-  end)
-
-  it("of re-entry is nothing", function()
-    local mutex = connect():mutex(made_path())
-    local guard = mutex:acquire(30)
-    assert.equal(0, requests_of(function()
-      for _ = 1, 100 do
-        local again = mutex:acquire()
-        assert.is_true(again:is_held())
-        again:release { wait = true }
-        mutex:with_lock(function() end)
-        mutex:try_acquire():release()
-      end
-    end))
-    assert.is_true(guard:is_held())
-  end)
-
-  it("of is_held, lease, token and state is nothing", function()
-    local guard = connect():mutex(made_path()):acquire(30)
-    assert.equal(0, requests_of(function()
+  it("of is_held, lease, token and state is nothing, of verify 2", function()
+    local session = quiet()
+    local guard = session:mutex(path):acquire(30)
+    costs(0, 0, session, function()
       for _ = 1, 1000 do
         guard:is_held()
         guard:lease()
         guard:token()
         guard:state()
       end
-    end))
-  end)
-
-  it("of verify is a sync and a read", function()
-    local guard = connect():mutex(made_path()):acquire(30)
-    assert.equal(2, requests_of(function() assert(guard:verify()) end))
+    end)
+    costs(2, 0, session, function() assert(guard:verify()) end)
   end)
 
   it("of the first use of a path is a container and one more try", function()
-    local mutex = connect():mutex(made_path() .. "/new")
-    local n = requests_of(function() mutex:acquire(30) end)
-    assert.is_true(n <= 5, n)
+    support.zk():make(path)
+    local session = quiet()
+    local mutex = session:mutex(path .. "/new")
+    costs(5, 0, session, function() mutex:acquire(30) end)
   end)
 
-  it("of try_acquire on a taken lock is 3 requests and no watch", function()
-    local path = made_path()
-    local holder = connect()
-    local guard = holder:mutex(path):acquire(30)
-    local session = connect()
-    local mutex = session:mutex(path)
-    mutex:try_acquire()
-    support.wait_until(function()
-      return session:stats().pending_releases == 0
+  it("of a downgrade is a look, a create and a list", function()
+    local session = quiet()
+    local side = session:rwlock(path)
+    kinds.keep(path, side.write)
+    costs(7, 1, session, function()
+      local write = side.write:acquire(30)
+      local read = side.read:acquire(30)
+      write:release { wait = true }
+      read:release { wait = true }
     end)
-    local n = requests_of(function()
-      for _ = 1, 20 do
-        assert.equal("busy", (select(3, mutex:try_acquire())))
-      end
-      support.wait_until(function()
-        return session:stats().pending_releases == 0
-      end)
-    end)
-    assert.equal(60, n)
-    assert.equal(0, counter "watch_count")
-    guard:release()
+  end)
+
+  it("of a refused try_acquire is as in the table, and no watch", function()
+    for _, kind in ipairs(kinds.all) do
+      local name, price = kind.name, prices[kind.name]
+      local session, at = quiet(), support.path()
+      local holder = kind.rival(quiet(), at):acquire(30)
+      kinds.keep(at)
+      local lock = kind.make(session, at)
+      lock:try_acquire()
+      costs(10 * price[3], 0, session, function()
+        for _ = 1, 10 do
+          assert.equal("busy", select(3, lock:try_acquire()))
+        end
+      end, name)
+      assert.equal(0, session:stats().watches, name)
+      holder:release()
+    end
   end)
 
   it("of waiting is nothing once the watches are set (T33)", function()
-    local path = made_path()
-    local holder, waiter = connect(), connect()
-    local guard = holder:mutex(path):acquire(30)
-    local n = requests_of(function()
-      waiter:mutex(path):acquire_async(nil, function() end)
-      support.wait_until(function() return counter "watch_count" == 2 end)
-    end)
-    assert.equal(4, n) -- create, list, and a read with a watch of two nodes
-    assert.equal(2, counter "watch_count")
-    assert.equal(0, requests_of(function() support.sleep(1) end))
-    guard:release()
-  end)
-
-  it("of a hand-over is the delete alone", function()
-    local path = made_path()
-    local sessions, mutexes = {}, {}
-    for i = 1, 2 do
-      sessions[i] = connect()
-      mutexes[i] = sessions[i]:mutex(path)
-    end
-    local guard = mutexes[1]:acquire(30)
-    for turn = 1, 6 do
-      local to = turn % 2 + 1
-      local granted
-      mutexes[to]:acquire_async(nil, function(mine) granted = mine end)
-      support.wait_until(function() return counter "watch_count" >= 2 end)
-      support.sleep(0.02)
-      local n = requests_of(function()
-        guard:release()
-        support.step_until(sessions[to], function() return granted end)
-      end)
-      assert.equal(1, n)
-      guard = granted
-    end
-    assert.equal(6, sessions[1]:stats().handoffs + sessions[2]:stats().handoffs)
-    guard:release { wait = true }
-  end)
-
-  it("of hand-overs has no list on the way, in a steady queue", function()
-    local path = made_path()
-    local holder = connect()
-    local guard = holder:mutex(path):acquire(30)
-    local order, sessions = {}, {}
-    for i = 1, 6 do
-      sessions[i] = connect()
-      sessions[i]:mutex(path):acquire_async(nil, function(mine)
-        order[#order + 1] = mine
-      end)
-      support.wait_until(function() return #queue(path) == i + 1 end)
-    end
-    settle(0.3)
-    for i = 1, 6 do
-      guard:release()
-      support.wait_until(function()
-        for _, session in ipairs(sessions) do session:step() end
-        return order[i]
-      end)
-      guard = order[i]
-      settle(0.3) -- it holds for a while: time to look ahead
-    end
-    for i = 1, 6 do
-      assert.equal(1, sessions[i]:stats().handoffs, i)
-      assert.is_true(sessions[i]:stats().lists <= 2, i)
-    end
-    guard:release { wait = true }
-  end)
-
-  it("of a release does not grow with those who wait (T53)", function()
-    local path = made_path()
-    local holder = connect()
-    local guard = holder:mutex(path):acquire(30)
-    local waiter, granted = connect(), {}
-    local others = {}
-    for i = 1, 20 do
-      others[i] = i <= 4 and connect() or others[i % 4 + 1]
-      others[i]:mutex(path):acquire_async(nil, function(mine)
-        granted[#granted + 1] = mine
-      end)
-    end
-    support.wait_until(function() return #queue(path) == 21 end)
-    settle(0.3)
-    local n = sent_during(function()
-      guard:release { wait = true }
-      support.sleep(0.1)
-    end)
-    -- the delete's reply, an event for the next, one for the one after it,
-    -- and that one's look at the queue
-    assert.is_true(n <= 6, n)
-    waiter:close()
-  end)
-
-  local function requests_per_second(seconds)
-    local begun = support.now()
-    local n = requests_of(function() support.sleep(seconds) end)
-    return n / (support.now() - begun)
-  end
-
-  it("of holding is 11 heartbeats in a session timeout", function()
-    local session = connect { session_timeout = 4 }
-    local guard = session:mutex(made_path()):acquire(30)
-    support.wait_until(function()
-      return session:stats().heartbeats >= 1 -- and the watch on its own node
-    end)
-    local rate = requests_per_second(3)
-    assert.is_true(rate > 0.5 and rate < 11 / 4 * 1.3, rate)
-    assert.is_true(guard:is_held())
-    guard:release { wait = true }
-    local n = requests_of(function() support.sleep(1) end)
-    assert.is_true(n <= 1, n)
-  end)
-
-  it("of an idle session is a heartbeat each three tenths of the timeout",
-    function()
-      -- committed ones: reads say nothing about the leader (doc/protocol.md)
-      local session = connect { session_timeout = 4 }
-      local begun, before = support.now(), session:stats()
-      local n = requests_of(function()
-        local sent = session:stats().heartbeats
-        support.wait_until(function()
-          return session:stats().heartbeats >= sent + 2
-        end)
-      end)
-      local after = session:stats()
-      local took = support.now() - begun
-      local nudges = after.nudges - before.nudges
-      local heartbeats = after.heartbeats - before.heartbeats
-      assert.is_true(n >= 2, n)
-      assert.is_true(heartbeats <= took / (0.3 * 4) + 1, heartbeats)
-      assert.equal(heartbeats + nudges, after.requests - before.requests)
-      -- (The C client pings a server after a third of the timeout without a
-      -- request: between two heartbeats, if its thread is late.)
-      local pings = n - heartbeats
-      assert.is_true(pings <= took / (4 / 3), pings)
-    end)
-
-  it("of a thousand try_acquire is no node, watch or memory #stock", function()
-    local path = made_path()
-    local holder = connect()
-    local guard = holder:mutex(path):acquire(30)
-    local session = connect()
-    local mutex = session:mutex(path)
-    local function try(n)
-      for _ = 1, n do
-        local mine, _, code = mutex:try_acquire()
-        assert.is_nil(mine)
-        assert.equal("busy", code)
+    for _, kind in ipairs(kinds.all) do
+      local name, price = kind.name, prices[kind.name]
+      local session, at = quiet(), support.path()
+      local holder = kind.rival(quiet(), at):acquire(30)
+      local lock, waiter = kind.make(session, at), nil
+      kinds.keep(at)
+      local function begin() waiter = wait_in(lock) end
+      if price[4] then
+        costs(price[4], 0, session, begin, name)
+        costs(0, 0, session, function() support.advance(5) end, name)
+        assert.equal(price[5], session:stats().watches, name)
+      else
+        begin()
       end
-      collectgarbage()
-      collectgarbage()
+      holder:release()
+      await(waiter):release()
     end
-    try(500)
-    local before, threads = support.memory(), support.count_threads()
-    try(1000)
-    local grown = support.memory() - before
-    assert.is_true(grown < 4096, grown .. " KiB")
-    assert.equal(threads, support.count_threads())
-    support.wait_until(function() return #queue(path) == 1 end)
-    assert.equal(0, counter "watch_count")
-    support.wait_until(function()
-      return session:stats().pending_releases == 0
-    end)
-    assert.equal(0, session:stats().watches)
-    guard:release { wait = true }
+  end)
+
+  it("of a thousand try_acquire is no node and no watch (T27)", function()
+    local holder = support.hold(path)
+    local session = quiet()
+    local mutex = session:mutex(path)
+    for _ = 1, 1000 do
+      assert.equal("busy", select(3, mutex:try_acquire()))
+    end
+    support.until_state(session, nil, { pending_releases = 0, watches = 0 })
+    support.wait_for_queue(path, 1)
+    assert.equal(0, support.count_watches(path))
+    holder:release()
   end)
 
   it("of waits that time out is no watch (T20, T46, T47)", function()
-    local path = made_path()
-    local holder = connect()
-    local guard = holder:mutex(path):acquire(30)
-    local session, done = connect(), 0
+    local holder = support.hold(path)
+    local session, done = quiet(), 0
     local mutex = session:mutex(path)
     for i = 1, 300 do
       mutex:acquire_async(0.01 + i % 7 * 0.002, function(_, _, code)
@@ -360,10 +193,134 @@ describe("The cost, counted at the server, #once", function()
         support.step_until(session, function() return done == i end)
       end
     end
+    support.until_state(session, nil, { pending_releases = 0, watches = 0 })
+    support.wait_for_queue(path, 1)
+    assert.equal(0, support.count_watches(path))
+    holder:release()
+  end)
+
+  it("of holding is 11 heartbeats in a session timeout", function()
+    local session = connect { session_timeout = 4 }
+    local function beats_in_ten_timeouts()
+      local before = session:stats()
+      support.advance(40)
+      local after = session:stats()
+      assert.equal(after.requests - before.requests,
+        after.heartbeats - before.heartbeats)
+      return after.heartbeats - before.heartbeats
+    end
+    -- Of an idle session it is one each three tenths of that, and a committed
+    -- one: reads say nothing about the leader (doc/protocol.md).
+    assert.equal(33, beats_in_ten_timeouts())
+    local guard = session:mutex(path):acquire(30)
+    support.advance(4) -- and it watches its own node
+    assert.equal(110, beats_in_ten_timeouts())
+    assert.is_true(guard:is_held())
+  end)
+end)
+
+describe("Fifty who wait cost", function()
+  -- Begin to wait in sessions of their own, in this order.
+  local function fifty(kind)
+    local waiters, sessions = {}, {}
+    for i = 1, 50 do
+      sessions[i] = quiet()
+      waiters[i] = kinds.queue_in(kind.make(sessions[i], path), path)
+    end
+    return waiters, sessions
+  end
+
+  local function release_all(waiters)
     support.wait_until(function()
-      return counter "watch_count" == 0 and #queue(path) == 1
-        and session:stats().watches == 0
+      local done = true
+      for _, waiter in ipairs(waiters) do
+        waiter.session:step()
+        if waiter.guard then waiter.guard:release() end
+        done = done and waiter.guard
+      end
+      return done
     end)
+  end
+
+  -- Of each kind: what each of the first waiters is asked and told by the first
+  -- release, the rest nothing; all their hand-overs together.
+  local rows = {
+    { "mutex", { { 0, 1 }, { 0, 1 } }, { 98, 147 } },
+    { "write", { { 1, 1 }, { 1, 1 } }, { 147, 147 } },
+    { "kazoo write", { { 1, 1 }, { 1, 1 } }, { 147, 147 } },
+    { "semaphore", { { 5, 1 }, { 4, 1 }, { 0, 1 } } },
+  }
+
+  it("O(1) of a release, whoever else waits, and each the same (T53)",
+    function()
+      for _, row in ipairs(rows) do
+        path = support.path()
+        local name, first, all = row[1], row[2], row[3]
+        local kind = kinds.of[name]
+        local holder = kind.make(quiet(), path):acquire(30)
+        local waiters, sessions = fifty(kind)
+        local _, _, each = cost(sessions, function()
+          holder:release { wait = true }
+          await(waiters[1])
+        end)
+        for i, spent in ipairs(each) do
+          assert.same(first[i] or { 0, 0 }, spent, name .. i)
+        end
+        for i = 2, 50 do
+          waiters[i].session:step()
+          assert.is_nil(waiters[i].guard)
+        end
+        local requests, events = cost(sessions, function()
+          release_all(waiters)
+        end)
+        if all then assert.same(all, { requests, events }, name) end
+        assert.is_true(requests <= 50 * 11 and events <= 50 * 5, name)
+      end
+    end)
+
+  it("one event each, as readers behind one writer, and one in one session",
+    function()
+      for _, layout in ipairs { "", "kazoo " } do
+        path = support.path()
+        local writer = kinds.of[layout .. "write"].make(quiet(), path)
+        local guard = writer:acquire(30)
+        local waiters, sessions = fifty(kinds.of[layout .. "read"])
+        local _, _, each = cost(sessions, function()
+          guard:release { wait = true }
+          await(unpack(waiters))
+        end)
+        for i = 1, 50 do assert.same({ 0, 1 }, each[i], i) end
+        release_all(waiters)
+      end
+      path = support.path()
+      local session = quiet()
+      local guard = kinds.of.write.make(quiet(), path):acquire(30)
+      local lock, waiters = session:rwlock(path).read, {}
+      for i = 1, 50 do waiters[i] = wait_in(lock) end
+      kinds.wait_for_nodes(path, 51)
+      costs(0, 1, session, function()
+        guard:release { wait = true }
+        await(unpack(waiters))
+      end)
+      release_all(waiters)
+    end)
+
+  it("no list on the way, in a steady queue, but the delete alone", function()
+    local guard = kinds.of.mutex.make(quiet(), path):acquire(30)
+    local waiters, sessions = {}, {}
+    for i = 1, 6 do
+      sessions[i] = quiet()
+      waiters[i] = kinds.queue_in(sessions[i]:mutex(path), path)
+    end
+    for i = 1, 6 do
+      support.advance(1) -- it holds for a while: time to look ahead
+      guard:release()
+      guard = await(waiters[i])
+    end
+    for i = 1, 6 do
+      assert.equal(1, sessions[i]:stats().handoffs, i)
+      assert.is_true(sessions[i]:stats().lists <= 2, i)
+    end
     guard:release { wait = true }
   end)
 end)

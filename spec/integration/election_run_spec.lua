@@ -1,32 +1,31 @@
--- election:run, which campaigns, leads and campaigns again.
+-- election:run, which campaigns, leads and campaigns again; whose function
+-- fails, or is interrupted.
 local new_scheduler = require "support.scheduler".new
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
-local function name_of(guard) return guard.node:sub(#guard.path + 2) end
+-- What LuaJIT has compiled calls no hooks.
+if rawget(_G, "jit") then require "jit".off() end
 
 local path, scheduler, session, election
 
-local function start()
+before_each(function()
   support.start()
   path, scheduler = support.path(), new_scheduler()
   session = connect { loop = scheduler.adapter }
   election = session:election(path)
-end
+end)
+after_each(support.finish)
 
 -- Runs all tasks until the condition is true.
-local function turn_until(condition, what)
+local function turn_until(condition)
   support.wait_until(function()
     scheduler:turn(0)
     return condition()
-  end, 10, what)
+  end)
 end
 
--- On 5.1 what run calls cannot wait in a coroutine: there is no yield across
--- pcall.
-local it_yields = support.is_51 and function() end or it
-
--- A run in a task of its own: `{ done =, ... }` with what it has returned.
+-- A run in a task of its own: `{ done =, … }` with what it has returned.
 local function spawn_run(on, fn, options)
   local run = { done = false }
   scheduler:spawn(function()
@@ -36,44 +35,43 @@ local function spawn_run(on, fn, options)
   return run
 end
 
-before_each(start)
-after_each(support.finish)
+local function await_queue(n)
+  turn_until(function() return #support.zk():queue(path) == n end)
+end
+
+local function await_end(run) turn_until(function() return run.done end) end
+
+-- Nobody leads, and the next run works.
+local function check_free()
+  support.wait_for_queue(path, 0)
+  assert.is_true(election:run(function() election:stop() end))
+end
 
 describe("run", function()
   it("calls its function while it leads, again and again, until stop()",
     function()
-      local tokens = {}
+      local tokens, reason = {}, nil
       local ok, more = election:run(function(guard)
         assert.is_true(guard:is_held())
         assert.is_false(election:is_stopping())
+        assert.equal("me", (support.zk():get(guard.node)))
         tokens[#tokens + 1] = guard:token()
         if #tokens < 3 then return end
+        guard:on_lost(function(_, _, why) reason = why end)
+        support.wait_until(function() return not guard:is_held() end)
         election:stop()
         assert.is_true(election:is_stopping())
-        assert.is_true(guard:is_held())
-      end, { data = "me" })
+      end, { data = "me", max_hold = 1 })
       assert.same({ true, nil }, { ok, more })
+      assert.equal("max_hold", reason)
       assert.is_true(tokens[1] < tokens[2] and tokens[2] < tokens[3])
       assert.is_false(election:is_stopping())
       support.wait_for_queue(path, 0)
     end)
 
-  it("takes data and max_hold for its campaigns", function()
-    local data, reason
-    election:run(function(guard)
-      data = support.zk():get(guard.node)
-      guard:on_lost(function(_, _, why) reason = why end)
-      support.wait_until(function() return not guard:is_held() end)
-      election:stop()
-    end, { data = "me", max_hold = 1 })
-    assert.equal("me", data)
-    assert.equal("max_hold", reason)
-  end)
-
   it("lets another one lead when its function has returned", function()
     local other = connect { loop = scheduler.adapter }
-    local led, leading = "", 0
-    local runs = {}
+    local led, leading, runs = "", 0, {}
     for name, on in pairs { a = election, b = other:election(path) } do
       runs[name] = spawn_run(on, function(guard)
         assert(guard:is_held())
@@ -88,32 +86,29 @@ describe("run", function()
         leading = leading - 1
       end)
     end
-    turn_until(function() return runs.a.done and runs.b.done end)
+    await_end(runs.a)
+    await_end(runs.b)
     assert.is_true(runs.a.ok and runs.b.ok)
     assert.truthy(led:find "abababab" or led:find "babababa", led)
     support.wait_for_queue(path, 0)
   end)
 
-  it("goes on beside whom it succeeds, when that one dies", function()
-    local other = connect()
-    assert(other:election(path):campaign(30))
-    local run = spawn_run(election, function() election:stop() end)
-    turn_until(function() return #support.zk():queue(path) == 2 end)
-    assert.is_false(run.done)
-    other:close()
-    turn_until(function() return run.done end)
-    assert.is_true(run.ok)
-  end)
-
-  it("is stopped at once in a campaign", function()
+  it("is stopped at once in a campaign, also from a callback", function()
     local holder = support.hold(path)
     local run = spawn_run(election, print)
-    turn_until(function() return #support.zk():queue(path) == 2 end)
+    await_queue(2)
     election:stop()
-    turn_until(function() return run.done end)
+    await_end(run)
     assert.same({ true, nil }, { run.ok, run.message })
     support.wait_for_queue(path, 1)
     assert.is_true(holder:is_held())
+    local blocking = connect { loop = "poll" }
+    local second = blocking:election(path)
+    blocking:mutex(support.path()):acquire_async(function(guard)
+      guard:release()
+      second:stop()
+    end)
+    assert.is_true(second:run(print))
   end)
 
   it("does not call its function once it is stopped", function()
@@ -125,26 +120,15 @@ describe("run", function()
       end)
       scheduler:turn(0)
       local before = calls
-      support.sleep(0.001) -- its grant may be on its way
+      support.advance(0.001) -- its grant may be on its way
       election:stop()
-      turn_until(function() return run.done end)
+      await_end(run)
       assert.equal(before, calls)
     end
     support.wait_for_queue(path, 0)
   end)
 
-  it("is stopped from a callback where a wait blocks", function()
-    session = connect { loop = "poll" }
-    election = session:election(path)
-    support.hold(path)
-    session:mutex(support.path()):acquire_async(function(guard)
-      guard:release()
-      election:stop()
-    end)
-    assert.is_true(election:run(print))
-  end)
-
-  it_yields("is stopped while its function waits, and waits for it", function()
+  it("is stopped while its function waits, and waits for it", function()
     local begun, finished
     local run = spawn_run(election, function(guard)
       begun = true
@@ -156,79 +140,62 @@ describe("run", function()
     turn_until(function() return begun end)
     election:stop()
     assert.is_false(run.done)
-    turn_until(function() return run.done end)
+    await_end(run)
     assert.is_true(finished and run.ok)
   end)
 
   it("returns why a campaign is refused for good", function()
     local guard = assert(election:campaign(30))
     local ok, message, code = election:run(print)
-    assert.is_nil(ok)
-    assert.equal("deadlock", code)
+    assert.same({ nil, "deadlock" }, { ok, code })
     assert.matches("already held by the caller", message)
     guard:release()
     support.hold(path)
     local run = spawn_run(election, print)
-    turn_until(function() return #support.zk():queue(path) == 2 end)
+    await_queue(2)
     election:cancel()
-    turn_until(function() return run.done end)
+    await_end(run)
     assert.equal("cancelled", run.code)
-    run = spawn_run(election, print)
-    turn_until(function() return #support.zk():queue(path) == 2 end)
-    session:close()
-    turn_until(function() return run.done end)
-    assert.equal("closed", run.code)
+    ok, message, code = session:election(support.path()):run(function()
+      session:close()
+    end)
+    assert.same({ nil, "closed" }, { ok, code })
+    assert.matches("the session was closed while waiting for ", message)
   end)
 
-  it("returns closed when its function has closed the session", function()
-    local ok, message, code = election:run(function() session:close() end)
-    assert.is_nil(ok)
-    assert.equal("closed", code)
-    assert.matches("the session was closed while waiting for " .. path, message,
-      1, true)
-  end)
-
-  it("is one at a time of an object", function()
+  it("is one at a time of an object, and has options of its own", function()
     election:run(function()
       assert.equal("run is under way for " .. path .. " already: it calls one "
         .. "function at a time", misuse(function() election:run(print) end))
       election:stop()
     end)
-    assert.is_false(election:is_stopping())
     election:stop() -- there is none
-    local calls = 0
-    election:run(function() calls = calls + 1 election:stop() end)
-    assert.equal(1, calls)
-  end)
-
-  it("has options of its own", function()
-    local function refused(options)
-      return misuse(function() election:run(print, options) end)
+    check_free()
+    local function run(options) election:run(print, options) end
+    for text, options in pairs {
+      ['unknown option "timeout" in run options (known: backoff, data, '
+        .. 'max_backoff, max_hold, on_error)'] = { timeout = 1 },
+      ["run options must be a table, got a number"] = 5,
+      ["option 'backoff' must be a number of seconds, at least 0.001, got 0"]
+        = { backoff = 0 },
+      ["option 'max_backoff' must be a number, got a string"]
+        = { max_backoff = "x" },
+      ["option 'max_backoff' must be at least option 'backoff', got 0.5"]
+        = { max_backoff = 0.5 },
+      ["option 'on_error' must be a function, got a boolean"]
+        = { on_error = true },
+      ["option 'data' must be a string, got a number"] = { data = 5 },
+      ["option 'max_hold' must be a number, got a string"]
+        = { max_hold = "x" },
+    } do
+      assert.equal("zklock: " .. text,
+        select(2, pcall(run, options)):match "zklock: .*")
     end
     assert.equal("argument 1 of run must be a function, got nil",
       misuse(function() election:run() end))
-    assert.equal('unknown option "timeout" in run options (known: backoff, '
-      .. 'data, max_backoff, max_hold, on_error)',
-      refused { timeout = 1 })
-    assert.equal("run options must be a table, got a number", refused(5))
-    assert.equal("option 'backoff' must be a number of seconds, at least "
-      .. "0.001, got 0", refused { backoff = 0 })
-    assert.matches("option 'max_backoff' must be a number, got a str",
-      refused { max_backoff = "x" })
-    assert.equal("option 'max_backoff' must be at least option 'backoff', got "
-      .. "0.5", refused { max_backoff = 0.5 })
-    assert.equal("option 'on_error' must be a function, got a boolean",
-      refused { on_error = true })
-    assert.matches("option 'data' must be a string", refused { data = 5 })
-    assert.matches("option 'max_hold' must be a number",
-      refused { max_hold = "x" })
-    assert.matches("must be called with a colon: election:run%(fn, options%)",
-      misuse(function() election.run(print) end))
   end)
-end)
 
-describe("A hold that run has lost", function()
-  it_yields("does not end its function: run waits for it, and calls no other",
+  it("waits for its function, and calls no other, when its hold is lost",
     function()
       local other, successor = connect { loop = "poll" }, nil
       local calls, inside, states = 0, 0, {}
@@ -237,7 +204,7 @@ describe("A hold that run has lost", function()
         assert(inside == 1)
         if calls == 1 then
           guard:on_lost(function(_, code) states[1] = code end)
-          assert(other:evict(path, name_of(guard)))
+          assert(other:evict(path, (guard.node:sub(#path + 2))))
           while guard:is_held() do scheduler:sleep(0.001) end
           successor = assert(other:mutex(path):acquire(30))
           scheduler:sleep(0.05)
@@ -249,15 +216,15 @@ describe("A hold that run has lost", function()
       end)
       turn_until(function() return states[2] end)
       assert.same({ "lost", "lost" }, states)
-      turn_until(function() return #support.zk():queue(path) == 2 end)
+      await_queue(2)
       assert.same({ 1, 0 }, { calls, inside })
       assert.is_true(successor:release())
-      turn_until(function() return run.done end)
+      await_end(run)
       assert.is_true(run.ok)
       assert.equal(2, calls)
     end)
 
-  it("is resigned: the function goes on without it", function()
+  it("goes on when its function has resigned, and campaigns again", function()
     local other, calls = connect(), 0
     assert.is_true(election:run(function(guard)
       calls = calls + 1
@@ -269,22 +236,151 @@ describe("A hold that run has lost", function()
     end))
     assert.equal(2, calls)
   end)
+end)
 
-  it_yields("is resigned from another task", function()
-    local other, calls, before = connect(), 0, nil
-    local run = spawn_run(election, function(guard)
-      calls = calls + 1
-      if calls == 2 then return election:stop() end
-      while guard:is_held() do scheduler:sleep(0.001) end
-      before = guard:state()
-    end)
-    scheduler:spawn(function()
-      while calls == 0 do scheduler:sleep(0.001) end
-      assert.is_true(election:resign())
-    end)
-    turn_until(function() return run.done end)
-    assert.equal("released", before)
-    assert.equal(2, calls)
-    other:close()
+describe("A function of run that raises", function()
+  it("is told to on_error, when the leadership has been given back", function()
+    local heard, guard, calls = {}, nil, 0
+    local problem, lines = { "an error value" }, {}
+    session = connect { log = function(_, line) lines[#lines + 1] = line end }
+    election = session:election(path)
+    assert.is_true(election:run(function(mine)
+      guard, calls = mine, calls + 1
+      if calls == 1 then error "ouch" end
+      if calls == 2 then error(problem) end
+      election:stop()
+    end, { backoff = 0.001, on_error = function(what)
+      heard[#heard + 1] = what
+      assert.equal("released", guard:state())
+    end }))
+    assert.matches("election_run_spec.lua:%d+: ouch\nstack traceback:",
+      heard[1])
+    assert.is_true(rawequal(problem, heard[2]))
+    assert.same({}, lines)
+    -- Without on_error it is told to the log.
+    election:run(function()
+      if lines[1] then return election:stop() end
+      error "ouch"
+    end, { backoff = 0.001 })
+    assert.equal(1, #lines)
+    assert.matches("^an error in the leader of " .. path:gsub("%p", "%%%0")
+      .. ": .*ouch", lines[1])
   end)
+
+  it("ends run with its error where nobody would hear of it", function()
+    session = connect { loop = "poll" }
+    election = session:election(path)
+    for _, problem in ipairs { "text", { code = 42 }, false } do
+      local ok, raised = pcall(election.run, election, function()
+        error(problem, 0)
+      end)
+      assert.is_false(ok)
+      assert.is_true(rawequal(problem, raised))
+      check_free()
+    end
+    assert.same({ false, "in on_error" }, { pcall(election.run, election, error,
+      { on_error = function() error("in on_error", 0) end }) })
+    check_free()
+    election = connect { loop = scheduler.adapter }:election(path)
+    spawn_run(election, function() error("ouch", 0) end)
+    assert.equal("ouch", select(2, pcall(scheduler.run, scheduler)))
+    check_free()
+  end)
+
+  it("is called again after pauses that grow until it succeeds", function()
+    local at, calls = {}, 0
+    assert.is_true(election:run(function()
+      calls = calls + 1
+      at[calls] = support.now()
+      if calls == 7 then return end
+      if calls == 9 then return election:stop() end
+      error "ouch"
+    end, { backoff = 0.1, max_backoff = 0.4, on_error = function() end }))
+    for i, least in ipairs { 0.05, 0.1, 0.2, 0.2, 0.2, 0.2, 0, 0.05 } do
+      local gap = at[i + 1] - at[i]
+      assert.is_true(gap >= least and gap <= 2 * least + 0.02, i .. ": " .. gap)
+    end
+  end)
+
+  it("is no candidate in its pause, while callbacks run", function()
+    session = connect { loop = "poll" }
+    election = session:election(path)
+    local other, free, begun = connect(), nil, support.now()
+    assert.is_true(election:run(error, {
+      backoff = 60,
+      on_error = function()
+        session:mutex(support.path()):acquire_async(function(guard)
+          guard:release()
+          support.wait_for_queue(path, 0)
+          free = other:mutex(path):try_acquire()
+          election:stop()
+        end)
+      end,
+    }))
+    assert.is_true(free:is_held())
+    assert.is_true(support.now() - begun < 1)
+    free:release()
+  end)
+
+  it("is stopped or closed in its pause by another task", function()
+    for code, fn in pairs { [false] = function() election:stop() end,
+        closed = function() session:close() end } do
+      session = connect { loop = scheduler.adapter }
+      election = session:election(path)
+      local failed
+      local run = spawn_run(election, error, { backoff = 60,
+        on_error = function() failed = true end })
+      turn_until(function() return failed end)
+      assert.is_false(run.done)
+      scheduler:spawn(fn)
+      await_end(run)
+      assert.same({ not code or nil, code or nil }, { run.ok, run.code })
+    end
+  end)
+end)
+
+describe("What interrupts run", function()
+  it("comes out of it, if a hook has raised it, whoever listens", function()
+    local heard = 0
+    session = connect { log = function() heard = heard + 1 end }
+    election = session:election(path)
+    for _, options in ipairs { {}, { on_error = function()
+        heard = heard + 1
+      end } } do
+      local ok, problem = pcall(election.run, election, function(guard)
+        assert(guard:is_held())
+        debug.sethook(function()
+          debug.sethook()
+          error("interrupted!", 0)
+        end, "", 100)
+        while true do heard = heard + 0 end
+      end, options)
+      assert.same({ false, "interrupted!", 0 }, { ok, problem, heard })
+      check_free()
+    end
+  end)
+
+  if support.is_54 then
+    it("is the end of its coroutine, wherever it waits", function()
+      for _, place in ipairs { "campaign", "pause", "function" } do
+        local there = false
+        local holder = place == "campaign" and support.hold(path)
+        local task = scheduler:spawn(function()
+          election:run(function()
+            there = true
+            if place == "pause" then error "ouch" end
+            scheduler:sleep(60)
+          end, { backoff = 60, on_error = function() end })
+        end)
+        turn_until(function()
+          return there or holder and #support.zk():queue(path) == 2
+        end)
+        assert.is_true(scheduler:kill(task))
+        support.wait_for_queue(path, holder and 1 or 0)
+        if holder then holder:release() end
+        check_free()
+        assert.is_nil(next(session._engine.waits.pauses))
+      end
+    end)
+  end
 end)

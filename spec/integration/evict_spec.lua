@@ -17,70 +17,58 @@ end
 local function await_loss(guard, holder)
   support.step_until(holder, function() return not guard:is_held() end)
   assert.equal("deleted", guard:reason())
-  guard:release()
+  assert.equal("lost", select(3, guard:release()))
 end
 
 describe("evict", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path, session, zk
+
   before_each(function()
+    kinds.start()
     path, session, zk = support.path(), connect(), support.zk()
   end)
+  after_each(support.finish)
+
+  local function token_at(node)
+    for _, row in ipairs(session:contenders(path)) do
+      if row.node == node then return row.token end
+    end
+  end
 
   it("ends a hold, and its holder hears that the node was deleted", function()
-    local guard, holder = support.hold(path)
-    local code, reason
-    guard:on_lost(function(_, ...) code, reason = ... end)
-    assert.is_true(session:evict(path, name_of(guard)))
-    support.step_until(holder, function() return code end)
-    assert.equal("lost", code)
-    assert.equal("deleted", reason)
-    assert.is_false(guard:is_held())
-    assert.equal("deleted", guard:reason())
-    assert.equal("lost", select(3, guard:release()))
-  end)
-
-  it("ends one of its own session, too", function()
-    local guard = hold(session:mutex(path))
-    assert.is_true(session:evict(path, name_of(guard)))
-    await_loss(guard, session)
-  end)
-
-  it("sends who waits to the end of the queue", function()
-    local guard = support.hold(path)
-    local one = kinds.queue_in(connect():mutex(path), path)
-    local two = kinds.queue_in(connect():mutex(path), path)
-    local node = one.node:sub(#path + 2)
-    assert.is_true(session:evict(path, node))
-    support.wait_until(function()
-      local queue = zk:queue(path)
-      return #queue == 3 and path .. "/" .. queue[2] == two.node
-    end)
-    guard:release()
-    kinds.await(two):release()
-    kinds.await(one):release()
+    local heard = {}
+    for i, holder in ipairs { connect(), session } do
+      local guard = hold(holder:mutex(path))
+      guard:on_lost(function(_, ...) heard[i] = { ... } end)
+      assert.is_true(session:evict(path, name_of(guard)))
+      support.step_until(holder, function() return heard[i] end)
+      assert.same({ "lost", "deleted" }, { heard[i][1], heard[i][2] })
+      await_loss(guard, holder)
+    end
   end)
 
   -- Those who wait first: each of them comes again, and has the lock later.
-  kinds.each(it, "takes each row of contenders away", function(kind)
-    local holder = connect()
-    local guard = hold(kind.make(holder, path))
-    local waiter = kinds.wait_in(kind.rival(connect(), path))
-    local rows
-    support.wait_until(function()
-      rows = session:contenders(path)
-      return #rows > 1 or kind.name == "unfair" and #rows == 1
-    end)
-    for i = #rows, 1, -1 do
-      assert.is_true(session:evict(path, rows[i].node), rows[i].node)
-      local stat = zk:exists(path .. "/" .. rows[i].node)
-      assert.is_true(not stat or stat.czxid ~= rows[i].token)
+  it("takes each row of contenders away, of each kind", function()
+    for _, kind in ipairs(kinds.all) do
+      local holder, at = connect(), support.path()
+      if not kind.multi then
+        local guard = hold(kind.make(holder, at))
+        local waiter = kinds.wait_in(kind.rival(connect(), at))
+        local rows
+        support.wait_until(function()
+          rows = session:contenders(at)
+          return #rows > 1 or kind.name == "unfair" and #rows == 1
+        end)
+        for i = #rows, 1, -1 do
+          assert.is_true(session:evict(at, rows[i].node), rows[i].node)
+          local stat = zk:exists(at .. "/" .. rows[i].node)
+          assert.is_true(not stat or stat.czxid ~= rows[i].token)
+        end
+        await_loss(guard, holder)
+        kinds.await(waiter):release()
+      end
     end
-    await_loss(guard, holder)
-    kinds.await(waiter):release()
-  end, function(kind) return not kind.multi end)
+  end)
 
   it("is false where the node is not there any more", function()
     local guard = support.hold(path)
@@ -91,68 +79,40 @@ describe("evict", function()
     assert.equal(1, select("#", session:evict(path, node)))
   end)
 
-  it("takes away what no session owns", function()
-    local node = "x-lock-0000000001"
-    zk:make(path .. "/" .. node)
-    assert.is_true(session:evict(path, node))
+  it("with a token leaves an unfair lock's next holder alone", function()
+    local function hold_unfair(holder)
+      return assert(holder:mutex(path, { fair = false }):acquire(30))
+    end
+    local guard = hold_unfair(connect())
+    local token = token_at "holder"
+    guard:release { wait = true }
+    local holder = connect()
+    local second = hold_unfair(holder)
+    assert.is_false(session:evict(path, "holder", token))
+    assert.is_true(second:verify())
+    assert.is_true(session:evict(path, "holder", token_at "holder"))
     assert.same({}, (session:children(path)))
+    await_loss(second, holder)
   end)
 
-  describe("with a token", function()
-    local function token_at(node)
-      for _, row in ipairs(session:contenders(path)) do
-        if row.node == node then return row.token end
-      end
-    end
-
-    it("leaves an unfair lock's next holder alone", function()
-      local function hold_unfair(holder)
-        return assert(holder:mutex(path, { fair = false }):acquire(30))
-      end
-      local guard = hold_unfair(connect())
-      local token = token_at "holder"
-      guard:release { wait = true }
-      local holder = connect()
-      local second = hold_unfair(holder)
-      assert.is_false(session:evict(path, "holder", token))
-      assert.is_true(second:verify())
-      assert.is_true(session:evict(path, "holder", token_at "holder"))
-      assert.same({}, (session:children(path)))
-      await_loss(second, holder)
-    end)
-
-    it("leaves another node alone that was made by the same name", function()
+  it("with a token leaves another node alone that was made by the same name",
+    function()
       for _, node in ipairs { "holder", "x-lock-0000000000",
           "locks/x-lock-0000000000" } do
         local full = path .. "/" .. node
         zk:make(full)
         local token = token_at(node)
         zk:delete(full)
-        zk:make(full)
+        zk:make(full) -- no session owns it
         assert.is_false(session:evict(path, node, token), node)
         assert.is_not_nil(zk:exists(full), node)
-        assert.is_true(session:evict(path, node, token_at(node)), node)
+        -- (The zeros of a token say nothing.)
+        assert.is_true(session:evict(path, node,
+          (token_at(node):gsub("^0+", ""))), node)
         assert.is_false(session:evict(path, node, token), node)
+        assert.is_false(zk:exists(full), node)
       end
     end)
-
-    it("takes a token with or without its zeros, and nothing else", function()
-      local node = "x-lock-0000000000"
-      zk:make(path .. "/" .. node)
-      local token = token_at(node)
-      for _, other in ipairs { "0", ("9"):rep(18) } do
-        assert.is_false(session:evict(path, node, other), other)
-      end
-      for _, text in ipairs { "", "x", "-1", "1.5", " 1", "0x1", ("1"):rep(20),
-          "1\0" } do
-        assert.matches("^token must be a fencing token, got ",
-          misuse(function() session:evict(path, node, text) end))
-      end
-      assert.equal("token must be a string, got a number",
-        misuse(function() session:evict(path, node, 1) end))
-      assert.is_true(session:evict(path, node, (token:gsub("^0+", ""))))
-    end)
-  end)
 
   it("takes a name that is longer than any path of ours", function()
     local node = ("n"):rep(3000) .. "-lock-0000000001"
@@ -165,11 +125,9 @@ describe("evict", function()
   it("is invalid for a node that has children, and leaves them", function()
     local node = "x-lock-0000000001"
     zk:make(path .. "/" .. node .. "/child", { data = "kept" })
-    local done, message, code = session:evict(path, node)
-    assert.is_nil(done)
-    assert.equal("invalid", code)
-    assert.equal(('zklock: ZooKeeper refused the eviction of "%s" from %s: not '
-      .. "empty"):format(node, path), message)
+    assert.same({ nil, ('zklock: ZooKeeper refused the eviction of "%s" from '
+      .. "%s: not empty"):format(node, path), "invalid" },
+      { session:evict(path, node) })
     assert.equal("kept", (zk:get(path .. "/" .. node .. "/child")))
     zk:delete_all(path .. "/" .. node)
   end)
@@ -180,8 +138,7 @@ describe("evict", function()
     local alice = connect { auth = auth, acl = "creator" }
     local guard = hold(alice:mutex(path))
     local done, message, code = session:evict(path, name_of(guard))
-    assert.is_nil(done)
-    assert.equal("denied", code)
+    assert.same({ nil, "denied" }, { done, code })
     assert.matches("from " .. path .. ": an ACL forbids it", message, 1, true)
     assert.is_true(guard:verify())
     assert.is_true(connect { auth = auth }:evict(path, name_of(guard)))
@@ -218,7 +175,15 @@ describe("evict", function()
       assert.matches("^node must be a string, got a ",
         misuse(function() session:evict(path, value) end))
     end
-    assert.equal("node must be a string, got nil",
-      misuse(function() session:evict(path) end))
+    for _, text in ipairs { "", "x", "-1", "1.5", " 1", "0x1", ("1"):rep(20),
+        "1\0" } do
+      assert.matches("^token must be a fencing token, got ",
+        misuse(function() session:evict(path, "holder", text) end))
+    end
+    support.misuses {
+      { "node must be a string, got nil", function() session:evict(path) end },
+      { "token must be a string, got a number",
+        function() session:evict(path, "holder", 1) end },
+    }
   end)
 end)

@@ -4,9 +4,9 @@ local nginx = require "nginx.server"
 local support = require "support"
 
 local SERVER = [[
-  location = /wait { content_by_lua_block {
-    local ok, message, code = barrier():wait(tonumber(ngx.var.arg_seconds))
-    ngx.print(code or tostring(ok))
+  location = /wait { content_by_lua_block { assert(barrier():wait(60)) } }
+  location = /enter { content_by_lua_block {
+    session():double_barrier(ngx.var.arg_path, 2):enter(60)
   } }
   location = /wait-in-access {
     access_by_lua_block { assert(barrier():wait(60)) }
@@ -19,26 +19,12 @@ local SERVER = [[
     ngx.sleep(tonumber(ngx.var.arg_seconds))
     ngx.exit(204)
   } }
-  location = /set { content_by_lua_block {
-    ngx.print(select(2, barrier():set()))
-  } }
-  location = /lift { content_by_lua_block {
-    ngx.print(select(2, barrier():lift()))
-  } }
   location = /timer { content_by_lua_block {
     local path = ngx.var.arg_path
     ngx.timer.at(0, function()
       said = "in the timer"
       said = tostring(session():barrier(path):wait(60))
     end)
-  } }
-  location = /enter { content_by_lua_block {
-    local gate = session():double_barrier(ngx.var.arg_path, 2)
-    local guard, _, code = gate:enter(tonumber(ngx.var.arg_seconds))
-    if not guard then return ngx.print(code) end
-    ngx.sleep(0.02)
-    local left, _, why = gate:leave(tonumber(ngx.var.arg_seconds))
-    ngx.print(why or tostring(left))
   } }
   location = /inside { content_by_lua_block {
     local gate = session():double_barrier(ngx.var.arg_path, 2)
@@ -64,13 +50,9 @@ local INIT = [[
   function keep(guard) all[#all + 1] = guard end
 ]]
 
-local missing = nginx.missing()
-
 describe("in nginx at a barrier", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
   before_each(function() kinds.start() end)
-  after_each(support.finish)
 
   local server, path, query
 
@@ -91,59 +73,30 @@ describe("in nginx at a barrier", function()
       word)
   end
 
-  it("handlers wait, and are let through together", function()
+  it("a wait ends with its request, uncalled", function()
     start()
-    assert.are.equal("true", server:must("/wait" .. query))
-    assert.are.equal("true", server:must("/set" .. query))
-    assert.are.equal("false", server:must("/set" .. query))
-    local requests = {}
-    for i = 1, 10 do
-      requests[i] = server:begin((i == 1 and "/wait-in-access" or "/wait")
-        .. query)
-    end
-    await_watches(1)
-    assert.are.equal("timeout", server:must("/wait" .. query .. "&seconds=0.1"))
-    assert.are.equal("timeout", server:must("/wait" .. query .. "&seconds=0"))
-    for _, request in ipairs(requests) do assert.is_true(request:is_open()) end
-    assert.are.equal("true", server:must("/lift" .. query))
-    for i, request in ipairs(requests) do
-      assert.are.equal(i == 1 and "through" or "true", (request:answer()))
-    end
-    await_watches(0)
-  end)
-
-  it("a wait ends with its request, when the client has gone", function()
-    start()
-    server:must("/set" .. query)
-    for _, place in ipairs { "/wait", "/wait-in-access" } do
-      local request = server:begin(place .. query)
+    local barrier = support.connect():barrier(path)
+    assert(barrier:set())
+    for _, place in ipairs { "/wait", "/wait-in-access", "/beside" } do
+      local request = server:begin(place .. query .. "&seconds=60")
       await_watches(1)
+      assert.is_true(request:is_open(), place)
       request:abort()
       await_watches(0)
     end
-    assert.is_table(support.zk():exists(path)) -- it is still set
-    local request = server:begin("/wait" .. query)
-    await_watches(1)
-    server:must("/lift" .. query)
-    assert.are.equal("true", (request:answer()))
-  end)
-
-  it("waits beside it end with a request, uncalled", function()
-    start()
-    server:must("/set" .. query)
     server:begin("/beside" .. query .. "&seconds=0.2"):answer()
     await_watches(0)
-    local request = server:begin("/beside" .. query .. "&seconds=60")
+    assert.is_true(barrier:is_set())
+    local request = server:begin("/wait-in-access" .. query)
     await_watches(1)
-    request:abort()
-    await_watches(0)
-    server:must("/lift" .. query)
-    assert.are.equal("nothing", server:must "/said")
+    assert(barrier:lift())
+    assert.equal("through", (request:answer()))
+    assert.equal("nothing", server:must "/said")
   end)
 
   it("timers wait, and a worker that is to exit lets them", function()
     start()
-    server:must("/set" .. query)
+    assert(support.connect():barrier(path):set())
     server:must("/timer" .. query)
     await_word "in the timer"
     await_watches(1)
@@ -156,21 +109,6 @@ describe("in nginx at a barrier", function()
     support.zk():delete(path)
     nginx.await_end(old, 10)
     await_watches(0)
-  end)
-
-  it("two requests enter a double barrier and leave it together", function()
-    start()
-    assert.are.equal("timeout",
-      server:must("/enter" .. query .. "&seconds=0.1"))
-    for _ = 1, 3 do
-      local one = server:begin("/enter" .. query .. "&seconds=60")
-      kinds.wait_for_nodes(path, 1)
-      assert.is_true(one:is_open())
-      assert.are.equal("true",
-        server:must("/enter" .. query .. "&seconds=60"))
-      assert.are.equal("true", (one:answer()))
-      kinds.wait_for_nodes(path, 0)
-    end
   end)
 
   it("a request that ends is no member any more", function()
@@ -198,7 +136,7 @@ describe("in nginx at a barrier", function()
       assert.is_true(session:double_barrier(path, 2)
         :leave { guard = member.guard, timeout = 30 })
       kinds.wait_for_nodes(path, 0)
-      assert.are.equal(word, server:must "/said")
+      assert.equal(word, server:must "/said")
     end
   end)
 end)

@@ -116,13 +116,8 @@ local SERVER = [[
   } }
 ]]
 
-local missing = nginx.missing()
-
 describe("What workers tell each other", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(more, init)
     return nginx.start { server = SERVER,
@@ -181,7 +176,7 @@ describe("What workers tell each other", function()
       local status, turns = server:must("/turns?of="
         .. of:gsub("[?=]", { ["?"] = "%3F", ["="] = "%3D" }))
         :match "^(%d+) (%d+)$"
-      assert.are.equal("200", status, of)
+      assert.equal("200", status, of)
       assert.is_true(tonumber(turns) >= least, ("%s: %s"):format(of, turns))
     end
   end)
@@ -192,11 +187,11 @@ describe("What workers tell each other", function()
     local page = server:must "/zklock"
     local paths = page:match "<h2>Paths.*$"
     local _, rows = paths:gsub("<tr><td><code class=\"wide\">/path", "")
-    assert.are.equal(100, rows)
+    assert.equal(100, rows)
     -- Who waits and what is held comes first.
     local first, second = paths:match "/(path[-%d]+).-/(path[-%d]+)"
-    assert.are.equal("path-2-100", first)
-    assert.are.equal("path-2-99", second)
+    assert.equal("path-2-100", first)
+    assert.equal("path-2-99", second)
     assert.truthy(paths:find('<td>100 more paths; the rest in <a '
       .. 'href="/zklock?format=json">?format=json</a></td><td>0</td>'
       .. "<td>0</td><td>100</td><td>timeout&nbsp;200</td>", 1, true))
@@ -213,10 +208,17 @@ describe("What workers tell each other", function()
       for i = 1, 100 do
         local path = ("/path-%d-%d"):format(w, i)
         assert.is_true(known[path])
-        assert.are.equal(1, prometheus.sum(families, "zklock_lock_grants_total",
+        assert.equal(1, prometheus.sum(families, "zklock_lock_grants_total",
           { path = path }))
       end
     end
+    -- One path too many has a row of its own, too.
+    server = start()
+    server:must "/report?workers=1&paths=100"
+    assert.is_nil(server:must "/zklock":find "the rest in")
+    server:must "/report?workers=1&paths=101"
+    assert.matches("<td>1 more path; the rest in", server:must "/zklock", 1,
+      true)
   end)
 
   -- What /zklock?format=json tells of the reports, by one library for JSON.
@@ -231,24 +233,22 @@ describe("What workers tell each other", function()
     return told, text, server
   end
 
-  it("is the same JSON, whichever library writes it", function()
+  it("is the same JSON, whichever library writes it, with settings of its own",
+  function()
     local told = read_json()
-    assert.are.equal("/path-2-3", told[2][1].locks[3].path)
-    assert.are.same(told, (read_json [[
+    assert.equal("/path-2-3", told[2][1].locks[3].path)
+    assert.same(told, (read_json [[
       package.preload.cjson = function() error "is not there" end
     ]]))
-  end)
-
-  it("is JSON with settings of its own, and leaves the user's alone", function()
-    local told, text, server = read_json [[
+    local same, text, server = read_json [[
       local cjson = require "cjson"
       cjson.encode_number_precision(1)
       cjson.encode_max_depth(3)
       function encode() return cjson.encode { 0.00025 } end
     ]]
-    assert.are.same((read_json()), told)
-    assert.truthy(text:find('"sum":0.00025', 1, true))
-    assert.are.equal("[0.0003]", server:must "/encode")
+    assert.same(told, same)
+    assert.matches('"sum":0.00025', text, 1, true)
+    assert.equal("[0.0003]", server:must "/encode") -- the user's are as before
   end)
 
   it("is read as data, and nothing else is shown", function()
@@ -270,14 +270,5 @@ describe("What workers tell each other", function()
         assert.is_nil(server:must(page):find("RAN", 1, true), texts[i])
       end
     end
-  end)
-
-  it("has one path too many for the page in a row of its own, too", function()
-    local server = start()
-    server:must "/report?workers=1&paths=101"
-    assert.truthy(server:must "/zklock":find("<td>1 more path; the rest in", 1,
-      true))
-    server:must "/report?workers=1&paths=100"
-    assert.is_nil(server:must "/zklock":find "the rest in")
   end)
 end)

@@ -1,5 +1,6 @@
 -- The contract, as every loop has it (spec/loops), in nginx's handlers.
 local nginx = require "nginx.server"
+local read = require "support.files".read
 local suite = require "loops.suite"
 local support = require "support"
 
@@ -60,32 +61,24 @@ local RUNNER = [[
   return runner
 ]]
 
-local missing = nginx.missing()
-
 describe("in nginx", function()
-  if missing then return pending(missing) end
-  local server
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
-  setup(function()
-    server = nginx.start { lasting = true, server = SERVER, files = {
-      ["suite.lua"] = assert(io.open(root .. "/spec/loops/suite.lua"))
-        :read "*a",
+  it("each case of the suite comes true", function()
+    local server = nginx.start { server = SERVER, files = {
+      ["suite.lua"] = read(root .. "/spec/loops/suite.lua"),
       ["runner.lua"] = RUNNER,
     } }
     server.may_complain = true -- the suite has sessions without a server
-  end)
-  teardown(function()
-    server:close()
-    nginx.uninstall()
-  end)
-  before_each(support.start)
-  after_each(support.finish)
-
-  for i, case in ipairs(suite) do
-    it(case.name, function()
+    local failed = {}
+    for i, case in ipairs(suite) do
       local path = ("/case?n=%d&path=%s"):format(i, support.path())
-      assert.are.equal("ok", server:must(path, 60))
-      assert.is_nil(server:complaints():find("[alert]", 1, true))
-    end)
-  end
+      local said = server:get(path, 60)
+      if said ~= "ok" then
+        failed[#failed + 1] = case.name .. ": " .. tostring(said)
+      end
+    end
+    assert.equal("", table.concat(failed, "\n"))
+    assert.is_nil(server:complaints():find("[alert]", 1, true))
+  end)
 end)

@@ -1,159 +1,137 @@
 -- A request may end in many ways; what waits and holds in its name ends too.
+local each = require "support.each"
 local nginx = require "nginx.server"
 local support = require "support"
 
--- Each leaves a hold behind, when the client has said so or at once.
+-- Each leaves a hold behind, when the client has said so or at once: what the
+-- location has, or only the code of its content.
 local HOLDING = {
-  ["a normal end"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.print "bye"
-  } ]],
-  ["an error"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    error "on purpose"
-  } ]],
-  ["ngx.exit"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exit(204)
-  } ]],
-  ["ngx.exit in access"] = [[ access_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exit(403)
-  } ]],
-  ["ngx.exec"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.exec "/pid"
-  } ]],
-  ["ngx.redirect"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.redirect "/pid"
-  } ]],
-  ["a client that has gone"] = [[ content_by_lua_block {
-    keep(assert(lock():acquire(30)))
-    ngx.sleep(60)
-  } ]],
+  ["a normal end"] = [[ hold() ngx.print "bye" ]],
+  ["an error"] = [[ hold() error "on purpose" ]],
+  ["ngx.exit"] = [[ hold() ngx.exit(204) ]],
+  ["ngx.exit in access"] = [[ access_by_lua_block { hold() ngx.exit(403) } ]],
+  ["ngx.exec"] = [[ hold() ngx.exec "/pid" ]],
+  ["ngx.redirect"] = [[ hold() ngx.redirect "/pid" ]],
+  ["a client that has gone"] = [[ hold() ngx.sleep(60) ]],
   ["a client that has gone, unnoticed"] = [[
     lua_check_client_abort off;
     content_by_lua_block {
-      keep(assert(lock():acquire(30)))
-      while not go do ngx.sleep(0.01) end
+      hold()
+      await_go()
       ngx.say "nobody hears this"
     } ]],
-  ["a timer's end"] = [[ content_by_lua_block {
+  ["a timer's end"] = [[
+    local path = ngx.var.arg_path
+    ngx.timer.at(0, function() hold(path) end) ]],
+  ["an error in a timer"] = [[
     local path = ngx.var.arg_path
     ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(30)))
-    end)
-  } ]],
-  ["an error in a timer"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.timer.at(0, function()
-      keep(assert(session():mutex(path):acquire(30)))
+      hold(path)
       error "on purpose"
-    end)
-  } ]],
-  ["a thread that was killed"] = [[ content_by_lua_block {
+    end) ]],
+  ["a thread that was killed"] = [[
     local path = ngx.var.arg_path
     local thread = ngx.thread.spawn(function()
-      keep(assert(session():mutex(path):acquire(30)))
+      hold(path)
       ngx.sleep(60)
     end)
     while not kept do ngx.sleep(0.01) end
-    ngx.thread.kill(thread)
-  } ]],
-  ["a subrequest"] = [[ content_by_lua_block {
-    ngx.location.capture("/sub", { args = { path = ngx.var.arg_path } })
-  } ]],
+    ngx.thread.kill(thread) ]],
+  ["a subrequest"] = [[
+    ngx.location.capture("/sub", { args = { path = ngx.var.arg_path } }) ]],
 }
 
 -- Each ends while a wait is under way.
 local WAITING = {
-  ["a client that has gone"] = [[ content_by_lua_block {
-    assert(lock():acquire(60))
-    ngx.print "granted"
-  } ]],
-  ["a client that has gone in access"] = [[ access_by_lua_block {
-    assert(lock():acquire(60))
-  } content_by_lua_block { ngx.print "granted" } ]],
-  ["ngx.exit beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    ngx.exit(204)
-  } ]],
-  ["ngx.exec beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    ngx.exec "/pid"
-  } ]],
-  ["an error beside it"] = [[ content_by_lua_block {
-    local path = ngx.var.arg_path
-    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
-    while not go do ngx.sleep(0.01) end
-    error "on purpose"
-  } ]],
+  ["a client that has gone"] = [[ assert(lock():acquire(60)) ]],
+  ["a client that has gone in access"] = [[
+    access_by_lua_block { assert(lock():acquire(60)) }
+    content_by_lua_block { ngx.print "granted" } ]],
+  ["ngx.exit beside it"] = [[ wait_beside() ngx.exit(204) ]],
+  ["ngx.exec beside it"] = [[ wait_beside() ngx.exec "/pid" ]],
+  ["an error beside it"] = [[ wait_beside() error "on purpose" ]],
   ["a client that has gone while it hears of the wait"] = [[
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      session():on_trace(function(event)
-        if event.path == path and event.what == "wait" then ngx.sleep(60) end
-      end)
-      assert(lock():acquire(60))
-      ngx.print "granted"
-    } ]],
-  ["its end while a callback is awaited"] = [[ content_by_lua_block {
+    local path = ngx.var.arg_path
+    session():on_trace(function(event)
+      if event.path == path and event.what == "wait" then ngx.sleep(60) end
+    end)
+    assert(lock():acquire(60)) ]],
+  ["its end while a callback is awaited"] = [[
     lock():acquire_async(function() said = "called" end)
-    while not go do ngx.sleep(0.01) end
-  } ]],
+    await_go() ]],
 }
 
 -- Guards stay reachable: only the end of the request can end their holds.
 local INIT = [[
-  kept = false
-  go = false -- who waits for that may end
-  said = "nothing"
-  local all = {}
+  local all
+  function reset()
+    kept = false
+    go = false -- who waits for that may end
+    said = "nothing"
+    all = {}
+  end
+  reset()
   function keep(guard)
     kept = true
     all[#all + 1] = guard
   end
+  function hold(path)
+    keep(assert((path and session():mutex(path) or lock()):acquire(30)))
+  end
   function last() return all[#all] end
+  function await_go()
+    while not go do ngx.sleep(0.01) end
+  end
+  function wait_beside()
+    local path = ngx.var.arg_path
+    ngx.thread.spawn(function() session():mutex(path):acquire(60) end)
+    await_go()
+  end
 ]]
 
-local function location(index, directives)
-  return ("location = /%d { %s }\n"):format(index, directives)
-end
-
-local missing = nginx.missing()
-
 describe("a request of nginx ends", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(server, more)
     more = more or {}
     more.server = server .. [[
-      location = /sub {
-        content_by_lua_block { keep(assert(lock():acquire(30))) }
-      }
+      location = /sub { content_by_lua_block { hold() } }
       location = /state { content_by_lua_block {
         ngx.print(last() and last():state() or "none", " ", said)
       } }
-      location = /go { content_by_lua_block { go = true } } ]]
+      location = /go { content_by_lua_block { go = true } }
+      location = /reset { content_by_lua_block { reset() } } ]]
     more.init = INIT .. (more.init or "")
     return nginx.start(more)
   end
 
-  for name, directives in pairs(HOLDING) do
-    it("with its hold, by " .. name, function()
-      local server, path = start(location(1, directives)), support.path()
-      server.may_complain = name:find "error" ~= nil
-      server:must "/state"
-      local request = server:begin("/1?path=" .. path)
-      if name:find "client" then
+  -- Each way in turn, in one nginx, on a path of its own.
+  local function each_way(ways, check)
+    local locations, names = {}, {}
+    for name, what in pairs(ways) do
+      names[#names + 1] = name
+      locations[#names] = ("location = /%d { %s }\n"):format(#names,
+        what:find "_by_lua_block" and what
+          or "content_by_lua_block {" .. what .. "}")
+    end
+    local server = start(table.concat(locations))
+    server.may_complain = true
+    for i, name in ipairs(names) do names[i] = { name, i } end
+    each(names, function(row, name)
+      local path = support.path()
+      server:must "/reset"
+      check(server, ("/%d?path=%s"):format(row[2], path), path,
+        name:find "client" ~= nil)
+    end, true)
+    for line in server:complaints():gmatch "%f[^\n\0]%d+/[^\n]+" do
+      assert.matches("on purpose", line, 1, true)
+    end
+  end
+
+  it("with its hold", function()
+    each_way(HOLDING, function(server, url, path, of_client)
+      local request = server:begin(url)
+      if of_client then
         support.wait_until(function()
           return server:must "/state" == "held nothing"
         end)
@@ -169,29 +147,26 @@ describe("a request of nginx ends", function()
         return server:must "/state" == "released nothing"
       end)
     end)
-  end
+  end)
 
-  for name, directives in pairs(WAITING) do
-    it("with its wait, by " .. name, function()
-      local server, path = start(location(1, directives)), support.path()
-      server.may_complain = name:find "error" ~= nil
-      server:must "/state"
+  it("with its wait", function()
+    each_way(WAITING, function(server, url, path, of_client)
       local guard = support.hold(path)
-      local request = server:begin("/1?path=" .. path)
+      local request = server:begin(url)
       support.wait_for_queue(path, 2)
       server:must "/go"
-      if name:find "client" then request:abort() else request:answer() end
+      if of_client then request:abort() else request:answer() end
       support.wait_for_queue(path, 1)
       guard:release()
       support.wait_for_queue(path, 0)
-      assert.are.equal("none nothing", server:must "/state")
+      assert.equal("none nothing", server:must "/state")
     end)
-  end
+  end)
 
   it("and the next one inherits nothing from its coroutine", function()
     local server, path = start [[
       location = /leave { content_by_lua_block {
-        ngx.print(keep(assert(lock():acquire(30))) or last():token())
+        ngx.print(hold() or last():token())
       } }
       location = /find { content_by_lua_block {
         local ok, problem = pcall(lock().release, lock())
@@ -213,13 +188,13 @@ describe("a request of nginx ends", function()
         guard:on_lost(function() said = "lost" end)
         guard:on_revoke(function() said = "revoked" end)
         keep(guard)
-        while not go do ngx.sleep(0.01) end
+        await_go()
       } } ]], support.path()
     local session = support.connect()
     -- While it lives they are.
     local request = server:begin("/listen?path=" .. path)
     support.wait_for_queue(path, 1)
-    assert.are.equal(1, session:revoke(path))
+    assert.equal(1, session:revoke(path))
     support.wait_until(function()
       return server:must "/state" == "held revoked"
     end)
@@ -253,7 +228,7 @@ describe("a request of nginx ends", function()
         session():on_trace(nil)
         ngx.print(table.concat(told, " "))
       } } ]], support.path()
-    assert.are.equal("wait grant release wait grant release",
+    assert.equal("wait grant release wait grant release",
       server:must("/trace?path=" .. path))
   end)
 
@@ -322,29 +297,6 @@ describe("a request of nginx ends", function()
     other:abort()
   end)
 
-  it("and its threads were owners of their own", function()
-    local server, path = start [[
-      location = /threads { content_by_lua_block {
-        local path = ngx.var.arg_path
-        local guard = assert(session():mutex(path):acquire(30))
-        local again = assert(session():mutex(path):acquire(30))
-        local thread = ngx.thread.spawn(function()
-          return select(3, session():mutex(path):try_acquire())
-        end)
-        local _, code = ngx.thread.wait(thread)
-        local named = assert(session():mutex(path .. "-named")
-          :acquire { timeout = 5, owner = "us" })
-        local other = ngx.thread.spawn(function()
-          return assert(session():mutex(path .. "-named")
-            :acquire { timeout = 5, owner = "us" }):token()
-        end)
-        local _, token = ngx.thread.wait(other)
-        ngx.print(tostring(again:token() == guard:token()), " ", code, " ",
-          tostring(token == named:token()))
-      } } ]], support.path()
-    assert.are.equal("true busy true", server:must("/threads?path=" .. path))
-  end)
-
   -- (nginx runs log_by_lua between a request's end and zklock's turn.)
   it("with its hold counted, though its guard is garbage by then", function()
     local server, path = start([[
@@ -399,7 +351,7 @@ describe("a request of nginx ends", function()
         collectgarbage()
         collectgarbage()
         said = #session():mutex(path):holders() .. " holder"
-        while not go do ngx.sleep(0.01) end
+        await_go()
       } } ]], support.path()
     local request = server:begin("/kill?path=" .. path)
     support.wait_until(function()
@@ -434,6 +386,6 @@ describe("a request of nginx ends", function()
       support.wait_for_queue(path .. "-held", 0)
     end
     guard:release()
-    assert.are.equal("released nothing", server:must "/state")
+    assert.equal("released nothing", server:must "/state")
   end)
 end)

@@ -1,4 +1,5 @@
 -- Where a handler can wait, and what it can do where it cannot.
+local command = require "support.command"
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -143,13 +144,8 @@ local function write_certificate(dir)
     :format(dir, dir)))
 end
 
-local missing = nginx.missing()
-
 describe("a handler of nginx", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(server, more)
     more = more or {}
@@ -157,31 +153,28 @@ describe("a handler of nginx", function()
     return nginx.start(more)
   end
 
-  for phase in ("rewrite access content timer thread coroutine")
-    :gmatch "%S+" do
-    it("waits in a " .. phase, function()
-      local server, path = start(SERVER), support.path()
+  it("waits in each phase that can", function()
+    local server, n = start(SERVER), 0
+    for phase in ("rewrite access content timer thread coroutine")
+      :gmatch "%S+" do
+      local path = support.path()
       local guard = support.hold(path)
       local request = server:begin("/" .. phase .. "?path=" .. path)
       support.wait_for_queue(path, 2)
-      assert.is_true(request:is_open())
+      assert.is_true(request:is_open(), phase)
       -- The others are served meanwhile.
-      assert.are.equal(tostring(server:workers()[1]), server:must "/pid")
+      assert.equal(tostring(server:workers()[1]), server:must "/pid")
       guard:release()
-      assert.are.equal("held", (request:answer()))
-    end)
-  end
+      assert.equal("held", (request:answer()), phase)
+      n = n + 1
+    end
+    assert.equal(6, n)
+  end)
 
   it("waits in ssl_certificate", function()
-    local dir = os.tmpname()
-    os.remove(dir)
-    assert(os.execute(("mkdir '%s'"):format(dir)))
-    support.closing(dir, function()
-      os.execute(("rm -r '%s'"):format(dir))
-    end)
-    write_certificate(dir)
-    local path = support.path()
+    local dir, path = command.directory(), support.path()
     local port = support.free_port()
+    write_certificate(dir)
     local server = start("", { http = HTTP .. ([[
       server {
         listen 127.0.0.1:%d ssl;
@@ -205,49 +198,39 @@ describe("a handler of nginx", function()
     local old = server:workers()
     server:signal "HUP"
     nginx.await_end(old)
-    assert.are.equal("", server:complaints())
+    assert.equal("", server:complaints())
   end)
 
-  it("is one owner in all its phases", function()
+  it("is one owner in all its phases, and releases in any", function()
     local server, path = start(SERVER), support.path()
     local answer = server:must("/all_phases?path=" .. path)
     assert.truthy(answer:find "^%d+ true true true false$")
     support.wait_for_queue(path, 0)
-  end)
-
-  it("releases in any phase", function()
-    local server, path = start(SERVER), support.path()
-    server:must("/content?path=" .. path) -- the session is open
-    assert.are.equal("released", server:must("/release?path=" .. path))
+    assert.equal("released", server:must("/release?path=" .. path))
     for name in ("set header body log"):gmatch "%S+" do
       support.wait_for_queue(path .. "-" .. name, 0)
     end
-    assert.are.equal("", server:complaints())
+    -- And what it asked for in the phase log it is called back with.
+    assert.equal("done", server:must("/later?path=" .. path))
+    support.wait_until(function() return server:must "/said" == "held" end)
+    support.wait_for_queue(path, 0)
+    assert.equal("", server:complaints())
   end)
 
   it("is told of a loss by the release that finds it, where it can wait",
     function()
       local server, path = start(SERVER), support.path()
-      assert.are.equal("at once: 1, max_hold in content",
+      assert.equal("at once: 1, max_hold in content",
         server:must("/lost?phase=content&path=" .. path))
       -- Elsewhere by step(), which the loop calls.
-      assert.are.equal("at once: 0, max_hold in timer",
+      assert.equal("at once: 0, max_hold in timer",
         server:must("/lost?phase=header_filter&path=" .. path))
       server.may_complain = true
       local _, lines = server:complaints():gsub("%f[%a]zklock: the hold of "
         .. path:gsub("%p", "%%%0") .. " was lost: it was held for", "")
-      assert.are.equal(2, lines)
+      assert.equal(2, lines)
       assert.is_nil(server:complaints():find("not lost", 1, true))
     end)
-
-  it("is called back when it asked in the phase log", function()
-    local server, path = start(SERVER), support.path()
-    server:must("/content?path=" .. path)
-    assert.are.equal("done", server:must("/later?path=" .. path))
-    support.wait_until(function() return server:must "/said" == "held" end)
-    support.wait_for_queue(path, 0)
-    assert.are.equal("", server:complaints())
-  end)
 
   it("is told where nothing can wait, and that its phase is one", function()
     local server = start(SERVER)

@@ -8,6 +8,7 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local run, must = shell.run, shell.must
+local write = require "support.files".write
 
 local function read_file(name)
   local file = io.open(name)
@@ -15,12 +16,6 @@ local function read_file(name)
   local text = file:read "*a" or "" -- (a process that has just gone)
   file:close()
   return text
-end
-
-local function write_file(name, text)
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
 end
 
 local function find_modules()
@@ -40,6 +35,18 @@ function nginx.missing()
   if not program or not find_modules() then
     return "nginx with its Lua module is not installed: sh .ci/install nginx"
   end
+end
+
+--- Prepares a block of tests, if they can run here.
+function nginx.ready(pending, before_each, after_each, teardown)
+  if nginx.missing() then
+    pending(nginx.missing())
+    return false
+  end
+  teardown(nginx.uninstall)
+  before_each(support.start)
+  after_each(support.finish)
+  return true
 end
 
 -- Installed as a user would, where nginx's own user can read it.
@@ -172,9 +179,9 @@ function nginx.start(given)
     server = given.server or "",
   }
   local config = FRAME:gsub("%$(%l+)", words)
-  write_file(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
+  write(dir .. "/nginx.conf", (config:gsub("%$(%l+)", words)))
   for name, text in pairs(given.files or {}) do
-    write_file(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))
+    write(dir .. "/" .. name, (text:gsub("%$(%l+)", words)))
   end
   return launch(self, ("exec %s -p '%s' -e error.log -c nginx.conf"):format(
     program, dir), words.workers)
@@ -211,7 +218,7 @@ function nginx.start_page(config, hosts, is_built_in)
   local changed, n = config:gsub("listen 8080;", ("listen %d;"):format(
     self.port))
   assert(n == 1, "no port to change")
-  write_file(dir .. "/nginx.conf", changed)
+  write(dir .. "/nginx.conf", changed)
   return launch(self, ([[
     cd '%s'; export ZKLOCK_HOSTS='%s'
     export LUA_PATH='%s/?.lua;%s/?/init.lua;;' LUA_CPATH='%s/lib/lua/5.1/?.so;;'

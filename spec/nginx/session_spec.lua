@@ -1,5 +1,7 @@
 -- require("zklock.ngx").session
+local lfs = require "lfs"
 local nginx = require "nginx.server"
+local raw = require "support.raw"
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
@@ -62,14 +64,15 @@ local SERVER = [[
     ngx.print(done and "done" or code, " ", message)
   } }
   location = /misuse { content_by_lua_block {
-    local _, problem = pcall(function()
-      require("zklock.ngx").session("$hosts", { sesion_timeout = 1 })
-    end)
-    local _, loop = pcall(function()
-      require("zklock.ngx").session("$hosts", { loop = "poll" })
-    end)
-    local _, hosts = pcall(function() require("zklock.ngx").session() end)
-    ngx.print(problem, "\n", loop, "\n", hosts)
+    local function try(...)
+      local given = { ... }
+      ngx.say(select(2, pcall(function()
+        require("zklock.ngx").session(given[1], given[2])
+      end)))
+    end
+    try("$hosts", { sesion_timeout = 1 })
+    try("$hosts", { loop = "poll" })
+    try()
   } }
   location = /anew { content_by_lua_block {
     local n = tonumber(ngx.var.arg_n)
@@ -156,13 +159,17 @@ local SERVER = [[
   } }
 ]]
 
-local missing = nginx.missing()
+-- Entries of a worker's directory in /proc whose names are numbers.
+local function count(server, what)
+  local n = 0
+  for name in lfs.dir(("/proc/%d/%s"):format(server:workers()[1], what)) do
+    n = n + (name:find "^%d" and 1 or 0)
+  end
+  return n
+end
 
 describe("zklock.ngx.session", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(more)
     more = more or {}
@@ -171,31 +178,35 @@ describe("zklock.ngx.session", function()
     return nginx.start(more)
   end
 
-  it("is one for all handlers, also those that ask at once", function()
+  it("is one for all handlers, also those that ask at once, and outlives the "
+    .. "client that asked first", function()
     local server = start()
-    local requests, seen, n = {}, {}, 0
+    server:begin("/id"):abort()
+    local requests, first = {}, nil
     for i = 1, 30 do requests[i] = server:begin "/id" end
     for _, request in ipairs(requests) do
       local id = request:answer()
-      if not seen[id] then n = n + 1 end
-      seen[id] = true
+      first = first or id
+      assert.equal(first, id)
     end
-    assert.are.equal(1, n)
-    assert.truthy(next(seen):find "^0x%x+$")
+    assert.matches("^0x%x+$", first)
+    -- Also of a request that goes on and on.
+    assert.equal("1", server:must("/loop?path=" .. support.path()))
   end)
 
-  it("outlives the client that asked first", function()
-    local server = start()
-    server:begin("/id"):abort()
-    assert.truthy(server:must "/id":find "^0x%x+$")
-  end)
-
-  it("is another for other hosts or options", function()
+  it("is another for other hosts or options, and raises misuse", function()
     local server, path = start(), support.path()
-    assert.are.equal("fine", server:must("/ids?path=" .. path))
+    assert.equal("fine", server:must("/ids?path=" .. path))
     support.wait_until(function()
       return support.count_contenders(path) == 0
     end)
+    assert.matches("zklock: option 'auth'", server:must "/loggers")
+    local first, second, third = server:must "/misuse"
+      :match "^(.*)\n(.*)\n(.*)\n$"
+    assert.matches("^content_by_lua%(nginx.conf:%d+%):%d: zklock: ", first)
+    assert.matches('unknown option "sesion_timeout"', first, 1, true)
+    assert.matches("option 'loop'", second, 1, true)
+    assert.matches("argument 1 of", third, 1, true)
   end)
 
   it("returns at once; the first call waits as long as itself may", function()
@@ -209,11 +220,9 @@ describe("zklock.ngx.session", function()
       return ask "acquire":find("Connection refused", 1, true)
     end, 10, "a refused connection")
     for call, seconds in pairs { acquire = "0.4", with_lock = "0.3" } do
-      local text = ("disconnected zklock: no server of 127.0.0.1:1 answered "
+      assert.equal(("disconnected zklock: no server of 127.0.0.1:1 answered "
         .. "within %s s, waiting for /first (last error: 127.0.0.1:1: "
-        .. "Connection refused)")
-        :format(seconds)
-      assert.are.equal(text, ask(call))
+        .. "Connection refused)"):format(seconds), ask(call))
     end
     -- Questions have no time of their own: connect's.  It is one session for
     -- all, which is not there yet for each of them.
@@ -222,8 +231,8 @@ describe("zklock.ngx.session", function()
     end
     -- However often it has tried.
     local said = server:complaints()
-    assert.truthy(said:find("[warn]", 1, true))
-    assert.are.equal(1, select(2, said:gsub("\n?[^\n]*"
+    assert.matches("[warn]", said, 1, true)
+    assert.equal(1, select(2, said:gsub("\n?[^\n]*"
       .. "zklock: no connection to 127.0.0.1:1: Connection refused[^\n]*", "")))
     assert.is_nil(said:find "ZOO_")
   end)
@@ -252,7 +261,7 @@ describe("zklock.ngx.session", function()
     hostile:behave { kind = "pass" }
     hostile:release()
     for _, request in ipairs(patient) do
-      assert.are.equal("done nil", (request:answer()))
+      assert.equal("done nil", (request:answer()))
     end
     support.wait_until(function() -- the last release is on its way
       return server:must(url .. "try_acquire") == "done nil"
@@ -265,12 +274,10 @@ describe("zklock.ngx.session", function()
     server.may_complain = true
     hostile:behave { kind = "pass", refuse_auth = "always" }
     local url = "/first?wait=20&hosts=" .. hostile.hosts .. "&call="
-    local refused = "auth zklock: ZooKeeper .*"
-      .. "our credentials are not accepted %(option 'auth': digest%)$"
     for call in ("acquire try_acquire with_lock multi contenders revoke")
       :gmatch "%S+" do
-      local body = server:must(url .. call)
-      assert.truthy(body:find(refused), call .. ": " .. body)
+      assert.matches("^auth zklock: ZooKeeper .*our credentials are not "
+        .. "accepted %(option 'auth': digest%)$", server:must(url .. call))
     end
     hostile:behave { kind = "pass" }
     support.wait_until(function()
@@ -280,18 +287,10 @@ describe("zklock.ngx.session", function()
 
   it("is one for options that are made anew in each request", function()
     local server = start()
-    local pid = server:workers()[1]
-    local function threads()
-      local n = 0
-      for name in require "lfs".dir(("/proc/%d/task"):format(pid)) do
-        n = n + (name:find "^%d" and 1 or 0)
-      end
-      return n
-    end
     server:must "/anew?n=1"
-    local of_one = threads() - 1 -- (the client library may have some, too)
+    local of_one = count(server, "task") - 1 -- (the client library's, too)
     for _ = 1, 60 do server:must "/anew?n=1" end
-    assert.are.equal(1 + of_one, threads())
+    assert.equal(1 + of_one, count(server, "task"))
     -- And if they differ, there are not more and more of them.
     server.may_complain = true
     local refused = 0
@@ -299,9 +298,9 @@ describe("zklock.ngx.session", function()
       local _, status = server:get("/anew?n=" .. n)
       refused = refused + (status == 500 and 1 or 0)
     end
-    assert.are.equal(60 - 32, refused)
-    assert.are.equal(1 + 32 * of_one, threads())
-    assert.are.equal("zklock session", server:must "/anew?n=1")
+    assert.equal(60 - 32, refused)
+    assert.equal(1 + 32 * of_one, count(server, "task"))
+    assert.equal("zklock session", server:must "/anew?n=1")
     local said = server:complaints()
     assert.truthy(said:find("nginx.conf:%d+%):3: zklock: this worker has 32 "
       .. "sessions by zklock.ngx.session, the most that it may have, each with "
@@ -311,66 +310,46 @@ describe("zklock.ngx.session", function()
   end)
 
   it("makes room where one was closed, and says what differs", function()
-    local server = start()
     local lines = {}
-    for line in server:must "/more":gmatch "[^\n]+" do
+    for line in start():must "/more":gmatch "[^\n]+" do
       lines[#lines + 1] = line
     end
-    assert.truthy(lines[1]:find "^32 .*differs in option 'session_timeout'%)")
-    assert.truthy(lines[2]:find("(the last one differs in option 'auth', "
-      .. "option 'session_timeout')", 1, true), lines[2])
+    assert.matches("^32 .*differs in option 'session_timeout'%)", lines[1])
+    assert.matches("(the last one differs in option 'auth', "
+      .. "option 'session_timeout')", lines[2], 1, true)
     assert.is_nil(lines[2]:find "secret")
-    assert.truthy(lines[3]:find("(the last one differs in hosts, "
-      .. "option 'session_timeout')", 1, true), lines[3])
-    assert.are.same({ "table string", "table" }, { lines[4], lines[5] })
-  end)
-
-  it("tells objects that are called apart, whatever is in them", function()
-    local problem = start():must "/loggers"
-    assert.truthy(problem:find "zklock: option 'auth'", problem)
+    assert.matches("(the last one differs in hosts, "
+      .. "option 'session_timeout')", lines[3], 1, true)
+    assert.same({ "table string", "table" }, { lines[4], lines[5] })
   end)
 
   it("is recommended, once, where each request connects by itself", function()
     local server = start()
     server:must "/connect_in_timer"
     server:must "/connect" -- one may be meant to last
-    assert.are.equal("", server:complaints())
+    assert.equal("", server:complaints())
     server.may_complain = true
     for _ = 1, 10 do server:must "/connect" end
     local said = server:complaints()
-    assert.truthy(said:find("[warn]", 1, true))
-    assert.are.equal(1, select(2, said:gsub("zklock: requests open sessions of "
+    assert.matches("[warn]", said, 1, true)
+    assert.equal(1, select(2, said:gsub("zklock: requests open sessions of "
       .. "their own, by zklock.connect: each costs a thread, a connection and "
       .. "some round trips; zklock.ngx.session gives one to all of a worker",
       "")), said)
     assert.is_nil(said:find "\n")
   end)
 
-  it("raises misuse", function()
-    local server = start()
-    local first, second, third = server:must "/misuse"
-      :match "^(.*)\n(.*)\n(.*)$"
-    assert.truthy(first:find "^content_by_lua%(nginx.conf:%d+%):3: zklock: ")
-    assert.truthy(first:find('unknown option "sesion_timeout"', 1, true))
-    assert.truthy(second:find("option 'loop'", 1, true))
-    assert.truthy(third:find("argument 1 of", 1, true))
-  end)
-
-  it("closes for all, and opens again", function()
+  it("closes for all, and opens again; its callbacks' errors are logged",
+  function()
     local server, path = start(), support.path()
-    support.hold(path)
-    assert.are.equal("closed closed false",
-      server:must("/close?path=" .. path))
+    local guard = support.hold(path)
+    assert.equal("closed closed false", server:must("/close?path=" .. path))
     assert.truthy(server:must "/id":find "^0x")
-  end)
-
-  it("puts the errors of callbacks into nginx's log", function()
-    local server, path = start(), support.path()
+    guard:release()
     server.may_complain = true
-    assert.are.equal("held", server:must("/callback?path=" .. path))
-    local complaints = server:complaints()
-    assert.truthy(complaints:find(
-      "%[error%].*zklock: an error in a callback: .*on purpose"))
+    assert.equal("held", server:must("/callback?path=" .. path))
+    assert.matches("%[error%].*zklock: an error in a callback: .*on purpose",
+      server:complaints())
   end)
 
   it("does without a wake-up where it cannot have one", function()
@@ -385,19 +364,13 @@ describe("zklock.ngx.session", function()
       end ]] }
     server.may_complain = true
     local path = support.path()
-    assert.are.equal("fine", server:must("/ids?path=" .. path))
-    assert.are.equal("held", server:must("/callback?path=" .. path))
-    assert.truthy(server:complaints():find(
-      "so it looks for events every 50 ms: on purpose", 1, true))
+    assert.equal("fine", server:must("/ids?path=" .. path))
+    assert.equal("held", server:must("/callback?path=" .. path))
+    assert.matches("so it looks for events every 50 ms: on purpose",
+      server:complaints(), 1, true)
     local old = server:workers()
     server:signal "HUP"
     nginx.await_end(old)
-  end)
-
-  it("takes a request that goes on and on for one", function()
-    local server, path = start(), support.path()
-    server:must "/id"
-    assert.are.equal("1", server:must("/loop?path=" .. path))
   end)
 
   it("made by hand is closed when nobody refers to it", function()
@@ -406,10 +379,7 @@ describe("zklock.ngx.session", function()
     server:must("/forgotten?path=" .. path)
     support.wait_for_queue(path, 0)
     local sessions = {}
-    for _ = 1, 5 do
-      sessions[#sessions + 1] = server:must("/forgotten?path=" .. path)
-    end
-    local raw = require "support.raw"
+    for i = 1, 5 do sessions[i] = server:must("/forgotten?path=" .. path) end
     support.wait_until(function()
       server:must "/collect"
       local open = raw.word(support.hosts, "cons")
@@ -423,34 +393,24 @@ describe("zklock.ngx.session", function()
   it("is the request's own with lua_code_cache off", function()
     local server, path = start { http = "lua_code_cache off;" }, support.path()
     server.may_complain = true -- nginx warns of the setting
-    local pid = server:workers()[1]
-    local function count(what)
-      local n = 0
-      for name in require "lfs".dir(("/proc/%d/%s"):format(pid, what)) do
-        n = n + (name:find "^%d" and 1 or 0)
-      end
-      return n
-    end
-    local first, seen
+    local last, seen
     for i = 1, 25 do
       local id = server:must "/id"
-      assert.are_not.equal(first, id)
-      first = id
-      assert.are.equal("fine", server:must("/ids?path=" .. path))
+      assert.not_equal(last, id)
+      last = id
+      assert.equal("fine", server:must("/ids?path=" .. path))
       if i == 5 then
-        support.wait_until(function() return count "task" == 1 end)
-        seen = count "fd"
+        support.wait_until(function() return count(server, "task") == 1 end)
+        seen = count(server, "fd")
       end
     end
     -- Their threads, sockets and Lua states are gone.
     support.wait_until(function()
-      return count "task" == 1 and count "fd" <= seen
-    end)
-    support.wait_until(function()
-      return support.count_contenders(path) == 0
+      return count(server, "task") == 1 and count(server, "fd") <= seen
+        and support.count_contenders(path) == 0
     end)
     for line in server:complaints():gmatch "[^\n]+" do
-      assert.truthy(line:find("lua_code_cache is off", 1, true), line)
+      assert.matches("lua_code_cache is off", line, 1, true)
     end
   end)
 end)

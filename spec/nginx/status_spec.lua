@@ -46,6 +46,11 @@ local SERVER = [[
     end
     ngx.print "done"
   } }
+  location = /secret { content_by_lua_block {
+    assert(session { session_timeout = 20, auth = { { scheme = "digest",
+      credential = "user:hunter2" } } }:contenders "/x")
+    ngx.print "done"
+  } }
   location = /waits { content_by_lua_block {
     local n, session = 0, session()
     for i = 1, 30 do
@@ -79,7 +84,7 @@ end
 
 local function read_json(server, path)
   local answer = ask(server, path or "/zklock?format=json")
-  assert.are.equal(200, answer.status, answer.body)
+  assert.equal(200, answer.status, answer.body)
   local all, _, problem = dkjson.decode(answer.body, 1, dkjson.null)
   assert.is_nil(problem)
   return all
@@ -87,7 +92,7 @@ end
 
 local function read_metrics(server)
   local answer = ask(server, "/zklock/metrics")
-  assert.are.equal(200, answer.status, answer.body)
+  assert.equal(200, answer.status, answer.body)
   return prometheus.read(answer.body)
 end
 
@@ -102,19 +107,29 @@ local function workers_of(all)
   return workers
 end
 
+-- Waits until one of the workers is so, or none if there `shall` be none.
+local function await_worker(server, what, is_so, shall)
+  local found
+  support.wait_until(function()
+    found = nil
+    for _, worker in ipairs(read_json(server).workers) do
+      if is_so(worker) then found = worker end
+    end
+    return (found ~= nil) == (shall ~= false)
+  end, 10, what)
+  return found
+end
+
+local function holds(worker) return worker.sessions[1].holds[1] ~= nil end
+
 local function url(text)
   return (text:gsub("[^%w/]", function(byte)
     return ("%%%02X"):format(byte:byte())
   end))
 end
 
-local missing = nginx.missing()
-
 describe("The operators' page", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(workers, more)
     more = more or {}
@@ -147,80 +162,75 @@ describe("The operators' page", function()
   it("is plain HTML that nothing can be put into, and nobody keeps", function()
     local server = start(1)
     open_all(server, 1)
-    for _, path in ipairs { "/zklock", "/zklock/", "/zklock?refresh=5",
-      "/zklock?format=json", "/zklock/metrics", "/zklock/nothing",
-      "/zklock?format=xml" } do
-      local answer = ask(server, path)
-      assert.are.equal("no-store", answer.headers["cache-control"], path)
-      assert.are.equal("nosniff", answer.headers["x-content-type-options"])
-      assert.are.equal("no-referrer", answer.headers["referrer-policy"])
-      assert.truthy(answer.headers["content-security-policy"]
-        :find("default-src 'none'; style-src 'unsafe-inline'", 1, true))
-      assert.are.equal(#answer.body, tonumber(answer.headers["content-length"]))
+    for _, path in ipairs { "", "/", "?refresh=5", "?format=json", "/metrics",
+      "/nothing", "?format=xml" } do
+      local answer = ask(server, "/zklock" .. path)
+      assert.equal("no-store", answer.headers["cache-control"], path)
+      assert.equal("nosniff", answer.headers["x-content-type-options"])
+      assert.equal("no-referrer", answer.headers["referrer-policy"])
+      assert.matches("default-src 'none'; style-src 'unsafe-inline'",
+        answer.headers["content-security-policy"], 1, true)
+      assert.equal(#answer.body, tonumber(answer.headers["content-length"]))
+    end
+    for path, kind in pairs { ["/zklock"] = "text/html; charset=utf-8",
+      ["/zklock/metrics"] = "text/plain; version=0.0.4; charset=utf-8",
+      ["/zklock?format=json"] = "application/json" } do
+      assert.equal(kind, ask(server, path).headers["content-type"])
     end
     local page = ask(server, "/zklock")
-    assert.are.equal("text/html; charset=utf-8", page.headers["content-type"])
     assert.is_nil(page.body:find "<script")
     assert.is_nil(page.body:find "http%-equiv")
-    assert.truthy(ask(server, "/zklock?refresh=5").body
-      :find('<meta http-equiv="refresh" content="5">', 1, true))
-    assert.are.equal("text/plain; version=0.0.4; charset=utf-8",
-      ask(server, "/zklock/metrics").headers["content-type"])
-    assert.are.equal("application/json",
-      ask(server, "/zklock?format=json").headers["content-type"])
+    assert.matches('<meta http-equiv="refresh" content="5">',
+      ask(server, "/zklock?refresh=5").body, 1, true)
+    local head = ask(server, "/zklock", "HEAD")
+    assert.same({ 200, "", page.headers["content-type"] },
+      { head.status, head.body, head.headers["content-type"] })
   end)
 
   it("says in a sentence what it does not take", function()
+    local FORMAT = "400 zklock: format is html or json\n"
+    local REFRESH = "400 zklock: refresh is a number of seconds, 1 to 3600\n"
+    local NAME = "400 zklock: unknown name in the query: use format, refresh "
+      .. "or queues\n"
+    local QUERY = "400 zklock: the metrics take no query\n"
+    local NOTHING = "404 zklock: there is nothing here; the page is at "
+      .. "/zklock, what Prometheus reads at /zklock/metrics\n"
     local server = start(1)
     for path, expected in pairs {
-      ["/zklock?format=xml"] = "400 zklock: format is html or json\n",
-      ["/zklock?format=html&format=json"] = "400 zklock: format is html or "
-        .. "json\n",
-      ["/zklock?refresh=0"] = "400 zklock: refresh is a number of seconds, 1 "
-        .. "to 3600\n",
-      ["/zklock?refresh=5%22%3E%3Cscript%3E"] = "400 zklock: refresh is a "
-        .. "number of seconds, 1 to 3600\n",
-      ["/zklock?refresh"] = "400 zklock: refresh is a number of seconds, 1 to "
-        .. "3600\n",
-      ["/zklock?queues=yes"] = "400 zklock: queues is 1 or 0\n",
-      ["/zklock?x=1"] = "400 zklock: unknown name in the query: use format, "
-        .. "refresh or queues\n",
-      ["/zklock?format=json&x"] = "400 zklock: unknown name in the query: use "
-        .. "format, refresh or queues\n",
-      ["/zklock/metrics?x=1"] = "400 zklock: the metrics take no query\n",
-      ["/zklock/metrics?format=json"] = "400 zklock: the metrics take no "
-        .. "query\n",
-      ["/zklock/nothing"] = "404 zklock: there is nothing here; the page is at "
-        .. "/zklock, what Prometheus reads at /zklock/metrics\n",
-      ["/zklock/metrics/"] = "404 zklock: there is nothing here; the page is "
-        .. "at /zklock, what Prometheus reads at /zklock/metrics\n",
-      ["/zklockx"] = "404 zklock: the page is at /zklock: if its location in "
+      ["?format=xml"] = FORMAT,
+      ["?format=html&format=json"] = FORMAT,
+      ["?refresh=0"] = REFRESH,
+      ["?refresh=5%22%3E%3Cscript%3E"] = REFRESH,
+      ["?refresh"] = REFRESH,
+      ["?queues=yes"] = "400 zklock: queues is 1 or 0\n",
+      ["?x=1"] = NAME,
+      ["?format=json&x"] = NAME,
+      ["/metrics?x=1"] = QUERY,
+      ["/metrics?format=json"] = QUERY,
+      ["/nothing"] = NOTHING,
+      ["/metrics/"] = NOTHING,
+      ["x"] = "404 zklock: the page is at /zklock: if its location in "
         .. "nginx is another one, say so: status { location = \"/…\" }\n",
     } do
-      local answer = ask(server, path)
-      assert.are.equal(expected, answer.status .. " " .. answer.body, path)
-      assert.are.equal("text/plain; charset=utf-8",
+      local answer = ask(server, "/zklock" .. path)
+      assert.equal(expected, answer.status .. " " .. answer.body, path)
+      assert.equal("text/plain; charset=utf-8",
         answer.headers["content-type"])
     end
     for _, method in ipairs { "POST", "PUT", "DELETE", "OPTIONS" } do
       local answer = ask(server, "/zklock", method)
-      assert.are.equal(405, answer.status, method)
-      assert.are.equal("GET, HEAD", answer.headers.allow)
+      assert.same({ 405, "GET, HEAD" }, { answer.status, answer.headers.allow })
     end
-    local head, get = ask(server, "/zklock", "HEAD"), ask(server, "/zklock")
-    assert.are.equal(200, head.status)
-    assert.are.equal("", head.body)
-    assert.are.equal(get.headers["content-type"], head.headers["content-type"])
-    assert.are.equal(200, ask(server, "/zklock?").status)
-    assert.are.equal(200, ask(server, "/zklock/metrics?").status)
-    assert.are.equal(200, ask(server, "/admin/locks").status)
-    assert.are.equal(200, ask(server, "/admin/locks/metrics").status)
-    assert.are.equal(404, ask(server, "/admin/locks/x").status)
-    assert.are.equal("", server:complaints())
+    for path, status in pairs { ["/zklock?"] = 200, ["/zklock/metrics?"] = 200,
+      ["/admin/locks"] = 200, ["/admin/locks/metrics"] = 200,
+      ["/admin/locks/x"] = 404 } do
+      assert.equal(status, ask(server, path).status, path)
+    end
+    assert.equal("", server:complaints())
     server.may_complain = true
-    assert.are.equal(500, ask(server, "/wrong").status)
-    assert.truthy(server:complaints():find('unknown option "colour" in status '
-      .. "options (known: location)", 1, true))
+    assert.equal(500, ask(server, "/wrong").status)
+    assert.matches('unknown option "colour" in status options (known: '
+      .. "location)", server:complaints(), 1, true)
   end)
 
   it("tells of all workers, whichever answers", function()
@@ -242,7 +252,7 @@ describe("The operators' page", function()
               { path = path .. "-held" }) ~= 1 then
           return false
         end
-        assert.are.equal(3, prometheus.sum(families, "zklock_session_up"))
+        assert.equal(3, prometheus.sum(families, "zklock_session_up"))
       end
       return true
     end
@@ -254,15 +264,13 @@ describe("The operators' page", function()
     assert.is_true(all.complete)
     local held, waited
     for _, worker in ipairs(all.workers) do
-      assert.are.equal(1, #worker.sessions)
+      assert.equal(1, #worker.sessions)
       for _, hold in ipairs(worker.sessions[1].holds) do held = hold end
       for _, wait in ipairs(worker.sessions[1].waits) do waited = wait end
     end
-    assert.are.equal(path .. "-held", held.path)
-    assert.are.equal("mutex", held.mode)
-    assert.are.equal("held", held.state)
-    assert.are.equal(19, #held.token)
-    assert.are.equal(path, waited.path)
+    assert.same({ path .. "-held", "mutex", "held", 19 },
+      { held.path, held.mode, held.state, #held.token })
+    assert.equal(path, waited.path)
     assert.is_true(waited.seconds > 0)
     guard:release()
     waiting:answer()
@@ -295,7 +303,7 @@ describe("The operators' page", function()
         == 40
     end, 5, "all grants to be told")
     local said = prometheus.ask_promtool(ask(server, "/zklock/metrics").body)
-    if said then assert.are.equal("0\n", said) end
+    if said then assert.equal("0\n", said) end
   end)
 
   it("shows what strangers write as text", function()
@@ -303,28 +311,26 @@ describe("The operators' page", function()
     open_all(server, 1)
     local hostile = "<script>alert(1)</script>\"'&\n\226\128\174x\27\255"
     local path = support.path() .. "/<img src=x onerror=alert(1)>\"'&\195\169"
-    local holder = support.connect()
-    local guard = assert(holder:mutex(path):acquire {
-      timeout = 10, data = hostile })
-    local other = assert(holder:mutex(path .. "2"):acquire {
-      timeout = 10, data = hostile })
-    local waits = { server:begin("/hold?path=" .. url(path)),
-      server:begin("/hold?path=" .. url(path .. "2")) }
-    support.wait_until(function()
-      return #read_json(server).workers[1].sessions[1].waits == 2
-    end, 10, "two to wait")
+    local holder, guards, waits = support.connect(), {}, {}
+    for i, one in ipairs { path, path .. "2" } do
+      guards[i] = assert(holder:mutex(one):acquire { timeout = 10,
+        data = hostile })
+      waits[i] = server:begin("/hold?path=" .. url(one))
+    end
+    await_worker(server, "two to wait", function(worker)
+      return #worker.sessions[1].waits == 2
+    end)
     for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
       "/metrics" } do
       local body = ask(server, "/zklock" .. query).body
-      local is_html = query == "" or query == "?queues=1"
-      if is_html then
+      for _, bytes in ipairs { "\226\128\174", "\27", "\255" } do
+        assert.is_nil(body:find(bytes, 1, true), query)
+      end
+      if query == "" or query == "?queues=1" then
         assert.is_nil(body:find("<script", 1, true), query)
         assert.is_nil(body:find("<img", 1, true), query)
         assert.truthy(body:find("&lt;img src=x onerror=alert(1)&gt;", 1, true))
       end
-      assert.is_nil(body:find("\226\128\174", 1, true), query)
-      assert.is_nil(body:find("\27", 1, true), query)
-      assert.is_nil(body:find("\255", 1, true), query)
     end
     local page = ask(server, "/zklock?queues=1").body
     assert.truthy(page:find("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;"
@@ -333,32 +339,21 @@ describe("The operators' page", function()
     assert.truthy(page:find("<td>%d[%d.]* m?s</td><td><code>0x"))
     assert.is_nil(page:find "%d h %d")
     local queues = read_json(server, "/zklock?format=json&queues=1").queues
-    assert.are.equal(2, #queues)
+    assert.equal(2, #queues)
     for _, queue in ipairs(queues) do
-      assert.are.equal(2, queue.count)
+      assert.equal(2, queue.count)
       assert.is_true(queue.contenders[1].holds)
       assert.is_false(queue.contenders[2].holds)
     end
     read_metrics(server)
-    guard:release()
-    other:release()
-    for _, wait in ipairs(waits) do wait:answer() end
-  end)
-
-  it("has no secret in it", function()
-    local server = start(1, { server = [[
-      location = /secret { content_by_lua_block {
-        session { session_timeout = 20, auth = { { scheme = "digest",
-          credential = "user:hunter2" } } }
-        assert(session { session_timeout = 20, auth = { { scheme = "digest",
-          credential = "user:hunter2" } } }:contenders "/x")
-        ngx.print "done"
-      } }
-    ]] })
+    for i = 1, 2 do
+      guards[i]:release()
+      waits[i]:answer()
+    end
+    -- And no secret.
     server:must "/secret"
-    for _, path in ipairs { "/zklock", "/zklock?format=json",
-      "/zklock/metrics" } do
-      assert.is_nil(ask(server, path).body:find "hunter2")
+    for _, query in ipairs { "", "?format=json", "/metrics" } do
+      assert.is_nil(ask(server, "/zklock" .. query).body:find "hunter2")
     end
   end)
 
@@ -373,10 +368,10 @@ describe("The operators' page", function()
       return ask(server, "/zklock").body:find ">connected<"
     end, 10, "a session to connect")
     local answer = ask(server, "/zklock?format=json")
-    assert.are.equal("501 zklock: there is no library for JSON: install "
+    assert.equal("501 zklock: there is no library for JSON: install "
       .. "lua-cjson (OpenResty brings it) or lua-dkjson\n",
       answer.status .. " " .. answer.body)
-    assert.are.equal(1, prometheus.sum(read_metrics(server),
+    assert.equal(1, prometheus.sum(read_metrics(server),
       "zklock_session_up"))
   end)
 
@@ -390,7 +385,7 @@ describe("The operators' page", function()
     assert.truthy(page:find("<code>lua_shared_dict zklock 1m;</code>", 1, true))
     local all = read_json(server)
     assert.is_false(all.complete)
-    assert.are.equal(1, #all.workers)
+    assert.equal(1, #all.workers)
     read_metrics(server)
   end)
 
@@ -411,7 +406,7 @@ describe("The operators' page", function()
         .. "shared dictionary has room for", 1, true)
     end, 10, "the page to say so")
     support.sleep(2.5) -- (it goes on trying)
-    assert.are.equal(1, count())
+    assert.equal(1, count())
     server.may_complain = true
   end)
 
@@ -422,17 +417,13 @@ describe("The operators' page", function()
     local holding = server:begin(("/hold?gate=%s&path=%s"):format(gate, path))
     support.wait_for_queue(path, 1)
     server:signal "HUP"
-    local holder -- of the old ones, it serves a request
-    support.wait_until(function()
-      for key, worker in pairs(workers_of(read_json(server))) do
-        if key:find "^leaving" then
-          assert.truthy(old[tostring(worker.pid)])
-          if worker.sessions[1].holds[1] then holder = worker end
-        end
-      end
-      return holder
-    end, 10, "the worker that leaves to be told")
-    assert.are.equal(path, holder.sessions[1].holds[1].path)
+    -- Of the old ones, it serves a request.
+    local holder = await_worker(server, "the worker that leaves",
+      function(worker)
+        assert.truthy(not worker.leaving or old[tostring(worker.pid)])
+        return worker.leaving and holds(worker)
+      end)
+    assert.equal(path, holder.sessions[1].holds[1].path)
     local new = open_all(server, 2)
     for pid in pairs(new) do assert.is_nil(old[pid]) end
     local all = workers_of(read_json(server))
@@ -442,26 +433,13 @@ describe("The operators' page", function()
     -- What it holds is seen, what it has counted is not the new one's.
     assert.truthy(ask(server, "/zklock").body:find ">leaving<")
     local families = read_metrics(server)
-    assert.are.equal(2, #prometheus.find(families, "zklock_session_up"))
-    assert.are.equal(0, #prometheus.find(families, "zklock_lock_grants_total",
+    assert.equal(2, #prometheus.find(families, "zklock_session_up"))
+    assert.equal(0, #prometheus.find(families, "zklock_lock_grants_total",
       { path = path }))
     os.remove(gate)
-    assert.are.equal(holder.pid, tonumber((holding:answer())))
-    support.wait_until(function()
-      for key in pairs(workers_of(read_json(server))) do
-        if key:find "^leaving" then return false end
-      end
-      return true
-    end, 5, "the old worker to be told no more")
-  end)
-
-  it("does not keep a worker that is to leave", function()
-    local server = start(2)
-    open_all(server, 2)
-    local old, begun = server:workers(), support.now()
-    server:signal "HUP"
-    nginx.await_end(old)
-    assert.is_true(support.now() - begun < 1 + support.slack)
+    assert.equal(holder.pid, tonumber((holding:answer())))
+    await_worker(server, "the old worker to be told no more",
+      function(worker) return worker.leaving end, false)
   end)
 
   it("forgets a worker that was killed, and tells of its successor", function()
@@ -469,27 +447,17 @@ describe("The operators' page", function()
     open_all(server, 2)
     local holding = server:begin("/hold?seconds=20&path=" .. path)
     support.wait_for_queue(path, 1)
-    local victim
-    support.wait_until(function()
-      for _, worker in ipairs(read_json(server).workers) do
-        if worker.sessions[1].holds[1] then victim = worker.pid end
-      end
-      return victim
-    end, 10, "a holder to be told")
+    local victim = await_worker(server, "a holder to be told", holds).pid
     server.may_complain = true -- nginx tells of the signal
     server:signal("KILL", victim)
-    support.wait_until(function()
-      for _, worker in ipairs(read_json(server).workers) do
-        if worker.pid == victim then return false end
-      end
-      return true
-    end, 10, "the dead worker to be forgotten")
+    await_worker(server, "the dead worker to be forgotten",
+      function(worker) return worker.pid == victim end, false)
     open_all(server, 2)
     assert.is_nil(holding:answer())
     local all = workers_of(read_json(server))
     assert.truthy(all["0"] and all["1"])
     support.wait_until(function() -- (its ZooKeeper session has 30 s)
-      return #support.zk():queue(path) == 0
+      return support.count_contenders(path) == 0
     end, 60, "the dead worker's lock to go")
   end)
 
@@ -505,55 +473,48 @@ describe("The operators' page", function()
     return wire, server, guard, waiting
   end
 
-  it("answers at once when ZooKeeper is away", function()
+  it("answers at once when ZooKeeper is away, or silent", function()
     local wire, server, guard, waiting = start_behind_wire()
+    local function ask_quickly(query)
+      local begun = support.now()
+      local answer = ask(server, "/zklock" .. query)
+      assert.equal(200, answer.status)
+      assert.is_true(support.now() - begun < 2 + support.slack, query)
+      return answer.body
+    end
+    wire:freeze()
+    assert.matches("no answer yet", ask_quickly "?queues=1", 1, true)
+    wire:heal()
     wire:refuse()
     for _, query in ipairs { "", "?queues=1", "?format=json&queues=1",
       "/metrics" } do
-      local begun = support.now()
-      local answer = ask(server, "/zklock" .. query)
-      assert.are.equal(200, answer.status)
-      assert.is_true(support.now() - begun < 1.5 + support.slack, query)
+      ask_quickly(query)
     end
-    support.wait_until(function()
-      return read_json(server).workers[1].sessions[1].state == "suspended"
-    end, 20, "the session to be suspended")
-    local page = ask(server, "/zklock?queues=1").body
-    assert.truthy(page:find("Trouble.", 1, true))
-    assert.truthy(page:find("has no connection, or no server answers", 1, true))
-    assert.truthy(page:find("this worker has no connection to these servers", 1,
-      true))
-    assert.are.equal(0, prometheus.sum(read_metrics(server),
-      "zklock_session_up"))
+    await_worker(server, "the session to be suspended", function(worker)
+      return worker.sessions[1].state == "suspended"
+    end)
+    local page = ask_quickly "?queues=1"
+    for _, words in ipairs { "Trouble.",
+      "has no connection, or no server answers",
+      "this worker has no connection to these servers" } do
+      assert.matches(words, page, 1, true)
+    end
+    assert.equal(0, prometheus.sum(read_metrics(server), "zklock_session_up"))
     wire:heal()
     guard:release()
     waiting:answer(30)
   end)
 
-  it("does not wait for servers that are silent", function()
-    local wire, server, guard, waiting = start_behind_wire()
-    wire:freeze()
-    local begun = support.now()
-    local page = ask(server, "/zklock?queues=1").body
-    assert.is_true(support.now() - begun < 2 + support.slack)
-    assert.truthy(page:find("no answer yet", 1, true))
-    wire:heal()
-    guard:release()
-    waiting:answer(60)
-  end)
-
   it("asks for 20 paths at most", function()
     local server, path = start(1), support.path()
     open_all(server, 1)
-    local session, guards = support.connect(), {}
-    for i = 1, 30 do
-      guards[i] = assert(session:mutex(path .. "/" .. i):acquire(10))
-    end
+    local guards = {}
+    for i = 1, 30 do guards[i] = support.hold(path .. "/" .. i) end
     local request = server:begin("/waits?path=" .. path)
-    support.wait_until(function()
-      return #read_json(server).workers[1].sessions[1].waits == 30
-    end, 10, "30 to wait")
-    assert.are.equal(20, #read_json(server,
+    await_worker(server, "30 to wait", function(worker)
+      return #worker.sessions[1].waits == 30
+    end)
+    assert.equal(20, #read_json(server,
       "/zklock?format=json&queues=1").queues)
     assert.truthy(ask(server, "/zklock?queues=1").body
       :find("and 10 more paths", 1, true))
@@ -567,7 +528,7 @@ describe("The operators' page", function()
     server.may_complain = true -- nginx warns of it
     for _ = 1, 5 do server:must("/hold?path=" .. path) end
     for _, query in ipairs { "", "?format=json", "?queues=1", "/metrics" } do
-      assert.are.equal(200, ask(server, "/zklock" .. query).status)
+      assert.equal(200, ask(server, "/zklock" .. query).status)
     end
     local pid = server:workers()[1]
     support.wait_until(function()

@@ -34,13 +34,8 @@ local function decode(text)
   end))
 end
 
-local missing = nginx.missing()
-
 describe("A stranger with any URL", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   -- Each line of nginx's log is one that nginx has begun, and what it has from
   -- us is plain.  (Of the request itself nginx shows the bytes.)
@@ -64,9 +59,9 @@ describe("A stranger with any URL", function()
     local _, server = start_patient()
     for _, text in ipairs(HOSTILE) do
       local _, status = server:get("/orders?user=" .. text)
-      assert.are.equal(200, status, text)
+      assert.equal(200, status, text)
       _, status = server:get "/orders?user=alice"
-      assert.are.equal(200, status, "Alice, after " .. text)
+      assert.equal(200, status, "Alice, after " .. text)
     end
     check_log(server)
   end)
@@ -86,12 +81,12 @@ describe("A stranger with any URL", function()
     end)
     top[#top + 1] = "app"
     table.sort(top)
-    assert.are.same(top, zk:children "/")
-    assert.are.same({ "locks" }, zk:children "/app")
+    assert.same(top, zk:children "/")
+    assert.same({ "locks" }, zk:children "/app")
     for _, key in ipairs(zk:children "/app/locks") do
       assert.is_true(keys[key], key)
       keys[key] = nil
-      assert.are.same({}, zk:children("/app/locks/" .. key))
+      assert.same({}, zk:children("/app/locks/" .. key))
     end
     assert.is_nil(next(keys))
   end)
@@ -109,10 +104,10 @@ describe("A stranger with any URL", function()
     local server = nginx.paste(support.hosts .. support.path())
     for _, query in ipairs { "", "?", "?user", "?user=", "?other=1",
       "?user=&user=alice" } do
-      assert.are.equal(400, select(2, server:get("/orders" .. query)), query)
+      assert.equal(400, select(2, server:get("/orders" .. query)), query)
     end
     local long = "/orders?user=" .. ("alice/x-lock-0000000000/"):rep(4266)
-    assert.are.equal(414, select(2, server:get(long)))
+    assert.equal(414, select(2, server:get(long)))
   end)
 
   it("cannot forge a line of nginx's log", function()
@@ -127,10 +122,48 @@ describe("A stranger with any URL", function()
       requests[#requests + 1] = server:begin("/orders?user=" .. text)
     end
     for i, request in ipairs(requests) do
-      assert.are.equal(503, select(2, request:answer()), HOSTILE[i])
+      assert.equal(503, select(2, request:answer()), HOSTILE[i])
     end
     assert.truthy(server:complaints():find("forged", 1, true))
     check_log(server)
+  end)
+
+  it("puts no line into the error log, by misuse or by a message", function()
+    local forged = "2026/11/22 00:00:00 [emerg] 1#1: forged"
+    local server = nginx.start { server = [[
+      location = /lock { content_by_lua_block {
+        local ok, message = lock():with_lock(function() end, { timeout = 2 })
+        if not ok then ngx.log(ngx.ERR, message) end
+        ngx.print "done"
+      } }
+      location = /raise { content_by_lua_block {
+        local user, told = ngx.unescape_uri(ngx.var.arg_path), false
+        session():mutex("/x"):acquire_async(2, function(guard)
+          guard:release { wait = true }
+          told = true
+          error("no such user: " .. user)
+        end)
+        while not told do ngx.sleep(0.01) end
+        ngx.print "done"
+      } }
+    ]] }
+    server.may_complain = true
+    local escaped = forged:gsub("[^%w]", function(c)
+      return ("%%%02X"):format(c:byte())
+    end)
+    for _, url in ipairs { "/lock?path=/a%0A", "/lock?path=/a%0D",
+      "/raise?path=%0A" } do
+      server:get(url .. escaped)
+    end
+    local told -- it is there, and escaped
+    support.wait_until(function()
+      told = 0
+      for line in (server:log():gsub("\r", "\n")):gmatch "[^\n]+" do
+        assert.not_equal(forged, line:sub(1, #forged), line)
+        if line:find(forged, 1, true) then told = told + 1 end
+      end
+      return told >= 3
+    end, 5, "what the stranger wrote")
   end)
 
   it("is the same user however the URL spells it", function()
@@ -143,7 +176,7 @@ describe("A stranger with any URL", function()
     end
     server.may_complain = true
     for _, request in ipairs(requests) do
-      assert.are.equal(503, select(2, request:answer()))
+      assert.equal(503, select(2, request:answer()))
     end
   end)
 end)

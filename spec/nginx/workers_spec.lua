@@ -54,13 +54,8 @@ local function values(map)
   return n
 end
 
-local missing = nginx.missing()
-
 describe("workers of nginx", function()
-  if missing then return pending(missing) end
-  teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
+  if not nginx.ready(pending, before_each, after_each, teardown) then return end
 
   local function start(workers, more)
     more = more or {}
@@ -90,14 +85,10 @@ describe("workers of nginx", function()
     return old
   end
 
-  it("have one session each, made on first use", function()
-    local server = start(3)
-    assert.are.equal(3, values(ask_all(server, 3)))
-  end)
-
-  it("contend with each other, and with other processes", function()
+  it("have one session each, and contend with each other and other processes",
+  function()
     local server, path = start(3), support.path()
-    ask_all(server, 3)
+    assert.equal(3, values(ask_all(server, 3)))
     local mutex = support.connect():mutex(path)
     local requests = {}
     for i = 1, 40 do
@@ -110,13 +101,15 @@ describe("workers of nginx", function()
     support.wait_for_queue(path, 0)
   end)
 
-  it("finish their waits on HUP, and leave at once", function()
+  it("finish their waits on HUP, or on QUIT, and leave at once", function()
     local server = start(2)
     ask_all(server, 2)
     local old = leave_under_way(server, function() server:signal "HUP" end)
     local ids = ask_all(server, 2)
     for _, pid in ipairs(old) do assert.is_nil(ids[tostring(pid)]) end
-    assert.are.equal("", server:complaints())
+    leave_under_way(server, function() server:signal "QUIT" end)
+    nginx.await_end { server.master }
+    assert.equal("", server:complaints())
   end)
 
   it("may lock for the first time when they have begun to leave", function()
@@ -127,29 +120,23 @@ describe("workers of nginx", function()
       return server:log():find "a late one has come"
     end)
     server:signal "HUP"
-    assert.are.equal("held held", (late:answer(20)))
+    assert.equal("held held", (late:answer(20)))
     nginx.await_end(old)
     support.wait_for_queue(path, 0)
     support.wait_for_queue(path .. "-other", 0)
-    assert.are.equal("", server:complaints())
-  end)
-
-  it("finish their waits on QUIT, and leave at once", function()
-    local server = start(1)
-    leave_under_way(server, function() server:signal "QUIT" end)
-    nginx.await_end { server.master }
-    assert.are.equal("", server:complaints())
+    assert.equal("", server:complaints())
   end)
 
   it("leave at once when they are idle", function()
     for _, signal in ipairs { "HUP", "QUIT" } do
-      local server = start(2)
+      -- (They tell each other of their sessions.)
+      local server = start(2, { http = "lua_shared_dict zklock 1m;" })
       ask_all(server, 2)
       local old, begun = server:workers(), support.now()
       server:signal(signal)
       nginx.await_end(old)
       assert.is_true(support.now() - begun < 1 + support.slack)
-      assert.are.equal("", server:complaints())
+      assert.equal("", server:complaints())
       server:close()
     end
   end)
@@ -166,7 +153,7 @@ describe("workers of nginx", function()
     assert.is_nil(holding:answer())
     assert.is_nil(waiting:answer())
     nginx.await_end { server.master }
-    assert.are.equal("", server:complaints())
+    assert.equal("", server:complaints())
   end)
 
   it("pass on to a new binary: USR2, then QUIT", function()
@@ -184,23 +171,7 @@ describe("workers of nginx", function()
     nginx.await_end { old_master }
     server.master = new_master
     assert.truthy(server:must("/hold?path=" .. support.path()):find "held$")
-    assert.are.equal("", server:complaints())
-  end)
-
-  it("free their locks within the session timeout when killed", function()
-    local server, path = start(1, { server = [[
-      location = /short { content_by_lua_block {
-        local session = session { session_timeout = 2 }
-        assert(session:mutex(ngx.var.arg_path):acquire(30))
-        ngx.sleep(60)
-      } } ]] }), support.path()
-    server.may_complain = true
-    server:begin("/short?path=" .. path)
-    support.wait_for_queue(path, 1)
-    server:signal("KILL", server:workers()[1])
-    assert(support.connect():mutex(path):acquire(4 + support.slack)):release()
-    -- The master has begun another.
-    assert.truthy(server:must("/hold?path=" .. path):find "held$")
+    assert.equal("", server:complaints())
   end)
 
   it("know, after a pause, that their holds are lost", function()
@@ -225,7 +196,7 @@ describe("workers of nginx", function()
     server:signal("STOP", pid)
     assert(support.connect():mutex(path):acquire(8 + support.slack)):release()
     server:signal("CONT", pid)
-    assert.are.equal("told lost", (losing:answer()))
+    assert.equal("told lost", (losing:answer()))
   end)
 
   it("lose no request and no lock while HUP follows HUP", function()
@@ -238,13 +209,13 @@ describe("workers of nginx", function()
         requests[#requests + 1] = server:begin(target)
       end
       server:signal "HUP"
-      support.sleep(0.15)
+      support.sleep(0.15) -- in which requests reach the new workers, too
     end
     for _, request in ipairs(requests) do
       assert.truthy(request:answer(30):find "held$")
     end
     support.wait_for_queue(path, 0)
     support.wait_until(function() return #server:workers() == 2 end)
-    assert.are.equal("", server:complaints())
+    assert.equal("", server:complaints())
   end)
 end)

@@ -10,7 +10,8 @@
 -- patience), `before` (words in front of the interpreter), `program`.  By
 -- $ZKLOCK_HOSTS it finds the specs' servers; of whoever runs the specs it sees
 -- no settings.  What is left when the test ends is killed.
-local read = require "support.files".read
+local files = require "support.files"
+local read, write = files.read, files.write
 local support = require "support"
 
 local command = {}
@@ -24,12 +25,6 @@ local function quote(text)
   return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
 end
 command.quote = quote
-
-local function write(name, text)
-  local file = assert(io.open(name, "wb"))
-  file:write(text)
-  file:close()
-end
 
 -- Whoever starts something in the background of a script has it ignore SIGINT:
 -- so do the specs' own processes, and a shell cannot undo it.  (LuaSocket
@@ -57,6 +52,27 @@ local function environment(given)
     end
   end
   return table.concat(unset, " ") .. " " .. table.concat(set, " ")
+end
+
+--- A file with this text, until the test ends; `mode` is chmod's.
+function command.file(text, mode)
+  return write(support.closing(os.tmpname(), os.remove), text, mode)
+end
+
+--- Waits until a file has this pattern; the match.
+function command.await_file(name, pattern)
+  return support.wait_until(function() return read(name):match(pattern) end, 30,
+    "what a command writes into a file")
+end
+
+--- A directory, until the test ends.
+function command.directory()
+  local pipe = io.popen "mktemp -d"
+  local name = pipe:read "*l"
+  pipe:close()
+  return support.closing(name, function()
+    os.execute("rm -rf " .. quote(name))
+  end)
 end
 
 --- A new directory for $PATH: its only Lua is the one that runs the specs.

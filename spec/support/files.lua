@@ -8,4 +8,13 @@ function files.read(name)
   return text
 end
 
+--- `mode` is chmod's.
+function files.write(name, text, mode)
+  local file = assert(io.open(name, "wb"))
+  file:write(text)
+  file:close()
+  if mode then os.execute(("chmod %s '%s'"):format(mode, name)) end
+  return name
+end
+
 return files

@@ -404,4 +404,46 @@ function support.misuse(fn, ...)
   return message:sub(#position + 1)
 end
 
+--- Each row is `{ text, fn }`: misuse, by a message that begins with the text.
+function support.misuses(rows)
+  for _, row in ipairs(rows) do
+    local message = support.misuse(row[2])
+    if message:sub(1, #row[1]) ~= row[1] then
+      error(("%q does not begin with %q"):format(message, row[1]), 2)
+    end
+  end
+end
+
+--- What a callback was called with, and the callback.
+function support.recorder()
+  local calls = {}
+  return calls, function(...) calls[#calls + 1] = { ... } end
+end
+
+--- The ACL that gives everybody these permissions; 31 are all.
+function support.everybody(permissions)
+  return { { perms = permissions, scheme = "world", id = "anyone" } }
+end
+
+--- How many requests a session has made, when none is unanswered, without its
+-- heartbeats and nudges.
+function support.requests(session)
+  return support.while_quiet({ session }, function(heartbeats, nudges)
+    return session:stats().requests - heartbeats - nudges
+  end)
+end
+
+--- An operator deletes the nodes of a hold: until its guard knows.
+function support.lose(guard)
+  for node in guard.node:gmatch "[^,]+" do support.zk():delete(node) end
+  support.wait_until(function() return not guard:is_held() end, 10)
+end
+
+--- The virtual seconds that `fn` takes, and its results.
+function support.timed(fn)
+  local begun = support.now()
+  local results = { fn() }
+  return support.now() - begun, (unpack or table.unpack)(results, 1, 9)
+end
+
 return support

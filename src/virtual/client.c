@@ -76,7 +76,7 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
   if (is_beyond_help(zh)) return ZINVALIDSTATE;
   int rc = zh->line ? ZOK : connect_now(zh);
   if (rc != ZOK) return rc;
-  int64_t left = zh->recv_timeout * 2 / 3 - since(zh->last_received);
+  int64_t left = (int64_t)zh->recv_timeout * 2 / 3 - since(zh->last_received);
   int64_t third = zh->recv_timeout / 3;
   if (left <= 0) return fail(zh, ZOPERATIONTIMEOUT, ETIMEDOUT);
   if (client_is_connected(zh)) {
@@ -94,8 +94,12 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
 
 /* ---- When something has come ----------------------------------------------- */
 
+const struct zk_reply *(*client_lie)(const struct outstanding *asked,
+                                     const struct zk_reply *reply,
+                                     struct arena *arena);
+
 static int greet(zhandle_t *zh, const struct zk_session *session) {
-  if (session->timeout_ms == 0) {
+  if (zh->id.client_id != 0 && session->id != zh->id.client_id) {
     zh->state = ZOO_EXPIRED_SESSION_STATE;
     return fail(zh, ZSESSIONEXPIRED, ESTALE);
   }
@@ -109,17 +113,28 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
   return ZOK;
 }
 
+/* What the library is told. */
+static void tell(zhandle_t *zh, const struct zk_reply *reply) {
+  if (reply->op != ZK_AUTH)
+    client_answer(zh, reply);
+  else if (reply->rc != ZOK)
+    zh->state = ZOO_AUTH_FAILED_STATE;
+}
+
 static int take_reply(zhandle_t *zh, const struct zk_reply *reply) {
   trace(schedule_now(), "client %d has answer %d: %d", zh->number,
         (int)reply->xid, reply->rc);
   if (reply->xid == XID_PING) return ZOK;
-  if (reply->xid == XID_AUTH) {
-    if (reply->rc != ZOK) zh->state = ZOO_AUTH_FAILED_STATE;
-    return ZOK;
-  }
-  if (!zh->first || zh->first->xid != reply->xid)
+  struct outstanding auth = {.op = ZK_AUTH}, *asked = zh->first;
+  if (reply->xid == XID_AUTH)
+    asked = &auth;
+  else if (!asked || asked->xid != reply->xid)
     return fail(zh, ZRUNTIMEINCONSISTENCY, EPROTO);
-  client_answer(zh, reply);
+  struct arena *arena = arena_new();
+  struct zk_reply told = client_lie ? *client_lie(asked, reply, arena) : *reply;
+  told.op = asked->op;
+  tell(zh, &told);
+  arena_free(arena);
   return ZOK;
 }
 

@@ -1,0 +1,360 @@
+import java.io.BufferedReader;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.util.Collection;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
+import org.apache.curator.framework.recipes.leader.*;
+import org.apache.curator.framework.recipes.locks.*;
+import org.apache.curator.retry.RetryNTimes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/**
+ * A process with Apache Curator's locks and what it builds on them. It connects
+ * to the spec on 127.0.0.1 and does what the lines say that it hears; it answers
+ * each with one line.
+ *
+ *     Peer HOSTS PORT [SESSION_S]
+ */
+public class Peer {
+  private final Random random = new Random();
+  private final String hosts;
+  private final int sessionMs;
+  private CuratorFramework client;
+  private Candidate candidate;
+  private DistributedDoubleBarrier gate;
+  private InterProcessMutex held;
+  private final AtomicInteger asked = new AtomicInteger();
+
+  private Peer(String hosts, int sessionMs) throws Exception {
+    this.hosts = hosts;
+    this.sessionMs = sessionMs;
+    connect();
+  }
+
+  private void connect() throws Exception {
+    client = CuratorFrameworkFactory.builder()
+        .connectString(hosts)
+        .sessionTimeoutMs(sessionMs)
+        .connectionTimeoutMs(10000)
+        .retryPolicy(new RetryNTimes(5, 100))
+        .build();
+    client.start();
+    client.blockUntilConnected();
+  }
+
+  /** Lines of a file that many processes append to. */
+  private static void note(String file, String... words) throws Exception {
+    try (OutputStream out = new FileOutputStream(file, true)) {
+      out.write((String.join(" ", words) + "\n").getBytes(UTF_8));
+    }
+  }
+
+  private static void must(boolean done) {
+    if (!done) throw new IllegalStateException("not within 60 s");
+  }
+
+  /** The same witness that the Lua processes write to: tally.lua. */
+  private static void stay(String tally, String mode, String name)
+      throws Exception {
+    note(tally, "+", mode, name);
+    Thread.sleep(mode.equals("P") ? 4 : 1);
+    note(tally, "-", mode, name);
+  }
+
+  // Locks.
+
+  private void takeOnce(InterProcessLock lock, String tally, String mode,
+                        String name) throws Exception {
+    must(lock.acquire(60, TimeUnit.SECONDS));
+    stay(tally, mode, name);
+    lock.release();
+  }
+
+  /**
+   * Never downgrades: before Curator 5.5 that lets a queued writer in beside
+   * the reader (CURATOR-621), whether we are there or not.
+   */
+  private void takeEither(InterProcessReadWriteLock lock, String tally,
+                          String name) throws Exception {
+    if (random.nextBoolean()) takeOnce(lock.readLock(), tally, "R", name);
+    else takeOnce(lock.writeLock(), tally, "W", name);
+  }
+
+  private void takePermit(InterProcessSemaphoreV2 semaphore, String tally,
+                          String name) throws Exception {
+    Lease lease = semaphore.acquire(60, TimeUnit.SECONDS);
+    must(lease != null);
+    stay(tally, "P", name);
+    semaphore.returnLease(lease);
+  }
+
+  // Elections.
+
+  private interface Candidate {
+    void campaign() throws Exception;
+    boolean leads();
+    void resign() throws Exception;
+    Participant leader() throws Exception;
+    Collection<Participant> participants() throws Exception;
+  }
+
+  private interface Turn {
+    void take() throws Exception;
+  }
+
+  private static class Selector implements Candidate {
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final LeaderSelector selector;
+
+    Selector(CuratorFramework client, String path, String id) {
+      selector = select(client, path, id, end::await);
+    }
+
+    static LeaderSelector select(CuratorFramework client, String path,
+                                 String id, Turn turn) {
+      LeaderSelector selector = new LeaderSelector(client, path,
+          new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework c) throws Exception {
+              turn.take();
+            }
+          });
+      selector.setId(id);
+      return selector;
+    }
+
+    public void campaign() { selector.start(); }
+    public boolean leads() { return selector.hasLeadership(); }
+
+    public void resign() {
+      end.countDown();
+      selector.close();
+    }
+
+    public Participant leader() throws Exception {
+      return selector.getLeader();
+    }
+
+    public Collection<Participant> participants() throws Exception {
+      return selector.getParticipants();
+    }
+  }
+
+  private static class Latch implements Candidate {
+    private final LeaderLatch latch;
+
+    Latch(CuratorFramework client, String path, String id) {
+      latch = new LeaderLatch(client, path, id);
+    }
+
+    public void campaign() throws Exception { latch.start(); }
+    public boolean leads() { return latch.hasLeadership(); }
+    public void resign() throws Exception { latch.close(); }
+    public Participant leader() throws Exception {
+      return latch.getLeader();
+    }
+
+    public Collection<Participant> participants() throws Exception {
+      return latch.getParticipants();
+    }
+  }
+
+  private Candidate stand(String kind, String path, String id) {
+    return kind.equals("latch") ? new Latch(client, path, id)
+        : new Selector(client, path, id);
+  }
+
+  private void leadBySelector(String path, String tally, String name,
+                              int rounds) throws Exception {
+    CountDownLatch left = new CountDownLatch(rounds);
+    LeaderSelector selector = Selector.select(client, path, name, () -> {
+      if (left.getCount() == 0) return;
+      stay(tally, "W", name);
+      left.countDown();
+    });
+    selector.autoRequeue();
+    selector.start();
+    must(left.await(60, TimeUnit.SECONDS));
+    selector.close();
+  }
+
+  private void leadByLatch(String path, String tally, String name)
+      throws Exception {
+    try (LeaderLatch latch = new LeaderLatch(client, path, name)) {
+      latch.start();
+      must(latch.await(60, TimeUnit.SECONDS));
+      stay(tally, "W", name);
+    }
+  }
+
+  private Turn turn(String kind, String path, String tally, String name,
+                    String[] words) {
+    switch (kind) {
+      case "mutex": {
+        InterProcessLock lock = new InterProcessMutex(client, path);
+        return () -> takeOnce(lock, tally, "W", name);
+      }
+      case "semaphore-mutex": {
+        InterProcessLock lock = new InterProcessSemaphoreMutex(client, path);
+        return () -> takeOnce(lock, tally, "W", name);
+      }
+      case "rwlock": {
+        InterProcessReadWriteLock lock =
+            new InterProcessReadWriteLock(client, path);
+        return () -> takeEither(lock, tally, name);
+      }
+      case "semaphore": {
+        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(
+            client, path, Integer.parseInt(words[6]));
+        return () -> takePermit(semaphore, tally, name);
+      }
+      case "latch":
+        return () -> leadByLatch(path, tally, name);
+      default:
+        throw new IllegalArgumentException(kind);
+    }
+  }
+
+  private String contend(String[] words) throws Exception {
+    String kind = words[1], path = words[2], tally = words[3], name = words[4];
+    int rounds = Integer.parseInt(words[5]);
+    if (kind.equals("selector")) {
+      leadBySelector(path, tally, name, rounds);
+    } else {
+      Turn turn = turn(kind, path, tally, name, words);
+      for (int i = 0; i < rounds; i++) turn.take();
+    }
+    return "done";
+  }
+
+  // The double barrier.
+
+  /**
+   * Waits until Curator has heard what ZooKeeper had told it by now. Whoever
+   * makes `ready` is told of it, and if it leaves before it has heard that, it
+   * may be out before the others have begun to leave: among Curator's, too.
+   */
+  private void settle() throws Exception {
+    CountDownLatch heard = new CountDownLatch(1);
+    client.checkExists().inBackground((c, event) -> heard.countDown())
+        .forPath("/");
+    heard.await();
+    client.runSafe(() -> { }).get();
+  }
+
+  private String enter(String path, int n, String ledger, String name, long ms)
+      throws Exception {
+    gate = new DistributedDoubleBarrier(client, path, n);
+    note(ledger, "come", name);
+    if (!gate.enter(ms, TimeUnit.MILLISECONDS)) return "late";
+    note(ledger, "in", name);
+    settle();
+    return "in";
+  }
+
+  private String leave(String ledger, String name, long ms) throws Exception {
+    note(ledger, "go", name);
+    if (!gate.leave(ms, TimeUnit.MILLISECONDS)) return "late";
+    note(ledger, "out", name);
+    return "out";
+  }
+
+  private String obey(String[] words) throws Exception {
+    switch (words[0]) {
+      case "pid":
+        return Long.toString(ProcessHandle.current().pid());
+      case "renew":
+        client.close();
+        connect();
+        return "renewed";
+      case "campaign":
+        candidate = stand(words[1], words[2], words[3]);
+        candidate.campaign();
+        return "campaigning";
+      case "leads":
+        return Boolean.toString(candidate.leads());
+      case "resign":
+        candidate.resign();
+        return "resigned";
+      case "leader": {
+        Participant leader = stand(words[1], words[2], "asks").leader();
+        return leader.isLeader() ? leader.getId() : "nobody";
+      }
+      case "participants":
+        return stand(words[1], words[2], "asks").participants().stream()
+            .map(Participant::getId).collect(Collectors.joining(" "));
+      case "contend":
+        return contend(words);
+      case "acquire":
+        held = new InterProcessMutex(client, words[1]);
+        return held.acquire(Long.parseLong(words[2]), TimeUnit.MILLISECONDS)
+            ? "held" : "refused";
+      case "release":
+        held.release();
+        return "released";
+      case "listen":
+        asked.set(0);
+        held.makeRevocable(mutex -> asked.incrementAndGet());
+        return "listening";
+      case "asked":
+        return "asked " + asked.get();
+      case "revoke":
+        Revoker.attemptRevoke(client, words[1]);
+        return "revoked";
+      case "nodes":
+        return String.join(" ",
+            new InterProcessMutex(client, words[1]).getParticipantNodes());
+      case "set":
+        new DistributedBarrier(client, words[1]).setBarrier();
+        return "set";
+      case "lift":
+        new DistributedBarrier(client, words[1]).removeBarrier();
+        return "lifted";
+      case "wait":
+        return new DistributedBarrier(client, words[1])
+            .waitOnBarrier(Long.parseLong(words[2]), TimeUnit.MILLISECONDS)
+            ? "passed" : "refused";
+      case "enter":
+        return enter(words[1], Integer.parseInt(words[2]), words[3], words[4],
+            Long.parseLong(words[5]));
+      case "leave":
+        return leave(words[1], words[2], Long.parseLong(words[3]));
+      default:
+        throw new IllegalArgumentException(words[0]);
+    }
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int sessionS = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 30;
+    Peer peer = new Peer(arguments[0], sessionS * 1000);
+    int port = Integer.parseInt(arguments[1]);
+    try (Socket socket = new Socket("127.0.0.1", port)) {
+      socket.setTcpNoDelay(true);
+      BufferedReader in = new BufferedReader(
+          new InputStreamReader(socket.getInputStream(), UTF_8));
+      OutputStream out = socket.getOutputStream();
+      out.write("ready\n".getBytes(UTF_8));
+      for (String line; (line = in.readLine()) != null;) {
+        String answer;
+        try {
+          answer = peer.obey(line.split(" "));
+        } catch (Exception problem) {
+          answer = "failed: " + problem.toString().replace('\n', ' ');
+        }
+        out.write((answer + "\n").getBytes(UTF_8));
+      }
+    }
+    peer.client.close();
+  }
+}

@@ -1,0 +1,167 @@
+-- connect, and what only real sockets show: names and addresses, ports at which
+-- something else listens, descriptors, what is written.
+local lfs = require "lfs"
+local socket = require "socket"
+local spawn = require "support.child".spawn
+local start_hostile = require "support.hostile".start
+local support = require "support"
+local zklock = require "zklock"
+local connect = support.connect
+
+-- connect() that must fail: message, code; in time, with nothing left.
+local function refused(hosts, options)
+  options = options or {}
+  options.connect_timeout = options.connect_timeout or 0.5
+  local begun = support.now()
+  local session, message, code = zklock.connect(hosts, options)
+  local took = support.now() - begun
+  assert.is_nil(session)
+  assert.is_true(took < options.connect_timeout + support.slack, took)
+  return message, code, took
+end
+
+local function flags_of(fd)
+  local file = io.open("/proc/self/fdinfo/" .. fd)
+  local flags = file and file:read("*a"):match("flags:%s*(%d+)")
+  if file then file:close() end
+  return flags
+end
+
+describe("connect", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("takes one server, or several, or the same twice", function()
+    local port = support.hosts:match(":(%d+)$")
+    for _, hosts in ipairs {
+      support.hosts, support.hosts .. "," .. support.hosts,
+      support.hosts .. "/", "localhost:" .. port,
+      "127.0.0.1:1," .. support.hosts, support.hosts .. ",127.0.0.1:1",
+      "[::1]:" .. port .. "," .. support.hosts,
+      "nosuch.invalid:2181," .. support.hosts,
+    } do
+      local session = connect { hosts = hosts }
+      assert.equal("connected", session:state(), hosts)
+      session:close()
+    end
+  end)
+
+  it("lets no descriptor out to child processes, and close leaves none",
+    function()
+      local before = {}
+      for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
+      local session = connect()
+      session:mutex(support.path()):acquire(30)
+      for fd in lfs.dir "/proc/self/fd" do
+        local flags = not before[fd] and flags_of(fd)
+        if flags then
+          assert.is_true(#flags >= 7, fd .. " has the flags " .. flags)
+        end
+      end
+      session:close()
+      local fds, threads = support.count_fds(), support.count_threads()
+      for _ = 1, 50 do
+        session = connect()
+        session:mutex(support.path()):acquire(30)
+        session:close()
+        assert.same({ fds, threads },
+          { support.count_fds(), support.count_threads() })
+      end
+    end)
+
+  it("finds no server listening, and logs the client's words", function()
+    local taken, lines = socket.tcp(), {} -- so that nobody else listens there
+    assert(taken:bind("127.0.0.1", 0))
+    local hosts = "127.0.0.1:" .. select(2, taken:getsockname())
+    local message, code, took = refused(hosts, {
+      log = function(level, line) lines[#lines + 1] = level .. " " .. line end,
+    })
+    taken:close()
+    assert.equal("disconnected", code)
+    assert.matches("^zklock: no server of " .. hosts
+      .. " answered within 0.5 s", message)
+    assert.matches("Connection refused", message)
+    assert.is_true(took >= 0.5) -- one may yet come up
+    assert.is_true(#lines > 0)
+  end)
+
+  -- Bytes of a server, and what it is taken for.
+  local protocols = {
+    { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
+      'like an HTTP server ("HTTP/1.1 400 Bad Request")' },
+    { "-ERR%20unknown%20command%0D%0A", 'like Redis ("-ERR unknown command")' },
+    { "SSH-2.0-OpenSSH_9.2%0D%0A",
+      'like an SSH server ("SSH-2.0-OpenSSH_9.2")' },
+    { "%15%03%03%00%02%02%46", "in TLS (see doc/tls.md)" },
+    { "x", '"x"' },
+    { "%01%22%5C%FF" .. ("y"):rep(60), '"????' .. ("y"):rep(36) .. '"' },
+    { "%00%00%06%04%00", "in another protocol" }, -- (a larger packet)
+  }
+
+  it("says that it has found something else, whether that closes or not",
+    function()
+      local hostile = start_hostile()
+      for _, stays in ipairs { true, false } do
+        for _, protocol in ipairs(protocols) do
+          local lines = {}
+          hostile:behave { kind = "stranger", says = protocol[1],
+            stays = stays or nil }
+          local message, code = refused(hostile.hosts, {
+            log = function(level, line) lines[#lines + 1] = level .. line end,
+          })
+          local what = "it is no ZooKeeper server: it answers " .. protocol[2]
+          assert.equal("disconnected", code)
+          assert.equal(("zklock: no server of %s answered within 0.5 s (last "
+            .. "error: %s: %s)"):format(hostile.hosts, hostile.hosts, what),
+            message)
+          assert.same({ ("warnno connection to %s: %s"):format(hostile.hosts,
+            what) }, lines)
+        end
+      end
+    end)
+
+  it("finds a host that nobody knows", function()
+    local message, code = refused("nosuch.invalid:2181",
+      { connect_timeout = 2 })
+    assert.equal("disconnected", code)
+    assert.matches("nosuch.invalid", message)
+  end)
+
+  it("is not held up by a resolver that hangs #stock", function()
+    local names = require "support.names".new()
+    names:set("host.example", "hang")
+    local child = require "support.child".spawn_with(
+      names.environment, [[
+        local begun = socket.gettime()
+        local session, message, code = zklock.connect("host.example",
+          { connect_timeout = 0.3 })
+        local took = socket.gettime() - begun
+        say(session, code, took >= 0.3 and took < 5)
+      ]])
+    child:expect "nil\tdisconnected\ttrue"
+    local begun = support.now()
+    assert.equal(0, child:wait())
+    assert.is_true(support.now() - begun < support.slack)
+  end)
+
+  it("writes nothing to stdout or stderr whatever happens", function()
+    local path = support.path()
+    support.zk():make(path)
+    support.zk():create(path .. "/refused", { acl = support.everybody(1) })
+    local child = spawn([[
+      local hosts, path = ...
+      for _, bad in ipairs { "127.0.0.1:1", "nosuch.invalid" } do
+        zklock.connect(bad, { connect_timeout = 0.3 })
+      end
+      zklock.connect(hosts, { connect_timeout = 2,
+        auth = { scheme = "nosuch", credential = "a:b" } })
+      local session = assert(zklock.connect(hosts))
+      assert(not session:mutex(path):acquire(1))
+      session:close()
+      say "done"
+    ]], support.hosts, path .. "/refused")
+    child:expect "done"
+    child:wait()
+    assert.equal("", child:output())
+  end)
+end)

@@ -1,0 +1,131 @@
+-- A connection that comes about in the very moment in which it is given up.
+local new_names = require "support.names".new
+local spawn_with = require "support.child".spawn_with
+local start_hostile = require "support.hostile".start
+local support = require "support"
+
+local NAME, TIMEOUT = "host.example", 8
+
+-- The server keeps the session for longer than the client believes.  So the
+-- session expires only if the client gives it up, however busy the machine is.
+local function passing(holds)
+  return { kind = "pass", asks = 60, says = TIMEOUT, hold_connect = holds }
+end
+
+-- Waits for a lock, and says what becomes of its session.
+local CLIENT = [[
+  local hosts, path, seconds = ...
+  local session = assert(zklock.connect(hosts,
+    { session_timeout = tonumber(seconds) }))
+  session:mutex(path):acquire_async(nil, function() end)
+  parent_socket:settimeout(0)
+  local line, problem
+  repeat
+    session:step()
+    socket.sleep(0.001) -- until the next step
+    line, problem = hear()
+    if line == "ask" then
+      local stats = session:stats()
+      say(session:state(), session:id(), stats.reconnects, stats.expiries)
+    end
+  until line == "end" or problem == "closed"
+  session:close()
+  os.exit(0)
+]]
+
+describe("A session #stock", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  local function ask(this)
+    this.child:say "ask"
+    local state, id, reconnects, expiries =
+      this.child:hear():match "(%S+)\t(%S+)\t(%S+)\t(%S+)"
+    return { state = state, id = id, expiries = tonumber(expiries),
+      connections = tonumber(reconnects) + tonumber(expiries) }
+  end
+
+  local function begin()
+    local this = { path = support.path(), names = new_names(),
+      hostile = start_hostile { addresses = { "127.0.0.1", "127.0.0.2" } } }
+    this.holder = support.hold(this.path, { session_timeout = 30 })
+    this.hostile:behave(passing())
+    this.names:set(NAME, "127.0.0.1")
+    this.child = spawn_with(this.names.environment, CLIENT,
+      NAME .. ":" .. this.hostile.hosts:match ":(%d+)", this.path, TIMEOUT)
+    this.queue = support.wait_for_queue(this.path, 2)
+    this.id = ask(this).id
+    return this
+  end
+
+  local function lives_on(this, before)
+    local now
+    this.hostile:behave(passing())
+    this.hostile:release()
+    support.wait_until(function()
+      now = ask(this)
+      return now.state == "connected" and now.connections > before.connections
+    end, 10, "a connection")
+    assert.equal(0, now.expiries)
+    assert.equal(this.id, now.id)
+    assert.same(this.queue, support.zk():queue(this.path))
+  end
+
+  local function finish(this)
+    assert.is_true(this.holder:is_held())
+    this.child:say "end"
+    assert.equal(0, this.child:wait())
+    this.holder:release()
+  end
+
+  -- An attempt to connect begins, and its answer waits.
+  local function attempt(this, begin_it)
+    local returned = this.hostile:count "return"
+    begin_it()
+    support.wait_until(function()
+      return this.hostile:count "return" > returned
+    end, 10, "an attempt")
+  end
+
+  it("that is connected just when its timeout has passed lives on", function()
+    local this = begin()
+    for _ = 1, 2 do
+      local before, lost = ask(this), support.now()
+      this.hostile:behave { kind = "close" }
+      this.hostile:cut()
+      -- (In the middle: the server must be asked, and hear us again, in time.)
+      support.sleep(0.45 * TIMEOUT)
+      attempt(this, function() this.hostile:behave(passing "true") end)
+      -- The server goes on with the session; the client finds its answer when
+      -- it goes on, together with the time.
+      this.child:signal "STOP"
+      this.hostile:release()
+      support.sleep(lost + TIMEOUT + 0.1 - support.now()) -- its timeout
+      this.child:signal "CONT"
+      lives_on(this, before)
+    end
+    finish(this)
+  end)
+
+  it("that is connected just when its name gets other addresses lives on",
+    function()
+      local this = begin()
+      for round = 1, 4 do
+        local before = ask(this)
+        this.names:set(NAME, "127.0.0.1",
+          round % 2 == 1 and "127.0.0.2" or nil)
+        this.names:hold()
+        this.hostile:behave(passing "true")
+        attempt(this, function() this.hostile:cut() end)
+        this.names:await_held()
+        -- Both answers at once.
+        this.child:signal "STOP"
+        this.hostile:release()
+        this.names:let_go()
+        support.sleep(0.02) -- until both have come
+        this.child:signal "CONT"
+        lives_on(this, before)
+      end
+      finish(this)
+    end)
+end)

@@ -1,0 +1,121 @@
+-- A program whose numbers have a comma: what is for other programs to read has
+-- a point.
+local prometheus = require "support.prometheus"
+local shell = require "support.shell"
+local spawn_with = require "support.child".spawn_with
+local support = require "support"
+
+-- Its mark is a comma; that of the second is no ASCII, and has two bytes.
+local LOCALES = { "de_DE", "ps_AF" }
+
+-- Where no locale has been made, they are made for these tests.
+local function missing()
+  if not shell.run "command -v localedef" then
+    return "there is no localedef"
+  elseif not shell.run "ls /usr/share/i18n/locales/ps_AF" then
+    return "what locales are made of is not installed: apt-get install locales"
+  end
+end
+
+local why = missing()
+
+describe("Where numbers have a comma", function()
+  if why then return pending(why) end
+  local directory
+
+  setup(function()
+    directory = shell.must "mktemp -d":match "%S+"
+    for _, name in ipairs(LOCALES) do
+      shell.must(("localedef -i %s -f UTF-8 '%s/%s'"):format(name, directory,
+        name))
+    end
+  end)
+  teardown(function() shell.must(("rm -rf '%s'"):format(directory)) end)
+  before_each(support.start)
+  after_each(support.finish)
+
+  -- It says what it is given as one line.
+  local function start(code, ...)
+    return spawn_with(("LOCPATH='%s'"):format(directory), [[
+      local function show(text) say((text:gsub("\n", "\1"))) end
+      local function change(name)
+        assert(os.setlocale(name) == name)
+        local mark = tostring(0.5):match "^0(.*)5$"
+        say(mark == "." and name ~= "C" and "point" or "another")
+      end
+    ]] .. code, ...):expect "another"
+  end
+
+  it("session:metrics() can be read as ever", function()
+    for _, name in ipairs(LOCALES) do
+      local child = start([[
+        change(arg[1])
+        local session = assert(zklock.connect(hosts))
+        assert(session:mutex(arg[2]):acquire(20)):release()
+        show(session:metrics { service = "a,b" })
+        session:close()
+      ]], name, support.path())
+      local families = prometheus.read((child:hear():gsub("\1", "\n")))
+      local waited = prometheus.sum(families, "zklock_lock_wait_seconds",
+        { service = "a,b" }, "_sum")
+      assert.is_true(waited > 0 and waited < 20, waited)
+      assert.equal(1, prometheus.sum(families, "zklock_lock_wait_seconds",
+        { le = "300" }, "_bucket"))
+      child:wait()
+    end
+  end)
+
+  -- What stands on the page, and in a program's copy of it.  (cjson notes the
+  -- mark when it is loaded, and for each new instance.)
+  it("so has the operators' page, and as JSON", function()
+    start([[
+      local html = require "zklock.ngx.html"
+      change(arg[1])
+      say(html.seconds(0.0123), html.seconds(2.5), html.seconds(75))
+      local histogram = { sum = 0.5, 2, 1 }
+      for i = 3, 17 do histogram[i] = 0 end
+      local bars = html.histogram(histogram)
+      say(bars:match 'height="15%.0"' or bars)
+    ]], "de_DE"):expect "12.3 ms\t2.5 s\t1 min 15 s":expect 'height="15.0"'
+      :wait()
+    for _, library in ipairs { "cjson", "dkjson" } do
+      start([[
+        unpack = unpack or table.unpack
+        if arg[2] == "dkjson" then
+          package.preload.cjson = function() error "is not there" end
+        end
+        require(arg[2])
+        change(arg[1])
+        show(require "zklock.ngx.json".text { time = 0.5, is_shared = true,
+          reports = {} }:match '"time":[^,}]*')
+      ]], "de_DE", library):expect '"time":0.5':wait()
+    end
+  end)
+
+  -- (Capital letters come first by their bytes, and not in any dictionary.)
+  it("multis take their parts in one order, whatever their locales", function()
+    local path, children = support.path(), {}
+    for i, name in ipairs { "C", "de_DE" } do
+      children[i] = start([[
+        local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
+        local function both()
+          return session:multi { session:mutex(arg[2] .. "/a"),
+            session:mutex(arg[2] .. "/B") }
+        end
+        local before = both()
+        change(arg[1])
+        say "is there"
+        hear()
+        for _ = 1, 100 do assert(both():acquire(30)):release() end
+        assert(before:acquire(20))
+        say(both():release()) -- they are one lock
+        session:close()
+        say((before.path:gsub("[^,]*/", "")))
+      ]], name, path):expect "is there"
+    end
+    for _, child in ipairs(children) do child:say() end
+    for _, child in ipairs(children) do
+      child:expect "true":expect "B,a":wait()
+    end
+  end)
+end)

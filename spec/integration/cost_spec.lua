@@ -59,14 +59,6 @@ local prices = {
 }
 
 describe("The cost", function()
-  it("of nothing is nothing", function()
-    local session = quiet()
-    costs(0, 0, session, function()
-      session:mutex(path)
-      support.advance(0.5)
-    end)
-  end)
-
   it("of an uncontended lock, of each kind, is as in the table", function()
     for _, kind in ipairs(kinds.all) do
       local name, price = kind.name, prices[kind.name]

@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local wait_in, nobody = kinds.wait_in, kinds.nobody
 
 describe("An unfair mutex", function()
   before_each(function() kinds.start() end)

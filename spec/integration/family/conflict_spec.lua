@@ -118,9 +118,10 @@ describe("Beside a lock of another kind on its path,", function()
         return kinds.makers[family](connect(), path, { layout = layout })
           :acquire(how)
       end
-      for first, second in pairs { mutex = "election", election = "mutex" } do
-        local guard = assert(take(first, 20))
-        refused("timeout", take(second, 0.1))
+      for _, pair in ipairs { { "mutex", "election" },
+        { "election", "mutex" } } do
+        local guard = assert(take(pair[1], 20))
+        refused("timeout", take(pair[2], 0.1))
         released(guard)
       end
     end

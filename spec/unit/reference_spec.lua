@@ -4,7 +4,6 @@ local core = require "zklock.core"
 local errors = require "zklock.errors"
 local files = require "support.files"
 local reference = require "support.reference"
-local scripted = require "support.scripted_core"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local to_come = reference.to_come
@@ -162,45 +161,6 @@ describe("The reference and the library #once #layer have the same", function()
       assert.equal(sorted(documented), sorted(live))
     end
   end)
-
-  -- Those that do not begin with an underscore.
-  it("fields of objects", function()
-    local script = scripted.new()
-    script.on_wait = function() script:enter "connected" end
-    local session = scripted.load().connect("host:1", { loop = "poll" })
-    script.on_wait = function()
-      script:grant(script.claims[#script.claims])
-    end
-    local mutex = session:mutex "/a"
-    local multi = session:multi { mutex, session:mutex "/b" }
-    local objects = {
-      ["zklock.Session"] = session,
-      ["zklock.Lock"] = mutex,
-      ["zklock.Multi"] = multi,
-      ["zklock.RWLock"] = session:rwlock "/c",
-      ["zklock.Guard"] = mutex:acquire(),
-      ["zklock.MultiGuard"] = multi:acquire(),
-      ["zklock.Election"] = session:election "/d",
-      ["zklock.Barrier"] = session:barrier "/e",
-      ["zklock.DoubleBarrier"] = session:double_barrier("/f", 2),
-      ["zklock.Ticket"] = session:mutex "/g":acquire_async(print),
-    }
-    for class, object in pairs(objects) do
-      for field in pairs(object) do
-        assert.is_true(field:find "^_" ~= nil or fields(class)[field],
-          ("%s.%s is not documented"):format(class, field))
-      end
-      for field in pairs(fields(class)) do
-        assert.is_truthy(object[field],
-          ("%s.%s is not there"):format(class, field))
-      end
-    end
-    -- A guard tells its own without having them.
-    local known = source "lua/zklock/guard.lua":match "local known = (%b{})"
-    for field in known:gmatch "\n  ([%l_]+) =" do
-      assert.is_true(fields "zklock.Guard"[field], field)
-    end
-  end)
 end)
 
 describe("The options #once #layer", function()
@@ -331,15 +291,9 @@ describe("The words of #once #layer", function()
       literals(problem))
   end)
 
-  it("signals and events are those that are documented", function()
+  it("signals are those that are documented", function()
     assert.equal(sorted(reference.words(all, "zklock.Signal")),
       offered('"(%u+)"', loaded.zklock.release_on_signal, "SEGV"))
-    local script = scripted.new()
-    script.on_wait = function() script:enter "connected" end
-    local session = scripted.load().connect("host:1", { loop = "poll" })
-    local words = offered("%l+", function() session:on("nothing", print) end)
-    assert.equal(sorted(reference.words(all, "zklock.Event")),
-      (words:gsub("or ", "")))
   end)
 
   it("errors are those that are documented", function()

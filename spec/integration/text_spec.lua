@@ -26,7 +26,7 @@ local function said_by(fn, ...)
   return message
 end
 
-describe("Misuse #layer", function()
+describe("Misuse", function()
   it("shows a stranger's text escaped, whatever it is", function()
     for text, plain in pairs(TEXTS) do
       -- (Not all of these are valid as hosts, and those are not tried.)

@@ -94,6 +94,10 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
 
 /* ---- When something has come ----------------------------------------------- */
 
+const struct zk_reply *(*client_lie)(const struct outstanding *asked,
+                                     const struct zk_reply *reply,
+                                     struct arena *arena);
+
 static int greet(zhandle_t *zh, const struct zk_session *session) {
   if (session->timeout_ms == 0) {
     zh->state = ZOO_EXPIRED_SESSION_STATE;
@@ -119,7 +123,9 @@ static int take_reply(zhandle_t *zh, const struct zk_reply *reply) {
   }
   if (!zh->first || zh->first->xid != reply->xid)
     return fail(zh, ZRUNTIMEINCONSISTENCY, EPROTO);
-  client_answer(zh, reply);
+  struct arena *arena = client_lie ? arena_new() : NULL;
+  client_answer(zh, arena ? client_lie(zh->first, reply, arena) : reply);
+  arena_free(arena);
   return ZOK;
 }
 

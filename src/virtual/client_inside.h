@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <zookeeper/zookeeper.h>
 
+#include "arena.h"
 #include "arrival.h"
 
 #pragma GCC visibility push(hidden)
@@ -123,6 +124,10 @@ void client_send_auth(zhandle_t *zh, const struct auth *auth);
 void client_tell_state(zhandle_t *zh, int state);
 /* Calls the completion of the oldest request, and frees it. */
 void client_answer(zhandle_t *zh, const struct zk_reply *reply);
+/* What is told in place of an answer; NULL: each answer is told as it is. */
+extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
+                                            const struct zk_reply *reply,
+                                            struct arena *arena);
 /* Answers that no server has given. */
 void client_answer_all(zhandle_t *zh, int rc);
 /* Calls the watcher, if the event's path is watched. */

@@ -188,6 +188,54 @@ struct zk_request *lua_to_request(lua_State *L, int index,
   return request;
 }
 
+static struct zk_stat stat_field(lua_State *L, int index) {
+  struct zk_stat stat = {0};
+  lua_getfield(L, index, "stat");
+  int at = lua_gettop(L);
+  if (lua_istable(L, at)) {
+    stat.czxid = zxid_field(L, at, "czxid");
+    stat.mzxid = zxid_field(L, at, "mzxid");
+    stat.pzxid = zxid_field(L, at, "pzxid");
+    stat.version = (int32_t)number_field(L, at, "version", 0);
+    stat.cversion = (int32_t)number_field(L, at, "cversion", 0);
+    stat.length = (int32_t)number_field(L, at, "size", 0);
+    stat.children = (int32_t)number_field(L, at, "children", 0);
+    lua_getfield(L, at, "owner");
+    stat.owner = lua_to_id(L, -1);
+  }
+  lua_settop(L, at - 1);
+  return stat;
+}
+
+static void fill_reply(lua_State *L, int index, struct arena *arena,
+                       struct zk_reply *r) {
+  luaL_checktype(L, index, LUA_TTABLE);
+  luaL_checkstack(L, 10, NULL);
+  r->op = op_field(L, index);
+  r->rc = (int)number_field(L, index, "rc", 0);
+  r->path = text_field(L, index, "path", arena);
+  r->stat = stat_field(L, index);
+  r->data = data_field(L, index, "data", arena);
+  r->names = strings_field(L, index, "names", arena);
+  r->part_count = list_field(L, index, "parts");
+  if (r->part_count < 0) r->part_count = 0;
+  struct zk_reply *parts =
+      arena_alloc(arena, (size_t)(r->part_count + 1) * sizeof *parts);
+  for (int i = 0; i < r->part_count; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    fill_reply(L, lua_gettop(L), arena, &parts[i]);
+    lua_pop(L, 1);
+  }
+  r->parts = parts;
+  lua_pop(L, 1);
+}
+
+struct zk_reply *lua_to_reply(lua_State *L, int index, struct arena *arena) {
+  struct zk_reply *reply = arena_alloc(arena, sizeof *reply);
+  fill_reply(L, index, arena, reply);
+  return reply;
+}
+
 int64_t lua_to_id(lua_State *L, int index) {
   return (int64_t)strtoull(luaL_checkstring(L, index), NULL, 16);
 }

@@ -17,6 +17,9 @@
  * Raises where a field is wrong. */
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
+/* What lua_push_reply has pushed, changed or not; without xid and ACL. */
+struct zk_reply *lua_to_reply(lua_State *L, int index, struct arena *arena);
+
 void lua_push_reply(lua_State *L, const struct zk_reply *reply);
 void lua_push_event(lua_State *L, const struct zk_event *event);
 void lua_push_stat(lua_State *L, const struct zk_stat *stat);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lua_clients.h"
+#include "lua_lies.h"
 #include "lua_links.h"
 #include "lua_process.h"
 #include "lua_world.h"
@@ -170,6 +171,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   lua_world_register(L);
   lua_links_register(L);
   lua_clients_register(L);
+  lua_lies_register(L);
   lua_process_register(L);
   return 1;
 }

@@ -56,7 +56,7 @@ assert.is_true(count > least, count)
     end)
   end
 
-  whole_in_every_order("of two", 800, { list = "b a" },
+  whole_in_every_order("of two", 700, { list = "b a" },
     { list = "b a", timeout = 0, verbs = ACQUIRE },
     { list = "a b", timeout = false, verbs = ACQUIRE })
   whole_in_every_order("of two, when two things go wrong,", 500,

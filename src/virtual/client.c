@@ -113,18 +113,27 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
   return ZOK;
 }
 
+/* What the library is told. */
+static void tell(zhandle_t *zh, const struct zk_reply *reply) {
+  if (reply->op != ZK_AUTH)
+    client_answer(zh, reply);
+  else if (reply->rc != ZOK)
+    zh->state = ZOO_AUTH_FAILED_STATE;
+}
+
 static int take_reply(zhandle_t *zh, const struct zk_reply *reply) {
   trace(schedule_now(), "client %d has answer %d: %d", zh->number,
         (int)reply->xid, reply->rc);
   if (reply->xid == XID_PING) return ZOK;
-  if (reply->xid == XID_AUTH) {
-    if (reply->rc != ZOK) zh->state = ZOO_AUTH_FAILED_STATE;
-    return ZOK;
-  }
-  if (!zh->first || zh->first->xid != reply->xid)
+  struct outstanding auth = {.op = ZK_AUTH}, *asked = zh->first;
+  if (reply->xid == XID_AUTH)
+    asked = &auth;
+  else if (!asked || asked->xid != reply->xid)
     return fail(zh, ZRUNTIMEINCONSISTENCY, EPROTO);
-  struct arena *arena = client_lie ? arena_new() : NULL;
-  client_answer(zh, arena ? client_lie(zh->first, reply, arena) : reply);
+  struct arena *arena = arena_new();
+  struct zk_reply told = client_lie ? *client_lie(asked, reply, arena) : *reply;
+  told.op = asked->op;
+  tell(zh, &told);
   arena_free(arena);
   return ZOK;
 }

@@ -1,4 +1,4 @@
---- A server that does what it should not: support.liar, at one address or
+--- A server that does what it should not: support.wire, at one address or
 -- several.  `hostile.hosts` is where clients connect.
 --
 --     local hostile = start { count = 2 }
@@ -11,6 +11,7 @@
 --       asks = seconds        asks that server for this session timeout
 --       says = seconds        tells the client that it got this one
 --       delay = seconds       all replies come so much later,
+--       delay_all = seconds   or requests and replies,
 --       delay_connect = s     or the connect reply only,
 --       hold_connect = true   which waits for release()
 --       lose_connect = n      n connect replies are lost, with the connection
@@ -27,6 +28,10 @@
 --       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered
+--       refuse = true         accepts no connection
+--       drop = "requests"     vanish; or "replies"
+--       drip = seconds        pass between two bytes
+--       lie = n               tells the lie of this number of support.lies
 --     kind = "silent"     accepts, and says nothing
 --     kind = "close"      accepts, and closes at once
 --     kind = "nonsense"   answers bytes that mean nothing, and closes
@@ -57,7 +62,7 @@ Hostile.__index = Hostile
 local function start(options)
   options = options or {}
   local self = setmetatable({}, Hostile)
-  self.process = child.spawn([[require "support.liar"(...)]],
+  self.process = child.spawn([[require "support.wire"(...)]],
     options.hosts or support.hosts,
     table.concat(options.addresses or {}, ","),
     options.addresses and #options.addresses or options.count or 1,
@@ -69,8 +74,9 @@ local function start(options)
   return self
 end
 
-local function command(self, line)
-  self.process:say(line)
+--- Does what support.wire has a command for: what that says.
+function Hostile:command(name, i, words)
+  self.process:say(("%s %d %s"):format(name, i or 0, words or ""))
   local answers = {}
   while true do
     local heard = self.process:hear()
@@ -91,20 +97,28 @@ function Hostile:host(i)
   end
 end
 
---- From now on; address `i`, or all.
-function Hostile:behave(manners, i)
-  local words = { "behave", i or 0 }
-  for key, value in pairs(manners) do
+local function words_of(map)
+  local words = {}
+  for key, value in pairs(map) do
     words[#words + 1] = key .. "=" .. tostring(value)
   end
-  command(self, table.concat(words, " "))
+  return table.concat(words, " ")
 end
 
+--- From now on; address `i`, or all.
+function Hostile:behave(manners, i)
+  self:command("behave", i, words_of(manners))
+end
+
+--- Sets traps, each for once: `lose` or `last`, the number of a kind of request
+-- (see kind_asked of support.wire); `left`, so many bytes for clients.
+function Hostile:arm(traps, i) self:command("arm", i, words_of(traps)) end
+
 --- Ends the connections of address `i`, or all.
-function Hostile:cut(i) command(self, "cut " .. (i or 0)) end
+function Hostile:cut(i) self:command("cut", i) end
 
 --- The connect replies that are held at address `i`, or all, are told.
-function Hostile:release(i) command(self, "release " .. (i or 0)) end
+function Hostile:release(i) self:command("release", i) end
 
 --- What has happened at address `i`, or at all: a list of { at =, what = },
 -- where `what` is "connection" (accepted), "session" or "return" (asked for a
@@ -112,7 +126,7 @@ function Hostile:release(i) command(self, "release " .. (i or 0)) end
 -- "request" or "cut" (by us).
 function Hostile:events(i)
   local events = {}
-  for n, line in ipairs(command(self, "tell " .. (i or 0))) do
+  for n, line in ipairs(self:command("tell", i)) do
     local at, what = line:match "(%S+) (%S+)"
     events[n] = { at = tonumber(at), what = what }
   end
@@ -142,4 +156,4 @@ function Hostile:most(what, seconds, i, from)
   return most
 end
 
-return { start = start }
+return { start = start, class = Hostile }

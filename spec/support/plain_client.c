@@ -28,15 +28,16 @@ static void on_data(int rc, const char *value, int length,
 
 static void on_both(int rc, const void *data) { (void)rc, (void)data; }
 
-/* As a lock does that is given back and wanted again at once. */
+/* As an unfair lock does. */
 static void ask_for_both(zhandle_t *handle) {
   static zoo_op_result_t results[2];
   static char path[100];
   zoo_op_t ops[2];
-  zoo_delete_op_init(&ops[0], "/lies/_c_plain-lock-0000000000", -1);
-  zoo_create_op_init(&ops[1], "/lies/_c_plain-lock-", NULL, -1,
+  zoo_create_op_init(&ops[0], "/lies/_c_plain-lock-", NULL, -1,
                      &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, path,
                      sizeof path);
+  zoo_create_op_init(&ops[1], "/lies/holder", NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
+                     ZOO_EPHEMERAL, NULL, 0);
   zoo_amulti(handle, 2, ops, results, on_both, NULL);
 }
 

@@ -1,81 +1,196 @@
---- The process behind support.proxy: accepts clients, connects each to a
--- server, and passes on what they say to each other, or does not.  It speaks
--- with the spec as every child does: `require "support.wire"(hosts)` in one.
+--- The process behind support.hostile and support.proxy: accepts clients,
+-- connects each to a server, and passes on what they say to each other, but as
+-- its manners, its traps and the lies of support.lies have it.
 -- luacheck: globals say hear parent_socket
 local frames = require "support.frame"
+local lies = require "support.lies"
+local now = require "zklock.core".now
 local socket = require "socket"
 
-local now, number = socket.gettime, frames.read_unsigned
+local AUTH_XID, EVENT_XID = -4, -1
+local AUTH, EXISTS, MULTI, CHECK = 100, 3, 14, 13
+local AUTH_FAILED, MARSHALLING_ERROR, NO_AUTH = -115, -5, -102
+local int, buffer = frames.int, frames.buffer
+local number, read_int = frames.read_unsigned, frames.read_int
+
 local servers, next_server = {}, 0
-local listener = assert(socket.bind("127.0.0.1", 0))
-
--- What heal() ends, and what waits for its moment.
-local weather, traps = { delay = 0 }, {}
--- socket → its end of a connection: `peer`, a socket; what it has said of a
--- frame that is not whole; what it is to be told, and when.
+local places = {} -- { listener =, manners =, traps =, events = }, each
+local by_listener = {}
+-- socket → its end of a link: { link =, is_server =, said =, out = }.  A link:
+-- { place =, client =, server =, greeted =, answered =, asked = {}, due = }.
 local ends = {}
+local sessions = 0
 
-local function cut(condition)
-  for s, this in pairs(ends) do
-    if not condition or condition(this) then
-      ends[s] = nil
-      s:close()
-      if this.peer then
-        ends[this.peer] = nil
-        this.peer:close()
-      end
-    end
+local function note(place, what)
+  table.insert(place.events, ("%.6f %s"):format(now(), what))
+end
+
+local function close_end(s)
+  if s and ends[s] then
+    ends[s] = nil
+    s:close()
   end
 end
 
+local function finish(link)
+  close_end(link.client)
+  close_end(link.server)
+  link.over = true
+end
+
+local function cut(link)
+  if link.over then return end
+  note(link.place, "cut")
+  finish(link)
+end
+
+-- Those of place `i` (0: of all) for which `condition` holds.
+local function cut_all(i, condition)
+  local doomed = {}
+  for _, this in pairs(ends) do
+    local link = this.link
+    if (i == 0 or link.place == places[i])
+        and (not condition or condition(link)) then
+      doomed[#doomed + 1] = link
+    end
+  end
+  for _, link in ipairs(doomed) do cut(link) end
+end
+
+-- True as often as the manners have it.
+local function happens(place, what)
+  local n = place.manners[what]
+  if not n or n == 0 then return false end
+  if n ~= "always" then place.manners[what] = n - 1 end
+  return true
+end
+
+-- Without `text`: the end.
+local function tell(s, text, delay)
+  if s and ends[s] then
+    table.insert(ends[s].out, { text = text, due = now() + (delay or 0) })
+  end
+end
+
+-- After what it has been told.
+local function leave_client(link)
+  tell(link.client, nil)
+  close_end(link.server)
+end
+
+local function open_end(link, s, is_server)
+  s:settimeout(0)
+  s:setoption("tcp-nodelay", true)
+  ends[s] = { link = link, is_server = is_server, said = "", out = {} }
+  return s
+end
+
+-- The next one that accepts.
 local function connect_to_server()
   for _ = 1, #servers do
     next_server = next_server % #servers + 1
-    local host, port = servers[next_server]:match "([%w%.]+):(%d+)"
-    local server = socket.connect(host, tonumber(port))
+    local ip, port = servers[next_server]:match "([%w%.]+):(%d+)"
+    local server = socket.connect(ip, tonumber(port))
     if server then return server end
   end
 end
 
-local function accept()
-  local client = listener:accept()
-  local server = client and not weather.refusing and connect_to_server()
-  if not server then
-    if client then client:close() end
-    return
+local function accept(place)
+  local client = place.listener:accept()
+  if not client then return end
+  note(place, "connection")
+  local kind = place.manners.kind
+  local link = { place = place, client = client, asked = {} }
+  open_end(link, client, false)
+  if kind == "close" or place.manners.refuse then return cut(link) end
+  if kind ~= "pass" then return end
+  link.server = connect_to_server()
+  if not link.server then return cut(link) end
+  open_end(link, link.server, true)
+end
+
+-- Lies: what support.lies has in the place of `h`, the truth: bytes, seconds to
+-- wait, "close" or "silence"; true if there is a lie.
+local function lie_about(link, h)
+  local place = link.place
+  local lie = lies.list[place.manners.lie]
+  if not lie or lie.on ~= h.kind and lie.on ~= "any" then return false end
+  place.seen = (place.seen or 0) + 1
+  local n = place.seen - (lie.skip or 0)
+  if n < 1 or n > (lie.times or math.huge) then return false end
+  note(place, "lie")
+  local delay = 0
+  for _, piece in ipairs { lie.tell(h, n) } do
+    if type(piece) == "number" then
+      delay = delay + piece
+    elseif piece == "close" then
+      tell(link.client, nil, delay)
+    elseif piece == "silence" then
+      link.mute = true
+    else
+      tell(link.client, piece, delay)
+    end
   end
-  local kinds = {}
-  for s, peer in pairs { [client] = server, [server] = client } do
-    s:setoption("tcp-nodelay", true)
-    s:settimeout(0)
-    ends[s] = { peer = peer, is_server = s == server, kinds = kinds, said = "",
-      out = {} }
+  return true
+end
+
+-- What the client says.  A connect request: its timeout stands at byte 17, its
+-- session at 21.
+
+local function is_new(frame) return frame:sub(21, 28) == ("\0"):rep(8) end
+
+local function answer(link, timeout, id)
+  note(link.place, "handshake")
+  tell(link.client, buffer(int(0) .. timeout .. id .. buffer(("\1"):rep(16))
+    .. "\0"))
+end
+
+local function expire(link)
+  answer(link, int(0), ("\0"):rep(8))
+  leave_client(link)
+end
+
+local function grant(link, frame)
+  local manners = link.place.manners
+  local id, timeout = frame:sub(21, 28), frame:sub(17, 20)
+  if is_new(frame) then
+    sessions = sessions + 1
+    id = int(0x6c6965) .. int(sessions)
+  end
+  if manners.grants then timeout = int(manners.grants * 1000) end
+  answer(link, timeout, id)
+  if manners.drop_after then link.due = now() + manners.drop_after end
+end
+
+local function greet(link, frame)
+  local place, manners = link.place, link.place.manners
+  link.greeted = true
+  note(place, is_new(frame) and "session" or "return")
+  local forgotten = not is_new(frame) and happens(place, "forgets")
+  if forgotten or manners.kind == "expire" then
+    expire(link)
+  elseif manners.kind == "handshake" then
+    grant(link, frame)
+  elseif manners.kind == "nonsense" then
+    tell(link.client, ("nonsense "):rep(20))
+    tell(link.client, nil)
+  elseif link.server then
+    if manners.asks then
+      frame = frame:sub(1, 16) .. int(manners.asks * 1000) .. frame:sub(21)
+    end
+    tell(link.server, frame, manners.delay_all)
   end
 end
 
-local EVENT = -1
-
-local function is_event(this, frame)
-  return this.is_server and this.greeted and #frame >= 12
-    and frames.read_int(frame, 5) == EVENT
-end
-
--- `text` for the other end of `this`; nil: the end of it.
-local function pass_on(this, text)
-  local other = this.peer and ends[this.peer]
-  if not other then return end
-  if text and weather.mute and is_event(this, text) then return end
-  if text and weather.dropped == (this.is_server and "replies" or "requests")
-  then
-    this.broken = true -- bytes are missing: nothing sensible can follow
-  else
-    table.insert(other.out, { text = text, due = now() + weather.delay })
-  end
+local function refuse_auth(link, delay)
+  tell(link.client, buffer(int(AUTH_XID) .. int(0) .. int(0)
+    .. int(AUTH_FAILED)), delay)
+  leave_client(link)
 end
 
 -- A multi is told by its first operation: 1400 and the number of that; one that
 -- checks a node first by the second, too: 141300 and the number of that.
-local MULTI, CHECK, NO_OPERATION = 14, 13, 4294967295
+local NO_OPERATION = 4294967295
 local function kind_asked(frame)
   local kind = number(frame, 9)
   if kind ~= MULTI then return kind end
@@ -85,196 +200,357 @@ local function kind_asked(frame)
   return 10000 * MULTI + 100 * CHECK + second
 end
 
--- The kind of request that this frame of a server's answers.
-local function kind_of(this, frame)
-  if this.is_server and not this.greeted or #frame < 12 then
-    this.greeted = true
-    return nil
-  end
-  local xid = number(frame, 5)
-  if not this.is_server then
-    if this.greeted then this.kinds[xid] = kind_asked(frame) end
-    this.greeted = true
-    return nil
-  end
-  local kind = this.kinds[xid]
-  this.kinds[xid] = nil
-  return kind
-end
-
--- A request that is late: no server has read it yet.
-local late = { xid = 1500000000, frame = false }
-
-local function keep(this, frame)
-  if this.is_server or not this.greeted or #frame < 12 then return false end
-  if not (traps.late and traps.late[kind_asked(frame)]) then return false end
-  traps.late = nil
-  late.frame = frame:sub(1, 4) .. frames.int(late.xid) .. frame:sub(9)
-  cut()
-  say "kept"
-  return true
-end
-
--- True: that was the end of the connection.
-local function handle(this, frame)
-  if keep(this, frame) then return true end
-  if this.is_server and this.greeted and #frame >= 12
-      and number(frame, 5) == late.xid then
-    say "applied" -- or refused
-    return false
-  end
-  local kind = kind_of(this, frame)
-  if kind and kind == traps.lost then
-    traps.lost, weather.refusing = nil, true
-    cut()
-    say "lost"
+-- Nothing, or true: the manners end the request here.
+local function meet_auth(link)
+  local place = link.place
+  if happens(place, "refuse_auth") then
+    refuse_auth(link)
     return true
+  elseif place.manners.refuse_second then
+    link.refused, link.second = link.second, true
+    if link.refused and link.accepted then
+      refuse_auth(link, 0.1)
+      return true
+    end
   end
-  pass_on(this, frame)
-  if kind and kind == traps.last then
+end
+
+local function note_request(link, frame)
+  local kind = kind_asked(frame)
+  link.asked[number(frame, 5)] = { kind = kind,
+    path = #frame > 16 and frame:sub(17, 16 + number(frame, 13)),
+    is_hidden = link.place.manners.hides_root and kind == EXISTS
+      and frame:sub(13, 17) == buffer "/" }
+end
+
+local function hear_client(link, frame)
+  if not link.greeted then return greet(link, frame) end
+  local place, manners = link.place, link.place.manners
+  local is_auth = #frame >= 12 and read_int(frame, 9) == AUTH
+  note(place, is_auth and "auth" or "request")
+  if manners ~= link.manners then link.manners, link.requests = manners, 0 end
+  link.requests = link.requests + 1
+  if link.requests == manners.drop_at then return cut(link) end
+  if is_auth and link.server and meet_auth(link) then return end
+  if #frame >= 12 then note_request(link, frame) end
+  if not link.server or link.refused or manners.drop == "requests" then
+    link.broken = manners.drop
+    return
+  end
+  tell(link.server, frame, manners.delay_all)
+end
+
+-- What the server says.  A connect reply: its timeout stands at byte 9, its
+-- session at 13, and its password behind that.
+
+local function pass_greeting(link, frame)
+  local place, manners = link.place, link.place.manners
+  link.answered = true
+  if happens(place, "lose_connect") then return cut(link) end
+  if happens(place, "mute_connect") then return end
+  if manners.says then
+    frame = frame:sub(1, 8) .. int(manners.says * 1000) .. frame:sub(13)
+  end
+  note(place, "handshake")
+  local h = { kind = "connect", protocol = 0, timeout = read_int(frame, 9),
+    id = frame:sub(13, 20), passwd = frame:sub(21, 40),
+    flag = frame:sub(41, 41) }
+  if lie_about(link, h) then return end
+  tell(link.client, frame, manners.hold_connect and math.huge
+    or manners.delay_connect or manners.delay or manners.delay_all)
+end
+
+-- (Its number and its zxid are kept.)
+local function with_error(frame, code)
+  return buffer(frame:sub(5, 16) .. int(code))
+end
+
+local NAMES = { [15] = "create", [8] = "list", [4] = "get", [11] = "ping",
+  [AUTH] = "auth" }
+
+-- Is it lost, or the last one, for there is a trap for the answers to its kind?
+local function spring(link, frame, kind)
+  local place, traps = link.place, link.place.traps
+  if kind and kind == traps.lose then
+    traps.lose, place.manners.refuse = nil, true
+    place.sprung = "lost"
+    cut_all(0, function(other) return other.place == place end)
+    return true
+  elseif kind and kind == traps.last then
     traps.last = nil
-    pass_on(this, nil)
-    say "cut"
+    tell(link.client, frame)
+    leave_client(link)
+    place.sprung = "last"
     return true
   end
+end
+
+local function hear_auth(link, frame)
+  local place = link.place
+  if happens(place, "cut_auth") then -- (with the connect reply read)
+    note(place, "cut")
+    leave_client(link)
+    return true
+  end
+  link.mute = happens(place, "mute_auth") or link.mute
+  link.accepted = true -- the first
+  if link.refused then
+    tell(link.client, frame)
+    refuse_auth(link, 0.1)
+    return true
+  end
+end
+
+-- The answer as it is to be told; nil: not at all.
+local function change(link, frame, asked)
+  local place, xid = link.place, read_int(frame, 5)
+  if xid == AUTH_XID then
+    if hear_auth(link, frame) then return nil end
+  elseif xid >= 0 and happens(place, "fails") then
+    frame = with_error(frame, MARSHALLING_ERROR)
+  elseif asked and asked.is_hidden then
+    frame = with_error(frame, NO_AUTH)
+  end
+  if link.mute then return nil end
+  if xid == EVENT_XID or not asked then return frame end
+  local is_told = lie_about(link, {
+    kind = asked.kind > 1000 and "multi" or NAMES[asked.kind] or "other",
+    xid = frame:sub(5, 8), zxid = frame:sub(9, 16), err = read_int(frame, 17),
+    body = frame:sub(21), path = asked.path })
+  return not is_told and frame or nil
+end
+
+local function hear_server(link, frame)
+  if not link.answered then return pass_greeting(link, frame) end
+  local manners, key = link.place.manners, number(frame, 5)
+  local asked = link.asked[key]
+  link.asked[key] = nil
+  if manners.mute or manners.drop == "replies" then
+    link.broken = manners.drop
+    return
+  end
+  if spring(link, frame, asked and asked.kind) then return end
+  frame = change(link, frame, asked)
+  if frame then
+    tell(link.client, frame, manners.delay or manners.delay_all)
+  end
+end
+
+-- The sockets.
+
+-- It reads no frames.  Another protocol answers a few bytes.
+local function is_deaf(this)
+  local link, manners = this.link, this.link.place.manners
+  if manners.kind == "stranger" and this.said ~= "" then
+    tell(link.client, (manners.says:gsub("%%(%x%x)", function(hex)
+      return string.char(tonumber(hex, 16))
+    end)))
+    if not manners.stays then tell(link.client, nil) end
+    this.said = ""
+  end
+  return manners.kind == "silent" or manners.kind == "stranger"
+end
+
+local function is_too_large(link, said)
+  local largest = link.place.manners.largest
+  return largest and link.greeted and #said >= 4 and number(said, 1) > largest
 end
 
 local function read(s)
   local this = ends[s]
   if not this then return end
+  local link = this.link
   local data, problem, part = s:receive(65536)
   this.said = this.said .. (data or part or "")
-  local frame, rest = frames.split(this.said)
-  while frame do
-    this.said = rest
-    if handle(this, frame) then return end
-    frame, rest = frames.split(rest)
+  local silent = not this.is_server and is_deaf(this)
+  while not link.over and not silent do
+    if not this.is_server and is_too_large(link, this.said) then
+      return cut(link)
+    end
+    local frame, rest = frames.split(this.said)
+    if not frame then break end
+    this.said = rest;
+    (this.is_server and hear_server or hear_client)(link, frame)
   end
-  if problem == "closed" then
-    ends[s] = nil
-    s:close()
-    pass_on(this, nil)
+  if problem == "closed" and ends[s] then
+    close_end(s)
+    tell(this.is_server and link.client or link.server, nil)
   end
 end
 
 -- Of `text` what may go before the connection breaks, and whether it does.
 local function up_to_the_cut(this, text)
+  local traps = this.link.place.traps
+  if not traps.left or this.is_server then return text, false end
   local left = traps.left
-  if not left or this.is_server then return text, false end
-  traps.left = left - #text
-  if traps.left > 0 then return text, false end
-  traps.left = nil
-  return text:sub(1, left), true
+  traps.left = left > #text and left - #text or nil
+  return text:sub(1, left), traps.left == nil
 end
 
 local function write(s)
   local this = ends[s]
   local head = this and this.out[1]
   if not head then return end
-  if not head.text then
-    ends[s] = nil
-    s:close()
-    if this.peer and ends[this.peer] then
-      ends[this.peer] = nil
-      this.peer:close()
-    end
-    return
-  end
+  if not head.text then return finish(this.link) end
   local text, is_last = up_to_the_cut(this, head.text)
-  local sent, _, partly = s:send(text)
+  local drip = this.link.place.manners.drip
+  local sent, problem, partly = s:send(text, 1, drip and 1 or -1)
+  local done = sent or partly or 0
   if is_last then
-    cut(function(one) return one == this end)
-    say "cut"
-  elseif sent then
+    this.link.place.sprung = "last"
+    finish(this.link)
+  elseif problem == "closed" then
+    finish(this.link)
+  elseif done == #head.text then
     table.remove(this.out, 1)
   else
-    head.text = head.text:sub((partly or 0) + 1)
+    head.text = head.text:sub(done + 1)
+    if drip then head.due = now() + drip end
   end
 end
 
-local commands = {
-  cut = function() cut() end,
-  refuse = function() weather.refusing = true cut() end,
-  freeze = function() weather.frozen = true end,
-  delay = function(seconds) weather.delay = tonumber(seconds) end,
-  drop = function(what) weather.dropped = what end,
-  mute_events = function() weather.mute = true end,
-  lose = function(kind) traps.lost = tonumber(kind) end,
-  cut_after_reply = function(kind) traps.last = tonumber(kind) end,
-  cut_after = function(bytes) traps.left = tonumber(bytes) end,
-  -- Nobody is there any more, and somebody elsewhere, at the same port.
-  move = function(address)
-    local _, port = listener:getsockname()
-    local new = socket.bind(address, port)
-    if new then
-      listener:close()
-      listener = new
-      cut()
-    end
-    say(new and "moved" or "stays")
-  end,
-  half_open = function()
-    for s, this in pairs(ends) do
-      if this.is_server then
-        ends[s] = nil
-        s:close()
-        if ends[this.peer] then ends[this.peer].peer = nil end
+-- The spec's words.
+
+local function each_place(i, fn)
+  for n, place in ipairs(places) do
+    if i == 0 or i == n then fn(place) end
+  end
+end
+
+local function map_of(words)
+  local map = {}
+  for key, value in words:gmatch "(%S-)=(%S+)" do
+    map[key] = tonumber(value) or value
+  end
+  return map
+end
+
+local commands = {}
+
+-- (Where bytes are missing nothing sensible can follow.)
+function commands.behave(i, words)
+  each_place(i, function(place)
+    place.manners = map_of(words)
+    place.manners.kind = place.manners.kind or "pass"
+  end)
+  cut_all(i, function(link) return link.broken end)
+end
+
+function commands.arm(i, words)
+  each_place(i, function(place) place.traps = map_of(words) end)
+end
+
+-- What was held is told now.
+function commands.release(i)
+  for _, this in pairs(ends) do
+    if i == 0 or this.link.place == places[i] then
+      for _, head in ipairs(this.out) do
+        if head.due == math.huge then head.due = 0 end
       end
     end
-  end,
-  heal = function()
-    weather = { delay = 0 }
-    cut(function(this) return this.broken end)
-  end,
-  disarm = function() traps = {} end,
-  keep = function(kinds)
-    traps.late = {}
-    for kind in kinds:gmatch "%d+" do traps.late[tonumber(kind)] = true end
-  end,
-  -- Through the connection that there is now.
-  apply = function()
-    for _, this in pairs(ends) do
-      if not this.is_server then pass_on(this, late.frame) end
-    end
-  end,
-}
-
--- What select() is to look at, and for how long.
-local function interests()
-  local reading, writing, patience = { parent_socket }, {}, nil
-  if weather.frozen then return reading, writing, patience end
-  reading[2] = listener
-  for s, this in pairs(ends) do
-    reading[#reading + 1] = s
-    local left = this.out[1] and this.out[1].due - now()
-    if left and left <= 0 then
-      writing[#writing + 1] = s
-    elseif left then
-      patience = math.min(left, patience or left)
-    end
   end
-  return reading, writing, patience
+end
+
+function commands.cut(i) cut_all(i) end
+
+-- The servers hear that the connections are closed, the clients do not.
+function commands.half_open()
+  for s, this in pairs(ends) do
+    if this.is_server then close_end(s) end
+  end
+end
+
+-- Nobody is there any more, and somebody elsewhere, at the same port.
+function commands.move(_, address)
+  local place = places[1]
+  local _, port = place.listener:getsockname()
+  local new = socket.bind(address, port)
+  say(new and "moved" or "stays")
+  if not new then return end
+  by_listener[place.listener] = nil
+  place.listener:close()
+  place.listener, by_listener[new] = new, place
+  cut_all(0)
+end
+
+function commands.tell(i)
+  each_place(i, function(place)
+    for _, line in ipairs(place.events) do say(line) end
+  end)
+end
+
+-- Which trap has been sprung, since it was asked last.
+function commands.sprung(i)
+  say(places[i].sprung or "none")
+  places[i].sprung = nil
 end
 
 local function obey()
   local line = hear()
   if not line then os.exit(0) end
-  local name, argument = line:match "(%S+) ?(%S*)"
-  commands[name](argument)
+  local name, i, words = line:match "(%S+) (%d+) ?(.*)"
+  commands[name](tonumber(i), words)
   say "done"
 end
 
-return function(hosts)
+-- What select() is to look at, and for how long.
+local function interests()
+  local reading, writing, due = { parent_socket }, {}, math.huge
+  for listener, place in pairs(by_listener) do
+    if place.manners.kind ~= "frozen" then reading[#reading + 1] = listener end
+  end
+  for s, this in pairs(ends) do
+    local frozen = this.link.place.manners.kind == "frozen"
+    local head = not frozen and this.out[1]
+    if not frozen then reading[#reading + 1] = s end
+    if head and head.due <= now() then
+      writing[#writing + 1] = s
+    elseif head then
+      due = math.min(due, head.due)
+    end
+    if this.link.due then due = math.min(due, this.link.due) end
+  end
+  return reading, writing, due < math.huge and math.max(0, due - now()) or nil
+end
+
+-- Several addresses share a port; one alone may have any.
+local function listen(addresses, count, port)
+  local list = {}
+  for address in addresses:gmatch "[^,]+" do list[#list + 1] = address end
+  for i = 1, count do
+    local listener, problem = socket.bind(list[i] or "127.0.0.1", port, 256)
+    if not listener then return nil, problem end
+    listener:settimeout(0)
+    places[i] = { listener = listener, manners = { kind = "pass" },
+      traps = {}, events = {} }
+    by_listener[listener] = places[i]
+    if list[i] then port = select(2, listener:getsockname()) end
+  end
+  return true
+end
+
+return function(hosts, addresses, count, port)
   for host in hosts:gmatch "[^,]+" do servers[#servers + 1] = host end
-  say((select(2, listener:getsockname())))
+  for _ = 1, 20 do -- somebody may have the port at another address
+    if listen(addresses, tonumber(count), tonumber(port)) then break end
+    for _, place in ipairs(places) do place.listener:close() end
+    places, by_listener = {}, {}
+  end
+  local names = {}
+  for i, place in ipairs(places) do
+    local ip, own_port = place.listener:getsockname()
+    names[i] = ip .. ":" .. own_port
+  end
+  say(table.concat(names, ","))
   while true do
     local readable, writable = socket.select(interests())
+    cut_all(0, function(link) return link.due and link.due <= now() end)
     for _, s in ipairs(writable) do write(s) end
     for _, s in ipairs(readable) do
       if s == parent_socket then
         obey()
-      elseif s == listener then
-        accept()
+      elseif by_listener[s] then
+        accept(by_listener[s])
       else
         read(s)
       end

@@ -1,10 +1,16 @@
 -- The examples, as their readers run them: what each prints is what its last
--- lines say, and what befalls it is told in a sentence.  #layer #stock
+-- lines say, and what befalls it is told in a sentence.
 local examples = require "support.examples"
 local files = require "support.files"
 local support = require "support"
 
 local all = examples.all()
+
+-- (A library that is loaded may open a descriptor for good.)
+local is_there = {}
+for _, example in ipairs(all) do
+  is_there[example] = examples.is_there(example)
+end
 
 -- Runs commands of the shell, all at the same time: what each has written to
 -- its output, and to its errors, and its exit code.
@@ -34,38 +40,41 @@ local function told(result)
   return ("%s%sexit code %s"):format(result.out, result.err, result.code)
 end
 
-describe("An example #layer #stock", function()
+describe("The examples #stock", function()
   before_each(support.start)
   after_each(support.finish)
 
-  for _, example in ipairs(all) do
-    if examples.is_there(example) then
-      it("prints what it says: " .. example.name, function()
-        local result = run { examples.command(example,
-          support.hosts .. support.path()) }[1]
-        assert.are.equal("", result.err)
-        assert.are.equal(0, result.code)
-        assert.is_true(examples.prints(example, result.out), result.out)
-      end)
-    else
-      it("says which library it needs: " .. example.name, function()
-        local result = run { examples.command(example, support.hosts) }[1]
-        assert.are.equal(1, result.code)
-        assert.matches("^" .. example.library .. "[^\n]* is needed[^\n]*\n$",
-          result.err)
-      end)
+  it("print what they say, or which library they need", function()
+    local some = {}
+    for i, example in ipairs(all) do
+      some[#some + 1] = example
+      if #some == 6 or i == #all then
+        local commands = {}
+        for n, one in ipairs(some) do
+          commands[n] = examples.command(one, support.hosts .. support.path())
+        end
+        for n, result in ipairs(run(commands)) do
+          local one = some[n]
+          if is_there[one] then
+            assert.are.equal(0, result.code, one.name .. told(result))
+            assert.are.equal("", result.err, one.name)
+            assert.is_true(examples.prints(one, result.out),
+              one.name .. result.out)
+          else
+            assert.are.equal(1, result.code, one.name)
+            assert.matches("^" .. one.library
+              .. "[^\n]* is needed[^\n]*\n$", result.err)
+          end
+        end
+        some = {}
+      end
     end
-  end
-end)
-
-describe("Examples #once #layer #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
+  end)
 
   it("run beside themselves", function()
     local hosts, commands = support.hosts .. support.path(), {}
     for _, example in ipairs(all) do
-      if examples.is_there(example) then
+      if is_there[example] then
         for _ = 1, 2 do
           commands[#commands + 1] = examples.command(example, hosts)
         end
@@ -80,7 +89,7 @@ describe("Examples #once #layer #stock", function()
   it("say in a sentence that there is no server", function()
     local dead, commands = "127.0.0.1:1", {}
     for _, example in ipairs(all) do
-      if examples.is_there(example) then
+      if is_there[example] then
         commands[#commands + 1] = examples.command(example, dead)
       end
     end
@@ -114,20 +123,16 @@ describe("Examples #once #layer #stock", function()
   end)
 end)
 
-describe("The list of examples #once #layer #stock", function()
-  local readme = examples.read "README.md"
-
-  for _, example in ipairs(all) do
-    it("has " .. example.name .. " as its head says", function()
+describe("The list of examples", function()
+  it("has each as its head says, and nothing that is not there", function()
+    local readme = examples.read "README.md"
+    for _, example in ipairs(all) do
       local row = ("| [%s](%s.lua) | %s | %s | %s |"):format(example.name,
         example.name, example.title:gsub("%.$", ""), example.lock,
         example.loop)
       assert.is_truthy(readme:find("\n" .. row .. "\n", 1, true), row)
       assert.are.equal("make example NAME=" .. example.name, example.run)
-    end)
-  end
-
-  it("leaves out nothing, and has nothing that is not there", function()
+    end
     local linked = { -- and what needs no link
       ["README.md"] = true, run = true, support = true, demo_parts = true,
     }

@@ -2,11 +2,9 @@
 -- must not do with its parent's sessions: process_spec.)
 local host = require "loops.host"
 local new_names = require "support.names".new
-local spawn_with = require "support.child".spawn_with
+local spawn_with = require "support.forker".spawn_with
 local start_proxy = require "support.proxy".start
 local support = require "support"
-
-local has_posix, posix = pcall(require, "posix.unistd")
 
 -- A process that forks, `forks(count, body)`, and tells how many children had
 -- not ended by os.exit(0) after `patience` seconds, and how long the longest
@@ -59,12 +57,7 @@ before_each(support.start)
 after_each(support.finish)
 
 describe("A fork beside twelve sessions that fail all the time", function()
-  if not (has_posix and posix.fork) then
-    pending "there is no posix.fork for this Lua"
-    return
-  end
-
-  local function children_connect(count)
+  it("leaves every child able to connect", function()
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
       local failing, address, count, slack = ...
@@ -80,7 +73,7 @@ describe("A fork beside twelve sessions that fail all the time", function()
       say(stuck, "stuck")
       say(longest < 0.1 + slack or longest)
       os.exit(0)
-    ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, count,
+    ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, 60,
       support.slack)
     child:expect "connected"
     proxy:refuse()
@@ -88,21 +81,10 @@ describe("A fork beside twelve sessions that fail all the time", function()
     child:expect("0\tstuck", 250)
     child:expect "true"
     child:wait()
-  end
-
-  it("leaves every child able to connect", function() children_connect(60) end)
-
-  it("leaves each of 600 children able to connect #slow", function()
-    children_connect(600)
   end)
 end)
 
 describe("A fork beside a look-up that hangs #stock", function()
-  if not (has_posix and posix.fork) then
-    pending "there is no posix.fork for this Lua"
-    return
-  end
-
   -- A process with a session whose name is being looked up, and nothing comes.
   local function start_parent(code)
     local names = new_names()
@@ -156,25 +138,17 @@ describe("A fork beside a look-up that hangs #stock", function()
       assert.equal(0, child:wait(5))
     end)
 
-  it("leaves the child's child able to connect, too", function()
+  it("leaves the child's child able to connect, and to name what is unknown",
+    function()
     local child = start_parent [[
       say(forks(1, function()
         local stuck = forks(3, connects(name))
         assert(stuck == 0, stuck)
-      end, 30))
-    ]]
-    assert.matches("^0\t", child:hear(40))
-    assert.equal(0, child:wait(5))
-  end)
-
-  it("leaves the child able to say that a name has no address", function()
-    local child = start_parent [[
-      say(forks(1, function()
         local _, message, code = zklock.connect("nobody.example",
           { connect_timeout = 1 })
         assert(code == "disconnected", message)
         assert(message:find "nobody.example", message)
-      end))
+      end, 30))
     ]]
     assert.matches("^0\t", child:hear(40))
     assert.equal(0, child:wait(5))
@@ -182,11 +156,6 @@ describe("A fork beside a look-up that hangs #stock", function()
 end)
 
 describe("A fork of a process that has a session", function()
-  if not (has_posix and posix.fork) then
-    pending "there is no posix.fork for this Lua"
-    return
-  end
-
   it("spells its own contenders in another way, as each other fork does",
     function()
       local child = spawn_with("", FORKS .. [[

@@ -1,5 +1,6 @@
 -- Ctrl-C in a plain script: the stock interpreters have a handler for SIGINT
 -- that sets a hook, and the hook raises "interrupted!".
+local each_row = require "support.rows"
 local support = require "support"
 local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
@@ -50,17 +51,17 @@ describe("SIGINT", function()
   before_each(support.start)
   after_each(support.finish)
 
-  for name, wait in pairs {
-    ["acquire"] = "mutex:acquire()",
-    ["acquire with a timeout"] = "mutex:acquire(60)",
-    ["with_lock"] = "mutex:with_lock(print)",
-    ["session:with_lock"] = "session:with_lock(path, print, 60)",
-    ["a multi"] = "session:multi { mutex }:acquire()",
-    ["a semaphore"] = "session:semaphore(path .. '/s', 1):acquire()",
-  } do
-    it("ends the wait of " .. name .. ", and the program goes on", function()
+  it("ends each wait for a lock, and the program goes on", function()
+    local other = support.connect()
+    each_row({
+      { "acquire", "mutex:acquire()" },
+      { "acquire with a timeout", "mutex:acquire(60)" },
+      { "with_lock", "mutex:with_lock(print)" },
+      { "session:with_lock", "session:with_lock(path, print, 60)" },
+      { "a multi", "session:multi { mutex }:acquire()" },
+      { "a semaphore", "session:semaphore(path .. '/s', 1):acquire()" },
+    }, function(_, wait)
       local path = support.path()
-      local other = support.connect()
       local held = assert(other:mutex(path):acquire(30))
       local held_too = assert(other:semaphore(path .. "/s", 1):acquire(30))
       local child = start(([[
@@ -86,13 +87,14 @@ describe("SIGINT", function()
       child:say():expect "true":expect "true"
       assert.equal(0, child:wait())
     end)
-  end
+  end)
 
-  for name, fn in pairs {
-    ["campaign"] = "print",
-    ["pause"] = "function() say 'failed' error 'ouch' end",
-  } do
-    it("ends the run of an election in its " .. name .. ", for good", function()
+  it("ends the run of an election, in its campaign or pause, for good",
+    function()
+    each_row({
+      { "campaign", "print" },
+      { "pause", "function() say 'failed' error 'ouch' end" },
+    }, function(name, fn)
       local path = support.path()
       local held = name == "campaign" and support.hold(path)
       local child = start(([[
@@ -120,7 +122,7 @@ describe("SIGINT", function()
       child:say():expect "true"
       assert.equal(0, child:wait())
     end)
-  end
+  end)
 
   it("ends a wait in a program that has long been running", function()
     local path = support.path()
@@ -143,16 +145,13 @@ describe("SIGINT", function()
   end)
 
   -- Nothing passes between these and the servers.
-  for name, call in pairs {
-    ["verify"] = "guard:verify()",
-    ["contenders"] = "session:contenders(path)",
-    ["revoke"] = "session:revoke(path)",
-    ["stat"] = "session:stat(path)",
-    ["stamp"] = "session:stamp(path)",
-    ["release { wait = true }"] = "guard:release { wait = true }",
-  } do
-    it("ends the wait of " .. name, function()
-      local proxy = start_proxy()
+  it("ends the wait for each answer", function()
+    local proxy = start_proxy()
+    each_row({
+      { "guard:verify()" }, { "session:contenders(path)" },
+      { "session:revoke(path)" }, { "session:stat(path)" },
+      { "session:stamp(path)" }, { "guard:release { wait = true }" },
+    }, function(call)
       local child = start(([[
         local session = assert(zklock.connect((select(2, ...)),
           { session_timeout = 40 }))
@@ -174,7 +173,7 @@ describe("SIGINT", function()
       child:say():expect "true":expect "nil":expect "nil":expect "true"
       assert.equal(0, child:wait())
     end)
-  end
+  end)
 
   it("ends close, which has begun", function()
     local path, proxy = support.path(), start_proxy()

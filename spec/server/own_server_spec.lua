@@ -5,7 +5,7 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
-describe("A server to try zklock with #once #layer", function()
+describe("A server to try zklock with", function()
   local directory, process
 
   before_each(function()
@@ -14,11 +14,16 @@ describe("A server to try zklock with #once #layer", function()
     directory = pipe:read "*l"
     pipe:close()
   end)
-  after_each(function()
+
+  local function stop()
     os.execute(("bash '%s/spec/support/zookeeper' stop '%s/server' 2>/dev/null")
       :format(root, directory))
     if process then process:close() end
     process = nil
+  end
+
+  after_each(function()
+    stop()
     os.execute("rm -rf '" .. directory .. "'")
     support.finish()
   end)
@@ -61,30 +66,18 @@ describe("A server to try zklock with #once #layer", function()
     support.connect { hosts = "127.0.0.1:" .. port }
   end)
 
-  local function takes_another(port)
-    local said = start(port .. ",any")
-    local other = said:match "\nhosts=127%.0%.0%.1:(%d+)\n"
-    assert.are_not.equal(tostring(port), other)
-    assert.truthy(said:find(("Port %d is taken: type `export ZKLOCK_HOSTS="
-      .. "127.0.0.1:%s` in each terminal."):format(port, other or 0), 1, true),
-      said)
-  end
-
   it("says which other port it has if that is taken", function()
-    takes_another(listen "127.0.0.1")
-  end)
-
-  it("takes another if one listens on all addresses", function()
-    takes_another(listen "0.0.0.0")
-  end)
-
-  it("takes another if a server listens at ::1, which localhost may mean",
-  function()
-    if not has_ipv6() then return pending "this machine has no IPv6" end
-    takes_another(listen "::1")
-  end)
-
-  it("does not start if the port that it must have is taken", function()
+    for _, address in ipairs { "127.0.0.1", "0.0.0.0",
+      has_ipv6() and "::1" or nil } do -- which localhost may mean
+      local port = listen(address)
+      local said = start(port .. ",any")
+      local other = said:match "\nhosts=127%.0%.0%.1:(%d+)\n"
+      assert.are_not.equal(tostring(port), other)
+      assert.truthy(said:find(("Port %d is taken: type `export ZKLOCK_HOSTS="
+        .. "127.0.0.1:%s` in each terminal."):format(port, other or 0), 1,
+        true), said)
+      stop()
+    end
     local port = listen "127.0.0.1"
     assert.equal(("zookeeper: Port %d is taken: stop what listens there, or "
       .. "name another port."):format(port), start(port))

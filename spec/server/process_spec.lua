@@ -1,4 +1,6 @@
 -- Processes that stop, end, die and fork.
+local each_row = require "support.rows"
+local forker = require "support.forker"
 local support = require "support"
 local spawn = require "support.child".spawn
 local connect = support.connect
@@ -124,26 +126,6 @@ describe("A holder that is stopped beyond its session timeout", function()
     assert.equal(0, child:wait())
   end)
 
-  it("learns in with_lock that its section was not protected", function()
-    local path = support.path()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      local ok, _, code, result = session:mutex((...)):with_lock(function()
-        say "inside"
-        hear()
-        return "result"
-      end)
-      say(ok, code, result)
-      session:close()
-    ]], path)
-    child:expect "inside"
-    child:signal "STOP"
-    support.wait_for_queue(path, 0)
-    child:say "go"
-    child:signal "CONT"
-    child:expect "nil\tlost\tresult"
-  end)
-
   it("for less than its lease goes on holding", function()
     local path = support.path()
     local child = spawn([[
@@ -194,8 +176,17 @@ describe("A holder that is stopped beyond its session timeout", function()
 end)
 
 describe("A process that ends", function()
-  local function ends(name, status, ending)
-    it(name, function()
+  it("gives everything back at once, however it ends", function()
+    each_row({
+      { "without close", 0, "" },
+      { "by os.exit", 0, "os.exit(0)" },
+      { "by os.exit, with its status", 3, "os.exit(3)" },
+      { "by os.exit after release", 0, "guard:release() os.exit(0)" },
+      { "by os.exit after close", 0, "session:close() os.exit(0)" },
+      { "by an error", 1, "error 'ouch'" },
+      { "by closing its Lua state", 0, "os.exit(0, true)" },
+      { "in a coroutine", 0, "coroutine.wrap(function() os.exit(0) end)()" },
+    }, function(_, status, ending)
       local path = support.path()
       local child = spawn([[
         local path = ...
@@ -217,19 +208,7 @@ describe("A process that ends", function()
       support.wait_for_queue(path .. "/other", 0)
       if status == 0 then assert.equal("", child:output()) end
     end)
-  end
-
-  ends("without close gives everything back", 0, "")
-  ends("by os.exit gives everything back", 0, "os.exit(0)")
-  ends("by os.exit keeps its status", 3, "os.exit(3)")
-  ends("by os.exit after release leaves no lock behind", 0,
-    "guard:release() os.exit(0)")
-  ends("by os.exit after close leaves no lock behind", 0,
-    "session:close() os.exit(0)")
-  ends("by an error gives everything back", 1, "error 'ouch'")
-  ends("by closing its Lua state gives everything back", 0, "os.exit(0, true)")
-  ends("in a coroutine gives everything back", 0,
-    "coroutine.wrap(function() os.exit(0) end)()")
+  end)
 
   it("with many sessions open is quick", function()
     local path = support.path()
@@ -274,7 +253,14 @@ describe("A process that ends", function()
 end)
 
 describe("The library's threads #stock", function()
-  it("take no signal of the process", function()
+  it("are started by connect, not by require, and take no signal", function()
+    spawn([[
+      local n = 0
+      for name in require "lfs".dir "/proc/self/task" do
+        if tonumber(name) then n = n + 1 end
+      end
+      say(n)
+    ]]):expect "1"
     connect():mutex(support.path()):acquire()
     local masks, n = {}, 0
     for name in require "lfs".dir "/proc/self/task" do
@@ -288,31 +274,13 @@ describe("The library's threads #stock", function()
     assert.is_true(n >= 1)
     for _, mask in ipairs(masks) do assert.equal("fffffffe7ffbfeff", mask) end
   end)
-
-  it("are started by connect, not by require", function()
-    local child = spawn [[
-      local n = 0
-      for name in require "lfs".dir "/proc/self/task" do
-        if tonumber(name) then n = n + 1 end
-      end
-      say(n)
-    ]]
-    child:expect "1"
-  end)
 end)
 
-local has_posix, posix = pcall(require, "posix.unistd")
-
 describe("After a fork", function()
-  if not (has_posix and posix.fork) then
-    pending "there is no posix.fork for this Lua"
-    return
-  end
-
   it("the child cannot use the parent's session, nor disturb it (T51)",
     function()
       local path = support.path()
-      local child = spawn([[
+      local child = forker.spawn([[
         local unistd = require "posix.unistd"
         local wait = require "posix.sys.wait".wait
         local path = ...
@@ -379,7 +347,7 @@ describe("After a fork", function()
 
   it("the child's os.exit, error and end leave the parent alone", function()
     local path = support.path()
-    local child = spawn([[
+    local child = forker.spawn([[
       local unistd = require "posix.unistd"
       local wait = require "posix.sys.wait".wait
       local session = assert(zklock.connect(hosts, { session_timeout = 60 }))

@@ -23,19 +23,6 @@ describe("README's first program", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("runs as it stands", function()
-    local name = os.tmpname()
-    local file = assert(io.open(name, "w"))
-    file:write(program(support.hosts .. support.path()))
-    file:close()
-    local pipe = io.popen(("'%s' '%s' 2>&1"):format(support.lua, name))
-    local output = pipe:read "*a"
-    pipe:close()
-    os.remove(name)
-    assert.matches("^writing, with the fencing token %d+\n"
-      .. "part 1\npart 2\npart 3\ndone\n$", output)
-  end)
-
   it("tells of a loss, in a script that never steps", function()
     local prefix, lines, session = support.path(), {}, nil
     local env = setmetatable({

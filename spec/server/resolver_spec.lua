@@ -72,7 +72,7 @@ local CLIENT = [[
   os.exit(0)
 ]]
 
-describe("A name #once #stock", function()
+describe("A name #stock", function()
   local function await(child, state, seconds)
     support.wait_until(function()
       child:say "ask"
@@ -104,31 +104,23 @@ describe("A name #once #stock", function()
   it("whose address changes some seconds after the loss is found again",
     function()
       local this = begin()
-      support.sleep(3)
-      this.names:set(NAME, "127.0.0.2")
-      goes_on(this)
-    end)
-
-  it("that is unknown for some seconds after the loss is found again",
-    function()
-      local this = begin()
       this.names:set(NAME)
-      support.sleep(1.5)
+      support.sleep(1.5) -- it is unknown, so long
       this.names:set(NAME, "again")
-      support.sleep(1.5)
+      support.sleep(1.5) -- no resolver answers, so long
       this.names:set(NAME, "127.0.0.2")
       goes_on(this)
     end)
 
   it("is not looked up all the time", function()
     local this = begin()
-    support.sleep(4)
+    support.sleep(4) -- in which it is looked up now and then
     local count = this.names:count()
     assert.is_true(count >= 2 and count <= 12, count)
     this.hostile:behave({ kind = "pass" }, 1)
     await(this.child, "connected", 10)
     count = this.names:count()
-    support.sleep(3)
+    support.sleep(3) -- in which it is connected
     -- (One may be under way.)
     assert.is_true(this.names:count() <= count + 1)
     this.child:say "end"

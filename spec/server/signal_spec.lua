@@ -1,43 +1,45 @@
 -- Signals that end a plain script: with release_on_signal it holds nothing any
 -- more when it is gone, and nothing of it runs beside the next holder.
+local each_row = require "support.rows"
 local support = require "support"
 local read = require "support.files".read
+local forker = require "support.forker"
 local spawn = require "support.child".spawn
 local zklock = require "zklock"
 
 local STATUS = { HUP = 129, INT = 130, QUIT = 131, TERM = 143 }
 
 -- What a holder is at when the signal comes.
-local states = {
-  ["is busy in with_lock"] = [[
+local STATES = {
+  { "is busy in with_lock", [[
     mutex:with_lock(function() say "held" while true do end end)
-  ]],
-  ["is busy in a coroutine"] = [[
+  ]] },
+  { "is busy in a coroutine", [[
     coroutine.wrap(function()
       local guard = assert(mutex:acquire(30))
       say "held"
       while guard do end
     end)()
-  ]],
-  ["allocates"] = [[
+  ]] },
+  { "allocates", [[
     mutex:with_lock(function()
       say "held"
       local t = {}
       while true do t[#t % 1000 + 1] = ("x"):rep(#t * 8) .. #t end
     end)
-  ]],
-  ["sleeps in a function of C"] = [[
+  ]] },
+  { "sleeps in a function of C", [[
     mutex:with_lock(function() say "held" socket.sleep(60) end)
-  ]],
-  ["waits for another program"] = [[
+  ]] },
+  { "waits for another program", [[
     mutex:with_lock(function() say "held" os.execute "exec sleep 30" end)
-  ]],
-  ["waits for another lock"] = [[
+  ]] },
+  { "waits for another lock", [[
     mutex:with_lock(function()
       say "held"
       session:mutex(path .. "/taken"):acquire()
     end)
-  ]],
+  ]] },
 }
 
 local HOLDER = [[
@@ -52,32 +54,32 @@ describe("A holder that a signal ends", function()
   before_each(support.start)
   after_each(support.finish)
 
-  for name, code in pairs(states) do
-    for _, signal in ipairs { "TERM", "HUP" } do
-      it("by SIG" .. signal .. " while it " .. name .. " releases first",
-        function()
-          local path = support.path()
-          local taken = support.hold(path .. "/taken")
-          local child = spawn(HOLDER .. code, path, signal)
-          child:expect "held"
-          local session = support.connect()
-          local guard
-          session:mutex(path):acquire_async(nil, function(g) guard = g end)
-          support.wait_for_queue(path, 2)
-          child:signal(signal)
-          local begun = support.now()
-          support.step_until(session, function() return guard end, 10)
-          -- a tenth of a second, on a machine that is not busy
-          assert.is_true(support.now() - begun < 0.1 + support.slack)
-          assert.equal(STATUS[signal], child:wait())
-          taken:release()
-        end)
-    end
-  end
+  it("releases first, whatever it is at", function()
+    local session = support.connect()
+    each_row(STATES, function(_, code)
+      for _, signal in ipairs { "TERM", "HUP" } do
+        local path = support.path()
+        local taken = support.hold(path .. "/taken")
+        local child = spawn(HOLDER .. code, path, signal)
+        child:expect "held"
+        local guard
+        session:mutex(path):acquire_async(nil, function(g) guard = g end)
+        support.wait_for_queue(path, 2)
+        child:signal(signal)
+        local begun = support.now()
+        support.step_until(session, function() return guard end, 10)
+        -- a tenth of a second, on a machine that is not busy
+        assert.is_true(support.now() - begun < 0.1 + support.slack)
+        assert.equal(STATUS[signal], child:wait())
+        taken:release()
+        guard:release()
+      end
+    end)
+  end)
 
   it("which is sent twice, ends once", function()
     local path = support.path()
-    local child = spawn(HOLDER .. states["is busy in with_lock"], path, "INT")
+    local child = spawn(HOLDER .. STATES[1][2], path, "INT")
     child:expect "held"
     for _ = 1, 5 do child:signal "INT" end
     assert.equal(STATUS.INT, child:wait())
@@ -139,7 +141,7 @@ describe("A holder that a signal ends", function()
     guard:release()
   end)
 
-  it("ends as ever without a session, or a server", function()
+  it("ends as ever where zklock has nothing to do with it", function()
     for _, code in ipairs { "",
         "zklock.connect('127.0.0.1:1', { connect_timeout = 60 })" } do
       local child = spawn([[
@@ -150,45 +152,36 @@ describe("A holder that a signal ends", function()
       child:signal "TERM"
       assert.equal(STATUS.TERM, child:wait())
     end
-  end)
-
-  if jit then
-    it("ends in the middle of a fork, too", function()
-      -- Of those who prepare a fork the first comes last, after the library.
-      local child = spawn([[
-        local ffi = require "ffi"
-        jit.off()
-        ffi.cdef [=[int fork(void); int pause(void);
-          int __register_atfork(void (*)(void), void *, void *, void *);]=]
-        ffi.C.__register_atfork(ffi.cast("void (*)(void)", function()
-          say "forks"
-          ffi.C.pause()
-        end), nil, nil, nil)
-      ]] .. HOLDER .. "ffi.C.fork()", support.path(), "TERM")
-      child:expect "forks"
-      child:signal "TERM"
-      assert.equal(STATUS.TERM, child:wait())
-    end)
-  end
-
-  it("which is ignored, as by nohup, goes on", function()
-    local child = spawn([[
+    -- A signal that is ignored, as by nohup, stays so.
+    spawn([[
       local pipe = io.popen(("trap '' HUP; exec %s -e %s"):format(
         arg[-1], [=['zklock = require "zklock" zklock.release_on_signal()
         os.execute "kill -HUP $PPID" print "alive"']=]))
       say(pipe:read "*l")
-    ]])
-    child:expect "alive"
-  end)
-
-  it("leaves a child of fork, and programs, their own end", function()
-    local child = spawn([[
+    ]]):expect "alive"
+    -- A child of fork, and programs, have their own end.
+    spawn([[
       zklock.release_on_signal()
       local pipe = io.popen("kill -TERM $$; echo survived")
       say(pipe:read "*a" == "")
-    ]])
-    child:expect "true"
-    assert.equal(0, child:wait())
+    ]]):expect "true"
+  end)
+
+  it("ends in the middle of a fork, too", function()
+    -- Of those who prepare a fork the first comes last, after the library.
+    local child = forker.spawn([[
+      local ffi = require "ffi"
+      jit.off()
+      ffi.cdef [=[int fork(void); int pause(void);
+        int __register_atfork(void (*)(void), void *, void *, void *);]=]
+      ffi.C.__register_atfork(ffi.cast("void (*)(void)", function()
+        say "forks"
+        ffi.C.pause()
+      end), nil, nil, nil)
+    ]] .. HOLDER .. "ffi.C.fork()", support.path(), "TERM")
+    child:expect "forks"
+    child:signal "TERM"
+    assert.equal(STATUS.TERM, child:wait())
   end)
 end)
 
@@ -206,7 +199,7 @@ describe("Misuse of release_on_signal", function()
 end)
 
 -- There a signal's default action is ignored.
-describe("The first process of a container #once", function()
+describe("The first process of a container", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -39,7 +39,7 @@ local TLS = "zklock: TLS is not supported (%s): doc/tls.md says how to go "
 local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
   .. "its place"
 
-describe("Option tls #once", function()
+describe("Option tls", function()
   before_each(support.start)
   after_each(support.finish)
 

@@ -1,5 +1,6 @@
 -- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
 -- tunnel does not let through.  Every name is one of the page's.
+local each_row = require "support.rows"
 local socket = require "socket"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
@@ -9,7 +10,7 @@ local zklock = require "zklock"
 
 local missing = tunnel.missing()
 
-describe("The tunnel of doc/tls.md #once", function()
+describe("The tunnel of doc/tls.md", function()
   if missing then return pending(missing) end
 
   local dir, other, old, servers, secure
@@ -102,64 +103,45 @@ describe("The tunnel of doc/tls.md #once", function()
     support.connect { hosts = through.hosts }
   end)
 
-  it("refuses a server of another name", function()
-    refused(tunnel.start(dir, { secure[2] }), "CERT: Subject checks failed")
-  end)
-
-  it("would take it without checkHost", function()
-    local through = tunnel.start(dir, { secure[2] }, replace("checkHost", ";"))
+  it("refuses, and is refused, for each reason", function()
+    local foreign = replace("(CAfile = )" .. dir, "%1" .. other)
+    local silent = start_hostile()
+    silent:behave { kind = "silent" }
+    each_row({
+      { "refuses a server of another name", dir, secure[2], nil,
+        "CERT: Subject checks failed" },
+      { "refuses a server whose certificate another CA has signed", dir,
+        secure[1], foreign, "certificate verify failed" },
+      { "refuses a server whose certificate has expired", dir,
+        tunnel.before(servers:host(1), old).hosts, nil,
+        "certificate has expired" },
+      -- (Which alert it is depends on the release of Java.)
+      { "is refused by the server without a certificate", dir, secure[1],
+        replace("cert = [^\n]*", ""), " alert " },
+      { "is refused by the server with one of another CA", dir, secure[1],
+        replace("(cert = )" .. dir, "%1" .. other), " alert certificate" },
+      { "is refused by the server with one that has expired", old, secure[1],
+        nil, " alert certificate" },
+      { "does not speak with a plain server", dir, servers:host(1), nil,
+        "SSL_connect" },
+      { "gives up a server that is silent", dir, silent.hosts },
+    }, function(_, certificates, host, change, why)
+      refused(tunnel.start(certificates, { host }, change), why)
+    end)
+    local through = tunnel.start(dir, { silent.hosts, secure[2] })
+    support.connect { hosts = through.hosts, session_timeout = 4 }
+    through:expect "Connection reset: 0 byte(s) sent to TLS"
+    -- It would take another name without checkHost.
+    through = tunnel.start(dir, { secure[2] }, replace("checkHost", ";"))
     support.connect { hosts = through.hosts }
   end)
-
-  it("refuses a server whose certificate another CA has signed", function()
-    local through = tunnel.start(dir, { secure[1] },
-      replace("(CAfile = )" .. dir, "%1" .. other))
-    refused(through, "certificate verify failed")
-  end)
-
-  it("refuses a server whose certificate has expired", function()
-    local server = tunnel.before(servers:host(1), old)
-    refused(tunnel.start(dir, { server.hosts }), "certificate has expired")
-  end)
-
-  it("is refused by the server without a certificate", function()
-    -- (Which alert it is depends on the release of Java.)
-    refused(tunnel.start(dir, { secure[1] }, replace("cert = [^\n]*", "")),
-      " alert ")
-  end)
-
-  it("is refused by the server with one of another CA", function()
-    refused(tunnel.start(dir, { secure[1] },
-      replace("(cert = )" .. dir, "%1" .. other)), " alert certificate")
-  end)
-
-  it("is refused by the server with one that has expired", function()
-    refused(tunnel.start(old, { secure[1] }), " alert certificate")
-  end)
-
-  it("does not speak with a plain server", function()
-    refused(tunnel.start(dir, { servers:host(1) }), "SSL_connect")
-  end)
-
-  it("gives up a server that is silent, and the session goes to another",
-    function()
-      local silent = start_hostile()
-      silent:behave { kind = "silent" }
-      refused(tunnel.start(dir, { silent.hosts }))
-      local through = tunnel.start(dir, { silent.hosts, secure[2] })
-      support.connect { hosts = through.hosts, session_timeout = 4 }
-      through:expect "Connection reset: 0 byte(s) sent to TLS"
-    end)
 
   it("may stand before the server, too", function()
     local server = tunnel.before(servers:host(1), dir)
     local through = tunnel.start(dir, { server.hosts })
     local guard = support.hold(support.path(), { hosts = through.hosts })
     assert.is_true(guard:verify())
-  end)
-
-  it("lets no machine in there without a certificate of the CA", function()
-    local server = tunnel.before(servers:host(1), dir)
+    -- and lets no machine in without a certificate of the CA
     refused(tunnel.start(dir, { server.hosts }, replace("cert = [^\n]*", "")))
     server:expect "peer did not return a certificate"
     local foreign = replace("(cert = )" .. dir, "%1" .. other)
@@ -178,15 +160,11 @@ describe("The tunnel of doc/tls.md #once", function()
     local friend = support.connect { hosts = through.hosts }
     assert.equal(1, #friend:contenders(path))
     guard:release()
-  end)
-
-  it("is what a session with auth x509 insists on", function()
-    local path, options = support.path(), {
-      auth = { scheme = "x509", credential = "certificate" }, acl = "creator",
-    }
-    options.hosts = tunnel.start(dir, secure).hosts
-    local guard = support.hold(path, options)
-    local stranger = support.connect { hosts = servers.hosts }
+    -- It is what a session with auth x509 insists on.
+    local options = { hosts = through.hosts, acl = "creator",
+      auth = { scheme = "x509", credential = "certificate" } }
+    path = support.path()
+    guard = support.hold(path, options)
     assert.equal("denied", (select(3, stranger:contenders(path))))
     guard:release()
     options.hosts = nil

@@ -7,6 +7,7 @@ local root = os.getenv "SPEC_ROOT" or "."
 
 describe("A server to try zklock with", function()
   local directory, process
+  local starts = 0
 
   before_each(function()
     support.start()
@@ -16,8 +17,8 @@ describe("A server to try zklock with", function()
   end)
 
   local function stop()
-    os.execute(("bash '%s/spec/support/zookeeper' stop '%s/server' 2>/dev/null")
-      :format(root, directory))
+    os.execute(("bash '%s/spec/support/zookeeper' stop '%s/%d' 2>/dev/null")
+      :format(root, directory, starts))
     if process then process:close() end
     process = nil
   end
@@ -30,8 +31,9 @@ describe("A server to try zklock with", function()
 
   -- What it says until it serves, or ends.
   local function start(port)
+    starts = starts + 1
     process = io.popen(("bash '%s/spec/support/zookeeper' start --dir "
-      .. "'%s/server' --port %s 2>&1"):format(root, directory, port))
+      .. "'%s/%d' --port %s 2>&1"):format(root, directory, starts, port))
     local lines = {}
     for line in process:lines() do
       lines[#lines + 1] = line

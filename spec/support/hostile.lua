@@ -10,8 +10,7 @@
 --     kind = "pass"       passes on to a server, but (what is given of it):
 --       asks = seconds        asks that server for this session timeout
 --       says = seconds        tells the client that it got this one
---       delay = seconds       all replies come so much later,
---       delay_all = seconds   or requests and replies,
+--       delay_all = seconds   all requests and replies come so much later,
 --       delay_connect = s     or the connect reply only,
 --       hold_connect = true   which waits for release()
 --       lose_connect = n      n connect replies are lost, with the connection
@@ -20,11 +19,8 @@
 --       cut_auth = n          n connections end before an auth reply
 --       mute_auth = n         n auth replies do not come, nor any after them
 --       refuse_auth = n       n times a credential is refused
---       refuse_second = true  of two credentials the second is refused, a
---                             moment after the first was accepted
 --       fails = n             n requests are answered by "marshalling error":
 --                             what a server says when it has failed itself
---       hides_root = true     nobody may ask whether "/" exists
 --       drop_at = n           the connection ends at the nth request
 --       largest = bytes       a larger frame is not read, and the connection
 --                             ends with all that is unanswered
@@ -35,18 +31,10 @@
 --     kind = "silent"     accepts, and says nothing
 --     kind = "close"      accepts, and closes at once
 --     kind = "nonsense"   answers bytes that mean nothing, and closes
---       forgets = n           n times a session that returns has expired
 --     kind = "stranger"   speaks another protocol:
 --       says = text           answers this to the first bytes (a space is %20),
 --       stays = true          and does not close
 --     kind = "frozen"     nothing passes and nothing breaks
---     kind = "expire"     knows of no session, and makes none
---     kind = "handshake"  grants whatever session it is asked for, and then
---       grants = seconds      (with this timeout instead of the one asked for)
---       drop_after = seconds  closes after a while,
---       drop_at = n           or at the nth request,
---       forgets = n           and n times a session that returns has expired;
---                             without these it answers nothing more
 --
 -- Times of `n` may be "always".
 local child = require "support.child"

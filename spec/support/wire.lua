@@ -8,8 +8,8 @@ local now = require "zklock.core".now
 local socket = require "socket"
 
 local AUTH_XID, EVENT_XID = -4, -1
-local AUTH, EXISTS, MULTI, CHECK = 100, 3, 14, 13
-local AUTH_FAILED, MARSHALLING_ERROR, NO_AUTH = -115, -5, -102
+local AUTH, MULTI, CHECK = 100, 14, 13
+local AUTH_FAILED, MARSHALLING_ERROR = -115, -5
 local int, buffer = frames.int, frames.buffer
 local number, read_int = frames.read_unsigned, frames.read_int
 
@@ -17,9 +17,8 @@ local servers, next_server = {}, 0
 local places = {} -- { listener =, manners =, traps =, events = }, each
 local by_listener = {}
 -- socket → its end of a link: { link =, is_server =, said =, out = }.  A link:
--- { place =, client =, server =, greeted =, answered =, asked = {}, due = }.
+-- { place =, client =, server =, greeted =, answered =, asked = {} }.
 local ends = {}
-local sessions = 0
 
 local function note(place, what)
   table.insert(place.events, ("%.6f %s"):format(now(), what))
@@ -139,39 +138,11 @@ end
 
 local function is_new(frame) return frame:sub(21, 28) == ("\0"):rep(8) end
 
-local function answer(link, timeout, id)
-  note(link.place, "handshake")
-  tell(link.client, buffer(int(0) .. timeout .. id .. buffer(("\1"):rep(16))
-    .. "\0"))
-end
-
-local function expire(link)
-  answer(link, int(0), ("\0"):rep(8))
-  leave_client(link)
-end
-
-local function grant(link, frame)
-  local manners = link.place.manners
-  local id, timeout = frame:sub(21, 28), frame:sub(17, 20)
-  if is_new(frame) then
-    sessions = sessions + 1
-    id = int(0x6c6965) .. int(sessions)
-  end
-  if manners.grants then timeout = int(manners.grants * 1000) end
-  answer(link, timeout, id)
-  if manners.drop_after then link.due = now() + manners.drop_after end
-end
-
 local function greet(link, frame)
   local place, manners = link.place, link.place.manners
   link.greeted = true
   note(place, is_new(frame) and "session" or "return")
-  local forgotten = not is_new(frame) and happens(place, "forgets")
-  if forgotten or manners.kind == "expire" then
-    expire(link)
-  elseif manners.kind == "handshake" then
-    grant(link, frame)
-  elseif manners.kind == "nonsense" then
+  if manners.kind == "nonsense" then
     tell(link.client, ("nonsense "):rep(20))
     tell(link.client, nil)
   elseif link.server then
@@ -182,9 +153,9 @@ local function greet(link, frame)
   end
 end
 
-local function refuse_auth(link, delay)
+local function refuse_auth(link)
   tell(link.client, buffer(int(AUTH_XID) .. int(0) .. int(0)
-    .. int(AUTH_FAILED)), delay)
+    .. int(AUTH_FAILED)))
   leave_client(link)
 end
 
@@ -200,27 +171,10 @@ local function kind_asked(frame)
   return 10000 * MULTI + 100 * CHECK + second
 end
 
--- Nothing, or true: the manners end the request here.
-local function meet_auth(link)
-  local place = link.place
-  if happens(place, "refuse_auth") then
-    refuse_auth(link)
-    return true
-  elseif place.manners.refuse_second then
-    link.refused, link.second = link.second, true
-    if link.refused and link.accepted then
-      refuse_auth(link, 0.1)
-      return true
-    end
-  end
-end
-
 local function note_request(link, frame)
   local kind = kind_asked(frame)
   link.asked[number(frame, 5)] = { kind = kind,
-    path = #frame > 16 and frame:sub(17, 16 + number(frame, 13)),
-    is_hidden = link.place.manners.hides_root and kind == EXISTS
-      and frame:sub(13, 17) == buffer "/" }
+    path = #frame > 16 and frame:sub(17, 16 + number(frame, 13)) }
 end
 
 local function hear_client(link, frame)
@@ -231,9 +185,11 @@ local function hear_client(link, frame)
   if manners ~= link.manners then link.manners, link.requests = manners, 0 end
   link.requests = link.requests + 1
   if link.requests == manners.drop_at then return cut(link) end
-  if is_auth and link.server and meet_auth(link) then return end
+  if is_auth and link.server and happens(place, "refuse_auth") then
+    return refuse_auth(link)
+  end
   if #frame >= 12 then note_request(link, frame) end
-  if not link.server or link.refused or manners.drop == "requests" then
+  if not link.server or manners.drop == "requests" then
     link.broken = manners.drop
     return
   end
@@ -257,12 +213,7 @@ local function pass_greeting(link, frame)
     flag = frame:sub(41, 41) }
   if lie_about(link, h) then return end
   tell(link.client, frame, manners.hold_connect and math.huge
-    or manners.delay_connect or manners.delay or manners.delay_all)
-end
-
--- (Its number and its zxid are kept.)
-local function with_error(frame, code)
-  return buffer(frame:sub(5, 16) .. int(code))
+    or manners.delay_connect or manners.delay_all)
 end
 
 local NAMES = { [15] = "create", [8] = "list", [4] = "get", [11] = "ping",
@@ -285,7 +236,7 @@ local function spring(link, frame, kind)
   end
 end
 
-local function hear_auth(link, frame)
+local function hear_auth(link)
   local place = link.place
   if happens(place, "cut_auth") then -- (with the connect reply read)
     note(place, "cut")
@@ -293,23 +244,16 @@ local function hear_auth(link, frame)
     return true
   end
   link.mute = happens(place, "mute_auth") or link.mute
-  link.accepted = true -- the first
-  if link.refused then
-    tell(link.client, frame)
-    refuse_auth(link, 0.1)
-    return true
-  end
 end
 
 -- The answer as it is to be told; nil: not at all.
 local function change(link, frame, asked)
   local place, xid = link.place, read_int(frame, 5)
   if xid == AUTH_XID then
-    if hear_auth(link, frame) then return nil end
+    if hear_auth(link) then return nil end
   elseif xid >= 0 and happens(place, "fails") then
-    frame = with_error(frame, MARSHALLING_ERROR)
-  elseif asked and asked.is_hidden then
-    frame = with_error(frame, NO_AUTH)
+    -- (Its number and its zxid are kept.)
+    frame = buffer(frame:sub(5, 16) .. int(MARSHALLING_ERROR))
   end
   if link.mute then return nil end
   if xid == EVENT_XID or not asked then return frame end
@@ -332,7 +276,7 @@ local function hear_server(link, frame)
   if spring(link, frame, asked and asked.kind) then return end
   frame = change(link, frame, asked)
   if frame then
-    tell(link.client, frame, manners.delay or manners.delay_all)
+    tell(link.client, frame, manners.delay_all)
   end
 end
 
@@ -508,7 +452,6 @@ local function interests()
     elseif head then
       due = math.min(due, head.due)
     end
-    if this.link.due then due = math.min(due, this.link.due) end
   end
   return reading, writing, due < math.huge and math.max(0, due - now()) or nil
 end
@@ -544,7 +487,6 @@ return function(hosts, addresses, count, port)
   say(table.concat(names, ","))
   while true do
     local readable, writable = socket.select(interests())
-    cut_all(0, function(link) return link.due and link.due <= now() end)
     for _, s in ipairs(writable) do write(s) end
     for _, s in ipairs(readable) do
       if s == parent_socket then

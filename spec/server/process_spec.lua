@@ -305,6 +305,8 @@ describe("After a fork", function()
           timeout = function() session:timeout() end,
           session_state = function() session:state() end,
           stats = function() session:stats() end,
+          metrics = function() session:metrics() end,
+          on_trace = function() session:on_trace(print) end,
           fd = function() session:fd() end,
           step = function() session:step() end,
           close = function() session:close() end,

@@ -1,7 +1,7 @@
 --- Takes somebody else's session over and closes it, as anybody can who knows
 -- its id and its password.  ZooKeeper derives the password from the id:
 -- sixteen bytes of Java's Random, seeded with the id xor 0xB3415C00.
-local socket = require "socket"
+local transport = require "support.transport"
 
 local WORD = 2 ^ 24 -- 48 bits are two words: their products are exact
 
@@ -34,31 +34,18 @@ local function password(id)
   return table.concat(bytes)
 end
 
-local function bytes_of(id)
-  local digits = (("0"):rep(16) .. id:gsub("^0x", "")):sub(-16)
-  return (digits:gsub("%x%x", function(pair)
-    return string.char(tonumber(pair, 16))
-  end))
-end
-
 -- "closed"; "refused": there is no such session; nil: nobody knows.
 local function try(host, id)
-  local ip, port = host:match "([%w%.]+):(%d+)"
-  local connection = assert(socket.tcp())
-  connection:settimeout(3)
-  local zeros = ("\0"):rep(12) -- protocol and last zxid
-  local greeting = connection:connect(ip, tonumber(port))
-    and connection:send("\0\0\0\45" .. zeros .. "\0\0\19\136" .. bytes_of(id)
-      .. "\0\0\0\16" .. password(id) .. "\0")
-    and connection:receive(41)
-  local result
-  if greeting and greeting:sub(9, 12) == "\0\0\0\0" then -- a timeout of 0
-    result = "refused"
-  elseif greeting then
-    connection:send "\0\0\0\8\0\0\0\1\255\255\255\245"
-    result = connection:receive(4) and "closed"
+  local ok, connection = pcall(transport.open, host, { session = id,
+    password = password(id), timeout = 5000, patience = 3 })
+  if not ok then return nil end
+  local result = "refused"
+  if connection.session.timeout > 0 then
+    connection:send { op = "close" }
+    local _, item = pcall(connection.receive, connection)
+    result = type(item) == "table" and item.kind == "reply" and "closed" or nil
   end
-  connection:close()
+  connection:hang_up()
   return result
 end
 

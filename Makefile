@@ -43,7 +43,6 @@ needs_check         = demo test
 needs_virtual       = build test
 needs_test          = demo test interop nginx
 needs_memory        = demo test
-needs_endurance     = demo test
 needs_conformance   = demo test
 needs_torture       = demo test
 needs_exits         = demo test nginx
@@ -198,23 +197,29 @@ else
 
 # Tests change this one often, so each source is compiled by itself, several at a
 # time.  -fsanitize=thread has the compiler call a function for each atomic
-# operation (src/virtual/atomics.c); the sanitizer is not linked.
+# operation (src/virtual/atomics.c); the sanitizer is not linked.  Under another
+# sanitizer threads switch where they wait only.  MODEL_FLAGS=… is for src/virtual.
 MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN)
-VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden -fsanitize=thread \
-  $(VIRTUAL_INCLUDES) $(INCLUDES)
+SANITIZED := $(findstring -fsanitize=,$(CFLAGS))
+VIRTUAL_FLAGS := $(strip $(CHECK)) -fPIC -fvisibility=hidden \
+  $(if $(SANITIZED),,-fsanitize=thread) $(VIRTUAL_INCLUDES) $(INCLUDES)
 # Those that know nothing of Lua are compiled once for all its versions.
 FOR_LUA := $(filter src/lua/% src/virtual/lua_%,$(VIRTUAL_CORE))
+WITHOUT_LUA := $(filter-out $(FOR_LUA) $(if $(SANITIZED),%/atomics.c),\
+  $(VIRTUAL_CORE))
 OBJECTS := $(FOR_LUA:src/%.c=$(OUT)/objects/%.o) \
-  $(patsubst src/%.c,$(BUILD)/virtual/objects/%.o,$(filter-out $(FOR_LUA),$(VIRTUAL_CORE)))
+  $(WITHOUT_LUA:src/%.c=$(BUILD)/virtual/objects/%.o)
 compile_virtual = @mkdir -p $(@D) && \
-  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) -c $< -o $@
+  $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(VIRTUAL_FLAGS) \
+    $(if $(filter src/virtual/%,$<),$(MODEL_FLAGS)) -c $< -o $@
 $(OUT)/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(BUILD)/virtual/objects/%.o: src/%.c $(VIRTUAL_HEADERS) Makefile
 	$(compile_virtual)
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OBJECTS) $(LINK) -o $@ $(SYSTEM_LIBRARIES) $(LDFLAGS)
+	$(CC) $(STANDARD) $(CFLAGS) -fPIC $(INCLUDES) $(OBJECTS) $(LINK) -o $@ \
+	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 $(VIRTUAL_MODULE): $(MODULE)
 	@ln -sf $(<F) $@
 endif
@@ -343,15 +348,14 @@ $(BUILD)/turns: $(TURNS_SOURCES) spec/sim/memory.h $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(TURNS_SOURCES) $(PURE) -o $@
 
-.PHONY: memory endurance valgrind
+.PHONY: memory valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
-	@bash spec/memory/run --lua $(LUA_VERSION) --zk $(ZK)
-	@SPEC_EXCLUDE=slow,stock bash spec/memory/run --zk $(ZK) \
+	@bash spec/memory/run --lua $(LUA_VERSION)
+	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
+	@SPEC_EXCLUDE=stock bash spec/memory/run \
 	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
 	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
 	  family/multi_spec.lua family/revoke_spec.lua)
-endurance:  ## 10 000 sessions, 100 000 waits, 20 000 at once: some minutes
-	@LUA=lua$(LUA_VERSION) ZK=$(ZK) bash spec/memory/endurance
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
@@ -373,7 +377,7 @@ tsan:  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
 # Clang's fuzzer on what reads names, hosts and replies, a generator on the options,
-# and one of calls on live objects, under the sanitizers. What the first finds stays
+# and one of calls on live objects in virtual time, under the sanitizers. What the first finds stays
 # in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The last one prints
 # its seeds: FUZZ_SEED=… replays one.
 .PHONY: fuzz

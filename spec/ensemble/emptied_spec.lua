@@ -21,8 +21,8 @@ local function procedure()
 end
 
 for _, number in ipairs { 1, 3 } do
-  describe(number == 1 and "A server that has lost its data #once #slow"
-    or "Three servers that have lost their data #once #slow", function()
+  describe(number == 1 and "A server that has lost its data"
+    or "Three servers that have lost their data", function()
     local servers
 
     before_each(function()
@@ -144,7 +144,7 @@ end
 
 -- One that lags and one that is empty are a majority, and neither knows what
 -- the third has acknowledged.
-describe("A server that has lost its data #once #slow", function()
+describe("A server that has lost its data", function()
   local servers
 
   before_each(function()

@@ -95,12 +95,18 @@ end
 
 --- Whom callbacks are told to lead.
 function jobs.observe(task, resource)
-  local election, over = task:locks(resource)[1], nil
+  local election, over, last = task:locks(resource)[1], nil, ""
   local ticket = election:leader(function(leader, _, code)
     if over then
       task.story.violate("%s: is told who leads after the end", task.name)
     end
     if code then over = code end
+    local token = leader and leader.token or last
+    if leader and token <= last then
+      task.story.violate("%s: who leads is told to be %s, after %s", task.name,
+        token, last)
+    end
+    last = token
     task:note("leader: %s", leader and leader.token or tostring(code))
   end)
   task:pause(3)

@@ -4,27 +4,25 @@ local resources = {}
 
 local makers = {}
 
+local function mutex(options)
+  return { modes = { "W" }, options = options,
+    make = function(session, path) return { session:mutex(path, options) } end }
+end
+
 function makers.mutex(chance)
   local options = { handoffs = chance:pick { 0, 0, 1, 3 },
     wait = chance:pick { "predecessor", "predecessor", "parent", "poll" } }
   if options.wait ~= "predecessor" then options.handoffs = nil end
   if options.wait == "poll" then options.poll_interval = 0.3 end
   if chance:one_in(6) then options.layout = "kazoo" end
-  return { modes = { "W" }, options = options,
-    make = function(session, path) return { session:mutex(path, options) } end }
+  return mutex(options)
 end
 
 function makers.turns(chance)
-  local options = { handoffs = chance:pick { 2, 5, 200 } }
-  return { modes = { "W" }, options = options,
-    make = function(session, path) return { session:mutex(path, options) } end }
+  return mutex { handoffs = chance:pick { 2, 5, 200 } }
 end
 
-function makers.unfair()
-  local options = { fair = false }
-  return { modes = { "W" }, options = options,
-    make = function(session, path) return { session:mutex(path, options) } end }
-end
+function makers.unfair() return mutex { fair = false } end
 
 function makers.rwlock(chance)
   local options = { layout = chance:one_in(5) and "kazoo" or nil }
@@ -43,8 +41,8 @@ function makers.semaphore(chance)
     end }
 end
 
-function makers.election()
-  local options = {}
+function makers.election(chance)
+  local options = { layout = chance:one_in(3) and "latch" or nil }
   return { modes = { "W" }, options = options, is_election = true,
     make = function(session, path)
       return { session:election(path, options) }

@@ -5,8 +5,16 @@
 --
 --     EXPLORE_SECONDS=300  no more seeds after so much time
 --     EXPLORE_TRACE=FILE   every hand-over of one seed
--- What LuaJIT has compiled keeps objects alive, by their addresses.
-if rawget(_G, "jit") then jit.off() end
+-- What LuaJIT has compiled keeps objects alive, by their addresses; and its
+-- collector begins again with each call of collectgarbage.
+if rawget(_G, "jit") then
+  jit.off()
+  local gc = collectgarbage
+  function collectgarbage(...) -- luacheck: ignore 121
+    gc(...)
+    gc "stop"
+  end
+end
 
 local virtual = require "zklock.virtual"
 local story = require "explore.story"

@@ -1,5 +1,6 @@
 --- One story: sessions, tasks, faults, then calm; judged all the while.
 local Chance = require "explore.chance"
+local contend = require "explore.contend"
 local exam = require "explore.exam"
 local Ledger = require "explore.ledger"
 local resources = require "explore.resources"
@@ -256,6 +257,7 @@ local function run(seed)
   collectgarbage "stop"
   virtual.seed(seed)
   virtual.limit(LIMIT)
+  if seed % 10 == 0 then return contend.run(seed) end
   local chance = Chance.new(seed * 7919 + 17)
   local switches = chance:pick { 0, 5, 20, 100, 400 }
   virtual.explore { switches = switches,
@@ -272,6 +274,7 @@ local function run(seed)
   self.world = World.new(chance, seed)
   self.ensemble = self.world.ensemble
   self.witness = Witness.new(self.world, self.violate)
+  self.witness.has_operator = self.has_operator
   self.ledger = Ledger.new(self.world, self.violate)
   self.resources = resources.draw(chance)
   self.scheduler = Scheduler.new(chance, function() self.witness:ask() end)

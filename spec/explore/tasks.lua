@@ -149,8 +149,10 @@ local left = { timeout = true, cancelled = true, disconnected = true }
 
 -- Of a double barrier: whoever waits in vain for the others has left, too.
 function Task:leave(hold)
+  local inside = self.witness:inside(hold.resource)
   local ok, _, code = self:locks(hold.resource)[1]:leave { guard = hold.guard,
     timeout = self.chance:seconds(4) }
+  if ok then self.witness:left(hold, inside) end
   if left[code] then return true end
   return ok, code
 end
@@ -177,32 +179,27 @@ end
 
 local forms = {}
 
-function forms.acquire(self, lock, options, resource, side, depth)
-  local acquire = lock.acquire or lock.campaign or lock.enter
-  local guard, _, code = acquire(lock, options)
-  if guard then
-    return "true", function()
-      local hold = self:granted(guard, resource, side)
-      self:hold(hold, depth)
-      self:release(hold)
-    end
+local function take(self, guard, code, resource, side, depth)
+  if not guard then return code end
+  return "true", function()
+    local hold = self:granted(guard, resource, side)
+    self:hold(hold, depth)
+    self:release(hold)
   end
-  return code
 end
 
-function forms.try(self, lock, options, resource, side, depth)
+function forms.acquire(self, lock, options, ...)
+  local acquire = lock.acquire or lock.campaign or lock.enter
+  local guard, _, code = acquire(lock, options)
+  return take(self, guard, code, ...)
+end
+
+function forms.try(self, lock, options, ...)
   if not lock.try_acquire then
-    return forms.acquire(self, lock, options, resource, side, depth)
+    return forms.acquire(self, lock, options, ...)
   end
   local guard, _, code = lock:try_acquire()
-  if guard then
-    return "true", function()
-      local hold = self:granted(guard, resource, side)
-      self:hold(hold, depth)
-      self:release(hold)
-    end
-  end
-  return code
+  return take(self, guard, code, ...)
 end
 
 function forms.with_lock(self, lock, options, resource, side, depth)
@@ -215,10 +212,8 @@ function forms.with_lock(self, lock, options, resource, side, depth)
     self:hold(hold, depth)
     self.witness:ending(hold)
   end, options)
-  if hold then
-    return "true", function() self.witness:released(hold, ok, code) end
-  end
-  return code
+  if not hold then return code end
+  return "true", function() self.witness:released(hold, ok, code) end
 end
 
 -- Its owner is the acquisition.  Where the lock object is its own, too, the

@@ -174,6 +174,41 @@ function Witness:is_suspect(part)
     or not part.owner and next(self.seized)
 end
 
+-- ---- Double barriers --------------------------------------------------------
+
+-- Members enter together: the first of them was let in when all were there, and
+-- each of the others while a member was.  (An operator may lift the gate.)
+local function check_crowd(self, hold, resource)
+  local crowd = self.ensemble:crowd(resource.path)
+  if hold.parts[1].czxid and not self.has_operator
+    and crowd < resource.count then
+    self.violate("%s: enters with %d of %d members", hold.name, crowd,
+      resource.count)
+  end
+end
+
+--- The members that are proven to be inside, when one begins to leave.
+function Witness:inside(resource)
+  local inside = {}
+  for _, hold in ipairs(self.holds) do
+    if hold.resource == resource and not hold.forced
+      and is_believed(self, hold) then
+      inside[#inside + 1] = hold
+    end
+  end
+  return inside
+end
+
+--- They leave together: it has left, and has waited for those.
+function Witness:left(hold, inside)
+  for _, other in ipairs(inside) do
+    if not other.is_forgotten and not other.forced
+      and is_believed(self, other) then
+      self.violate("%s has left, and %s is inside", hold.name, other.name)
+    end
+  end
+end
+
 -- ---- Holds ------------------------------------------------------------------
 
 local function claims_of(hold, guard, resource, mode)
@@ -201,6 +236,9 @@ function Witness:granted(guard, options)
       guard.path) }
   hold.claims = claims_of(hold, guard, options.resource, options.mode)
   hold.parts = look(self, guard)
+  if options.resource.is_gate then
+    check_crowd(self, hold, options.resource)
+  end
   guard:on_lost(function(_, code, reason)
     hold.lost = hold.lost + 1
     hold.reason = reason
@@ -255,6 +293,7 @@ end
 -- ---- Ends -------------------------------------------------------------------
 
 local function forget(self, hold)
+  hold.is_forgotten = true
   for i, other in ipairs(self.holds) do
     if other == hold then table.remove(self.holds, i) end
   end

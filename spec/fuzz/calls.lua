@@ -3,26 +3,38 @@
 -- metamethods and other coroutines.  The process lives; the public API answers
 -- as it says it does, or raises a sentence of zklock's.
 --
---     lua calls.lua HOSTS SECONDS [SEED]
+--     lua calls.lua SEED CALLS
 --
--- HOSTS is a real server.  The seed says what is called, in which order, but
--- not what the server and the collector do meanwhile.
-local socket = require "socket"
+-- In virtual time: the seed says what is called, in which order, and what the
+-- servers and the collector do meanwhile.
+local virtual = require "zklock.virtual"
 local core = require "zklock.core"
 local sessions = require "zklock.session"
 local zklock = require "zklock"
 
-local hosts, seconds = arg[1], tonumber(arg[2]) or 10
-local seed = tonumber(arg[3]) or os.time() % 1000000
+local seed, most_calls = tonumber(arg[1]), tonumber(arg[2])
 local trace = os.getenv "TRACE"
 math.randomseed(seed)
 local random = math.random
 local unpack = table.unpack or unpack -- luacheck: ignore
 
--- A server that takes connections and never says a word.
-local silent = assert(socket.bind("127.0.0.1", 0))
-local _, port = silent:getsockname()
-local SILENT = "127.0.0.1:" .. port
+-- When the collector runs by itself depends on addresses.  (On LuaJIT it begins
+-- again with each call of collectgarbage.)
+local gc = collectgarbage
+local function collect(...)
+  gc(...)
+  gc "stop"
+end
+gc "stop"
+if rawget(_G, "jit") then jit.off() end
+
+-- A server, and one that takes connections and never says a word.
+local hosts, SILENT = "127.0.0.1:2181", "127.0.0.1:3181"
+virtual.seed(seed)
+virtual.ensemble { addresses = { hosts }, seed = seed, max_timeout_ms = 60000,
+  max_connections = 0 }
+assert(virtual.link_new(SILENT, hosts, { 0 }))
+virtual.link_freeze(SILENT)
 
 local SENTINEL = "an error of the user's"
 local DEPTH = 3 -- of calls inside calls
@@ -179,11 +191,19 @@ local function patience()
   return t
 end
 
+-- (The seed decides, not the order of a table.)
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
 -- A table most of whose fields are right.
 local function good(fields)
   local t = {}
-  for key, choices in pairs(fields) do
-    if random(3) == 1 then t[key] = pick(choices) end
+  for _, key in ipairs(sorted(fields)) do
+    if random(3) == 1 then t[key] = pick(fields[key]) end
   end
   if random(12) == 1 then t[pick(keys)] = value(1) end
   return t
@@ -762,12 +782,11 @@ end
 
 -- (end_on would change what signals do to this process.)
 local function_names = {}
-for name, fn in pairs(core) do
-  if type(fn) == "function" and name ~= "end_on" and name ~= "open" then
+for _, name in ipairs(sorted(core)) do
+  if type(core[name]) == "function" and name ~= "end_on" and name ~= "open" then
     function_names[#function_names + 1] = name
   end
 end
-table.sort(function_names)
 
 function of_core.functions()
   local name = pick(function_names)
@@ -806,15 +825,8 @@ end
 
 local targets = { public = {}, core = {}, mixed = {} }
 
-local function names_of(functions)
-  local names = {}
-  for name in pairs(functions) do names[#names + 1] = name end
-  table.sort(names) -- the seed decides, not the order of a table
-  return names
-end
-
 local function add(list, functions)
-  for _, name in ipairs(names_of(functions)) do
+  for _, name in ipairs(sorted(functions)) do
     list[#list + 1] = functions[name]
   end
 end
@@ -837,14 +849,7 @@ if mode == "mixed" then
   call = function(_, ...) return strictly(false, ...) end
 end
 
--- LuaJIT turns for ever, now and then, in a loop that was compiled and runs in
--- a finalizer (lj_trace_exit: the collector that it leaves for must not run
--- there): so either finalizers call us, or loops are compiled.
-local compiles = rawget(_G, "jit") and seed % 2 == 1
-if rawget(_G, "jit") and not compiles then jit.off() end
-
 local function in_finalizer(fn)
-  if compiles then return end
   if rawget(_G, "newproxy") then
     getmetatable(newproxy(true)).__gc = fn -- luacheck: ignore
   else
@@ -857,18 +862,15 @@ function call_something() pick(targets[mode])() end
 local function disturb()
   local kind = random(30)
   if kind == 1 then
-    collectgarbage()
+    collect()
   elseif kind == 2 then
-    collectgarbage("step", random(0, 50))
+    collect("step", random(0, 50))
   elseif kind == 3 then
     in_finalizer(inside)
   elseif kind == 4 then
     local pool = pools[pick { "session", "lock", "guard", "ticket", "handle",
       "share" }]
     table.remove(pool)
-  elseif kind == 5 then
-    collectgarbage("setpause", pick { 1, 100, 200 })
-    collectgarbage("setstepmul", pick { 100, 400, 1000 })
   end
 end
 
@@ -883,12 +885,10 @@ local function act()
   end
 end
 
-local deadline = core.now() + seconds
-while core.now() < deadline do
-  for _ = 1, 10 do act() end
-end
+while calls < most_calls do act() end
 
 -- At the end of the Lua state, everything is used once more.
 closing = true
 for _ = 1, 10 do in_finalizer(inside) end
-print(("calls: %s, %d, %d raised, seed %d"):format(mode, calls, raised, seed))
+print(("calls: %s, %d, %d raised, %s, seed %d"):format(mode, calls, raised,
+  virtual.digest(), seed))

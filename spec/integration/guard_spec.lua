@@ -1,152 +1,92 @@
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
-
--- A guard whose hold has just been lost: an operator deleted its node.
-local function lost_guard(session, path)
-  local guard = session:mutex(path):acquire()
-  support.zk():delete(guard.node)
-  support.wait_until(function() return not guard:is_held() end)
-  return guard
-end
+local connect, lose, misuse = support.connect, support.lose, support.misuse
 
 before_each(support.start)
 after_each(support.finish)
+
+-- A guard whose hold has just been lost.
+local function lost_guard(session, path)
+  local guard = session:mutex(path):acquire()
+  lose(guard)
+  return guard
+end
+
+local function step_for(session, seconds)
+  for _ = 1, seconds * 100 do
+    session:step()
+    support.advance(0.01)
+  end
+end
 
 describe("A guard", function()
   it("knows its path and its node", function()
     local path = support.path()
     local guard = connect():mutex(path):acquire()
     assert.equal(path, guard.path)
-    assert.equal(path .. "/", guard.node:sub(1, #path + 1))
-    assert.is_table(support.zk():exists(guard.node))
+    assert.equal(path .. "/" .. support.zk():queue(path)[1], guard.node)
   end)
 
-  it("is held, with a lease of less than the session timeout", function()
-    local session = connect { session_timeout = 5 }
-    local guard = session:mutex(support.path()):acquire()
-    assert.is_true(guard:is_held())
-    assert.equal("held", guard:state())
-    assert.is_true(guard:lease() > 0.5, guard:lease())
-    assert.is_true(guard:lease() <= 0.95 * 5, guard:lease())
-  end)
-
-  it("stays held while the server answers", function()
-    local session = connect { session_timeout = 6 }
-    local guard = session:mutex(support.path()):acquire()
-    local deadline = support.now() + 4.5 -- longer than a lease
-    while support.now() < deadline do
-      assert.is_true(guard:is_held())
-      assert.is_true(guard:lease() > 0)
-      support.sleep(0.01)
-    end
-  end)
-
-  it("is released once, however often it is asked", function()
-    local path = support.path()
-    local guard = connect():mutex(path):acquire()
-    assert.is_true(guard:release())
-    assert.is_false(guard:is_held())
-    assert.equal(0, guard:lease())
-    assert.equal("released", guard:state())
-    for _ = 1, 3 do assert.is_true(guard:release()) end
-    assert.is_true(guard:release { wait = true })
-    support.wait_for_queue(path, 0)
-  end)
+  it("stays held while the server answers, with half a timeout's lease",
+    function()
+      local session = connect { session_timeout = 6 }
+      local guard = session:mutex(support.path()):acquire()
+      for _ = 1, 600 do
+        assert.is_true(guard:is_held())
+        local lease = guard:lease() / 6
+        assert.is_true(lease > 0.49 and lease <= 0.95, lease)
+        support.advance(0.1)
+      end
+    end)
 
   it("waits for the server's word if release is told to", function()
-    local path = support.path()
-    local mutex = connect():mutex(path)
+    local mutex = connect():mutex(support.path())
     for _ = 1, 20 do
       local guard = mutex:acquire()
       assert.is_true(guard:release { wait = true })
       assert.is_false(support.zk():exists(guard.node))
+      for _ = 1, 3 do assert.is_true(guard:release { wait = true }) end
     end
   end)
 
-  it("can be released by another coroutine", function()
+  it("outlives its coroutine, and may be released by another", function()
     local path = support.path()
     local mutex = connect { loop = "poll" }:mutex(path)
-    local guard = mutex:acquire()
+    local guard = coroutine.wrap(function() return mutex:acquire() end)()
+    support.collect()
+    assert.is_true(guard:is_held())
+    assert.equal(1, #support.zk():queue(path))
     assert.is_true(coroutine.wrap(function() return guard:release() end)())
     support.wait_for_queue(path, 0)
     assert.is_true(mutex:acquire(1):release())
   end)
 
-  it("outlives the coroutine that acquired it", function()
-    local path = support.path()
-    local mutex = connect { loop = "poll" }:mutex(path)
-    local guard = coroutine.wrap(function() return mutex:acquire() end)()
-    collectgarbage()
-    collectgarbage()
-    assert.is_true(guard:is_held())
-    assert.equal(1, #support.zk():queue(path))
-    assert.is_true(guard:release())
-  end)
-
-  it("is lost when an operator deletes its node, within a heartbeat",
-    function()
+  -- (The first heartbeat watches the node.)
+  for after, within in pairs { [1.2] = 0.01, [0] = 1.01 } do
+    it(("is lost within a heartbeat when an operator deletes its node: %g s "
+      .. "old"):format(after), function()
       local session = connect { session_timeout = 6 }
       local guard = session:mutex(support.path()):acquire()
-      support.sleep(1.2) -- the first heartbeat watches the node
-      local begun = support.now()
-      support.zk():delete(guard.node)
-      support.wait_until(function() return not guard:is_held() end)
-      assert.is_true(support.now() - begun < 1 + support.slack)
+      support.advance(after)
+      local took = support.timed(function() lose(guard) end)
+      assert.is_true(took < within, took)
       assert.equal("lost", guard:state())
       assert.equal(0, guard:lease())
     end)
+  end
 
-  it("is lost within a heartbeat even if the node goes at once", function()
-    local session = connect { session_timeout = 3 }
-    local guard = session:mutex(support.path()):acquire()
-    local begun = support.now()
-    support.zk():delete(guard.node)
-    support.wait_until(function() return not guard:is_held() end)
-    assert.is_true(support.now() - begun < 0.5 + support.slack)
-  end)
-
-  it("says lost when it is released after its loss", function()
-    local path = support.path()
-    local guard = lost_guard(connect(), path)
-    for _ = 1, 3 do
-      local ok, message, code = guard:release()
-      assert.is_nil(ok)
-      local text = "zklock: the hold of " .. path .. " was lost: "
-      assert.equal(text, message:sub(1, #text))
-      assert.equal("lost", code)
-    end
-    local _, _, code = guard:release { wait = true }
-    assert.equal("lost", code)
-    assert.equal("lost", guard:state())
-  end)
-
-  it("is lost after max_hold seconds, and its node goes", function()
-    local path = support.path()
-    local session = connect()
+  it("is lost by max_hold while Lua is stuck, and its node goes", function()
+    local path, session = support.path(), connect()
     local mutex = session:mutex(path, { max_hold = 0.3 })
-    local begun = support.now()
-    local guard = mutex:acquire()
-    local node = guard.node
-    assert.is_true(guard:lease() <= 0.3)
-    support.wait_until(function() return not guard:is_held() end)
-    local took = support.now() - begun
-    assert.is_true(took >= 0.3 and took < 0.3 + support.slack, took)
-    support.wait_until(function() return not support.zk():exists(node) end)
-    local _, _, code = guard:release()
-    assert.equal("lost", code)
-    guard = mutex:acquire { max_hold = 60, timeout = 5 }
-    support.sleep(0.4)
-    assert.is_true(guard:is_held())
-  end)
-
-  it("is lost by max_hold while Lua is stuck", function()
-    local path = support.path()
-    local guard = connect():mutex(path):acquire { max_hold = 0.2 }
-    local other = connect()
-    support.wait_until(function() -- nobody steps the first session
-      return other:mutex(path):try_acquire()
-    end, 5, "a lock that is free")
+    local other, guard = connect():mutex(path), mutex:acquire()
+    local took = support.timed(function() -- no step of the first session
+      assert(other:acquire(5)):release { wait = true }
+    end)
+    assert.near(0.3, took, 0.02)
     assert.is_false(guard:is_held())
+    guard:release()
+    guard = mutex:acquire { max_hold = 60, timeout = 5 }
+    support.advance(59)
+    assert.is_true(guard:is_held())
   end)
 
   it("has a readable tostring", function()
@@ -174,72 +114,49 @@ describe("A guard", function()
       return load [[
         local mutex, body = ...
         do
-          local guard <close> = assert(mutex:acquire(30))
+          local guard <close> = mutex:try_acquire()
           body(guard)
         end
       ]](mutex, body)
     end
 
-    it("is released at the end of a <close> block", function()
+    it("is released at the end of a <close> block, in each way", function()
       local path = support.path()
-      local seen
-      close(connect():mutex(path), function(guard)
-        seen = guard
+      local mutex, seen = connect { loop = "poll" }:mutex(path), {}
+      local function note(guard)
         assert.is_true(guard:is_held())
-      end)
-      assert.equal("released", seen:state())
-      support.wait_for_queue(path, 0)
-    end)
-
-    it("is released by <close> when there is an error", function()
-      local path = support.path()
-      local ok, problem = pcall(close, connect():mutex(path), function()
+        seen[#seen + 1] = guard
+      end
+      close(mutex, note)
+      assert.same({ false, "ouch" }, { pcall(close, mutex, function(guard)
+        note(guard)
         error("ouch", 0)
-      end)
-      assert.is_false(ok)
-      assert.equal("ouch", problem)
-      support.wait_for_queue(path, 0)
-    end)
-
-    it("is released by <close> when its coroutine is closed", function()
-      local path = support.path()
-      local mutex = connect { loop = "poll" }:mutex(path)
+      end) })
       local co = coroutine.create(function()
-        close(mutex, function() coroutine.yield() end)
+        close(mutex, function(guard)
+          note(guard)
+          coroutine.yield()
+        end)
       end)
       assert.is_true(coroutine.resume(co))
       assert.equal(1, #support.zk():queue(path))
       assert.is_true(coroutine.close(co))
+      assert.equal(3, #seen)
+      for _, guard in ipairs(seen) do
+        assert.equal("released", guard:state())
+      end
       support.wait_for_queue(path, 0)
     end)
 
     it("may be nil in a <close> block: it was not granted", function()
       local path = support.path()
       support.hold(path)
-      local mutex = connect():mutex(path)
-      load [[
-        local mutex = ...
-        local guard <close> = mutex:try_acquire()
-        assert(guard == nil)
-      ]](mutex)
+      close(connect():mutex(path), function(guard) assert.is_nil(guard) end)
     end)
   end
 end)
 
 describe("The fencing token", function()
-  it("is the czxid of our node, as 19 digits", function()
-    local mutex = connect():mutex(support.path())
-    for _ = 1, 3 do
-      local guard = mutex:acquire()
-      local token = guard:token()
-      assert.is_string(token)
-      assert.matches("^%d+$", token)
-      assert.equal(19, #token)
-      assert.equal(support.zk():exists(guard.node).czxid, token)
-      guard:release()
-    end
-  end)
-
   it("grows with every hold, whatever the parent has gone through", function()
     local path = support.path()
     local last = ""
@@ -254,69 +171,40 @@ describe("The fencing token", function()
     end
   end)
 
-  it("is the same for the successor's hand-off as in ZooKeeper", function()
-    local path = support.path()
-    local first = support.hold(path)
-    local waiter, guard = connect(), nil
-    waiter:mutex(path):acquire_async(nil, function(mine) guard = mine end)
-    support.wait_for_queue(path, 2)
-    first:release()
-    support.step_until(waiter, function() return guard end)
-    assert.equal(support.zk():exists(guard.node).czxid, guard:token())
-    assert.is_true(guard:token() > first:token())
-  end)
-
-  it("can still be read after release and close", function()
+  it("can still be read after release and close, as a number, too", function()
     local session = connect()
     local guard = session:mutex(support.path()):acquire()
-    local token = guard:token()
-    guard:release()
-    assert.equal(token, guard:token())
-    session:close()
-    assert.equal(token, guard:token())
-    assert.is_string(guard.node)
-  end)
-
-  it("is a number, too", function()
-    local guard = connect():mutex(support.path()):acquire()
-    local number = guard:token_number()
-    assert.equal("number", type(number))
-    assert.equal(guard:token(), ("%019.0f"):format(number))
-    if math.type then assert.equal("integer", math.type(number)) end
+    local token, node = guard:token(), guard.node
+    for _, act in ipairs { guard.release, function() session:close() end } do
+      act(guard)
+      assert.equal(token, guard:token())
+      assert.equal(token, ("%019.0f"):format(guard:token_number()))
+      assert.equal(node, guard.node)
+    end
+    if math.type then
+      assert.equal("integer", math.type(guard:token_number()))
+    end
   end)
 end)
 
 describe("on_lost", function()
+  local function listen(guard)
+    local calls = {}
+    guard:on_lost(function(mine, code, reason)
+      assert.is_true(rawequal(guard, mine))
+      calls[#calls + 1] = code .. " " .. reason
+    end)
+    return calls
+  end
+
   it("calls once, from step(), with the guard and a code", function()
     local session = connect()
     local guard = session:mutex(support.path()):acquire()
-    local calls = {}
-    guard:on_lost(function(...) calls[#calls + 1] = { ... } end)
-    support.zk():delete(guard.node)
-    support.wait_until(function() return not guard:is_held() end)
-    assert.equal(0, #calls)
-    support.step_until(session, function() return #calls > 0 end)
-    for _ = 1, 50 do
-      session:step()
-      support.sleep(0.005)
-    end
-    assert.equal(1, #calls)
-    assert.is_true(rawequal(guard, calls[1][1]))
-    assert.equal("lost", calls[1][2])
-  end)
-
-  it("calls before the release that finds it out returns", function()
-    local session = connect()
-    local guard, calls
-    repeat -- until it has not been lost before somebody listens
-      guard = session:mutex(support.path()):acquire { max_hold = 0.05 }
-      calls = {}
-      guard:on_lost(function(...) calls[#calls + 1] = { ... } end)
-    until #calls == 0
-    support.wait_until(function() return not guard:is_held() end)
-    assert.equal(0, #calls)
-    assert.equal("lost", (select(3, guard:release())))
-    assert.same({ { guard, "lost", "max_hold" } }, calls)
+    local calls = listen(guard)
+    lose(guard)
+    assert.same({}, calls)
+    step_for(session, 1)
+    assert.same({ "lost deleted" }, calls)
   end)
 
   it("calls every listener, of every guard of the hold", function()
@@ -326,55 +214,24 @@ describe("on_lost", function()
     local calls = {}
     a:on_lost(function() calls[#calls + 1] = "a1" end)
     a:on_lost(function() calls[#calls + 1] = "a2" end)
-    b:on_lost(function(guard)
-      calls[#calls + 1] = "b"
-      assert.is_true(rawequal(guard, b))
-    end)
-    support.zk():delete(a.node)
-    support.step_until(session, function() return #calls == 3 end)
-    assert.same({ "a1", "a2", "b" }, calls)
-  end)
-
-  it("calls at once if the hold is lost already", function()
-    local session = connect()
-    local guard = lost_guard(session, support.path())
+    b:on_lost(function() calls[#calls + 1] = "b" end)
+    local of_b = listen(b)
+    lose(a)
     session:step()
-    local seen
-    guard:on_lost(function(mine, code)
-      assert.is_true(rawequal(guard, mine))
-      seen = code
-    end)
-    assert.equal("lost", seen)
+    assert.same({ "a1", "a2", "b" }, calls)
+    assert.same({ "lost deleted" }, of_b)
   end)
 
-  it("calls at once, and once, even before step() has told", function()
+  it("calls at once, and once, if the hold is lost already", function()
     local session = connect()
-    local guard = lost_guard(session, support.path())
-    local calls = 0
-    guard:on_lost(function() calls = calls + 1 end)
-    assert.equal(1, calls)
-    for _ = 1, 20 do
-      session:step()
-      support.sleep(0.005)
+    for _, stepped in ipairs { true, false } do
+      local guard = lost_guard(session, support.path())
+      if stepped then session:step() end
+      local calls = listen(guard)
+      assert.same({ "lost deleted" }, calls)
+      step_for(session, 0.2)
+      assert.same({ "lost deleted" }, calls)
     end
-    assert.equal(1, calls)
-  end)
-
-  it("is not called after a release", function()
-    local session = connect()
-    local path = support.path()
-    local guard = session:mutex(path):acquire()
-    local called = false
-    guard:on_lost(function() called = true end)
-    guard:release { wait = true }
-    support.zk():delete_all(path)
-    for _ = 1, 40 do
-      session:step()
-      support.sleep(0.01)
-    end
-    assert.is_false(called)
-    guard:on_lost(function() called = true end)
-    assert.is_false(called)
   end)
 
   it("may release, and acquire again, in the callback (T34)", function()
@@ -386,8 +243,8 @@ describe("on_lost", function()
       code = select(3, mine:release())
       fresh = mutex:acquire(30)
     end)
-    support.zk():delete(guard.node)
-    support.step_until(session, function() return fresh end)
+    lose(guard)
+    session:step()
     assert.equal("lost", code)
     assert.is_true(fresh:is_held())
   end)
@@ -401,25 +258,28 @@ describe("on_lost", function()
   end)
 end)
 
+describe("on_revoke", function()
+  -- (T/6, which is 5 s, after the grant its node would be watched in any case.)
+  it("watches the node at once: the request is heard as it is made", function()
+    local session = connect { session_timeout = 30 }
+    local guard = session:mutex(support.path()):acquire()
+    local asked
+    guard:on_revoke(function() asked = support.now() end)
+    support.advance(0.1)
+    local begun = support.now()
+    assert.equal(1, connect():revoke(guard.path))
+    support.step_until(session, function() return asked end)
+    assert.near(0, asked - begun, 0.05)
+  end)
+end)
+
 describe("verify", function()
   it("asks the server and says true", function()
-    local guard = connect():mutex(support.path()):acquire()
+    local session = connect()
+    local guard = session:mutex(support.path()):acquire()
+    local before = support.requests(session)
     for _ = 1, 10 do assert.is_true(guard:verify()) end
-  end)
-
-  it("says lost when the node has gone, before we know", function()
-    local path = support.path()
-    local session = connect { session_timeout = 60 }
-    local guard = session:mutex(path):acquire()
-    support.zk():delete(guard.node)
-    local ok, message, code = guard:verify()
-    assert.is_nil(ok)
-    assert.equal("lost", code)
-    assert.matches("^zklock: the hold of " .. path:gsub("%-", "%%-"), message)
-    -- and then we do know
-    assert.is_false(guard:is_held())
-    assert.equal("lost", guard:state())
-    assert.equal("lost", (select(3, guard:release())))
+    assert.equal(before + 20, support.requests(session))
   end)
 
   it("says lost after a release, a loss and re-entry's end", function()
@@ -428,37 +288,12 @@ describe("verify", function()
     local a, b = mutex:acquire(), mutex:acquire()
     b:release()
     assert.is_true(a:verify())
-    local _, message, code = b:verify()
-    assert.equal("lost", code)
-    assert.matches("was released$", message)
     a:release()
-    _, _, code = a:verify()
-    assert.equal("lost", code)
-    _, message, code = lost_guard(session, support.path()):verify()
-    assert.equal("lost", code)
-    assert.matches("was lost: ", message)
-  end)
-
-  it("says closed after close", function()
-    local session = connect()
-    local guard = session:mutex(support.path()):acquire()
-    session:close()
-    local ok, message, code = guard:verify()
-    assert.is_nil(ok)
-    assert.equal("closed", code)
-    assert.matches("closed", message)
-  end)
-
-  it("suspends only the calling coroutine", function()
-    local scheduler = require "support.scheduler".new()
-    local session = connect { loop = scheduler.adapter }
-    local path, answers = support.path(), {}
-    scheduler:spawn(function()
-      local guard = session:mutex(path):acquire()
-      for i = 1, 3 do answers[i] = guard:verify() end
-      guard:release { wait = true }
-    end)
-    assert.is_true(scheduler:run())
-    assert.same({ true, true, true }, answers)
+    for guard, words in pairs { [a] = "was released$", [b] = "was released$",
+        [lost_guard(session, support.path())] = "was lost: " } do
+      local _, message, code = guard:verify()
+      assert.equal("lost", code)
+      assert.matches(words, message)
+    end
   end)
 end)

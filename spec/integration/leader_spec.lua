@@ -1,58 +1,66 @@
--- Who leads: asked once, or told at each change.  (What may befall who is told:
--- observer_spec.lua.)
-local observing = require "support.observing"
+-- Who leads: asked once, or told at each change.  (What is asked for that:
+-- spec/unit/story_vigil.c.)
+local new_scheduler = require "support.scheduler".new
+local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
-local await, connect = observing.await, support.connect
+local connect = support.connect
 
-local path
+local path, zk
 
-local function start()
+before_each(function()
   support.start()
-  path = support.path()
-end
+  path, zk = support.path(), support.zk()
+end)
+after_each(support.finish)
 
+-- What fn is told: who leads, `false` for nobody, or the code; in order.
 local function observe(session, options)
-  return observing.observe(session, path, options)
-end
-
-local function lead(...) return observing.lead(path, ...) end
-
--- How many requests a session has made, beside heartbeats.
-local function count_requests(session)
-  local requests
-  support.while_quiet({ session }, function(heartbeats, nudges)
-    requests = session:stats().requests - heartbeats - nudges
+  local told = { rows = {} }
+  told.ticket = session:election(path, options):leader(function(leader,
+      message, code)
+    told[#told + 1] = code or leader and leader.data or false
+    told.rows[#told], told.message = leader, message
   end)
-  return requests
+  return told
 end
 
 local function step_for(session, seconds)
-  local deadline = support.now() + seconds
-  support.step_until(session, function() return support.now() > deadline end)
+  for _ = 1, seconds * 10 do
+    support.advance(0.1)
+    session:step()
+  end
 end
 
--- Nothing is told, and after a while nothing asked.  (How soon it watches is up
--- to the machine: what was told was told before.)
-local function is_quiet(session, told)
-  local n, before = #told, nil
-  support.step_until(session, function()
-    before = count_requests(session)
-    step_for(session, 0.2)
-    return count_requests(session) == before
-  end, 20, "an observer that does not ask again and again")
-  assert.equal(n, #told)
+-- It has been told all of this, and no more; and at last it asks nothing while
+-- nothing changes.
+local function expect(session, told, ...)
+  local expected = { ... }
+  support.step_until(session, function() return #told >= #expected end)
+  local asked
+  support.wait_until(function()
+    local before = asked
+    step_for(session, 1)
+    asked = support.requests(session)
+    return asked == before
+  end, 20, "an observer that asks no more")
+  assert.same(expected, { (unpack or table.unpack)(told) })
 end
 
-before_each(start)
-after_each(support.finish)
+-- Another session leads: its guard, and itself.
+local function lead(data, options)
+  local session = connect()
+  local guard = assert(session:election(path, options):campaign { timeout = 30,
+    data = data })
+  return support.closing(guard, guard.release), session
+end
 
 describe("leader()", function()
   it("is nil where nobody leads, and makes nothing", function()
     local election = connect():election(path)
-    assert.equal(1, select("#", election:leader()))
-    assert.is_nil((election:leader()))
-    assert.is_false(support.zk():exists(path))
+    assert.same({ 1, nil }, { select("#", election:leader()),
+      (election:leader()) })
+    assert.is_false(zk:exists(path))
   end)
 
   it("tells who leads, not who waits", function()
@@ -60,44 +68,38 @@ describe("leader()", function()
     local waiting = connect():election(path)
     waiting:campaign_async(function() end)
     support.wait_for_queue(path, 2)
-    local row = session:contenders(path)[1]
+    local leader = waiting:leader()
+    assert.near(os.time(), leader.since, 2)
     assert.same({ data = "the leader", token = guard:token(),
-      session = session:id(), since = row.created }, waiting:leader())
-    assert.is_true(math.abs(waiting:leader().since - os.time()) < 60)
+      session = session:id(), since = session:contenders(path)[1].created },
+      leader)
     waiting:cancel()
   end)
 
-  it("tells a mutex's holder, and has its size in place of large data",
+  it("tells a mutex's holder, whose data may be large", function()
+    local guard = assert(connect():mutex(path):acquire {
+      data = ("x"):rep(1000000) })
+    local leader = connect():election(path):leader()
+    assert.same({ guard:token(), 1000000 }, { leader.token, #leader.data })
+  end)
+
+  it("sees the nodes of its layout only, and none that no session owns",
     function()
-      local holder = connect():mutex(path)
-      local guard = assert(holder:acquire { data = ("x"):rep(1000000) })
-      local leader = connect():election(path):leader()
-      assert.equal(guard:token(), leader.token)
-      assert.equal(1000000, leader.size or #leader.data)
+      zk:make(path)
+      local unowned = zk:create(path .. "/x-lock-0000000000")
+      local function leader(layout)
+        local row = connect():election(path, { layout = layout }):leader()
+        return row and row.data
+      end
+      assert.is_nil(leader())
+      lead("curator's", { share_path = true })
+      assert.is_nil(leader "kazoo")
+      local kazoo = lead("kazoo's", { layout = "kazoo", share_path = true })
+      assert.same({ "kazoo's", "curator's" }, { leader "kazoo", leader() })
+      kazoo:release { wait = true }
+      assert.is_nil(leader "kazoo")
+      zk:delete(unowned)
     end)
-
-  it("sees the nodes of its layout only", function()
-    local session = connect()
-    lead "curator's"
-    assert.is_nil((session:election(path, { layout = "kazoo" }):leader()))
-    local kazoo = lead("kazoo's", { layout = "kazoo", share_path = true })
-    local election = connect():election(path, { layout = "kazoo" })
-    assert.equal("kazoo's", election:leader().data)
-    assert.equal("curator's", connect():election(path):leader().data)
-    kazoo:release { wait = true }
-    assert.is_nil((election:leader()))
-  end)
-
-  it("passes over what no session owns", function()
-    local zk = support.zk()
-    zk:make(path)
-    local bystander = zk:create(path .. "/x-lock-0000000000")
-    local election = connect():election(path)
-    assert.is_nil((election:leader()))
-    lead "me"
-    assert.equal("me", election:leader().data)
-    zk:delete(bystander)
-  end)
 
   it("is disconnected while there is no server", function()
     local proxy = start_proxy()
@@ -115,66 +117,40 @@ describe("leader()", function()
 end)
 
 describe("leader(fn)", function()
-  it("returns at once, and tells from step() that nobody leads", function()
+  it("tells each change from step(): nobody, a new one, a handover", function()
     local session = connect()
     local told = observe(session)
-    support.sleep(0.05)
+    support.advance(0.05)
     assert.equal(0, #told)
-    local leader, message = await(session, told, 1)
-    assert.is_false(leader)
-    assert.is_nil(message)
-    is_quiet(session, told)
-  end)
-
-  it("tells who leads now, and nothing again while nothing changes", function()
-    local guard = lead "me"
-    local session = connect()
-    local told = observe(session)
-    local leader = await(session, told, 1)
-    assert.same({ "me", guard:token() }, { leader.data, leader.token })
-    is_quiet(session, told)
-    session:mutex(support.path()):acquire(30):release { wait = true }
-    assert.equal(1, #told)
-  end)
-
-  it("tells each change: a handover, nobody, a new one", function()
-    local session = connect()
-    local told = observe(session)
-    await(session, told, 1)
+    expect(session, told, false)
     local first = lead "first"
-    assert.equal("first", await(session, told, 2).data)
-    local other = connect()
-    local second
+    expect(session, told, false, "first")
+    local other, second = connect(), nil
     other:election(path):campaign_async({ data = "second" }, function(guard)
       second = guard
     end)
     support.wait_for_queue(path, 2)
-    is_quiet(session, told)
+    expect(session, told, false, "first")
     first:release()
     support.step_until(other, function() return second end)
-    local leader = await(session, told, 3)
-    assert.same({ "second", second:token() }, { leader.data, leader.token })
+    expect(session, told, false, "first", "second")
+    assert.equal(second:token(), told.rows[3].token)
     second:release()
-    assert.is_false(await(session, told, 4))
-    is_quiet(session, told)
-    local third = lead "third"
-    assert.equal("third", await(session, told, 5).data)
-    third:release()
-    assert.is_false(await(session, told, 6))
+    expect(session, told, false, "first", "second", false)
   end)
 
   it("is told of the same one again when it has another token", function()
     local guard, owner = lead "me"
     local session = connect()
     local told = observe(session)
-    local before = await(session, told, 1)
+    expect(session, told, "me")
     guard:release { wait = true }
     guard = assert(owner:election(path):campaign { data = "me" })
     support.step_until(session, function()
-      local last = told[#told][1]
+      local last = told.rows[#told]
       return last and last.token == guard:token()
     end)
-    assert.equal(before.data, told[#told][1].data)
+    assert.equal("me", told[#told])
     guard:release()
   end)
 
@@ -182,19 +158,17 @@ describe("leader(fn)", function()
     for _, layout in ipairs { "kazoo", "latch" } do
       path = support.path()
       local session = connect()
-      local told = observe(session, { layout = layout })
-      await(session, told, 1)
+      local told = observe(session, { layout = layout, share_path = true })
+      expect(session, told, false)
       local guard = lead(layout, { layout = layout, share_path = true })
-      assert.equal(layout, await(session, told, 2).data)
+      expect(session, told, false, layout)
       lead("curator's", { share_path = true })
       guard:release()
-      assert.is_false(await(session, told, 3))
-      is_quiet(session, told)
+      expect(session, told, false, layout, false)
     end
   end)
 
   it("does not ask again and again beside what does not lead", function()
-    local zk = support.zk()
     zk:make(path)
     local nodes = {}
     for i, marker in ipairs { "-lock-", "-lease-", "__lock__", "-x-" } do
@@ -202,56 +176,176 @@ describe("leader(fn)", function()
     end
     local session = connect()
     local told = observe(session)
-    assert.is_false(await(session, told, 1))
-    is_quiet(session, told)
+    expect(session, told, false)
     lead "me"
-    assert.equal("me", await(session, told, 2).data)
+    expect(session, told, false, "me")
     for _, node in ipairs(nodes) do zk:delete(node) end
-    is_quiet(session, told)
+    expect(session, told, false, "me")
   end)
 
   it("costs one watch beside 20 candidates, and few requests a change",
     function()
-      local sessions, guards = {}, {}
+      local guards, session, all = {}, connect(), {}
       for i = 1, 20 do
-        sessions[i] = connect()
-        sessions[i]:election(path):campaign_async(function(guard)
-          guards[i] = guard
-        end)
+        all[i] = connect()
+        all[i]:election(path):campaign_async({ data = "c" .. i },
+          function(guard) guards[i] = guard end)
         support.wait_for_queue(path, i)
       end
-      local session = connect()
-      local told = observe(session)
-      await(session, told, 1)
+      local told, expected = observe(session), {}
       for i = 1, 5 do
-        support.step_until(session, function()
-          return session:stats().watches == 1
-        end, 5, "one watch")
-        is_quiet(session, told)
+        support.step_until(all[i], function() return guards[i] end)
+        expected[i] = "c" .. i
+        local before = support.requests(session)
+        if i > 1 then guards[i - 1] = nil end
+        expect(session, told, (unpack or table.unpack)(expected))
         assert.equal(1, session:stats().watches)
-        support.step_until(sessions[i], function() return guards[i] end)
-        assert.equal(guards[i]:token(), told[i][1].token)
-        local before = count_requests(session)
-        guards[i]:release()
-        await(session, told, i + 1)
-        is_quiet(session, told)
         -- Of the directory and of one contender; no more for more of these.
-        local requests = count_requests(session) - before
-        assert.is_true(requests > 0 and requests <= 8, requests)
+        local requests = support.requests(session) - before
+        assert.is_true(requests <= 8, requests)
+        guards[i]:release()
       end
-      for i = 6, 20 do sessions[i]:close() end
       told.ticket:cancel()
     end)
 
-  it("is for several: each has its own", function()
+  it("is for several, and told nothing more once it is cancelled", function()
     local session = connect()
-    local one, two = observe(session), observe(session)
-    await(session, one, 1)
-    await(session, two, 1)
+    local early, one, two = observe(session), observe(session), observe(session)
+    early.ticket:cancel()
+    expect(session, one, false)
     one.ticket:cancel()
-    lead "me"
-    await(session, two, 2)
-    assert.equal(1, #one)
+    one.ticket:cancel()
+    local guard, inside = lead "me", { n = 0 }
+    inside.ticket = session:election(path):leader(function()
+      inside.n = inside.n + 1
+      inside.ticket:cancel()
+    end)
+    expect(session, two, false, "me")
     two.ticket:cancel()
+    guard:release { wait = true }
+    lead "another"
+    support.until_state(session, nil, { watches = 0 })
+    session:close()
+    assert.same({ 0, 1, 2, 1 }, { #early, #one, #two, inside.n })
+  end)
+
+  it("hears of the session's end, once", function()
+    lead "me"
+    local session = connect()
+    local told = observe(session)
+    expect(session, told, "me")
+    local asking = observe(session)
+    session:close()
+    for _, each in ipairs { told, asking } do
+      assert.equal("closed", each[#each])
+      assert.equal("zklock: the session was closed while it asked who leads "
+        .. path, each.message)
+    end
+    assert.same({ 2, 1 }, { #told, #asking })
+  end)
+
+  it("hears that it may not know", function()
+    zk:make((path:match "^(.*)/"))
+    zk:create(path, { acl = { { perms = 30, scheme = "world",
+      id = "anyone" } } })
+    local child = zk:create(path .. "/x")
+    local session = connect()
+    local told = observe(session)
+    support.step_until(session, function() return told[1] end)
+    assert.equal("denied", told[1])
+    assert.matches("refused to say who leads " .. path, told.message, 1, true)
+    zk:delete(child)
+    zk:delete(path)
+  end)
+
+  it("goes on when the connection or the session was lost, and tells what is "
+    .. "new", function()
+    local proxy = start_proxy()
+    local session = connect { hosts = proxy.hosts }
+    local guard, expected = lead "first", { "first" }
+    local told = observe(session)
+    expect(session, told, "first")
+    for i = 1, 3 do
+      proxy:refuse()
+      support.until_state(session, "suspended")
+      local late = observe(session)
+      if i == 3 then assert.is_true(seize(support.hosts, session:id())) end
+      guard:release { wait = true }
+      guard = lead("later" .. i)
+      session:step()
+      proxy:heal()
+      expected[i + 1] = "later" .. i
+      expect(session, told, (unpack or table.unpack)(expected))
+      expect(session, late, "later" .. i)
+      late.ticket:cancel()
+    end
+    assert.equal(1, session:stats().expiries)
+  end)
+
+  it("tells the newest when fn has returned, if that waits", function()
+    local scheduler = new_scheduler()
+    scheduler.watch = function() end -- see below
+    local session = connect { loop = scheduler.adapter }
+    local told, inside, go_on = {}, 0, false
+    local first, election = lead "first", session:election(path)
+    scheduler:spawn(function()
+      election:leader(function(leader)
+        inside = inside + 1
+        assert(inside == 1)
+        while #told == 0 and not go_on do scheduler:sleep(0.001) end
+        told[#told + 1] = leader and leader.data
+        inside = inside - 1
+      end)
+    end)
+    local function turn_until(condition)
+      support.wait_until(function()
+        scheduler:turn(0)
+        -- (Callbacks may wait: each step is a task.)
+        scheduler:spawn(session.step, session)
+        return condition()
+      end)
+    end
+    turn_until(function() return inside == 1 end)
+    first:release { wait = true }
+    lead "second":release { wait = true }
+    lead "third"
+    -- (As long as it waits nothing more is asked, however often one steps.)
+    local steps = 0
+    turn_until(function()
+      steps = steps + 1
+      return steps == 20
+    end)
+    assert.same({ 1, {} }, { inside, told })
+    go_on = true
+    turn_until(function() return #told == 2 end)
+    assert.same({ "first", "third" }, told)
+  end)
+
+  it("goes on when fn raises, and step() raises it", function()
+    local session, calls, raised = connect(), 0, {}
+    local guard = lead "me"
+    session:election(path):leader(function()
+      calls = calls + 1
+      error("ouch", 0)
+    end)
+    for i = 1, 2 do
+      support.wait_until(function()
+        local ok, problem = pcall(session.step, session)
+        if not ok then raised[#raised + 1] = problem:match "^[^\n]*" end
+        return #raised == i
+      end)
+      guard:release()
+    end
+    assert.same({ "ouch", "ouch", 2 }, { raised[1], raised[2], calls })
+  end)
+
+  it("is nothing that keeps a session from being collected", function()
+    local session = connect()
+    local weak = setmetatable({ session }, { __mode = "k" })
+    observe(session)
+    session:close()
+    session = nil
+    support.collect()
+    assert.is_nil(next(weak) and session)
   end)
 end)

@@ -4,14 +4,9 @@ local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
-local function count(...) return select("#", ...), ... end
+local function count(...) return { n = select("#", ...), ... } end
 
-local path, session
-
-local function start()
-  support.start()
-  path, session = support.path(), connect()
-end
+local path, session, zk
 
 -- When the last success was, by the servers' clock; nil: there was none.
 local function noted()
@@ -21,70 +16,72 @@ end
 
 -- Did it run?
 local function runs(per, ...)
-  local ran, n, results = false, select("#", ...), { ... }
+  local ran, results = false, count(...)
   local ok, message = session:once(path, { per = per }, function()
     ran = true
-    return (unpack or table.unpack)(results, 1, n)
+    return (unpack or table.unpack)(results, 1, results.n)
   end)
   assert.is_not_nil(ok, message)
   assert.equal(ran, ok)
   return ran
 end
 
-describe("once", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(function()
+  support.start()
+  path, session, zk = support.path(), connect(), support.zk()
+end)
+after_each(support.finish)
 
+describe("once", function()
   it("runs its function under the mutex, and returns its results", function()
     local seen
-    local n, ok, a, b, c = count(session:once(path, { per = 60 },
-      function(guard)
+    assert.same({ n = 4, true, 1, nil, "three" }, count(session:once(path,
+      { per = 60, data = "me" }, function(guard)
         seen = guard
         assert.is_true(guard:is_held())
+        assert.equal("me", (zk:get(guard.node)))
         assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
         return 1, nil, "three"
-      end))
-    assert.same({ 4, true, 1, nil, "three" }, { n, ok, a, b, c })
+      end)))
     assert.equal("released", seen:state())
     support.wait_for_queue(path, 0)
+    assert.equal("me", (zk:get(path .. ".once")))
+    assert.equal("0x", zk:exists(path .. ".once").owner) -- persistent
+    assert.is_true(runs(0))
+    assert.matches(":" .. support.pid() .. "$", (zk:get(path .. ".once")))
   end)
 
   it("is not due before the period is over: false, and since when", function()
     assert.is_true(runs(60))
-    support.sleep(0.15)
-    local n, ok, seconds = count(session:once(path, { per = 60 }, error))
-    assert.same({ 2, false }, { n, ok })
-    assert.is_true(seconds >= 0.1 and seconds < 30, seconds)
-    assert.is_false(runs(60))
+    support.advance(59)
+    local results = count(session:once(path, { per = 60 }, error))
+    assert.same({ 2, false }, { results.n, results[1] })
+    assert.near(59, results[2], 0.1)
     assert.is_false(runs(math.huge))
-    assert.is_true(runs(0.1))
+    support.advance(1)
+    assert.is_true(runs(60))
+    assert.is_false(runs(60))
     support.wait_for_queue(path, 0)
   end)
 
   it("goes by the servers' clock, not by ours", function()
     assert.is_true(runs(60))
-    local now = os.time
-    os.time = function() return now() + 3600 end -- luacheck: ignore
-    local ran = runs(60)
-    os.time = now -- luacheck: ignore
-    assert.is_false(ran)
-    local stat, row = session:stat(path .. ".once"), nil
-    session:mutex(path):with_lock(function()
-      row = session:contenders(path)[1]
-    end)
-    assert.is_false(runs(row.created - stat.modified + 60))
-    assert.is_true(runs(0))
+    local time = os.time
+    for _, wrong in ipairs { -3600, 3600 } do
+      os.time = function() return time() + wrong end -- luacheck: ignore
+      local ok, ran = pcall(runs, 60)
+      os.time = time -- luacheck: ignore
+      assert.same({ true, false }, { ok, ran })
+    end
   end)
 
   it("has run for all who have waited meanwhile", function()
-    local sessions, ran, done, scheduler = {}, 0, {}, new_scheduler()
+    local ran, done, scheduler = 0, {}, new_scheduler()
     local holder = support.hold(path)
     for i = 1, 5 do
-      sessions[i] = connect { loop = scheduler.adapter }
+      local own = connect { loop = scheduler.adapter }
       scheduler:spawn(function()
-        done[i] = { sessions[i]:once(path, { per = 60 }, function()
-          ran = ran + 1
-        end) }
+        done[i] = own:once(path, { per = 60 }, function() ran = ran + 1 end)
       end)
     end
     scheduler:spawn(function()
@@ -93,9 +90,8 @@ describe("once", function()
     end)
     assert.is_true(scheduler:run())
     assert.equal(1, ran)
-    for i = 1, 5 do
-      assert.is_true(done[i][1] or done[i][2] == 0) -- it ended after we came
-    end
+    table.sort(done, function(a, b) return a and not b end)
+    assert.same({ true, false, false, false, false }, done)
   end)
 
   it("counts what returns nothing, or something true", function()
@@ -109,11 +105,8 @@ describe("once", function()
     for _, first in ipairs { "nil", "false" } do
       local value = nil
       if first == "false" then value = false end
-      local n, ok, a, b = count(session:once(path, { per = 60 }, function()
-        return value, "why"
-      end))
-      assert.same({ 3, true, "why" }, { n, ok, b })
-      assert.equal(value, a)
+      assert.same({ n = 3, true, value, "why" }, count(session:once(path,
+        { per = 60 }, function() return value, "why" end)))
     end
     assert.is_nil(noted())
     assert.is_true(runs(60))
@@ -131,41 +124,24 @@ describe("once", function()
       support.wait_for_queue(path, 0)
     end
     assert.is_nil(noted())
-    assert.is_true(runs(60))
   end)
 
   it("does not count what has lost the lock, and says so", function()
-    local other = connect()
-    local n, ok, message, code, a, b = count(session:once(path, { per = 60 },
-      function(guard)
-        other:evict(path, guard.node:sub(#path + 2))
-        support.wait_until(function() return not guard:is_held() end)
-        return "one", "two"
-      end))
-    assert.same({ 5, nil, "lost", "one", "two" }, { n, ok, code, a, b })
-    assert.matches("the hold of " .. path .. " was lost while it was used: its "
-      .. "node was deleted", message, 1, true)
+    local results = count(session:once(path, { per = 60 }, function(guard)
+      support.lose(guard)
+      return "one", "two"
+    end))
+    assert.same({ n = 5, nil, "zklock: the hold of " .. path .. " was lost "
+      .. "while it was used: its node was deleted", "lost", "one", "two" },
+      results)
     assert.is_nil(noted())
     assert.is_true(runs(60))
-  end)
-
-  it("returns closed if the session is closed just after the grant", function()
-    local other = connect()
-    other:on_trace(function(event)
-      if event.what == "grant" then other:close() end
-    end)
-    local n, ok, message, code =
-      count(other:once(path, { per = 60 }, error))
-    assert.same({ 3, nil, "closed" }, { n, ok, code })
-    assert.equal("zklock: the session was closed while waiting for " .. path,
-      message)
-    assert.is_nil(noted())
   end)
 
   -- (No server lets us delete it.)
   it("does not count what has lost the lock although its node stays",
     function()
-      local proxy, zk, node = start_proxy(), support.zk(), nil
+      local proxy, node = start_proxy(), nil
       session = connect { hosts = proxy.hosts, session_timeout = 4 }
       local ok, _, code = session:once(path, { per = 60 }, function(guard)
         node = guard.node
@@ -182,14 +158,13 @@ describe("once", function()
 
   it("has succeeded when that is noted, even if the lock is lost before the "
     .. "answer is read", function()
-    local zk, scheduler, results = support.zk(), new_scheduler(), nil
+    local scheduler, results = new_scheduler(), nil
     session = connect { loop = scheduler.adapter }
     scheduler:spawn(function()
       results = { session:once(path, { per = 60 }, function(guard)
         scheduler:spawn(function() -- in the place of step()
           support.wait_until(function() return zk:exists(path .. ".once") end)
-          zk:delete(guard.node)
-          support.wait_until(function() return not guard:is_held() end)
+          support.lose(guard)
         end)
         return "done"
       end) }
@@ -200,50 +175,32 @@ describe("once", function()
   end)
 
   it("waits for the lock no longer than its timeout", function()
-    local holder = support.hold(path, nil)
-    local n, ok, message, code = count(session:once(path,
-      { per = 60, timeout = 0.1 }, error))
-    assert.same({ 3, nil, "timeout" }, { n, ok, code })
-    assert.matches("timed out after 0.1 s waiting for " .. path, message, 1,
-      true)
-    assert.equal("timeout",
-      select(3, session:once(path, { per = 60, timeout = 0 }, error)))
-    holder:release()
-    assert.is_true(runs(60))
-  end)
-
-  it("says who it is, in the lock's node and in the book", function()
-    local zk, data = support.zk(), nil
-    session:once(path, { per = 60, data = "me" }, function(guard)
-      data = zk:get(guard.node)
-    end)
-    assert.equal("me", data)
-    assert.equal("me", (zk:get(path .. ".once")))
-    assert.equal("0x", zk:exists(path .. ".once").owner) -- persistent
-    assert.is_true(runs(0))
-    assert.matches(":" .. support.pid() .. "$", (zk:get(path .. ".once")))
+    support.hold(path)
+    for _, timeout in ipairs { 0.1, 0 } do
+      local results = count(session:once(path, { per = 60, timeout = timeout },
+        error))
+      assert.same({ 3, "timeout" }, { results.n, results[3] })
+      assert.matches(("timed out after %g s waiting for %s"):format(timeout,
+        path), results[2], 1, true)
+    end
   end)
 
   it("says why it cannot be known whether it is due, or be noted", function()
-    local zk, ran = support.zk(), false
-    local forbidden = { { perms = 1, scheme = "world", id = "anyone" } }
     zk:make((path:match "^(.*)/"))
-    zk:create(path .. ".once", { acl = forbidden })
-    local n, ok, message, code, result = count(session:once(path, { per = 0 },
-      function()
-        ran = true
-        return "done"
-      end))
-    assert.same({ 4, nil, "denied", "done" }, { n, ok, code, result })
-    assert.matches("refused the stamp of " .. path .. ".once", message, 1, true)
-    assert.is_true(ran)
+    zk:create(path .. ".once",
+      { acl = { { perms = 1, scheme = "world", id = "anyone" } } })
+    local results = count(session:once(path, { per = 0 }, function()
+      return "done"
+    end))
+    assert.same({ 4, "denied", "done" }, { results.n, results[3], results[4] })
+    assert.matches("refused the stamp of " .. path .. ".once", results[2], 1,
+      true)
     support.wait_for_queue(path, 0)
   end)
 
   it("asks again when the connection breaks while it has the lock", function()
-    local proxy = start_proxy()
+    local proxy, breaks = start_proxy(), 0
     session = connect { hosts = proxy.hosts, session_timeout = 60 }
-    local breaks = 0
     session:on("suspended", function()
       breaks = breaks + 1
       proxy:heal()
@@ -253,8 +210,7 @@ describe("once", function()
         proxy:lose_reply(kind)
         return kind
       end)
-      assert.same({ true, kind }, { ok, result })
-      assert.equal(i, breaks)
+      assert.same({ true, kind, i }, { ok, result, breaks })
       assert.is_not_nil(noted())
     end
     local guard = assert(session:mutex(path):acquire(30)) -- nothing is to do
@@ -266,10 +222,9 @@ describe("once", function()
 
   it("ends with the session", function()
     support.hold(path)
-    local scheduler = new_scheduler()
+    local scheduler, code = new_scheduler(), nil
     session = connect { loop = scheduler.adapter }
-    local code
-    scheduler:spawn(function()
+    scheduler:spawn(function() -- its task alone waits
       code = select(3, session:once(path, { per = 60 }, error))
     end)
     scheduler:spawn(function()
@@ -280,25 +235,15 @@ describe("once", function()
     assert.equal("closed", code)
     assert.equal("the session is closed",
       misuse(function() session:once(path, { per = 60 }, print) end))
-  end)
-
-  it("suspends its coroutine only", function()
-    local scheduler = new_scheduler()
-    session = connect { loop = scheduler.adapter }
-    local order, holder = {}, support.hold(path)
-    scheduler:spawn(function()
-      assert(session:once(path, { per = 60 }, function()
-        order[#order + 1] = "ran"
-      end))
+    session = connect()
+    session:on_trace(function(event)
+      if event.what == "grant" then session:close() end
     end)
-    scheduler:spawn(function()
-      scheduler:sleep(0.05)
-      order[#order + 1] = "another"
-      holder:release()
-    end)
-    assert.is_true(scheduler:run())
-    assert.same({ "another", "ran" }, order)
-    assert.is_not_nil((support.zk():exists(path .. ".once")))
+    path = path .. "-free"
+    assert.same({ n = 3, nil, "zklock: the session was closed while waiting "
+      .. "for " .. path, "closed" },
+      count(session:once(path, { per = 60 }, error)))
+    assert.is_false(zk:exists(path .. ".once"))
   end)
 
   it("is the mutex of its path, for this session, too", function()

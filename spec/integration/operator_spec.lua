@@ -1,114 +1,62 @@
 -- What an operator, or a program that knows nothing of us, does to the nodes.
+-- (To those of each kind of lock: family/contract_spec.lua.)
+local kinds = require "integration.family.kinds"
 local support = require "support"
-local connect = support.connect
+local connect, await = support.connect, kinds.await
 
--- Begins to wait: `{ guard =, code = }`, filled in by the callback.
-local function wait_in(session, path, options)
-  local result = { session = session }
-  local before = #support.zk():queue(path)
-  session:mutex(path):acquire_async(options, function(guard, _, code)
-    result.guard, result.code = guard, code
-  end)
-  support.wait_for_queue(path, before + 1)
-  return result
+local path, zk
+
+-- Waits in a session of its own, and stands in the queue.
+local function wait_in(options)
+  return kinds.queue_in(connect():mutex(path), path, options)
 end
 
-local function await(result, seconds)
-  return support.step_until(result.session, function()
-    return result.guard or result.code
-  end, seconds, "an outcome")
-end
-
-before_each(support.start)
+before_each(function()
+  support.start()
+  path, zk = support.path(), support.zk()
+end)
 after_each(support.finish)
 
-describe("A waiter whose node somebody deletes", function()
-  it("is never granted the lock without a node (T6)", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local waiter = wait_in(connect(), path)
-    local node = path .. "/" .. support.zk():queue(path)[2]
-    support.zk():delete(node)
-    holder:release()
-    await(waiter)
-    assert.are_not.equal(node, waiter.guard.node)
-    assert.is_table(support.zk():exists(waiter.guard.node))
-    assert.equal(support.zk():exists(waiter.guard.node).czxid,
-      waiter.guard:token())
-  end)
-
-  it("goes to the end of the queue with a new one", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local first, second = wait_in(connect(), path), wait_in(connect(), path)
-    local queue = support.zk():queue(path)
-    support.zk():delete(path .. "/" .. queue[2])
-    support.wait_until(function()
-      local now = support.zk():queue(path)
-      return #now == 3 and now[2] == queue[3]
+describe("A waiter whose node is deleted", function()
+  it("goes to the end of the queue with a new one, of no longer name (T28)",
+    function()
+      local holder = support.hold(path)
+      local first, second = wait_in(), wait_in()
+      local node, length = first.node, #first.node
+      for _ = 1, 5 do
+        zk:delete(node)
+        support.wait_until(function() return #zk:queue(path) == 3 end)
+        node = path .. "/" .. zk:queue(path)[3]
+        assert.equal(length, #node)
+      end
+      holder:release()
+      assert.equal(second.node, await(second).node)
+      kinds.nobody(0.1, first)
+      second.guard:release()
+      assert.equal(node, await(first).node)
+      assert.equal(zk:exists(node).czxid, first.guard:token())
     end)
-    holder:release()
-    await(second)
-    assert.is_nil(first.guard)
-    second.guard:release()
-    await(first)
-    assert.is_true(first.guard:is_held())
-  end)
-
-  it("keeps its deadline", function()
-    local path = support.path()
-    support.hold(path)
-    local waiter = wait_in(connect(), path, 1.5)
-    local begun = support.now()
-    for _ = 1, 3 do
-      support.sleep(0.45)
-      local queue = support.zk():queue(path)
-      if queue[2] then support.zk():delete(path .. "/" .. queue[2]) end
-    end
-    await(waiter)
-    assert.equal("timeout", waiter.code)
-    assert.is_true(support.now() - begun < 1.5 + support.slack)
-  end)
-
-  it("keeps the length of its names (T28)", function()
-    local path = support.path()
-    support.hold(path)
-    wait_in(connect(), path)
-    local length = #support.zk():queue(path)[2]
-    for _ = 1, 5 do
-      local name = support.zk():queue(path)[2]
-      support.zk():delete(path .. "/" .. name)
-      support.wait_until(function()
-        local now = support.zk():queue(path)[2]
-        return now and now ~= name
-      end)
-      assert.equal(length, #support.zk():queue(path)[2])
-    end
-  end)
 end)
 
 describe("A waiter", function()
   it("is granted when the holder's node is deleted (T30)", function()
-    local path = support.path()
     local holder = support.hold(path, { session_timeout = 3 })
-    local waiter = wait_in(connect(), path)
-    support.zk():delete(holder.node)
-    await(waiter)
-    assert.is_true(waiter.guard:is_held())
+    local waiter = wait_in()
+    zk:delete(holder.node)
+    assert.near(0, support.timed(function() await(waiter) end), 0.02)
     -- the contract gives the old holder a heartbeat's time to learn of it
-    support.wait_until(function() return not holder:is_held() end,
-      0.5 + support.slack)
+    support.advance(0.51)
+    assert.is_false(holder:is_held())
   end)
 
   it("goes on when the one just ahead is deleted (T30)", function()
-    local path = support.path()
     local holder = support.hold(path)
-    local middle, last = wait_in(connect(), path), wait_in(connect(), path)
+    local middle, last = wait_in(), wait_in()
     for _ = 1, 3 do
-      local queue = support.zk():queue(path)
-      support.zk():delete(path .. "/" .. queue[2])
-      support.wait_until(function() return #support.zk():queue(path) == 3 end)
+      zk:delete(path .. "/" .. zk:queue(path)[2])
+      support.wait_for_queue(path, 3)
     end
+    local second = zk:queue(path)[2]
     holder:release()
     support.wait_until(function()
       middle.session:step()
@@ -117,44 +65,36 @@ describe("A waiter", function()
     end)
     local one = middle.guard and middle or last
     local other = one == middle and last or middle
+    assert.equal(path .. "/" .. second, one.guard.node)
     assert.is_nil(other.guard)
     one.guard:release()
     await(other)
   end)
 
-  it("is not granted when somebody writes to the holder's node", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local waiter = wait_in(connect(), path)
-    for i = 1, 5 do
-      support.zk():set(holder.node, "data " .. i)
-      support.sleep(0.02)
-      waiter.session:step()
-    end
-    assert.is_nil(waiter.guard)
-    assert.is_true(holder:is_held())
-    holder:release()
-    await(waiter)
-  end)
+  it("is not disturbed when its node or the holder's is written to",
+    function()
+      local holder = support.hold(path)
+      local waiter = wait_in()
+      local queue = zk:queue(path)
+      for _ = 1, 5 do
+        for _, name in ipairs(queue) do zk:set(path .. "/" .. name, "") end
+        kinds.nobody(0.05, waiter)
+      end
+      assert.same(queue, zk:queue(path))
+      assert.is_true(holder:is_held() and holder:verify())
+      holder:release()
+      assert.equal(waiter.node, await(waiter).node)
+    end)
 
-  it("is not disturbed when somebody writes to its own node", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local waiter = wait_in(connect(), path)
-    local queue = support.zk():queue(path)
-    for i = 1, 5 do support.zk():set(path .. "/" .. queue[2], "data " .. i) end
-    support.sleep(0.05)
-    assert.same(queue, support.zk():queue(path))
-    holder:release()
-    await(waiter)
-    assert.equal(path .. "/" .. queue[2], waiter.guard.node)
-  end)
-
-  -- Deletes everything, and steps the waiters until all were granted once.
-  local function disturb(path, waiters, times)
+  -- Deletes everything, and steps three waiters until all were granted once:
+  -- how many requests they have made, heartbeats apart.
+  local function disturb(times)
+    local holder = support.hold(path, { session_timeout = 1 })
+    local waiters, requests = {}, 0
+    for i = 1, 3 do waiters[i] = wait_in() end
     for _ = 1, times do
-      support.zk():delete_all(path)
-      support.sleep(0.02)
+      zk:delete_all(path)
+      support.advance(0.02)
     end
     support.wait_until(function()
       local all = true
@@ -165,34 +105,25 @@ describe("A waiter", function()
       end
       return all
     end)
+    for _, waiter in ipairs(waiters) do
+      requests = requests + support.requests(waiter.session)
+    end
+    support.wait_until(function() return not holder:is_held() end)
+    support.wait_for_queue(path, 0)
+    return requests
   end
 
   it("survives the deletion of the whole directory (T36)", function()
-    local path = support.path()
-    local holder = support.hold(path, { session_timeout = 1 })
-    local waiters = {}
-    for i = 1, 3 do waiters[i] = wait_in(connect(), path) end
-    disturb(path, waiters, 1)
-    support.wait_until(function() return not holder:is_held() end)
-    support.wait_for_queue(path, 0)
+    disturb(1)
   end)
 
   it("survives it again and again, without a storm (T37)", function()
-    local path = support.path()
-    support.hold(path)
-    local waiters, requests = {}, 0
-    for i = 1, 3 do waiters[i] = wait_in(connect(), path) end
-    disturb(path, waiters, 10)
-    for _, waiter in ipairs(waiters) do
-      requests = requests + waiter.session:stats().requests
-    end
+    local requests = disturb(10)
     assert.is_true(requests < 3 * 10 * 10, requests)
   end)
 
   it("meets no error while its directory comes and goes (T54)", function()
-    local path = support.path()
     local mutex = connect():mutex(path)
-    local zk = support.zk()
     for _ = 1, 150 do
       local guard = assert(mutex:acquire(30))
       assert.is_true(guard:is_held())
@@ -204,31 +135,17 @@ end)
 
 describe("A holder", function()
   it("loses the lock with the directory, and may acquire again", function()
-    local path = support.path()
     local mutex = connect { session_timeout = 1 }:mutex(path)
     local guard = mutex:acquire()
-    support.zk():delete_all(path)
-    support.wait_until(function() return not guard:is_held() end,
-      0.17 + support.slack)
+    zk:delete_all(path)
+    support.advance(1 / 6 + 0.01)
+    assert.is_false(guard:is_held())
     guard:release()
     local fresh = assert(mutex:acquire(30))
     assert.is_true(fresh:token() > guard:token())
   end)
 
-  it("keeps the lock when somebody writes to its node", function()
-    local session = connect { session_timeout = 4 }
-    local guard = session:mutex(support.path()):acquire()
-    for i = 1, 20 do
-      support.zk():set(guard.node, "x" .. i)
-      support.sleep(0.05)
-    end
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
-  end)
-
   it("releases its own node and no newer one (T8)", function()
-    local path = support.path()
-    local zk = support.zk()
     zk:make(path) -- what is above it does not vanish
     local guard = connect { session_timeout = 60 }:mutex(path):acquire()
     zk:delete_all(path)
@@ -256,51 +173,39 @@ describe("Foreign children", function()
     ("x"):rep(200) .. "0000000001", ("9"):rep(200), ".hidden", "..x",
   }
 
-  it("of every spelling are ignored (T59, T60)", function()
-    local path, zk = support.path(), support.zk()
-    zk:make(path)
-    for _, name in ipairs(names) do
-      assert.is_truthy(zk:create(path .. "/" .. name), name)
-    end
-    local mutex = connect():mutex(path)
-    local guard = assert(mutex:acquire(30))
-    assert.is_true(guard:verify())
-    local waiter = wait_in(connect(), path)
-    assert.equal("busy", (select(3, connect():mutex(path):try_acquire())))
-    guard:release()
-    await(waiter)
-    waiter.guard:release { wait = true }
-    assert.equal(#names, #zk:children(path))
-    zk:delete_all(path)
-  end)
-
-  it("may have children of their own, and data", function()
-    local path, zk = support.path(), support.zk()
-    zk:make(path .. "/x/y/z")
-    zk:set(path .. "/x", ("d"):rep(100000))
-    assert.is_true(connect():mutex(path):acquire(30):release())
-  end)
+  it("of every spelling are ignored, with what they have (T59, T60)",
+    function()
+      zk:make(path .. "/x/y/z")
+      zk:set(path .. "/x", ("d"):rep(100000))
+      for _, name in ipairs(names) do
+        assert.is_truthy(zk:create(path .. "/" .. name), name)
+      end
+      local guard = assert(connect():mutex(path):acquire(30))
+      assert.is_true(guard:verify())
+      local waiter = wait_in()
+      assert.equal("busy", (select(3, connect():mutex(path):try_acquire())))
+      guard:release()
+      await(waiter):release { wait = true }
+      assert.equal(#names + 1, #zk:children(path))
+      zk:delete_all(path)
+    end)
 
   it("that are locks of others by their name are waited for", function()
-    local path, zk = support.path(), support.zk()
     zk:make(path)
     local nodes = {}
     for i, prefix in ipairs { "-lock-", "x-lock-", "_c_short-lock-" } do
       nodes[i] = zk:create(path .. "/" .. prefix,
         { sequential = true, ephemeral = true })
     end
-    local waiter = wait_in(connect(), path)
+    local waiter = wait_in()
     for _, node in ipairs(nodes) do
-      support.sleep(0.02)
-      waiter.session:step()
-      assert.is_nil(waiter.guard)
+      kinds.nobody(0.02, waiter)
       zk:delete(node)
     end
     await(waiter)
   end)
 
   it("in great number do no harm", function()
-    local path, zk = support.path(), support.zk()
     zk:make(path)
     for i = 1, 1000 do zk:create(path .. "/foreign-" .. i) end
     local mutex = connect():mutex(path)
@@ -311,7 +216,7 @@ end)
 
 describe("A path", function()
   it("may be the child of another lock's", function()
-    local session, path = connect(), support.path()
+    local session = connect()
     local outer = session:mutex(path):acquire(30)
     local inner = session:mutex(path .. "/inner"):acquire(30)
     assert.is_true(outer:is_held() and inner:is_held())
@@ -319,25 +224,15 @@ describe("A path", function()
     assert.is_true(outer:release { wait = true })
   end)
 
-  it("below somebody's ephemeral node is invalid", function()
-    local path, zk = support.path(), support.zk()
+  it("that is an ephemeral node, or below one, is invalid", function()
     zk:make(path)
     local node = zk:create(path .. "/ephemeral", { ephemeral = true })
-    local begun = support.now()
-    local guard, message, code = connect():mutex(node .. "/x"):acquire(30)
-    assert.is_nil(guard)
-    assert.equal("invalid", code)
-    assert.matches("^zklock: ZooKeeper cannot make a lock at ", message)
-    assert.is_true(support.now() - begun < support.slack)
-    zk:delete(node)
-  end)
-
-  it("that has an ephemeral node itself is invalid", function()
-    local path, zk = support.path(), support.zk()
-    zk:make(path)
-    local node = zk:create(path .. "/ephemeral", { ephemeral = true })
-    local _, _, code = connect():mutex(node):acquire(30)
-    assert.equal("invalid", code)
+    for _, at in ipairs { node, node .. "/x" } do
+      local guard, message, code = connect():mutex(at):acquire(30)
+      assert.is_nil(guard)
+      assert.equal("invalid", code)
+      assert.matches("^zklock: ZooKeeper cannot make a lock at ", message)
+    end
     zk:delete(node)
   end)
 end)

@@ -54,14 +54,12 @@ describe("A lock's path", function()
   end)
 
   it("may look like one that it is not", function()
-    local prefix = support.path()
+    local session, prefix = connect(), support.path()
     for _, name in ipairs { "x-lock-", "x-lock-000000000", "lock-0000000000",
       "x-lock-0000000000x", "x-lock-99999999999", "holder", "locks",
       "leases", "zookeeper", zklock.key "x-lock-0000000000" } do
-      for _, make in pairs(makers) do
-        local session = connect() -- (one path in one way only)
-        assert(make(session, prefix .. "/" .. name))
-        session:close()
+      for kind, make in pairs(makers) do -- (one path in one way only)
+        assert(make(session, ("%s/%s/%s"):format(prefix, kind, name)))
       end
     end
   end)
@@ -77,9 +75,10 @@ describe("A lock's path", function()
           refusal(kind, session, path))
       end
     end
-    assert(session:mutex "/zookeepers")
-    assert(session:mutex "/zookeeper-2/a")
-    assert(session:mutex "/app/zookeeper")
+    for _, path in ipairs { "/zookeepers", "/zookeeper-2/a",
+        "/app/zookeeper" } do
+      assert(session:mutex(path))
+    end
   end)
 
   it("is looked at together with the chroot", function()
@@ -135,58 +134,48 @@ describe("A lock's path", function()
 end)
 
 describe("What a lock has inside", function()
-  local others = { "mutex", "rwlock", "semaphore", "unfair" }
-  local cases = {
-    { outer = "unfair", name = "holder", word = "unfair mutex" },
-    { outer = "semaphore", name = "locks", word = "semaphore of 3 permits" },
-    { outer = "semaphore", name = "leases", word = "semaphore of 3 permits" },
-  }
-  for _, case in ipairs(cases) do
-    it(("is no lock's path: %s, of the %s"):format(case.name, case.outer),
-    function()
-      for _, other in ipairs(others) do
-        local session, path = connect(), support.path()
-        local expected = ("/%s is inside the %s %s, which this session uses, "
-          .. "too: no lock can be there"):format(case.name, case.word, path)
-        local outer = makers[case.outer](session, path)
-        assert.equal(path .. expected,
-          refusal(other, session, path .. "/" .. case.name))
+  it("is no lock's path, whichever is made first", function()
+    for _, row in ipairs {
+      { "unfair", "holder", "unfair mutex" },
+      { "semaphore", "locks", "semaphore of 3 permits" },
+      { "semaphore", "leases", "semaphore of 3 permits" },
+    } do
+      local outer, name, word = row[1], row[2], row[3]
+      for other in pairs(makers) do
+        local path = support.path()
+        local inside = path .. "/" .. name
+        local expected = ("%s is inside the %s %s, which this session uses, "
+          .. "too: no lock can be there"):format(inside, word, path)
+        local session = connect()
+        local kept = makers[outer](session, path)
+        assert.equal(expected, refusal(other, session, inside))
         -- Beside it, or deeper, there may be one.
-        assert(makers[other](session, path .. "/other/" .. case.name))
-        expected = expected:gsub(outer.path:gsub("%p", "%%%0"), "$path")
-        -- The other order.
-        path = support.path()
-        local inner = makers[other](session, path .. "/" .. case.name)
-        assert.equal(path .. expected:gsub("%$path", path),
-          refusal(case.outer, session, path))
-        assert.is_table(inner)
-        session:close()
+        assert(kept and makers[other](session, path .. "/other/" .. name))
+        session = connect()
+        kept = makers[other](session, inside)
+        assert.equal(expected, refusal(outer, session, path))
+        assert.is_table(kept)
       end
-    end)
-  end
+    end
+  end)
 
   it("is another's again when nobody refers to the lock any more", function()
     local session, path = connect(), support.path()
-    local function use(kind, place)
-      support.collect()
-      assert(makers[kind](session, place):acquire(30)):release { wait = true }
-      support.collect()
-    end
     -- Each waits until the server has taken the other's empty container away.
-    use("unfair", path)
-    use("mutex", path .. "/holder")
-    use("unfair", path)
+    for _, row in ipairs { { "unfair", "" }, { "mutex", "/holder" },
+        { "unfair", "" } } do
+      support.collect()
+      assert(makers[row[1]](session, path .. row[2]):acquire(30))
+        :release { wait = true }
+    end
   end)
 
   it("is another kind's own affair", function()
     local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
-    local kept = { session:mutex(path .. "/holder"),
-      session:mutex(path .. "/locks"), session:rwlock(path .. "/leases").read }
-    local semaphore = session:semaphore(path .. "/other", 2)
-    kept[4] = session:mutex(path .. "/other/holder")
-    assert.equal(path, mutex.path)
-    assert.equal(path .. "/other", semaphore.path)
-    assert.equal(4, #kept)
+    local kept = { session:mutex(path), session:mutex(path .. "/holder"),
+      session:mutex(path .. "/locks"), session:rwlock(path .. "/leases"),
+      session:semaphore(path .. "/other", 2),
+      session:mutex(path .. "/other/holder") }
+    assert.equal(6, #kept)
   end)
 end)

@@ -1,11 +1,10 @@
 -- Credentials are in nothing that we say, whatever goes wrong.
-local start_hostile = require "support.hostile".start
 local support = require "support"
 local zklock = require "zklock"
 
 local SECRET = "s3cr3t-W0rt"
 
-describe("A secret #once", function()
+describe("A secret", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -61,24 +60,6 @@ describe("A secret #once", function()
   cases["a scheme that nobody knows"] = function(say, with)
     say(zklock.connect(support.hosts, with {
       auth = { scheme = "nosuch", credential = SECRET } }))
-  end
-
-  cases["servers that refuse it, and drop connections"] = function(say, with)
-    local hostile = start_hostile()
-    hostile:behave { kind = "pass", refuse_auth = "always" }
-    say(zklock.connect(hostile.hosts, with { connect_timeout = 3 }))
-    hostile:behave { kind = "pass" }
-    local session = support.closing(assert(zklock.connect(hostile.hosts,
-      with { session_timeout = 6 })))
-    look_into(session, say)
-    hostile:behave { kind = "pass", refuse_auth = "always" }
-    hostile:cut()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end, 5)
-    say(session:mutex(support.path()):acquire(30))
-    say(session:contenders "/x")
-    look_into(session, say)
   end
 
   cases["ACLs that refuse"] = function(say, with)

@@ -2,22 +2,19 @@
 local peers = require "interop.peers"
 local spellings = require "support.spellings"
 
-describe("A text of hosts #layer", function()
-  local directory, texts
+describe("A text of hosts", function()
+  local texts
 
   setup(function()
     peers.install()
-    directory = os.tmpname()
-    os.remove(directory)
-    assert(os.execute("mkdir '" .. directory .. "'"))
     texts = {}
     for i, row in ipairs(spellings) do texts[i] = row[1] end
   end)
 
-  teardown(function() os.execute("rm -rf '" .. directory .. "'") end)
+  teardown(peers.uninstall)
 
   it("means to Java what the list of spellings says", function()
-    for i, reading in ipairs(peers.java_reads(texts, directory)) do
+    for i, reading in ipairs(peers.java_reads(texts)) do
       assert.equal(spellings[i][2] or "refused", reading,
         ("%q"):format(texts[i]))
     end

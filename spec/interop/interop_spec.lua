@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local peers = require "interop.peers"
 local spawn = require "support.child".spawn
 local support = require "support"
-local tally_of = require "integration.family.tally"
+local tally_of = require "server.tally"
 local connect = support.connect
 local await, nobody = kinds.await, kinds.nobody
 
@@ -12,7 +12,7 @@ local ROUNDS = 60
 -- A process of ours: it waits for a line, contends, and says "done".
 local LUA = [[
   local path, tally_name, name, rounds, permits = ...
-  local tally = require "integration.family.tally".open(tally_name)
+  local tally = require "server.tally".open(tally_name)
   math.randomseed(name:byte(-1) * 7919)
   local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
   local function stay(mode, guard)
@@ -126,37 +126,30 @@ local function with(list, kind)
 end
 
 -- The peers live as long as the file's tests: a JVM takes a second to start.
-local curator, kazoo, directory
+local curator, kazoo
 
 setup(function()
   peers.install()
-  directory = os.tmpname()
-  os.remove(directory)
-  os.execute("mkdir '" .. directory .. "'")
   kazoo = peers.kazoo(3)
-  curator = peers.curator(3, directory)
+  curator = peers.curator(3)
 end)
 
 teardown(function()
   for _, list in ipairs { curator or {}, kazoo or {} } do
     for _, peer in ipairs(list) do peer:close() end
   end
-  if directory then os.execute("rm -rf '" .. directory .. "'") end
+  peers.uninstall()
 end)
 
 before_each(function() kinds.start() end)
 after_each(support.finish)
 
 describe("Three processes of ours beside three of Curator's", function()
-  it("share an InterProcessMutex", function()
-    local entered = contend("mutex", with(curator, "mutex"))
-    assert.equal(6 * ROUNDS, entered.W)
-  end)
-
-  it("share an InterProcessSemaphoreMutex, a semaphore of one", function()
-    local entered = contend("semaphore-mutex",
-      with(curator, "semaphore-mutex"))
-    assert.equal(6 * ROUNDS, entered.W)
+  it("share an InterProcessMutex and an InterProcessSemaphoreMutex", function()
+    for _, kind in ipairs { "mutex", "semaphore-mutex" } do
+      local entered = contend(kind, with(curator, kind))
+      assert.equal(6 * ROUNDS, entered.W)
+    end
   end)
 
   it("share an InterProcessReadWriteLock; ours downgrade", function()
@@ -188,7 +181,7 @@ describe("A holder of Curator's", function()
     assert.equal("ours", list[2].data)
     assert.is_false(list[2].holds or list[3].holds)
     local nodes = {}
-    for node in curator[3]:ask("participants", path):gmatch "%S+" do
+    for node in curator[3]:ask("nodes", path):gmatch "%S+" do
       nodes[#nodes + 1] = node
     end
     for i = 1, 3 do assert.equal(path .. "/" .. list[i].node, nodes[i]) end
@@ -282,10 +275,14 @@ describe("A holder of Curator's", function()
 end)
 
 describe("Three processes of ours beside three of kazoo's", function()
-  it("share its Lock, in its layout", function()
-    local entered = contend("kazoo lock", with(kazoo, "lock"))
-    assert.equal(6 * ROUNDS, entered.W)
-  end)
+  it("share its Lock, in its layout, and one that is spelled as Curator's",
+    function()
+      for job, kind in pairs { ["kazoo lock"] = "lock",
+        mutex = "curator-lock" } do
+        local entered = contend(job, with(kazoo, kind))
+        assert.equal(6 * ROUNDS, entered.W)
+      end
+    end)
 
   it("share its WriteLock and a ReadLock that is mended, in its layout",
     function()
@@ -293,19 +290,13 @@ describe("Three processes of ours beside three of kazoo's", function()
       assert.is_true(entered.R > 0 and entered.W > 0)
       assert.is_true(most.R > 1, "no two readers were ever together")
     end)
-
-  it("share a Lock that is spelled as Curator's, in the usual layout",
-    function()
-      local entered = contend("mutex", with(kazoo, "curator-lock"))
-      assert.equal(6 * ROUNDS, entered.W)
-    end)
 end)
 
 describe("A holder of kazoo's", function()
   it("keeps us waiting, and we it, in its layout", function()
     local path = support.path()
     local ours = connect():mutex(path, { layout = "kazoo", data = "ours" })
-    assert.equal("held", kazoo[1]:ask("try", "lock", path))
+    assert.equal("held", kazoo[1]:ask("attempt", "lock", path))
     assert.equal("busy", select(3, ours:try_acquire()))
     local waiter = kinds.queue_in(ours, path)
     assert.equal("kazoo ours", kazoo[2]:ask("contenders", "lock", path))
@@ -314,7 +305,7 @@ describe("A holder of kazoo's", function()
     assert.is_true(list[1].holds)
     assert.equal("released", kazoo[1]:ask "release")
     await(waiter)
-    assert.equal("refused", kazoo[2]:ask("try", "lock", path))
+    assert.equal("refused", kazoo[2]:ask("attempt", "lock", path))
     waiter.guard:release()
     kinds.wait_for_nodes(path, 0)
   end)
@@ -335,7 +326,7 @@ describe("A holder of kazoo's", function()
       } do
         local path = support.path()
         support.zk():make(path .. "/kept")
-        assert.equal("held", kazoo[1]:ask("try", kind, path))
+        assert.equal("held", kazoo[1]:ask("attempt", kind, path))
         assert.equal("conflict", code_of(connect():mutex(path)))
         assert.equal("conflict", code_of(connect():rwlock(path).read))
         assert.equal("conflict", code_of(connect():semaphore(path, 2)))
@@ -354,15 +345,15 @@ describe("A holder of kazoo's", function()
     local path = support.path()
     support.zk():make(path) -- it does not vanish under kazoo
     local guard = connect():mutex(path):acquire(30)
-    assert.equal("held", kazoo[1]:ask("try", "lock", path))
+    assert.equal("held", kazoo[1]:ask("attempt", "lock", path))
     assert.is_true(guard:is_held()) -- beside it
     local _, message, code = connect():mutex(path):acquire(5)
     assert.equal("conflict", code) -- it is behind kazoo's as well
     assert.matches("in use as a lock in kazoo's layout", message, 1, true)
     assert.equal("released", kazoo[1]:ask "release")
-    assert.equal("refused", kazoo[1]:ask("try", "curator-lock", path))
+    assert.equal("refused", kazoo[1]:ask("attempt", "curator-lock", path))
     guard:release { wait = true }
-    assert.equal("held", kazoo[1]:ask("try", "curator-lock", path))
+    assert.equal("held", kazoo[1]:ask("attempt", "curator-lock", path))
     assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
     assert.equal("released", kazoo[1]:ask "release")
     kinds.wait_for_nodes(path, 0)

@@ -67,12 +67,6 @@ end
 
 local peers = {}
 
---- Installs what is missing; raises where it cannot be had.
-function peers.install()
-  must(("sh '%s/.ci/install' interop"):format(root),
-    "The interop specs need Curator, kazoo and a JDK")
-end
-
 local function launch(command, last_word)
   local self = setmetatable({ log = os.tmpname() }, Peer)
   self.listener = assert(socket.bind("127.0.0.1", 0))
@@ -123,32 +117,43 @@ end
 local function java() return java_tool("java", "-XX:-UsePerfData") end
 local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
 
---- Compiles a Java program, the class `name`, into `directory`.
-function peers.compile(name, directory)
+local function compile(name, directory)
   must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/%s.java'")
     :format(javac(), directory, classpath(directory), here, name),
     name .. ".java does not compile")
 end
 
---- Starts a Java program that is compiled there `count` times; `session_s`:
--- the session timeout, for those that take one.
-function peers.java(count, name, directory, session_s)
-  return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
-    .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' %s '%s'")
-    :format(java(), classpath(directory), name, support.hosts),
-    session_s)
+local function with_pids(list)
+  for _, peer in ipairs(list) do peer.pid = tonumber(peer:ask "pid") end
+  return list
 end
 
---- Compiles Contender.java into `directory` and starts it `count` times.
-function peers.curator(count, directory)
-  peers.compile("Contender", directory)
-  return peers.java(count, "Contender", directory)
+local directory -- of what is compiled
+
+--- Installs what is missing, and compiles what is to run.
+function peers.install()
+  must(("sh '%s/.ci/install' interop"):format(root),
+    "The interop specs need Curator, kazoo and a JDK")
+  directory = os.tmpname()
+  os.remove(directory)
+  assert(os.execute("mkdir '" .. directory .. "'"))
+  compile("Peer", directory)
 end
 
---- Starts a Python program `count` times.
-function peers.python(count, name, session_s)
-  return start(count, ("%s -B '%s/kazoo/%s.py' '%s'")
-    :format(python "kazoo.recipe.lock", here, name, support.hosts), session_s)
+function peers.uninstall() os.execute("rm -rf '" .. directory .. "'") end
+
+--- Starts so many processes with Curator's locks; `session_s`: their session
+-- timeout.
+function peers.curator(count, session_s)
+  return with_pids(start(count, ("%s -Xmx96m -XX:+UseSerialGC "
+    .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' Peer '%s'")
+    :format(java(), classpath(directory), support.hosts), session_s))
+end
+
+--- The same with kazoo's.
+function peers.kazoo(count, session_s)
+  return with_pids(start(count, ("%s -B '%s/kazoo/peer.py' '%s'")
+    :format(python "kazoo.recipe.lock", here, support.hosts), session_s))
 end
 
 local function hex(text)
@@ -178,8 +183,8 @@ local function answers(command, texts)
 end
 
 --- How Java's client reads each of these texts of hosts.
-function peers.java_reads(texts, directory)
-  peers.compile("Hosts", directory)
+function peers.java_reads(texts)
+  compile("Hosts", directory)
   return answers(("%s -Xmx96m -XX:+UseSerialGC -cp '%s' Hosts")
     :format(java(), classpath(directory)), texts)
 end
@@ -188,11 +193,6 @@ end
 function peers.kazoo_reads(texts)
   return answers(("%s -B '%s/kazoo/hosts.py'")
     :format(python "kazoo.hosts", here), texts)
-end
-
---- Starts contender.py `count` times.
-function peers.kazoo(count)
-  return peers.python(count, "contender")
 end
 
 return peers

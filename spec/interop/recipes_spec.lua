@@ -6,36 +6,19 @@ local processes = require "support.processes"
 local raw = require "support.raw"
 local spawn = require "support.child".spawn
 local support = require "support"
-local tally_of = require "integration.family.tally"
+local tally_of = require "server.tally"
 local connect = support.connect
 
 local TERMS = 40
 local ROUNDS = 8
 
--- Their libraries: the processes, and what starts another one of them.
-local curator, kazoo, directory
-
-local function with_pids(list)
-  for _, peer in ipairs(list) do peer.pid = tonumber(peer:ask "pid") end
-  return list
-end
-
-local function start_curator(count, session_s)
-  return with_pids(peers.java(count, "Recipes", directory, session_s))
-end
-
-local function start_kazoo(count, session_s)
-  return with_pids(peers.python(count, "recipes", session_s))
-end
+-- Processes of other libraries, and the path of the test.
+local curator, kazoo, path
 
 setup(function()
   peers.install()
-  directory = os.tmpname()
-  os.remove(directory)
-  os.execute("mkdir '" .. directory .. "'")
-  peers.compile("Recipes", directory)
-  kazoo = start_kazoo(2)
-  curator = start_curator(2)
+  kazoo = peers.kazoo(2)
+  curator = peers.curator(2)
 end)
 
 local function each_peer(fn)
@@ -46,8 +29,14 @@ end
 
 teardown(function()
   each_peer(function(peer) peer:close() end)
-  if directory then os.execute("rm -rf '" .. directory .. "'") end
+  peers.uninstall()
 end)
+
+local function begin()
+  kinds.start()
+  path = support.path()
+  support.zk():make(path) -- it does not vanish under kazoo
+end
 
 local function stop(peer)
   peer.stopped = true
@@ -85,17 +74,17 @@ local function kill(who) processes.signal("KILL", who.pid) end
 
 local ELECTIONS = {
   { name = "Curator's LeaderSelector", kind = "selector", layout = "curator",
-    peers = function() return curator end, start = start_curator },
+    peers = function() return curator end, start = peers.curator },
   { name = "Curator's LeaderLatch", kind = "latch", layout = "latch",
-    peers = function() return curator end, start = start_curator },
+    peers = function() return curator end, start = peers.curator },
   { name = "kazoo's Election", kind = "election", layout = "kazoo",
-    peers = function() return kazoo end, start = start_kazoo },
+    peers = function() return kazoo end, start = peers.kazoo },
 }
 
 -- A process of ours that leads so many times.
 local CANDIDATE = [[
   local path, tally_name, name, terms, layout = ...
-  local tally = require "integration.family.tally".open(tally_name)
+  local tally = require "server.tally".open(tally_name)
   local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
   local election = session:election(path, { layout = layout, data = name })
   local left = tonumber(terms)
@@ -139,14 +128,13 @@ local function wait_for_leader(peer)
 end
 
 describe("Our election", function()
-  before_each(function() kinds.start() end)
+  before_each(begin)
   after_each(finish)
 
   for _, other in ipairs(ELECTIONS) do
     it("shares the leadership with " .. other.name, function()
-      local path, tally = support.path(), tally_of.create()
+      local tally = tally_of.create()
       support.closing(tally)
-      support.zk():make(path)
       local ours, theirs = {}, other.peers()
       for i = 1, 2 do
         ours[i] = spawn(CANDIDATE, path, tally.name, "lua" .. i, TERMS,
@@ -168,34 +156,40 @@ describe("Our election", function()
         assert.equal(TERMS, names["lua" .. i])
         assert.equal(TERMS, names["peer" .. i])
       end
-      kinds.wait_for_nodes(path, 0)
-      support.zk():delete_all(path)
     end)
 
     it("sees who leads, and is seen, beside " .. other.name, function()
-      local path, session, peer = support.path(), connect(), other.peers()[1]
+      local session, peer = connect(), other.peers()[1]
       local asks = other.peers()[2]
-      support.zk():make(path)
       local election = session:election(path,
         { layout = other.layout, data = "ours" })
-      assert.is_nil(election:leader())
-      assert.equal("nobody", asks:ask("leader", other.kind, path))
-
+      local heard = {}
+      local ticket = election:leader(function(leader)
+        heard[#heard + 1] = leader and leader.data or "nobody"
+      end)
+      -- We hear of the change, and all who are asked say so.
+      local function expect(name, participants)
+        support.step_until(session, function()
+          return heard[#heard] == name
+        end, 10, name .. " as the leader")
+        assert.equal(name, asks:ask("leader", other.kind, path))
+        assert.equal(participants, asks:ask("participants", other.kind, path))
+        local leader = election:leader()
+        assert.equal(name, leader and leader.data or "nobody")
+        return leader
+      end
+      expect("nobody", "")
       peer:ask("campaign", other.kind, path, "theirs")
       wait_for_leader(peer)
-      local leader = election:leader()
-      assert.equal("theirs", leader.data)
+      local leader = expect("theirs", "theirs")
       local own = campaign(election, session)
       kinds.wait_for_nodes(path, 2)
-      assert.equal("theirs", asks:ask("leader", other.kind, path))
-      assert.equal("theirs ours", asks:ask("participants", other.kind, path))
+      expect("theirs", "theirs ours")
       assert.is_nil(own.guard)
 
       assert.equal("resigned", peer:ask "resign")
       support.step_until(session, function() return own.guard end)
-      assert.equal("ours", asks:ask("leader", other.kind, path))
-      local successor = election:leader()
-      assert.equal("ours", successor.data)
+      local successor = expect("ours", "ours")
       assert.equal(own.guard:token(), successor.token)
       assert.is_true(successor.token > leader.token)
       assert.is_true(successor.since >= leader.since)
@@ -203,47 +197,17 @@ describe("Our election", function()
       peer:ask("campaign", other.kind, path, "theirs")
       kinds.wait_for_nodes(path, 2)
       assert.equal("false", peer:ask "leads")
-      assert.equal("ours theirs", asks:ask("participants", other.kind, path))
+      expect("ours", "ours theirs")
       assert.is_true(election:resign())
       wait_for_leader(peer)
       assert.equal("resigned", peer:ask "resign")
-      kinds.wait_for_nodes(path, 0)
-      support.zk():delete_all(path)
-    end)
-
-    it("hears of each change of who leads, beside " .. other.name, function()
-      local path, session, peer = support.path(), connect(), other.peers()[1]
-      support.zk():make(path)
-      local election = session:election(path,
-        { layout = other.layout, data = "ours" })
-      local heard = {}
-      local ticket = election:leader(function(leader)
-        heard[#heard + 1] = leader and leader.data or "nobody"
-      end)
-      local function expect(name)
-        support.step_until(session, function()
-          return heard[#heard] == name
-        end, 10, name .. " as the leader")
-      end
-      expect "nobody"
-      peer:ask("campaign", other.kind, path, "theirs")
-      expect "theirs"
-      local own = campaign(election, session)
-      kinds.wait_for_nodes(path, 2)
-      peer:ask "resign"
-      expect "ours"
-      support.step_until(session, function() return own.guard end)
-      assert.is_true(election:resign())
-      expect "nobody"
+      expect("nobody", "")
       ticket:cancel()
-      kinds.wait_for_nodes(path, 0)
-      support.zk():delete_all(path)
     end)
 
     it("follows a leader that is killed, and is followed: " .. other.name,
       function()
-        local path, session = support.path(), connect()
-        support.zk():make(path)
+        local session = connect()
         local theirs = mortal(other.start)
         theirs:ask("campaign", other.kind, path, "theirs")
         wait_for_leader(theirs)
@@ -265,14 +229,12 @@ describe("Our election", function()
         kill(child)
         wait_for_leader(peer)
         assert.equal("resigned", peer:ask "resign")
-        kinds.wait_for_nodes(path, 0)
-        support.zk():delete_all(path)
       end)
   end
 
   it("does not see Curator's LeaderLatch where its layout is LeaderSelector's",
     function()
-      local path, session, peer = support.path(), connect(), curator[1]
+      local session, peer = connect(), curator[1]
       peer:ask("campaign", "latch", path, "theirs")
       wait_for_leader(peer)
       local election = session:election(path)
@@ -308,11 +270,11 @@ local function wait_at(barrier, session)
 end
 
 -- So many sessions have a watch on `path`.
-local function count_watchers(path)
+local function count_watchers(at)
   local n, here = 0, false
   for line in raw.word(support.hosts, "wchp"):gmatch "[^\n]+" do
     if line:sub(1, 1) == "/" then
-      here = line == path
+      here = line == at
     elseif here then
       n = n + 1
     end
@@ -320,57 +282,57 @@ local function count_watchers(path)
   return n
 end
 
-local function wait_for_watchers(path, n)
-  support.wait_until(function() return count_watchers(path) == n end, 10,
-    ("%d that watch %s"):format(n, path))
+local function wait_for_watchers(at, n)
+  support.wait_until(function() return count_watchers(at) == n end, 10,
+    ("%d that watch %s"):format(n, at))
 end
 
 describe("Our barrier", function()
-  before_each(function() kinds.start() end)
+  before_each(begin)
   after_each(finish)
 
   for _, other in ipairs(BARRIERS) do
     it("keeps others waiting until it is lifted: " .. other.name, function()
-      local path = support.path() .. "/a/b"
-      local peer, barrier = other.peers()[1], connect():barrier(path)
+      local place = path .. "/a/b"
+      local peer, barrier = other.peers()[1], connect():barrier(place)
       assert.is_false(barrier:is_set())
-      assert.equal("passed", peer:ask("wait", path, 60000))
+      assert.equal("passed", peer:ask("wait", place, 60000))
       assert.same({ true, true }, { barrier:set() })
       assert.same({ true, false }, { barrier:set() })
-      assert.equal("refused", peer:ask("wait", path, 100))
+      assert.equal("refused", peer:ask("wait", place, 100))
       peer:ask "renew" -- whose watch has gone, too
-      peer:begin("wait", path, 60000)
-      wait_for_watchers(path, 1)
+      peer:begin("wait", place, 60000)
+      wait_for_watchers(place, 1)
       assert.same({ true, true }, { barrier:lift() })
       peer:expect "passed"
       assert.same({ true, false }, { barrier:lift() })
-      assert.equal("passed", peer:ask("wait", path, 60000))
+      assert.equal("passed", peer:ask("wait", place, 60000))
     end)
 
     it("waits for others to lift it: " .. other.name, function()
-      local path, session = support.path() .. "/a/b", connect()
+      local place, session = path .. "/a/b", connect()
       local setter, lifter = other.peers()[1], other.peers()[2]
-      local barrier = session:barrier(path)
-      assert.equal("set", setter:ask("set", path))
+      local barrier = session:barrier(place)
+      assert.equal("set", setter:ask("set", place))
       assert.is_true(barrier:is_set())
       assert.same({ true, false }, { barrier:set() })
       assert.equal("timeout", select(3, barrier:wait(0.05)))
       local waiter = wait_at(barrier, session)
       kinds.nobody(0.05, waiter)
-      assert.equal("lifted", lifter:ask("lift", path))
+      assert.equal("lifted", lifter:ask("lift", place))
       support.step_until(session, function() return waiter.passed end)
       assert.is_false(barrier:is_set())
       assert.is_true(barrier:wait())
       assert.same({ true, false }, { barrier:lift() })
-      assert.equal("lifted", lifter:ask("lift", path)) -- nor does this fail
+      assert.equal("lifted", lifter:ask("lift", place)) -- nor does this fail
       assert.same({ true, true }, { barrier:set() })
-      assert.equal("set", setter:ask("set", path))
+      assert.equal("set", setter:ask("set", place))
       assert.same({ true, true }, { barrier:lift() })
     end)
   end
 
   it("lets the waiters of all libraries pass at once", function()
-    local path, session = support.path(), connect()
+    local session = connect()
     local barrier = session:barrier(path)
     barrier:set()
     each_peer(function(peer) peer:begin("wait", path, 60000) end)
@@ -387,7 +349,7 @@ describe("Our barrier", function()
   end)
 
   it("cannot be lifted while it has children, as Curator's", function()
-    local path, zk = support.path(), support.zk()
+    local zk = support.zk()
     zk:make(path .. "/child")
     local barrier = connect():barrier(path)
     assert.truthy(curator[1]:ask("lift", path):find("NotEmpty", 1, true))
@@ -494,8 +456,8 @@ end
 
 local PATIENCE_MS = 60000
 
-local function begin_to_enter(member, path, n, ledger, name)
-  member:begin("enter", path, n, ledger.name, name, PATIENCE_MS)
+local function begin_to_enter(member, at, n, ledger, name)
+  member:begin("enter", at, n, ledger.name, name, PATIENCE_MS)
 end
 
 local function begin_to_leave(member, ledger, name)
@@ -503,24 +465,24 @@ local function begin_to_leave(member, ledger, name)
 end
 
 -- Members' nodes in `path`.
-local function names_in(path)
+local function names_in(at)
   local names = {}
-  for _, name in ipairs(support.zk():children(path) or {}) do
+  for _, name in ipairs(support.zk():children(at) or {}) do
     if name ~= "ready" then names[#names + 1] = name end
   end
   return names
 end
 
-local function wait_for_members(path, n)
-  support.wait_until(function() return #names_in(path) == n end, 20,
-    ("%d members in %s"):format(n, path))
+local function wait_for_members(at, n)
+  support.wait_until(function() return #names_in(at) == n end, 20,
+    ("%d members in %s"):format(n, at))
 end
 
 -- All go in: one by one, or together.
-local function enter_all(members, path, ledger, one_by_one)
+local function enter_all(members, at, ledger, one_by_one)
   for i, member in ipairs(members) do
-    begin_to_enter(member, path, #members, ledger, "m" .. i)
-    if one_by_one and i < #members then wait_for_members(path, i) end
+    begin_to_enter(member, at, #members, ledger, "m" .. i)
+    if one_by_one and i < #members then wait_for_members(at, i) end
   end
   for _, member in ipairs(members) do member:expect("in", 60) end
 end
@@ -538,8 +500,6 @@ end
 
 -- Many rounds on one path; the first member is another one each time.
 local function go_round(members)
-  local path = support.path()
-  support.zk():make(path) -- it does not vanish under kazoo
   for round = 1, ROUNDS do
     local ledger = new_ledger()
     table.insert(members, table.remove(members, 1))
@@ -548,7 +508,6 @@ local function go_round(members)
     ledger:check(#members)
     assert.same({}, support.zk():children(path))
   end
-  support.zk():delete_all(path)
 end
 
 -- Two members of ours, and these.
@@ -565,10 +524,10 @@ end
 local Waiting = {}
 Waiting.__index = Waiting
 
-local function start_waiting(path, n)
+local function start_waiting(at, n)
   local session = connect()
   return setmetatable({ session = session,
-    gate = session:double_barrier(path, n) }, Waiting)
+    gate = session:double_barrier(at, n) }, Waiting)
 end
 
 local function hear(self)
@@ -592,16 +551,16 @@ end
 
 -- Two of ours are inside with a peer, and the lowest is one of ours.  (A
 -- session's nodes begin with the same letters: so it is another one each time.)
-local function enter_below(peer, path, ledger)
+local function enter_below(peer, at, ledger)
   while true do
-    local a, b = start_waiting(path, 3), start_waiting(path, 3)
-    begin_to_enter(peer, path, 3, ledger, "peer")
+    local a, b = start_waiting(at, 3), start_waiting(at, 3)
+    begin_to_enter(peer, at, 3, ledger, "peer")
     a:enter()
     b:enter()
     peer:expect "in"
     assert.is_true(a:outcome())
     assert.is_true(b:outcome())
-    if names_in(path)[1]:find("-member-", 1, true) then return a, b end
+    if names_in(at)[1]:find("-member-", 1, true) then return a, b end
     begin_to_leave(peer, ledger, "peer")
     a:leave()
     b:leave()
@@ -612,23 +571,20 @@ local function enter_below(peer, path, ledger)
 end
 
 describe("Our double barrier", function()
-  before_each(function() kinds.start() end)
+  before_each(begin)
   after_each(finish)
 
-  it("begins and ends together with Curator's DistributedDoubleBarrier",
-    function() go_round(beside { curator }) end)
-
-  it("begins and ends together with kazoo's DoubleBarrier",
-    function() go_round(beside { kazoo }) end)
-
-  it("begins and ends together with both", function()
+  it("begins and ends together with DistributedDoubleBarrier, DoubleBarrier "
+    .. "and both", function()
+    go_round(beside { curator })
+    go_round(beside { kazoo })
     go_round(beside { curator, kazoo })
   end)
 
   local VICTIMS = {
-    { name = "Curator's", start = function() return mortal(start_curator) end,
+    { name = "Curator's", start = function() return mortal(peers.curator) end,
       peers = function() return curator end },
-    { name = "kazoo's", start = function() return mortal(start_kazoo) end,
+    { name = "kazoo's", start = function() return mortal(peers.kazoo) end,
       peers = function() return kazoo end },
     { name = "ours", start = function() return start_member(SHORT_S) end,
       peers = function() return { curator[1], kazoo[1] } end },
@@ -642,34 +598,26 @@ describe("Our double barrier", function()
       return members
     end
 
-    it("hangs nobody if one dies inside: " .. victim.name, function()
-      local path, ledger, members = support.path(), new_ledger(), start_four()
-      support.zk():make(path)
-      enter_all(members, path, ledger)
-      kill(table.remove(members))
-      leave_all(members, ledger)
-      assert.equal(4, ledger:count "in")
-      assert.equal(3, ledger:count "out")
-      support.zk():delete_all(path)
-    end)
-
-    it("hangs nobody if one dies while it leaves: " .. victim.name, function()
-      local path, ledger, members = support.path(), new_ledger(), start_four()
-      support.zk():make(path)
-      enter_all(members, path, ledger)
-      begin_to_leave(members[4], ledger, "dying")
-      support.wait_until(function() return ledger:count "go" == 1 end)
-      kill(table.remove(members))
-      leave_all(members, ledger)
-      assert.equal(3, ledger:count "out")
-      support.zk():delete_all(path)
-    end)
+    for where, leaves in pairs { inside = false, ["while it leaves"] = true } do
+      it(("hangs nobody if one dies %s: %s"):format(where, victim.name),
+        function()
+          local ledger, members = new_ledger(), start_four()
+          enter_all(members, path, ledger)
+          if leaves then
+            begin_to_leave(members[4], ledger, "dying")
+            support.wait_until(function() return ledger:count "go" == 1 end)
+          end
+          kill(table.remove(members))
+          leave_all(members, ledger)
+          assert.equal(4, ledger:count "in")
+          assert.equal(3, ledger:count "out")
+        end)
+    end
 
     it("waits for another if one dies before it is in: " .. victim.name,
       function()
-        local path, ledger = support.path(), new_ledger()
+        local ledger = new_ledger()
         local members, dying = beside { victim.peers() }, victim.start()
-        support.zk():make(path)
         for i = 1, 2 do
           begin_to_enter(members[i], path, 4, ledger, "m" .. i)
         end
@@ -683,34 +631,31 @@ describe("Our double barrier", function()
         end
         for _, member in ipairs(members) do member:expect("in", 60) end
         leave_all(members, ledger)
-        support.zk():delete_all(path)
       end)
   end
 
   it("goes whether the others do or not, if its time is over", function()
-    for _, peer in ipairs { curator[1], kazoo[1] } do
-      local path, ledger = support.path(), new_ledger()
-      local ours = start_waiting(path, 2)
-      support.zk():make(path)
-      begin_to_enter(peer, path, 2, ledger, "theirs")
+    for i, peer in ipairs { curator[1], kazoo[1] } do
+      local there, ledger = path .. i, new_ledger()
+      local ours = start_waiting(there, 2)
+      support.zk():make(there)
+      begin_to_enter(peer, there, 2, ledger, "theirs")
       ours:enter()
       assert.is_true(ours:outcome())
       peer:expect "in"
       ours:leave(0.05)
       assert.equal("timeout", ours:outcome())
-      wait_for_members(path, 1)
+      wait_for_members(there, 1)
       begin_to_leave(peer, ledger, "theirs")
       peer:expect "out"
-      support.zk():delete_all(path)
     end
   end)
 
   for _, name in ipairs { "Curator's", "kazoo's" } do
     it("lets in who is slow to see that the others are: " .. name, function()
-      local path, ledger = support.path(), new_ledger()
+      local ledger = new_ledger()
       local slow = start_member()
       local others = name == "kazoo's" and kazoo or curator
-      support.zk():make(path)
       begin_to_enter(slow, path, 3, ledger, "slow")
       wait_for_members(path, 1)
       wait_for_watchers(path .. "/ready", 1)
@@ -730,13 +675,12 @@ describe("Our double barrier", function()
       slow:expect("out", 60)
       for _, peer in ipairs(others) do peer:expect("out", 60) end
       ledger:check(3)
-      support.zk():delete_all(path)
     end)
   end
 
   it("takes no old `ready` for a new one; the others' do", function()
     local zk = support.zk()
-    local path, ledger = support.path(), new_ledger()
+    local ledger = new_ledger()
     zk:make(path .. "/ready")
     local ours = { start_member(), start_member() }
     enter_all(ours, path, ledger, true)
@@ -752,7 +696,7 @@ describe("Our double barrier", function()
 
   -- Curator's waits for whoever is there when it looks: for the next run, too.
   it("is not begun anew on a path that Curator's have not left", function()
-    local path, ledger, peer = support.path(), new_ledger(), curator[1]
+    local ledger, peer = new_ledger(), curator[1]
     local a, b = enter_below(peer, path, ledger)
     begin_to_leave(peer, ledger, "slow")
     wait_for_members(path, 2) -- it waits for the lowest, which is ours
@@ -778,7 +722,7 @@ describe("Our double barrier", function()
 
   it("counts a member of Curator's whose time is over: its node stays",
     function()
-      local path, ledger = support.path(), new_ledger()
+      local ledger = new_ledger()
       local ours = start_member()
       curator[1]:begin("enter", path, 2, ledger.name, "late", 50)
       curator[1]:expect "late"

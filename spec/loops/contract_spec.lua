@@ -1,27 +1,35 @@
--- The contract on every loop: suite.lua has what is said, runners.lua has
--- the loops.
+-- The contract (suite.lua) in each event loop that is there.  In virtual time
+-- are a loop that blocks, the game loop of doc/loops.md and, in that, every
+-- kind of lock: spec/integration/loops_spec.lua.
 local runners = require "loops.runners"
 local suite = require "loops.suite"
 local support = require "support"
 
-for _, name in ipairs(runners.names) do
-  local runner = runners[name]
-  describe("In the loop " .. name .. ":", function()
-    before_each(support.start)
-    after_each(support.finish)
-
-    -- On 5.1 a task cannot yield across the pcall that the runner needs.
-    local missing = runner.missing or support.is_51 and runner.tasks
-      and "the suite needs a yield across pcall, which Lua 5.1 has not"
-    if missing then
-      pending("nothing was run: " .. missing)
-      return
-    end
-
-    for _, case in ipairs(suite) do
-      if runner.tasks or not case.tasks then
-        it(case.name, function() runner.run(case.body) end)
+-- Each case by itself, with a look at what is left of it.
+local function run(runner, with_tasks)
+  local failed = {}
+  for _, case in ipairs(suite) do
+    if (case.tasks or false) == with_tasks then
+      support.start()
+      local ok, problem = pcall(runner.run, case.body)
+      local is_clean, left = pcall(support.finish)
+      if not (ok and is_clean) then
+        failed[#failed + 1] = ("%s: %s"):format(case.name, ok and left
+          or problem)
       end
     end
-  end)
+  end
+  assert.same({}, failed)
+end
+
+for _, name in ipairs { "luv", "cqueues", "copas" } do
+  local runner = runners[name]
+  if not runner.missing then
+    describe("The loop " .. name, function()
+      it("keeps the contract for one task", function() run(runner, false) end)
+      it("keeps the contract for several tasks", function()
+        run(runner, true)
+      end)
+    end)
+  end
 end

@@ -6,10 +6,6 @@ local spawn = require "support.child".spawn
 local support = require "support"
 local connect = support.connect
 
-local function missing(name)
-  return runners[name].missing or support.is_51
-end
-
 -- The first lines: what comes out of a callback has a traceback.
 local function first_lines(problems)
   local lines = {}
@@ -61,25 +57,23 @@ describe("An error in a callback, without a log,", function()
     end
   end)
 
-  if not missing "cqueues" then
-    for when, pause in pairs { ["one by one"] = false, ["at once"] = 0.2 } do
-      it("comes out of the loop of cqueues, " .. when, function()
-        local controller, heard, last = require "cqueues".new(), {}, false
-        controller:wrap(function()
-          begin(connect(), function() last = true end, pause)
-        end)
-        while not last or #heard < 3 do
-          assert.is_false(controller:empty()) -- the reader lives
-          local ok, problem = controller:loop(5)
-          if not ok then heard[#heard + 1] = problem end
-        end
-        assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
-        assert.is_true(controller:loop(5) and controller:empty())
+  for when, pause in pairs { ["one by one"] = false, ["at once"] = 0.2 } do
+    it("comes out of the loop of cqueues, " .. when, function()
+      local controller, heard, last = require "cqueues".new(), {}, false
+      controller:wrap(function()
+        begin(connect(), function() last = true end, pause)
       end)
-    end
+      while not last or #heard < 3 do
+        assert.is_false(controller:empty()) -- the reader lives
+        local ok, problem = controller:loop(5)
+        if not ok then heard[#heard + 1] = problem end
+      end
+      assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
+      assert.is_true(controller:loop(5) and controller:empty())
+    end)
   end
 
-  if not missing "copas" then
+  if not runners.copas.missing then
     it("goes to the error handler of copas", function()
       local copas = require "copas"
       local set = copas.seterrorhandler or copas.setErrorHandler
@@ -95,81 +89,73 @@ describe("An error in a callback, without a log,", function()
     end)
   end
 
-  if not missing "luv" then
-    it("is an error of a callback of luv's, which ends the program", function()
-      local child = spawn([[
-        local uv = require "luv"
-        local path = ...
-        coroutine.wrap(function()
-          local session = assert(zklock.connect(hosts))
-          session:mutex(path):acquire_async(nil, function(guard)
-            guard:release()
-            error "ouch"
-          end)
-        end)()
-        uv.run()
-        os.exit(0)
-      ]], support.path())
-      assert.equal(255, child:wait())
-      assert.matches("Uncaught Error: .*ouch\n", child:output())
-    end)
-  end
+  it("is an error of a callback of luv's, which ends the program", function()
+    local child = spawn([[
+      local uv = require "luv"
+      local path = ...
+      coroutine.wrap(function()
+        local session = assert(zklock.connect(hosts))
+        session:mutex(path):acquire_async(nil, function(guard)
+          guard:release()
+          error "ouch"
+        end)
+      end)()
+      uv.run()
+      os.exit(0)
+    ]], support.path())
+    assert.equal(255, child:wait())
+    assert.matches("Uncaught Error: .*ouch\n", child:output())
+  end)
 end)
 
 describe("An error that ends a task", function()
-  if not missing "luv" then
-    it("is not swallowed by luv: it is raised, with its traceback", function()
-      local child = spawn([[
-        local uv = require "luv"
-        local path = ...
-        local function section()
-          error "ouch"
-        end
-        coroutine.wrap(function()
-          local session = assert(zklock.connect(hosts,
-            { log = function() end }))
-          assert(session:mutex(path):acquire(30))
-          section()
-        end)()
-        uv.run()
-      ]], support.path())
-      assert.equal(255, child:wait())
-      assert.matches("ouch.*in %a+ '?section", child:output())
-    end)
-  end
+  it("is not swallowed by luv: it is raised, with its traceback", function()
+    local child = spawn([[
+      local uv = require "luv"
+      local path = ...
+      local function section()
+        error "ouch"
+      end
+      coroutine.wrap(function()
+        local session = assert(zklock.connect(hosts,
+          { log = function() end }))
+        assert(session:mutex(path):acquire(30))
+        section()
+      end)()
+      uv.run()
+    ]], support.path())
+    assert.equal(255, child:wait())
+    assert.matches("ouch.*in %a+ '?section", child:output())
+  end)
 
-  if not missing "cqueues" then
-    it("comes out of the loop of cqueues, and the others go on", function()
-      local cqueues = require "cqueues"
-      local controller, others = cqueues.new(), 0
-      local session = connect()
-      local path = support.path()
+  it("comes out of the loop of cqueues, and the others go on", function()
+    local cqueues = require "cqueues"
+    local controller, others = cqueues.new(), 0
+    local session = connect()
+    local path = support.path()
+    controller:wrap(function()
+      assert(session:mutex(path):acquire(30)):release()
+      error("ouch", 0)
+    end)
+    for _ = 1, 5 do
       controller:wrap(function()
         assert(session:mutex(path):acquire(30)):release()
-        error("ouch", 0)
+        others = others + 1
       end)
-      for _ = 1, 5 do
-        controller:wrap(function()
-          assert(session:mutex(path):acquire(30)):release()
-          others = others + 1
-        end)
-      end
-      local heard
-      while others < 5 or not heard do
-        local ok, problem = controller:loop(5)
-        if not ok then heard = problem end
-      end
-      assert.equal("ouch", heard)
-    end)
-  end
+    end
+    local heard
+    while others < 5 or not heard do
+      local ok, problem = controller:loop(5)
+      if not ok then heard = problem end
+    end
+    assert.equal("ouch", heard)
+  end)
 end)
 
 describe("A program that leaves without close", function()
   local ways = {
-    ["ends"] = { "", 0 },
-    ["calls os.exit"] = { "os.exit(3)", 3 },
-    ["closes its state"] = { "os.exit(4, true)", 4 },
-    ["raises"] = { "error 'ouch'", 1 },
+    { "", 0 }, { "os.exit(3)", 3 }, { "os.exit(4, true)", 4 },
+    { "error 'ouch'", 1 },
   }
   local loops = {
     luv = [[
@@ -180,29 +166,21 @@ describe("A program that leaves without close", function()
       local controller = require "cqueues".new()
       controller:wrap(work)
       assert(controller:loop()) ]],
-    copas = [[
-      local copas = require "copas"
-      copas.addthread(work)
-      copas.loop() ]],
   }
   for name, run in pairs(loops) do
-    for way, expected in pairs(ways) do
-      if not missing(name) then
-        it(("%s: %s"):format(name, way), function()
-          local child = spawn([[
-            package.path = ]] .. ("%q"):format(package.path) .. [[
-
-            local path = ...
-            local session, guard
-            local function work()
-              session = assert(zklock.connect(hosts))
-              guard = assert(session:mutex(path):acquire(30))
-              session:mutex(path .. "/other"):acquire(30):release()
-            end
-          ]] .. run .. expected[1], support.path())
-          assert.equal(expected[2], child:wait(10))
-        end)
+    it("ends as it is told to: " .. name, function()
+      for _, way in ipairs(ways) do
+        local child = spawn([[
+          local path = ...
+          local session, guard
+          local function work()
+            session = assert(zklock.connect(hosts))
+            guard = assert(session:mutex(path):acquire(30))
+            session:mutex(path .. "/other"):acquire(30):release()
+          end
+        ]] .. run .. way[1], support.path())
+        assert.equal(way[2], child:wait(10), way[1])
       end
-    end
+    end)
   end
 end)

@@ -1,6 +1,5 @@
---- The integration specs once more, each test as a task of an event loop:
--- what is true where a wait blocks must be true where it suspends.
-local runners = require "loops.runners"
+--- Integration specs once more, each test as a task of an event loop: what is
+-- true where a wait blocks must be true where it suspends.
 local support = require "support"
 
 -- Tests whose point is a loop of their own, in the middle of ours.
@@ -17,12 +16,15 @@ local function has_own_loop(title)
   end
 end
 
-local sessions
+local sessions, runner -- those of the test that runs, and its loop
 
 local connect = support.connect
 function support.connect(options)
-  local session = connect(options)
-  if sessions then sessions[#sessions + 1] = session end
+  if not sessions then return connect(options) end
+  local copy = { loop = runner.loop }
+  for key, value in pairs(options or {}) do copy[key] = value end
+  local session = connect(copy)
+  sessions[#sessions + 1] = session
   return session
 end
 
@@ -32,6 +34,14 @@ local function close_sessions()
   sessions = nil
 end
 
+local function run(fn)
+  runner.run(function()
+    local ok, problem = pcall(fn)
+    close_sessions()
+    if not ok then error(problem, 0) end
+  end)
+end
+
 local function load_with(path, env)
   if not setfenv then return assert(loadfile(path, "t", env)) end
   return setfenv(assert(loadfile(path)), env)
@@ -39,30 +49,21 @@ end
 
 --- Runs spec/integration/<name>_spec.lua of each name in the loop; `globals`
 -- are those of the spec file that calls this.
-return function(loop, globals, names)
-  local runner = runners[loop]
-  if runner.missing or support.is_51 then
-    globals.pending("the integration specs, in " .. loop .. ": "
-      .. (runner.missing or "Lua 5.1 has no yield across pcall"))
-    return
-  end
-
-  local function it(title, fn)
+return function(in_loop, globals, names)
+  local env = setmetatable({}, { __index = globals })
+  function env.it(title, fn)
     if has_own_loop(title) then return end
-    globals.it(title, function()
-      sessions = {}
-      runner.run(function()
-        local ok, problem = pcall(fn)
-        close_sessions()
-        if not ok then error(problem, 0) end
-      end)
-    end)
+    globals.it(title, function() run(fn) end)
+  end
+  function env.before_each(fn)
+    globals.before_each(function() runner.run(fn) end)
   end
 
-  local env = setmetatable({ it = it }, { __index = globals })
+  local root = os.getenv "SPEC_ROOT" or "."
   for name in names:gmatch "%S+" do
-    local root = os.getenv "SPEC_ROOT" or "."
-    local path = ("%s/spec/integration/%s_spec.lua"):format(root, name)
-    load_with(path, env)()
+    globals.describe("In a loop, " .. name, function()
+      globals.before_each(function() sessions, runner = {}, in_loop end)
+      load_with(("%s/spec/integration/%s_spec.lua"):format(root, name), env)()
+    end)
   end
 end

@@ -1,8 +1,8 @@
 --- The loops that the contract is run on.  Each is
---   { name =, tasks =, loop =, run = function(body) … end }
+--   { tasks =, loop =, run = function(body) … end }
 -- `run(body)` calls `body(env)` as a task, turns the loop until nothing is
 -- left in it, and raises what the task raised; `loop` is for connect.  What is
--- missing on this machine is `{ name =, missing = why }`.
+-- missing on this machine is `{ missing = true }`.
 local socket = require "socket"
 local zklock = require "zklock"
 local support = require "support"
@@ -75,8 +75,7 @@ runners.poll = {
 local function try(name, make)
   local ok, loop = pcall(require, name)
   runners[name] = ok and make(loop)
-    or { missing = ("there is no module %s for %s"):format(name,
-      rawget(_G, "jit") and "LuaJIT" or _VERSION) }
+    or { missing = true }
 end
 
 try("luv", function(uv)
@@ -116,10 +115,7 @@ try("cqueues", function(cqueues)
 end)
 
 try("copas", function(copas)
-  if not copas.wakeup then
-    return { missing = "copas 2.0 or later is needed, not "
-      .. tostring(copas._VERSION) }
-  end
+  if not copas.wakeup then return { missing = true } end -- before 2.0
   local runner = { tasks = true }
   local sleep = copas.pause or copas.sleep
   -- Before 4.0 a thread begins at once, when no loop runs yet.
@@ -140,13 +136,9 @@ do
   local game = require "loops.frames"
   local runner = { tasks = true, loop = game.adapter }
   function runner.run(body)
-    run(environment(runner, game.sleep, game.spawn), body,
-      function() game.run(LIMIT) end)
+    run(environment(runner, game.sleep, game.spawn), body, game.run)
   end
   runners.frames = runner
 end
-
-runners.names = { "poll", "luv", "cqueues", "copas", "frames" }
-for _, name in ipairs(runners.names) do runners[name].name = name end
 
 return runners

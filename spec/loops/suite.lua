@@ -94,72 +94,13 @@ end)
 case("times out, not early, and leaves nothing", function(env)
   local session, path = env.connect(), env.path()
   rival(env, path)
+  refused("busy", session:mutex(path):try_acquire())
   for _, seconds in ipairs { 0.1, 0 } do
     local begun = env.now()
     refused("timeout", session:mutex(path):acquire(seconds))
     same(true, env.now() - begun >= seconds)
   end
   env.until_true(function() return count(session, path) == 1 end, session)
-end)
-
-case("says busy and does not wait", function(env)
-  local session, path = env.connect(), env.path()
-  rival(env, path)
-  refused("busy", session:mutex(path):try_acquire())
-end)
-
-case("is reentrant: the same token, until the last release", function(env)
-  local session, path = env.connect(), env.path()
-  local lock = session:mutex(path)
-  local outer = assert(lock:acquire(30))
-  local function asked() -- of its own
-    local stats = session:stats()
-    return stats.requests - stats.heartbeats - stats.nudges
-  end
-  local before = asked()
-  local inner = assert(session:mutex(path):acquire(30))
-  same(outer:token(), inner:token())
-  same(before, asked())
-  same(true, lock:release())
-  same(true, outer:is_held())
-  same(false, inner:is_held())
-  same(true, lock:release())
-  same(false, outer:is_held())
-  raises("not held by the calling task", lock.release, lock)
-end, { owns = true })
-
-case("says deadlock where it is not reentrant", function(env)
-  local lock = env.connect():mutex(env.path(), { reentrant = false })
-  local guard = assert(lock:acquire(30))
-  refused("deadlock", lock:acquire(30))
-  guard:release()
-end, { owns = true })
-
-case("belongs to the owner that is named", function(env)
-  local lock = env.connect():mutex(env.path())
-  local guard = assert(lock:acquire { owner = "job 1", timeout = 5 })
-  refused("busy", lock:try_acquire { owner = "job 2" })
-  assert(lock:try_acquire { owner = "job 1" }):release()
-  guard:release()
-end)
-
-case("is lost after max_hold, and says so", function(env)
-  local session, path = env.connect(), env.path()
-  local lock = session:mutex(path, { max_hold = 0.1 })
-  local guard = assert(lock:acquire(30))
-  env.until_true(function() return not guard:is_held() end, session)
-  refused("lost", guard:release())
-  refused("lost", guard:verify())
-  same("lost", guard:state())
-  assert(lock:acquire(30)):release()
-end)
-
-case("raises misuse", function(env)
-  local session = env.connect()
-  local lock = session:mutex(env.path())
-  raises("timeout must be a number of seconds", lock.acquire, lock, -1)
-  raises("unknown option", lock.acquire, lock, { timeuot = 1 })
-  raises("path", session.mutex, session, "no/slash")
 end)
 
 -- with_lock.
@@ -178,15 +119,6 @@ case("with_lock gives the results of its function", function(env)
   same(true, held)
 end)
 
-case("with_lock does not run without the lock", function(env)
-  local path = env.path()
-  rival(env, path)
-  local ran = false
-  refused("timeout", env.connect():with_lock(path, function() ran = true end,
-    { timeout = 0.05 }))
-  same(false, ran)
-end)
-
 case("with_lock releases, and raises the same error", function(env)
   local session, path = env.connect(), env.path()
   local problem = {}
@@ -197,97 +129,14 @@ case("with_lock releases, and raises the same error", function(env)
   assert(env.connect():mutex(path):acquire(30)):release()
 end)
 
-case("with_lock tells of a loss", function(env)
-  local lock = env.connect():mutex(env.path(), { max_hold = 0.05 })
-  local ok, message, code, result = lock:with_lock(function()
-    env.sleep(0.2)
-    return "done"
-  end)
-  refused("lost", ok, message, code)
-  same("done", result)
-end)
-
-case("a loss is told to one who waits, however with_lock ends", function(env)
-  local session, path = env.connect(), env.path()
-  local lock, guard = session:mutex(path, { max_hold = 0.05 }), nil
-  local ok, problem = pcall(lock.with_lock, lock, function(mine)
-    mine:on_lost(function()
-      guard = assert(session:mutex(path .. "/next"):acquire(30))
-    end)
-    while mine:is_held() do end -- (nobody else may hear of it first)
-    error("ouch", 0)
-  end)
-  same(false, ok)
-  same("ouch", problem)
-  env.until_true(function() return guard end, session)
-  guard:release()
-end)
-
--- The family.
-
-case("a rwlock shares reads, excludes writes, and downgrades", function(env)
-  local session, path = env.connect(), env.path()
-  local mine, other = session:rwlock(path), env.connect():rwlock(path)
-  local reader = assert(mine.read:acquire(30))
-  assert(other.read:acquire(30)):release { wait = true }
-  refused("busy", other.write:try_acquire())
-  refused("deadlock", mine.write:acquire(30))
-  reader:release { wait = true }
-  local writer = assert(mine.write:acquire(30))
-  reader = assert(mine.read:acquire(30))
-  writer:release { wait = true }
-  assert(other.read:acquire(30)):release { wait = true }
-  reader:release()
-end, { owns = true })
-
-case("a semaphore has so many permits", function(env)
-  local session, path = env.connect(), env.path()
-  local semaphore = session:semaphore(path, 2)
-  local first, second = semaphore:acquire(30), semaphore:acquire(30)
-  refused("timeout", semaphore:acquire(0.1))
-  same(true, first:is_held() and second:is_held())
-  same(true, first:release { wait = true })
-  assert(semaphore:acquire(30)):release()
-  second:release()
-end)
-
-case("a multi takes all or nothing", function(env)
-  local session, path = env.connect(), env.path()
-  local both = session:multi { session:mutex(path .. "/b"),
-    session:mutex(path .. "/a") }
-  local guard = assert(both:acquire(30))
-  same(true, guard:is_held())
-  same(path .. "/a," .. path .. "/b", guard.path)
-  guard:release { wait = true }
-  rival(env, path .. "/b")
-  refused("timeout", both:acquire(0.1))
-  assert(session:mutex(path .. "/a"):try_acquire()):release()
-end)
-
-case("an unfair mutex is a mutex", function(env)
-  local path = env.path()
-  local lock = env.connect():mutex(path, { fair = false })
-  local guard = assert(lock:acquire(30))
-  refused("busy", env.connect():mutex(path, { fair = false }):try_acquire())
-  guard:release()
-end)
-
-case("contenders shows who holds", function(env)
+case("what tools ask is answered", function(env)
   local session, path = env.connect(), env.path()
   local guard = assert(session:mutex(path, { data = "me" }):acquire(30))
+  local node = guard.node:sub(#path + 2)
   local list = assert(session:contenders(path))
   same(1, #list)
   same("me", list[1].data)
-  same(true, list[1].holds)
   same(guard:token(), list[1].token)
-  same(session:id(), list[1].session)
-  guard:release()
-end)
-
-case("what tools ask is answered", function(env)
-  local session, path = env.connect(), env.path()
-  local guard = assert(session:mutex(path):acquire(30))
-  local node = guard.node:sub(#path + 2)
   same("ephemeral", session:stat(guard.node).kind)
   same(node, session:children(path)[1])
   same(true, session:stamp(path .. "/stamp"))
@@ -316,34 +165,6 @@ case("an election is won, known, and resigned", function(env)
   same(false, guard:is_held())
   -- (Whose time was over may have left its node a moment ago.)
   env.until_true(function() return election:leader() == nil end, session)
-end)
-
-case("run leads again and again, until it is stopped", function(env)
-  local session, path = env.connect(), env.path()
-  local election, tokens = session:election(path), {}
-  same(true, election:run(function(guard)
-    same(true, guard:is_held())
-    env.sleep(0.01)
-    tokens[#tokens + 1] = guard:token()
-    if #tokens == 3 then election:stop() end
-  end))
-  same(true, tokens[1] < tokens[2] and tokens[2] < tokens[3])
-  same(false, election:is_stopping())
-  same(0, count(session, path))
-end)
-
-case("run pauses after a function that fails", function(env)
-  local election, problems = env.connect():election(env.path()), {}
-  local begun = env.now()
-  same(true, election:run(function()
-    if #problems == 2 then return election:stop() end
-    error("ouch", 0)
-  end, { backoff = 0.04, on_error = function(problem)
-    problems[#problems + 1] = problem
-  end }))
-  same(2, #problems)
-  same(true, tostring(problems[1]):find "^ouch" ~= nil)
-  same(true, env.now() - begun >= 0.06) -- (half of it is the least)
 end)
 
 case("leader(fn) hears who leads, and of each change", function(env)
@@ -530,41 +351,6 @@ case("connect says when no server answers", function(env)
   same(true, env.now() - begun >= 0.3)
 end)
 
-case("waits for no connection with a timeout of 0", function(env)
-  local session = require "zklock.session".open("127.0.0.1:1",
-    env.options { connect_timeout = 60 })
-  local path, begun = env.path(), env.now()
-  local mutex, heard = session:mutex(path), {}
-  refused("disconnected", mutex:acquire(0))
-  refused("disconnected", mutex:try_acquire())
-  refused("disconnected", mutex:with_lock(error, 0))
-  refused("disconnected", session:multi { mutex }:acquire(0))
-  refused("disconnected", session:barrier(path .. "b"):wait(0))
-  refused("disconnected", session:double_barrier(path .. "d", 2):enter(0))
-  refused("disconnected", session:election(path .. "e"):campaign(0))
-  refused("disconnected", session:once(path, { per = 1, timeout = 0 }, error))
-  mutex:acquire_async(0, function(...) heard = { ... } end)
-  env.until_true(function() return heard[3] end, session)
-  same("disconnected", heard[3])
-  same(true, env.now() - begun < 60)
-  session:close()
-end)
-
-case("tells of its state", function(env)
-  local events = {}
-  local session = env.connect {
-    on_event = function(event) events[#events + 1] = event end,
-  }
-  same("connected", session:state())
-  same("0x", session:id():sub(1, 2))
-  same(true, session:timeout() > 0)
-  assert(session:mutex(env.path()):acquire(30)):release { wait = true }
-  same(1, session:stats().grants)
-  session:close()
-  same("closed", session:state())
-  same("connected closed", table.concat(events, " "))
-end)
-
 case("close ends holds and waits, and further use raises", function(env)
   local session, path = env.connect(), env.path()
   local lock = session:mutex(path)
@@ -635,58 +421,6 @@ case("a task owns what it acquired, and no other", function(env)
   guard:release()
 end, { tasks = true, owns = true })
 
-case_with_tasks("cancel ends the waits of other tasks", function(env)
-  local session, path = env.connect(), env.path()
-  rival(env, path)
-  local lock, codes = session:mutex(path), {}
-  for _ = 1, 5 do
-    env.spawn(function()
-      local code = select(3, lock:acquire())
-      codes[#codes + 1] = code
-    end)
-  end
-  env.sleep(0.02)
-  lock:cancel()
-  env.until_true(function() return #codes == 5 end)
-  for i = 1, 5 do same("cancelled", codes[i]) end
-end)
-
-case_with_tasks("close wakes the waits of other tasks", function(env)
-  local session, path = env.connect(), env.path()
-  rival(env, path)
-  local codes = {}
-  for _ = 1, 5 do
-    env.spawn(function()
-      local code = select(3, session:mutex(path):acquire())
-      codes[#codes + 1] = code
-    end)
-  end
-  env.sleep(0.02)
-  session:close()
-  env.until_true(function() return #codes == 5 end)
-  for i = 1, 5 do same("closed", codes[i]) end
-end)
-
-case_with_tasks("one task at a time, among a hundred", function(env)
-  local session, path = env.connect(), env.path()
-  local inside, finished = {}, 0
-  for i = 1, 100 do
-    env.spawn(function()
-      local name = path .. "/" .. i % 5
-      local guard = assert(session:mutex(name):acquire(30))
-      same(nil, inside[name])
-      inside[name] = true
-      env.sleep(0.001)
-      same(true, guard:is_held())
-      inside[name] = nil
-      guard:release()
-      finished = finished + 1
-    end)
-  end
-  env.until_true(function() return finished == 100 end)
-  env.until_true(function() return session:stats().holding == 0 end)
-end)
-
 case_with_tasks("run goes on while other tasks do, and stops", function(env)
   local session, path = env.connect(), env.path()
   local mine, other = session:election(path), env.connect():election(path)
@@ -741,50 +475,11 @@ case_with_tasks("stop ends a campaign and a pause at once", function(env)
   env.until_true(function() return count(session, path) == 1 end)
 end)
 
-case_with_tasks("resign gives back what another task leads", function(env)
+case_with_tasks("cancel and close end the waits of other tasks", function(env)
   local session, path = env.connect(), env.path()
-  local election, led = session:election(path), 0
-  local reasons, done = {}, false
-  env.spawn(function()
-    same(true, election:run(function(guard)
-      led = led + 1
-      if led == 2 then return election:stop() end
-      while guard:is_held() do env.sleep(0.002) end
-      reasons[1] = guard:state()
-    end))
-    done = true
-  end)
-  env.until_true(function() return led == 1 end)
-  same(true, election:resign { wait = true })
-  env.until_true(function() return done end)
-  same(2, led)
-  same("released", reasons[1])
-end)
-
-case_with_tasks("a barrier lets all tasks through at once", function(env)
-  local session, path = env.connect(), env.path()
-  local barrier, passed, arrived = session:barrier(path), 0, 0
-  same(true, barrier:set())
-  for _ = 1, 50 do
-    env.spawn(function()
-      arrived = arrived + 1
-      same(true, barrier:wait(30))
-      passed = passed + 1
-    end)
-  end
-  env.until_true(function()
-    local stats = session:stats()
-    return arrived == 50 and stats.watches == 1 and stats.in_flight == 0
-  end)
-  same(0, passed)
-  same(true, barrier:lift())
-  env.until_true(function() return passed == 50 end)
-  env.until_true(function() return session:stats().watches == 0 end)
-end)
-
-case_with_tasks("cancel and close end what waits at barriers", function(env)
-  local session, path = env.connect(), env.path()
-  local barrier = session:barrier(path)
+  rival(env, path)
+  local mutex = session:mutex(path)
+  local barrier = session:barrier(path .. "-barrier")
   local gate = session:double_barrier(path .. "-9", 9)
   same(true, barrier:set())
   local codes, begun = {}, 0
@@ -798,23 +493,24 @@ case_with_tasks("cancel and close end what waits at barriers", function(env)
   local function begin_all()
     begun = 0
     for _ = 1, 2 do
+      begin(mutex, "acquire")
       begin(barrier, "wait")
       begin(gate, "enter")
     end
-    env.until_true(function() return begun == 4 end)
+    env.until_true(function() return begun == 6 end)
   end
   local function await(text)
     env.until_true(function() return table.concat(codes, " ") == text end)
     codes = {}
   end
   begin_all()
-  barrier:cancel()
-  await "cancelled cancelled"
-  gate:cancel()
-  await "cancelled cancelled"
+  for _, object in ipairs { mutex, barrier, gate } do
+    object:cancel()
+    await "cancelled cancelled"
+  end
   begin_all()
   session:close()
-  await "closed closed closed closed"
+  await "closed closed closed closed closed closed"
 end)
 
 case_with_tasks("members enter and leave together, again and again",
@@ -841,37 +537,6 @@ case_with_tasks("members enter and leave together, again and again",
     end
     env.until_true(function() return done == n end)
   end)
-
-case_with_tasks("of many tasks one does it once", function(env)
-  local path, runs, others, n = env.path(), 0, 0, 8
-  local session = env.connect()
-  for _ = 1, n do
-    env.spawn(function()
-      local ok, seconds = session:once(path, { per = 3600 }, function()
-        env.sleep(0.02)
-        runs = runs + 1
-      end)
-      if ok == false and seconds >= 0 then others = others + 1 end
-    end)
-  end
-  env.until_true(function() return runs + others == n end)
-  same(1, runs)
-end)
-
-case_with_tasks("local turns go from task to task", function(env)
-  local session, path = env.connect(), env.path()
-  local lock, turns = session:mutex(path, { handoffs = 9 }), {}
-  for _ = 1, 5 do
-    env.spawn(function()
-      local guard = assert(lock:acquire(10))
-      env.sleep(0.02)
-      turns[#turns + 1] = guard:turn()
-      guard:release()
-    end)
-  end
-  env.until_true(function() return #turns == 5 end)
-  same("0 1 2 3 4", table.concat(turns, " "))
-end)
 
 case_with_tasks("release and verify suspend the task, too", function(env)
   local session = env.connect()

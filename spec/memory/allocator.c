@@ -5,12 +5,9 @@
  * pass here; Lua's pass here while they are counted.  In Lua:
  *
  *     allocator.arm("c" | "lua", n)      the n-th from now on fails
- *     allocator.arm("at", place)         the next one at this place of ours
  *     allocator.disarm()                 → has it failed?, how many there were
  *     allocator.place()                  where ours did: for addr2line
- *     allocator.live()                   blocks of ours not freed yet
- *     allocator.spared()                 → the places that have allocated often,
- *                                        and never failed: { [place] = text } */
+ *     allocator.live()                   blocks of ours not freed yet */
 #include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -30,42 +27,16 @@ void __real_free(void *block);
 
 /* Ours: two threads at least. */
 
-enum { SITES = 256 };
-
-static _Atomic long countdown;  /* 0: not armed */
-static _Atomic int target = -1; /* the number of a site; -1: none */
+static _Atomic long countdown; /* 0: not armed */
 static _Atomic long counted, live;
 static _Atomic bool failed;
 static _Atomic uintptr_t failed_at;
-static struct site {
-  _Atomic uintptr_t address;
-  _Atomic int times; /* while armed */
-  _Atomic bool failed;
-} sites[SITES];
-
-static struct site *site_of(void *address) {
-  uintptr_t wanted = (uintptr_t)address;
-  for (int i = 0; i < SITES; i++) {
-    uintptr_t none = 0;
-    if (sites[i].address == wanted) return &sites[i];
-    if (atomic_compare_exchange_strong(&sites[i].address, &none, wanted))
-      return &sites[i];
-    if (none == wanted) return &sites[i];
-  }
-  abort();
-}
 
 static bool refuse(void *address) {
-  struct site *site = site_of(address);
-  int aimed_at = (int)(site - sites);
   counted++;
-  if (!atomic_compare_exchange_strong(&target, &aimed_at, -1)) {
-    if (countdown <= 0) return false;
-    site->times++;
-    if (--countdown != 0) return false;
-  }
-  site->failed = failed = true;
-  failed_at = site->address;
+  if (countdown <= 0 || --countdown != 0) return false;
+  failed = true;
+  failed_at = (uintptr_t)address;
   return true;
 }
 
@@ -142,7 +113,7 @@ static void let_lua_be(lua_State *L) {
 }
 
 static int arm(lua_State *L) {
-  static const char *const kinds[] = {"c", "lua", "at", NULL};
+  static const char *const kinds[] = {"c", "lua", NULL};
   int kind = luaL_checkoption(L, 1, NULL, kinds);
   long n = (long)luaL_checknumber(L, 2);
   let_lua_be(L);
@@ -150,8 +121,6 @@ static int arm(lua_State *L) {
   failed = lua_failed = false;
   if (kind == 0) {
     countdown = n;
-  } else if (kind == 2) {
-    target = (int)n;
   } else {
     allocate = lua_getallocf(L, &allocate_data);
     lua_countdown = n;
@@ -164,20 +133,16 @@ static int disarm(lua_State *L) {
   bool was_lua = allocate != NULL;
   let_lua_be(L);
   countdown = 0;
-  target = -1;
   lua_pushboolean(L, was_lua ? lua_failed : failed);
   lua_pushnumber(L, (lua_Number)(was_lua ? lua_counted : counted));
   return 2;
 }
 
-static void push_place(lua_State *L, uintptr_t address) {
+static int place(lua_State *L) {
   Dl_info info;
+  uintptr_t address = failed_at;
   if (dladdr((void *)address, &info)) address -= (uintptr_t)info.dli_fbase;
   lua_pushfstring(L, "core.so+%p", (void *)address);
-}
-
-static int place(lua_State *L) {
-  push_place(L, failed_at);
   return 1;
 }
 
@@ -186,30 +151,16 @@ static int count(lua_State *L) {
   return 1;
 }
 
-static int spared(lua_State *L) {
-  lua_newtable(L);
-  for (int i = 0; i < SITES && sites[i].address; i++) {
-    if (sites[i].failed || sites[i].times < 10) continue;
-    push_place(L, sites[i].address);
-    lua_rawseti(L, -2, i);
-  }
-  return 1;
-}
-
 #pragma GCC visibility pop
 
 __attribute__((visibility("default"))) int luaopen_allocator(lua_State *L) {
-  static const struct {
-    const char *name;
-    lua_CFunction function;
-  } functions[] = {{"arm", arm},
-                   {"disarm", disarm},
-                   {"place", place},
-                   {"live", count},
-                   {"spared", spared}};
+  static const luaL_Reg functions[] = {{"arm", arm},
+                                       {"disarm", disarm},
+                                       {"place", place},
+                                       {"live", count}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    lua_pushcfunction(L, functions[i].function);
+    lua_pushcfunction(L, functions[i].func);
     lua_setfield(L, -2, functions[i].name);
   }
   return 1;

@@ -1,11 +1,8 @@
---- What must not grow: memory, descriptors, threads, nodes, watches.  A
--- thousandth of the load in a moment; all of it with ENDURANCE=full.
+--- What must not grow: memory, descriptors, threads, nodes, watches.
 local Meters = require "zklock.meters"
 local allocator = require "memory.allocator".found
 local support = require "support"
 local zklock = require "zklock"
-
-local full = os.getenv "ENDURANCE" == "full"
 
 local function usage()
   collectgarbage()
@@ -34,7 +31,6 @@ end
 -- garbage is collected after each tenth: by what the process grows before Lua's
 -- collector begins is as much as all that Lua has, and no leak.
 local function endure(what, times, body)
-  local begun = support.now()
   local function a_tenth()
     for _ = 1, times / 10 do body() end
     collectgarbage()
@@ -49,36 +45,31 @@ local function endure(what, times, body)
       and after.threads <= before.threads
   end, 5)
   local text = in_words(what, times, before, after)
-  if full then
-    print(("%s, in %.0f s"):format(text, support.now() - begun))
-  end
   assert.is_true(is_flat, text)
   assert.is_true(after.lua_kib < before.lua_kib + 64, text)
   assert.is_true(after.kib < before.kib + 2048, text)
 end
 
-local function count(of_all) return full and of_all or of_all / 100 end
-
 describe("What lasts long", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("is flat: sessions that open and close #stock", function()
+  it("is flat: sessions that open and close", function()
     local path = support.path()
-    endure("sessions", count(10000), function()
+    endure("sessions", 10000, function()
       local session = assert(zklock.connect(support.hosts))
       session:mutex(path):acquire():release()
       session:close()
     end)
   end)
 
-  it("is flat: waits that time out #stock", function()
+  it("is flat: waits that time out", function()
     local path = support.path()
     support.hold(path, { session_timeout = 20 })
     local session = support.connect { session_timeout = 20 }
     local lock = session:mutex(path)
     -- Many at a time, in a row of their own each.
-    endure("timeouts", count(100000) / 50, function()
+    endure("timeouts", 100000 / 50, function()
       local ended = 0
       for _ = 1, 50 do
         lock:acquire_async({ timeout = 0.001 }, function(_, _, code)
@@ -95,7 +86,7 @@ describe("What lasts long", function()
     end, 10, "the watches of those who waited are gone")
   end)
 
-  it("is flat: paths that are used once #stock", function()
+  it("is flat: paths that are used once", function()
     local session = support.connect()
     local other = support.connect()
     local prefix, n = support.path "of", 0
@@ -110,7 +101,7 @@ describe("What lasts long", function()
     -- So many have meters of their own, which stay.
     for _ = 1, Meters.most do once() end
     for _, options in ipairs { {}, { fair = false } } do
-      endure("paths", count(10000), function() once(options) end)
+      endure("paths", 10000, function() once(options) end)
     end
   end)
 end)

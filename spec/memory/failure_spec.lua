@@ -2,18 +2,14 @@
 -- those of the C code, on both sides of the channel.  Whatever fails, the
 -- caller gets an error, the session is usable or closed, and nothing is left:
 -- no block of memory, no node, no wait.
-local allocator = require "memory.allocator".found
+local allocator = assert(require "memory.allocator".found,
+  "allocations fail in the build of spec/memory/run only")
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local zklock = require "zklock"
-
-if not allocator then
-  pending "allocations fail in the build of `make memory` only"
-  return
-end
 
 -- What may be said of it.  Who has no memory for what a server says acts as
 -- after a reconnection, so a question may end with "disconnected".
@@ -54,13 +50,10 @@ local function no_tickets() return { false, false } end
 
 local function step_until(condition, ...)
   local sessions = { ... }
-  local deadline = support.now() + 5
-  repeat
+  support.wait_until(function()
     for _, session in ipairs(sessions) do session:step() end
-    if condition() then return end
-    support.sleep(0.0005)
-  until support.now() > deadline
-  error("it did not happen", 0)
+    return condition()
+  end)
 end
 
 local scenarios = {}
@@ -333,7 +326,7 @@ end
 
 local function is_kept(baseline)
   return pcall(support.wait_until, function()
-    collectgarbage()
+    support.collect()
     return allocator.live() <= baseline
   end, 3)
 end
@@ -341,8 +334,7 @@ end
 -- Attempts with the first, the second … allocation, until all have failed.
 local function sweep(kind, name)
   local n, misses, baseline = 1, 0, nil
-  -- On the I/O thread the last ones may come after the body's end.
-  while misses < (kind == "c" and 8 or 1) do
+  while misses < 3 do
     env.sessions = { env.session, env.other }
     env.path = support.path(name)
     local ok, failed = pcall(attempt, kind, scenarios[name], n)
@@ -387,29 +379,3 @@ for _, kind in ipairs(jit and { "c" } or { "lua", "c" }) do
     end
   end)
 end
-
--- Two threads allocate: what the one allocates may come between, and take the
--- turn of a place on the other.  Such a place gets a turn of its own.
-local function fail_at(place)
-  for name, body in pairs(scenarios) do
-    env = { session = support.connect(), other = support.connect(),
-      tickets = no_tickets() }
-    env.sessions = { env.session, env.other }
-    env.path = support.path(name)
-    if name == "reconnect" then env.proxy = start_proxy() end
-    local has_failed = attempt("at", body, place)
-    env.session:close()
-    env.other:close()
-    if has_failed then return end
-  end
-end
-
-describe("The places in the C code that allocate", function()
-  before_each(support.start)
-  after_each(support.finish)
-
-  it("have all failed", function()
-    for place in pairs(allocator.spared()) do fail_at(place) end
-    assert.same({}, allocator.spared())
-  end)
-end)

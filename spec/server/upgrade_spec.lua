@@ -1,7 +1,7 @@
 -- A rolling upgrade: processes of an earlier zklock and of this one share
 -- each kind of lock, elections, barriers and `once`.
 local command = require "support.command"
-local contests = require "integration.family.contests"
+local contests = require "server.contests"
 local json = require "dkjson"
 local kinds = require "integration.family.kinds"
 local old = require "support.old"
@@ -9,7 +9,7 @@ local read = require "support.files".read
 local spawn_with = require "support.child".spawn_with
 local start_actor = require "support.actor".start
 local support = require "support"
-local tally_of = require "integration.family.tally"
+local tally_of = require "server.tally"
 
 local ROUNDS = 20
 local MORTAL_S = 6 -- the session timeout of processes that are killed

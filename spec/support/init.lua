@@ -425,4 +425,25 @@ function support.everybody(permissions)
   return { { perms = permissions, scheme = "world", id = "anyone" } }
 end
 
+--- How many requests a session has made, when none is unanswered, without its
+-- heartbeats and nudges.
+function support.requests(session)
+  return support.while_quiet({ session }, function(heartbeats, nudges)
+    return session:stats().requests - heartbeats - nudges
+  end)
+end
+
+--- An operator deletes the nodes of a hold: until its guard knows.
+function support.lose(guard)
+  for node in guard.node:gmatch "[^,]+" do support.zk():delete(node) end
+  support.wait_until(function() return not guard:is_held() end, 10)
+end
+
+--- The virtual seconds that `fn` takes, and its results.
+function support.timed(fn)
+  local begun = support.now()
+  local results = { fn() }
+  return support.now() - begun, (unpack or table.unpack)(results, 1, 9)
+end
+
 return support

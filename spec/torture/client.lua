@@ -3,8 +3,6 @@
 -- writes down what it was told.  It trusts nobody: the witness reads it.
 -- luacheck: globals say hear parent_socket
 local core = require "zklock.core"
-local new_barriers = require "torture.barriers"
-local new_elections = require "torture.elections"
 local journals = require "torture.journal"
 local locks = require "torture.locks"
 local new_scheduler = require "support.scheduler".new
@@ -13,9 +11,7 @@ local zklock = require "zklock"
 
 local now, random = core.now, math.random
 local settings, journal, session, scheduler
-local barriers, elections
 local number, busy, resting, leaving = 0, 0, false, false
-local expiries = 0 -- of the session, as far as we have been told
 
 -- Time passes, and callbacks run.
 local function pause(seconds)
@@ -39,13 +35,7 @@ local function breathe()
   socket.sleep(0.1)
 end
 
-local function note_event(event)
-  journal:note("event", event)
-  if event == "expired" then expiries = expiries + 1 end
-end
-
 local function connect()
-  expiries = 0
   -- (Longer than the director waits for servers: it has gone, then.)
   local deadline = now() + 150
   local opened
@@ -59,25 +49,18 @@ local function connect()
       auth = settings.credential
         and { scheme = "digest", credential = settings.credential },
       loop = scheduler and scheduler.adapter or "poll",
-      on_event = note_event,
+      on_event = function(event) journal:note("event", event) end,
     })
     opened = opened or false
   until opened or leaving
   session = opened or nil
 end
 
--- Is nothing left of what has ended, but in sessions that we know are over?
-local function is_settled(of)
-  return of:stats().pending_releases == 0 and of:stats().expiries == expiries
-end
-
 -- Holding.
 
--- `how`: "leaving" if an answer of false says nothing.
-local function sample(hold, how)
+local function sample(hold)
   local before = now()
   local held = hold.guard:is_held()
-  if how == "leaving" and not held then return held end
   journal:note(held and "true" or "false", hold.number,
     ("%.9f"):format(before))
   return held
@@ -136,19 +119,16 @@ local function acquire(lock, options)
 end
 
 -- By a ticket that may be cancelled.
-local function by_ticket(wanted, method, options, meanwhile)
+local function by_ticket(wanted, options)
   local done, result, message, code
   local lock = wanted.lock
-  local ticket = lock[method](lock, options, function(...)
+  local ticket = lock:acquire_async(options, function(...)
     done, result, message, code = true, ...
   end)
   pause(random() * 0.2)
   if chance(50) then ticket:cancel() end
   if chance(10) and session == wanted.session then lock:cancel() end
-  while not done do
-    if meanwhile then meanwhile() end
-    pause(0.01)
-  end
+  while not done do pause(0.01) end
   return result, message, code
 end
 
@@ -174,7 +154,7 @@ local function ask(wanted, owner)
   local apart = chance(15)
   local guard, _, code
   if apart then
-    guard, _, code = by_ticket(wanted, "acquire_async", options)
+    guard, _, code = by_ticket(wanted, options)
   else
     guard, _, code = acquire(wanted.lock, options)
   end
@@ -228,19 +208,16 @@ local function ask_around(wanted)
     session:contenders(wanted.paths[1])
   elseif chance(3) then
     session:revoke(wanted.paths[1])
-  elseif wanted.election and chance(5) then
-    wanted.election:leader()
   end
 end
 
-local function at_lock(owner)
+-- True: the task is to vanish, with what it holds.  (While it waits, another
+-- one may close the session; a closed one must not be used.)
+local function turn(owner)
   local wanted = locks.draw(session, settings.root)
   wanted.session = session
   ask_around(wanted)
   if session ~= wanted.session then return end
-  if wanted.election and scheduler and chance(15) then
-    return elections.run(wanted, owner)
-  end
   if chance(10) then return with_lock(wanted, owner) end
   local hold = ask(wanted, owner)
   if not hold then return end
@@ -255,24 +232,11 @@ local function at_lock(owner)
   release(hold)
 end
 
--- True: the task is to vanish, with what it holds.  (While it waits, another
--- one may close the session; a closed one must not be used.)
-local function turn(owner)
-  local dice = random(100)
-  if dice <= 18 then return barriers.at_barrier(owner) end
-  if dice <= 36 then return barriers.at_gate(owner) end
-  return at_lock(owner)
-end
-
--- (What a closed session has not deleted goes with its ZooKeeper session, and
--- that may be later.  So what counts is what was gone before.)
 local function change_session()
   local old = session
   session = nil
-  local settled = is_settled(old)
   journal:note "closed"
   old:close()
-  if settled then journal:note "gone" end
   connect()
 end
 
@@ -324,7 +288,6 @@ local function obey()
   elseif line == "leave" then
     leaving = true
   end
-  elections.attend(not (resting or leaving) and session or nil)
   if settings.asked and is_at_rest() then
     settings.asked = false
     say("rests", session:id())
@@ -366,19 +329,6 @@ local function run_tasks()
   assert(scheduler:run(math.huge))
 end
 
--- What those have of the client that take more than locks.
-local function hands()
-  return {
-    journal = journal, root = settings.root, pause = pause, chance = chance,
-    session = function() return session end,
-    spawn = function(fn) scheduler:spawn(fn) end,
-    may_vanish = function() return scheduler ~= nil end,
-    is_settled = is_settled,
-    begin = begin, by_ticket = by_ticket, note_hold = note_hold,
-    sample = sample, stay = stay, release = release,
-  }
-end
-
 return function(given)
   settings = given
   journal = journals.create(settings.journal)
@@ -386,7 +336,6 @@ return function(given)
   local fds = count "/proc/self/fd"
   -- One task blocks its process; several share it in a loop.
   if settings.tasks > 1 then scheduler = new_scheduler() end
-  barriers, elections = new_barriers(hands()), new_elections(hands())
   connect()
   run_tasks()
   session:close()

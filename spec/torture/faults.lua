@@ -217,8 +217,6 @@ end
 
 operator("node deleted", 20, "remove")
 operator("directory deleted", 4, "remove_all")
-operator("barriers lifted", 2, "lift")
-operator("double barriers shut", 6, "shut")
 operator("data written", 8, "write")
 operator("session closed by another", 10, "seize")
 

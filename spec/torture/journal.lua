@@ -6,22 +6,13 @@
 --                                      CODES: refusals that may come of it
 --     refused N CODE
 --     granted N SESSION
---     passed N                         what is no acquisition (kinds barrier,
---                                      set, lift, leave) has ended with true
 --     hold N PATH MODE TOKEN TURN NODE
---                                      W: alone, R: shared, P3: of 3 permits,
---                                      M3: one of 3 members
+--                                      W: alone, R: shared, P3: of 3 permits
 --     true N BEFORE, false N BEFORE    what is_held() said since BEFORE
 --     lost N                           on_lost was called
---     released N OUTCOME               "true" or "lost"; "handed": somebody
---                                      else releases it, and is told
+--     released N OUTCOME               "true" or "lost"
 --     abandoned N                      nobody refers to it any more
---     settled BEFORE                   the nodes of all that had ended before
---                                      are gone
---     leader N PATH TOKEN              observer N hears who leads; "-": nobody
 --     closed                           the session was closed with all it held
---     gone                             and the nodes of all that had ended
---                                      before are gone
 --     event NAME                       as session:on tells it
 --     end                              the process has ended by itself
 --
@@ -29,9 +20,6 @@
 --
 --     removed NODE BEGUN TOKEN [unknown]
 --     seized ID BEGUN it [unknown]     somebody closed a session
---     lifted PATH BEGUN it [unknown]   a persistent node was deleted
---     calm                             all faults are over, nobody waits, and
---                                      what was done before has been done
 --     stopped CLIENT BEGUN, killed CLIENT, fault KIND, violation KIND TEXT…
 --
 -- Each line begins with the time, by the one clock of this machine.

@@ -69,42 +69,6 @@ kind("multi", 3, function(session, root)
     session:mutex(paths[1]), session:mutex(paths[2]) } }
 end)
 
--- An election, taken as a lock is: who leads holds it.
-local Candidacy = {}
-Candidacy.__index = Candidacy
-
-function Candidacy:acquire(options) return self.election:campaign(options) end
-
-function Candidacy:try_acquire(options)
-  return self.election:campaign { timeout = 0, max_hold = options.max_hold }
-end
-
-function Candidacy:acquire_async(options, fn)
-  return self.election:campaign_async(options, fn)
-end
-
-function Candidacy:cancel() self.election:cancel() end
-
-function Candidacy:with_lock(fn, options)
-  local guard, message, code = self.election:campaign(options)
-  if not guard then return nil, message, code end
-  fn(guard)
-  local ok, problem, word = self.election:resign()
-  if ok == false then return guard:release() end -- the session was closed
-  return ok, problem, word
-end
-
-for _, layout in ipairs { "curator", "latch" } do
-  kind("election-" .. layout, 4, function(session, root)
-    local path = root .. "/election-" .. layout
-    local election = session:election(path, { layout = layout })
-    local wanted = alone(path, setmetatable({ election = election },
-      Candidacy))
-    wanted.election = election
-    return wanted
-  end)
-end
-
 -- (pairs() goes as it likes.)
 table.sort(kinds, function(a, b) return a.name < b.name end)
 

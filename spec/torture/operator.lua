@@ -59,18 +59,6 @@ function commands.remove(host)
   end)
 end
 
--- What holds back who waits, or has let members in, is such a node, too.
-local function remove_persistent(zk, path)
-  local begun = core.now()
-  local ok, removed = pcall(zk.delete, zk, path)
-  if removed then
-    journal:note("lifted", path, ("%.9f"):format(begun), "it",
-      not ok and "unknown" or nil)
-  end
-  if not ok then error "no answer" end
-  return removed
-end
-
 -- A directory and all that is in it.
 function commands.remove_all(host)
   return with_client(host, function(zk)
@@ -84,33 +72,11 @@ function commands.remove_all(host)
     end
     for _, inner in ipairs(directories) do
       if inner:sub(1, #directory) == directory then
-        remove_persistent(zk, inner)
+        pcall(zk.delete, zk, inner)
       end
     end
     return true
   end)
-end
-
--- Those of all persistent nodes below the root whose path looks so.
-local function remove_all_like(host, pattern)
-  return with_client(host, function(zk)
-    local removed = false
-    local _, directories = find(zk, settings.root, {}, {})
-    for _, path in ipairs(directories) do
-      if path:find(pattern) and remove_persistent(zk, path) then
-        removed = true
-      end
-    end
-    return removed
-  end)
-end
-
---- All barriers.
-function commands.lift(host) return remove_all_like(host, "/barrier%-%d$") end
-
---- Of all double barriers what lets their members in.
-function commands.shut(host)
-  return remove_all_like(host, "/gate%-%d%-%d/ready$")
 end
 
 function commands.write(host)

@@ -27,13 +27,6 @@ return function(witness)
   line(n "acquisitions", "acquisitions")
   print_list("refused", sorted(counts, "refused: "))
   print_list("granted", sorted(counts, "grants: "))
-  print_list("other calls that ended with true", sorted(counts, "passed: "))
-  for _, name in ipairs { "waits that a set barrier held back",
-    "waits that a lift let go on",
-    "members let in by no more than there had to be",
-    "leaves that waited for a proven member", "told who leads" } do
-    line(n(name), name)
-  end
   line(n "is_held true" + n "is_held false", "times asked is_held()")
   line(n "is_held false", "of them false")
   line(n "proven stretches", "stretches of time proven held")

@@ -268,23 +268,12 @@ function Stage:heal()
   end
 end
 
--- A client may wait at a barrier without a timeout, and every other client that
--- could lift it may have come to its end.
-local function hear_and_lift(self, client, deadline)
-  local line
-  repeat
-    self:operate "lift"
-    line = hear(client, 1)
-  until line or client.process:status() or core.now() > deadline
-  return line
-end
-
 --- All waits and holds come to their end, and nothing is left of them.
 function Stage:rest()
   self:tell_clients "rest"
   local deadline = core.now() + 60
   for _, client in ipairs(self.clients) do
-    local line = hear_and_lift(self, client, deadline)
+    local line = hear(client, math.max(1, deadline - core.now()))
     if not client.process:status() and (not line or not line:find "^rests")
     then
       self:violation("hang", "%s (%s) does not come to rest: %s", client.name,
@@ -298,7 +287,6 @@ function Stage:rest()
     self:violation("left", "at the server, when nobody held or waited: %s",
       text)
   end
-  if left == "" then self.journal:note "calm" end
 end
 
 function Stage:go() self:tell_clients "go" end
@@ -308,11 +296,8 @@ function Stage:leave()
   for i in pairs(self.states) do forget_start(self, i) end
   self:tell_clients "leave"
   for _, client in ipairs(self.clients) do
-    local deadline = core.now() + 30
     local line
-    repeat
-      line = hear_and_lift(self, client, deadline)
-    until not (line and line:find "^rests")
+    repeat line = hear(client, 30) until not (line and line:find "^rests")
     if line ~= "left\t0\t0" then
       self:violation("leak", "%s (%s) left %s: %s", client.name, client.build,
         tostring(line):gsub("\t", " "), client.process:output())

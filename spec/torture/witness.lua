@@ -9,27 +9,12 @@
 -- A node that an operator deletes, or that goes with a session which somebody
 -- else closes, ends the proof when the deed began: the lock is free from then
 -- on, and the holder hears of it a little later.
-local new_barriers = require "torture.barrier_rules".new
-local new_gates = require "torture.gate_rules".new
 
 local Witness = {}
 Witness.__index = Witness
 
--- When all is over that had been begun by then.
-local function calm_after(calms, at)
-  for _, calm in ipairs(calms) do
-    if calm >= at then return calm end
-  end
-  return math.huge
-end
-
 local function new()
-  local calms = {}
-  local function after(at) return calm_after(calms, at) end
   return setmetatable({
-    calms = calms,   -- when
-    barriers = new_barriers(after),
-    gates = new_gates(after),
     holds = {},      -- all that were granted
     violations = {}, -- { kind =, text = }
     counts = {},
@@ -75,13 +60,6 @@ end
 
 function harm:killed(entry) self.killed[entry[1]] = entry.at end
 
-function harm:calm(entry) table.insert(self.calms, entry.at) end
-
-function harm:lifted(entry)
-  local lift = self.barriers:lift(entry[1], tonumber(entry[2]), entry.at)
-  if entry[4] ~= "unknown" then lift.done = entry.at end
-end
-
 function harm:fault(entry)
   self:count("fault: " .. table.concat(entry, " "))
 end
@@ -101,18 +79,6 @@ end
 
 local facts = {}
 
--- What is no acquisition.
-local others = { barrier = true, set = true, lift = true, leave = true }
-
-local function note_begin(self, client, number, wait)
-  if wait.kind == "lift" then
-    wait.lift = self.barriers:lift(wait.paths, wait.begun)
-  elseif wait.kind:find "^gate" then
-    self.gates:begin(client, number, wait)
-  end
-  if not others[wait.kind] then self:count "acquisitions" end
-end
-
 function facts:wait(client, entry)
   client.waits[entry[1]] = {
     owner = client.name .. "." .. entry[2],
@@ -122,7 +88,7 @@ function facts:wait(client, entry)
     kind = entry[5] or "?",
     codes = "," .. (entry[6] or "") .. ",", -- refusals that may come of it
   }
-  note_begin(self, client, entry[1], client.waits[entry[1]])
+  self:count "acquisitions"
 end
 
 local refusals = { timeout = true, busy = true, cancelled = true, lost = true,
@@ -154,37 +120,13 @@ local function end_wait(self, client, entry)
     self:violation("late", "%s: the wait %s for %s outlived its deadline "
       .. "by %.1f s", client.name, entry[1], wait.paths, late)
   end
-  wait.ended = entry.at
-  if wait.lift then wait.lift.last = entry.at end
   return wait
-end
-
--- (A lift that was begun in a session that is no more may come yet.)
-local function note_end(self, client, wait)
-  if wait.kind == "set" then
-    self.barriers:set(wait.paths, wait.begun, wait.ended)
-  elseif wait.kind == "leave" then
-    self.gates:leave(wait)
-  elseif wait.lift and client.expired_at < wait.begun then
-    wait.lift.done = wait.ended
-  end
-end
-
-function facts:passed(client, entry)
-  local wait = end_wait(self, client, entry)
-  if not wait then return end
-  wait.passed = true
-  self:count("passed: " .. wait.kind)
-  note_end(self, client, wait)
-  if wait.kind == "barrier" then self.barriers:wait(wait.paths, wait) end
 end
 
 function facts:refused(client, entry)
   local wait = end_wait(self, client, entry)
   if not wait then return end
   self:count("refused: " .. entry[2])
-  self.gates:ended(client, entry[1], entry.at)
-  if wait.kind == "barrier" then self.barriers:wait(wait.paths, wait) end
   if not refusals[entry[2]]
     and not wait.codes:find("," .. entry[2] .. ",", 1, true) then
     self:violation("refusal", "%s: the wait %s ended with %s", client.name,
@@ -201,30 +143,24 @@ function facts:granted(client, entry)
     session = entry[2], begun = wait.begun, parts = {} }
   client.holds[entry[1]] = hold
   table.insert(self.holds, hold)
-  if client.members[entry[1]] then
-    self.gates:granted(client, entry[1], entry.at)
+end
+
+-- A fact of a hold: `fn(self, hold, client, entry)`.
+local function of_hold(word, fn)
+  facts[word] = function(self, client, entry)
+    local hold = client.holds[entry[1]]
+    if hold then return fn(self, hold, client, entry) end
+    self:violation("journal", "%s: %s without a grant", client.name, word)
   end
 end
 
-local function hold_of(self, client, entry)
-  local hold = client.holds[entry[1]]
-  if not hold then
-    self:violation("journal", "%s: %s without a grant", client.name, entry.word)
-  end
-  return hold
-end
-
-function facts:hold(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("hold", function(_, hold, _, entry)
   table.insert(hold.parts, { path = entry[2], mode = entry[3]:sub(1, 1),
     permits = tonumber(entry[3]:sub(2)), token = entry[4],
     turn = tonumber(entry[5]), node = entry[6], hold = hold })
-end
+end)
 
-facts["true"] = function(self, client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("true", function(self, hold, client, entry)
   self:count "is_held true"
   if hold.said_false then
     self:violation("revival", "%s: is_held() of %s is true at %.6f, after it "
@@ -235,18 +171,14 @@ facts["true"] = function(self, client, entry)
   end
   hold.from = hold.from or entry.at
   hold.to = tonumber(entry[2])
-end
+end)
 
-facts["false"] = function(self, client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("false", function(self, hold)
   self:count "is_held false"
   hold.said_false = true
-end
+end)
 
-function facts:lost(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("lost", function(self, hold, client, entry)
   self:count "losses told by on_lost"
   if hold.lost then
     self:violation("loss", "%s: on_lost of %s was called twice", client.name,
@@ -256,69 +188,35 @@ function facts:lost(client, entry)
       entry[1])
   end
   hold.lost = true
-end
+end)
 
-function facts:released(client, entry)
-  local hold = hold_of(self, client, entry)
-  if not hold then return end
+of_hold("released", function(self, hold, client, entry)
   hold.outcome = entry[2]
-  self.gates:ended(client, entry[1], entry.at)
   if entry[2] == "lost" then
     self:count "losses told by release"
     hold.told = true
-  elseif entry[2] ~= "handed" and (hold.said_false or hold.lost)
-    and not client.closed_since(hold) then
+  elseif (hold.said_false or hold.lost) and not client.closed_since(hold) then
     hold.told = true -- wrongly
     self:violation("loss", "%s: %s was released as if it had not been lost",
       client.name, entry[1])
   end
-end
+end)
 
-function facts:abandoned(client, entry)
-  local hold = hold_of(self, client, entry)
-  if hold then hold.outcome = "abandoned" end
+of_hold("abandoned", function(self, hold)
   self:count "guards left to the collector"
-end
-
-function facts:settled(client, entry)
-  self.gates:settled(client, tonumber(entry[1]), entry.at)
-end
-
-function facts:gone(client, entry) self.gates:gone(client, entry.at) end
-
--- Who leads next came later.
-function facts:leader(client, entry)
-  local token, last = entry[3]:match "^%d+$", client.leaders[entry[1]]
-  self:count "told who leads"
-  if token and last and token <= last then
-    self:violation("leader", "%s: who leads %s is told to be %s, after %s",
-      client.name, entry[2], token, last)
-  end
-  client.leaders[entry[1]] = token or last
-end
+  hold.outcome = "abandoned"
+end)
 
 function facts:closed(client, entry)
   client.closed_at = entry.at
-  client.connected = false
-  self.gates:over(client, entry.at)
   self:count "sessions closed"
 end
 
-function facts:event(client, entry)
-  self:count("event: " .. entry[1])
-  if entry[1] == "expired" then
-    client.expired_at, client.connected = entry.at, false
-    self.gates:expired(client, entry.at)
-  elseif entry[1] == "connected" or entry[1] == "reconnected" then
-    client.connected = true
-    self.gates:connected(client)
-  end
-end
+function facts:event(_, entry) self:count("event: " .. entry[1]) end
 
 facts["end"] = function(_, client) client.ended = true end
 
 local function check_client(self, client)
-  self.gates:over(client, self.killed[client.name] or math.huge)
   if self.killed[client.name] then return end
   if not client.ended then
     self:violation("death", "%s did not come to its end", client.name)
@@ -339,8 +237,6 @@ end
 --- `patience`: by how much a wait may outlive its deadline.
 function Witness:read_client(name, entries, session_timeout, patience)
   local client = { name = name, waits = {}, holds = {},
-    members = {}, closed_members = {}, leaders = {}, expired_at = 0,
-    connected = false,
     session_timeout = session_timeout or 0, patience = patience or 10 }
   function client.closed_since(hold)
     return client.closed_at and client.closed_at >= hold.begun
@@ -460,7 +356,7 @@ local function check_distinct(self, parts)
   local seen = {}
   for _, part in ipairs(parts) do
     local order = order_of(part)
-    if seen[order] and (part.mode == "P" or part.mode == "M") then
+    if seen[order] and part.mode == "P" then
       self:violation("token", "%s: %s and %s", part.path, describe(part),
         describe(seen[order]))
     end
@@ -471,8 +367,6 @@ end
 --- When everything is read: the list of violations.
 function Witness:judge()
   local proven = prove(self)
-  self.barriers:judge(self)
-  self.gates:judge(self, proven)
   for _, parts in pairs(proven) do
     table.sort(parts, function(a, b) return a.from < b.from end)
     local inside = {}

@@ -38,7 +38,7 @@ function os.time(fields) -- luacheck: ignore 122
 end
 
 package.loaded.socket = require "virtual.socket"
-for _, name in ipairs { "proxy", "seizure", "server" } do
+for _, name in ipairs { "hostile", "proxy", "seizure", "server" } do
   package.preload["support." .. name] = function()
     return require("virtual." .. name)
   end

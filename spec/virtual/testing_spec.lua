@@ -255,8 +255,12 @@ describe("zklock.testing", function()
       end
     end)
 
+    local function hold()
+      return assert(session:mutex "/lock":acquire())
+    end
+
     it("expire a session", function()
-      local guard, lost = assert(session:mutex "/lock":acquire()), nil
+      local guard, lost = hold(), nil
       guard:on_lost(function(_, code) lost = code end)
       local id = session:id()
       assert.is_true(server:expire(session))
@@ -270,7 +274,7 @@ describe("zklock.testing", function()
 
     it("disconnect one session, and let it come back", function()
       local other = assert(zklock.connect(server.hosts))
-      local guard = assert(session:mutex "/lock":acquire())
+      local guard = hold()
       server:disconnect(session)
       testing.advance(3)
       assert.equal("suspended", session:state())
@@ -284,7 +288,7 @@ describe("zklock.testing", function()
     end)
 
     it("disconnect one for so long that its session expires", function()
-      local guard = assert(session:mutex "/lock":acquire())
+      local guard = hold()
       server:disconnect(session)
       testing.advance(20)
       assert.is_false(guard:is_held())
@@ -294,7 +298,7 @@ describe("zklock.testing", function()
     end)
 
     it("silence one: no packet passes, and no connection ends", function()
-      local guard, lost = assert(session:mutex "/lock":acquire()), nil
+      local guard, lost = hold(), nil
       guard:on_lost(function(_, _, reason) lost = reason end)
       local other = assert(zklock.connect(server.hosts))
       server:silence(session)
@@ -499,31 +503,34 @@ describe("zklock.testing", function()
       end
     end)
 
-    it("options that are not there, or not right", function()
-      raises("unknown option \"seed\"", testing.server, { seed = 1 })
-      raises("option 'servers' must be a number", testing.server,
-        { servers = "3" })
-      raises("option 'servers' must be a whole number", testing.server,
-        { servers = 1.5 })
-      raises("option 'servers' must be from 1 to 9", testing.server,
-        { servers = 10 })
-      raises("must be how many option 'hosts' names", testing.server,
-        { servers = 2, hosts = "zk1:1" })
-      raises("must have no chroot", testing.server, { hosts = "zk1:1/app" })
-      raises("which another testing server has", testing.server,
-        { hosts = server.hosts })
-      raises("option 'tick_time' must be from", testing.server,
-        { tick_time = 2000 })
-      raises("option 'kind' of hold", server.hold, server, "/a",
-        { kind = "lock" })
-      raises("option 'permits' of hold must be a number", server.hold, server,
-        "/a", { kind = "permit" })
-      raises("goes with kind", server.hold, server, "/a", { permits = 1 })
-      raises("unknown option \"second\"", server.contend, server, "/a",
-        { second = 1 })
-    end)
-
-    it("arguments of a wrong kind", function()
+    it("options and arguments that are not right", function()
+      for message, options in pairs {
+        ['unknown option "seed"'] = { seed = 1 },
+        ["option 'servers' must be a number"] = { servers = "3" },
+        ["option 'servers' must be a whole number"] = { servers = 1.5 },
+        ["option 'servers' must be from 1 to 9"] = { servers = 10 },
+        ["must be how many option 'hosts' names"] = { servers = 2,
+          hosts = "zk1:1" },
+        ["must have no chroot"] = { hosts = "zk1:1/app" },
+        ["which another testing server has"] = { hosts = server.hosts },
+        ["option 'tick_time' must be from"] = { tick_time = 2000 },
+      } do
+        raises(message, testing.server, options)
+      end
+      for message, call in pairs {
+        ["option 'kind' of hold"] = { "hold", "/a", { kind = "lock" } },
+        ["option 'permits' of hold must be a number"] = { "hold", "/a",
+          { kind = "permit" } },
+        ["goes with kind"] = { "hold", "/a", { permits = 1 } },
+        ['unknown option "second"'] = { "contend", "/a", { second = 1 } },
+        ["must be a session"] = { "expire", 7 },
+        ["must be the number of a server, 1 to 1"] = { "stop", 2 },
+        ["must be the number of a server"] = { "isolate", 2 },
+        ["argument 1 of hold"] = { "hold", "lock" },
+      } do
+        raises(message, server[call[1]], server, call[2], call[3])
+      end
+      raises("must be called with a colon", server.stop)
       raises("argument 1 of testing.advance must be a number",
         testing.advance, "1")
       raises("not negative", testing.sleep, -1)
@@ -531,11 +538,6 @@ describe("zklock.testing", function()
         1)
       raises("argument 1 of testing.seed must be a whole number",
         testing.seed, 1.5)
-      raises("must be a session", server.expire, server, 7)
-      raises("must be the number of a server, 1 to 1", server.stop, server, 2)
-      raises("must be the number of a server", server.isolate, server, 2)
-      raises("argument 1 of hold", server.hold, server, "lock")
-      raises("must be called with a colon", server.stop)
     end)
 
     it("more servers than there is room for, and forgets them", function()

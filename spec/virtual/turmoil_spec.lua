@@ -4,7 +4,7 @@ local model = require "support.model"
 
 local SEEDS = tonumber(os.getenv "SPEC_TURMOILS") or 100
 
-describe("The model's servers #once #layer", function()
+describe("The model's servers", function()
   local ensemble, chance, servers, clients, told
 
   local function below(n)

@@ -76,7 +76,7 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
   if (is_beyond_help(zh)) return ZINVALIDSTATE;
   int rc = zh->line ? ZOK : connect_now(zh);
   if (rc != ZOK) return rc;
-  int64_t left = zh->recv_timeout * 2 / 3 - since(zh->last_received);
+  int64_t left = (int64_t)zh->recv_timeout * 2 / 3 - since(zh->last_received);
   int64_t third = zh->recv_timeout / 3;
   if (left <= 0) return fail(zh, ZOPERATIONTIMEOUT, ETIMEDOUT);
   if (client_is_connected(zh)) {
@@ -99,7 +99,7 @@ const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                      struct arena *arena);
 
 static int greet(zhandle_t *zh, const struct zk_session *session) {
-  if (session->timeout_ms == 0) {
+  if (zh->id.client_id != 0 && session->id != zh->id.client_id) {
     zh->state = ZOO_EXPIRED_SESSION_STATE;
     return fail(zh, ZSESSIONEXPIRED, ESTALE);
   }

@@ -25,6 +25,7 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   struct zk_link *link = c->link;
   struct server *server =
       link && !link->refuses ? link_next_server(link) : NULL;
+  if (link) link_is_visited(link, c);
   if (!server) {
     c->severed = true;
     end_for_client(c, link && link->refuses ? ZK_CLOSED : ZK_REFUSED, now);
@@ -39,6 +40,10 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   accepted->number = server->number;
   connection_tell(c, accepted, now);
   lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
+  if (link->manners.silent) {
+    lane_hold(&c->up, HELD_BY_LINK);
+    c->broken = true;
+  }
 }
 
 /* False: the message goes no further. */
@@ -119,7 +124,8 @@ static void deliver_down(void *self, struct message *message, int64_t now) {
       !obey(c, link_passes_down(c->link, c, message), now))
     return;
   if (!message->silent) call_client(c, message);
-  if (c->link && !c->severed) obey(c, link_passed_down(c->link, message), now);
+  if (c->link && !c->severed)
+    obey(c, link_passed_down(c->link, c, message, now), now);
 }
 
 /* ---- Its end ---------------------------------------------------------------- */
@@ -143,6 +149,8 @@ void connection_cut(struct zk_connection *c, int64_t now, bool client_too) {
   if (client_too && c->client_has_it) end_for_client(c, ZK_CLOSED, now);
 }
 
+static void blow(void *self, int64_t now) { connection_cut(self, now, true); }
+
 bool connection_is_over(const struct zk_connection *c) {
   return !c->client_has_it && !c->server_has_it;
 }
@@ -150,6 +158,7 @@ bool connection_is_over(const struct zk_connection *c) {
 void connection_free(struct zk_connection *c) {
   lane_clear(&c->up);
   lane_clear(&c->down);
+  alarm_stop(&c->ensemble->agenda, &c->fuse);
   acl_list_drop(c->identities);
   free(c);
 }
@@ -180,6 +189,7 @@ struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
   c->client_has_it = true;
   lane_init(&c->up, &e->agenda, deliver_up, c);
   lane_init(&c->down, &e->agenda, deliver_down, c);
+  alarm_init(&c->fuse, blow, c);
   c->identities = identities_of("127.0.0.1");
   *e->connections_end = c;
   e->connections_end = &c->next;

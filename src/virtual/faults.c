@@ -116,7 +116,16 @@ void link_mute_events(struct zk_link *link, int64_t now) {
   link->mutes_events = true;
 }
 
+void link_behave(struct zk_link *link, const struct zk_manners *manners) {
+  link->manners = *manners;
+}
+
+struct zk_visits link_visits(const struct zk_link *link) {
+  return link->visits;
+}
+
 void link_heal(struct zk_link *link, int64_t now) {
+  link->manners = (struct zk_manners){0};
   link->refuses = link->frozen = link->mutes_events = false;
   link->drops_requests = link->drops_replies = false;
   link->delay = 0;

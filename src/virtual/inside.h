@@ -24,6 +24,7 @@
 #include "chance.h"
 #include "ensemble.h"
 #include "lane.h"
+#include "operator.h"
 #include "tracker.h"
 #include "tree.h"
 #include "txn.h"
@@ -59,6 +60,10 @@ struct zk_connection {
   bool client_has_it, server_has_it;
   bool severed; /* nothing passes any more, in either direction */
   bool broken;  /* a message was dropped */
+  bool muted;   /* nothing more reaches the client */
+  int requested,
+      treated;       /* requests, and answers of the kind that is treated */
+  struct alarm fuse; /* when it ends by its link's manners */
   struct lane up, down;
   /* The server's. */
   struct server *server; /* NULL: not yet */
@@ -84,6 +89,8 @@ struct zk_link {
   int *servers, server_count, next_server;
   bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
+  struct zk_manners manners;
+  struct zk_visits visits;
   int lost_kind, last_kind, left;
   int kept_kinds[KINDS_MAX], kept_count;
   struct arena *kept_arena;

@@ -1,6 +1,7 @@
 #include "link.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "operator.h"
 #include "request.h"
@@ -26,6 +27,65 @@ static void spring(struct zk_link *link, enum link_sprung what) {
   link->ensemble->sprung++;
 }
 
+/* ---- Manners ---------------------------------------------------------------- */
+
+void link_is_visited(struct zk_link *link, struct zk_connection *c) {
+  struct zk_manners *manners = &link->manners;
+  link->visits.connections++;
+  if (manners->asks_ms) c->hello.timeout_ms = manners->asks_ms;
+}
+
+static bool happens(int *count) { return *count > 0 && (*count)--; }
+
+static void greet(struct zk_link *link, struct zk_connection *c) {
+  struct zk_manners *manners = &link->manners;
+  bool returns = c->hello.session != 0;
+  link->visits.sessions += !returns;
+  link->visits.returns += returns;
+  /* (No server knows a session by a wrong password.) */
+  if (returns && (manners->expires || happens(&manners->forgets)))
+    memset(c->hello.password, 0, sizeof c->hello.password);
+}
+
+static enum passage hear_request(const struct zk_manners *manners,
+                                 struct zk_connection *c,
+                                 const struct message *message) {
+  bool last = ++c->requested == manners->drop_at;
+  bool large =
+      manners->largest && request_size(message->content) > manners->largest;
+  return last || large ? CUTS : PASSES;
+}
+
+static enum passage treat(struct zk_manners *manners, struct zk_connection *c,
+                          struct message *message) {
+  bool connect = message->kind == DOWN_CONNECTED;
+  bool reply = message->kind == DOWN_REPLY && !message->silent;
+  int kind = connect ? LINK_CONNECT : message->trap;
+  if (c->muted) return STOPS;
+  if (connect && manners->says_ms)
+    ((struct zk_session *)message->content)->timeout_ms = manners->says_ms;
+  if (connect && manners->expires)
+    *(struct zk_session *)message->content = (struct zk_session){0};
+  if ((!connect && !reply) || manners->count == 0 ||
+      (manners->kind != kind && !(reply && manners->kind == LINK_ANY)) ||
+      (kind == ZK_PING && manners->treatment == LINK_REFUSE) ||
+      c->treated++ < manners->skip)
+    return PASSES;
+  manners->count--;
+  if (manners->treatment == LINK_CUT) return CUTS;
+  c->muted = manners->treatment == LINK_MUTE;
+  if (c->muted) return STOPS;
+  struct zk_reply *answer = message->content;
+  *answer = (struct zk_reply){.xid = answer->xid,
+                              .op = answer->op,
+                              .zxid = answer->zxid,
+                              .rc = manners->code,
+                              .data.length = -1};
+  return PASSES;
+}
+
+/* ---- Traps ------------------------------------------------------------------ */
+
 static bool keeps(const struct zk_link *link, const struct message *message) {
   if (message->kind != UP_REQUEST) return false;
   for (int i = 0; i < link->kept_count; i++)
@@ -35,6 +95,11 @@ static bool keeps(const struct zk_link *link, const struct message *message) {
 
 enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
                             const struct message *message) {
+  if (message->kind == UP_HELLO) greet(link, c);
+  if (message->kind == UP_REQUEST) {
+    enum passage passage = hear_request(&link->manners, c, message);
+    if (passage != PASSES) return passage;
+  }
   if (keeps(link, message)) {
     arena_free(link->kept_arena);
     link->kept_count = 0;
@@ -50,7 +115,9 @@ enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
 }
 
 enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
-                              const struct message *message) {
+                              struct message *message) {
+  enum passage passage = treat(&link->manners, c, message);
+  if (passage != PASSES) return passage;
   bool reply = message->kind == DOWN_REPLY && !message->silent;
   if (reply && link->lost_kind != 0 && link->lost_kind == message->trap) {
     link->lost_kind = 0;
@@ -70,8 +137,12 @@ enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
   return PASSES;
 }
 
-enum passage link_passed_down(struct zk_link *link,
-                              const struct message *message) {
+enum passage link_passed_down(struct zk_link *link, struct zk_connection *c,
+                              const struct message *message, int64_t now) {
+  int64_t after = link->manners.drop_after;
+  if (message->kind == DOWN_CONNECTED && after < 0) return CUTS;
+  if (message->kind == DOWN_CONNECTED && after > 0)
+    alarm_set(&link->ensemble->agenda, &c->fuse, now + after);
   if (message->kind != DOWN_REPLY) return PASSES;
   if (message->silent) {
     spring(link, LINK_APPLIED);

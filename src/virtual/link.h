@@ -19,10 +19,13 @@ enum passage link_passes_up(struct zk_link *link,
                             const struct message *message);
 enum passage link_passes_down(struct zk_link *link,
                               struct zk_connection *connection,
-                              const struct message *message);
+                              struct message *message);
 /* After it has passed. */
 enum passage link_passed_down(struct zk_link *link,
-                              const struct message *message);
+                              struct zk_connection *connection,
+                              const struct message *message, int64_t now);
+/* A server has accepted a connection, or closes it at once. */
+void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);
 

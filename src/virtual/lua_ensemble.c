@@ -152,6 +152,13 @@ static int own_children(lua_State *L) {
   return 1;
 }
 
+/* ensemble:crowd(path): the most ephemeral children at once, since it had none */
+static int own_crowd(lua_State *L) {
+  lua_pushinteger(L, ensemble_crowd(box_at(L, 1)->ensemble,
+                                    luaL_checkstring(L, 2)));
+  return 1;
+}
+
 static int own_watches(lua_State *L) {
   lua_pushinteger(L, ensemble_watches(box_at(L, 1)->ensemble,
                                       luaL_checkstring(L, 2)));
@@ -217,6 +224,7 @@ static const luaL_Reg ensemble_methods[] = {{"open", open_client},
                                             {"has_session", own_has_session},
                                             {"look", own_look},
                                             {"children", own_children},
+                                            {"crowd", own_crowd},
                                             {"watches", own_watches},
                                             {"connections", own_connections},
                                             {"word", own_word},

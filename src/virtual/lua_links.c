@@ -63,6 +63,49 @@ static int drop(lua_State *L) {
   return with_fault(L, requests ? link_drop_requests : link_drop_replies);
 }
 
+static int64_t field(lua_State *L, const char *name) {
+  lua_getfield(L, 2, name);
+  int64_t value = lua_isboolean(L, -1) ? lua_toboolean(L, -1)
+                                       : (int64_t)luaL_optnumber(L, -1, 0);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* link_behave(address, manners): the fields of struct zk_manners; its treatment
+ * is "cut", "mute" or "refuse", times are in nanoseconds */
+static int behave(lua_State *L) {
+  static const char *const treatments[] = {"cut", "mute", "refuse", NULL};
+  struct zk_manners manners = {0};
+  luaL_checktype(L, 2, LUA_TTABLE);
+#define FIELD(name) manners.name = field(L, #name)
+  FIELD(silent);
+  FIELD(asks_ms);
+  FIELD(says_ms);
+  FIELD(forgets);
+  FIELD(expires);
+  FIELD(drop_at);
+  FIELD(drop_after);
+  FIELD(largest);
+  FIELD(kind);
+  FIELD(count);
+  FIELD(skip);
+  FIELD(code);
+#undef FIELD
+  lua_getfield(L, 2, "treatment");
+  manners.treatment = luaL_checkoption(L, -1, "cut", treatments);
+  link_behave(check_link(L, 1), &manners);
+  return 0;
+}
+
+/* link_visits(address): connections, new sessions, sessions that returned */
+static int visits(lua_State *L) {
+  struct zk_visits so_far = link_visits(check_link(L, 1));
+  lua_pushinteger(L, so_far.connections);
+  lua_pushinteger(L, so_far.sessions);
+  lua_pushinteger(L, so_far.returns);
+  return 3;
+}
+
 /* ---- Traps ---------------------------------------------------------------- */
 
 /* link_lose_reply(address, kind): of request_kind */
@@ -123,6 +166,8 @@ void lua_links_register(lua_State *L) {
                                        {"link_delay", delay},
                                        {"link_drop", drop},
                                        {"link_heal", heal},
+                                       {"link_behave", behave},
+                                       {"link_visits", visits},
                                        {"link_lose_reply", lose_reply},
                                        {"link_keep_request", keep_request},
                                        {"link_apply_late", apply_late},

@@ -213,6 +213,11 @@ void ensemble_children(const struct ensemble *e, const char *path,
     each(self, node->children[i]->name);
 }
 
+int ensemble_crowd(const struct ensemble *e, const char *path) {
+  const struct node *node = tree_find(truth(e), path);
+  return node ? node->crowd : 0;
+}
+
 int ensemble_watches(const struct ensemble *e, const char *prefix) {
   int count = 0;
   for (int i = 0; i < e->settings.servers; i++)

@@ -43,6 +43,45 @@ void link_mute_events(struct zk_link *link, int64_t now);
 /* Connections of which a message was dropped break. */
 void link_heal(struct zk_link *link, int64_t now);
 
+/* Answers to requests of this kind (zk_request_kind) ... */
+enum {
+  LINK_CONNECT = -1, /* to a connection's first message */
+  LINK_ANY = -2
+};
+/* ... and what becomes of them. */
+enum link_treatment {
+  LINK_CUT,    /* lost, with their connection */
+  LINK_MUTE,   /* lost, as is all that follows on the connection */
+  LINK_REFUSE, /* an error in their place */
+};
+
+/* How servers behave that do what they should not; 0: as ever. */
+struct zk_manners {
+  bool silent; /* they accept connections, and nothing else */
+  int32_t asks_ms,
+      says_ms;        /* the session's timeout that they are asked for, and
+                               that they say they grant */
+  int forgets;        /* so many sessions that return have expired */
+  bool expires;       /* they have no session, and begin none */
+  int drop_at;        /* a connection ends at this request */
+  int64_t drop_after; /* ... or so long after its session was told; -1: at
+                               once */
+  int64_t largest;    /* ... or at a larger request, in bytes */
+  int kind, count;    /* so many answers of this kind */
+  int skip;           /* ... after so many on each connection */
+  enum link_treatment treatment;
+  int code; /* that of LINK_REFUSE */
+};
+
+/* From now on, in place of what was before; it lasts until link_heal. */
+void link_behave(struct zk_link *link, const struct zk_manners *manners);
+/* How many connections were accepted so far; of them, how many clients asked for
+ * a session, and how many for the one that they had. */
+struct zk_visits {
+  int connections, sessions, returns;
+};
+struct zk_visits link_visits(const struct zk_link *link);
+
 /* Traps, which stay set until they are sprung or disarmed. */
 
 enum link_sprung {
@@ -120,6 +159,8 @@ bool ensemble_look(const struct ensemble *ensemble, const char *path,
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
+/* The most ephemeral children that a node has had at once since it had none. */
+int ensemble_crowd(const struct ensemble *ensemble, const char *path);
 /* Watches at all servers, on paths that begin so; those of one connection, one
  * path and one kind count once. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);

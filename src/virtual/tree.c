@@ -122,6 +122,14 @@ static void disown(struct tree *tree, struct node *node) {
     tree->first_owned = node->next_owned;
 }
 
+static void count_ephemeral(struct node *parent, const struct node *node,
+                            int change) {
+  if (!node_is_ephemeral(node)) return;
+  parent->ephemerals += change;
+  if (parent->ephemerals == 0 || parent->ephemerals > parent->crowd)
+    parent->crowd = parent->ephemerals;
+}
+
 static void attach(struct tree *tree, struct node *parent, struct node *node) {
   bool found;
   int place = place_of(parent, node->name, strlen(node->name), &found);
@@ -131,6 +139,7 @@ static void attach(struct tree *tree, struct node *parent, struct node *node) {
           (size_t)(parent->count - place) * sizeof *parent->children);
   parent->children[place] = node;
   parent->count++;
+  count_ephemeral(parent, node, 1);
   node->parent = parent;
   own(tree, node);
 }
@@ -140,6 +149,7 @@ static void detach(struct tree *tree, struct node *node) {
   struct node *parent = node->parent;
   int place = place_of(parent, node->name, strlen(node->name), &found);
   parent->count--;
+  count_ephemeral(parent, node, -1);
   memmove(parent->children + place, parent->children + place + 1,
           (size_t)(parent->count - place) * sizeof *parent->children);
   node->parent = NULL;
@@ -299,6 +309,8 @@ static struct node *node_copy(const struct node *node, struct node *parent) {
   copy->state = node->state;
   keep_state(&copy->state);
   copy->count = copy->room = node->count;
+  copy->ephemerals = node->ephemerals;
+  copy->crowd = node->crowd;
   if (node->count)
     copy->children = fresh((size_t)node->count * sizeof *copy->children);
   for (int i = 0; i < node->count; i++)

@@ -26,6 +26,8 @@ struct node {
   char *name;
   struct node **children; /* by name */
   int count, room;
+  int ephemerals,
+      crowd; /* of the children; the most at once, since there was none */
   struct node_state state;
   struct node *next_owned, *previous_owned; /* of those that have an owner */
 };

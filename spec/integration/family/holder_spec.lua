@@ -1,67 +1,58 @@
 -- Who holds it: what a refusal says at no cost, and what holders() asks.
 local kinds = require "integration.family.kinds"
+local start_proxy = require "support.proxy".start
 local support = require "support"
-local zklock = require "zklock"
 local connect = support.connect
 local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
+local refused = kinds.refused
 
-before_each(function() kinds.start() end)
+local path
+before_each(function()
+  kinds.start()
+  path = support.path()
+end)
 after_each(support.finish)
 
-describe("A refusal", function()
-  local path
-  before_each(function() path = support.path() end)
+-- The lock, or what keeps it waiting, in a session of its own that calls itself
+-- `data`.
+local function lock(kind, data, session)
+  return kinds.of[kind].make(session or connect(), path, { data = data })
+end
+local function rival(kind, data, session)
+  return kinds.of[kind].rival(session or connect(), path, { data = data })
+end
 
-  -- The lock, or what keeps it waiting, in a session of its own that calls
-  -- itself `data`.
-  local function lock(kind, data, session)
-    return kinds.of[kind].make(session or connect(), path, { data = data })
-  end
-  local function rival(kind, data, session)
-    return kinds.of[kind].rival(session or connect(), path, { data = data })
-  end
+describe("A refusal", function()
   -- In the parentheses at the end of what a wait is told in vain.
   local function tells(message)
     return message and message:match "waiting for %S+ %((.*)%)$"
   end
-  -- What a wait is told in vain that is long enough to hear of `what`.
-  local function times_out(waiting, what)
-    local seconds = 0.1
-    local said
-    repeat
-      local _, message, code = waiting:acquire(seconds)
-      assert.equal("timeout", code)
-      said = tells(message)
-      seconds = seconds * 4
-    until seconds > 10 or said and said:find(what or '"', 1, true)
-    return said
+  -- What a wait of a second is told.
+  local function times_out(waiting)
+    return tells(refused("timeout", waiting:acquire(1)))
   end
 
-  for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
-    "kazoo read", "kazoo write" } do
-    it("names the holder: " .. kind, function()
+  it("names the holder, and that of a multi's part", function()
+    for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
+      "kazoo read", "kazoo write" } do
+      path = support.path()
       local guard = rival(kind, "web1:4711"):acquire(30)
       assert.equal('1 ahead of us; held by "web1:4711"',
-        times_out(lock(kind, "me")))
+        times_out(lock(kind, "me")), kind)
       guard:release()
-    end)
-  end
+    end
+    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
+    assert.equal('1 ahead of us; held by "b1"', times_out(lock("multi", "me")))
+    guard:release()
+  end)
 
   it("names no one that no request has told of", function()
     for _, kind in ipairs { "parent", "poll", "semaphore" } do
       path = support.path()
       local guard = rival(kind, "web1"):acquire(30)
-      assert.equal("1 ahead of us",
-        times_out(lock(kind, "me"), "ahead"), kind)
+      assert.equal("1 ahead of us", times_out(lock(kind, "me")), kind)
       guard:release()
     end
-  end)
-
-  it("names the part's holder: multi", function()
-    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
-    assert.equal('1 ahead of us; held by "b1"',
-      times_out(lock("multi", "me")))
-    guard:release()
   end)
 
   it("costs no request more", function()
@@ -69,20 +60,16 @@ describe("A refusal", function()
     local guard = rival("mutex", "web1"):acquire(30)
     local mutex = lock("mutex", "me", session)
     times_out(mutex)
-    support.wait_for_queue(path, 1)
-    local least = math.huge
-    for _ = 1, 3 do
-      local before = session:stats().requests
-      mutex:acquire(0.05)
-      support.wait_for_queue(path, 1)
-      support.step_until(session, function()
-        return session:stats().pending_releases == 0
-          and session:stats().watches == 0
-      end)
-      least = math.min(least, session:stats().requests - before)
+    local function requests()
+      support.until_state(session, nil, { pending_releases = 0, watches = 0,
+        in_flight = 0 })
+      local stats = session:stats()
+      return stats.requests - stats.heartbeats - stats.nudges
     end
+    local before = requests()
+    mutex:acquire(0.05)
     -- Create, list, two watches; the delete and one watch's removal.
-    assert.is_true(least <= 6, least .. " requests")
+    assert.equal(before + 6, requests())
     guard:release()
   end)
 
@@ -109,13 +96,11 @@ describe("A refusal", function()
   end)
 
   it("names the nearest of several readers that hold", function()
-    local readers = {}
-    for i = 1, 3 do
-      readers[i] = lock("read", "reader " .. i):acquire(30)
-    end
+    local guards = {}
+    for i = 1, 3 do guards[i] = lock("read", "reader " .. i):acquire(30) end
     assert.equal('3 ahead of us; held by "reader 3"',
       times_out(lock("write", "-")))
-    for _, reader in ipairs(readers) do reader:release() end
+    for _, guard in ipairs(guards) do guard:release() end
   end)
 
   it("knows who holds now, not who did", function()
@@ -124,46 +109,44 @@ describe("A refusal", function()
     local waiting = queue_in(lock("mutex", "-"), path, 2.5)
     first:release()
     local guard = await(second)
-    local _, message = await(waiting)
-    assert.equal('1 ahead of us; held by "second"', tells(message))
+    assert.equal('1 ahead of us; held by "second"',
+      tells(refused("timeout", await(waiting))))
     guard:release()
   end)
 
   it("names who lets one in at a time before the permits: semaphore",
-  function()
-    local guard = lock("semaphore", "holder"):acquire(30)
-    local inside = queue_in(lock("semaphore", "inside"), path)
-    support.wait_until(function() return #kinds.nodes(path) == 3 end)
-    assert.equal('1 ahead of us; just ahead is "inside"',
-      times_out(lock("semaphore", "-")))
-    guard:release()
-    await(inside):release()
-  end)
+    function()
+      local guard = lock("semaphore", "holder"):acquire(30)
+      local inside = queue_in(lock("semaphore", "inside"), path)
+      kinds.wait_for_nodes(path, 3)
+      assert.equal('1 ahead of us; just ahead is "inside"',
+        times_out(lock("semaphore", "-")))
+      guard:release()
+      await(inside):release()
+    end)
 
   it("of a try names whom this session knows", function()
     local session = connect()
     for _, kind in ipairs { "mutex", "write", "kazoo" } do
       path = support.path()
       local guard = rival(kind, "one of us", session):acquire(30)
-      local try = lock(kind, "-", session)
-      local outcome = wait_in(try, { timeout = 0, owner = "another" })
-      local _, message = await(outcome)
-      assert.equal('1 ahead of us; held by "one of us"', tells(message), kind)
+      local try = wait_in(lock(kind, "-", session),
+        { timeout = 0, owner = "another" })
+      assert.equal('1 ahead of us; held by "one of us"',
+        tells(refused("timeout", await(try))), kind)
       guard:release()
     end
     -- Nothing is asked for its sake.
     path = support.path()
     local guard = rival("mutex", "another"):acquire(30)
-    local _, message, code = lock("mutex", "-", session):try_acquire()
-    assert.equal("busy", code)
-    assert.equal(("zklock: %s is taken"):format(path), message)
-    -- Somebody of ours waits for him already.
+    local mutex = lock("mutex", "-", session)
+    local taken = ("zklock: %s is taken"):format(path)
+    assert.equal(taken, refused("busy", mutex:try_acquire()))
+    -- Somebody of ours waits for him already, and has looked who is ahead.
     local waiting = queue_in(lock("mutex", "-", session), path)
-    local known = ('zklock: %s is taken (held by "another")'):format(path)
-    support.wait_until(function() -- it looks who is ahead of it
-      _, message = lock("mutex", "-", session):try_acquire()
-      return message == known
-    end, 10, known)
+    support.until_state(session, nil, { in_flight = 0 })
+    assert.equal(taken .. ' (held by "another")',
+      refused("busy", mutex:try_acquire()))
     guard:release()
     await(waiting):release()
   end)
@@ -172,8 +155,8 @@ describe("A refusal", function()
     local session = connect()
     local guard = lock("handoffs", "one of us", session):acquire(30)
     local waiting = wait_in(lock("handoffs", "-", session), 0.15)
-    local _, message = await(waiting)
-    assert.equal('held by "one of us"', tells(message))
+    assert.equal('held by "one of us"',
+      tells(refused("timeout", await(waiting))))
     guard:release()
   end)
 
@@ -197,7 +180,7 @@ describe("A refusal", function()
       local guard = rival("mutex", data):acquire(30)
       assert.equal("1 ahead of us"
         .. (quoted ~= "" and "; held by " .. quoted or ""),
-        times_out(lock("mutex", "-"), quoted == "" and "ahead" or '"'))
+        times_out(lock("mutex", "-")))
       guard:release()
     end
   end)
@@ -209,8 +192,7 @@ describe("A refusal", function()
     assert.equal('1 ahead of us; held by "web1"',
       times_out(lock("mutex", "-", session)))
     support.zk():set(guard.node, "__REVOKE__") -- as Curator does
-    assert.equal("1 ahead of us",
-      times_out(lock("mutex", "-", session), "ahead"))
+    assert.equal("1 ahead of us", times_out(lock("mutex", "-", session)))
     guard:release()
   end)
 end)
@@ -226,10 +208,8 @@ describe("holders", function()
   end
 
   kinds.each(it, "are nobody, or who holds and not who waits", function(kind)
-    local path = support.path()
-    local mine = kind.make(connect(), path, { data = "me" })
+    local mine, other = lock(kind.name, "me"), rival(kind.name, "other")
     assert.same({}, mine:holders())
-    local other = kind.rival(connect(), path, { data = "other" })
     local guard = other:acquire(30)
     local waiting = kind.name == "unfair" and wait_in(mine) -- has no node
       or queue_in(mine, path)
@@ -253,54 +233,24 @@ describe("holders", function()
     assert.same({}, mine:holders())
   end)
 
-  it("are all readers, and all who have a permit", function()
-    local path = support.path()
-    local guards = {}
-    for i = 1, 3 do
-      guards[i] = connect():rwlock(path, { data = "r" .. i }).read:acquire(30)
-    end
-    local rwlock = connect():rwlock(path)
-    local writer = queue_in(rwlock.write, path)
-    for _, side in pairs(rwlock) do
-      assert.same({ "r1", "r2", "r3" }, names(side:holders()))
-    end
-    for _, guard in ipairs(guards) do guard:release() end
-    await(writer):release()
-    path = support.path()
-    for i = 1, 2 do
-      guards[i] = connect():semaphore(path, 2, { data = "s" .. i }):acquire(30)
-    end
-    local semaphore = connect():semaphore(path, 2)
-    local waiting = queue_in(semaphore, path)
-    assert.same({ "s1", "s2" }, names(semaphore:holders()))
-    for i = 1, 2 do guards[i]:release() end
-    await(waiting):release()
-  end)
-
   it("are this lock's, not another kind's on its path", function()
-    local path = support.path()
-    local reader = connect():rwlock(path, { data = "r" }).read:acquire(30)
-    local mutex = connect():mutex(path)
+    local reader = lock("read", "r"):acquire(30)
+    local mutex = lock("mutex", "m")
     assert.same({}, mutex:holders())
     assert.equal(1, #mutex._session:contenders(path))
     reader:release()
   end)
 
   it("say what the world did", function()
-    local server = require "support.server".start()
-    support.closing(server, function(s) s:stop() end)
-    local session = connect { hosts = server.hosts, session_timeout = 4 }
-    local mutex = session:mutex "/x"
-    server:kill()
-    support.step_until(session, function()
-      return session:state() ~= "connected"
-    end)
-    for _, lock in ipairs { mutex, session:multi { mutex } } do
-      local list, message, code = lock:holders()
-      assert.is_nil(list)
-      assert.matches("^zklock: no server could be asked who holds /x "
-        .. "%(last error: .+%)$", message)
-      assert.equal(zklock.errors.disconnected, code)
+    local proxy = start_proxy()
+    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
+    local mutex = session:mutex(path)
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    for _, one in ipairs { mutex, session:multi { mutex } } do
+      assert.matches("^zklock: no server could be asked who holds "
+        .. path:gsub("%p", "%%%0") .. " %(last error: .+%)$",
+        refused("disconnected", one:holders()))
     end
     session:close()
     assert.equal("the session is closed",

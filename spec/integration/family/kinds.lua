@@ -80,7 +80,31 @@ add {
   end,
 }
 
-local kinds = { all = all, of = of }
+-- Each family's locks, with any options.
+local makers = {}
+function makers.mutex(session, path, options)
+  return session:mutex(path, options)
+end
+function makers.rwlock(session, path, options)
+  return session:rwlock(path, options).read
+end
+function makers.write(session, path, options)
+  return session:rwlock(path, options).write
+end
+function makers.semaphore(session, path, options)
+  return session:semaphore(path, 2, options)
+end
+function makers.election(session, path, options)
+  local election = session:election(path, options)
+  return { acquire = function(_, how) return election:campaign(how) end,
+    _session = session }
+end
+makers["double barrier"] = function(session, path, options)
+  local double_barrier = session:double_barrier(path, 1, options)
+  return { acquire = function(_, how) return double_barrier:enter(how) end }
+end
+
+local kinds = { all = all, of = of, makers = makers }
 
 --- Says the same of every kind; `it` is busted's, which is no global here.
 function kinds.each(it, name, fn, filter)
@@ -96,6 +120,30 @@ end
 function kinds.token(guard)
   if guard.token then return guard:token() end
   return guard:tokens()[guard.path:match "^[^,]+"].token
+end
+
+-- What calls return.
+
+--- Is this what a call has returned that was refused with this code? The
+-- message.
+function kinds.refused(code, guard, message, its_code)
+  if guard ~= nil or its_code ~= code then
+    error(("not %s: %s %s"):format(code, tostring(its_code),
+      tostring(message)), 2)
+  end
+  return message
+end
+
+--- Calls `fn`, which must take so long, by the virtual clock, to five
+-- milliseconds: what it returns.
+function kinds.takes(seconds, fn, ...)
+  local begun = support.now()
+  local results = { fn(...) }
+  local more = support.now() - begun - seconds
+  if more < 0 or more > 0.005 then
+    error(("%g s more than %g s"):format(more, seconds), 2)
+  end
+  return results[1], results[2], results[3]
 end
 
 -- What is left of any kind: the support looks for a mutex's nodes only.
@@ -122,15 +170,12 @@ local function keep_below(zk, path)
   zk:make(path .. "/kept")
 end
 
---- Makes what `lock` (nil: one that is held), at `path`, needs below that.  And
--- from now on the server finds none of these directories empty, and reaps none
--- of them, however long a busy machine leaves it unused.
-function kinds.keep(path, lock)
-  local guard = lock and assert(lock:acquire(30))
+--- From now on the server finds none of the directories of a lock that is held
+-- empty, and reaps none of them, however long a busy machine leaves it unused.
+function kinds.keep(path)
   local zk = support.zk()
   keep_below(zk, path)
   if zk:exists(path .. "/leases") then zk:make(path .. "/locks/kept") end
-  if guard then guard:release { wait = true } end
 end
 
 --- The paths of all ephemeral nodes below `path`, in the order of names.
@@ -209,81 +254,45 @@ end
 
 --- Steps for a while: nobody of these is granted.
 function kinds.nobody(seconds, ...)
-  local results = { ... }
-  local deadline = support.now() + seconds
-  repeat
-    for i, result in ipairs(results) do
+  for _ = 1, 10 do
+    support.sleep(seconds / 10) -- of real time for real servers
+    for i, result in ipairs { ... } do
       result.session:step()
       if result.guard or result.code then
         error(("waiter %d was %s"):format(i, result.code or "granted"), 2)
       end
     end
-    support.sleep(0.003)
-  until support.now() > deadline
+  end
 end
 
--- The servers' own counters.
+--- Begins to wait for the lock of `guard` in `other`. The function that it
+-- returns steps until the lock has been passed on: at no instant may both
+-- believe to hold it.
+function kinds.watch_handover(guard, other, path)
+  local waiter = kinds.queue_in(other:mutex(path), path)
+  return function(seconds)
+    support.step_until(other, function()
+      local mine = guard:is_held()
+      assert(not (waiter.guard and waiter.guard:is_held() and mine),
+        "two believers")
+      return waiter.guard and not mine
+    end, seconds, "the lock is passed on")
+    kinds.refused("lost", guard:release())
+    waiter.guard:release()
+  end
+end
 
--- By session id: packets received, packets sent.
-local function count_packets(hosts)
-  local received, sent = {}, {}
-  for host in support.each_host(hosts) do
-    for line in (raw.word(host, "cons") or ""):gmatch("[^\n]+") do
-      local id = line:match("sid=0x0*(%x+)")
-      if id then
-        received[id] = tonumber(line:match("recved=(%d+)"))
-        sent[id] = tonumber(line:match("sent=(%d+)"))
-      end
+--- How many packets a server has received from a session, all of which it has
+-- answered; without heartbeats and nudges.
+function kinds.traffic(session)
+  support.until_state(session, nil, { in_flight = 0 })
+  local id, stats = session:id():gsub("^0x0*", ""), session:stats()
+  for line in raw.word(support.hosts, "cons"):gmatch "[^\n]+" do
+    if line:match "sid=0x0*(%x+)" == id then
+      return tonumber(line:match "recved=(%d+)") - stats.heartbeats
+        - stats.nudges
     end
   end
-  return received, sent
-end
-
--- The server counts what it sends some time after that was sent.
-local function have_settled(ids, received, sent, was)
-  for _, id in ipairs(ids) do
-    if not sent[id] then error("no server knows session " .. id, 0) end
-    if sent[id] ~= was[id] or sent[id] < received[id] then return false end
-  end
-  return true
-end
-
---- What a server has counted of each session: two lists, of the packets
--- received from it, and of those sent to it (replies and events).  `busy`: they
--- never stop asking.
-function kinds.packets(sessions, hosts, busy)
-  local ids, asked, told, was = {}, {}, {}, {}
-  for i, session in ipairs(sessions) do
-    ids[i] = session:id():gsub("^0x0*", "")
-  end
-  repeat
-    local received, sent = count_packets(hosts or support.hosts)
-    local settled = busy or have_settled(ids, received, sent, was)
-    was = sent
-    for i, id in ipairs(ids) do asked[i], told[i] = received[id], sent[id] end
-    if not settled then support.sleep(0.02) end
-  until settled
-  return asked, told
-end
-
---- The same at a moment at which none of them waits for an answer, without
--- heartbeats and nudges, of which a busy machine makes more.
-function kinds.traffics(sessions, hosts)
-  return support.while_quiet(sessions, function()
-    local asked, told = kinds.packets(sessions, hosts)
-    for i, session in ipairs(sessions) do
-      local stats = session:stats()
-      local own = stats.heartbeats + stats.nudges
-      asked[i], told[i] = asked[i] - own, told[i] - own
-    end
-    return asked, told
-  end)
-end
-
---- The same of one: two numbers.
-function kinds.traffic(session, hosts)
-  local asked, told = kinds.traffics({ session }, hosts)
-  return asked[1], told[1]
 end
 
 return kinds

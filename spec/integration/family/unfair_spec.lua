@@ -1,6 +1,5 @@
 -- fair = false: one node, whoever makes it first.
 local kinds = require "integration.family.kinds"
-local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
@@ -18,6 +17,19 @@ describe("An unfair mutex", function()
       :mutex(path, { fair = false })
   end
 
+  -- Steps all until one of them has it: that one is taken from the list.
+  local function next_of(waiters)
+    local n
+    support.wait_until(function()
+      for i, waiter in ipairs(waiters) do
+        waiter.session:step()
+        if waiter.guard then n = i end
+      end
+      return n
+    end)
+    return table.remove(waiters, n).guard
+  end
+
   -- the lock's node, and the one that is made and deleted with it
   local function assert_pair()
     local children = support.zk():children(path)
@@ -28,26 +40,17 @@ describe("An unfair mutex", function()
   end
 
   it("is one ephemeral node of one name, and one of a unique name", function()
-    local guard = unfair():acquire(30)
+    local guard, last = unfair():acquire(30), ""
     assert.equal(path .. "/holder", guard.node)
     local waiters = { wait_in(unfair()), wait_in(unfair()) }
     nobody(0.05, waiters[1], waiters[2])
-    assert_pair()
-    guard:release()
-    support.wait_until(function()
-      for _, waiter in ipairs(waiters) do waiter.session:step() end
-      return waiters[1].guard or waiters[2].guard
-    end)
-    assert_pair()
-    for _, waiter in ipairs(waiters) do
-      if waiter.guard then waiter.guard:release() end
+    while guard do
+      assert_pair()
+      assert.is_true(guard:token() > last)
+      last = guard:token()
+      guard:release()
+      guard = #waiters > 0 and next_of(waiters)
     end
-    support.wait_until(function()
-      for _, waiter in ipairs(waiters) do waiter.session:step() end
-      return waiters[1].guard and waiters[2].guard
-    end)
-    waiters[1].guard:release()
-    waiters[2].guard:release()
     kinds.wait_for_nodes(path, 0)
   end)
 
@@ -66,15 +69,6 @@ describe("An unfair mutex", function()
     assert.equal(1, n)
   end)
 
-  it("costs a create, a look and a delete", function()
-    local mutex = unfair()
-    local session = mutex._session
-    kinds.keep(mutex.path, mutex)
-    local received = kinds.traffic(session)
-    for _ = 1, 10 do mutex:acquire(30):release { wait = true } end
-    assert.equal(received + 30, (kinds.traffic(session)))
-  end)
-
   it("wakes all who wait, each with one event, and one of them has it",
     function()
       local guard = unfair():acquire(30)
@@ -82,37 +76,25 @@ describe("An unfair mutex", function()
       for i = 1, 10 do waiters[i] = wait_in(unfair()) end
       nobody(0.1, (unpack or table.unpack)(waiters))
       for i, waiter in ipairs(waiters) do
-        before[i] = waiter.session:stats().requests
+        before[i] = waiter.session:stats()
       end
       guard:release()
-      local holders, asked
-      support.wait_until(function()
-        holders, asked = {}, 0
-        for i, waiter in ipairs(waiters) do
-          waiter.session:step()
-          if waiter.guard then holders[#holders + 1] = waiter.guard end
-          if waiter.session:stats().requests > before[i] then
-            asked = asked + 1
-          end
-        end
-        return #holders > 0 and asked == 10 -- the herd
-      end)
-      assert.equal(1, #holders)
-      while #waiters > 0 do
-        for i = #waiters, 1, -1 do
-          waiters[i].session:step()
-          if waiters[i].guard then
-            waiters[i].guard:release()
-            table.remove(waiters, i)
-          end
-        end
+      support.advance(0.05)
+      local holders = 0
+      for i, waiter in ipairs(waiters) do
+        waiter.session:step()
+        holders = holders + (waiter.guard and 1 or 0)
+        local stats = waiter.session:stats()
+        assert.equal(before[i].events + 1, stats.events)
+        assert.is_true(stats.requests > before[i].requests) -- the herd
       end
+      assert.equal(1, holders)
+      while #waiters > 0 do next_of(waiters):release() end
     end)
 
   it("is shared by one session's waiters in their order", function()
     local session = connect()
-    local guard = unfair(session):acquire(30)
-    local order = {}
+    local guard, order = unfair(session):acquire(30), {}
     for i = 1, 5 do
       unfair(session):acquire_async(nil, function(mine)
         order[#order + 1] = i
@@ -124,56 +106,45 @@ describe("An unfair mutex", function()
     assert.same({ 1, 2, 3, 4, 5 }, order)
   end)
 
-  it("does not delete a holder that is not its own (T8)", function()
-    local zk = support.zk()
-    zk:make(path) -- one that does not vanish when it is empty
-    local guard = unfair():acquire(30)
-    zk:delete(guard.node)
-    zk:create(guard.node, { ephemeral = true })
-    local czxid = zk:exists(guard.node).czxid
-    guard:release { wait = true } -- says true or lost
-    assert.is_table(zk:exists(guard.node))
-    assert.equal(czxid, zk:exists(guard.node).czxid)
-    zk:delete(guard.node)
-  end)
-
   it("does not delete a later holder with a delete whose reply was lost (T8)",
     function()
       local proxy = start_proxy()
-      local mutex = unfair(connect { hosts = proxy.hosts,
-        session_timeout = 10 })
+      local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+      local mutex = unfair(session)
       local guard = mutex:acquire(30)
       proxy:lose_reply "delete_both"
       guard:release()
       proxy:await_loss()
       local other = assert(unfair():acquire(30))
       proxy:heal()
-      support.wait_until(function()
-        return mutex._session:state() == "connected"
-          and mutex._session:stats().pending_releases == 0
-      end)
-      support.sleep(0.05)
+      support.until_state(session, "connected", { pending_releases = 0 })
       assert.is_true(other:verify())
       other:release { wait = true }
       assert(mutex:acquire(30)):release()
     end)
 
-  it("is lost when its node is deleted and made again by another", function()
-    local session = connect { session_timeout = 2 }
-    local zk = support.zk()
+  it("is lost when its node is deleted and made again by another, and deletes "
+    .. "nothing (T8)", function()
+    local session, zk = connect { session_timeout = 2 }, support.zk()
     zk:make(path) -- one that does not vanish when it is empty
-    for _, wait in ipairs { 0, 0.5 } do
-      local guard = unfair(session):acquire(30)
-      support.sleep(wait) -- the holder's own watch is armed, or not
-      local lost
-      guard:on_lost(function() lost = true end)
-      zk:delete(guard.node)
-      zk:create(guard.node, { ephemeral = true })
-      support.step_until(session, function() return lost end, 1)
-      assert.is_false(guard:is_held())
-      assert.equal("lost", select(3, guard:release()))
-      assert.is_table(zk:exists(guard.node))
-      zk:delete(guard.node)
+    for _, seconds in ipairs { 0, 0.5 } do
+      for _, is_told in ipairs { true, false } do
+        local guard, lost = unfair(session):acquire(30), nil
+        support.advance(seconds) -- the holder's own watch is armed, or not
+        guard:on_lost(function() lost = true end)
+        zk:delete(guard.node)
+        zk:create(guard.node, { ephemeral = true })
+        local czxid = zk:exists(guard.node).czxid
+        if is_told then
+          support.step_until(session, function() return lost end)
+          assert.is_false(guard:is_held())
+          kinds.refused("lost", guard:release())
+        else
+          guard:release { wait = true } -- returns true or lost
+        end
+        assert.equal(czxid, zk:exists(guard.node).czxid)
+        zk:delete(guard.node)
+      end
     end
   end)
 
@@ -195,8 +166,8 @@ describe("An unfair mutex", function()
     assert.is_true(theirs:verify())
   end)
 
-  it("is not verified when a late request of its session has made its node "
-    .. "again", function()
+  -- A late request of its own session has made its node again.
+  local function with_a_late_twin()
     local proxy, zk, guard = start_proxy(), support.zk(), nil
     zk:make(path)
     local session = connect { hosts = proxy.hosts, session_timeout = 30 }
@@ -208,43 +179,37 @@ describe("An unfair mutex", function()
     assert.is_true(connect():evict(path, "holder"))
     proxy:apply_late()
     assert.equal(session:id(), zk:exists(guard.node).owner)
-    is_lost(guard)
+    return guard, session, proxy
+  end
+
+  it("is not verified when a late request of its session has made its node "
+    .. "again", function()
+    is_lost((with_a_late_twin()))
   end)
+
+  it("is lost when the node that is read again is that of a late request",
+    function()
+      local guard, session, proxy = with_a_late_twin()
+      proxy:heal()
+      proxy:cut()
+      support.until_state(session, "connected", { reconnects = 2 })
+      local begun = support.now()
+      support.step_until(session, function() return not guard:is_held() end)
+      assert.is_true(support.now() - begun < 0.5) -- no heartbeat has told it
+      kinds.refused("lost", guard:release())
+      unfair():acquire(30):release()
+    end)
 
   it("is waited for when somebody else's node has its name", function()
     local zk = support.zk()
     zk:make(path)
     zk:create(path .. "/holder") -- and not even an ephemeral one
-    assert.equal("busy", select(3, unfair():try_acquire()))
+    kinds.refused("busy", unfair():try_acquire())
     local waiter = wait_in(unfair())
     nobody(0.05, waiter)
     zk:set(path .. "/holder", "changed")
     nobody(0.05, waiter)
     zk:delete(path .. "/holder")
     await(waiter):release()
-  end)
-
-  it("is given back by a process that is killed", function()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      guard = assert(session:mutex((...), { fair = false }):acquire(30))
-      say "held"
-      hear()
-    ]], path)
-    child:expect "held"
-    local waiter = wait_in(unfair())
-    nobody(0.05, waiter)
-    child:signal "KILL"
-    await(waiter):release()
-  end)
-
-  it("has tokens that grow", function()
-    local last = ""
-    for _ = 1, 5 do
-      local guard = unfair():acquire(30)
-      assert.is_true(guard:token() > last)
-      last = guard:token()
-      guard:release { wait = true }
-    end
   end)
 end)

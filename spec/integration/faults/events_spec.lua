@@ -3,15 +3,18 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
-before_each(function() kinds.start() end)
+local path, zk
+before_each(function()
+  kinds.start()
+  path, zk = support.path(), support.zk()
+end)
 after_each(support.finish)
 
 describe("A watch", function()
   it("that fires for data, for the session and for a deletion is still one "
     .. "(T48)", function()
-    local path, proxy, zk = support.path(), start_proxy(), support.zk()
+    local proxy, holder = start_proxy(), support.hold(path)
     local session = support.connect { hosts = proxy.hosts }
-    local holder = support.hold(path)
     local waiter = kinds.queue_in(session:mutex(path), path)
     for i = 1, 30 do
       zk:set(holder.node, "round " .. i)
@@ -21,11 +24,10 @@ describe("A watch", function()
         support.until_state(session, nil, { reconnects = i / 10 })
       end
     end
+    support.until_state(session, nil, { in_flight = 0 })
     kinds.nobody(0.1, waiter)
-    -- Of a waiter: one on the node before it, one on its own.
-    support.wait_until(function()
-      return support.count_watches(path) <= 3 -- the holder has one as well
-    end)
+    -- The waiter's: one on the node before it, one on its own.
+    assert.equal(2, support.count_watches(path))
     holder:release()
     assert.is_true(kinds.await(waiter):is_held())
     waiter.guard:release { wait = true }
@@ -34,7 +36,6 @@ describe("A watch", function()
 
   it("of a node that nobody waits for any more changes nothing (T56)",
     function()
-      local path, zk = support.path(), support.zk()
       local session = support.connect()
       zk:make(path) -- it does not vanish when it is empty
       local holder = support.hold(path)
@@ -47,10 +48,8 @@ describe("A watch", function()
         zk:create(gone)
         zk:set(gone, "again")
         zk:delete(gone)
-        for _ = 1, 10 do
-          session:step()
-          support.sleep(0.005)
-        end
+        support.advance(1)
+        session:step()
       end
       repeat_the_end()
       assert.is_true(guard:is_held())
@@ -63,15 +62,13 @@ describe("A watch", function()
     end)
 
   it("that fires while its waiter gives up grants, or does not", function()
-    local path = support.path()
     local session = support.connect()
     local mutex, granted = session:mutex(path), 0
-    math.randomseed(56)
-    for _ = 1, 40 do
+    for round = 1, 40 do
       local holder, other = support.hold(path)
       local waiter = kinds.queue_in(mutex, path, 5)
       holder:release()
-      support.sleep(math.random() * 0.002)
+      support.advance(round * 0.00005)
       waiter.ticket:cancel()
       local guard = kinds.await(waiter)
       if guard then
@@ -84,6 +81,7 @@ describe("A watch", function()
       other:close()
       kinds.wait_for_nodes(path, 0)
     end
+    assert.is_true(granted > 0 and granted < 40, granted)
     assert.equal(granted, session:stats().grants)
   end)
 end)
@@ -91,8 +89,12 @@ end)
 describe("Events of many sessions", function()
   it("come one by one to Lua, whose collector runs at every step (T49)",
     function()
-      local path, proxy = support.path(), start_proxy()
+      local proxy = start_proxy()
       local sessions, turns, events, cuts = {}, 0, 0, 0
+      local function on_event()
+        collectgarbage()
+        events = events + 1
+      end
       local function contend(session, left)
         if left == 0 then return end
         session:mutex(path):acquire_async(30, function(guard)
@@ -104,14 +106,8 @@ describe("Events of many sessions", function()
         end)
       end
       for i = 1, 8 do
-        sessions[i] = support.connect {
-          hosts = i % 2 == 0 and proxy.hosts or nil,
-          session_timeout = 20,
-          on_event = function()
-            collectgarbage()
-            events = events + 1
-          end,
-        }
+        sessions[i] = support.connect { session_timeout = 20,
+          hosts = i % 2 == 0 and proxy.hosts or nil, on_event = on_event }
         contend(sessions[i], 12)
       end
       support.wait_until(function()

@@ -9,58 +9,31 @@ local function expire(session)
   assert.is_true(seize(support.hosts, session:id()))
 end
 
-local function expired(session, n)
-  support.step_until(session, function()
-    return session:state() == "connected" and session:stats().expiries == n
-  end, 10, "a new session")
+local function has_another(session)
+  support.until_state(session, "connected", { expiries = 1 })
+end
+
+-- It is a hold, at a node of this session.
+local function is_owned(guard, session)
+  assert.is_true(guard:verify())
+  assert.equal(session:id(), support.zk():exists(guard.node).owner)
 end
 
 describe("A session that somebody else closes", function()
-  before_each(function() kinds.start() end)
+  local path
+  before_each(function()
+    kinds.start()
+    path = support.path()
+  end)
   after_each(support.finish)
 
-  it("loses every kind of hold, once; a fresh one is of the new session "
-    .. "(T2, T4, T15)", function()
-    local path = support.path()
-    local session, other = support.connect(), support.connect()
-    local old = session:id()
-    local locks, guards, calls, waiters = {}, {}, {}, {}
-    for i, kind in ipairs(kinds.all) do
-      local here = path .. "/" .. i
-      locks[i] = kind.make(session, here)
-      guards[i] = assert(locks[i]:acquire(30))
-      guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
-      waiters[i] = kinds.wait_in(kind.rival(other, here))
-    end
-    expire(session)
-    expired(session, 1)
-    assert.are_not.equal(old, session:id())
-    kinds.await((unpack or table.unpack)(waiters))
-    for i, kind in ipairs(kinds.all) do
-      assert.is_false(guards[i]:is_held(), kind.name)
-      assert.equal("lost", (select(3, guards[i]:release())), kind.name)
-      waiters[i].guard:release()
-      -- At once, while the old node may still be in somebody's list.
-      local fresh = assert(locks[i]:acquire(30), kind.name)
-      assert.is_true(fresh:is_held(), kind.name)
-      assert.is_true(kinds.token(fresh)
-        > kinds.token(waiters[i].guard), kind.name)
-      for node in fresh.node:gmatch "[^,]+" do
-        assert.equal(session:id(), support.zk():exists(node).owner, kind.name)
-      end
-      fresh:release()
-      assert.equal(1, calls[i], kind.name)
-    end
-  end)
-
   it("begins its waits again, at the tail, with a node of its own", function()
-    local path = support.path()
     local holder = support.hold(path)
     local session, other = support.connect(), support.connect()
     local first = kinds.queue_in(session:mutex(path), path)
     local second = kinds.queue_in(other:mutex(path), path)
     expire(session)
-    expired(session, 1)
+    has_another(session)
     support.wait_for_queue(path, 3)
     holder:release()
     assert.is_true(kinds.await(second):is_held())
@@ -68,13 +41,13 @@ describe("A session that somebody else closes", function()
     second.guard:release()
     local guard = kinds.await(first)
     assert.are_not.equal(first.node, guard.node)
-    assert.equal(session:id(), support.zk():exists(guard.node).owner)
+    is_owned(guard, session)
     guard:release()
   end)
 
   it("while the reply to a create is lost finds no node of the old one (T1)",
     function()
-      local path, proxy = support.path(), start_proxy()
+      local proxy = start_proxy()
       support.zk():make(path)
       local session = support.connect { hosts = proxy.hosts }
       proxy:lose_reply "create"
@@ -86,35 +59,27 @@ describe("A session that somebody else closes", function()
       local guard = kinds.await(waiter)
       assert.are_not.equal(path .. "/" .. old, guard.node)
       assert.same({ guard.node }, kinds.nodes(path))
-      assert.equal(session:id(), support.zk():exists(guard.node).owner)
-      assert.is_true(guard:verify())
+      is_owned(guard, session)
       guard:release()
     end)
 
   it("in the moment of its turn is granted with a node or not at all (T9)",
     function()
-      math.randomseed(9)
-      local rounds = {}
       for i = 1, 20 do
-        local path, session = support.path(), support.connect()
-        local holder, other = support.hold(path)
-        local waiter = kinds.queue_in(session:mutex(path), path)
+        local session, here = support.connect(), path .. "/" .. i
+        local holder = support.hold(here)
+        local waiter = kinds.queue_in(session:mutex(here), here)
         holder:release()
-        support.sleep(math.random() * 0.002)
+        support.advance(i * 0.0001)
         expire(session)
-        rounds[i] = { path = path, session = session, waiter = waiter,
-          other = other }
-      end
-      for _, round in ipairs(rounds) do
-        local guard = kinds.await(round.waiter)
-        expired(round.session, 1)
+        local guard = kinds.await(waiter)
+        has_another(session)
         -- Granted before or after: what it believes now is true.
         local held = guard:is_held()
         assert.equal(held, support.zk():exists(guard.node) ~= false)
-        assert.equal(held and "true" or "lost",
-          held and tostring(guard:release()) or (select(3, guard:release())))
-        round.other:close()
-        support.wait_for_queue(round.path, 0)
+        local released, _, code = guard:release()
+        assert.equal(held and "true" or "lost", code or tostring(released))
+        support.wait_for_queue(here, 0)
       end
     end)
 end)

@@ -2,19 +2,17 @@
 -- lives: what another client has done meanwhile stays as it is.
 local start_proxy = require "support.proxy".start
 local support = require "support"
-local connect = support.connect
 
 describe("A request that comes late", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local path, proxy, session, other, zk
   before_each(function()
+    support.start()
     path, proxy, zk = support.path(), start_proxy(), support.zk()
     zk:make((path:match "^(.*)/"))
-    session = connect { hosts = proxy.hosts, session_timeout = 30 }
-    other = connect()
+    session = support.connect { hosts = proxy.hosts, session_timeout = 30 }
+    other = support.connect()
   end)
+  after_each(support.finish)
 
   local function is_tidy()
     for _, name in ipairs(zk:children((path:match "^(.*)/"))) do
@@ -26,47 +24,47 @@ describe("A request that comes late", function()
   -- The request of one of these kinds that `fn` sends is late: it comes when
   -- the session has connected again and `meanwhile` has returned.  (The delete
   -- of an earlier nonce may still be under way.  The proxy must not keep that.)
+  -- The code, if that is no success, and `fn`'s first result.
   local function delay(kinds, fn, meanwhile)
     support.wait_until(is_tidy)
     local before = session:stats().reconnects
     proxy:keep_request((unpack or table.unpack)(kinds))
-    local results = { fn() }
+    local result, _, code = fn()
     proxy:await_kept()
-    support.step_until(session, function()
-      return session:stats().reconnects > before
-        and session:state() == "connected"
-    end)
+    support.until_state(session, "connected", { reconnects = before + 1 })
     meanwhile()
     support.wait_until(is_tidy)
     proxy:apply_late()
-    return (unpack or table.unpack)(results, 1, 3)
+    return code, result
+  end
+
+  local function does(result, changed)
+    assert.same({ true, true }, { result, changed })
   end
 
   it("does not lift a barrier that was set anew", function()
-    local barrier = session:barrier(path)
+    local barrier, others = session:barrier(path), other:barrier(path)
     assert.is_true(barrier:set())
-    local _, _, code = delay({ "delete", "delete_if" },
+    assert.equal("disconnected", delay({ "delete", "delete_if" },
       function() return barrier:lift() end,
       function()
-        assert.same({ true, true }, { other:barrier(path):lift() })
-        assert.same({ true, true }, { other:barrier(path):set() })
-      end)
-    assert.equal("disconnected", code)
-    assert.is_true(other:barrier(path):is_set())
-    assert.same({ true, true }, { barrier:lift() })
+        does(others:lift())
+        does(others:set())
+      end))
+    assert.is_true(others:is_set())
+    does(barrier:lift())
   end)
 
   it("does not set a barrier that was lifted", function()
-    local barrier = session:barrier(path)
-    local _, _, code = delay({ "create_if" },
+    local barrier, others = session:barrier(path), other:barrier(path)
+    assert.equal("disconnected", delay({ "create_if" },
       function() return barrier:set() end,
       function()
-        assert.same({ true, true }, { other:barrier(path):set() })
-        assert.same({ true, true }, { other:barrier(path):lift() })
-      end)
-    assert.equal("disconnected", code)
-    assert.is_false(other:barrier(path):is_set())
-    assert.same({ true, true }, { barrier:set() })
+        does(others:set())
+        does(others:lift())
+      end))
+    assert.is_false(others:is_set())
+    does(barrier:set())
   end)
 
   it("leaves no nonce but for a session, where that is late", function()
@@ -75,9 +73,9 @@ describe("A request that comes late", function()
     assert.equal("disconnected", select(3, barrier:set()))
     proxy:await_kept()
     support.until_state(session, "connected")
-    assert.same({ true, true }, { barrier:set() })
+    does(barrier:set())
     proxy:apply_late()
-    assert.same({ true, true }, { barrier:lift() })
+    does(barrier:lift())
     assert.is_false(is_tidy())
     session:close()
     support.wait_until(is_tidy)
@@ -87,16 +85,13 @@ describe("A request that comes late", function()
     it("writes no " .. (made and "later" or "first") .. " note of once",
       function()
         local book = path .. ".once"
+        local function note(of, data)
+          return of:once(path, { per = 0, data = data }, function() end)
+        end
         if made then assert.is_true(other:stamp(book, "before")) end
-        local done = delay({ "set", "set_if" },
-          function()
-            return session:once(path, { per = 0, data = "late" },
-              function() end)
-          end,
-          function()
-            assert.is_true(other:once(path, { per = 0, data = "newer" },
-              function() end))
-          end)
+        local _, done = delay({ "set", "set_if" },
+          function() return note(session, "late") end,
+          function() assert.is_true(note(other, "newer")) end)
         assert.is_true(done)
         assert.equal("newer", zk:get(book))
       end)
@@ -106,60 +101,54 @@ describe("A request that comes late", function()
     local guard = assert(session:mutex(path):acquire(30))
     local stamp = path .. "-stamp"
     assert.is_true(session:stamp(stamp, "first", guard.node))
-    local _, _, code = delay({ "set_if" },
+    assert.equal("disconnected", delay({ "set_if" },
       function() return session:stamp(stamp, "late", guard.node) end,
       function()
         assert.is_true(guard:release { wait = true })
         assert.is_true(other:stamp(stamp, "newer"))
-      end)
-    assert.equal("disconnected", code)
+      end))
     assert.equal("newer", zk:get(stamp))
-    local ok, message
-    ok, message, code = session:stamp(stamp, "too late", guard.node)
-    assert.is_nil(ok)
-    assert.equal("lost", code)
+    local ok, message, code = session:stamp(stamp, "too late", guard.node)
+    assert.same({ "nil", "lost" }, { tostring(ok), code })
     assert.equal(("zklock: %s was not stamped, because the node %s is gone")
       :format(stamp, guard.node), message)
   end)
 
+  -- Of an unfair lock, whose nodes have all one name.
   local function hold_unfair(holder)
     return assert(holder:mutex(path, { fair = false }):acquire(30))
   end
 
-  it("asks no later holder of an unfair lock to let go", function()
-    local guard = hold_unfair(other)
-    local second
-    local _, _, code = delay({ "set", "set_if" },
-      function() return session:revoke(path) end,
-      function()
-        guard:release { wait = true }
-        second = hold_unfair(other)
-      end)
+  -- The guard of another one's later hold; the code.
+  local function delay_to_next_hold(kinds, fn)
+    local guard, second = hold_unfair(other), nil
+    local code = delay(kinds, fn, function()
+      guard:release { wait = true }
+      second = hold_unfair(other)
+    end)
     assert.equal("disconnected", code)
-    assert.equal("", zk:get(second.node):match "zklock:revoke" or "")
-    assert.equal(1, session:revoke(path))
-    assert.equal("zklock:revoke", zk:get(second.node):match "zklock:revoke")
+    return second
+  end
+
+  it("asks no later holder of an unfair lock to let go", function()
+    local function revoke() return session:revoke(path) end
+    local second = delay_to_next_hold({ "set", "set_if" }, revoke)
+    assert.is_nil(zk:get(second.node):find "zklock:revoke")
+    assert.equal(1, revoke())
+    assert.is_truthy(zk:get(second.node):find "zklock:revoke")
     second:release()
   end)
 
   it("evicts no later holder of an unfair lock", function()
-    local guard = hold_unfair(other)
-    local second
-    local _, _, code = delay({ "delete", "delete_both" },
-      function() return session:evict(path, "holder") end,
-      function()
-        guard:release { wait = true }
-        second = hold_unfair(other)
-      end)
-    assert.equal("disconnected", code)
+    local function evict() return session:evict(path, "holder") end
+    local second = delay_to_next_hold({ "delete", "delete_both" }, evict)
     assert.is_true(second:verify())
-    assert.is_true(session:evict(path, "holder"))
+    assert.is_true(evict())
     assert.same({}, zk:children(path) or {})
   end)
 
   it("ends no later hold of an unfair lock", function()
-    local guard = hold_unfair(session)
-    local second
+    local guard, second = hold_unfair(session), nil
     delay({ "delete", "delete_both" },
       function() return guard:release() end,
       function() second = hold_unfair(other) end)

@@ -1,261 +1,174 @@
 -- A server whose jute.maxbuffer is smaller than one of our requests: it reads
 -- the length and closes the connection, with earlier requests unanswered.
-local start_proxy = require "support.proxy".start
-local start_server = require "support.server".start
+local kinds = require "integration.family.kinds"
+local start_hostile = require "support.hostile".start
 local support = require "support"
+local wait_in, await = kinds.wait_in, kinds.await
 
 local LIMIT = 65536
 local POISON, LARGE = ("p"):rep(LIMIT), ("l"):rep(LIMIT / 2)
 
-before_each(support.start)
+local path, hostile, session
+before_each(function()
+  kinds.start()
+  path, hostile = support.path(), start_hostile()
+  hostile:behave { kind = "pass", largest = LIMIT }
+  session = support.connect { hosts = hostile.hosts, session_timeout = 20 }
+end)
 after_each(support.finish)
 
-describe("A server that breaks off at large requests #once", function()
-  local server
+local function is_refused(where, guard, message, code)
+  kinds.refused("invalid", guard, message, code)
+  assert.matches("at " .. where .. ": ", message, 1, true)
+  local bytes = tonumber(message:match "a request of (%d+) bytes")
+  assert.is_true(bytes > LIMIT and bytes < LIMIT + 300, message)
+  assert.matches("jute.maxbuffer", message, 1, true)
+end
 
-  setup(function()
-    server = start_server(1, "--config maxSessionTimeout=60000 "
-      .. "--jvm -Djute.maxbuffer=" .. LIMIT)
-  end)
-  teardown(function() server:stop() end)
-  local function connect(options)
-    options = options or {}
-    options.hosts = options.hosts or server.hosts
-    options.session_timeout = 20
-    return support.connect(options)
+-- As many losses as it takes to know.
+local function is_calm() assert.equal(4, session:stats().reconnects) end
+
+local function released(guard) assert.is_true(guard:release { wait = true }) end
+
+-- Takes the lock again and again, and calls `after(guard, …)`: a function that
+-- stops it.
+local function take_on_and_on(mutex, options, after)
+  local goes_on, is_over = true, false
+  local function again(guard, ...)
+    after(guard, ...)
+    if guard then guard:release() end
+    is_over = not goes_on
+    if goes_on then mutex:acquire_async(options, again) end
   end
-
-  -- What becomes of acquiring `lock`, in tasks of the session's own.
-  local function acquire(lock, options)
-    local wait = {}
-    lock:acquire_async(options or {}, function(guard, message, code)
-      wait.over = true
-      wait.guard, wait.message, wait.code = guard, message, code
-    end)
-    return wait
+  mutex:acquire_async(options, again)
+  return function()
+    goes_on = false
+    support.step_until(session, function() return is_over end)
   end
+end
 
-  local function await(session, wait, seconds)
-    support.step_until(session, function() return wait.over end,
-      seconds or 20, "an end of the wait")
-    return wait
-  end
-
-  local function is_refused(wait, path, least)
-    assert.is_nil(wait.guard)
-    assert.equal("invalid", wait.code)
-    assert.matches("at " .. path .. ": ", wait.message, 1, true)
-    local bytes = tonumber(wait.message:match "a request of (%d+) bytes")
-    assert.is_true(bytes > least and bytes < least + 300, wait.message)
-    assert.matches("jute.maxbuffer", wait.message, 1, true)
-  end
-
-  -- As many as the losses that it takes to know, and a few to spare.
-  local function cuts(session) return session:stats().reconnects end
-
+describe("A server that breaks off at large requests", function()
   it("refuses that one, with its path and size, and nobody beside it",
     function()
-      local session, path = connect(), support.path()
       local holder = assert(session:mutex(path .. "/held"):acquire(30))
-      local lost, rounds, busy, stop = false, 0, 0, false
-      holder:on_lost(function() lost = true end)
+      local rounds, stops = 0, {}
+      local function lost() error "a hold was lost" end
+      holder:on_lost(lost)
       for i = 1, 64 do
-        local mutex = session:mutex(path .. "/innocent-" .. i)
-        local function again(guard, message)
-          if not guard then error(message) end
-          guard:on_lost(function() lost = true end)
-          guard:release()
-          rounds = rounds + 1
-          if stop then
-            busy = busy - 1
-          else
-            mutex:acquire_async({ data = i % 8 == 0 and LARGE or nil }, again)
-          end
-        end
-        busy = busy + 1
-        mutex:acquire_async({}, again)
+        stops[i] = take_on_and_on(session:mutex(path .. "/innocent-" .. i),
+          { data = i % 8 == 0 and LARGE or nil }, function(guard, message)
+            assert(guard, message):on_lost(lost)
+            rounds = rounds + 1
+          end)
       end
       support.step_until(session, function() return rounds > 128 end)
-      local before = cuts(session)
-      local poison = acquire(session:mutex(path .. "/poison"),
-        { data = POISON })
-      await(session, poison)
-      is_refused(poison, path .. "/poison", #POISON)
-      assert.is_true(cuts(session) - before <= 5, cuts(session) - before)
+      is_refused(path .. "/poison",
+        await(wait_in(session:mutex(path .. "/poison"), { data = POISON })))
+      is_calm()
       local after = rounds
       support.step_until(session, function() return rounds > after + 256 end)
-      stop = true
-      support.step_until(session, function() return busy == 0 end)
-      assert.is_true(holder:is_held() and not lost)
-      assert.is_true(cuts(session) - before <= 5)
-      assert.is_true(holder:release { wait = true })
-      session:close()
+      for _, stop in ipairs(stops) do stop() end
+      is_calm()
+      released(holder)
     end)
 
   it("refuses all who wait with the same data", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path .. "/nodes")
+    local mutex, waits = session:mutex(path .. "/nodes"), {}
     local shared = session:mutex(path .. "/shared", { handoffs = 3 })
-    local waits = {}
     for i = 1, 100 do
-      local lock = i % 2 == 0 and mutex or shared
-      waits[i] = acquire(lock, { data = POISON })
+      waits[i] = wait_in(i % 2 == 0 and mutex or shared, { data = POISON })
     end
     for i = 1, 100 do
-      await(session, waits[i])
-      is_refused(waits[i], path .. (i % 2 == 0 and "/nodes" or "/shared"),
-        #POISON)
+      is_refused(path .. (i % 2 == 0 and "/nodes" or "/shared"),
+        await(waits[i]))
     end
-    assert.is_true(cuts(session) <= 5, cuts(session))
-    assert.is_true(assert(mutex:acquire(30)):release { wait = true })
-    assert.is_true(assert(shared:acquire(30)):release { wait = true })
-    session:close()
+    assert.is_true(session:stats().reconnects <= 5)
+    released(assert(mutex:acquire(30)))
+    released(assert(shared:acquire(30)))
   end)
 
-  local function refuses(name, make)
-    it("refuses " .. name, function()
-      local session, path = connect(), support.path()
-      local wait = await(session,
-        acquire(make(session, path), { data = POISON }))
-      is_refused(wait, path, #POISON)
-      assert.is_true(cuts(session) <= 5, cuts(session))
-      -- Again at once, without a request.
-      local lock = make(session, path)
-      local guard, message, code = lock:acquire { data = POISON }
-      is_refused({ guard = guard, message = message, code = code }, path,
-        #POISON)
-      assert.equal("invalid",
-        (select(3, lock:acquire { data = POISON, timeout = 0 })))
-      assert.is_true(cuts(session) <= 5)
-      assert.is_true(assert(lock:acquire(30)):release { wait = true })
-      session:close()
-    end)
-  end
-  refuses("a semaphore whose inner node is too large, by the user's path",
-    function(session, path) return session:semaphore(path, 3) end)
-  refuses("an unfair mutex", function(session, path)
-    return session:mutex(path, { fair = false })
-  end)
-  refuses("a reader", function(session, path)
-    return session:rwlock(path).read
+  -- (That of a semaphore is its inner node's, by the user's path.)
+  it("refuses every kind, and again at once without a request", function()
+    for i, kind in ipairs(kinds.all) do
+      local where = path .. "/" .. i
+      local lock = kind.make(session, where)
+      if not kind.multi then
+        is_refused(where, await(wait_in(lock, { data = POISON })))
+        local losses = session:stats().reconnects
+        kinds.takes(0, function()
+          is_refused(where, lock:acquire { data = POISON })
+          kinds.refused("invalid", lock:acquire { data = POISON, timeout = 0 })
+        end)
+        assert.equal(losses, session:stats().reconnects)
+      end
+      released(assert(lock:acquire(30)))
+    end
   end)
 
   it("refuses a multi for its part, and leaves no other part held", function()
-    local session, path = connect(), support.path()
-    local multi = session:multi {
+    is_refused(path .. "/b", await(wait_in(session:multi {
       session:mutex(path .. "/a"),
       session:mutex(path .. "/b", { data = POISON }),
       session:mutex(path .. "/c"),
-    }
-    local wait = await(session, acquire(multi, {}))
-    is_refused(wait, path .. "/b", #POISON)
-    local other = connect()
+    })))
+    local other = support.connect()
     for _, part in ipairs { "/a", "/b", "/c" } do
-      assert.is_true(assert(other:mutex(path .. part):acquire(30)):release())
+      released(assert(other:mutex(path .. part):acquire(30)))
     end
-    other:close()
-    session:close()
   end)
 
   it("refuses who gives up early each time, when it comes again", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
-    local code
+    local mutex, code = session:mutex(path), nil
     for _ = 1, 20 do
       code = select(3, mutex:acquire { data = POISON, timeout = 0 })
       if code == "invalid" then break end
-      support.step_until(session, function()
-        return session:state() == "connected"
-      end, 10)
+      support.until_state(session, "connected")
     end
     assert.equal("invalid", code)
-    session:close()
   end)
 
   it("takes what is just below the limit", function()
-    local session, path = connect(), support.path()
-    local poison = acquire(session:mutex(path .. "/a"), { data = POISON })
     local data = ("x"):rep(LIMIT - #path - 200)
-    local large = acquire(session:mutex(path .. "/b"), { data = data })
-    is_refused(await(session, poison), path .. "/a", #POISON)
-    assert.is_true(await(session, large).guard:release { wait = true })
-    session:close()
+    local poison = wait_in(session:mutex(path .. "/a"), { data = POISON })
+    local large = wait_in(session:mutex(path .. "/b"), { data = data })
+    is_refused(path .. "/a", await(poison))
+    released(assert(await(large)))
   end)
-end)
 
-describe("A server that comes back with room for less #once", function()
   it("ends a revocation that it does not take with an error", function()
-    local server = start_server(1, "--config maxSessionTimeout=60000 "
-      .. "--jvm -Djute.maxbuffer=" .. LIMIT)
-    support.closing(server, server.stop)
-    local path = support.path()
-    local holder = support.connect { hosts = server.hosts,
-      session_timeout = 60 } -- a restart takes its time
-    local guard = assert(holder:mutex(path, { data = LARGE }):acquire(30))
-    local command = server.dir .. "/servers/1/command"
-    assert(os.execute(("sed -i s/maxbuffer=%d/maxbuffer=%d/ '%s'")
-      :format(LIMIT, #LARGE, command)))
-    server:restart()
-    local session = support.connect { hosts = server.hosts,
-      session_timeout = 6 }
-    support.step_until(holder, function()
-      return holder:state() == "connected"
-    end, 10)
+    local guard = session:mutex(path, { data = LARGE }):acquire(30)
+    hostile:behave { kind = "pass", largest = #LARGE }
     local asked, message, code = session:revoke(path)
-    assert.is_nil(asked)
-    assert.equal("disconnected", code)
+    kinds.refused("disconnected", asked, message, code)
     assert.matches(path, message, 1, true)
-    support.step_until(session, function()
-      return session:state() == "connected"
-    end, 10)
-    assert.equal(1, session:stats().reconnects)
+    support.until_state(session, "connected", { reconnects = 1 })
     assert.is_true(guard:verify())
-    assert.is_true(guard:release { wait = true })
-    holder:close()
-    session:close()
+    released(guard)
   end)
 end)
 
-describe("A connection that breaks again and again #once", function()
+describe("A connection that breaks again and again", function()
   it("refuses nobody", function()
-    local proxy, path = start_proxy(), support.path()
-    local session = support.connect { hosts = proxy.hosts,
-      session_timeout = 6 }
-    local refused, granted, busy, stop = nil, 0, 0, false
+    local granted, stops = 0, {}
     for i = 1, 16 do
-      local data = ("d"):rep(i % 4 == 0 and 200000 or 100 * i)
-      local mutex = session:mutex(path .. "/" .. i, { data = data })
-      local function again(guard, message, code)
-        if guard then
+      local data = ("d"):rep(i % 4 == 0 and LIMIT / 2 or 100 * i)
+      stops[i] = take_on_and_on(session:mutex(path .. "/" .. i,
+        { data = data }), {}, function(guard, message)
+          assert(guard, message)
           granted = granted + 1
-          guard:release()
-        else
-          refused = refused or code .. ": " .. message
-        end
-        if stop then
-          busy = busy - 1
-        else
-          mutex:acquire_async({}, again)
-        end
-      end
-      busy = busy + 1
-      mutex:acquire_async({}, again)
+        end)
     end
     for i = 1, 60 do
       local before = granted
-      proxy:cut()
+      hostile:cut()
       -- Sometimes at once again, sometimes after some work.
+      session:step()
       if i % 3 > 0 then
         support.step_until(session, function()
           return granted > before + i % 7
-        end, 20, "a grant")
-      else
-        session:step()
+        end)
       end
     end
-    stop = true
-    support.step_until(session, function() return busy == 0 end, 30)
-    assert.is_nil(refused)
-    session:close()
+    for _, stop in ipairs(stops) do stop() end
   end)
 end)

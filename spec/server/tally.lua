@@ -6,8 +6,6 @@
 --
 --     + MODE NAME   after the grant          MODE: R, W or P (a permit)
 --     - MODE NAME   before the release
---
--- Not a spec itself: `require "integration.family.tally"`.
 local socket = require "socket"
 
 -- How long a holder stays for company, once and in all: who comes next may be
@@ -60,7 +58,7 @@ function Tally:wait_for_company(mode)
       self.left_s = self.left_s - stay_s
       return
     end
-    if not self.met then socket.sleep(0.002) end
+    if not self.met then socket.sleep(0.002) end -- for the other's line
   end
 end
 

@@ -1,13 +1,13 @@
 --- Programs of processes that contend for one lock, one for each kind, with a
 -- witness to which all write.  Each says "ready", and begins when it hears a
--- line.  Not a spec itself: `require "integration.family.contests"`.
+-- line.
 local contests = {}
 
 -- What a process does, in each of its rounds; `kind` decides what is asked for.
 local PROLOGUE = [[
   local path, tally_name, name, rounds, where = ...
   local kinds = require "integration.family.kinds"
-  local tally = require "integration.family.tally".open(tally_name)
+  local tally = require "server.tally".open(tally_name)
   math.randomseed(#name + name:byte(-1) * 7919)
   local zklock_hosts = where
   local session = assert(zklock.connect(zklock_hosts, { session_timeout = 30 }))
@@ -103,7 +103,7 @@ local function with_rwlock(layout)
           tally:leave("W", name)
           tally:enter("R", name)
           leave(guard)
-          if math.random(3) == 1 then socket.sleep(0.001) end
+          if math.random(3) == 1 then socket.sleep(0.001) end -- others come
           assert(read:is_held())
           tally:leave("R", name)
           leave(read)

@@ -8,10 +8,8 @@ local NAME, TIMEOUT = "host.example", 8
 
 -- The server keeps the session for longer than the client believes.  So the
 -- session expires only if the client gives it up, however busy the machine is.
-local function passing(more)
-  local manners = { kind = "pass", asks = 60, says = TIMEOUT }
-  for key, value in pairs(more or {}) do manners[key] = value end
-  return manners
+local function passing(holds)
+  return { kind = "pass", asks = 60, says = TIMEOUT, hold_connect = holds }
 end
 
 -- Waits for a lock, and says what becomes of its session.
@@ -24,7 +22,7 @@ local CLIENT = [[
   local line, problem
   repeat
     session:step()
-    socket.sleep(0.001)
+    socket.sleep(0.001) -- until the next step
     line, problem = hear()
     if line == "ask" then
       local stats = session:stats()
@@ -35,7 +33,7 @@ local CLIENT = [[
   os.exit(0)
 ]]
 
-describe("A session #stock #once #slow", function()
+describe("A session #stock", function()
   before_each(support.start)
   after_each(support.finish)
 
@@ -80,24 +78,29 @@ describe("A session #stock #once #slow", function()
     this.holder:release()
   end
 
+  -- An attempt to connect begins, and its answer waits.
+  local function attempt(this, begin_it)
+    local returned = this.hostile:count "return"
+    begin_it()
+    support.wait_until(function()
+      return this.hostile:count "return" > returned
+    end, 10, "an attempt")
+  end
+
   it("that is connected just when its timeout has passed lives on", function()
     local this = begin()
-    for _ = 1, 3 do
+    for _ = 1, 2 do
       local before, lost = ask(this), support.now()
       this.hostile:behave { kind = "close" }
       this.hostile:cut()
       -- (In the middle: the server must be asked, and hear us again, in time.)
       support.sleep(0.45 * TIMEOUT)
-      local returned = this.hostile:count "return"
-      this.hostile:behave(passing { hold_connect = "true" })
-      support.wait_until(function()
-        return this.hostile:count "return" > returned
-      end, 5, "an attempt")
+      attempt(this, function() this.hostile:behave(passing "true") end)
       -- The server goes on with the session; the client finds its answer when
       -- it goes on, together with the time.
       this.child:signal "STOP"
       this.hostile:release()
-      support.sleep(lost + TIMEOUT + 0.1 - support.now())
+      support.sleep(lost + TIMEOUT + 0.1 - support.now()) -- its timeout
       this.child:signal "CONT"
       lives_on(this, before)
     end
@@ -107,23 +110,19 @@ describe("A session #stock #once #slow", function()
   it("that is connected just when its name gets other addresses lives on",
     function()
       local this = begin()
-      for round = 1, 8 do
+      for round = 1, 4 do
         local before = ask(this)
-        local returned = this.hostile:count "return"
         this.names:set(NAME, "127.0.0.1",
           round % 2 == 1 and "127.0.0.2" or nil)
         this.names:hold()
-        this.hostile:behave(passing { hold_connect = "true" })
-        this.hostile:cut()
-        support.wait_until(function()
-          return this.hostile:count "return" > returned
-        end, 10, "an attempt")
+        this.hostile:behave(passing "true")
+        attempt(this, function() this.hostile:cut() end)
         this.names:await_held()
         -- Both answers at once.
         this.child:signal "STOP"
         this.hostile:release()
         this.names:let_go()
-        support.sleep(0.02)
+        support.sleep(0.02) -- until both have come
         this.child:signal "CONT"
         lives_on(this, before)
       end

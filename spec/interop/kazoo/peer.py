@@ -1,19 +1,61 @@
-"""A process with what kazoo builds on locks.
+"""A process with kazoo's locks and what it builds on them.
 
 It connects to the spec on 127.0.0.1 and does what the lines say that it
 hears; it answers each with one line.
 
-    recipes.py HOSTS PORT [SESSION_S]
+    peer.py HOSTS PORT [SESSION_S]
 """
 import os
+import random
+import re
 import socket
 import sys
 import threading
 import time
 
 from kazoo.client import KazooClient
+from kazoo.recipe import lock as recipe
 from kazoo.recipe.barrier import Barrier, DoubleBarrier
 from kazoo.recipe.election import Election
+from kazoo.retry import ForceRetryError
+
+
+class ReadLock(recipe.ReadLock):
+    """kazoo's ReadLock, but it waits for *earlier* writers only.
+
+    As it comes (2.8) it waits for later ones, too, and both sleep for ever:
+    https://github.com/python-zk/kazoo/issues/649
+    """
+
+    def _get_predecessor(self, node):
+        def number(child):
+            return child[-10:]
+
+        children = self.client.get_children(self.path)
+        if node not in children:
+            raise ForceRetryError()
+        writers = [
+            child
+            for child in children
+            if re.search(r"__lock__\d{10}$", child)
+            and number(child) < number(node)
+        ]
+        return max(writers, key=number) if writers else None
+
+
+class CuratorLock(recipe.Lock):
+    """kazoo's Lock, spelled so that Curator, go-zookeeper and zklock see it."""
+
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
+LOCKS = {
+    "lock": recipe.Lock,
+    "curator-lock": CuratorLock,
+    "read": ReadLock,
+    "write": recipe.WriteLock,
+}
 
 
 def note(file, *words):
@@ -22,10 +64,10 @@ def note(file, *words):
         out.write((" ".join(words) + "\n").encode("utf-8"))
 
 
-def lead(tally, name):
-    note(tally, "+", "W", name)
+def stay(tally, name, mode="W"):
+    note(tally, "+", mode, name)
     time.sleep(0.001)
-    note(tally, "-", "W", name)
+    note(tally, "-", mode, name)
 
 
 class Candidate:
@@ -52,12 +94,13 @@ class Candidate:
         self.thread.join()
 
 
-class Recipes:
+class Peer:
     def __init__(self, hosts, session_s):
         self.hosts = hosts
         self.session_s = session_s
         self.candidate = None
         self.gate = None
+        self.lock = None
         self.connect()
 
     def connect(self):
@@ -90,10 +133,31 @@ class Recipes:
         return (Election(self.client, path).contenders() or ["nobody"])[0]
 
     def contend(self, kind, path, tally, name, rounds):
-        election = Election(self.client, path, name)
+        kinds = ["read", "write"] if kind == "rwlock" else [kind]
+        if kind == "election":
+            election = Election(self.client, path, name)
+        else:
+            locks = [LOCKS[word](self.client, path, name) for word in kinds]
         for _ in range(int(rounds)):
-            election.run(lead, tally, name)
+            if kind == "election":
+                election.run(stay, tally, name)
+                continue
+            lock = random.choice(locks)
+            assert lock.acquire(timeout=30)
+            stay(tally, name, "R" if isinstance(lock, ReadLock) else "W")
+            lock.release()
         return "done"
+
+    def attempt(self, kind, path):
+        self.lock = LOCKS[kind](self.client, path, "kazoo")
+        return "held" if self.lock.acquire(blocking=False) else "refused"
+
+    def release(self):
+        self.lock.release()
+        return "released"
+
+    def contenders(self, kind, path):
+        return " ".join(LOCKS[kind](self.client, path).contenders())
 
     def set(self, path):
         Barrier(self.client, path).create()
@@ -126,12 +190,12 @@ class Recipes:
 
 COMMANDS = (
     "pid renew campaign leads resign participants leader contend "
-    "set lift wait enter leave"
+    "attempt release contenders set lift wait enter leave"
 ).split()
 
 
 def main(hosts, port, session_s="30"):
-    recipes = Recipes(hosts, float(session_s))
+    peer = Peer(hosts, float(session_s))
     spec = socket.create_connection(("127.0.0.1", int(port)))
     spec.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     spec.sendall(b"ready\n")
@@ -140,11 +204,11 @@ def main(hosts, port, session_s="30"):
         try:
             if command not in COMMANDS:
                 raise ValueError(command)
-            answer = getattr(recipes, command)(*words)
+            answer = getattr(peer, command)(*words)
         except Exception as problem:
             answer = "failed: {!r}".format(problem)
         spec.sendall((answer + "\n").encode("utf-8"))
-    recipes.client.stop()
+    peer.client.stop()
 
 
 main(*sys.argv[1:])

@@ -4,33 +4,39 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.util.Collection;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.*;
+import org.apache.curator.framework.recipes.locks.*;
 import org.apache.curator.retry.RetryNTimes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * A process with what Apache Curator builds on locks. It connects to the spec
- * on 127.0.0.1 and does what the lines say that it hears; it answers each with
- * one line.
+ * A process with Apache Curator's locks and what it builds on them. It connects
+ * to the spec on 127.0.0.1 and does what the lines say that it hears; it answers
+ * each with one line.
  *
- *     Recipes HOSTS PORT [SESSION_S]
+ *     Peer HOSTS PORT [SESSION_S]
  */
-public class Recipes {
+public class Peer {
+  private final Random random = new Random();
   private final String hosts;
   private final int sessionMs;
   private CuratorFramework client;
   private Candidate candidate;
   private DistributedDoubleBarrier gate;
+  private InterProcessMutex held;
+  private final AtomicInteger asked = new AtomicInteger();
 
-  private Recipes(String hosts, int sessionMs) throws Exception {
+  private Peer(String hosts, int sessionMs) throws Exception {
     this.hosts = hosts;
     this.sessionMs = sessionMs;
     connect();
@@ -58,6 +64,41 @@ public class Recipes {
     if (!done) throw new IllegalStateException("not within 60 s");
   }
 
+  /** The same witness that the Lua processes write to: tally.lua. */
+  private static void stay(String tally, String mode, String name)
+      throws Exception {
+    note(tally, "+", mode, name);
+    Thread.sleep(mode.equals("P") ? 4 : 1);
+    note(tally, "-", mode, name);
+  }
+
+  // Locks.
+
+  private void takeOnce(InterProcessLock lock, String tally, String mode,
+                        String name) throws Exception {
+    must(lock.acquire(60, TimeUnit.SECONDS));
+    stay(tally, mode, name);
+    lock.release();
+  }
+
+  /**
+   * Never downgrades: before Curator 5.5 that lets a queued writer in beside
+   * the reader (CURATOR-621), whether we are there or not.
+   */
+  private void takeEither(InterProcessReadWriteLock lock, String tally,
+                          String name) throws Exception {
+    if (random.nextBoolean()) takeOnce(lock.readLock(), tally, "R", name);
+    else takeOnce(lock.writeLock(), tally, "W", name);
+  }
+
+  private void takePermit(InterProcessSemaphoreV2 semaphore, String tally,
+                          String name) throws Exception {
+    Lease lease = semaphore.acquire(60, TimeUnit.SECONDS);
+    must(lease != null);
+    stay(tally, "P", name);
+    semaphore.returnLease(lease);
+  }
+
   // Elections.
 
   private interface Candidate {
@@ -68,8 +109,8 @@ public class Recipes {
     Collection<Participant> participants() throws Exception;
   }
 
-  private interface Term {
-    void lead() throws Exception;
+  private interface Turn {
+    void take() throws Exception;
   }
 
   private static class Selector implements Candidate {
@@ -81,12 +122,12 @@ public class Recipes {
     }
 
     static LeaderSelector select(CuratorFramework client, String path,
-                                 String id, Term term) {
+                                 String id, Turn turn) {
       LeaderSelector selector = new LeaderSelector(client, path,
           new LeaderSelectorListenerAdapter() {
             @Override
             public void takeLeadership(CuratorFramework c) throws Exception {
-              term.lead();
+              turn.take();
             }
           });
       selector.setId(id);
@@ -134,18 +175,12 @@ public class Recipes {
         : new Selector(client, path, id);
   }
 
-  private static void lead(String tally, String name) throws Exception {
-    note(tally, "+", "W", name);
-    Thread.sleep(1);
-    note(tally, "-", "W", name);
-  }
-
   private void leadBySelector(String path, String tally, String name,
                               int rounds) throws Exception {
     CountDownLatch left = new CountDownLatch(rounds);
     LeaderSelector selector = Selector.select(client, path, name, () -> {
       if (left.getCount() == 0) return;
-      lead(tally, name);
+      stay(tally, "W", name);
       left.countDown();
     });
     selector.autoRequeue();
@@ -154,21 +189,52 @@ public class Recipes {
     selector.close();
   }
 
-  private void leadByLatch(String path, String tally, String name,
-                           int rounds) throws Exception {
-    for (int i = 0; i < rounds; i++) {
-      try (LeaderLatch latch = new LeaderLatch(client, path, name)) {
-        latch.start();
-        must(latch.await(60, TimeUnit.SECONDS));
-        lead(tally, name);
-      }
+  private void leadByLatch(String path, String tally, String name)
+      throws Exception {
+    try (LeaderLatch latch = new LeaderLatch(client, path, name)) {
+      latch.start();
+      must(latch.await(60, TimeUnit.SECONDS));
+      stay(tally, "W", name);
     }
   }
 
-  private String contend(String kind, String path, String tally, String name,
-                         int rounds) throws Exception {
-    if (kind.equals("latch")) leadByLatch(path, tally, name, rounds);
-    else leadBySelector(path, tally, name, rounds);
+  private Turn turn(String kind, String path, String tally, String name,
+                    String[] words) {
+    switch (kind) {
+      case "mutex": {
+        InterProcessLock lock = new InterProcessMutex(client, path);
+        return () -> takeOnce(lock, tally, "W", name);
+      }
+      case "semaphore-mutex": {
+        InterProcessLock lock = new InterProcessSemaphoreMutex(client, path);
+        return () -> takeOnce(lock, tally, "W", name);
+      }
+      case "rwlock": {
+        InterProcessReadWriteLock lock =
+            new InterProcessReadWriteLock(client, path);
+        return () -> takeEither(lock, tally, name);
+      }
+      case "semaphore": {
+        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(
+            client, path, Integer.parseInt(words[6]));
+        return () -> takePermit(semaphore, tally, name);
+      }
+      case "latch":
+        return () -> leadByLatch(path, tally, name);
+      default:
+        throw new IllegalArgumentException(kind);
+    }
+  }
+
+  private String contend(String[] words) throws Exception {
+    String kind = words[1], path = words[2], tally = words[3], name = words[4];
+    int rounds = Integer.parseInt(words[5]);
+    if (kind.equals("selector")) {
+      leadBySelector(path, tally, name, rounds);
+    } else {
+      Turn turn = turn(kind, path, tally, name, words);
+      for (int i = 0; i < rounds; i++) turn.take();
+    }
     return "done";
   }
 
@@ -229,8 +295,26 @@ public class Recipes {
         return stand(words[1], words[2], "asks").participants().stream()
             .map(Participant::getId).collect(Collectors.joining(" "));
       case "contend":
-        return contend(words[1], words[2], words[3], words[4],
-            Integer.parseInt(words[5]));
+        return contend(words);
+      case "acquire":
+        held = new InterProcessMutex(client, words[1]);
+        return held.acquire(Long.parseLong(words[2]), TimeUnit.MILLISECONDS)
+            ? "held" : "refused";
+      case "release":
+        held.release();
+        return "released";
+      case "listen":
+        asked.set(0);
+        held.makeRevocable(mutex -> asked.incrementAndGet());
+        return "listening";
+      case "asked":
+        return "asked " + asked.get();
+      case "revoke":
+        Revoker.attemptRevoke(client, words[1]);
+        return "revoked";
+      case "nodes":
+        return String.join(" ",
+            new InterProcessMutex(client, words[1]).getParticipantNodes());
       case "set":
         new DistributedBarrier(client, words[1]).setBarrier();
         return "set";
@@ -253,7 +337,7 @@ public class Recipes {
 
   public static void main(String[] arguments) throws Exception {
     int sessionS = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 30;
-    Recipes recipes = new Recipes(arguments[0], sessionS * 1000);
+    Peer peer = new Peer(arguments[0], sessionS * 1000);
     int port = Integer.parseInt(arguments[1]);
     try (Socket socket = new Socket("127.0.0.1", port)) {
       socket.setTcpNoDelay(true);
@@ -264,13 +348,13 @@ public class Recipes {
       for (String line; (line = in.readLine()) != null;) {
         String answer;
         try {
-          answer = recipes.obey(line.split(" "));
+          answer = peer.obey(line.split(" "));
         } catch (Exception problem) {
           answer = "failed: " + problem.toString().replace('\n', ' ');
         }
         out.write((answer + "\n").getBytes(UTF_8));
       }
     }
-    recipes.client.close();
+    peer.client.close();
   }
 }

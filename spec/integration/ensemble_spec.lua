@@ -1,0 +1,193 @@
+-- Three servers of a test's own: the leader stops longer than sessions live,
+-- followers stop and lag, a majority goes away, all go and come back.
+local start_server = require "support.server".start
+local support = require "support"
+
+describe("Three servers", function()
+  local servers, path
+
+  local function connect(seconds, hosts)
+    return support.connect { hosts = hosts or servers.hosts,
+      session_timeout = seconds, connect_timeout = 20 }
+  end
+
+  local function hold(session)
+    return assert(session:mutex(path):acquire(20))
+  end
+
+  local function wait(session)
+    local waiter = { session = session }
+    session:mutex(path):acquire_async(nil, function(guard)
+      waiter.guard = assert(guard)
+    end)
+    return waiter
+  end
+
+  -- ... and has a node behind `n` others.
+  local function wait_behind(n, session)
+    local waiter = wait(session)
+    support.wait_for_queue(path, n + 1, servers.hosts)
+    return waiter
+  end
+
+  local function follower() return servers:leader() % 3 + 1 end
+
+  -- The client library chooses the server.
+  local function connect_at(index, seconds)
+    while true do
+      local session = connect(seconds)
+      if servers:word(index, "cons"):find(session:id(), 1, true) then
+        return session
+      end
+      session:close()
+    end
+  end
+
+  local function loss_of(guard) return select(3, guard:release()) end
+
+  before_each(function()
+    support.start()
+    servers, path = start_server(3), support.path()
+  end)
+  after_each(function()
+    support.finish()
+    servers:stop()
+  end)
+
+  it("whose leader stops for longer than sessions live never let two in (T58)",
+    function()
+      local leader = servers:leader()
+      local host = servers:host(leader % 3 + 1)
+      local guard, late = hold(connect(2, host)), connect(2, host)
+      local waiters = { wait_behind(1, connect(2, host)) }
+      servers:pause(leader)
+      local begun = support.now()
+      waiters[2] = wait(late)
+      support.wait_until(function() return not guard:is_held() end)
+      assert.is_true(support.now() - begun < 2)
+      support.advance(begun + 3 - support.now())
+      servers:resume(leader)
+      local granted = 0
+      support.wait_until(function()
+        for i, waiter in ipairs(waiters) do
+          waiter.session:step()
+          if waiter.guard and waiter.guard:state() == "held" then
+            assert.is_false(guard:is_held())
+            local other = waiters[3 - i].guard
+            assert.is_false(other ~= nil and other:is_held())
+            granted = granted + 1
+            waiter.guard:release()
+          end
+        end
+        return granted == 2
+      end)
+      assert.equal("lost", loss_of(guard))
+    end)
+
+  it("whose leader stutters keep holds, and go on (T32)", function()
+    local session, other = connect(10), connect(10)
+    local guard, leader = hold(session), servers:leader()
+    local mutex = other:mutex(path .. "/other")
+    for _ = 1, 8 do
+      servers:pause(leader)
+      support.advance(0.15)
+      servers:resume(leader)
+      assert(mutex:acquire(20)):release()
+    end
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
+  end)
+
+  it("one of which stops lose nobody who can go to another", function()
+    local index = follower()
+    local holder, waiting = connect_at(index, 60), connect_at(index, 6)
+    local guard = hold(holder)
+    local waiter = wait_behind(1, waiting)
+    servers:pause(index)
+    for _, session in ipairs { waiting, holder } do
+      support.step_until(session, function()
+        return session:stats().reconnects == 1
+      end, 60)
+    end
+    servers:resume(index)
+    assert.is_true(guard:is_held())
+    guard:release { wait = true }
+    support.step_until(waiting, function() return waiter.guard end)
+    assert.is_true(waiter.guard:is_held())
+  end)
+
+  it("one of which lags do not answer questions with what was", function()
+    local index = follower()
+    local holding = connect(20, servers:host(servers:leader()))
+    local asking = connect(20, servers:host(index))
+    for i = 1, 10 do
+      local name = path .. i
+      servers:pause(index)
+      local guard = assert(holding:mutex(name):acquire(20))
+      -- It goes on, and has to hear the question and what it has missed.
+      local resumed = servers:resume_in(0.1, index)
+      local list = assert(asking:contenders(name))
+      assert.equal(1, #list)
+      assert.equal(guard:token(), list[1].token)
+      resumed:close()
+      guard:release()
+    end
+  end)
+
+  it("whose leader stops say nothing rather than what was", function()
+    local leader = servers:leader()
+    local asking = connect(4, servers:host(leader % 3 + 1))
+    servers:pause(leader)
+    local list, message, code = asking:contenders(path)
+    assert.is_nil(list)
+    assert.equal("disconnected", code, message)
+    servers:resume(leader)
+    support.until_state(asking, "connected")
+    assert.same({}, asking:contenders(path))
+  end)
+
+  -- The old leader answers reads for a while; only a majority's word counts.
+  for title, verbs in pairs {
+    ["without a majority grant nothing, and lose holds in time"]
+      = { "kill", "restart", "disconnected" },
+    ["whose leader is cut off end what it can no longer vouch for"]
+      = { "pause", "resume", "timeout" },
+  } do
+    it(title, function()
+      local go_away, come_back = servers[verbs[1]], servers[verbs[2]]
+      local leader = servers:leader()
+      local session = connect(4, servers:host(leader))
+      local guard = hold(session)
+      for i = 1, 3 do
+        if i ~= leader then go_away(servers, i) end
+      end
+      local begun = support.now()
+      support.wait_until(function() return not guard:is_held() end)
+      assert.is_true(support.now() - begun < 4)
+      local nothing, _, code = session:mutex(path .. "/other"):acquire(0.5)
+      assert.is_nil(nothing)
+      assert.equal(verbs[3], code)
+      for i = 1, 3 do
+        if i ~= leader then come_back(servers, i) end
+      end
+      assert.equal("lost", loss_of(guard))
+      assert.is_true(hold(session):release())
+    end)
+  end
+
+  it("that are all killed for longer than leases last free the lock once",
+    function()
+      local holder, waiting = connect(3), connect(3)
+      local guard, waiter = hold(holder), wait_behind(1, waiting)
+      for i = 1, 3 do servers:kill(i) end
+      support.wait_until(function() return not guard:is_held() end)
+      for i = 1, 3 do servers:restart(i) end
+      support.step_until(waiting, function()
+        return waiter.guard
+      end, 60, "a grant")
+      assert.is_false(guard:is_held())
+      assert.equal("lost", loss_of(guard))
+      waiter.guard:release()
+      assert.is_true(hold(holder):release())
+    end)
+end)

@@ -1,0 +1,107 @@
+-- Bytes and sockets between the real client library and servers that misbehave;
+-- what becomes of sessions then spec/integration/faults says in virtual time.
+local kinds = require "integration.family.kinds"
+local start_hostile = require "support.hostile".start
+local start_proxy = require "support.proxy".start
+local support = require "support"
+
+describe("A connection", function()
+  local path
+  before_each(function()
+    kinds.start()
+    path = support.path()
+  end)
+  after_each(support.finish)
+
+  local function reconnected(session, n)
+    support.step_until(session, function()
+      return session:state() == "connected" and session:stats().reconnects >= n
+    end, 20, "a connection")
+  end
+
+  it("that breaks at any byte leaves one node for a hold, and none after it "
+    .. "(T16, T57)", function()
+    local proxy = start_proxy()
+    support.zk():make(path)
+    local session = support.connect { hosts = proxy.hosts,
+      session_timeout = 9 }
+    local mutex = session:mutex(path)
+    -- The answers to an acquisition and its release are some 400 bytes.
+    for bytes = 1, 481, 32 do
+      proxy:cut_after(bytes)
+      local guard = assert(mutex:acquire(40))
+      assert.same({ guard.node }, kinds.nodes(path))
+      assert.equal(session:id(), support.zk():exists(guard.node).owner)
+      guard:release { wait = true }
+      kinds.wait_for_nodes(path, 0, 10)
+      proxy:disarm()
+      reconnected(session, 0)
+    end
+  end)
+
+  it("on which the server has hung up is left by a waiter, who keeps its place",
+    function()
+      local proxy, holder = start_proxy(), support.hold(path)
+      local session = support.connect { hosts = proxy.hosts,
+        session_timeout = 4 }
+      local waiter = kinds.queue_in(session:mutex(path), path)
+      local queue = support.wait_for_queue(path, 2)
+      proxy:half_open()
+      reconnected(session, 1)
+      assert.same(queue, support.zk():queue(path))
+      holder:release()
+      assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
+      waiter.guard:release()
+    end)
+
+  it("to a server that fails, forgets, refuses, or talks nonsense is made "
+    .. "again, without a storm, and the log is told in our words", function()
+    local hostile, lines = start_hostile(), {}
+    local session = support.connect {
+      hosts = hostile.hosts, session_timeout = 9,
+      auth = { scheme = "digest", credential = "ann:secret" },
+      log = function(level, message)
+        lines[#lines + 1] = level .. ": " .. message
+      end }
+    local guard, id = assert(session:mutex(path):acquire(30)), session:id()
+    for _, manners in ipairs {
+      { fails = 1 }, { lose_connect = 1 }, { mute_connect = 1 },
+      { cut_auth = 1 }, { mute_auth = 1 }, { refuse_auth = 2 },
+      { drop_at = 1 }, { kind = "nonsense" }, { kind = "close" },
+      { kind = "silent" },
+    } do
+      local reconnects = session:stats().reconnects
+      local connections = hostile:count "connection"
+      manners.kind = manners.kind or "pass"
+      hostile:behave(manners)
+      hostile:cut()
+      support.wait_until(function() -- it tries again, and more than once
+        session:step()
+        return hostile:count "connection" > connections + 1
+          or session:stats().reconnects > reconnects
+      end, 20, "an attempt")
+      hostile:behave { kind = "pass" }
+      hostile:cut()
+      reconnected(session, reconnects + 1)
+      assert.is_true(hostile:most("connection", 3) <= 20)
+      assert.equal(id, session:id())
+      support.wait_until(function() return guard:verify() end, 20)
+    end
+    hostile:behave { kind = "pass", largest = 3000 }
+    local big = session:mutex(path .. "/big", { data = ("x"):rep(5000) })
+    kinds.refused("invalid", big:acquire(20))
+    assert.is_true(guard:release { wait = true })
+    local text = table.concat(lines, "\n")
+    assert.is_nil(text:find "ZOO_" or text:find "retcode")
+    for _, line in ipairs {
+      "warn: no connection to %s: the server closed the connection",
+      "warn: no connection to %s: it is no ZooKeeper server: it answers "
+        .. "\"nonsense ",
+      "warn: cannot authenticate (/): our credentials are not accepted",
+      "info: there is a connection again",
+    } do
+      line = line:format(hostile.hosts)
+      assert.is_true(text:find(line, 1, true) ~= nil, line .. "\n" .. text)
+    end
+  end)
+end)

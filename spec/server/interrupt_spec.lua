@@ -1,6 +1,6 @@
 -- Ctrl-C in a plain script: the stock interpreters have a handler for SIGINT
 -- that sets a hook, and the hook raises "interrupted!".
-local each_row = require "support.rows"
+local each = require "support.each"
 local support = require "support"
 local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
@@ -53,14 +53,14 @@ describe("SIGINT", function()
 
   it("ends each wait for a lock, and the program goes on", function()
     local other = support.connect()
-    each_row({
+    each({
       { "acquire", "mutex:acquire()" },
       { "acquire with a timeout", "mutex:acquire(60)" },
       { "with_lock", "mutex:with_lock(print)" },
       { "session:with_lock", "session:with_lock(path, print, 60)" },
       { "a multi", "session:multi { mutex }:acquire()" },
       { "a semaphore", "session:semaphore(path .. '/s', 1):acquire()" },
-    }, function(_, wait)
+    }, function(row)
       local path = support.path()
       local held = assert(other:mutex(path):acquire(30))
       local held_too = assert(other:semaphore(path .. "/s", 1):acquire(30))
@@ -75,7 +75,7 @@ describe("SIGINT", function()
         hear()
         say((mutex:acquire(30):release()))
         say(session:close())
-      ]]):format(wait), path)
+      ]]):format(row[2]), path)
       interrupt(child)
       child:expect "true\tconnected"
       support.wait_until(function()
@@ -86,15 +86,15 @@ describe("SIGINT", function()
       held_too:release()
       child:say():expect "true":expect "true"
       assert.equal(0, child:wait())
-    end)
+    end, true)
   end)
 
   it("ends the run of an election, in its campaign or pause, for good",
     function()
-    each_row({
+    each({
       { "campaign", "print" },
       { "pause", "function() say 'failed' error 'ouch' end" },
-    }, function(name, fn)
+    }, function(row, name)
       local path = support.path()
       local held = name == "campaign" and support.hold(path)
       local child = start(([[
@@ -106,7 +106,7 @@ describe("SIGINT", function()
         say(election:is_stopping(), election:resign(), session:state())
         hear()
         say(election:run(function() election:stop() end))
-      ]]):format(fn), path)
+      ]]):format(row[2]), path)
       child:expect "begun"
       if held then
         support.wait_for_queue(path, 2)
@@ -147,11 +147,11 @@ describe("SIGINT", function()
   -- Nothing passes between these and the servers.
   it("ends the wait for each answer", function()
     local proxy = start_proxy()
-    each_row({
+    each({
       { "guard:verify()" }, { "session:contenders(path)" },
       { "session:revoke(path)" }, { "session:stat(path)" },
       { "session:stamp(path)" }, { "guard:release { wait = true }" },
-    }, function(call)
+    }, function(row)
       local child = start(([[
         local session = assert(zklock.connect((select(2, ...)),
           { session_timeout = 40 }))
@@ -164,7 +164,7 @@ describe("SIGINT", function()
         say(require "zklock.wait".any(session._engine.waits.answers))
         say(session:contenders(path)[1])
         say(session:close())
-      ]]):format(call), support.path(), proxy.hosts)
+      ]]):format(row[1]), support.path(), proxy.hosts)
       child:expect "held"
       proxy:freeze()
       child:say()
@@ -172,7 +172,7 @@ describe("SIGINT", function()
       proxy:heal()
       child:say():expect "true":expect "nil":expect "nil":expect "true"
       assert.equal(0, child:wait())
-    end)
+    end, true)
   end)
 
   it("ends close, which has begun", function()

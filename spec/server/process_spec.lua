@@ -1,5 +1,5 @@
 -- Processes that stop, end, die and fork.
-local each_row = require "support.rows"
+local each = require "support.each"
 local forker = require "support.forker"
 local support = require "support"
 local spawn = require "support.child".spawn
@@ -177,7 +177,7 @@ end)
 
 describe("A process that ends", function()
   it("gives everything back at once, however it ends", function()
-    each_row({
+    each({
       { "without close", 0, "" },
       { "by os.exit", 0, "os.exit(0)" },
       { "by os.exit, with its status", 3, "os.exit(3)" },
@@ -186,8 +186,8 @@ describe("A process that ends", function()
       { "by an error", 1, "error 'ouch'" },
       { "by closing its Lua state", 0, "os.exit(0, true)" },
       { "in a coroutine", 0, "coroutine.wrap(function() os.exit(0) end)()" },
-    }, function(_, status, ending)
-      local path = support.path()
+    }, function(row)
+      local path, status = support.path(), row[2]
       local child = spawn([[
         local path = ...
         local session = assert(zklock.connect(hosts, { session_timeout = 60 }))
@@ -197,7 +197,7 @@ describe("A process that ends", function()
         waiter:acquire_async({ owner = 2 }, function() end)
         say "held"
         hear()
-      ]] .. ending, path)
+      ]] .. row[3], path)
       child:expect "held"
       child:say()
       local begun = support.now()

@@ -1,6 +1,6 @@
 -- Signals that end a plain script: with release_on_signal it holds nothing any
 -- more when it is gone, and nothing of it runs beside the next holder.
-local each_row = require "support.rows"
+local each = require "support.each"
 local support = require "support"
 local read = require "support.files".read
 local forker = require "support.forker"
@@ -56,11 +56,11 @@ describe("A holder that a signal ends", function()
 
   it("releases first, whatever it is at", function()
     local session = support.connect()
-    each_row(STATES, function(_, code)
+    each(STATES, function(row)
       for _, signal in ipairs { "TERM", "HUP" } do
         local path = support.path()
         local taken = support.hold(path .. "/taken")
-        local child = spawn(HOLDER .. code, path, signal)
+        local child = spawn(HOLDER .. row[2], path, signal)
         child:expect "held"
         local guard
         session:mutex(path):acquire_async(nil, function(g) guard = g end)
@@ -74,7 +74,7 @@ describe("A holder that a signal ends", function()
         taken:release()
         guard:release()
       end
-    end)
+    end, true)
   end)
 
   it("which is sent twice, ends once", function()

@@ -1,6 +1,6 @@
 -- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
 -- tunnel does not let through.  Every name is one of the page's.
-local each_row = require "support.rows"
+local each = require "support.each"
 local socket = require "socket"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
@@ -107,7 +107,7 @@ describe("The tunnel of doc/tls.md", function()
     local foreign = replace("(CAfile = )" .. dir, "%1" .. other)
     local silent = start_hostile()
     silent:behave { kind = "silent" }
-    each_row({
+    each({
       { "refuses a server of another name", dir, secure[2], nil,
         "CERT: Subject checks failed" },
       { "refuses a server whose certificate another CA has signed", dir,
@@ -125,9 +125,9 @@ describe("The tunnel of doc/tls.md", function()
       { "does not speak with a plain server", dir, servers:host(1), nil,
         "SSL_connect" },
       { "gives up a server that is silent", dir, silent.hosts },
-    }, function(_, certificates, host, change, why)
-      refused(tunnel.start(certificates, { host }, change), why)
-    end)
+    }, function(row)
+      refused(tunnel.start(row[2], { row[3] }, row[4]), row[5])
+    end, true)
     local through = tunnel.start(dir, { silent.hosts, secure[2] })
     support.connect { hosts = through.hosts, session_timeout = 4 }
     through:expect "Connection reset: 0 byte(s) sent to TLS"

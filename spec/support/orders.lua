@@ -243,7 +243,7 @@ end
 
 function deeds:deny(path)
   self.denied = path
-  self.zk:set_acl(path, { { perms = 25, scheme = "world", id = "anyone" } })
+  self.zk:set_acl(path, support.everybody(25)) -- nobody may create
 end
 
 function deeds:revoke()
@@ -504,8 +504,7 @@ function World:acquire_again()
     self.zk:delete(path .. "/" .. rival)
   end
   if self.denied then
-    self.zk:set_acl(self.denied,
-      { { perms = 31, scheme = "world", id = "anyone" } })
+    self.zk:set_acl(self.denied, support.everybody(31))
   end
   local guard, message = self.multi:acquire { timeout = TIMEOUT,
     owner = self.case.owner }

@@ -8,7 +8,7 @@ local tunnel = require "support.tunnel"
 
 local built = os.getenv "SPEC_TLS"
 
-describe("A client library that has TLS #once", function()
+describe("A client library that has TLS", function()
   if not built then return pending "make tls builds it" end
 
   local dir, other, servers, secure

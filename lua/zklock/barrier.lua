@@ -86,7 +86,7 @@ end
 --- Ends every wait that was begun through this object, with "cancelled".
 function Barrier:cancel()
   open_engine(self)
-  for wait in pairs(self._waits) do waits.cancel(wait) end
+  waits.cancel_all(self._waits)
 end
 
 check.methods(Barrier, [[

@@ -130,7 +130,7 @@ end
 -- enters does not, who leaves has left.
 function DoubleBarrier:cancel()
   locks.cancel(self._terms)
-  for wait in pairs(self._leaving) do waits.cancel(wait) end
+  waits.cancel_all(self._leaving)
 end
 
 check.methods(DoubleBarrier, [[

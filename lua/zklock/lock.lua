@@ -170,7 +170,7 @@ end
 --- Ends every wait that was begun on these terms.
 function locks.cancel(terms)
   terms.engine:check_open()
-  for wait in pairs(terms.waiters) do waits.cancel(wait) end
+  waits.cancel_all(terms.waiters)
 end
 
 --- Ends every wait that was begun through this lock object.

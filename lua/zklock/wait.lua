@@ -141,6 +141,16 @@ function waits.cancel(wait)
   end
 end
 
+local function is_earlier(one, other) return one.number < other.number end
+
+--- The same for those of a set, in the order in which they were begun.
+function waits.cancel_all(set)
+  local list = {}
+  for wait in pairs(set) do list[#list + 1] = wait end
+  table.sort(list, is_earlier)
+  for _, wait in ipairs(list) do waits.cancel(wait) end
+end
+
 --- From now on it lasts so many seconds at most; nil: as long as it takes.
 function waits.limit(wait, seconds)
   local deadline = seconds and core.now() + seconds

@@ -41,8 +41,7 @@ after_each(support.finish)
 describe("With a standard error that blocks", function()
   it("zklock run", function()
     runs.check({
-      { "ends the command when the lock is lost", code = 76,
-        by = function(_, path) runs.delete_node(path) end },
+      { "ends the command when the lock is lost", by = runs.lose, code = 76 },
       { "gives the lock back after --max-hold", words = { "--max-hold", "0.2" },
         code = 76 },
       { "asks the command when it is asked to let go", code = 143,

@@ -5,7 +5,7 @@ local processes = require "support.processes"
 local runs = require "cli.runs"
 local support = require "support"
 
-local forever, stubborn = runs.forever, runs.stubborn
+local forever, lose, stubborn = runs.forever, runs.lose, runs.stubborn
 
 -- A script in which this one runs as a part.
 local function part(script, before, after)
@@ -20,8 +20,6 @@ local DAEMON = part(("(%secho pid $(sh -c 'echo $PPID'); "
 
 before_each(support.start)
 after_each(support.finish)
-
-local function lose(_, path) runs.delete_node(path) end
 
 it("A command whose lock is lost", function()
   runs.check {

@@ -50,11 +50,9 @@ describe("zklock ls", function()
       { rows[1].path, rows[1].place, rows[1].token, rows[1].node,
         rows[1].holds })
     assert.is_false(rows[2].holds)
-  end)
-
-  it("has a path that does not exist for one that nobody holds", function()
-    local path = support.path()
-    local said = command.run { "ls", path }
+    -- Nobody holds a path that does not exist.
+    path = support.path()
+    said = command.run { "ls", path }
     assert.same({ 0, "" }, { said.code, said.out })
     assert.truthy(said.err:find("nobody holds " .. path, 1, true))
     said = command.run { "ls", "--json", path }
@@ -166,7 +164,8 @@ describe("zklock revoke", function()
     assert.truthy(it:out():find " is free\n")
   end)
 
-  it("says that nobody holds it, which is no failure", function()
+  it("says that nobody holds it, which is no failure, and ends at a signal "
+    .. "while it waits", function()
     local path = support.path()
     local said = command.run { "revoke", "--wait", "1m", path }
     local nobody = "nobody holds " .. path
@@ -175,10 +174,6 @@ describe("zklock revoke", function()
     support.zk():make(path)
     said = command.run { "revoke", path }
     assert.same({ 0, nobody .. "\n" }, { said.code, said.out })
-  end)
-
-  it("ends at a signal while it waits", function()
-    local path = support.path()
     support.hold(path)
     for name, code in pairs { INT = 130, TERM = 143, HUP = 129 } do
       local it = command.start { "revoke", "--wait", "1h", path }
@@ -232,16 +227,9 @@ describe("zklock check", function()
     assert.truthy(said.out:find "ZooKeeper %d+%.%d+")
     assert.truthy(said.out:find "nothing is wrong\n$")
     assert.equal(0, support.count_contenders(path))
-    -- A lock that is held is no failure, and is not taken.
-    local guard = support.hold(path)
-    said = command.run { "check", path }
-    assert.equal(0, said.code, said.out .. said.err)
-    assert.truthy(said.out:find " is held by somebody")
-    assert.is_true(guard:verify())
-  end)
-
-  it("says in JSON what a session has, by the documented numbers", function()
-    local found, said = check("--session-timeout", "10", support.path())
+    -- In JSON it is what a session has, by the documented numbers.
+    local found
+    found, said = check("--session-timeout", "10", support.path())
     assert.equal(0, said.code)
     assert.equal(10, found.session.timeout)
     assert.equal("4.9 5.8", ("%.1f %.1f"):format(found.session.lease.least,
@@ -249,6 +237,12 @@ describe("zklock check", function()
     assert.is_true(found.lock.may_create and found.lock.may_delete)
     assert.is_true(found.containers)
     assert.same({}, found.problems)
+    -- A lock that is held is no failure, and is not taken.
+    local guard = support.hold(path)
+    said = command.run { "check", path }
+    assert.equal(0, said.code, said.out .. said.err)
+    assert.truthy(said.out:find " is held by somebody")
+    assert.is_true(guard:verify())
   end)
 
   it("exits with 1 if its token is not above another one", function()

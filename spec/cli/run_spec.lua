@@ -47,15 +47,6 @@ describe("zklock run", function()
     assert.equal(0, support.count_contenders(path))
   end)
 
-  it("holds the lock meanwhile", function()
-    local path = support.path()
-    local it = start(path)
-    local mutex = support.connect():mutex(path)
-    assert.equal("busy", select(3, mutex:try_acquire()))
-    end_all(it)
-    assert.truthy(mutex:acquire(10))
-  end)
-
   it("tells the command whose lock it has, and by which token", function()
     local path, last = support.path(), ""
     for _ = 1, 3 do
@@ -68,13 +59,18 @@ describe("zklock run", function()
     end
   end)
 
-  it("says in its node what runs, and where", function()
+  it("says in its node what runs, and where; and with -v where the time went",
+  function()
     local path = support.path()
-    local it = runs.start(path, "echo $ZKLOCK_HOLDER; exec sleep 100")
+    local it = runs.start(path, "echo $ZKLOCK_HOLDER; exec sleep 100", { "-v" })
     local holder = it:expect "(.-)\n"
     assert.truthy(holder:find("^%S+:" .. it.pid .. " sh$"), holder)
     assert.equal(holder, support.connect():contenders(path)[1].data)
     end_all(it)
+    for _, word in ipairs { "connected in", "granted in", "started in",
+        "ended after", "released in" } do
+      assert.truthy(it:err():find("zklock: " .. word .. " [%d.]+ ms"), word)
+    end
   end)
 
   it("uses no shell", function()
@@ -199,15 +195,6 @@ describe("zklock run", function()
     assert.equal(("begin\nend\n"):rep(5), read(log))
   end)
 
-  it("says with -v where the time went", function()
-    local said = run(support.path(), { "true" }, { "-v" })
-    assert.equal(0, said.code)
-    for _, word in ipairs { "connected in", "granted in", "started in",
-        "ended after", "released in" } do
-      assert.truthy(said.err:find("zklock: " .. word .. " [%d.]+ ms"), word)
-    end
-  end)
-
   it("asks the command by SIGTERM when it is asked to let go", function()
     runs.check { { "revoke", code = 7, out = "done\n",
       script = "trap 'echo done; exit 7' TERM; " .. runs.forever,
@@ -222,10 +209,12 @@ end)
 describe("zklock run's lock", function()
   it("is the mutex of the path, or a side of its rwlock", function()
     local path, session = support.path(), support.connect()
-    local lock = session:rwlock(path)
+    local lock = support.connect():rwlock(path)
     local it = start(path)
     assert.equal("mutex", session:contenders(path)[1].mode)
+    assert.equal("busy", select(3, session:mutex(path):try_acquire()))
     end_all(it)
+    assert.truthy(session:mutex(path):acquire(10)):release { wait = true }
     local first, second = start(path, "--shared"), start(path, "-s")
     assert.equal("busy", select(3, lock.write:try_acquire()))
     assert.truthy(lock.read:try_acquire()):release()
@@ -289,24 +278,20 @@ describe("zklock run --once-per", function()
     assert.equal("0x", support.zk():exists(path .. ".once").owner) -- persistent
     local said = run(path, { "true" }, { "--once-per", "1h", "-v" })
     assert.truthy(said.err:find "zklock: not due: ", said.err)
-  end)
-
-  it("runs again when the period is over", function()
-    local path = support.path()
+    -- Again when the period is over.
+    path = support.path()
     assert.same(RAN, once(path, "0.2s"))
     support.sleep(0.25) -- the period
     assert.same(RAN, once(path, "0.2s"))
     assert.same(NOT, once(path, "1m"))
-  end)
-
-  it("counts no run that has failed", function()
-    local path = support.path()
+    -- And a run that has failed does not count.
+    path = support.path()
     assert.equal(3, once(path, "1h", "exit 3").code)
     assert.is_false(support.zk():exists(path .. ".once"))
     assert.same(RAN, once(path, "1h"))
   end)
 
-  it("lets one of many run", function()
+  it("lets one of many run, and takes turns with session:once", function()
     local path, all, ran = support.path(), {}, ""
     for i = 1, 6 do
       all[i] = runs.start(path, "sleep 0.1; echo ran", { "--once-per", "1h" })
@@ -316,10 +301,8 @@ describe("zklock run --once-per", function()
       ran = ran .. all[i]:out()
     end
     assert.equal("ran\n", ran)
-  end)
-
-  it("takes turns with session:once", function()
-    local path, session = support.path(), support.connect()
+    local session = support.connect()
+    path = support.path()
     assert.is_true(session:once(path, { per = 3600 }, function() end))
     assert.same(NOT, once(path, "1h"))
     support.zk():delete(path .. ".once")

@@ -35,11 +35,14 @@ end
 
 function runs.pid_of(it) return tonumber(it:expect "pid (%d+)\n") end
 
---- The lock is lost. (That is noticed within a sixth of the session timeout.)
+--- Deletes the node of the first in the queue.
 function runs.delete_node(path)
   local zk = support.zk()
   zk:delete(path .. "/" .. zk:queue(path)[1])
 end
+
+--- The lock is lost.
+function runs.lose(_, path) runs.delete_node(path) end
 
 function runs.kill_guardian(it)
   processes.signal("KILL", processes.child_of(it.pid))
@@ -87,7 +90,8 @@ function runs.check(rows, given)
     local path, proxy = support.path(), row.proxy and start_proxy()
     local options = proxy and { env = { ZKLOCK_HOSTS = proxy.hosts } }
       or given and given()
-    local words = { "--session-timeout", "10" }
+    -- (A loss is noticed within a sixth of the session timeout.)
+    local words = row.by == runs.lose and { "--session-timeout", "10" } or {}
     for _, word in ipairs(row.words or {}) do words[#words + 1] = word end
     local it = runs.start(path, row.script or runs.forever, words, options)
     local pid = runs.pid_of(it)

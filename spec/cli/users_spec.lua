@@ -33,9 +33,8 @@ describe_here("A command that has changed its user", function()
     { "keeps the lock when the guardian is killed, and /proc hides it",
       to = "SIGKILL", by = runs.kill_guardian, before = HIDDEN, kept = true,
       code = 70 },
-    { "loses the lock with a message that it goes on", code = 76,
-      by = function(_, path) runs.delete_node(path) end,
-      to = "SIGTERM: it goes on" },
+    { "loses the lock with a message that it goes on", by = runs.lose,
+      to = "SIGTERM: it goes on", code = 76 },
   }
 
   it("goes on, and keeps the lock", function()

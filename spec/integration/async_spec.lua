@@ -1,5 +1,4 @@
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
 local support = require "support"
 local connect, misuse, recorder = support.connect, support.misuse,
   support.recorder

@@ -63,24 +63,6 @@ describe("A double barrier", function()
       assert.is_false(ready(path))
     end)
 
-  it("is spelled as Curator's, and vanishes when all have left", function()
-    local zk, members = support.zk(), members_of(2)
-    local own = {}
-    for _, member in ipairs(members) do
-      own[member.guard.node:sub(#path + 2)] = true
-    end
-    local names = zk:children(path)
-    assert.equal(3, #names)
-    for _, name in ipairs(names) do
-      local data, stat = zk:get(path .. "/" .. name)
-      assert.is_true(own[name] or name == "ready", name)
-      assert.equal(name == "ready", stat.owner == "0x")
-      if own[name] then assert.matches(":" .. support.pid() .. "$", data) end
-    end
-    all_leave(members)
-    support.wait_until(function() return not zk:exists(path) end)
-  end)
-
   it("takes the data and max_hold of the barrier, or of the call", function()
     local gate = connect():double_barrier(path, 1,
       { data = "one", max_hold = 60 })

@@ -258,21 +258,6 @@ describe("on_lost", function()
   end)
 end)
 
-describe("on_revoke", function()
-  -- (T/6, which is 5 s, after the grant its node would be watched in any case.)
-  it("watches the node at once: the request is heard as it is made", function()
-    local session = connect { session_timeout = 30 }
-    local guard = session:mutex(support.path()):acquire()
-    local asked
-    guard:on_revoke(function() asked = support.now() end)
-    support.advance(0.1)
-    local begun = support.now()
-    assert.equal(1, connect():revoke(guard.path))
-    support.step_until(session, function() return asked end)
-    assert.near(0, asked - begun, 0.05)
-  end)
-end)
-
 describe("verify", function()
   it("asks the server and says true", function()
     local session = connect()

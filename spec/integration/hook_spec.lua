@@ -4,135 +4,117 @@ local support = require "support"
 local waits = require "zklock.wait"
 local zklock = require "zklock"
 
-local STRIKE, at_each_instruction, check_free, connect, forgive =
+local STRIKE, at_each_instruction, check_free, connect =
   strikes.STRIKE, strikes.at_each_instruction, strikes.check_free,
-  strikes.connect, strikes.forgive
+  strikes.connect
 local sethook = debug.sethook
 
 describe("A hook that raises", function()
-  before_each(support.start)
+  local session, path, lock
+
+  before_each(function()
+    support.start()
+    session, path = connect(), support.path()
+    lock = session:mutex(path)
+  end)
   after_each(support.finish)
 
-  for name, acquire in pairs {
-    acquire = function(lock) return lock:acquire(30) end,
-    try_acquire = function(lock) return lock:try_acquire() end,
+  local function nothing() return {} end
+  local function is_free() check_free(session, lock, path) end
+
+  -- What leaves nothing held, wherever it is struck.
+  for call, act in pairs {
+    acquire = function(got) got.guard = lock:acquire(30) end,
+    try_acquire = function(got) got.guard = lock:try_acquire() end,
+    with_lock = function()
+      return lock:with_lock(function(guard) assert(guard:is_held()) end)
+    end,
+    ["with_lock, when fn has raised,"] = function()
+      local _, problem = pcall(lock.with_lock, lock, error)
+      if problem == STRIKE then error(problem, 0) end
+    end,
   } do
-    it("in " .. name .. " leaves nothing held", function()
-      local session, path = connect(), support.path()
-      local lock = session:mutex(path)
-      at_each_instruction(function() return {} end, function(got)
-        got.guard = acquire(lock)
-      end, function(got, through)
-        if through then got.guard:release() end
-        forgive(lock, through)
-        check_free(session, lock, path)
+    it("in " .. call .. " leaves nothing held", function()
+      at_each_instruction(nothing, act, function(got, through)
+        if through and got.guard then got.guard:release() end
+        is_free()
       end)
     end)
   end
 
   it("in acquire by the holder leaves it one share", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
     local guard = lock:acquire(30)
-    at_each_instruction(function() return {} end, function(got)
+    at_each_instruction(nothing, function(got)
       got.guard = lock:acquire(30)
     end, function(got, through)
       if through then got.guard:release() end
-      if support.is_51 and not through then
-        local stack = guard._stack
-        if stack[#stack] ~= guard then lock:release() end
-      end
       assert.is_true(guard:is_held())
       assert.equal(1, session:stats().holding)
       assert.equal(guard, guard._stack[#guard._stack])
     end)
     guard:release()
-    check_free(session, lock, path)
+    is_free()
   end)
 
   it("in acquire, when the wait times out, leaves nothing", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
     local held = connect():mutex(path):acquire(30)
-    at_each_instruction(function() end, function()
-      return lock:acquire(0.002)
-    end, function()
-      support.wait_until(function() return #support.zk():queue(path) == 1 end)
-      assert.is_nil(waits.any(session._engine.waits.answers))
-    end)
+    at_each_instruction(nothing, function() return lock:acquire(0.002) end,
+      function()
+        support.wait_for_queue(path, 1)
+        assert.is_nil(waits.any(session._engine.waits.answers))
+      end)
     held:release { wait = true }
-    check_free(session, lock, path)
-  end)
-
-  it("in with_lock leaves nothing held", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
-    at_each_instruction(function() end, function()
-      return lock:with_lock(function(guard) assert(guard:is_held()) end)
-    end, function() check_free(session, lock, path) end)
-  end)
-
-  it("in with_lock, when fn has raised, leaves nothing held", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
-    at_each_instruction(function() end, function()
-      local _, problem = pcall(lock.with_lock, lock, error)
-      if problem == STRIKE then error(problem, 0) end
-    end, function() check_free(session, lock, path) end)
+    is_free()
   end)
 
   it("in multi leaves nothing held", function()
-    local session, path = connect(), support.path()
-    local a, b = session:mutex(path .. "/a"), session:mutex(path .. "/b")
-    local lock = session:multi { a, b }
-    at_each_instruction(function() return {} end, function(got)
-      got.guard = lock:acquire(30)
+    local parts = { a = session:mutex(path .. "/a"),
+      b = session:mutex(path .. "/b") }
+    local multi = session:multi { parts.a, parts.b }
+    local function are_free()
+      for name, part in pairs(parts) do
+        check_free(session, part, path .. "/" .. name)
+      end
+    end
+    at_each_instruction(nothing, function(got)
+      got.guard = multi:acquire(30)
     end, function(got, through)
       if through then got.guard:release() end
-      forgive(lock, through)
-      check_free(session, a, path .. "/a")
-      check_free(session, b, path .. "/b")
+      are_free()
     end)
-    at_each_instruction(function() return lock:acquire(30) end,
+    at_each_instruction(function() return multi:acquire(30) end,
       function(guard) guard:release() end,
       function(guard)
         assert.is_true(guard:release())
-        check_free(session, a, path .. "/a")
-        check_free(session, b, path .. "/b")
+        are_free()
       end)
   end)
 
-  for name, options in pairs { release = false,
+  for name, options in pairs { release = {},
       ["release { wait = true }"] = { wait = true } } do
     it("in " .. name .. ": a second one is true", function()
-      local session, path = connect(), support.path()
-      local lock = session:mutex(path)
       at_each_instruction(function() return lock:acquire(30) end,
-        function(guard) return guard:release(options or nil) end,
+        function(guard) return guard:release(options) end,
         function(guard)
           assert.is_true(guard:release())
           assert.equal("released", guard:state())
-          check_free(session, lock, path)
+          is_free()
         end)
     end)
   end
 
   it("in release of a lost hold: a second one says so", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
     at_each_instruction(function()
       local guard = lock:acquire { max_hold = 0.001 }
       support.wait_until(function() return not guard:is_held() end)
       return guard
     end, function(guard) return guard:release() end, function(guard)
       assert.equal("lost", select(3, guard:release()))
-      check_free(session, lock, path)
+      is_free()
     end)
   end)
 
   it("in verify, contenders and their like leaves no wait", function()
-    local session, path = connect(), support.path()
-    local lock = session:mutex(path)
     local guard = lock:acquire(30)
     for _, ask in ipairs {
       function() return guard:verify() end,
@@ -143,33 +125,30 @@ describe("A hook that raises", function()
       function() return session:stamp(path .. "/stamp") end,
       function() return session:evict(path, "holder") end,
     } do
-      at_each_instruction(function() end, ask, function()
+      at_each_instruction(nothing, ask, function()
         assert.is_nil(waits.any(session._engine.waits.answers))
         assert.is_true(guard:is_held())
       end)
     end
     guard:release()
-    check_free(session, lock, path)
+    is_free()
   end)
 
   it("in step does not keep a callback from its turn", function()
-    local session = connect()
-    local lost = session:mutex(support.path())
-    local one, two = support.path(), support.path()
-    local a, b = session:mutex(one), session:mutex(two)
+    local lost, other = session:mutex(support.path()), support.path()
+    local second = session:mutex(other)
     at_each_instruction(function()
-      local calls = { a = 0, b = 0, lost = 0, state = 0 }
+      local calls = { a = 0, b = 0, lost = 0, again = 0 }
       local guard = lost:acquire { max_hold = 0.001 }
-      guard:on_lost(function() calls.lost = calls.lost + 1 end)
-      guard:on_lost(function() calls.state = calls.state + 1 end)
-      a:acquire_async(5, function(mine, message)
-        calls.a = calls.a + 1
-        calls.guard_a = assert(mine, message)
-      end)
-      b:acquire_async(5, function(mine, message)
-        calls.b = calls.b + 1
-        calls.guard_b = assert(mine, message)
-      end)
+      for _, name in ipairs { "lost", "again" } do
+        guard:on_lost(function() calls[name] = calls[name] + 1 end)
+      end
+      for name, one in pairs { a = lock, b = second } do
+        one:acquire_async(5, function(mine, message)
+          calls[name] = calls[name] + 1
+          calls[name .. "_guard"] = assert(mine, message)
+        end)
+      end
       -- all that is to be told has come
       support.wait_until(function()
         return session:stats().holding == 2 and not guard:is_held()
@@ -179,26 +158,23 @@ describe("A hook that raises", function()
     end, function() session:step() end, function(calls)
       support.step_until(session, function()
         return calls.a > 0 and calls.b > 0 and calls.lost > 0
-          and calls.state > 0
-      end, 2, "all callbacks")
+          and calls.again > 0
+      end)
       for _ = 1, 3 do session:step() end
       assert.same({ 1, 1, 1, 1 },
-        { calls.a, calls.b, calls.lost, calls.state })
+        { calls.a, calls.b, calls.lost, calls.again })
       calls.guard:release()
-      calls.guard_a:release()
-      calls.guard_b:release()
-      check_free(session, a, one)
-      check_free(session, b, two)
+      calls.a_guard:release()
+      calls.b_guard:release()
+      is_free()
+      check_free(session, second, other)
     end)
   end)
 
   it("in acquire does not keep another's callback from its turn", function()
-    local session, path = connect(), support.path()
-    local holder = connect():mutex(path)
-    local lock, mine = session:mutex(path), session:mutex(support.path())
+    local holder, mine = connect():mutex(path), session:mutex(support.path())
     at_each_instruction(function()
-      local held = holder:acquire(30)
-      local subject = { calls = 0 }
+      local held, subject = holder:acquire(30), { calls = 0 }
       lock:acquire_async(5, function(guard, message)
         subject.calls = subject.calls + 1
         subject.guard = assert(guard, message)
@@ -211,44 +187,41 @@ describe("A hook that raises", function()
       assert.equal(1, subject.calls)
       pcall(mine.release, mine)
       subject.guard:release()
-      check_free(session, lock, path)
+      is_free()
     end)
   end)
 
   it("in close leaves it closed", function()
-    local path = support.path()
     local threads = support.count_threads()
     at_each_instruction(function()
-      local session = connect()
-      local subject = { session = session, closed = 0, told = 0 }
-      session:on("closed", function() subject.closed = subject.closed + 1 end)
-      subject.guard = session:mutex(path):acquire(30)
-      session:mutex(path):acquire_async(function(_, _, code)
+      local own = connect()
+      local subject = { session = own, closed = 0, told = 0 }
+      own:on("closed", function() subject.closed = subject.closed + 1 end)
+      subject.guard = own:mutex(path):acquire(30)
+      own:mutex(path):acquire_async(function(_, _, code)
         assert(code == "closed")
         subject.told = subject.told + 1
       end)
       return subject
     end, function(subject) return subject.session:close() end,
     function(subject)
-      local session = subject.session
-      assert.is_true(session:close())
-      assert.equal("closed", session:state())
+      assert.is_true(subject.session:close())
+      assert.equal("closed", subject.session:state())
       assert.is_false(subject.guard:is_held())
       assert.same({ 1, 1 }, { subject.closed, subject.told })
       support.wait_until(function()
         return support.count_threads() <= threads
       end)
-      assert.equal(0, #support.zk():queue(path))
+      support.wait_for_queue(path, 0)
     end)
   end)
 
   it("in connect leaves no session open", function()
     local threads, fds = support.count_threads(), support.count_fds()
-    at_each_instruction(function() return {} end, function(got)
+    at_each_instruction(nothing, function(got)
       got.session = zklock.connect(support.hosts)
     end, function(got, through)
       if through then got.session:close() end
-      if support.is_51 and not through then collectgarbage() end
       support.wait_until(function()
         return support.count_threads() <= threads
           and support.count_fds() <= fds + 1
@@ -256,52 +229,38 @@ describe("A hook that raises", function()
     end)
   end)
 
-  it("inside a callback is the caller's, not the log's", function()
-    local lines = {}
-    local session = connect {
-      log = function(level, message)
+  -- A callback that is struck after a while; `run(fn)`: how it comes to run.
+  for where, run in pairs {
+    ["a callback"] = function(fn) fn() end,
+    ["with_lock in a callback"] = function(fn) lock:with_lock(fn) end,
+  } do
+    it("inside " .. where .. " is the caller's, not the log's", function()
+      local lines, calls, problem = {}, 0, nil
+      session = connect { log = function(level, message)
         if level ~= "debug" then lines[#lines + 1] = message end
-      end,
-    }
-    local calls = 0
-    session:mutex(support.path()):acquire_async(function(guard)
-      guard:release()
-      sethook(function() sethook() error(STRIKE, 0) end, "", 100)
-      while true do calls = calls + 1 end
-    end)
-    session:mutex(support.path()):acquire_async(function(guard)
-      guard:release()
-      error "a user's own"
-    end)
-    local problem
-    support.wait_until(function()
-      local ok, why = pcall(session.step, session)
-      if not ok then problem = why end
-      return problem and #lines > 0
-    end)
-    assert.equal(STRIKE, problem)
-    assert.equal(1, #lines)
-    assert.matches("an error in a callback: .*a user's own", lines[1])
-  end)
-
-  it("inside with_lock in a callback is the caller's, too", function()
-    local session = connect()
-    local path, calls = support.path(), 0
-    local lock = session:mutex(path)
-    session:mutex(support.path()):acquire_async(function(guard)
-      guard:release()
-      lock:with_lock(function()
-        sethook(function() sethook() error(STRIKE, 0) end, "", 100)
-        while true do calls = calls + 1 end
+      end }
+      lock = session:mutex(path)
+      session:mutex(support.path()):acquire_async(function(guard)
+        guard:release()
+        run(function()
+          sethook(function() sethook() error(STRIKE, 0) end, "", 100)
+          while true do calls = calls + 1 end
+        end)
       end)
+      session:mutex(support.path()):acquire_async(function(guard)
+        guard:release()
+        error "a user's own"
+      end)
+      support.wait_until(function()
+        local ok, why = pcall(session.step, session)
+        if not ok then problem = why end
+        return problem and #lines > 0
+      end)
+      assert.equal(STRIKE, problem)
+      assert.equal(1, #lines)
+      assert.matches("an error in a callback: .*a user's own", lines[1])
+      session:step() -- nothing was put off
+      is_free()
     end)
-    local ok, problem
-    support.wait_until(function()
-      ok, problem = pcall(session.step, session)
-      return not ok
-    end)
-    assert.equal(STRIKE, problem)
-    session:step() -- nothing was put off
-    check_free(session, lock, path)
-  end)
+  end
 end)

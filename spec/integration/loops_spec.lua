@@ -2,6 +2,8 @@
 -- in the game loop of doc/loops.md; there also the specs of every kind of lock.
 -- spec/loops/contract_spec.lua has the other loops, in real time.
 local inside = require "loops.inside"
+local new_chance = require "explore.chance".new
+local new_scheduler = require "explore.scheduler".new
 local runners = require "loops.runners"
 local suite = require "loops.suite"
 local support = require "support"
@@ -19,6 +21,38 @@ for _, name in ipairs { "poll", "frames" } do
     end
   end)
 end
+
+-- (A loop that steps a session when its fd is readable, in a coroutine.)
+describe("A wait in a callback", function()
+  before_each(support.start)
+  after_each(support.finish)
+
+  it("ends in time at local turns, whatever was told with it", function()
+    local scheduler = new_scheduler(new_chance(1), function() end)
+    local session = support.connect { loop = "poll" }
+    local path, code = support.path(), nil
+    local rival = assert(session:mutex(path .. "/other"):acquire(30))
+    scheduler:spawn("the test", function()
+      local own = support.connect { loop = scheduler.adapter }
+      local lock = own:mutex(path, { handoffs = 5 })
+      local first, second = assert(lock:acquire(30)), nil
+      own:mutex(path .. "/other"):acquire_async(nil, function(guard)
+        code = select(3, lock:acquire { timeout = 2, owner = {} })
+        guard:release()
+      end)
+      lock:acquire_async(1, function(guard) second = guard end)
+      first:release()
+      scheduler:await(function() return second end, 30)
+      rival:release()
+      support.advance(2) -- and so the second's deadline passes
+      scheduler:sleep(2.1)
+      second:release()
+    end)
+    while scheduler.tasks > 0 and not code do scheduler:turn() end
+    assert.equal("timeout", code)
+    while scheduler.tasks > 0 do scheduler:turn() end
+  end)
+end)
 
 inside(runners.frames, getfenv and getfenv(1) or _ENV,
   "family/contract async with_lock")

@@ -405,7 +405,7 @@ describe("The operators' page", function()
       return ask(server, "/zklock").body:find("has more to tell than the "
         .. "shared dictionary has room for", 1, true)
     end, 10, "the page to say so")
-    support.sleep(2.5) -- (it goes on trying)
+    support.sleep(2.5) -- in which it tries, and would complain, again
     assert.equal(1, count())
     server.may_complain = true
   end)

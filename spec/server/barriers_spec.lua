@@ -1,5 +1,5 @@
--- Barriers and double barriers in processes that are interrupted or
--- killed.  (All else: spec/integration.)
+-- Ctrl-C in the waits of barriers and double barriers.  (As interrupt_spec has
+-- it for locks; all else: spec/integration.)
 local members = require "support.members"
 local kinds = require "integration.family.kinds"
 local spawn = require "support.child".spawn
@@ -65,21 +65,4 @@ describe("A process with barriers", function()
       assert.equal(0, child:wait())
     end)
   end
-
-  it("is missed no longer than its session lives when it is killed", function()
-    local path = support.path()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      assert(session:double_barrier((...), 2):enter(60))
-      say "inside"
-      hear()
-    ]], path)
-    local other = members.enter(connect(), path, 2)
-    kinds.await(other)
-    child:expect "inside"
-    child:signal "KILL"
-    members.all_leave { other }
-    kinds.wait_for_nodes(path, 0)
-    assert.is_false(members.ready(path))
-  end)
 end)

@@ -6,8 +6,9 @@ local root = os.getenv "SPEC_ROOT" or "."
 local c_tests = {}
 
 local COMPILE = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -UNDEBUG "
-  .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/unit/memory.h "
-  .. "spec/unit/*.c src/protocol/*.c $(cat spec/unit/sources) -o '%s' 2>&1"
+  .. "-Wall -Wextra ${CFLAGS:--O0 -g} -Isrc -include spec/sim/memory.h "
+  .. "spec/unit/*.c spec/sim/memory.c src/protocol/*.c "
+  .. "$(cat spec/unit/sources) -o '%s' 2>&1"
 
 local function output_of(command, ...)
   local pipe = assert(io.popen(command:format(...)))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
+#include "../sim/memory.h"
 #include "test.h"
 
 ABOUT("A list of addresses");

@@ -1,7 +1,7 @@
 /* What they are read as: hosts_spec.lua. */
 #include "io/hosts.h"
 
-#include "memory.h"
+#include "../sim/memory.h"
 #include "test.h"
 
 ABOUT("A session's hosts");

@@ -77,6 +77,8 @@ static const char *pass(struct stage *s, int64_t time) {
 static const char *soon(struct stage *s) { return pass(s, SECOND / 100); }
 
 #define HEARS(letters) CHECK_TEXT(letters, soon(s))
+/* It connects once more, and hears this. */
+#define REOPENS(letters) (open_connection(s, ADDRESS), HEARS(letters))
 
 static void send_op(struct stage *s, enum zk_op op, const char *path) {
   static const struct zk_acl anyone = {ZK_ALL, "world", "anyone"};
@@ -100,10 +102,7 @@ static struct stage begin(void) {
 }
 
 /* (The address of the stage is the client's own.) */
-static void connect_first(struct stage *s) {
-  open_connection(s, ADDRESS);
-  HEARS("as");
-}
+static void connect_first(struct stage *s) { REOPENS("as"); }
 
 static void end(struct stage *s) { ensemble_free(s->ensemble); }
 
@@ -152,18 +151,15 @@ STORY("that is cut breaks its connections, and takes new ones") {
   HEARS(".");
   CHECK(!is_there(s, "/a"));
   CHECK_INT(0, ensemble_connections(s->ensemble, 0));
-  open_connection(s, ADDRESS);
-  HEARS("as");
+  REOPENS("as");
 }
 
 STORY("that refuses does so until it is healed") {
   link_refuse(s->link, s->now);
   HEARS(".");
-  open_connection(s, ADDRESS);
-  HEARS(".");
+  REOPENS(".");
   link_heal(s->link, s->now);
-  open_connection(s, ADDRESS);
-  HEARS("as");
+  REOPENS("as");
 }
 
 STORY("that is frozen keeps everything for later") {
@@ -182,8 +178,7 @@ STORY("that is frozen for too long costs the session") {
   CHECK(!ensemble_has_session(s->ensemble, s->session.id));
   link_heal(s->link, s->now);
   HEARS(".");
-  open_connection(s, ADDRESS);
-  HEARS("ax.");
+  REOPENS("ax.");
 }
 
 STORY("that delays does so in both directions") {
@@ -229,8 +224,7 @@ STORY("loses the reply that it is to lose, and refuses from then on") {
   CHECK(link_has_sprung(s->link, LINK_LOST));
   CHECK(!link_has_sprung(s->link, LINK_LOST));
   CHECK_INT(1, ensemble_sprung(s->ensemble));
-  open_connection(s, ADDRESS);
-  HEARS(".");
+  REOPENS(".");
 }
 
 STORY("keeps a request, which is applied late in the same session") {
@@ -240,8 +234,7 @@ STORY("keeps a request, which is applied late in the same session") {
   HEARS(".");
   CHECK(link_has_sprung(s->link, LINK_KEPT));
   CHECK(!link_apply_late(s->link, s->now));
-  open_connection(s, ADDRESS);
-  HEARS("as");
+  REOPENS("as");
   CHECK(link_apply_late(s->link, s->now));
   send_op(s, ZK_EXISTS, "/a");
   HEARS("r");
@@ -261,8 +254,7 @@ STORY("breaks at the nth message, unless the trap is disarmed") {
   link_cut_at(s->link, 2);
   for (int i = 0; i < 3; i++) send_op(s, ZK_PING, "");
   HEARS("r.");
-  open_connection(s, ADDRESS);
-  HEARS("as");
+  REOPENS("as");
   link_cut_at(s->link, 1);
   link_lose_reply(s->link, ZK_PING);
   link_disarm(s->link);
@@ -284,8 +276,7 @@ TEST("tells kinds of transactions by their first parts") {
 STORY("that moves is found at its new address alone") {
   CHECK(link_move(s->link, s->now, "127.0.0.2:2181"));
   HEARS(".");
-  open_connection(s, ADDRESS);
-  HEARS("-");
+  REOPENS("-");
   open_connection(s, "127.0.0.2:2181");
   HEARS("as");
   CHECK_TEXT("127.0.0.2:2181", link_address(s->link));

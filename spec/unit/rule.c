@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
+#include "../sim/memory.h"
 #include "test.h"
 
 ABOUT("Among the contenders in a list");

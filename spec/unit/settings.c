@@ -1,6 +1,6 @@
 #include "io/settings.h"
 
-#include "memory.h"
+#include "../sim/memory.h"
 #include "test.h"
 
 ABOUT("Settings");

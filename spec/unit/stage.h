@@ -33,7 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
+#include "../sim/memory.h"
 #include "protocol/op.h"
 #include "test.h"
 

@@ -45,8 +45,7 @@ STORY("is told whose its node is by the next of ours, who waits for it") {
 STORY("looks for its node if the one of its name is another session's") {
   struct actor *a = COMES_BACK(s);
   happens(s, "deleted 2, remove 2 with create lock: 6, get 4, deleted 4");
-  HEARS(a, "get 6: theirs 1006", "");
-  HEARS(a, "list: 5 6", "");
+  HEARS(a, "get 6: theirs 1006, list: 5 6", "");
   SENT(s, "unwatch 6, create lock, list");
 }
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "memory.h"
+#include "../sim/memory.h"
 
 enum { SECONDS_MAX = 120 };
 

@@ -4,7 +4,6 @@
 --     SPEC_SEED=1      of the schedule, of chance and of the ensembles
 --     SPEC_TRACE=FILE  the trace is appended to it
 --     SPEC_SWITCHES=N  another thread runs at one point in N (schedule.h)
-local real = require "virtual.real"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
@@ -45,13 +44,10 @@ for _, name in ipairs { "hostile", "proxy", "seizure", "server" } do
 end
 
 -- Another process would find no server, and none of this time.
-local function spawn() real.is_needed "another process" end
-
-package.preload["support.child"] = function()
-  return { spawn = spawn, spawn_with = spawn }
-end
-package.preload["support.command"] = function()
-  return setmetatable({}, { __index = function() return spawn end })
+for _, name in ipairs { "child", "command" } do
+  package.preload["support." .. name] = function()
+    error("support." .. name .. " needs real servers")
+  end
 end
 
 -- The specs' own client.

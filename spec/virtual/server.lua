@@ -1,16 +1,12 @@
 --- support.server in virtual time: an ensemble of a spec's own, whose servers
 -- it kills and pauses.
 local raw = require "support.raw"
-local real = require "virtual.real"
 local support = require "support"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
 
 local Server = {}
-function Server:__index(key)
-  if key == "dir" then real.is_needed "a server's directory" end
-  return Server[key]
-end
+Server.__index = Server
 
 local names = { tickTime = "tick_ms", minSessionTimeout = "min_timeout_ms",
   maxSessionTimeout = "max_timeout_ms", syncLimit = "sync_limit",
@@ -31,7 +27,7 @@ local function settings_of(flags)
     if known[name] then
       settings[known[name]] = tonumber(value) or value == "true"
     elseif not text:find "^%-X" then -- of Java
-      real.is_needed(option .. " " .. text)
+      error("virtual servers do not know " .. option .. " " .. text)
     end
   end
   return settings
@@ -70,9 +66,6 @@ function Server:resume_in(seconds, i)
     virtual.sleep(math.max(moment - virtual.now(), 0) + 0.001)
   end }
 end
-
-function Server.configure() real.is_needed "a server's configuration" end
-Server.setting = Server.configure
 
 function Server:leader()
   return support.wait_until(function() return self.ensemble:leader() end, 60,

@@ -191,14 +191,26 @@ static void hear(struct core *core, struct message *message) {
   if (core->closed) return;
   if (message->kind == EVENT_REFUSED || message->kind == EVENT_LOST)
     turns_heard(&core->turns, message_subject(message));
-  else if (message->kind == EVENT_ALARM)
-    turns_wake(&core->turns);
 }
 
+/* The alarm is for local turns alone.  The other events are told one by one, and
+ * a callback that waits keeps those behind it waiting: the alarm must not be
+ * among them, because until it is done the next one cannot be sent. */
 struct message *core_take_events(struct core *core, bool host_read) {
   struct message *first = channel_take_events(&core->channel, host_read);
-  for (struct message *message = first; message; message = message->next)
-    hear(core, message);
+  bool called = false;
+  for (struct message **at = &first; *at;) {
+    struct message *message = *at;
+    if (message->kind == EVENT_ALARM) {
+      called = true;
+      *at = message->next;
+      core_event_done(core, message);
+    } else {
+      hear(core, message);
+      at = &message->next;
+    }
+  }
+  if (called && !core->closed) turns_wake(&core->turns);
   return first;
 }
 

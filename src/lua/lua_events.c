@@ -200,7 +200,7 @@ static bool find_event(struct core *core, struct events *events, bool host_read,
       finish_first(core, events);
       events->state_count = core_states(core, events->states);
       events->state_next = 0;
-    } else if (message->kind == EVENT_NUDGE || message->kind == EVENT_ALARM) {
+    } else if (message->kind == EVENT_NUDGE) {
       finish_first(core, events);
     } else {
       return true;

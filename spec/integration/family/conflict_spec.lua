@@ -1,6 +1,5 @@
 -- Locks of different kinds on one path: the later one is refused.
 local kinds = require "integration.family.kinds"
-local raw = require "support.raw"
 local support = require "support"
 local connect, wait_in, await = support.connect, kinds.wait_in, kinds.await
 local refused = kinds.refused
@@ -82,16 +81,6 @@ describe("Beside a lock of another kind on its path,", function()
     released(connect():rwlock(path).read:acquire(20))
   end)
 
-  it("try_acquire and a timeout of 0 say so as well", function()
-    local guard = connect():rwlock(path).write:acquire(20)
-    local mutex = connect():mutex(path)
-    refused("conflict", mutex:try_acquire())
-    refused("conflict", mutex:acquire(0))
-    refused("conflict", mutex:with_lock(error))
-    released(guard)
-    released(assert(mutex:try_acquire()))
-  end)
-
   it("a part refuses its multi, which keeps nothing", function()
     local guard = connect():rwlock(path .. "/b").write:acquire(20)
     local multi = kinds.of.multi.make(connect(), path)
@@ -123,24 +112,16 @@ describe("Beside a lock of another kind on its path,", function()
     support.step_until(session, function() return code == "cancelled" end)
   end)
 
-  it("neither a hold nor a wait ends that has begun", function()
-    local guard = connect():mutex(path):acquire(20)
-    local waiter = kinds.queue_in(connect():mutex(path), path)
-    for i = 2, #KINDS do conflict(make(KINDS[i], path)) end
-    assert.is_true(guard:is_held())
-    guard:release()
-    released(await(waiter))
-  end)
-
   it("an election is a mutex", function()
     for _, layout in ipairs { "curator", "kazoo" } do
       local function take(family, how)
         return kinds.makers[family](connect(), path, { layout = layout })
           :acquire(how)
       end
-      for first, second in pairs { mutex = "election", election = "mutex" } do
-        local guard = assert(take(first, 20))
-        refused("timeout", take(second, 0.1))
+      for _, pair in ipairs { { "mutex", "election" },
+        { "election", "mutex" } } do
+        local guard = assert(take(pair[1], 20))
+        refused("timeout", take(pair[2], 0.1))
         released(guard)
       end
     end
@@ -166,15 +147,4 @@ describe("What is left over, or no lock's,", function()
         zk:delete_all(path)
       end
     end)
-
-  it("is a lock of another kind again while a session owns a node", function()
-    local zk = raw.connect(support.hosts)
-    zk:make(path .. "/leases")
-    local permit = zk:create(path .. "/leases/x-lease-",
-      { ephemeral = true, sequential = true })
-    assert.matches("in use as a semaphore", conflict(connect():mutex(path)))
-    zk:delete(permit)
-    released(connect():mutex(path):acquire(20))
-    zk:close()
-  end)
 end)

@@ -55,7 +55,7 @@ describe("Local turns", function()
       for k = i + 1, 20 do assert.is_nil(waiters[k].guard) end
     end
     assert.equal(requests, session:stats().requests)
-    assert.equal(received, kinds.traffic(session))
+    assert.equal(received, (kinds.traffic(session)))
     assert.equal(20, session:stats().local_turns)
     assert.is_true(guard:verify())
     guard:release { wait = true }

@@ -170,12 +170,15 @@ local function keep_below(zk, path)
   zk:make(path .. "/kept")
 end
 
---- From now on the server finds none of the directories of a lock that is held
--- empty, and reaps none of them, however long a busy machine leaves it unused.
-function kinds.keep(path)
+--- Makes what `lock` (nil: one that is held), at `path`, needs below that.  And
+-- from now on the server finds none of these directories empty, and reaps none
+-- of them, however long a busy machine leaves it unused.
+function kinds.keep(path, lock)
+  local guard = lock and assert(lock:acquire(30))
   local zk = support.zk()
   keep_below(zk, path)
   if zk:exists(path .. "/leases") then zk:make(path .. "/locks/kept") end
+  if guard then guard:release { wait = true } end
 end
 
 --- The paths of all ephemeral nodes below `path`, in the order of names.
@@ -282,17 +285,30 @@ function kinds.watch_handover(guard, other, path)
   end
 end
 
---- How many packets a server has received from a session, all of which it has
--- answered; without heartbeats and nudges.
-function kinds.traffic(session)
-  support.until_state(session, nil, { in_flight = 0 })
-  local id, stats = session:id():gsub("^0x0*", ""), session:stats()
-  for line in raw.word(support.hosts, "cons"):gmatch "[^\n]+" do
-    if line:match "sid=0x0*(%x+)" == id then
-      return tonumber(line:match "recved=(%d+)") - stats.heartbeats
-        - stats.nudges
+--- What a server has counted of each session, at a moment at which none waits
+-- for an answer: two lists, of the packets received from it, and of those sent
+-- to it (replies and events); without heartbeats and nudges.
+function kinds.traffics(sessions)
+  return support.while_quiet(sessions, function()
+    local counted, received, sent = {}, {}, {}
+    for line in raw.word(support.hosts, "cons"):gmatch "[^\n]+" do
+      counted[line:match "sid=0x0*(%x+)" or ""] = line
     end
-  end
+    for i, session in ipairs(sessions) do
+      local line = counted[(session:id():gsub("^0x0*", ""))]
+      local stats = session:stats()
+      local own = stats.heartbeats + stats.nudges
+      received[i] = tonumber(line:match "recved=(%d+)") - own
+      sent[i] = tonumber(line:match "sent=(%d+)") - own
+    end
+    return received, sent
+  end)
+end
+
+--- The same of one: two numbers.
+function kinds.traffic(session)
+  local received, sent = kinds.traffics { session }
+  return received[1], sent[1]
 end
 
 return kinds

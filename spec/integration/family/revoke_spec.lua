@@ -216,24 +216,6 @@ describe("revoke", function()
     guard:release()
   end)
 
-  it("lets a holder stop at its next safe point", function()
-    local mutex, parts, stop = connect():mutex(path), 0, false
-    local waiter = wait_in(connect():mutex(path))
-    await(waiter):release()
-    assert(mutex:with_lock(function(guard)
-      guard:on_revoke(function() stop = true end)
-      waiter = wait_in(connect():mutex(path))
-      while not stop do
-        parts = parts + 1
-        nobody(0.01, waiter)
-        mutex._session:step()
-        if parts == 5 then assert.equal(1, waiter.session:revoke(path)) end
-      end
-    end))
-    assert.equal(6, parts)
-    await(waiter):release()
-  end)
-
   it("may release in its callback", function()
     local session = connect()
     local guard = session:mutex(path):acquire(30)

@@ -153,36 +153,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end)
     end
 
-    it("starves no writer, however many readers come and go", function()
-      local readers, rounds, stop = {}, 0, false
-      for i = 1, 3 do
-        readers[i] = sides().read
-        local function again()
-          readers[i]:acquire_async({ owner = {}, timeout = 20 }, function(guard)
-            rounds = rounds + 1
-            guard:release()
-            if not stop then again() end
-          end)
-        end
-        again()
-      end
-      local function goes_on_until(condition)
-        support.wait_until(function()
-          for i = 1, 3 do readers[i]._session:step() end
-          return condition()
-        end)
-      end
-      goes_on_until(function() return rounds > 10 end)
-      local waiter, seen = wait_in(sides().write, 30), rounds
-      goes_on_until(function()
-        waiter.session:step()
-        return waiter.guard
-      end)
-      assert.is_true(rounds - seen < 100, rounds - seen)
-      stop = true
-      waiter.guard:release()
-    end)
-
     it("is the same lock through two objects of one session", function()
       local session = connect()
       local one = session:rwlock(path, { layout = layout })
@@ -330,19 +300,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
         assert(side.write:acquire(30)):release()
       end
     end)
-
-    it("is lost, not granted, to a downgrade whose writer has just gone",
-      function()
-        local side = sides { session_timeout = 60 }
-        local write = assert(side.write:acquire(30))
-        local writer = kinds.queue_in(sides().write, path)
-        support.zk():delete(write.node) -- nobody has told us yet
-        await(writer)
-        refused("lost", side.read:acquire(2))
-        assert.is_true(writer.guard:verify())
-        writer.guard:release()
-        write:release()
-      end)
   end)
 end
 

@@ -215,36 +215,6 @@ describe("A semaphore", function()
     end
   end)
 
-  it("begins again when its place inside is lost", function()
-    local holder = semaphore():acquire(30)
-    local first = wait_in(semaphore())
-    until_leases(2)
-    local second = kinds.queue_in(semaphore(), path)
-    local inner = support.zk():queue(path .. "/locks")
-    support.zk():delete(path .. "/locks/" .. inner[1])
-    nobody(0.1, first, second)
-    holder:release()
-    local winner, other = winner_of(first, second)
-    nobody(0.05, other)
-    winner.guard:release()
-    await(other):release()
-  end)
-
-  it("begins again when its lease is deleted while it waits", function()
-    local holder = semaphore():acquire(30)
-    local waiter = wait_in(semaphore())
-    until_leases(2)
-    for _ = 1, 3 do
-      for _, node in ipairs(kinds.nodes(path .. "/leases")) do
-        if node ~= holder.node then support.zk():delete(node) end
-      end
-      nobody(0.03, waiter)
-    end
-    holder:release()
-    assert.is_true(await(waiter):verify())
-    waiter.guard:release()
-  end)
-
   it("survives the deletion of its directories", function()
     local holder = semaphore():acquire(30)
     local one, two = wait_in(semaphore()), wait_in(semaphore())

@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local wait_in, nobody = kinds.wait_in, kinds.nobody
 
 describe("An unfair mutex", function()
   before_each(function() kinds.start() end)
@@ -54,21 +54,6 @@ describe("An unfair mutex", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("is held by one of many that ask at once", function()
-    local waiters = {}
-    for i = 1, 20 do waiters[i] = wait_in(unfair(), 0) end
-    await((unpack or table.unpack)(waiters))
-    local n = 0
-    for _, waiter in ipairs(waiters) do
-      if waiter.guard then
-        n = n + 1
-        assert.is_true(waiter.guard:verify())
-        waiter.guard:release()
-      end
-    end
-    assert.equal(1, n)
-  end)
-
   it("wakes all who wait, each with one event, and one of them has it",
     function()
       local guard = unfair():acquire(30)
@@ -91,20 +76,6 @@ describe("An unfair mutex", function()
       assert.equal(1, holders)
       while #waiters > 0 do next_of(waiters):release() end
     end)
-
-  it("is shared by one session's waiters in their order", function()
-    local session = connect()
-    local guard, order = unfair(session):acquire(30), {}
-    for i = 1, 5 do
-      unfair(session):acquire_async(nil, function(mine)
-        order[#order + 1] = i
-        mine:release()
-      end)
-    end
-    guard:release()
-    support.step_until(session, function() return #order == 5 end)
-    assert.same({ 1, 2, 3, 4, 5 }, order)
-  end)
 
   it("does not delete a later holder with a delete whose reply was lost (T8)",
     function()
@@ -199,17 +170,4 @@ describe("An unfair mutex", function()
       kinds.refused("lost", guard:release())
       unfair():acquire(30):release()
     end)
-
-  it("is waited for when somebody else's node has its name", function()
-    local zk = support.zk()
-    zk:make(path)
-    zk:create(path .. "/holder") -- and not even an ephemeral one
-    kinds.refused("busy", unfair():try_acquire())
-    local waiter = wait_in(unfair())
-    nobody(0.05, waiter)
-    zk:set(path .. "/holder", "changed")
-    nobody(0.05, waiter)
-    zk:delete(path .. "/holder")
-    await(waiter):release()
-  end)
 end)

@@ -37,8 +37,8 @@ describe("Who follows the end of a queue", function()
   -- A task of a session holds a mutex, was let in after three others, and has
   -- listed B and X behind it.  Another task of the session comes, and the first
   -- one goes.  Returns the new wait, which follows X; B; and X.
-  local function follow(join, options)
-    local session, before = connect(options), {}
+  local function follow(join)
+    local session, before = connect(), {}
     local mutex = session:mutex(path)
     for i = 1, 3 do before[i] = stand() end
     local first = kinds.queue_in(mutex, path)
@@ -185,19 +185,6 @@ describe("Who follows the end of a queue", function()
     zk:delete(x)
     assert.is_true(await(wait):is_held())
     assert.equal(wait.node, wait.guard.node)
-    wait.guard:release()
-  end)
-
-  it("hears when it holds that it was asked to let go as it waited", function()
-    local wait, b, x = follow(nil, { session_timeout = 4 })
-    zk:set(wait.node, "__REVOKE__")
-    zk:delete(b)
-    zk:delete(x)
-    await(wait)
-    local asked = false
-    wait.guard:on_revoke(function() asked = true end)
-    support.step_until(wait.session, function() return asked end)
-    assert.is_true(wait.guard:is_held())
     wait.guard:release()
   end)
 end)

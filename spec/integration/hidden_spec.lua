@@ -150,29 +150,6 @@ describe("Nodes that may not be read, " .. title .. ",", function()
     assert.is_false(theirs:is_set())
   end)
 
-  it("are the members of a double barrier", function()
-    local barriers, inside, outside = {}, {}, {}
-    local function both(results)
-      support.wait_until(function()
-        first:step()
-        second:step()
-        return results[1] and results[2]
-      end, 60)
-    end
-    for i, session in ipairs { first, second } do
-      barriers[i] = session:double_barrier(path, 2)
-      barriers[i]:enter_async(60, function(...) inside[i] = { ... } end)
-    end
-    both(inside)
-    for i = 1, 2 do
-      local guard = assert(inside[i][1], inside[i][2])
-      barriers[i]:leave_async({ timeout = 60, guard = guard },
-        function(...) outside[i] = { ... } end)
-    end
-    both(outside)
-    assert.same({ { true }, { true } }, outside)
-  end)
-
   it("tell who leads of each change", function()
     second = user("bob", 4)
     local seen = {}

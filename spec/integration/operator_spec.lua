@@ -190,21 +190,6 @@ describe("Foreign children", function()
       zk:delete_all(path)
     end)
 
-  it("that are locks of others by their name are waited for", function()
-    zk:make(path)
-    local nodes = {}
-    for i, prefix in ipairs { "-lock-", "x-lock-", "_c_short-lock-" } do
-      nodes[i] = zk:create(path .. "/" .. prefix,
-        { sequential = true, ephemeral = true })
-    end
-    local waiter = wait_in()
-    for _, node in ipairs(nodes) do
-      kinds.nobody(0.02, waiter)
-      zk:delete(node)
-    end
-    await(waiter)
-  end)
-
   it("in great number do no harm", function()
     zk:make(path)
     for i = 1, 1000 do zk:create(path .. "/foreign-" .. i) end

@@ -166,21 +166,6 @@ describe("on_trace", function()
     session:step() -- raises what was asserted above
   end)
 
-  it("hears of each part of a multi, and of the hold that an error ends",
-    function()
-      local multi = session:multi { session:mutex(path .. "-1"),
-        session:mutex(path .. "-2") }
-      local guard = assert(multi:acquire(30))
-      local told = listen()
-      guard:release()
-      assert.same({ "release -", "release -" }, told)
-      told = listen()
-      assert.is_false(pcall(function()
-        session:mutex(path):with_lock(function() error "on purpose" end, 30)
-      end))
-      assert.same({ "wait -", "grant -", "release -" }, told)
-    end)
-
   it("may release, and acquire another lock", function()
     local lock, busy = session:mutex(path), false
     listen(function(event)

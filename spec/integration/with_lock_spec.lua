@@ -105,17 +105,6 @@ describe("with_lock", function()
       end)))
   end)
 
-  it("holds two locks at once", function()
-    local session = connect()
-    local a, b = support.path "a", support.path "b"
-    assert.same({ true, true }, { session:mutex(a):with_lock(function()
-      return (session:mutex(b):with_lock(function()
-        assert.equal(1, #support.zk():queue(a))
-        assert.equal(1, #support.zk():queue(b))
-      end))
-    end) })
-  end)
-
   it("is misuse without a function, or with bad options", function()
     local session, path = connect(), support.path()
     local mutex = session:mutex(path)

@@ -95,12 +95,6 @@ function strikes.at_each_instruction(before, fn, after)
   if not ok then error(problem, 0) end
 end
 
---- PUC 5.1 returns from a tail call by an instruction of its own, which is the
--- caller's as much as ours.
-function strikes.forgive(lock, got_through)
-  if support.is_51 and not got_through then pcall(lock.release, lock) end
-end
-
 --- Nobody waits for anything, and nothing is held: the session is as good as
 -- new.
 function strikes.check_idle(session)

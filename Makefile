@@ -300,8 +300,8 @@ virtual:  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
 
 .PHONY: conformance
 conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
-	@SPEC_SEQUENCES=$(if $(filter command% environment,$(origin SEEDS)),\
-	  $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	@SPEC_SEQUENCES=$(strip $(if $(filter command% environment,$(origin \
+	  SEEDS)),$(SEEDS),1000)) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
 	  $(LUA_VERSION) --zk $(ZK) spec/server/conformance_spec.lua
 
 .PHONY: sim

@@ -191,13 +191,13 @@ end
 -- The world fails, in a coroutine of its own.
 local function begin_to_fail(self)
   local due, scheduler = virtual.now(), {}
-  function scheduler.sleep(_, seconds)
+  function scheduler.pause(_, seconds)
     due = virtual.now() + seconds
     coroutine.yield()
   end
   local fail = coroutine.wrap(function()
     while true do
-      scheduler:sleep(self.chance:seconds(6))
+      scheduler:pause(self.chance:seconds(6))
       self.world:fail(scheduler, function() end)
     end
   end)

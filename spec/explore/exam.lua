@@ -64,14 +64,14 @@ local function wait_for_turn(story, resource, slot, held)
     guard:release()
     held.is_over = true
   end)
-  story.scheduler:sleep(0.3)
+  story.scheduler:pause(0.3)
 end
 
 -- What an operator writes meanwhile is not overwritten.
 local function write_meanwhile(story, node, slot)
   virtual.link_delay(slot.links[1], 0.05)
   story.scheduler:spawn("an operator", function()
-    story.scheduler:sleep(story.chance:seconds(0.4))
+    story.scheduler:pause(story.chance:seconds(0.4))
     story.world:set(node, "an operator's")
   end)
 end
@@ -109,7 +109,7 @@ local function revoke(story, resource, from, to, guard)
   local answered = now()
   if writes then
     virtual.link_heal(to.links[1])
-    story.scheduler:sleep(0.5)
+    story.scheduler:pause(0.5)
     check_written(story, guard)
   elseif count and count > 0 and guard:is_held() then
     story.scheduler:await(function() return heard end, 3)
@@ -153,7 +153,7 @@ local function race(story, resource, from, to)
     guard:release()
     guard = lock:try_acquire()
     if not guard then break end
-    story.scheduler:sleep(0.4)
+    story.scheduler:pause(0.4)
   end
   held.freed = now()
   if guard then guard:release() end
@@ -174,10 +174,10 @@ local function give_up(story, resource, from, to)
     if guard then guard:release() end
     is_over = true
   end)
-  story.scheduler:sleep(0.5)
+  story.scheduler:pause(0.5)
   local before = count_nodes(story, resource.path)
   lock:acquire(0.3)
-  story.scheduler:sleep(0.5)
+  story.scheduler:pause(0.5)
   if not is_over and count_nodes(story, resource.path) > before then
     story.violate("all is quiet, and a waiter that has given up is still at %s",
       resource.path)
@@ -215,7 +215,7 @@ local function lift(story, resource, from, to)
     check(story, "a lift of " .. resource.path, lifted, SOON)
     lifted = "heard"
   end)
-  story.scheduler:sleep(0.3)
+  story.scheduler:pause(0.3)
   lifted = now()
   barrier:lift()
   story.scheduler:await(function() return lifted == "heard" end, 30)
@@ -246,7 +246,7 @@ end
 -- After a long life a session that ends is replaced at once.
 local function expire(story, slot)
   for i = 1, ATTEMPTS do
-    if i == ATTEMPTS then story.scheduler:sleep(LONG) end
+    if i == ATTEMPTS then story.scheduler:pause(LONG) end
     local id = slot.session:id()
     if not story.ensemble:end_session(id) then return end
     await(story, slot, i == ATTEMPTS and 1 or 60, "its end", function()
@@ -260,10 +260,10 @@ end
 local function reconnect(story, slot, fault)
   if slot.timeout < 4 then return end
   for_links(slot, fault)
-  story.scheduler:sleep(slot.timeout + 20)
+  story.scheduler:pause(slot.timeout + 20)
   for_links(slot, "heal")
   await_connected(story, slot, 60, "a long fault")
-  story.scheduler:sleep(LONG)
+  story.scheduler:pause(LONG)
   if slot.links[2] then
     virtual.link_freeze(slot.links[1])
     for_links(slot, "cut")

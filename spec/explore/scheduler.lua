@@ -15,7 +15,7 @@ end
 
 local function wait(self, w, timeout)
   w.task = assert(self.running, "only a task can wait")
-  self:sleep(timeout or math.huge)
+  self:pause(timeout or math.huge)
   w.task = nil
 end
 
@@ -61,7 +61,7 @@ function Scheduler:resume(task)
 end
 
 --- Suspends the running task.
-function Scheduler:sleep(seconds)
+function Scheduler:pause(seconds)
   local task = self.running
   task.due = virtual.now() + seconds
   table.insert(self.sleepers, task)
@@ -73,7 +73,7 @@ function Scheduler:await(condition, seconds)
   local deadline = virtual.now() + seconds
   while not condition() do
     if virtual.now() >= deadline then return false end
-    self:sleep(0.02)
+    self:pause(0.02)
   end
   return true
 end

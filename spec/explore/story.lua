@@ -59,7 +59,7 @@ end
 local function keep_open(self, slot)
   while not self.is_over do
     if slot.closed then open(self, slot) end
-    self.scheduler:sleep(0.5)
+    self.scheduler:pause(0.5)
     if slot.loop == "poll" and not slot.closed then slot.session:step() end
   end
 end
@@ -126,7 +126,7 @@ end
 
 local function fail(self)
   while not self.is_calm do
-    self.scheduler:sleep(self.chance:seconds(self.pace))
+    self.scheduler:pause(self.chance:seconds(self.pace))
     if self.is_calm then return end
     if self.has_operator and self.chance:one_in(12) then
       seize(self)

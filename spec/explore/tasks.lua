@@ -18,7 +18,7 @@ function Task:note(...)
 end
 
 function Task:pause(seconds)
-  self.scheduler:sleep(self.chance:seconds(seconds))
+  self.scheduler:pause(self.chance:seconds(seconds))
 end
 
 -- Its own lock objects of the present session.

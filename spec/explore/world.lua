@@ -102,10 +102,10 @@ local function fail_link(self, scheduler, note)
   local name = self.chance:pick(link_faults)
   note("world: %s of %s", name, link)
   on_links[name](self, link)
-  scheduler:sleep(self.chance:seconds(4))
+  scheduler:pause(self.chance:seconds(4))
   if name == "keep_request" then
     virtual.link_heal(link)
-    scheduler:sleep(self.chance:seconds(6))
+    scheduler:pause(self.chance:seconds(6))
     self.is_late = virtual.link_apply_late(link) or self.is_late
     note("world: late at %s", link)
   end
@@ -119,7 +119,7 @@ local function fail_server(self, scheduler, note)
   local name = self.chance:pick(server_faults)
   note("world: %s of server %d", name, server)
   local undo = on_servers[name](self, server)
-  scheduler:sleep(self.chance:seconds(6))
+  scheduler:pause(self.chance:seconds(6))
   if undo then undo() end
   note("world: server %d is well", server)
 end

@@ -264,16 +264,16 @@ describe("Who waits at a barrier", function()
       scheduler:spawn(function() two_callback(two:wait(60)) end)
       two:wait_async(two_callback)
       scheduler:spawn(function()
-        while count_watchers(path) == 0 do scheduler:sleep(0.01) end
+        while count_watchers(path) == 0 do scheduler:pause(0.01) end
         ticket:cancel()
         ticket:cancel()
-        while #ones < 1 do scheduler:sleep(0.01) end
-        scheduler:sleep(0.1)
+        while #ones < 1 do scheduler:pause(0.01) end
+        scheduler:pause(0.1)
         assert.equal(1, #ones)
         one:cancel()
         one:cancel()
-        while #ones < 4 do scheduler:sleep(0.01) end
-        scheduler:sleep(0.1)
+        while #ones < 4 do scheduler:pause(0.01) end
+        scheduler:pause(0.1)
         assert.same({}, twos)
         assert.equal(1, count_watchers(path))
         session:close()

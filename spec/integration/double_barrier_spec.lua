@@ -234,7 +234,7 @@ describe("Who leaves a double barrier", function()
     for i = 1, 2 do
       scheduler:spawn(function()
         guards[i] = assert(gate:enter(30))
-        while #guards < 2 do scheduler:sleep(0.001) end
+        while #guards < 2 do scheduler:pause(0.001) end
         if i == 1 then return end -- (another one leaves for this task)
         scheduler:spawn(function()
           problem = select(2, pcall(gate.leave, gate))

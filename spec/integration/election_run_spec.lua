@@ -132,8 +132,8 @@ describe("run", function()
     local begun, finished
     local run = spawn_run(election, function(guard)
       begun = true
-      while not election:is_stopping() do scheduler:sleep(0.001) end
-      scheduler:sleep(0.01)
+      while not election:is_stopping() do scheduler:pause(0.001) end
+      scheduler:pause(0.01)
       assert(guard:is_held())
       finished = true
     end)
@@ -205,9 +205,9 @@ describe("run", function()
         if calls == 1 then
           guard:on_lost(function(_, code) states[1] = code end)
           assert(other:evict(path, (guard.node:sub(#path + 2))))
-          while guard:is_held() do scheduler:sleep(0.001) end
+          while guard:is_held() do scheduler:pause(0.001) end
           successor = assert(other:mutex(path):acquire(30))
-          scheduler:sleep(0.05)
+          scheduler:pause(0.05)
           states[2] = guard:state()
         else
           election:stop()
@@ -369,7 +369,7 @@ describe("What interrupts run", function()
           election:run(function()
             there = true
             if place == "pause" then error "ouch" end
-            scheduler:sleep(60)
+            scheduler:pause(60)
           end, { backoff = 60, on_error = function() end })
         end)
         turn_until(function()

@@ -83,7 +83,7 @@ describe("campaign", function()
         ticket:cancel()
         support.wait_for_queue(path, 5)
         one:cancel()
-        while #codes < 3 do scheduler:sleep(0.001) end
+        while #codes < 3 do scheduler:pause(0.001) end
         support.wait_for_queue(path, 3)
         assert.same({}, others)
         session:close()

@@ -292,7 +292,7 @@ describe("leader(fn)", function()
       election:leader(function(leader)
         inside = inside + 1
         assert(inside == 1)
-        while #told == 0 and not go_on do scheduler:sleep(0.001) end
+        while #told == 0 and not go_on do scheduler:pause(0.001) end
         told[#told + 1] = leader and leader.data
         inside = inside - 1
       end)

@@ -69,9 +69,9 @@ describe("The loop", function()
       assert.is_true(guard:release { wait = true })
     end)
     scheduler:spawn(function()
-      scheduler:sleep(0.1)
+      scheduler:pause(0.1)
       order[#order + 1] = "another"
-      scheduler:sleep(0.4)
+      scheduler:pause(0.4)
       order[#order + 1] = "released"
       holder:release()
     end)
@@ -84,7 +84,7 @@ describe("The loop", function()
     local holder, waited = support.hold(path), nil
     local bare = {
       wait = function(_, timeout)
-        scheduler:sleep(math.min(timeout or 1, 0.002))
+        scheduler:pause(math.min(timeout or 1, 0.002))
       end,
       wake = function() end,
     }
@@ -97,7 +97,7 @@ describe("The loop", function()
       assert.is_true(guard:release { wait = true })
     end)
     scheduler:spawn(function()
-      scheduler:sleep(0.1)
+      scheduler:pause(0.1)
       assert.is_nil(waited)
       holder:release()
     end)

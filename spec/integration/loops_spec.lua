@@ -45,7 +45,7 @@ describe("A wait in a callback", function()
       scheduler:await(function() return second end, 30)
       rival:release()
       support.advance(2) -- and so the second's deadline passes
-      scheduler:sleep(2.1)
+      scheduler:pause(2.1)
       second:release()
     end)
     while scheduler.tasks > 0 and not code do scheduler:turn() end

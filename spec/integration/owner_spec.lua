@@ -118,7 +118,7 @@ describe("The owner", function()
         assert.equal(0, inside)
         inside = inside + 1
         order[#order + 1] = i
-        scheduler:sleep(0.002)
+        scheduler:pause(0.002)
         inside = inside - 1
         guard:release()
       end)

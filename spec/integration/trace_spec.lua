@@ -358,7 +358,7 @@ describe("on_trace, where a task is killed,", function()
       session:on_trace(function(event)
         if event.what ~= "release" then return end
         heard = true
-        scheduler:sleep(60)
+        scheduler:pause(60)
       end)
       local task = scheduler:spawn(function()
         guard = assert(multi:acquire(30))

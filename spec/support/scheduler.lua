@@ -72,7 +72,7 @@ end
 function Scheduler:unwatch(session) self.sessions[session] = nil end
 
 --- Suspends the running task; the others go on.
-function Scheduler:sleep(seconds)
+function Scheduler:pause(seconds)
   self.sleeping[coroutine.running()] = core.now() + seconds
   coroutine.yield()
 end

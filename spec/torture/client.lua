@@ -16,7 +16,7 @@ local number, busy, resting, leaving = 0, 0, false, false
 -- Time passes, and callbacks run.
 local function pause(seconds)
   if scheduler then
-    scheduler:sleep(seconds)
+    scheduler:pause(seconds)
     if session then session:step() end
     return
   end

@@ -675,7 +675,7 @@ describe("In a loop", function()
             local guard = assert(lock:acquire(10))
             inside = inside + 1
             most = math.max(most, inside)
-            if task % 2 == 0 then scheduler:sleep(0.001) end
+            if task % 2 == 0 then scheduler:pause(0.001) end
             inside = inside - 1
             turns = turns + 1
             guard:release()

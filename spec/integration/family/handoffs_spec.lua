@@ -123,7 +123,7 @@ describe("Local turns", function()
         order[i] = #order + 1
         token = token or guard:token()
         assert.equal(token, guard:token())
-        if i % 200 == 0 then scheduler:sleep(0.001) end
+        if i % 200 == 0 then scheduler:pause(0.001) end
         inside = inside - 1
         guard:release()
       end)

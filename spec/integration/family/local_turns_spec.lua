@@ -323,7 +323,7 @@ describe("A storm of local turns", function()
     inside[guard] = true
     assert.is_true(believers() <= 1)
     if i % 16 == 0 then guard:on_revoke(function() end) end
-    if i % 8 == 0 then scheduler:sleep(0.002) end
+    if i % 8 == 0 then scheduler:pause(0.002) end
     assert.is_true(believers() <= 1)
     inside[guard] = nil
     local kept = guard:release(i % 32 == 0 and { wait = true } or nil)
@@ -412,7 +412,7 @@ describe("A storm of local turns", function()
       begin()
       if round % 2 == 0 then
         scheduler:spawn(function()
-          scheduler:sleep(0.003 * round)
+          scheduler:pause(0.003 * round)
           over = true -- (who acquires from now on is told by an error)
           session:close()
         end)

@@ -176,7 +176,7 @@ describe("A multi", function()
           local guard = assert(lock:acquire(60))
           inside, all = inside + 1, all + 1
           assert.equal(1, inside)
-          scheduler:sleep(0)
+          scheduler:pause(0)
           inside = inside - 1
           guard:release()
         end

@@ -56,7 +56,7 @@ local FORKS = [[
 before_each(support.start)
 after_each(support.finish)
 
-describe("A fork beside twelve sessions that fail all the time", function()
+describe("A fork beside twelve sessions that fail all the time #stock", function()
   it("leaves every child able to connect", function()
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
@@ -155,7 +155,7 @@ describe("A fork beside a look-up that hangs #stock", function()
   end)
 end)
 
-describe("A fork of a process that has a session", function()
+describe("A fork of a process that has a session #stock", function()
   it("spells its own contenders in another way, as each other fork does",
     function()
       local child = spawn_with("", FORKS .. [[

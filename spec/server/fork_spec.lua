@@ -56,8 +56,8 @@ local FORKS = [[
 before_each(support.start)
 after_each(support.finish)
 
-describe("A fork beside twelve sessions that fail all the time #stock", function()
-  it("leaves every child able to connect", function()
+describe("A fork beside twelve sessions that fail all the time", function()
+  it("leaves every child able to connect #stock", function()
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
       local failing, address, count, slack = ...

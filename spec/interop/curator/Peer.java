@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -34,7 +33,6 @@ public class Peer {
   private Candidate candidate;
   private DistributedDoubleBarrier gate;
   private InterProcessMutex held;
-  private final AtomicInteger asked = new AtomicInteger();
 
   private Peer(String hosts, int sessionMs) throws Exception {
     this.hosts = hosts;
@@ -303,12 +301,6 @@ public class Peer {
       case "release":
         held.release();
         return "released";
-      case "listen":
-        asked.set(0);
-        held.makeRevocable(mutex -> asked.incrementAndGet());
-        return "listening";
-      case "asked":
-        return "asked " + asked.get();
       case "revoke":
         Revoker.attemptRevoke(client, words[1]);
         return "revoked";

@@ -1,7 +1,9 @@
--- What a newcomer tries first: the configurations of the pages, as they are,
--- and the example.  (That they answer is for spec/documents.)
+-- What a newcomer tries first: the configurations of the pages and of the
+-- reference, as they are, and the example.  (That the pages' answer is for
+-- spec/documents.)
 local nginx = require "nginx.server"
 local reader = require "documents.reader"
+local reference = require "support.reference"
 local start_server = require "support.server".start
 local support = require "support"
 
@@ -61,14 +63,33 @@ describe("a newcomer to nginx", function()
     assert.truthy(server:must "/orders?user=ann":find "token %d+\n$")
   end)
 
-  it("runs the example", function()
+  it("runs the reference's example of each function that has one", function()
+    local own, n = "zk1:2181,zk2:2181,zk3:2181/app", 0
+    for _, entry in ipairs(reference.functions(reference.read())) do
+      local name = reference.name(entry)
+      if entry.example.language == "nginx" and not reference.to_come[name] then
+        local code = entry.example.code
+        local server = nginx.start { server = code:gsub(own:gsub("%p", "%%%0"),
+          support.hosts .. support.path()) }
+        assert.truthy(server:must(code:match "location =? ?(/%S+)"), name)
+        n = n + 1
+      end
+    end
+    assert.is_true(n >= 3)
+  end)
+
+  -- (Under load it says itself what is wrong.)
+  it("runs the example, and bench/nginx for a second", function()
     local build = assert(package.searchpath("zklock.core", package.cpath))
       :match "^(.*)/%a+/[^/]*/zklock/core%.so$"
-    local pipe = io.popen(("BUILD='%s' ZKLOCK_HOSTS='%s' bash "
-      .. "'%s/examples/nginx/run' 2>&1 </dev/null"):format(build,
-      support.hosts .. support.path(), root))
-    local output = pipe:read "*a"
-    pipe:close()
-    assert.equal("all is well", output:match "([^\n]*)\n$", output)
+    for command, last in pairs { ["examples/nginx/run'"] = "all is well",
+      ["bench/nginx' 1"] = "fine" } do
+      local pipe = io.popen(("BUILD='%s' ZKLOCK_HOSTS='%s' CONNECTIONS=100 "
+        .. "bash '%s/%s 2>&1 </dev/null"):format(build,
+        support.hosts .. support.path(), root, command))
+      local output = pipe:read "*a"
+      pipe:close()
+      assert.equal(last, output:match "([^\n]*)\n$", output)
+    end
   end)
 end)

@@ -1,5 +1,6 @@
 -- A request may end in many ways; what waits and holds in its name ends too.
 local each = require "support.each"
+local kinds = require "integration.family.kinds"
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -161,6 +162,85 @@ describe("a request of nginx ends", function()
       support.wait_for_queue(path, 0)
       assert.equal("none nothing", server:must "/state")
     end)
+  end)
+
+  it("with its wait at a barrier, and as a member of a double barrier",
+  function()
+    local server, path = start([[
+      location = /wait { content_by_lua_block { assert(barrier():wait(60)) } }
+      location = /wait-in-access {
+        access_by_lua_block { assert(barrier():wait(60)) }
+        content_by_lua_block { ngx.print "through" }
+      }
+      location = /beside { content_by_lua_block {
+        local path = ngx.var.arg_path
+        ngx.thread.spawn(function() session():barrier(path):wait() end)
+        barrier():wait_async(function() said = "called" end)
+        await_go()
+        ngx.exit(204)
+      } }
+      location = /enter { content_by_lua_block { enter() } }
+      location = /inside { content_by_lua_block {
+        enter()
+        ngx.sleep(60)
+      } }
+      location = /leaves { content_by_lua_block {
+        enter():leave(60)
+        said = "left"
+      } } ]], { init = [[
+        function barrier() return session():barrier(ngx.var.arg_path) end
+        function enter()
+          local gate = session():double_barrier(ngx.var.arg_path, 2)
+          keep(assert(gate:enter(60)))
+          return gate
+        end
+      ]] }), support.path()
+    local function begin(place)
+      return server:begin(place .. "?path=" .. path)
+    end
+    local function await_watches(n)
+      support.wait_until(function()
+        return support.count_watches(path) == n
+      end, 10, n .. " watches")
+    end
+    local session = support.connect()
+    local barrier = session:barrier(path)
+    assert(barrier:set())
+    for _, place in ipairs { "/wait", "/wait-in-access", "/beside" } do
+      local request = begin(place)
+      await_watches(1)
+      assert.is_true(request:is_open(), place)
+      request:abort()
+      await_watches(0)
+    end
+    local beside = begin "/beside"
+    await_watches(1)
+    server:must "/go"
+    beside:answer()
+    await_watches(0)
+    local request = begin "/wait-in-access"
+    await_watches(1)
+    assert(barrier:lift())
+    assert.equal("through", (request:answer()))
+    -- At the door, inside, and on the way out.
+    request = begin "/enter"
+    kinds.wait_for_nodes(path, 1)
+    request:abort()
+    kinds.wait_for_nodes(path, 0)
+    for _, place in ipairs { "/inside", "/leaves" } do
+      local gate, guard = session:double_barrier(path, 2), nil
+      gate:enter_async(function(mine) guard = mine end)
+      request = begin(place)
+      support.step_until(session, function() return guard end)
+      support.wait_until(function()
+        return server:must "/state" == "held nothing"
+      end)
+      request:abort()
+      kinds.wait_for_nodes(path, 1)
+      assert.is_true(gate:leave { guard = guard, timeout = 30 })
+      kinds.wait_for_nodes(path, 0)
+      assert.matches("nothing", server:must "/state")
+    end
   end)
 
   it("and the next one inherits nothing from its coroutine", function()

@@ -442,6 +442,7 @@ local CHOSEN = {
   { "quit", "wait_endlessly", "farewell" },
   { "reload", "wait", "request" },
   { "reload", "rest", "timer" },
+  { "reload", "wait_for_barrier", "timer" },
   { "upgrade", "connect_endlessly", "timer" },
   { "unannounced", "campaign", "timer" },
   { "timeout", "wait", "timer" },

@@ -521,25 +521,4 @@ describe("The operators' page", function()
     for i = 1, 30 do guards[i]:release() end
     request:answer()
   end)
-
-  it("works with lua_code_cache off, and leaves nothing running", function()
-    local server, path = start(1, { http = SHARED .. "lua_code_cache off;" }),
-      support.path()
-    server.may_complain = true -- nginx warns of it
-    for _ = 1, 5 do server:must("/hold?path=" .. path) end
-    for _, query in ipairs { "", "?format=json", "?queues=1", "/metrics" } do
-      assert.equal(200, ask(server, "/zklock" .. query).status)
-    end
-    local pid = server:workers()[1]
-    support.wait_until(function()
-      local n = 0
-      for name in require "lfs".dir(("/proc/%d/task"):format(pid)) do
-        n = n + (name:find "^%d" and 1 or 0)
-      end
-      return n == 1
-    end, 15, "all sessions to go")
-    server:signal "HUP"
-    nginx.await_end { pid }
-    assert.is_nil(server:log():find "%[error%]")
-  end)
 end)

@@ -141,64 +141,6 @@ describe("workers of nginx", function()
     end
   end)
 
-  it("leave on TERM, and their locks pass on at once", function()
-    local server, path = start(1), support.path()
-    local holding = server:begin("/hold?seconds=60&path=" .. path)
-    support.wait_for_queue(path, 1)
-    local waiting = server:begin("/hold?path=" .. path)
-    support.wait_for_queue(path, 2)
-    server:signal "TERM"
-    -- Their session, of 30 s, was closed.
-    assert(assert(support.connect():mutex(path):acquire(30)):release())
-    assert.is_nil(holding:answer())
-    assert.is_nil(waiting:answer())
-    nginx.await_end { server.master }
-    assert.equal("", server:complaints())
-  end)
-
-  it("pass on to a new binary: USR2, then QUIT", function()
-    local server = start(1, { daemon = "on" })
-    local old_master, new_master = server.master, nil
-    leave_under_way(server, function()
-      server:signal "USR2"
-      support.wait_until(function()
-        new_master = server:pids()[1]
-        return new_master and new_master ~= old_master
-          and #server:workers(new_master) == 1
-      end, 10, "the new binary")
-      server:signal "QUIT"
-    end)
-    nginx.await_end { old_master }
-    server.master = new_master
-    assert.truthy(server:must("/hold?path=" .. support.path()):find "held$")
-    assert.equal("", server:complaints())
-  end)
-
-  it("know, after a pause, that their holds are lost", function()
-    local server, path = start(1, { server = [[
-      location = /lose { content_by_lua_block {
-        local session = session { session_timeout = 2 }
-        local guard = assert(session:mutex(ngx.var.arg_path):acquire(30))
-        local told = "not told"
-        guard:on_lost(function() told = "told" end)
-        ngx.log(ngx.WARN, "it holds the lock")
-        while guard:is_held() or told == "not told" do ngx.sleep(0.01) end
-        ngx.print(told, " ", select(3, guard:release()))
-        assert(session:mutex(ngx.var.arg_path):acquire(10)):release()
-      } } ]] }), support.path()
-    server.may_complain = true -- the client library does
-    local losing = server:begin("/lose?path=" .. path)
-    -- (Who is stopped before it knows takes another turn, and keeps that.)
-    support.wait_until(function()
-      return server:log():find "it holds the lock"
-    end, 10, "a request that holds the lock")
-    local pid = server:workers()[1]
-    server:signal("STOP", pid)
-    assert(support.connect():mutex(path):acquire(8 + support.slack)):release()
-    server:signal("CONT", pid)
-    assert.equal("told lost", (losing:answer()))
-  end)
-
   it("lose no request and no lock while HUP follows HUP", function()
     local server, path = start(2), support.path()
     ask_all(server, 2)

@@ -44,16 +44,17 @@ describe("Option tls", function()
   after_each(support.finish)
 
   local function unsupported(message, options)
-    local session, said, code = zklock.connect("a", options)
-    assert.is_nil(session)
-    assert.equal("unsupported", code)
-    assert.equal(message:format(LACKING), said)
+    assert.same({ nil, message:format(LACKING), "unsupported" },
+      { zklock.connect("a", options) })
   end
 
-  it("is unsupported by a client library without it", function()
-    assert.is_false(core.has_tls())
+  it("is unsupported, as the scheme sasl is, by a client library without it",
+  function()
+    assert.is_false(core.has_tls() or core.has_sasl())
     unsupported(TLS, { tls = {} })
     unsupported(TLS, { tls = { ca = "ca.pem", cert = "a.pem", key = "a.key" } })
+    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
+      { scheme = "sasl", credential = "a" } } })
   end)
 
   it("is unsupported by us where the client library has it", function()
@@ -71,20 +72,15 @@ describe("Option tls", function()
   end)
 
   it("with a typo in it is misuse", function()
-    local connect = zklock.connect
-    assert.equal("unknown option \"cacert\" in option 'tls' (known: ca, "
-      .. "cert, key)",
-      support.misuse(function() connect("a", { tls = { cacert = "a" } }) end))
-    assert.equal("option 'tls'.key must be a string, got a boolean",
-      support.misuse(function() connect("a", { tls = { key = true } }) end))
-    assert.equal("option 'tls' must be a table, got a boolean",
-      support.misuse(function() connect("a", { tls = true }) end))
-  end)
-
-  it("has a sibling, the scheme sasl, which is unsupported, too", function()
-    assert.is_false(core.has_sasl())
-    unsupported(SASL, { auth = { scheme = "sasl", credential = "a" } })
-    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
-      { scheme = "sasl", credential = "a" } } })
+    for said, tls in pairs {
+      ["unknown option \"cacert\" in option 'tls' (known: ca, cert, key)"] =
+        { cacert = "a" },
+      ["option 'tls'.key must be a string, got a boolean"] = { key = true },
+      ["option 'tls' must be a table, got a boolean"] = true,
+    } do
+      assert.equal(said, support.misuse(function()
+        zklock.connect("a", { tls = tls })
+      end))
+    end
   end)
 end)

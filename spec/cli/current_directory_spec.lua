@@ -90,15 +90,12 @@ describe("A current directory that is full of modules", function()
     end
   end)
 
-  it("gives none where the paths are the interpreter's own", function()
-    -- What is absolute comes from where the program lies.
+  it("gives none to the file that a shell runs, nor where the paths are the "
+    .. "interpreter's own", function()
     for _, path in ipairs { ";;", false } do
       local said = run({ "--version" }, { LUA_PATH = path, LUA_CPATH = path })
       assert.matches("^zklock %d", said.out)
     end
-  end)
-
-  it("gives none to the file that a shell runs", function()
     assert.matches("^zklock %d", shell.must(
       ("cd %s && unset LUA_PATH; PATH=%s %s --version"):format(
         quote(directory), quote(command.only_lua(directory .. "/path")),

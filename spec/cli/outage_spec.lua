@@ -1,5 +1,4 @@
 -- `zklock run` and servers that are gone, at each moment.
-local each = require "support.each"
 local runs = require "cli.runs"
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -36,21 +35,6 @@ describe("zklock run", function()
     end
   end)
 
-  it("runs the command once, if an answer is lost", function()
-    each({ create = {}, list = {}, exists = { "--once-per", "1h" },
-      set_if = { "--once-per", "1h" } }, function(words, kind)
-        local proxy, path = start_proxy(), support.path()
-        proxy:lose_reply(kind)
-        local it = start(proxy, path, (table.unpack or unpack)(words))
-        proxy:await_loss()
-        proxy:heal()
-        check_ran(it, path)
-        if #words > 0 then -- it knows that it ran
-          assert.equal("", runs.run(path, ECHO, words).out)
-        end
-      end)
-  end)
-
   it("exits with 69 if no server answers while it waits, in the end", function()
     local proxy, path = start_proxy(), support.path()
     local guard = support.hold(path)
@@ -63,17 +47,6 @@ describe("zklock run", function()
     proxy:heal()
     guard:release { wait = true }
     runs.delete_node(path)
-  end)
-
-  it("waits on while servers are away, if it has the time", function()
-    local proxy, path = start_proxy(), support.path()
-    local guard = support.hold(path)
-    local it = start(proxy, path)
-    support.wait_for_queue(path, 2)
-    proxy:refuse()
-    guard:release()
-    proxy:heal()
-    check_ran(it, path)
   end)
 
   it("exits with 77 where an ACL forbids it", function()

@@ -73,26 +73,6 @@ describe("The pictures", function()
     assert.equal(#order, compared)
   end)
 
-  it("are XML with balanced tags", function()
-    local pipe = io.popen "ls doc/pictures/*.svg doc/bench/*.svg"
-    local count = 0
-    for path in pipe:lines() do
-      count = count + 1
-      local open = {}
-      for closing, name, rest in read(path):gmatch "<(/?)(%w+)([^>]*)>" do
-        if closing == "/" then
-          assert.equal(table.remove(open), name, path)
-        elseif not rest:find "/$" then
-          open[#open + 1] = name
-        end
-      end
-      assert.same({}, open, path)
-      assert.is_nil(read(path):find "&[^;]-[ <]", path)
-    end
-    pipe:close()
-    assert.equal(9, count)
-  end)
-
   it("show a demo that says what today's demo says", function()
     local sources = "$ make demo " .. words_of(read "examples/demo")
     for _, part in ipairs { "director", "picture", "summary" } do

@@ -1,5 +1,4 @@
 -- What a beginner copies: README's first program, as it stands there.
-local child = require "support.child"
 local reader = require "documents.reader"
 local support = require "support"
 local zklock = require "zklock"
@@ -44,29 +43,5 @@ describe("README's first program", function()
     assert.same({ "part 1", "lost: deleted",
       "zklock: the hold of /locks/orders was lost: its node was deleted" },
       { (unpack or table.unpack)(lines, 2) })
-  end)
-
-  it("says that it has not got the lock", function()
-    local prefix = support.path()
-    local holder = child.spawn([[
-      local session = assert(zklock.connect((...)))
-      local guard = assert(session:mutex "/locks/orders":acquire())
-      say "held"
-      hear()
-      guard:release { wait = true }
-      session:close()
-    ]], support.hosts .. prefix)
-    holder:expect "held"
-    local lines = {}
-    local env = setmetatable({ print = function(line)
-      lines[#lines + 1] = line
-      if #lines == 1 then holder:say "enough" end
-    end }, { __index = _G })
-    local impatient = program(support.hosts .. prefix)
-      :gsub("timeout = 5", "timeout = 0.1")
-    load_in(env, impatient)()
-    assert.matches("^zklock: timed out after 0.1 s waiting for /locks/orders",
-      lines[1])
-    assert.equal("done", lines[#lines])
   end)
 end)

@@ -1,4 +1,4 @@
---- What the director does to servers, wires, clients and data.  Each kind is
+--- What the director does to servers, wires and clients.  Each kind is
 -- `{ weight, fn(stage) }`; fn does it, and plans with stage:later(seconds, fn)
 -- the end of what lasts.  What has no victim just now is no fault: false.
 local random = math.random
@@ -208,17 +208,6 @@ kind("client stopped", 24, function(stage)
     stage:continue(client)
   end)
 end)
-
--- Data.
-
-local function operator(name, weight, command)
-  kind(name, weight, function(stage) return stage:operate(command) end)
-end
-
-operator("node deleted", 20, "remove")
-operator("directory deleted", 4, "remove_all")
-operator("data written", 8, "write")
-operator("session closed by another", 10, "seize")
 
 local total = 0
 for _, one in ipairs(kinds) do total = total + one.weight end

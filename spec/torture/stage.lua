@@ -1,5 +1,5 @@
---- The stage: servers, wires, clients and an operator, and what the director
--- knows about them.
+--- The stage: servers, wires and clients, and what the director knows about
+-- them.
 local core = require "zklock.core"
 local journals = require "torture.journal"
 local raw = require "support.raw"
@@ -40,10 +40,6 @@ local function new(settings)
   self.journal = journals.create(settings.directory .. "/director")
   self.names = new_names()
   self.files = {} -- { name =, file =, session_timeout = }, of each client
-  self.operator = spawn_with("", ("require 'torture.operator'{ "
-    .. "journal = %q, root = %q, seed = %d, hosts = %q }")
-    :format(settings.directory .. "/operator", settings.root,
-      math.random(2 ^ 31 - 1), settings.servers.hosts))
   for i = 1, settings.client_count do self:begin_client(i) end
   return self
 end
@@ -226,20 +222,6 @@ function Stage:continue(client)
   client.stopped = nil
 end
 
--- The operator.
-
---- False: there was nothing to be done.
-function Stage:operate(command, argument, seconds)
-  local i = self:healthy_server()
-  if not i then return false end
-  self.operator:say(("%s %s %s"):format(command, self.servers:host(i),
-    argument or ""))
-  local answer = self.operator:hear(seconds or 30)
-  local result = answer and answer:match "^%S+\t(.*)$"
-  if result == "false" or result == "nil" then return false end
-  return result
-end
-
 -- Calm.
 
 function Stage:tell_clients(word)
@@ -282,11 +264,52 @@ function Stage:rest()
     end
   end
   -- (The session of a killed client is there for a while.)
-  local left = self:operate("look", "20", 60)
-  for text in (left or ""):gmatch "[^,]+" do
+  local left
+  pcall(support.wait_until, function()
+    left = self:left()
+    return left and #left == 0
+  end, 20)
+  for _, text in ipairs(left or {}) do
     self:violation("left", "at the server, when nobody held or waited: %s",
       text)
   end
+end
+
+--- Runs `fn(client)` with a client of a server; nil if that does not serve.
+function Stage:with_server(fn)
+  local i = self:healthy_server()
+  if not i then return nil end
+  local ok, client = pcall(raw.connect, self.servers:host(i),
+    { patience = 2, timeout = 4 })
+  if not ok then return nil end
+  local done, result = pcall(fn, client)
+  pcall(client.close, client)
+  return done and result or nil
+end
+
+local function find_orphans(zk, path, list)
+  for _, child in ipairs(zk:children(path) or {}) do
+    local node = path .. "/" .. child
+    local stat = zk:exists(node)
+    if stat and stat.owner ~= "0x" then
+      list[#list + 1] = ("orphan %s of %s"):format(node, stat.owner)
+    elseif stat then
+      find_orphans(zk, node, list)
+    end
+  end
+end
+
+--- Nodes and watches, a list of texts; nil if nobody says.
+function Stage:left()
+  local settings = self.settings
+  return self:with_server(function(zk)
+    local list = {}
+    find_orphans(zk, settings.root, list)
+    for i = 1, support.count_watches(settings.root, self.servers.hosts) do
+      list[#list + 1] = "watch " .. i
+    end
+    return list
+  end)
 end
 
 function Stage:go() self:tell_clients "go" end
@@ -306,7 +329,7 @@ function Stage:leave()
         client.process:output())
     end
   end
-  self:operate "clear"
+  self:with_server(function(zk) return zk:delete_all(self.settings.root) end)
 end
 
 --- A client that has died by itself is a violation, and is replaced.

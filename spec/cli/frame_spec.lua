@@ -79,6 +79,10 @@ describe("The command", function()
       ["run /a//b -- true"] = "PATH must not",
       ["run --exclusive --shared /p -- true"] = "can not be used together",
       ["run -t 1 -n /a -- true"] = "can not be used together",
+      ["run --once-per 1h --shared /p -- true"] = "--once-per takes a lock of "
+        .. "one holder: it does not go with --shared",
+      ["run --once-per 1h --permits=2 /p -- true"] = "--once-per takes a lock "
+        .. "of one holder: it does not go with --permits",
       ["run --grace x /p -- true"] = '"x" is no time',
       ["run -p 0 /p -- true"] = '"0" is no whole number',
       ["run --nonsense /p -- true"] = "unknown option '--nonsense'",

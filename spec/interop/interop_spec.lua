@@ -181,23 +181,6 @@ describe("A holder of kazoo's", function()
       assert.equal("released", kazoo[1]:ask "release")
     end
   end)
-
-  it("with kazoo's own Lock does not see us in the usual layout: "
-    .. "doc/interoperation.md warns of it", function()
-    local guard = connect():mutex(path):acquire(30)
-    assert.equal("held", kazoo[1]:ask("attempt", "lock", path))
-    assert.is_true(guard:is_held()) -- beside it
-    local _, message, code = connect():mutex(path):acquire(5)
-    assert.equal("conflict", code) -- it is behind kazoo's as well
-    assert.matches("in use as a lock in kazoo's layout", message, 1, true)
-    assert.equal("released", kazoo[1]:ask "release")
-    assert.equal("refused", kazoo[1]:ask("attempt", "curator-lock", path))
-    guard:release { wait = true }
-    assert.equal("held", kazoo[1]:ask("attempt", "curator-lock", path))
-    assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
-    assert.equal("released", kazoo[1]:ask "release")
-    kinds.wait_for_nodes(path, 0)
-  end)
 end)
 
 -- Elections.
@@ -272,25 +255,6 @@ describe("Our election", function()
       ticket:cancel()
     end)
   end
-
-  it("does not see Curator's LeaderLatch where its layout is LeaderSelector's",
-    function()
-      local session, peer = connect(), curator[1]
-      peer:ask("campaign", "latch", path, "theirs")
-      wait_for_leader(peer)
-      local election = session:election(path)
-      assert.is_nil(election:leader())
-      local _, message, code = election:campaign(30)
-      assert.equal("conflict", code)
-      assert.matches("in use as an election in the layout of latches %(by "
-        .. '"theirs", session 0x%x+%)', message)
-      election = connect():election(path, { share_path = true })
-      local guard = assert(election:campaign(30)) -- two leaders
-      assert.equal("true", peer:ask "leads")
-      guard:release()
-      assert.equal("resigned", peer:ask "resign")
-      kinds.wait_for_nodes(path, 0)
-    end)
 end)
 
 -- Barriers.

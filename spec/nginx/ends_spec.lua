@@ -312,31 +312,6 @@ describe("a request of nginx ends", function()
       server:must("/trace?path=" .. path))
   end)
 
-  it("while a killed thread's wait goes on to its grant", function()
-    local server, path = start [[
-      location = /kill { content_by_lua_block {
-        local path = ngx.var.arg_path
-        local thread = ngx.thread.spawn(function()
-          session():mutex(path):acquire(60)
-        end)
-        ngx.sleep(0.2)
-        ngx.thread.kill(thread)
-        said = "killed"
-        ngx.sleep(60)
-      } } ]], support.path()
-    local guard, holder = support.hold(path)
-    local request = server:begin("/kill?path=" .. path)
-    support.wait_for_queue(path, 2)
-    support.wait_until(function()
-      return server:must "/state" == "none killed"
-    end)
-    guard:release()
-    -- Granted to nobody, it is given back while the request goes on.
-    assert(assert(holder:mutex(path):acquire(30)):release())
-    assert.is_true(request:is_open())
-    request:abort()
-  end)
-
   it("and passes its lock on to nobody, whose thread was killed", function()
     -- (What a killed request leaves of its local variables is not for others.)
     local server, path = start([[
@@ -347,6 +322,7 @@ describe("a request of nginx ends", function()
         ngx.sleep(60)
       } }
       location = /kill { content_by_lua_block {
+        session():on_trace(trace)
         local path = ngx.var.arg_path
         local thread = ngx.thread.spawn(function()
           session():mutex(path, { handoffs = 5 }):acquire(60)
@@ -375,6 +351,18 @@ describe("a request of nginx ends", function()
     support.wait_for_queue(path, 0)
     await_told "wait grant wait killed release refuse"
     other:abort()
+    -- Nor does a grant from another process stay, while the request goes on.
+    path = path .. "-2"
+    local guard, holder = support.hold(path)
+    local request = server:begin("/kill?path=" .. path)
+    support.wait_for_queue(path, 2)
+    support.wait_until(function()
+      return select(2, server:must "/told":gsub("killed", "")) == 2
+    end)
+    guard:release()
+    assert(assert(holder:mutex(path):acquire(30)):release())
+    assert.is_true(request:is_open())
+    request:abort()
   end)
 
   -- (nginx runs log_by_lua between a request's end and zklock's turn.)

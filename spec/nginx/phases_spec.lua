@@ -240,10 +240,8 @@ describe("a handler of nginx", function()
       assert.truthy(server:must("/impossible?phase=" .. phase):find(
         "zklock: this code runs in nginx's phase " .. phase .. ",", 1, true))
     end
-  end)
-
-  it("may have zklock required, but not opened, in init_by_lua", function()
-    local server = nginx.start {
+    -- In init_by_lua it may be required, but not opened.
+    server = nginx.start {
       http = "lua_shared_dict zklock 1m;", -- (nothing tells of it yet, either)
       init = [[ opened, problem = pcall(session) ]],
       server = [[ location = /problem { content_by_lua_block {

@@ -78,9 +78,8 @@ describe("Option tls", function()
       ["option 'tls'.key must be a string, got a boolean"] = { key = true },
       ["option 'tls' must be a table, got a boolean"] = true,
     } do
-      assert.equal(said, support.misuse(function()
-        zklock.connect("a", { tls = tls })
-      end))
+      local function open() zklock.connect("a", { tls = tls }) end
+      assert.equal(said, support.misuse(open))
     end
   end)
 end)

@@ -19,13 +19,11 @@ describe("The command's settings", function()
   local home, ports
 
   before_each(function()
-    support.start()
     home = command.directory()
     shell.must(("mkdir %s/.config %s/other"):format(home, home))
     ports = {} -- nobody listens there, and the message says where that is
     for i = 1, 3 do ports[i] = "127.0.0.1:" .. support.free_port() end
   end)
-  after_each(support.finish)
 
   local function write(name, text, mode)
     return files.write(home .. "/" .. name, text, mode or "600")

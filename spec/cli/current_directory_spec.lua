@@ -39,7 +39,6 @@ describe("A current directory that is full of modules", function()
   end
 
   before_each(function()
-    support.start()
     directory = command.directory()
     for _, module in ipairs(modules) do
       local text = POISON:format(directory .. "/mark")
@@ -48,7 +47,6 @@ describe("A current directory that is full of modules", function()
       write(module .. ".so", "poison")
     end
   end)
-  after_each(support.finish)
 
   local function check_no_mark(said)
     local file = io.open(directory .. "/mark")

@@ -2,7 +2,7 @@
 local command = require "support.command"
 local json = require "dkjson"
 local start_server = require "support.server".start
-local support = require "support"
+require "support"
 
 describe("zklock check of two servers that stand alone", function()
   local one, two
@@ -11,8 +11,6 @@ describe("zklock check of two servers that stand alone", function()
     one:stop()
     two:stop()
   end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- The session goes to one of them.
   local function tells_apart(...)

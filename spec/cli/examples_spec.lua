@@ -43,10 +43,8 @@ describe("The examples of the command", function()
   local hosts
 
   before_each(function()
-    support.start()
     hosts = support.hosts .. support.path() -- a chroot of our own
   end)
-  after_each(support.finish)
 
   -- (A short session: what is killed is over with its lease.)
   local function start(words, script)

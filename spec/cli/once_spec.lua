@@ -35,9 +35,7 @@ describe("once, with a server whose clock is wrong", function()
   end)
   before_each(function()
     clock:set(0)
-    support.start()
   end)
-  after_each(support.finish)
 
   -- A run that is noted by a clock so far ahead, and a look by the right one.
   local function run_ahead(path, seconds)
@@ -104,9 +102,6 @@ describe("once, with a server whose clock is wrong", function()
 end)
 
 describe("A job that was done with --once-per", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is shown by ls: when, and by whom; by ls -R whether it is held or not",
   function()
     local path = support.path()

@@ -26,9 +26,6 @@ local function allow(path, perms)
     id = "anyone" } })
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("zklock ls", function()
   it("shows who holds and who waits, in order, in JSON, too", function()
     local path = support.path()

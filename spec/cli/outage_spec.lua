@@ -11,9 +11,6 @@ local function allow(path, perms)
 end
 
 describe("zklock run", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function start(proxy, path, ...)
     return runs.start(path, ECHO, { "--session-timeout", "10", ... },
       { env = { ZKLOCK_HOSTS = proxy.hosts } })

@@ -1,6 +1,7 @@
 -- `zklock run`: what it runs, under which lock, and how it ends.
 local command = require "support.command"
 local each = require "support.each"
+local output = require "support.shell".output
 local read = require "support.files".read
 local runs = require "cli.runs"
 local run = runs.run
@@ -26,17 +27,6 @@ local function end_all(...)
     assert.equal(143, it:wait())
   end
 end
-
--- What a shell says to this.
-local function sh(line)
-  local pipe = io.popen(line)
-  local said = pipe:read "*a"
-  pipe:close()
-  return said
-end
-
-before_each(support.start)
-after_each(support.finish)
 
 describe("zklock run", function()
   it("runs a command with standard input, output and error, and gives the lock "
@@ -83,7 +73,7 @@ describe("zklock run", function()
     local script = "echo three >&3; ls /proc/self/fd"
     local words = command.line(runs.words(support.path(), script))
     local name = command.directory()
-    assert.equal("three\nthree\nthe same\n", sh(([[
+    assert.equal("three\nthree\nthe same\n", output(([[
       cd %s; exec 3>three; sh -c '%s' >expected; %s >found
       cat three; diff expected found && echo the same
     ]]):format(name, script, words)))
@@ -106,10 +96,10 @@ describe("zklock run", function()
     .. "pipe if that does", function()
     local words = command.line(runs.words(support.path(),
       "trap '' PIPE; exec yes"))
-    assert.equal("y\n", sh(("{ %s; echo $? >&2; } 2>&1 | head -n 1 2>&1")
+    assert.equal("y\n", output(("{ %s; echo $? >&2; } 2>&1 | head -n 1 2>&1")
       :format(words)))
     words = command.line(runs.words(support.path(), { "yes" }))
-    assert.equal("141\n", sh(("{ { %s; echo $? >&3; } | head -n 1 >/dev/null; }"
+    assert.equal("141\n", output(("{ { %s; echo $? >&3; } | head -n 1 >/dev/null; }"
       .. " 3>&1 2>/dev/null"):format(words)))
   end)
 

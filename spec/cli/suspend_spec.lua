@@ -17,8 +17,6 @@ describe("After a suspend #stock", function()
     server = start_server(1, "--config maxSessionTimeout=1200000")
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- The command, its process, and its machine.
   local function start(path, script, words, options)

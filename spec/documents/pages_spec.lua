@@ -6,7 +6,7 @@ local lfs = require "lfs"
 local page = require "documents.page"
 local same = require "documents.same"
 local checks = require "documents.checks"
-local support = require "support"
+require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
@@ -34,9 +34,6 @@ local function chosen_pages()
   for name in named:gmatch "%S+" do pages[#pages + 1] = name end
   return pages
 end
-
-before_each(support.start)
-after_each(support.finish)
 
 describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)

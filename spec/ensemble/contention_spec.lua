@@ -7,7 +7,6 @@ local support = require "support"
 
 describe("Processes on one lock of three servers", function()
   before_each(function() kinds.start(support.ensemble) end)
-  after_each(support.finish)
 
   for _, title in ipairs { "mutex", "rwlock", "permits" } do
     it("are never inside beside each other: " .. title, function()

@@ -26,7 +26,6 @@ for _, number in ipairs { 1, 3 } do
     local servers
 
     before_each(function()
-      support.start()
       servers = start_server(number)
     end)
     after_each(function()
@@ -148,7 +147,6 @@ describe("A server that has lost its data", function()
   local servers
 
   before_each(function()
-    support.start()
     servers = start_server(3)
   end)
   after_each(function()

@@ -64,7 +64,6 @@ describe("Three servers that check ACLs eagerly", function()
     zk:close()
     servers:stop()
   end)
-  before_each(support.start)
 
   -- The follower reaches its leader at this address.
   local function reach_leader_at(address)

@@ -2,6 +2,7 @@
 -- reference, as they are, and the example.  (That the pages' answer is for
 -- spec/documents.)
 local nginx = require "nginx.server"
+local output = require "support.shell".output
 local reader = require "documents.reader"
 local reference = require "support.reference"
 local start_server = require "support.server".start
@@ -10,11 +11,7 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("a newcomer to nginx", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
-
-  local function start_readme(...)
-    return nginx.start_page(reader.block(root .. "/README.md", "nginx"), ...)
-  end
+  if not nginx.ready(pending, teardown) then return end
 
   it("is answered 503 while ZooKeeper is away, finds in the log why, and is "
     .. "answered 200 when it is back", function()
@@ -22,7 +19,8 @@ describe("a newcomer to nginx", function()
     zookeeper:kill()
     local servers = { nginx.paste(zookeeper.hosts) }
     if not nginx.no_place() then
-      servers[2] = start_readme(zookeeper.hosts)
+      servers[2] = nginx.start_page(reader.block(root .. "/README.md", "nginx"),
+        zookeeper.hosts)
     end
     for _, server in ipairs(servers) do
       server.may_complain = true
@@ -56,13 +54,6 @@ describe("a newcomer to nginx", function()
     assert.matches("token " .. ("%d"):rep(19), server:must "/orders?user=8")
   end)
 
-  it("types README's where the Lua module is built in, as in OpenResty",
-  function()
-    if nginx.no_place() then return pending(nginx.no_place()) end
-    local server = start_readme(support.hosts .. support.path(), true)
-    assert.truthy(server:must "/orders?user=ann":find "token %d+\n$")
-  end)
-
   it("runs the reference's example of each function that has one", function()
     local own, n = "zk1:2181,zk2:2181,zk3:2181/app", 0
     for _, entry in ipairs(reference.functions(reference.read())) do
@@ -84,12 +75,10 @@ describe("a newcomer to nginx", function()
       :match "^(.*)/%a+/[^/]*/zklock/core%.so$"
     for command, last in pairs { ["examples/nginx/run'"] = "all is well",
       ["bench/nginx' 1"] = "fine" } do
-      local pipe = io.popen(("BUILD='%s' ZKLOCK_HOSTS='%s' CONNECTIONS=100 "
+      local said = output(("BUILD='%s' ZKLOCK_HOSTS='%s' CONNECTIONS=100 "
         .. "bash '%s/%s 2>&1 </dev/null"):format(build,
         support.hosts .. support.path(), root, command))
-      local output = pipe:read "*a"
-      pipe:close()
-      assert.equal(last, output:match "([^\n]*)\n$", output)
+      assert.equal(last, said:match "([^\n]*)\n$", said)
     end
   end)
 end)

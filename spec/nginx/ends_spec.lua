@@ -91,7 +91,7 @@ local INIT = [[
 ]]
 
 describe("a request of nginx ends", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(server, more)
     more = more or {}
@@ -222,7 +222,7 @@ describe("a request of nginx ends", function()
     await_watches(1)
     assert(barrier:lift())
     assert.equal("through", (request:answer()))
-    -- At the door, inside, and on the way out.
+    path = path .. "-2" -- at the door, inside, and on the way out:
     request = begin "/enter"
     kinds.wait_for_nodes(path, 1)
     request:abort()

@@ -509,7 +509,7 @@ local function wanted_cells()
 end
 
 describe("nginx ends a worker, or what runs in it:", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local groups = wanted_cells()
   for _, name in sorted(groups) do

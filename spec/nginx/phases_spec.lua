@@ -145,7 +145,7 @@ local function write_certificate(dir)
 end
 
 describe("a handler of nginx", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(server, more)
     more = more or {}

@@ -35,7 +35,7 @@ local function decode(text)
 end
 
 describe("A stranger with any URL", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   -- Each line of nginx's log is one that nginx has begun, and what it has from
   -- us is plain.  (Of the request itself nginx shows the bytes.)

@@ -29,9 +29,6 @@ local function flags_of(fd)
 end
 
 describe("connect", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("takes one server, or several, or the same twice", function()
     local port = support.hosts:match(":(%d+)$")
     for _, hosts in ipairs {

@@ -54,9 +54,6 @@ local function interrupt(child)
 end
 
 describe("SIGINT", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends each wait for a lock, and the program goes on", function()
     local other = support.connect()
     each({

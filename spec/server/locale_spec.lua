@@ -31,8 +31,6 @@ describe("Where numbers have a comma", function()
     end
   end)
   teardown(function() shell.must(("rm -rf '%s'"):format(directory)) end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- It says what it is given as one line.
   local function start(code, ...)

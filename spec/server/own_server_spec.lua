@@ -1,15 +1,13 @@
 -- The server that `make zookeeper` starts: where the pages and the command look
 -- for it.
 local command = require "support.command"
+local output = require "support.shell".output
 local socket = require "socket"
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("A server to try zklock with", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- What it says until it serves, or ends.
   local function start(port)
     local place = command.directory() .. "/server"
@@ -62,10 +60,8 @@ describe("A server to try zklock with", function()
 
   it("is on 2181 by itself, and on PORT= if that is said", function()
     local function typed(words)
-      local pipe = io.popen(("cd '%s' && make -n INSTALLED=demo %s 2>&1")
+      local line = output(("cd '%s' && make -n INSTALLED=demo %s 2>&1")
         :format(root, words))
-      local line = pipe:read "*a"
-      pipe:close()
       return line:match "%-%-port %S+"
     end
     assert.equal("--port 2181,any", typed "zookeeper")

@@ -8,7 +8,6 @@ local connect = support.connect
 local wait_in, await = kinds.wait_in, kinds.await
 
 before_each(function() kinds.start() end)
-after_each(support.finish)
 
 describe("A process that", function()
   it("is killed gives back every kind of hold and place in the queue (T45)",

@@ -19,9 +19,6 @@ local function load_in(env, text)
 end
 
 describe("README's first program", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("tells of a loss, in a script that never steps", function()
     local prefix, lines, session = support.path(), {}, nil
     local env = setmetatable({

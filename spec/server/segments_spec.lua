@@ -18,8 +18,6 @@ describe("What a client sends #stock", function()
     assert(os.execute(BUILD:format(root, counter)))
   end)
   teardown(function() os.remove(counter) end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- And how many requests those were.
   local function segments_of(code)

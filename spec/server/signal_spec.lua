@@ -1,7 +1,9 @@
 -- Signals that end a plain script: with release_on_signal it holds nothing any
 -- more when it is gone, and nothing of it runs beside the next holder.
+local command = require "support.command"
 local each = require "support.each"
 local support = require "support"
+local output = require "support.shell".output
 local read = require "support.files".read
 local forker = require "support.forker"
 local spawn = require "support.child".spawn
@@ -51,9 +53,6 @@ local HOLDER = [[
 ]]
 
 describe("A holder that a signal ends", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("releases first, whatever it is at", function()
     local session = support.connect()
     each(STATES, function(row)
@@ -135,9 +134,7 @@ describe("A holder that a signal ends", function()
     child:signal "TERM"
     local guard = assert(support.connect():mutex(path):acquire(10))
     assert.equal(STATUS.TERM, child:wait())
-    local pipe = io.popen(("kill -0 %s && echo alive"):format(pid))
-    assert.equal("alive\n", pipe:read "*a")
-    pipe:close()
+    assert.equal("alive\n", output(("kill -0 %s && echo alive"):format(pid)))
     guard:release()
   end)
 
@@ -200,16 +197,12 @@ end)
 
 -- There a signal's default action is ignored.
 describe("The first process of a container", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("releases and ends", function()
     if not os.execute "unshare -pf true 2>/dev/null" then
       return pending "this system lets us make no container"
     end
-    local name, path = os.tmpname(), support.path()
-    local file = assert(io.open(name, "w"))
-    file:write(([[
+    local path = support.path()
+    local name = command.file(([[
       local zklock = require "zklock"
       assert(zklock.release_on_signal())
       local session = assert(zklock.connect(%q, { session_timeout = 30 }))
@@ -217,13 +210,8 @@ describe("The first process of a container", function()
       os.execute "kill -TERM 1"
       while true do end
     ]]):format(support.hosts, path))
-    file:close()
-    local pipe = io.popen(("timeout -s KILL 30 unshare -pf %s %s; echo $?")
-      :format(support.lua, name))
-    local status = pipe:read "*a"
-    pipe:close()
-    os.remove(name)
-    assert.equal("143\n", status)
+    assert.equal("143\n", output(("timeout -s KILL 30 unshare -pf %s %s; "
+      .. "echo $?"):format(support.lua, name)))
     assert(support.connect():mutex(path):acquire(5)):release()
   end)
 end)

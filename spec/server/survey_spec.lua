@@ -41,8 +41,6 @@ describe("A survey of a crowd, by a real library,", function()
     own = server.start(1, "--config maxSessionTimeout=60000 --jvm -Xmx1g")
   end)
   teardown(function() own:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   it("loses none of the session's holds, though the line is slow", function()
     local path = support.path()

@@ -2,6 +2,7 @@
 -- at hand; what works instead is in tunnel_spec.lua.
 local child = require "support.child"
 local core = require "zklock.core"
+local output = require "support.shell".output
 local support = require "support"
 local zklock = require "zklock"
 
@@ -22,12 +23,10 @@ echo "$dir"
 
 local function make_library()
   local module = assert(package.searchpath("zklock.core", package.cpath))
-  local pipe = io.popen("(" .. SHIM:format(module, zklock.backend,
+  local said = output("(" .. SHIM:format(module, zklock.backend,
     zklock.backend) .. ") 2>&1")
-  local output = pipe:read "*a"
-  pipe:close()
-  local dir = output:match "^(/%S+)\n$"
-  assert(dir, output)
+  local dir = said:match "^(/%S+)\n$"
+  assert(dir, said)
   return support.closing(dir, function()
     os.execute(("rm -r '%s'"):format(dir))
   end)
@@ -40,9 +39,6 @@ local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
   .. "its place"
 
 describe("Option tls", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function unsupported(message, options)
     assert.same({ nil, message:format(LACKING), "unsupported" },
       { zklock.connect("a", options) })

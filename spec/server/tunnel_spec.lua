@@ -28,8 +28,6 @@ describe("The tunnel of doc/tls.md", function()
     servers:stop()
     os.execute(("rm -r '%s' '%s' '%s'"):format(dir, other, old))
   end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- Nobody is reached through the tunnel, and `connect` says so in time; the
   -- tunnel's log says `why`.

@@ -1,5 +1,6 @@
 -- A rolling upgrade: processes of an earlier zklock and of this one share
 -- each kind of lock, elections, barriers and `once`.
+local command = require "support.command"
 local contests = require "server.contests"
 local kinds = require "integration.family.kinds"
 local old = require "support.old"
@@ -76,7 +77,6 @@ local function describe_upgrade(title, fn)
     end
     setup(old.install)
     before_each(function() kinds.start() end)
-    after_each(support.finish)
     fn()
   end)
 end
@@ -98,16 +98,6 @@ local function both(title, ...)
   end)
 end
 
-local function make_directory()
-  local name = os.tmpname()
-  os.remove(name)
-  assert(require "lfs".mkdir(name))
-  support.closing({}, function()
-    os.execute("rm -rf '" .. name .. "'")
-  end)
-  return name
-end
-
 local function start_process(version, options)
   options = options or {}
   options.environment = words_of(version)
@@ -118,7 +108,7 @@ end
 
 -- A process of each of these versions, with one witness.
 local function start_processes(versions, session_timeout)
-  local directory, actors = make_directory(), {}
+  local directory, actors = command.directory(), {}
   for i, version in ipairs(versions) do
     actors[i] = start_process(version, { directory = directory,
       session_timeout = session_timeout })

@@ -99,8 +99,8 @@ describe("zklock run", function()
     assert.equal("y\n", output(("{ %s; echo $? >&2; } 2>&1 | head -n 1 2>&1")
       :format(words)))
     words = command.line(runs.words(support.path(), { "yes" }))
-    assert.equal("141\n", output(("{ { %s; echo $? >&3; } | head -n 1 >/dev/null; }"
-      .. " 3>&1 2>/dev/null"):format(words)))
+    assert.equal("141\n", output(("{ { %s; echo $? >&3; } | head -n 1 "
+      .. ">/dev/null; } 3>&1 2>/dev/null"):format(words)))
   end)
 
   it("keeps the command's exit code, and says by which signal it ended",

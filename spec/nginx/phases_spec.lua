@@ -12,39 +12,33 @@ local SERVER = [[
     access_by_lua_block { ngx.ctx.guard = assert(lock():acquire(30)) }
     content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
   }
-  location = /content {
-    content_by_lua_block { ngx.print(assert(lock():acquire(30)):state()) }
-  }
-  location = /timer {
-    content_by_lua_block {
-      local semaphore = require("ngx.semaphore").new()
-      local path, state = ngx.var.arg_path, nil
-      ngx.timer.at(0, function()
-        state = assert(session():mutex(path):acquire(30)):state()
-        semaphore:post()
-      end)
-      semaphore:wait(10)
-      ngx.print(state)
-    }
-  }
-  location = /thread {
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      local thread = ngx.thread.spawn(function()
-        return assert(session():mutex(path):acquire(30)):state()
-      end)
-      local _, state = ngx.thread.wait(thread)
-      ngx.print(state)
-    }
-  }
-  location = /coroutine {
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      ngx.print(coroutine.wrap(function()
-        return assert(session():mutex(path):acquire(30)):state()
-      end)())
-    }
-  }
+  location = /content { content_by_lua_block {
+    ngx.print(assert(lock():acquire(30)):state())
+  } }
+  location = /timer { content_by_lua_block {
+    local semaphore = require("ngx.semaphore").new()
+    local path, state = ngx.var.arg_path, nil
+    ngx.timer.at(0, function()
+      state = assert(session():mutex(path):acquire(30)):state()
+      semaphore:post()
+    end)
+    semaphore:wait(10)
+    ngx.print(state)
+  } }
+  location = /thread { content_by_lua_block {
+    local path = ngx.var.arg_path
+    local thread = ngx.thread.spawn(function()
+      return assert(session():mutex(path):acquire(30)):state()
+    end)
+    local _, state = ngx.thread.wait(thread)
+    ngx.print(state)
+  } }
+  location = /coroutine { content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.print(coroutine.wrap(function()
+      return assert(session():mutex(path):acquire(30)):state()
+    end)())
+  } }
   location = /all_phases {
     rewrite_by_lua_block { assert(lock():acquire(30)) }
     access_by_lua_block { assert(lock():acquire(30)) }

@@ -35,15 +35,12 @@ end
 ]]
 
 describe("A survey of a crowd, by a real library,", function()
-  local own
-
-  setup(function()
-    own = server.start(1, "--config maxSessionTimeout=60000 --jvm -Xmx1g")
-  end)
-  teardown(function() own:stop() end)
-
   it("loses none of the session's holds, though the line is slow", function()
     local path = support.path()
+    local own = support.closing(server.start(1,
+      "--config maxSessionTimeout=60000 --jvm -Xmx1g"), function(it)
+        it:stop()
+      end)
     local zk = support.closing(raw.connect(own.hosts,
       { patience = 60, timeout = 60 }))
     zk:make(path)

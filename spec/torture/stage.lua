@@ -6,7 +6,6 @@ local raw = require "support.raw"
 local spawn_with = require "support.child".spawn_with
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
-local new_names = require "support.names".new
 local support = require "support"
 
 local PATIENCE = 30 -- seconds for a server to serve again
@@ -38,7 +37,6 @@ local function new(settings)
     awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
-  self.names = new_names()
   self.files = {} -- { name =, file =, session_timeout = }, of each client
   for i = 1, settings.client_count do self:begin_client(i) end
   return self
@@ -138,28 +136,19 @@ function Stage:when_up(i, fn) self.awaited[i] = fn end
 
 -- Clients.
 
--- Half of them go through a wire of their own, by a name; the others, but for
--- one, through a server that lies.
+-- Half of them go through a wire of their own; the others, but for one, through
+-- a server that lies.
 function Stage:connect_client(client, old)
   local hosts = self.settings.servers.hosts
   if client.number % 2 == 0 then
     client.proxy = old and old.proxy or start_proxy(hosts)
-    client.domain = ("client-%d.example"):format(client.number)
-    client.hosts = client.domain .. client.proxy.hosts:match ":%d+"
-    client.proxy.address = client.proxy.address
-      or client.proxy.hosts:match "^[^:]+"
-    self:tell_name(client)
+    client.hosts = client.proxy.hosts
   elseif client.number > 1 then
     client.hostile = old and old.hostile or start_hostile { hosts = hosts }
     client.hosts = client.hostile.hosts
   else
     client.hosts = hosts
   end
-end
-
---- Its name has its wire's address, and perhaps one where nobody is.
-function Stage:tell_name(client, other)
-  self.names:set(client.domain, client.proxy.address, other)
 end
 
 --- Client number i, or its successor.
@@ -180,7 +169,7 @@ function Stage:begin_client(i)
   local usual = support.lua
   support.lua = build.lua
   client.process = spawn_with(
-    ("LUA_CPATH='%s' %s"):format(build.cpath, self.names.environment),
+    ("LUA_CPATH='%s'"):format(build.cpath),
     ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
     .. "credential = %s, session_timeout = %d, least_session_timeout = %g, "
     .. "tasks = %d, leisure = %g, seed = %d }"):format(

@@ -18,34 +18,26 @@ local MORTAL_S = 6 -- the session timeout of processes that are killed
 local SHARED = {}
 
 local function share(name, locks, options)
-  options = options or {}
-  SHARED[#SHARED + 1] = { name = name, locks = locks, spot = options.spot or "",
-    queue = options.queue or options.spot or "", unordered = options.unordered,
-    rows = options.rows or 2 }
+  local kind = { name = name, locks = locks, spot = "", rows = 2 }
+  for key, value in pairs(options or {}) do kind[key] = value end
+  kind.queue = kind.queue or kind.spot
+  SHARED[#SHARED + 1] = kind
 end
 
-local function share_mutex(name, options, kind)
-  share(name, { { ("session:mutex(path, %s)"):format(options), "W" } }, kind)
+for name, options in pairs { mutex = "{}", parent = "{ wait = 'parent' }",
+  poll = "{ wait = 'poll', poll_interval = 0.02 }",
+  handoffs = "{ handoffs = 3 }", kazoo = "{ layout = 'kazoo' }",
+  unfair = "{ fair = false }" } do
+  share(name, { { ("session:mutex(path, %s)"):format(options), "W" } },
+    name == "unfair" and { unordered = true, rows = 1 } or nil)
 end
-
-local function share_sides(layout)
-  local function side(name)
-    return ("session:rwlock(path, { layout = '%s' }).%s"):format(layout, name)
-  end
-  local writer, reader = { side "write", "W" }, { side "read", "R" }
+for _, layout in ipairs { "curator", "kazoo" } do
+  local sides = ("session:rwlock(path, { layout = '%s' })"):format(layout)
+  local writer, reader = { sides .. ".write", "W" }, { sides .. ".read", "R" }
   share(layout .. " write and read", { writer, reader })
   share(layout .. " read and write", { reader, writer })
   share(layout .. " write", { writer })
 end
-
-share_mutex("mutex", "{}")
-share_mutex("parent", "{ wait = 'parent' }")
-share_mutex("poll", "{ wait = 'poll', poll_interval = 0.02 }")
-share_mutex("handoffs", "{ handoffs = 3 }")
-share_mutex("kazoo mutex", "{ layout = 'kazoo' }")
-share_mutex("unfair", "{ fair = false }", { unordered = true, rows = 1 })
-share_sides "curator"
-share_sides "kazoo"
 share("semaphore", { { "session:semaphore(path, 1)", "W" } },
   { queue = "/locks", rows = 3 })
 share("multi", { { [[session:multi {

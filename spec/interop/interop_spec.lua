@@ -6,6 +6,7 @@ local peers = require "interop.peers"
 local processes = require "support.processes"
 local raw = require "support.raw"
 local spawn = require "support.child".spawn
+local spellings = require "support.spellings"
 local support = require "support"
 local connect = support.connect
 local await, nobody = kinds.await, kinds.nobody
@@ -47,6 +48,29 @@ after_each(function()
 end)
 
 local SHORT_S = 3 -- the sessions of those that are killed
+
+-- How other clients read a text of hosts.
+local function reads(peer, text)
+  return (peer:ask("reads", "=" .. text:gsub(".", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end)):gsub("+", " "):gsub("%%(%x%x)", function(digits)
+    return string.char(tonumber(digits, 16))
+  end))
+end
+
+describe("A text of hosts", function()
+  -- (kazoo writes names in lower case, which DNS does not tell apart.)
+  it("means to Java what the list of spellings says, and to kazoo the same, if "
+    .. "zklock takes it", function()
+    for _, row in ipairs(spellings) do
+      assert.equal(row[2] or "refused", reads(curator[1], row[1]), row[1])
+      if not row[3] then
+        assert.equal(row[2]:gsub("^[^/]*", string.lower),
+          reads(kazoo[1], row[1]), row[1])
+      end
+    end
+  end)
+end)
 
 -- Locks.
 

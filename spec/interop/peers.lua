@@ -100,11 +100,6 @@ end
 local function java() return java_tool("java", "-XX:-UsePerfData") end
 local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
 
-local function compile(name, directory)
-  shell.must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/%s.java'")
-    :format(javac(), directory, classpath(directory), here, name))
-end
-
 local function with_pids(list)
   for _, peer in ipairs(list) do peer.pid = tonumber(peer:ask "pid") end
   return list
@@ -116,7 +111,9 @@ local directory -- of what is compiled
 function peers.install()
   shell.must(("sh '%s/.ci/install' interop"):format(root))
   directory = shell.must "mktemp -d":match "%S+"
-  compile("Peer", directory)
+  shell.must(("%s --release 11 -Werror -d '%s' -cp '%s' "
+    .. "'%s/curator/Peer.java'"):format(javac(), directory,
+    classpath(directory), here))
 end
 
 function peers.uninstall() os.execute("rm -rf '" .. directory .. "'") end
@@ -133,43 +130,6 @@ end
 function peers.kazoo(count, session_s)
   return with_pids(start(count, ("%s -B '%s/kazoo/peer.py' '%s'")
     :format(python "kazoo.recipe.lock", here, support.hosts), session_s))
-end
-
-local function hex(text)
-  return (text:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
-end
-
-local function unhex(digits)
-  return (digits:gsub("%x%x", function(two)
-    return string.char(tonumber(two, 16))
-  end))
-end
-
--- What a program says of each text, which it reads and writes as hexadecimal
--- digits, one in a line.
-local function answers(command, texts)
-  local lines = {}
-  for i, text in ipairs(texts) do lines[i] = hex(text) .. "\n" end
-  local name = files.write(os.tmpname(), table.concat(lines))
-  local output = shell.must(("%s <'%s'"):format(command, name))
-  os.remove(name)
-  local list = {}
-  for line in output:gmatch "([^\n]*)\n" do list[#list + 1] = unhex(line) end
-  assert(#list == #texts, output)
-  return list
-end
-
---- How Java's client reads each of these texts of hosts.
-function peers.java_reads(texts)
-  compile("Hosts", directory)
-  return answers(("%s -Xmx96m -XX:+UseSerialGC -cp '%s' Hosts")
-    :format(java(), classpath(directory)), texts)
-end
-
---- The same of kazoo.
-function peers.kazoo_reads(texts)
-  return answers(("%s -B '%s/kazoo/hosts.py'")
-    :format(python "kazoo.hosts", here), texts)
 end
 
 return peers

@@ -2,7 +2,10 @@ import java.io.BufferedReader;
 import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.util.Collection;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +18,7 @@ import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.*;
 import org.apache.curator.framework.recipes.locks.*;
 import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.client.ConnectStringParser;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -268,10 +272,29 @@ public class Peer {
     return "out";
   }
 
+  /** What Java's client reads of a text of hosts. */
+  private static String read(String text) {
+    try {
+      ConnectStringParser parser = new ConnectStringParser(text);
+      StringBuilder words = new StringBuilder();
+      for (InetSocketAddress address : parser.getServerAddresses()) {
+        words.append(address.getHostString()).append(' ')
+            .append(address.getPort()).append('|');
+      }
+      String chroot = parser.getChrootPath();
+      return words.append(chroot == null ? "" : chroot).toString();
+    } catch (RuntimeException e) {
+      return "refused";
+    }
+  }
+
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "pid":
         return Long.toString(ProcessHandle.current().pid());
+      case "reads":
+        return URLEncoder.encode(
+            read(URLDecoder.decode(words[1].substring(1), UTF_8)), UTF_8);
       case "renew":
         client.close();
         connect();

@@ -118,11 +118,13 @@ describe("A job that was done with --once-per", function()
     support.hold(path)
     assert.equal(2, #rows_of(path))
     once(path .. "/idle")
+    once(path .. "/held")
+    support.hold(path .. "/held")
     local found = {}
     for i, one in ipairs(rows_of("-R", path)) do
       found[i] = one.mode .. one.path:sub(#path + 1)
     end
-    assert.same({ "mutex", "once", "once/idle" }, found)
+    assert.same({ "mutex", "mutex/held", "once/held", "once/idle" }, found)
   end)
 
   it("is run again once it is forgotten", function()

@@ -56,37 +56,14 @@ local function with_mutex(name)
           guard = assert(lock:acquire(30))
         end
       until guard
-      assert(guard:token() > last_token, "the token has not grown")
-      last_token = guard:token()
+      local order = guard:token() .. (":%06d"):format(guard:turn())
+      assert(order > last_token, "token and turn have not grown")
+      last_token = order
       stay("W", guard)
       leave(guard)
     end
   ]]):format(name)
 end
-
-local HANDOFFS = [[
-  local scheduler = require "support.scheduler".new()
-  session:close()
-  session = assert(zklock.connect(where,
-    { session_timeout = 30, loop = scheduler.adapter }))
-  local lock = kinds.of.handoffs.make(session, path)
-  local left = tonumber(rounds)
-  local last = ""
-  for _ = 1, 5 do
-    scheduler:spawn(function()
-      while left > 0 do
-        left = left - 1
-        local guard = assert(lock:acquire(30))
-        local order = guard:token() .. (":%06d"):format(guard:turn())
-        assert(order > last, "token and turn have not grown")
-        last = order
-        stay("W", guard)
-        leave(guard)
-      end
-    end)
-  end
-  assert(scheduler:run(60))
-]]
 
 -- Readers, writers, and those who downgrade.
 local function with_rwlock(layout)
@@ -170,10 +147,10 @@ local function add(title, body, check, permits)
     permits = permits }
 end
 
-for _, name in ipairs { "mutex", "unfair", "parent", "kazoo", "semaphore" } do
+for _, name in ipairs { "mutex", "unfair", "parent", "handoffs", "kazoo",
+  "semaphore" } do
   add(name, with_mutex(name), all_write)
 end
-add("handoffs", HANDOFFS, all_write)
 add("rwlock", with_rwlock "curator", both_sides)
 add("kazoo rwlock", with_rwlock "kazoo", both_sides)
 add("permits", PERMITS, all_permits, 3)

@@ -36,15 +36,13 @@ before_each(function()
   kinds.start()
   path = support.path()
   support.zk():make(path) -- it does not vanish under kazoo
-end)
-
--- Both libraries leave watches behind, until their sessions end.
-after_each(function()
-  each_peer(function(peer) peer:begin "renew" end)
-  each_peer(function(peer)
-    repeat until peer:answer() == "renewed" -- after a failure, more than that
+  -- Both libraries leave watches behind, until their sessions end.
+  support.closing({}, function()
+    each_peer(function(peer) peer:begin "renew" end)
+    each_peer(function(peer)
+      repeat until peer:answer() == "renewed" -- after a failure, more than that
+    end)
   end)
-  support.finish()
 end)
 
 local SHORT_S = 3 -- the sessions of those that are killed

@@ -56,7 +56,7 @@ local function with_mutex(name)
           guard = assert(lock:acquire(30))
         end
       until guard
-      local order = guard:token() .. (":%06d"):format(guard:turn())
+      local order = guard:token() .. (":%%06d"):format(guard:turn())
       assert(order > last_token, "token and turn have not grown")
       last_token = order
       stay("W", guard)

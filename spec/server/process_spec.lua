@@ -232,7 +232,7 @@ describe("The library's threads #stock", function()
   end)
 end)
 
-describe("After a fork", function()
+describe("After a fork #stock", function()
   it("the child cannot use the parent's session, nor disturb it (T51)",
     function()
       local path = support.path()

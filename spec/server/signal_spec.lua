@@ -156,7 +156,7 @@ describe("A holder that a signal ends", function()
     ]]):expect "true"
   end)
 
-  it("ends in the middle of a fork, too", function()
+  it("ends in the middle of a fork, too #stock", function()
     -- Of those who prepare a fork the first comes last, after the library.
     local child = forker.spawn([[
       local ffi = require "ffi"

@@ -53,9 +53,6 @@ local FORKS = [[
   end
 ]]
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A fork beside twelve sessions that fail all the time", function()
   it("leaves every child able to connect #stock", function()
     local proxy = start_proxy()

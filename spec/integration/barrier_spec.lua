@@ -1,18 +1,11 @@
--- Barriers: set, lifted, and waited for.  (Failures: barrier_failure_spec.lua.)
+-- Barriers: set, lifted, and waited for.
 local new_scheduler = require "support.scheduler".new
 local raw = require "support.raw"
+local start_proxy = require "support.proxy".start
 local support = require "support"
+local waits = require "zklock.wait"
 local connect, everybody, recorder = support.connect,
   support.everybody, support.recorder
-
--- Steps for a while, in which none of these is called.
-local function nobody(session, calls)
-  for _ = 1, 20 do
-    session:step()
-    support.advance(0.003)
-  end
-  assert.same({}, calls)
-end
 
 -- Sessions that watch the node.
 local function count_watchers(path)
@@ -201,25 +194,6 @@ describe("Who waits at a barrier", function()
     assert.same({}, support.zk():children(path)) -- it has no directory of ours
   end)
 
-  it("is let through when it is lifted, and not before", function()
-    local session, path = connect(), support.path()
-    local barrier, other = session:barrier(path), connect():barrier(path)
-    assert.is_true(other:set())
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    support.collect() -- (a ticket that nobody keeps)
-    await_watches(path, 1)
-    nobody(session, calls)
-    -- its data are written anew: that is no lifting
-    support.zk():set(path, "new")
-    await_watches(path, 1)
-    nobody(session, calls)
-    assert.is_true(other:lift())
-    await_calls(session, calls)
-    assert.same({ { true } }, calls)
-    await_watches(path, 0)
-  end)
-
   it("waits no longer than it has said, and not at all for 0", function()
     local session, path = connect(), support.path()
     local barrier = session:barrier(path)
@@ -290,36 +264,82 @@ describe("Who waits at a barrier", function()
       end
       await_watches(path, 0)
     end)
-
-  it("passes though it is set anew at once, and who comes later does not",
-    function()
-      local path = support.path()
-      local setter, session = connect():barrier(path), connect()
-      local barrier = session:barrier(path)
-      -- (What is under way is another wait's, or has not been seen yet.)
-      local function settle(n)
-        await_watches(path, n)
-        support.wait_until(function() return session:stats().in_flight == 0 end)
-      end
-      setter:set()
-      for _ = 1, 30 do
-        local before, callback = recorder()
-        local after, later = recorder()
-        barrier:wait_async(callback)
-        settle(1)
-        assert.same({ true, true }, { setter:lift() })
-        assert.same({ true, true }, { setter:set() })
-        assert.equal("timeout", select(3, barrier:wait(0)))
-        local ticket = barrier:wait_async(later)
-        await_calls(session, before)
-        assert.same({ { true } }, before)
-        session:step()
-        assert.same({}, after)
-        ticket:cancel()
-        await_calls(session, after)
-        assert.equal("cancelled", after[1][3])
-        settle(0)
-      end
-      setter:lift()
-    end)
 end)
+
+describe("Without a connection a barrier", function()
+  it("is not set, lifted or asked for: disconnected", function()
+    local proxy, path = start_proxy(), support.path()
+    local session = connect { hosts = proxy.hosts, session_timeout = 60 }
+    local barrier = session:barrier(path)
+    assert.is_true(barrier:set())
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    local function refused(sentence, _, message, code)
+      assert.equal("disconnected", code)
+      assert.truthy(message:find("no server " .. sentence
+        .. " (last error: ", 1, true), message)
+    end
+    local doubt = ", though it may have been done"
+    refused("has confirmed the barrier " .. path .. doubt, barrier:set())
+    refused("has confirmed the lifting of the barrier " .. path .. doubt,
+      barrier:lift())
+    refused("could be asked what is at " .. path, barrier:is_set())
+    assert.is_table(support.zk():exists(path))
+    proxy:heal()
+    support.until_state(session, "connected")
+    assert.same({ true, true }, { barrier:lift() })
+  end)
+
+  it("may have been set or lifted where the answer was lost", function()
+    local proxy, path, zk = start_proxy(), support.path(), support.zk()
+    local session = connect { hosts = proxy.hosts, session_timeout = 60 }
+    local barrier = session:barrier(path)
+    zk:make((path:match "^(.*)/"))
+    for _, move in ipairs { "set", "lift" } do
+      proxy:lose_reply(move == "set" and "create_if" or "delete_if")
+      assert.equal("disconnected", select(3, barrier[move](barrier)))
+      proxy:await_loss()
+      proxy:heal()
+      support.until_state(session, "connected")
+      assert.equal(move == "set", not not zk:exists(path))
+      assert.same({ true, false }, { barrier[move](barrier) })
+    end
+  end)
+
+  it("lets nobody pass: disconnected, after as long as was said", function()
+    local proxy, path = start_proxy(), support.path()
+    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
+    local barrier = session:barrier(path) -- nobody has set it
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    for seconds, within in pairs { [0.2] = " within 0.2 s", [0] = "" } do
+      local begun = support.now()
+      local ok, message, code = barrier:wait(seconds)
+      assert.near(begun + seconds, support.now(), 0.01)
+      assert.same({ nil, "disconnected" }, { ok, code })
+      local text = ("zklock: no server of %s answered%s, waiting for the "
+        .. "barrier %s to be lifted"):format(proxy.hosts, within, path)
+      assert.equal(text, message:sub(1, #text))
+    end
+    local calls, callback = recorder()
+    barrier:wait_async(callback)
+    proxy:heal()
+    support.step_until(session, function() return calls[1] end)
+    assert.same({ { true } }, calls)
+  end)
+end)
+
+if support.is_54 then
+  it("A task that is closed at a barrier leaves no watch", function()
+    local path, scheduler = support.path(), new_scheduler()
+    local session = connect { loop = scheduler.adapter }
+    support.zk():make(path)
+    local task = scheduler:spawn(function() session:barrier(path):wait() end)
+    scheduler:turn()
+    await_watches(path, 1)
+    assert.is_true(scheduler:kill(task))
+    support.until_state(session, nil, { watches = 0 })
+    assert.is_nil(waits.any(session._engine.waits.answers))
+    await_watches(path, 0)
+  end)
+end

@@ -79,22 +79,6 @@ describe("evict", function()
     assert.equal(1, select("#", session:evict(path, node)))
   end)
 
-  it("with a token leaves an unfair lock's next holder alone", function()
-    local function hold_unfair(holder)
-      return assert(holder:mutex(path, { fair = false }):acquire(30))
-    end
-    local guard = hold_unfair(connect())
-    local token = token_at "holder"
-    guard:release { wait = true }
-    local holder = connect()
-    local second = hold_unfair(holder)
-    assert.is_false(session:evict(path, "holder", token))
-    assert.is_true(second:verify())
-    assert.is_true(session:evict(path, "holder", token_at "holder"))
-    assert.same({}, (session:children(path)))
-    await_loss(second, holder)
-  end)
-
   it("with a token leaves another node alone that was made by the same name",
     function()
       for _, node in ipairs { "holder", "x-lock-0000000000",

@@ -134,18 +134,6 @@ describe("A node that we may not delete", function()
     support.wait_for_queue(path, 0)
   end)
 
-  it("is told of each hold that is released", function()
-    local lock, guards = session:rwlock(path).read, {}
-    for i = 1, 2 do guards[i] = assert(lock:acquire { owner = i }) end
-    close_to_deletes(path)
-    for i = 1, 2 do assert.is_true(guards[i]:release()) end
-    support.step_until(session, function() return lines[2] end)
-    for i = 1, 2 do assert.matches(guards[i].node, lines[i], 1, true) end
-    assert.equal(2, session:stats().pending_releases)
-    mend()
-    assert.is_nil(lines[3])
-  end)
-
   it("is told by the release of a multi", function()
     local multi = session:multi { session:mutex(path .. "/a"),
       session:mutex(path .. "/b") }

@@ -75,25 +75,6 @@ describe("once", function()
     end
   end)
 
-  it("has run for all who have waited meanwhile", function()
-    local ran, done, scheduler = 0, {}, new_scheduler()
-    local holder = support.hold(path)
-    for i = 1, 5 do
-      local own = connect { loop = scheduler.adapter }
-      scheduler:spawn(function()
-        done[i] = own:once(path, { per = 60 }, function() ran = ran + 1 end)
-      end)
-    end
-    scheduler:spawn(function()
-      support.wait_for_queue(path, 6)
-      holder:release()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal(1, ran)
-    table.sort(done, function(a, b) return a and not b end)
-    assert.same({ true, false, false, false, false }, done)
-  end)
-
   it("counts what returns nothing, or something true", function()
     assert.is_true(runs(60))
     assert.is_false(runs(60))

@@ -159,17 +159,6 @@ describe("What a lock has inside", function()
     end
   end)
 
-  it("is another's again when nobody refers to the lock any more", function()
-    local session, path = connect(), support.path()
-    -- Each waits until the server has taken the other's empty container away.
-    for _, row in ipairs { { "unfair", "" }, { "mutex", "/holder" },
-        { "unfair", "" } } do
-      support.collect()
-      assert(makers[row[1]](session, path .. row[2]):acquire(30))
-        :release { wait = true }
-    end
-  end)
-
   it("is another kind's own affair", function()
     local session, path = connect(), support.path()
     local kept = { session:mutex(path), session:mutex(path .. "/holder"),

@@ -34,18 +34,6 @@ before_each(support.start)
 after_each(support.finish)
 
 describe("An error in a callback, without a log,", function()
-  it("comes out of step(), each of them once", function()
-    local session, heard, last = connect(), {}, false
-    begin(session, function() last = true end)
-    support.wait_until(function()
-      local ok, problem = pcall(session.step, session)
-      if not ok then heard[#heard + 1] = problem end
-      return last and #heard == 3
-    end)
-    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
-    session:step()
-  end)
-
   it("leaves the fd readable while there are more", function()
     local session, heard, last = connect(), 0, false
     local source = { getfd = function() return session:fd() end }

@@ -91,24 +91,6 @@ describe("Local turns", function()
       pass(guard, waiters, 15 + n):release()
     end)
 
-  it("let another process in after at most N", function()
-    local busy = mutex(nil, 4)
-    local guard = busy:acquire(30)
-    local waiters = wait_often(busy, 12)
-    local stranger = kinds.queue_in(mutex(nil, 4), path)
-    for i = 1, 4 do
-      guard = pass(guard, waiters, i, i)
-      nobody(0.01, stranger)
-    end
-    guard:release()
-    assert.is_true(await(stranger):is_held())
-    nobody(0.05, waiters[5])
-    stranger.guard:release()
-    guard = await(waiters[5])
-    assert.equal(0, guard:turn())
-    pass(guard, waiters, 6):release()
-  end)
-
   it("of a thousand coroutines need one node at a time (T52)", function()
     local scheduler = new_scheduler()
     local session = connect { loop = scheduler.adapter, session_timeout = 60 }

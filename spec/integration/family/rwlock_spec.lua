@@ -1,6 +1,5 @@
 -- Many readers or one writer, in the order of arrival.
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
@@ -153,21 +152,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end)
     end
 
-    it("is the same lock through two objects of one session", function()
-      local session = connect()
-      local one = session:rwlock(path, { layout = layout })
-      local two = session:rwlock(path, { layout = layout })
-      local guard = assert(one.write:acquire { owner = "a", timeout = 5 })
-      refused("busy", two.read:try_acquire { owner = "b" })
-      refused("busy", two.write:try_acquire { owner = "b" })
-      guard:release()
-      local first = assert(one.read:acquire { owner = "a", timeout = 5 })
-      local second = assert(two.read:acquire { owner = "b", timeout = 5 })
-      assert.are_not.equal(first.node, second.node)
-      first:release()
-      second:release()
-    end)
-
     -- Reentry.
 
     it("is reentered by a writer on both sides", function()
@@ -248,26 +232,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end, 5))
     end)
 
-    it("is downgraded even if the connection breaks meanwhile", function()
-      local proxy = start_proxy()
-      local side = sides { hosts = proxy.hosts, session_timeout = 10 }
-      local other = sides()
-      for _, request in ipairs { "create", "list" } do
-        local write = assert(side.write:acquire { owner = "o", timeout = 10 })
-        local writer = kinds.queue_in(other.write, path)
-        proxy:lose_reply(request)
-        local waiter = wait_in(side.read, { owner = "o", timeout = 10 })
-        proxy:await_loss()
-        proxy:heal()
-        local read = await(waiter)
-        released(write)
-        nobody(0.05, writer)
-        assert.is_true(read:verify())
-        released(read)
-        await(writer):release { wait = true }
-      end
-    end)
-
     -- A side whose holds at these nodes an operator has ended.
     local function lose(session, ...)
       for _, guard in ipairs { ... } do support.zk():delete(guard.node) end
@@ -340,20 +304,5 @@ describe("The sides of a rwlock", function()
     nobody(0.03, behind)
     writer.guard:release()
     await(behind):release()
-  end)
-
-  it("name their nodes as Curator and kazoo do", function()
-    for layout, markers in pairs {
-      curator = { read = "%-__READ__", write = "%-__WRIT__" },
-      kazoo = { read = "__rlock__", write = "__lock__" },
-    } do
-      local side = connect():rwlock(path, { layout = layout })
-      for name, marker in pairs(markers) do
-        local guard = side[name]:acquire(30)
-        assert.matches("/%w%w%w%w%w%w" .. marker .. ("%d"):rep(10) .. "$",
-          guard.node)
-        guard:release { wait = true }
-      end
-    end
   end)
 end)

@@ -54,29 +54,6 @@ describe("An unfair mutex", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("wakes all who wait, each with one event, and one of them has it",
-    function()
-      local guard = unfair():acquire(30)
-      local waiters, before = {}, {}
-      for i = 1, 10 do waiters[i] = wait_in(unfair()) end
-      nobody(0.1, (unpack or table.unpack)(waiters))
-      for i, waiter in ipairs(waiters) do
-        before[i] = waiter.session:stats()
-      end
-      guard:release()
-      support.advance(0.05)
-      local holders = 0
-      for i, waiter in ipairs(waiters) do
-        waiter.session:step()
-        holders = holders + (waiter.guard and 1 or 0)
-        local stats = waiter.session:stats()
-        assert.equal(before[i].events + 1, stats.events)
-        assert.is_true(stats.requests > before[i].requests) -- the herd
-      end
-      assert.equal(1, holders)
-      while #waiters > 0 do next_of(waiters):release() end
-    end)
-
   it("does not delete a later holder with a delete whose reply was lost (T8)",
     function()
       local proxy = start_proxy()

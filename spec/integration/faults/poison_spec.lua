@@ -105,28 +105,6 @@ describe("A server that breaks off at large requests", function()
     end
   end)
 
-  it("refuses a multi for its part, and leaves no other part held", function()
-    is_refused(path .. "/b", await(wait_in(session:multi {
-      session:mutex(path .. "/a"),
-      session:mutex(path .. "/b", { data = POISON }),
-      session:mutex(path .. "/c"),
-    })))
-    local other = support.connect()
-    for _, part in ipairs { "/a", "/b", "/c" } do
-      released(assert(other:mutex(path .. part):acquire(30)))
-    end
-  end)
-
-  it("refuses who gives up early each time, when it comes again", function()
-    local mutex, code = session:mutex(path), nil
-    for _ = 1, 20 do
-      code = select(3, mutex:acquire { data = POISON, timeout = 0 })
-      if code == "invalid" then break end
-      support.until_state(session, "connected")
-    end
-    assert.equal("invalid", code)
-  end)
-
   it("takes what is just below the limit", function()
     local data = ("x"):rep(LIMIT - #path - 200)
     local poison = wait_in(session:mutex(path .. "/a"), { data = POISON })

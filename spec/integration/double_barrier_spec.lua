@@ -397,18 +397,4 @@ describe("What a double barrier does not take", function()
         function() gate:leave_async() end },
     }
   end)
-
-  it("is another one's guard", function()
-    local session = connect()
-    local gate = session:double_barrier(path, 1)
-    local other = session:double_barrier(path .. "/other", 1)
-    local mutex = assert(session:mutex(path .. "/m"):acquire(30))
-    local guard = assert(other:enter(30))
-    for _, wrong in ipairs { mutex, guard } do
-      assert.equal("option 'guard' must be what enter has given, of " .. path,
-        misuse(function() gate:leave { guard = wrong } end))
-    end
-    assert.is_true(other:leave { guard = guard })
-    mutex:release()
-  end)
 end)

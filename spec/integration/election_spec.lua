@@ -201,16 +201,4 @@ describe("resign", function()
     assert(election:campaign(30))
     assert.is_true(election:resign())
   end)
-
-  it("leaves a guard that nobody refers to to the collector", function()
-    local session, done = connect(), false
-    local election = session:election(path)
-    election:campaign_async(function() done = true end)
-    support.step_until(session, function() return done end)
-    support.wait_until(function()
-      support.collect()
-      return #support.zk():queue(path) == 0
-    end)
-    assert.is_false(election:resign())
-  end)
 end)

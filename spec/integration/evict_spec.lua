@@ -70,15 +70,6 @@ describe("evict", function()
     end
   end)
 
-  it("is false where the node is not there any more", function()
-    local guard = support.hold(path)
-    local node = name_of(guard)
-    guard:release { wait = true }
-    assert.is_false(session:evict(path, node))
-    assert.is_false(session:evict(path .. "/nowhere", node))
-    assert.equal(1, select("#", session:evict(path, node)))
-  end)
-
   it("with a token leaves another node alone that was made by the same name",
     function()
       for _, node in ipairs { "holder", "x-lock-0000000000",

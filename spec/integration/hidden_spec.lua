@@ -123,30 +123,6 @@ describe("Nodes that may not be read, " .. title .. ",", function()
     assert.is_false(theirs:is_set())
   end)
 
-  it("tell who leads of each change", function()
-    second = user("bob", 4)
-    local seen = {}
-    local function changes(n)
-      support.step_until(second, function() return #seen == n end)
-    end
-    local function lead()
-      local guard = assert(first:election(path):campaign(30))
-      changes(#seen + 1)
-      return guard
-    end
-    local observer = second:election(path):leader(function(leader)
-      table.insert(seen, leader and "leader" or "nobody")
-    end)
-    changes(1)
-    assert.is_true(lead():release { wait = true })
-    changes(3)
-    local guard = lead()
-    assert.same({ "nobody", "leader", "nobody", "leader" }, seen)
-    assert.is_table((second:election(path):leader()))
-    observer:cancel()
-    assert.is_true(guard:release())
-  end)
-
   it("are rows, of which no more is known than their names say", function()
     local guard = assert(first:mutex(path):acquire(30))
     local wait = wait_in(second:mutex(path))

@@ -145,17 +145,4 @@ describe("A node that we may not delete", function()
     assert.matches("refused to release " .. path .. "/a: ", message, 1, true)
     mend()
   end)
-
-  it("is told with its full path, chroot included", function()
-    support.zk():make "/chroot"
-    session = connect { hosts = support.hosts .. "/chroot" .. path }
-    local guard = assert(session:mutex "/a/b":acquire(30))
-    close_to_deletes("/chroot" .. path .. "/a/b")
-    local _, message = guard:release { wait = true }
-    assert.matches(("refused to release /a/b: cannot delete our node "
-      .. "(/chroot%s/a/b/"):format(path), message, 1, true)
-    mend()
-    session:close()
-    support.zk():delete_all "/chroot"
-  end)
 end)

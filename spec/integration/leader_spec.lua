@@ -76,13 +76,6 @@ describe("leader()", function()
     waiting:cancel()
   end)
 
-  it("tells a mutex's holder, whose data may be large", function()
-    local guard = assert(connect():mutex(path):acquire {
-      data = ("x"):rep(1000000) })
-    local leader = connect():election(path):leader()
-    assert.same({ guard:token(), 1000000 }, { leader.token, #leader.data })
-  end)
-
   it("sees the nodes of its layout only, and none that no session owns",
     function()
       zk:make(path)
@@ -261,15 +254,5 @@ describe("leader(fn)", function()
       guard:release()
     end
     assert.same({ "ouch", "ouch", 2 }, { raised[1], raised[2], calls })
-  end)
-
-  it("is nothing that keeps a session from being collected", function()
-    local session = connect()
-    local weak = setmetatable({ session }, { __mode = "k" })
-    observe(session)
-    session:close()
-    session = nil
-    support.collect()
-    assert.is_nil(next(weak) and session)
   end)
 end)

@@ -4,7 +4,6 @@ local errors = require "zklock.errors"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"
 local read_file = require "support.files".read
-local start_proxy = require "support.proxy".start
 local seize = require "support.seizure".seize
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -179,15 +178,6 @@ describe("Metrics", function()
     assert.same({ "wait mutex -", "grant mutex -", "loss mutex deleted" }, told)
   end)
 
-  it("count a reader that a writer becomes as a hold of its own", function()
-    local lock = session:rwlock(path)
-    local writer, reader = lock.write:acquire(20), lock.read:acquire(20)
-    writer:release()
-    counts(path, "write", 1, 1, 0, 0, 0, 0)
-    counts(path, "read", 1, 0, 0, 0, 0, 1)
-    reader:release()
-  end)
-
   it("count local turns as grants of their own", function()
     local lock, told, n = session:mutex(path, { handoffs = 100 }), listen(), 0
     for _ = 1, 20 do
@@ -261,24 +251,6 @@ describe("Metrics", function()
       assert.equal(1, value_of "session_up")
       assert.equal(1, value_of "session_expiries_total")
     end)
-
-  it("say of a reconnect and of a heartbeat when they are counted", function()
-    local proxy = start_proxy()
-    session = connect { hosts = proxy.hosts, session_timeout = 30 }
-    local guard = assert(session:mutex(path):acquire(20))
-    local before = value_of "session_rounds_total"
-    proxy:drop "replies"
-    support.advance(6) -- T/6, and a little
-    assert.equal(before + 1, value_of "session_rounds_total")
-    assert.matches("^Heartbeats sent", read().zklock_session_rounds_total.help)
-    proxy:cut()
-    proxy:heal()
-    support.until_state(session, "connected", { reconnects = 1 })
-    assert.equal(1, value_of "session_reconnects_total")
-    assert.matches("continued the same ZooKeeper session",
-      read().zklock_session_reconnects_total.help)
-    guard:release { wait = true }
-  end)
 
   it("tell the session's timeout, lease, and how it is", function()
     session = connect { session_timeout = 12 }

@@ -68,26 +68,6 @@ describe("A refusal", function()
     await(third):release()
   end)
 
-  it("calls nobody a holder who waits: a reader behind a writer", function()
-    local reader = lock("read", "reader"):acquire(30)
-    local writer = queue_in(lock("write", "writer"), path)
-    assert.equal('1 ahead of us; just ahead is "writer"',
-      times_out(lock("read", "-")))
-    reader:release()
-    await(writer):release()
-  end)
-
-  it("knows who holds now, not who did", function()
-    local first = rival("mutex", "first"):acquire(30)
-    local second = queue_in(lock("mutex", "second"), path)
-    local waiting = queue_in(lock("mutex", "-"), path, 2.5)
-    first:release()
-    local guard = await(second)
-    assert.equal('1 ahead of us; held by "second"',
-      tells(refused("timeout", await(waiting))))
-    guard:release()
-  end)
-
   it("names who lets one in at a time before the permits: semaphore",
     function()
       local guard = lock("semaphore", "holder"):acquire(30)

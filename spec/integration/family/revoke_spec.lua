@@ -66,15 +66,6 @@ describe("revoke", function()
     await(waiter):release()
   end)
 
-  kinds.each(it, "by Curator's word is heard", function(kind)
-    local session = slow_session()
-    local guard, heard = listening(kind.make(session, path))
-    support.zk():set(guard.node:match "^[^,]+", "__REVOKE__")
-    hears(session, heard)
-    assert.is_true(guard:is_held())
-    guard:release()
-  end)
-
   it("returns how many were asked", function()
     local other, guards = connect(), {}
     assert.equal(0, other:revoke(path))

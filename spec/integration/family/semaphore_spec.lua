@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local wait_in, await = kinds.wait_in, kinds.await
 local refused = kinds.refused
 
 describe("A semaphore", function()
@@ -53,17 +53,6 @@ describe("A semaphore", function()
     mine:with_lock(function()
       mine:with_lock(function() refused("busy", mine:try_acquire()) end)
     end)
-  end)
-
-  it("lets waiters in in the order of their arrival", function()
-    local guard, waiters = semaphore():acquire(30), {}
-    for i = 1, 4 do waiters[i] = kinds.queue_in(semaphore(), path) end
-    for i = 1, 4 do
-      guard:release()
-      guard = await(waiters[i])
-      nobody(0.01, (unpack or table.unpack)(waiters, i + 1))
-    end
-    guard:release()
   end)
 
   it("never gives fifty at once more than it has (T11)", function()

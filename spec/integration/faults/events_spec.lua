@@ -60,30 +60,6 @@ describe("A watch", function()
       assert.equal(0, session:stats().holding)
       assert.equal(1, session:stats().grants)
     end)
-
-  it("that fires while its waiter gives up grants, or does not", function()
-    local session = support.connect()
-    local mutex, granted = session:mutex(path), 0
-    for round = 1, 40 do
-      local holder, other = support.hold(path)
-      local waiter = kinds.queue_in(mutex, path, 5)
-      holder:release()
-      support.advance(round * 0.00005)
-      waiter.ticket:cancel()
-      local guard = kinds.await(waiter)
-      if guard then
-        granted = granted + 1
-        assert.is_true(guard:verify())
-        guard:release()
-      else
-        assert.equal("cancelled", waiter.code)
-      end
-      other:close()
-      kinds.wait_for_nodes(path, 0)
-    end
-    assert.is_true(granted > 0 and granted < 40, granted)
-    assert.equal(granted, session:stats().grants)
-  end)
 end)
 
 describe("Events of many sessions", function()

@@ -183,19 +183,6 @@ describe("run", function()
       assert.is_true(run.ok)
       assert.equal(2, calls)
     end)
-
-  it("goes on when its function has resigned, and campaigns again", function()
-    local other, calls = connect(), 0
-    assert.is_true(election:run(function(guard)
-      calls = calls + 1
-      if calls == 2 then return election:stop() end
-      assert.is_true(election:resign { wait = true })
-      assert.is_false(guard:is_held())
-      assert.is_false(election:resign())
-      assert(other:mutex(path):try_acquire()):release()
-    end))
-    assert.equal(2, calls)
-  end)
 end)
 
 describe("A function of run that raises", function()

@@ -89,16 +89,6 @@ describe("stat", function()
     end
   end)
 
-  it("tells whose an ephemeral one is, in the words of contenders", function()
-    local guard = support.hold(path)
-    local stat, row = session:stat(guard.node), session:contenders(path)[1]
-    assert.same({ "ephemeral", row.session, row.created, #row.data },
-      { stat.kind, stat.session, stat.created, stat.size })
-    -- A container is shown as persistent, as servers do.
-    stat = session:stat(path)
-    assert.same({ "persistent", 1 }, { stat.kind, stat.children })
-  end)
-
   it("looks below the session's chroot, as the others do", function()
     local inside = connect { hosts = support.hosts .. path }
     assert.is_false(inside:stat "/a")

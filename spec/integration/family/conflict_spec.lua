@@ -71,15 +71,6 @@ describe("Beside a lock of another kind on its path,", function()
     end)
   end
 
-  it("a part refuses its multi, which keeps nothing", function()
-    local guard = connect():rwlock(path .. "/b").write:acquire(20)
-    local multi = kinds.of.multi.make(connect(), path)
-    conflict(multi)
-    kinds.wait_for_nodes(path .. "/a", 0)
-    released(guard)
-    released(assert(multi:acquire(20)))
-  end)
-
   it("each waiter in line for local turns is refused", function()
     local guard = connect():rwlock(path).write:acquire(20)
     local mutex, waits = connect():mutex(path, { handoffs = 4 }), {}

@@ -30,24 +30,6 @@ local function is_back(session)
 end
 
 describe("A slow wire", function()
-  it("is waited for: locks are granted, kept, and passed on", function()
-    local session = connect(20)
-    proxy:delay(0.2)
-    local begun = support.now()
-    local guard = hold(session)
-    assert.is_true(support.now() - begun >= 0.4) -- there and back
-    local waiter = queue_in()
-    support.advance(15)
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
-    assert.is_true(guard:release { wait = true })
-    assert.is_true(kinds.await(waiter):is_held())
-    waiter.guard:release()
-    assert.equal("connected", session:state())
-    assert.equal(0, session:stats().reconnects)
-    proxy:heal()
-  end)
-
   it("slower than the lease ends the hold before anybody else has it",
     function()
       local session = connect(2)

@@ -137,41 +137,6 @@ describe("Who enters a double barrier", function()
       assert.equal("cancelled", select(3, await(other)))
     end)
 
-  it("is told cancelled, by its ticket or by the object, and closed", function()
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
-    local gate, other = session:double_barrier(path, 9),
-      session:double_barrier(path, 9)
-    local calls, callback = support.recorder()
-    local others, other_callback = support.recorder()
-    scheduler:spawn(function() callback(gate:enter()) end)
-    gate:enter_async(callback)
-    local ticket = gate:enter_async(callback)
-    other:enter_async(other_callback)
-    scheduler:spawn(function() other_callback(other:enter(60)) end)
-    scheduler:turn()
-    kinds.wait_for_nodes(path, 5)
-    ticket:cancel()
-    support.wait_until(function() scheduler:turn(0) return calls[1] end)
-    kinds.wait_for_nodes(path, 4)
-    assert.equal(1, #calls)
-    gate:cancel()
-    support.wait_until(function() scheduler:turn(0) return calls[3] end)
-    kinds.wait_for_nodes(path, 2)
-    assert.same({}, others)
-    scheduler:spawn(function() session:close() end)
-    assert.is_true(scheduler:run())
-    for i = 1, 3 do
-      assert.same({ nil, "zklock: the wait for " .. path .. " was cancelled",
-        "cancelled" }, calls[i])
-    end
-    for i = 1, 2 do
-      assert.same({ nil, "zklock: the session was closed while waiting for "
-        .. path, "closed" }, others[i])
-    end
-    kinds.wait_for_nodes(path, 0)
-  end)
-
   it("would wait for itself if it is inside: deadlock", function()
     local session = connect()
     local gate = session:double_barrier(path, 1)

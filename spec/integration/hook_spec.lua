@@ -381,32 +381,6 @@ describe("A hook that raises", function()
         function() is_free_again(election) end)
     end)
 
-    it("in step does not keep leader(fn) from its turn", function()
-      local other, told = connect():mutex(path), {}
-      local ticket = session:election(path):leader(function(leader)
-        told[#told + 1] = leader and leader.token or "nobody"
-      end)
-      support.step_until(session, function() return told[1] end)
-      at_each_instruction(function()
-        local guard = other:acquire(30)
-        told = {}
-        return guard
-      end, function()
-        repeat
-          session:step()
-          support.advance(0.001)
-        until told[1]
-      end, function(guard)
-        support.step_until(session, function() return told[1] end)
-        guard:release()
-        support.step_until(session, function() return told[2] end)
-        assert.same({ guard:token(), "nobody" }, told)
-        assert.is_true(session:stats().watches <= 1)
-      end)
-      ticket:cancel()
-      check_idle(session)
-    end)
-
     it("in once leaves nothing held", function()
       at_each_instruction(function() end, function()
         return session:once(path, { per = 0 }, function() end)

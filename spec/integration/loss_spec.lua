@@ -144,30 +144,6 @@ for name, make in pairs(kinds) do
       assert.equal("lost", guard:state())
     end)
 
-    it("has callbacks that raise: in the log, or out of step()", function()
-      local lines = {}
-      for _, log in ipairs { function(level, message)
-        lines[#lines + 1] = level .. ": " .. message
-      end, false } do
-        session = connect { log = log or nil }
-        guard = assert(make(session, support.path()):acquire(30))
-        guard:on_lost(function() error("ouch", 0) end)
-        calls = listen(guard)
-        support.lose(guard)
-        assert.equal("lost", (select(3, guard:release())))
-        assert.same({ "lost deleted" }, calls)
-        if log then
-          told_once()
-          assert.matches("an error in a callback: ouch",
-            table.concat(lines, "\n"))
-        else
-          local ok, problem = pcall(session.step, session)
-          assert.is_false(ok)
-          assert.matches("^ouch\nstack traceback:\n", problem)
-        end
-      end
-    end)
-
     it("is not told to who has released it in time", function()
       session = connect()
       guard = assert(make(session, support.path()):acquire(30))

@@ -388,21 +388,6 @@ describe("Metrics", function()
       assert.equal(4, n)
     end)
 
-  it("grow with nothing but paths", function()
-    local lock = session:mutex(path, { handoffs = 1000 })
-    session:on_trace(function() end)
-    local function run(n)
-      for _ = 1, n do assert(lock:acquire(20)):release() end
-      support.collect()
-      return collectgarbage "count"
-    end
-    -- (Lua's table of strings doubles as it pleases: once, and in the first.)
-    run(1000)
-    local before = run(200)
-    assert.is_true(run(1000) - before < 40, collectgarbage "count" - before)
-    assert.equal(2200, value_of "lock_grants_total")
-  end)
-
   it("have a point in each number, whatever the program's locale writes",
     function()
       local format = string.format

@@ -201,32 +201,6 @@ describe("once", function()
     guard:release()
   end)
 
-  it("ends with the session", function()
-    support.hold(path)
-    local scheduler, code = new_scheduler(), nil
-    session = connect { loop = scheduler.adapter }
-    scheduler:spawn(function() -- its task alone waits
-      code = select(3, session:once(path, { per = 60 }, error))
-    end)
-    scheduler:spawn(function()
-      support.wait_for_queue(path, 2)
-      session:close()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal("closed", code)
-    assert.equal("the session is closed",
-      misuse(function() session:once(path, { per = 60 }, print) end))
-    session = connect()
-    session:on_trace(function(event)
-      if event.what == "grant" then session:close() end
-    end)
-    path = path .. "-free"
-    assert.same({ n = 3, nil, "zklock: the session was closed while waiting "
-      .. "for " .. path, "closed" },
-      count(session:once(path, { per = 60 }, error)))
-    assert.is_false(zk:exists(path .. ".once"))
-  end)
-
   it("is the mutex of its path, for this session, too", function()
     local mutex = session:mutex(path)
     assert.is_true(mutex:with_lock(function()

@@ -75,23 +75,6 @@ describe("The owner", function()
     assert.equal(c:token(), kinds.await(again):token())
   end)
 
-  it("is not kept alive by us when it is abandoned", function()
-    local path = support.path()
-    local mutex = connect { loop = "poll" }:mutex(path)
-    local weak = setmetatable({}, { __mode = "k" })
-    do
-      local co = coroutine.create(function()
-        local guard = mutex:acquire()
-        coroutine.yield(guard.node)
-      end)
-      weak[co] = true
-      coroutine.resume(co)
-    end
-    support.collect()
-    assert.is_nil(next(weak))
-    support.wait_for_queue(path, 0)
-  end)
-
   it("does not pass its hold on to a coroutine that takes its place",
     function()
       local mutex = connect { loop = "poll" }:mutex(support.path())

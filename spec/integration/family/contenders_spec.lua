@@ -88,29 +88,6 @@ describe("contenders", function()
     await(waiter):release()
   end)
 
-  it("shows leases, and who waits for one", function()
-    local function semaphore(data)
-      return connect():semaphore(path, 2, { data = data })
-    end
-    local one, two = semaphore("a"):acquire(30), semaphore("b"):acquire(30)
-    local third = wait_in(semaphore "c")
-    kinds.wait_for_nodes(path, 4)
-    local fourth = kinds.queue_in(semaphore "d", path)
-    local nodes, waits = {}, 0
-    for _, item in ipairs(session:contenders(path)) do
-      assert.equal("lease", item.mode)
-      waits = waits + (item.holds and 0 or 1)
-      nodes[path .. "/" .. item.node] = item.holds
-    end
-    assert.is_true(nodes[one.node] and nodes[two.node])
-    assert.equal(3, waits) -- a lease, and two places at the gate
-    released(one)
-    await(third)
-    two:release()
-    third.guard:release()
-    await(fourth):release()
-  end)
-
   it("shows data of every sort (T61)", function()
     zk:make(path)
     local raw_node = zk:create(path .. "/x-lock-",

@@ -137,30 +137,6 @@ describe("Turns on the Lua thread", function()
       assert.equal(300, turns)
     end)
 
-  it("pass on what a dead task was granted", function()
-    local scheduler, guard, third = new_scheduler(), nil, nil
-    local session = connect { loop = scheduler.adapter, session_timeout = 60 }
-    local lock = mutex(session)
-    scheduler:spawn(function() guard = lock:acquire(30) end)
-    assert.is_true(scheduler:run(30))
-    do
-      local dead = coroutine.create(function() lock:acquire(30) end)
-      coroutine.resume(dead) -- and nobody will ever resume it
-    end
-    scheduler:spawn(function() third = lock:acquire(30) end)
-    scheduler:run(0.05)
-    guard:release()
-    assert.equal(1, #scheduler.ready) -- it was woken, and is forgotten
-    scheduler.ready = {}
-    support.wait_until(function()
-      collectgarbage()
-      scheduler:run(0.02)
-      return third
-    end)
-    assert.is_true(third:is_held())
-    third:release()
-  end)
-
   it("are told though a hook interrupts the release", function()
     local scheduler = new_scheduler()
     local session = connect { loop = scheduler.adapter, session_timeout = 60 }

@@ -196,29 +196,6 @@ describe("Who leaves a double barrier", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("leaves what the calling task has entered, or the guard", function()
-    local scheduler = new_scheduler()
-    local gate = connect { loop = scheduler.adapter }:double_barrier(path, 2)
-    local problem, guards, left = nil, {}, 0
-    for i = 1, 2 do
-      scheduler:spawn(function()
-        guards[i] = assert(gate:enter(30))
-        while #guards < 2 do scheduler:pause(0.001) end
-        if i == 1 then return end -- (another one leaves for this task)
-        scheduler:spawn(function()
-          problem = select(2, pcall(gate.leave, gate))
-          assert(gate:leave { guard = guards[1], timeout = 30 })
-          left = left + 1
-        end)
-        assert(gate:leave(30))
-        left = left + 1
-      end)
-    end
-    assert.is_true(scheduler:run())
-    assert.equal(2, left)
-    assert.matches("was not entered by the calling task$", problem)
-  end)
-
   it("is told cancelled, and closed, and has left", function()
     local members = members_of(4)
     local one, two, three = leave(members[1]), leave(members[2]),

@@ -181,18 +181,4 @@ describe("resign", function()
     assert.is_true(election:resign())
     assert.equal("released", guard:state())
   end)
-
-  it("is lost once, where it is", function()
-    local election, heard = connect():election(path), nil
-    local guard = assert(election:campaign(30))
-    guard:on_lost(function(_, _, reason) heard = reason end)
-    assert.is_true(connect():evict(path, name_of(guard)))
-    support.wait_until(function() return not guard:is_held() end)
-    assert.same({ nil, "zklock: the hold of " .. path
-      .. " was lost: its node was deleted", "lost" }, { election:resign() })
-    assert.equal("deleted", heard)
-    assert.is_false(election:resign())
-    assert(election:campaign(30))
-    assert.is_true(election:resign())
-  end)
 end)

@@ -361,19 +361,6 @@ describe("A hook that raises", function()
       end, function() is_free_again(election) end)
     end)
 
-    it("in run, when its function has failed, leaves nobody leading", function()
-      local election = session:election(path)
-      at_each_instruction(function() return { heard = 0 } end, function(got)
-        return election:run(function() error "ouch" end, {
-          backoff = 0.001,
-          on_error = function()
-            got.heard = got.heard + 1
-            if got.heard == 2 then election:stop() end
-          end,
-        })
-      end, function() is_free_again(election) end)
-    end)
-
     it("in leader leaves no wait", function()
       local election = session:election(path)
       at_each_instruction(function() end,

@@ -133,16 +133,4 @@ describe("A node that we may not delete", function()
     assert.near(0, support.timed(function() session:close() end), 0.1)
     support.wait_for_queue(path, 0)
   end)
-
-  it("is told by the release of a multi", function()
-    local multi = session:multi { session:mutex(path .. "/a"),
-      session:mutex(path .. "/b") }
-    local guard = assert(multi:acquire(30))
-    close_to_deletes(path .. "/a")
-    local done, message, code = guard:release { wait = true }
-    assert.is_nil(done)
-    assert.equal("denied", code)
-    assert.matches("refused to release " .. path .. "/a: ", message, 1, true)
-    mend()
-  end)
 end)

@@ -89,19 +89,6 @@ describe("Without a server", function()
     assert.is_true(mutex:acquire(2):release())
   end)
 
-  it("a waiter keeps its deadline across the expiry", function()
-    local path = support.path()
-    support.hold(path)
-    local session, proxy, cut = cut_off { session_timeout = 1 }
-    local begun = support.now()
-    local waiter = kinds.queue_in(session:mutex(path), path, 8)
-    cut()
-    support.wait_for_queue(path, 1)
-    proxy:heal()
-    assert.equal("timeout", select(3, await(waiter)))
-    assert.near(8, waiter.at - begun, 0.02)
-  end)
-
   it("close of a silent one takes two seconds at most", function()
     local session, proxy = cut_off { session_timeout = 3 }
     session:mutex(support.path()):acquire(30)

@@ -82,16 +82,6 @@ describe("session:mutex", function()
 end)
 
 describe("Events", function()
-  it("begin with connected, from within connect", function()
-    local events = {}
-    local session = connect { on_event = function(event, mine)
-      events[#events + 1] = event .. " " .. mine:state()
-    end }
-    assert.same({ "connected connected" }, events)
-    session:step()
-    assert.equal(1, #events)
-  end)
-
   it("are misuse by another name, or without a function", function()
     local session = connect()
     for _, name in ipairs { "connect", "lost", "" } do

@@ -39,7 +39,6 @@ describe("Local turns", function()
     local waiters = wait_often(lock, 20)
     nobody(0.03, (unpack or table.unpack)(waiters))
     assert.equal(1, #kinds.nodes(path))
-    local received = kinds.traffic(session)
     local requests = session:stats().requests
     for i = 1, 20 do
       guard:release()
@@ -55,7 +54,6 @@ describe("Local turns", function()
       for k = i + 1, 20 do assert.is_nil(waiters[k].guard) end
     end
     assert.equal(requests, session:stats().requests)
-    assert.equal(received, (kinds.traffic(session)))
     assert.equal(20, session:stats().local_turns)
     assert.is_true(guard:verify())
     guard:release { wait = true }

@@ -90,23 +90,6 @@ describe("revoke", function()
     await(third):release()
   end)
 
-  it("keeps the holder's data, as big as they may be", function()
-    for _, data in ipairs { "host:1", "", "\0\255binary\n", ("x"):rep(1e6) } do
-      local session = slow_session()
-      local guard, heard = listening(session:mutex(path),
-        { data = data, timeout = 5 })
-      for _ = 1, 2 do
-        assert.equal(1, connect():revoke(path))
-        hears(session, heard)
-      end
-      local stored = support.zk():get(guard.node)
-      assert.is_true(stored == data .. "\nzklock:revoke")
-      local list = connect():contenders(path)
-      assert.is_true(#data == 1e6 or (list[1].data or "") == data)
-      guard:release { wait = true }
-    end
-  end)
-
   it("marks what was written while it was under way", function()
     local proxy, scheduler, asked = start_proxy(), new_scheduler(), nil
     local guard = connect():mutex(path, { data = "old" }):acquire(30)

@@ -1,7 +1,7 @@
 -- Many readers or one writer, in the order of arrival.
 local kinds = require "integration.family.kinds"
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 local refused = kinds.refused
 
@@ -154,24 +154,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
 
     -- Reentry.
 
-    it("is reentered by a writer on both sides", function()
-      local side = sides()
-      local write = assert(side.write:acquire(30))
-      local again = assert(side.write:try_acquire())
-      assert.equal(write:token(), again:token())
-      local read = assert(side.read:acquire(30))
-      local reread = assert(side.read:acquire(0))
-      assert.equal(read:token(), reread:token())
-      local rewrite = assert(side.write:acquire(0))
-      assert.equal(write:token(), rewrite:token())
-      for _, guard in ipairs { write, again, rewrite, reread, read } do
-        assert.is_true(guard:is_held())
-        assert.is_true(guard:release())
-      end
-      kinds.wait_for_nodes(path, 0)
-      assert.is_true(assert(side.write:acquire(30)):release())
-    end)
-
     it("is a deadlock for a reader that asks for writing", function()
       local side = sides()
       local also = assert(sides().read:acquire(30))
@@ -268,20 +250,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
 end
 
 describe("The sides of a rwlock", function()
-  it("are locks of their own for cancel and release", function()
-    local side = connect():rwlock(path)
-    local holder = connect():rwlock(path).write:acquire(30)
-    local reader, writer = wait_in(side.read), wait_in(side.write)
-    side.read:cancel()
-    refused("cancelled", await(reader))
-    nobody(0.03, writer)
-    holder:release()
-    await(writer)
-    assert.matches("is not held by the calling task",
-      misuse(function() side.read:release() end))
-    writer.guard:release()
-  end)
-
   it("honour a downgrade that Curator (5.5 and later) makes (T5)", function()
     local zk = support.zk()
     zk:make(path)

@@ -61,20 +61,6 @@ describe("A wire on which", function()
       fresh:release()
     end)
   end
-
-  it("the server has hung up is left by a waiter, who keeps its place",
-    function()
-      local holder, session = support.hold(path), connect(4)
-      local waiter, behind = queue_in(session), queue_in()
-      local queue = support.wait_for_queue(path, 3)
-      proxy:half_open()
-      support.until_state(session, "connected", { reconnects = 1 })
-      assert.same(queue, support.zk():queue(path))
-      holder:release()
-      assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
-      waiter.guard:release()
-      kinds.await(behind):release()
-    end)
 end)
 
 describe("A connection that breaks", function()

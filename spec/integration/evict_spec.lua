@@ -35,18 +35,6 @@ describe("evict", function()
     end
   end
 
-  it("ends a hold, and its holder hears that the node was deleted", function()
-    local heard = {}
-    for i, holder in ipairs { connect(), session } do
-      local guard = hold(holder:mutex(path))
-      guard:on_lost(function(_, ...) heard[i] = { ... } end)
-      assert.is_true(session:evict(path, name_of(guard)))
-      support.step_until(holder, function() return heard[i] end)
-      assert.same({ "lost", "deleted" }, { heard[i][1], heard[i][2] })
-      await_loss(guard, holder)
-    end
-  end)
-
   -- Those who wait first: each of them comes again, and has the lock later.
   it("takes each row of contenders away, of each kind", function()
     for _, kind in ipairs(kinds.all) do

@@ -171,26 +171,6 @@ describe("A hook that raises", function()
     end)
   end)
 
-  it("in acquire does not keep another's callback from its turn", function()
-    local holder, mine = connect():mutex(path), session:mutex(support.path())
-    at_each_instruction(function()
-      local held, subject = holder:acquire(30), { calls = 0 }
-      lock:acquire_async(5, function(guard, message)
-        subject.calls = subject.calls + 1
-        subject.guard = assert(guard, message)
-      end)
-      held:release()
-      return subject
-    end, function() return assert(mine:acquire(30)):release() end,
-    function(subject)
-      support.step_until(session, function() return subject.calls > 0 end)
-      assert.equal(1, subject.calls)
-      pcall(mine.release, mine)
-      subject.guard:release()
-      is_free()
-    end)
-  end)
-
   it("in close leaves it closed", function()
     local threads = support.count_threads()
     at_each_instruction(function()

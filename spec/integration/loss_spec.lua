@@ -158,18 +158,6 @@ for name, make in pairs(kinds) do
 end
 
 describe("Without step(), a loss", function()
-  it("is told to all guards of the hold by the first that is released",
-    function()
-      local mutex = connect():mutex(support.path())
-      local a, b = assert(mutex:acquire(30)), assert(mutex:acquire(30))
-      local calls = listen(b, listen(a))
-      support.lose(a)
-      for _, guard in ipairs { b, a } do
-        assert.equal("lost", (select(3, guard:release())))
-        assert.same({ "lost deleted", "lost deleted" }, calls)
-      end
-    end)
-
   it("is told to who asked for it again before the session was closed",
     function()
       local session = connect()
@@ -290,11 +278,6 @@ describe("Silence of the servers", function()
     ["step()"] = function(session, proxy, told)
       proxy:freeze()
       support.step_until(session, function() return told[2] end, 10)
-    end,
-    ["step(), and the connection breaks"] = function(session, proxy, told)
-      proxy:freeze()
-      support.step_until(session, function() return told[2] end, 10)
-      proxy:refuse()
     end,
     ["a release"] = function(_, proxy, told, guard)
       proxy:freeze()

@@ -76,21 +76,6 @@ describe("A barrier", function()
     assert.is_false(barrier:is_set())
   end)
 
-  it("is below the chroot", function()
-    local chroot, zk = support.path "chroot", support.zk()
-    local session = connect { hosts = support.hosts .. chroot }
-    local barrier = session:barrier "/a/b"
-    assert.is_true(barrier:wait(0)) -- not even the chroot is there
-    assert.same({ true, true }, { barrier:set() })
-    assert.is_table(zk:exists(chroot .. "/a/b"))
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    await_watches(chroot .. "/a/b", 1)
-    assert.same({ true, true }, { barrier:lift() })
-    await_calls(session, calls)
-    assert.same({ { true } }, calls)
-  end)
-
   it("is refused, with the reason", function()
     local session, path, zk = connect(), support.path(), support.zk()
     zk:create((path:match "^(.*)/"))

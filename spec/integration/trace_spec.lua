@@ -233,16 +233,6 @@ describe("on_trace", function()
     assert.same({ "wait -", "refuse closed" }, told)
   end)
 
-  it("hears of the part of a multi at which it closes the session", function()
-    local multi = session:multi { session:mutex(path .. "-1"),
-      session:mutex(path .. "-2") }
-    local told = listen(function(event)
-      if event.what == "grant" then session:close() end
-    end)
-    assert.equal("closed", (select(3, multi:acquire(30))))
-    assert.same({ "wait -", "grant -", "release -" }, told)
-  end)
-
   it("hears of a release at most once, whatever raises meanwhile", function()
     session = strikes.connect()
     local lock, releases = session:mutex(path), {}

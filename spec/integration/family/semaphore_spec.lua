@@ -22,21 +22,6 @@ describe("A semaphore", function()
   local function until_leases(n)
     support.wait_until(function() return leases() == n end)
   end
-  it("is spelled as Curator's InterProcessSemaphoreV2", function()
-    local guard = semaphore():acquire(30)
-    assert.matches("^/leases/%w+%-lease%-%d+$", guard.node:sub(#path + 1))
-    assert.equal(path, guard.path)
-    local waiter, inner = wait_in(semaphore()), nil
-    support.wait_until(function()
-      inner = support.zk():queue(path .. "/locks")
-      return #inner == 1
-    end)
-    assert.matches("^%w+%-lock%-%d+$", inner[1])
-    assert.same({ "leases", "locks" }, support.zk():children(path))
-    guard:release()
-    await(waiter):release()
-  end)
-
   it("gives one owner a permit for each acquisition", function()
     local mine = semaphore(2)
     local one, two = assert(mine:acquire(30)), assert(mine:acquire(30))

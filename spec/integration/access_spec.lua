@@ -226,15 +226,6 @@ describe("Authentication", function()
     assert.is_true(guard:release { wait = true })
   end)
 
-  it("takes one where the directory's maker may not delete it", function()
-    local parent = open_path()
-    support.zk():make(parent)
-    support.zk():set_acl(parent, everybody(31 - 8))
-    local session = connect { auth = alice, acl = { user(ALICE, "cdrwa") } }
-    assert(session:mutex(parent .. "/a"):acquire(30)):release { wait = true }
-    support.zk():set_acl(parent, everybody(31))
-  end)
-
   it("leaves what is above a chroot to others, too", function()
     local owners = {
       creator = { user(ALICE, 31) },

@@ -1,7 +1,5 @@
-local kinds = require "integration.family.kinds"
 local support = require "support"
-local connect, misuse, recorder = support.connect, support.misuse,
-  support.recorder
+local connect, recorder = support.connect, support.recorder
 
 before_each(support.start)
 after_each(support.finish)
@@ -13,30 +11,6 @@ local function await_calls(session, calls, n)
 end
 
 describe("acquire_async", function()
-  it("returns at once and calls back from step()", function()
-    local session = connect()
-    local mutex, calls, callback = session:mutex(support.path()), recorder()
-    mutex:acquire_async({ timeout = 5 }, callback)
-    support.advance(1)
-    assert.same({}, calls)
-    local guard, message, code = await_calls(session, calls)
-    assert.is_nil(message or code)
-    assert.is_true(guard:release())
-    mutex:acquire_async(callback)
-    assert.is_true(await_calls(session, calls, 2):release())
-  end)
-
-  it("calls back during other calls that wait", function()
-    local session, calls, callback = connect(), recorder()
-    session:mutex(support.path()):acquire_async(nil, callback)
-    local other = session:mutex(support.path())
-    for _ = 1, 100 do
-      other:acquire():release { wait = true }
-      if #calls == 1 then break end
-    end
-    assert.is_true(calls[1][1]:is_held())
-  end)
-
   it("may acquire, release and close in its callback (T34)", function()
     local session, path, tokens = connect(), support.path(), {}
     session:mutex(path):acquire_async(nil, function(guard)
@@ -100,47 +74,9 @@ describe("acquire_async", function()
         assert.is_true(places >= 2, problem)
       end
     end)
-
-  it("is misuse without a callback", function()
-    local mutex = connect():mutex(support.path())
-    assert.matches("callback of acquire_async must be a function, got nil",
-      misuse(function() mutex:acquire_async(5) end))
-    assert.matches("callback of acquire_async must be a function, got a string",
-      misuse(function() mutex:acquire_async(5, "x") end))
-  end)
 end)
 
 describe("A ticket", function()
-  it("cancels before the node is made, too", function()
-    local session, path = connect(), support.path()
-    local calls, callback = recorder()
-    for _ = 1, 50 do
-      session:mutex(path):acquire_async(nil, callback):cancel()
-    end
-    await_calls(session, calls, 50)
-    for _, call in ipairs(calls) do
-      if call[1] then call[1]:release() end
-      assert.is_true(call[1] ~= nil or call[3] == "cancelled")
-    end
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("races with the grant, and one of them wins (T17)", function()
-    local session, path = connect(), support.path()
-    local outcomes = { granted = 0, cancelled = 0 }
-    for i = 1, 200 do
-      local wait = kinds.wait_in(session:mutex(path))
-      support.advance(i % 20 * 0.0001)
-      wait.ticket:cancel()
-      local guard, _, code = kinds.await(wait)
-      if guard then guard:release() end
-      outcomes[code or "granted"] = outcomes[code or "granted"] + 1
-    end
-    assert.equal(200, outcomes.granted + outcomes.cancelled)
-    assert.is_true(outcomes.granted > 0 and outcomes.cancelled > 0)
-    support.wait_for_queue(path, 0)
-  end)
-
   it("is of no use after the grant, nor after close, and may be dropped",
     function()
       local session, path = connect(), support.path()
@@ -181,15 +117,5 @@ describe("mutex:cancel", function()
     assert.same({}, others)
     holder:release()
     assert.is_true(await_calls(session, others):is_held())
-  end)
-
-  it("leaves holds alone, and the object usable", function()
-    local mutex = connect():mutex(support.path())
-    local guard = mutex:acquire()
-    mutex:cancel()
-    mutex:cancel()
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:release())
-    assert.is_true(mutex:acquire(30):release())
   end)
 end)

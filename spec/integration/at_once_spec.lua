@@ -86,20 +86,4 @@ describe("A timeout of 0", function()
       "enter disconnected", "wait disconnected" }, codes)
     proxy:heal()
   end)
-
-  it("takes what is free, and says what is not, in one flight", function()
-    local other = connect()
-    local held = assert(other:mutex(path .. "/m"):acquire(30))
-    assert(other:barrier(path .. "/b"):set())
-    local calls = calls_of()
-    for name, code in pairs { acquire = "timeout", try_acquire = "busy",
-      wait = "timeout", enter = "timeout" } do
-      assert.equal(code, select(3, calls[name]()), name)
-    end
-    held:release { wait = true }
-    for _, name in ipairs { "acquire", "unfair", "write", "permit",
-      "campaign" } do
-      assert(calls[name]()):release()
-    end
-  end)
 end)

@@ -1,18 +1,11 @@
--- Barriers: set, lifted, and waited for.  (Failures: barrier_failure_spec.lua.)
+-- Barriers: set, lifted, and waited for.
 local new_scheduler = require "support.scheduler".new
 local raw = require "support.raw"
+local start_proxy = require "support.proxy".start
 local support = require "support"
+local waits = require "zklock.wait"
 local connect, everybody, recorder = support.connect,
   support.everybody, support.recorder
-
--- Steps for a while, in which none of these is called.
-local function nobody(session, calls)
-  for _ = 1, 20 do
-    session:step()
-    support.advance(0.003)
-  end
-  assert.same({}, calls)
-end
 
 -- Sessions that watch the node.
 local function count_watchers(path)
@@ -81,21 +74,6 @@ describe("A barrier", function()
     zk:delete(path)
     assert.is_true(barrier:wait(0))
     assert.is_false(barrier:is_set())
-  end)
-
-  it("is below the chroot", function()
-    local chroot, zk = support.path "chroot", support.zk()
-    local session = connect { hosts = support.hosts .. chroot }
-    local barrier = session:barrier "/a/b"
-    assert.is_true(barrier:wait(0)) -- not even the chroot is there
-    assert.same({ true, true }, { barrier:set() })
-    assert.is_table(zk:exists(chroot .. "/a/b"))
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    await_watches(chroot .. "/a/b", 1)
-    assert.same({ true, true }, { barrier:lift() })
-    await_calls(session, calls)
-    assert.same({ { true } }, calls)
   end)
 
   it("is refused, with the reason", function()
@@ -201,25 +179,6 @@ describe("Who waits at a barrier", function()
     assert.same({}, support.zk():children(path)) -- it has no directory of ours
   end)
 
-  it("is let through when it is lifted, and not before", function()
-    local session, path = connect(), support.path()
-    local barrier, other = session:barrier(path), connect():barrier(path)
-    assert.is_true(other:set())
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    support.collect() -- (a ticket that nobody keeps)
-    await_watches(path, 1)
-    nobody(session, calls)
-    -- its data are written anew: that is no lifting
-    support.zk():set(path, "new")
-    await_watches(path, 1)
-    nobody(session, calls)
-    assert.is_true(other:lift())
-    await_calls(session, calls)
-    assert.same({ { true } }, calls)
-    await_watches(path, 0)
-  end)
-
   it("waits no longer than it has said, and not at all for 0", function()
     local session, path = connect(), support.path()
     local barrier = session:barrier(path)
@@ -250,76 +209,87 @@ describe("Who waits at a barrier", function()
 
   it("is woken by its ticket, by cancel of this object, and by close",
     function()
-      local path, scheduler = support.path(), new_scheduler()
-      local session = connect { loop = scheduler.adapter }
+      local path, session = support.path(), connect()
       local one, two = session:barrier(path), session:barrier(path)
-      support.zk():make(path)
       local ones, one_callback = recorder()
       local twos, two_callback = recorder()
-      for _ = 1, 2 do
-        scheduler:spawn(function() one_callback(one:wait()) end)
-      end
-      one:wait_async(one_callback)
-      local ticket = one:wait_async(one_callback)
-      scheduler:spawn(function() two_callback(two:wait(60)) end)
+      support.zk():make(path)
+      for _ = 1, 2 do one:wait_async(one_callback) end
       two:wait_async(two_callback)
-      scheduler:spawn(function()
-        while count_watchers(path) == 0 do scheduler:pause(0.01) end
-        ticket:cancel()
-        ticket:cancel()
-        while #ones < 1 do scheduler:pause(0.01) end
-        scheduler:pause(0.1)
-        assert.equal(1, #ones)
-        one:cancel()
-        one:cancel()
-        while #ones < 4 do scheduler:pause(0.01) end
-        scheduler:pause(0.1)
-        assert.same({}, twos)
-        assert.equal(1, count_watchers(path))
-        session:close()
-        ticket:cancel()
-      end)
-      assert.is_true(scheduler:run())
-      for i = 1, 4 do
+      one:wait_async(one_callback):cancel()
+      await_calls(session, ones)
+      one:cancel()
+      await_calls(session, ones, 3)
+      assert.same({}, twos)
+      await_watches(path, 1)
+      session:close()
+      for i = 1, 3 do
         assert.same({ nil, "zklock: the wait for the barrier " .. path
           .. " to be lifted was cancelled", "cancelled" }, ones[i])
       end
-      for i = 1, 2 do
-        assert.same({ nil, "zklock: the session was closed while waiting for "
-          .. "the barrier " .. path .. " to be lifted", "closed" }, twos[i])
-      end
-      await_watches(path, 0)
-    end)
-
-  it("passes though it is set anew at once, and who comes later does not",
-    function()
-      local path = support.path()
-      local setter, session = connect():barrier(path), connect()
-      local barrier = session:barrier(path)
-      -- (What is under way is another wait's, or has not been seen yet.)
-      local function settle(n)
-        await_watches(path, n)
-        support.wait_until(function() return session:stats().in_flight == 0 end)
-      end
-      setter:set()
-      for _ = 1, 30 do
-        local before, callback = recorder()
-        local after, later = recorder()
-        barrier:wait_async(callback)
-        settle(1)
-        assert.same({ true, true }, { setter:lift() })
-        assert.same({ true, true }, { setter:set() })
-        assert.equal("timeout", select(3, barrier:wait(0)))
-        local ticket = barrier:wait_async(later)
-        await_calls(session, before)
-        assert.same({ { true } }, before)
-        session:step()
-        assert.same({}, after)
-        ticket:cancel()
-        await_calls(session, after)
-        assert.equal("cancelled", after[1][3])
-        settle(0)
-      end
-      setter:lift()
+      assert.same({ { nil, "zklock: the session was closed while waiting for "
+        .. "the barrier " .. path .. " to be lifted", "closed" } }, twos)
     end)
 end)
+
+describe("Without a connection a barrier", function()
+  it("is not set, lifted or asked for: disconnected", function()
+    local proxy, path = start_proxy(), support.path()
+    local session = connect { hosts = proxy.hosts, session_timeout = 60 }
+    local barrier = session:barrier(path)
+    assert.is_true(barrier:set())
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    local function refused(sentence, _, message, code)
+      assert.equal("disconnected", code)
+      assert.truthy(message:find("no server " .. sentence
+        .. " (last error: ", 1, true), message)
+    end
+    local doubt = ", though it may have been done"
+    refused("has confirmed the barrier " .. path .. doubt, barrier:set())
+    refused("has confirmed the lifting of the barrier " .. path .. doubt,
+      barrier:lift())
+    refused("could be asked what is at " .. path, barrier:is_set())
+    assert.is_table(support.zk():exists(path))
+    proxy:heal()
+    support.until_state(session, "connected")
+    assert.same({ true, true }, { barrier:lift() })
+  end)
+
+  it("lets nobody pass: disconnected, after as long as was said", function()
+    local proxy, path = start_proxy(), support.path()
+    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
+    local barrier = session:barrier(path) -- nobody has set it
+    proxy:refuse()
+    support.until_state(session, "suspended")
+    for seconds, within in pairs { [0.2] = " within 0.2 s", [0] = "" } do
+      local begun = support.now()
+      local ok, message, code = barrier:wait(seconds)
+      assert.near(begun + seconds, support.now(), 0.01)
+      assert.same({ nil, "disconnected" }, { ok, code })
+      local text = ("zklock: no server of %s answered%s, waiting for the "
+        .. "barrier %s to be lifted"):format(proxy.hosts, within, path)
+      assert.equal(text, message:sub(1, #text))
+    end
+    local calls, callback = recorder()
+    barrier:wait_async(callback)
+    proxy:heal()
+    support.step_until(session, function() return calls[1] end)
+    assert.same({ { true } }, calls)
+  end)
+end)
+
+if support.is_54 then
+  it("A task that is closed at a barrier leaves no watch", function()
+    local path, scheduler = support.path(), new_scheduler()
+    local session = connect { loop = scheduler.adapter }
+    support.zk():make(path)
+    local task = scheduler:spawn(function() session:barrier(path):wait() end)
+    scheduler:turn()
+    await_watches(path, 1)
+    assert.is_true(scheduler:kill(task))
+    support.until_state(session, nil, { watches = 0 })
+    assert.is_nil(waits.any(session._engine.waits.answers))
+    await_watches(path, 0)
+  end)
+end

@@ -86,19 +86,6 @@ describe("A node that no session owns", function()
     third.guard:release()
   end)
 
-  it("lets those pass who wait for others", function()
-    local holder = support.hold(path)
-    leave "/x-lock-0000000001"
-    local first = queue_in(connect():mutex(path), path)
-    local second = queue_in(connect():mutex(path), path)
-    nobody(0.05, first, second)
-    holder:release()
-    await(first)
-    nobody(0.05, second)
-    first.guard:release()
-    await(second):release()
-  end)
-
   it("counts for nobody, in messages and lists, and is logged once", function()
     local lines = {}
     leave("/x-lock-0000000000", { data = "left" })
@@ -115,44 +102,6 @@ describe("A node that no session owns", function()
     assert.same({ "0x0", false, true },
       { list[1].session, list[1].holds, list[2].holds })
     holder:release()
-  end)
-
-  it("does not send others away by its number", function()
-    leave "/x-lock--000000005"
-    leave "/y-lock-0000000002"
-    leave "/z-lock-2147483647"
-    local mutex = connect():mutex(path)
-    for _ = 1, 5 do assert(mutex:acquire(30)):release { wait = true } end
-  end)
-
-  it("is waited for when it is made anew by a session", function()
-    local holder = support.hold(path)
-    leave "/x-lock-0000000001"
-    local waiter = queue_in(connect():mutex(path), path)
-    nobody(0.1, waiter)
-    zk:delete(path .. "/x-lock-0000000001")
-    leave("/x-lock-0000000001", { ephemeral = true })
-    nobody(0.1, waiter)
-    local newcomer = queue_in(connect():mutex(path), path)
-    holder:release()
-    await(waiter) -- it came before that one was made
-    waiter.guard:release()
-    nobody(0.1, newcomer)
-    zk:delete(path .. "/x-lock-0000000001")
-    await(newcomer):release()
-  end)
-
-  it("is not taken for a holder's own, in whose place it is", function()
-    local session, lost = connect(), nil
-    zk:make(path) -- it does not vanish when it is empty
-    local guard = assert(session:mutex(path):acquire(30))
-    guard:on_lost(function(_, reason) lost = reason end)
-    zk:delete(guard.node)
-    zk:create(guard.node)
-    support.step_until(session, function() return lost end)
-    assert.is_falsy((guard:is_held()))
-    assert.equal("lost", select(3, guard:release()))
-    assert(session:mutex(path):acquire(30)):release { wait = true }
   end)
 
   it("keeps an unfair lock from all until it is deleted, and the log says so",

@@ -43,19 +43,6 @@ describe("session:close", function()
     assert.is_true(mutex:release())
   end)
 
-  it("lets a hold that was lost before stay lost, told or not", function()
-    for _, told in ipairs { true, false } do
-      local session = connect()
-      local guard = session:mutex(path):acquire()
-      support.zk():delete(guard.node)
-      support.wait_until(function() return guard:state() == "lost" end)
-      if told then session:step() end
-      session:close()
-      assert.equal("lost", guard:state())
-      assert.equal("lost", (select(3, guard:release())))
-    end
-  end)
-
   it("wakes who waits with closed, before it returns (T35)", function()
     support.hold(path)
     local scheduler = new_scheduler()
@@ -191,29 +178,6 @@ describe("session:close", function()
         assert.equal("closed", session:state())
       end
     end)
-
-  it("leaves nothing of creates under way (T25)", function()
-    for i = 1, 60 do
-      local session = connect()
-      for _ = 1, 5 do
-        session:mutex(path):acquire_async(nil, function() end)
-      end
-      support.advance(i % 10 * 0.0003)
-      session:close()
-    end
-    support.wait_for_queue(path, 0)
-  end)
-
-  it("is clean with a thousand operations under way (T50)", function()
-    local session, codes = connect(), 0
-    for i = 1, 1000 do
-      session:mutex(support.path(i % 50)):acquire_async(nil, function()
-        codes = codes + 1
-      end)
-    end
-    session:close()
-    assert.equal(1000, codes)
-  end)
 
   it("does what was released just before", function()
     local session, zk, held = connect(), support.zk(), support.path()

@@ -34,21 +34,4 @@ describe("Servers that keep a quota", function()
     assert.is_true(fill())
     assert.equal("timeout", select(3, barrier:set()))
   end)
-
-  it("keep a waiter out until there is room", function()
-    local holder = assert(connect():mutex("/q"):acquire(30))
-    local waiter, got = connect(), nil
-    local mutex, begun = waiter:mutex "/q", support.now()
-    for seconds, name in pairs { [0.5] = "acquire", [0] = "try_acquire" } do
-      local guard, message, code =
-        mutex[name](mutex, seconds > 0 and seconds or nil)
-      assert.same({ nil, "timeout" }, { guard, code })
-      assert.matches("quota", message, 1, true)
-    end
-    assert.near(begun + 0.5, support.now(), 0.1)
-    mutex:acquire_async(30, function(...) got = { ... } end)
-    assert.is_true(holder:release { wait = true })
-    support.step_until(waiter, function() return got end)
-    assert.is_true(got[1]:release { wait = true })
-  end)
 end)

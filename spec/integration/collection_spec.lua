@@ -88,20 +88,6 @@ describe("The collector", function()
     guard:release()
     assert(multi():acquire(30)):release()
   end)
-
-  it("does not keep lock objects, guards or paths", function()
-    local session = connect()
-    local weak = setmetatable({}, { __mode = "k" })
-    for i = 1, 50 do
-      local mutex = session:mutex(support.path(i))
-      local guard = mutex:acquire()
-      weak[mutex], weak[guard] = true, true
-      guard:release()
-    end
-    session:mutex(path):acquire():release { wait = true }
-    collect()
-    assert.is_nil(next(weak))
-  end)
 end)
 
 describe("A coroutine that waits", function()

@@ -9,17 +9,6 @@ describe("connect", function()
   before_each(support.start)
   after_each(support.finish)
 
-  it("returns a connected session, each time another one", function()
-    local ids = {}
-    for _ = 1, 10 do
-      local session = connect()
-      assert.equal("connected", session:state())
-      assert.matches("^0x%x+$", session:id())
-      assert.is_nil(ids[session:id()])
-      ids[session:id()] = true
-    end
-  end)
-
   it("asks for a session timeout and tells what was negotiated", function()
     assert.equal(10, connect():timeout())
     for asked, granted in pairs { [4] = 4, [2.5] = 2.5, [0.1] = 1,

@@ -141,23 +141,24 @@ describe("The cost", function()
     end)
   end)
 
-  it("of a refused try_acquire is as in the table, and no watch", function()
-    for _, kind in ipairs(kinds.all) do
-      local name, price = kind.name, prices[kind.name]
-      local session, at = quiet(), support.path()
-      local holder = kind.rival(quiet(), at):acquire(30)
-      kinds.keep(at)
-      local lock = kind.make(session, at)
-      lock:try_acquire()
-      costs(10 * price[3], 0, session, function()
-        for _ = 1, 10 do
-          assert.equal("busy", select(3, lock:try_acquire()))
-        end
-      end, name)
-      assert.equal(0, session:stats().watches, name)
-      holder:release()
-    end
-  end)
+  it("of a refused try_acquire is as in the table, and no watch (T27)",
+    function()
+      for _, kind in ipairs(kinds.all) do
+        local name, price = kind.name, prices[kind.name]
+        local session, at = quiet(), support.path()
+        local holder = kind.rival(quiet(), at):acquire(30)
+        kinds.keep(at)
+        local lock = kind.make(session, at)
+        lock:try_acquire()
+        costs(10 * price[3], 0, session, function()
+          for _ = 1, 10 do
+            assert.equal("busy", select(3, lock:try_acquire()))
+          end
+        end, name)
+        assert.equal(0, session:stats().watches, name)
+        holder:release()
+      end
+    end)
 
   it("of waiting is nothing once the watches are set (T33)", function()
     for _, kind in ipairs(kinds.all) do
@@ -177,19 +178,6 @@ describe("The cost", function()
       holder:release()
       await(waiter):release()
     end
-  end)
-
-  it("of a thousand try_acquire is no node and no watch (T27)", function()
-    local holder = support.hold(path)
-    local session = quiet()
-    local mutex = session:mutex(path)
-    for _ = 1, 1000 do
-      assert.equal("busy", select(3, mutex:try_acquire()))
-    end
-    support.until_state(session, nil, { pending_releases = 0, watches = 0 })
-    support.wait_for_queue(path, 1)
-    assert.equal(0, support.count_watches(path))
-    holder:release()
   end)
 
   it("of waits that time out is no watch (T20, T46, T47)", function()
@@ -317,22 +305,55 @@ describe("Fifty who wait cost", function()
       release_all(waiters)
     end)
 
-  it("no list on the way, in a steady queue, but the delete alone", function()
-    local guard = kinds.of.mutex.make(quiet(), path):acquire(30)
-    local waiters, sessions = {}, {}
-    for i = 1, 6 do
+  it("a list each where they watch the parent, and nobody an event where they "
+    .. "poll", function()
+    for name, expected in pairs { parent = { 51, 50 }, poll = { nil, 0 } } do
+      path = support.path()
+      local holder = kinds.of[name].make(quiet(), path):acquire(30)
+      local waiters, sessions = fifty(kinds.of[name])
+      local asked, told = cost(sessions, function()
+        holder:release { wait = true }
+        await(waiters[1])
+      end)
+      if name == "poll" then asked = nil end -- it depends on the pace
+      assert.same(expected, { asked, told }, name)
+      release_all(waiters)
+    end
+  end)
+end)
+
+describe("Ten who come back to a queue cost", function()
+  it("five requests a turn, a list of them, and are told at once", function()
+    local waits, sessions = {}, {}
+    for i = 1, 10 do
       sessions[i] = quiet()
-      waiters[i] = kinds.queue_in(sessions[i]:mutex(path), path)
+      waits[i] = kinds.queue_in(sessions[i]:mutex(path), path)
     end
-    for i = 1, 6 do
-      support.advance(1) -- it holds for a while: time to look ahead
-      guard:release()
-      guard = await(waiters[i])
+    await(waits[1])
+    -- The first in the queue releases, and comes back; the next one works until
+    -- all have asked what there is to be asked.
+    local function pass_on(times)
+      for _ = 1, times do
+        local first = table.remove(waits, 1)
+        first.guard:release()
+        waits[#waits + 1] = wait_in(first.session:mutex(path))
+        assert.is_true(await(waits[1]):is_held())
+        support.wait_for_queue(path, #waits)
+        for _, session in ipairs(sessions) do session:step() end
+        support.advance(0.1)
+      end
     end
-    for i = 1, 6 do
-      assert.equal(1, sessions[i]:stats().handoffs, i)
-      assert.is_true(sessions[i]:stats().lists <= 2, i)
+    local function total(name)
+      local sum = 0
+      for _, session in ipairs(sessions) do
+        sum = sum + session:stats()[name]
+      end
+      return sum
     end
-    guard:release { wait = true }
+    pass_on(20)
+    local lists, handoffs = total "lists", total "handoffs"
+    local asked = cost(sessions, function() pass_on(10) end)
+    assert.same({ 50, 10, 10 }, { asked, total "lists" - lists,
+      total "handoffs" - handoffs })
   end)
 end)

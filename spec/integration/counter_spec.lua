@@ -57,27 +57,6 @@ describe("The end of a directory's counter (T10)", function()
     end
   end)
 
-  it("is waited for while somebody is inside; busy to who does not wait",
-    function()
-      local path = set_left(support.path(), 65536)
-      local holder, other = connect(), connect()
-      local guard = assert(holder:mutex(path):acquire(30))
-      assert.equal(END - 65536, number_of(guard.node))
-      local mutex = other:mutex(path)
-      assert.equal("timeout", select(3, mutex:acquire(0.5)))
-      assert.equal("busy", select(3, mutex:try_acquire()))
-      assert.equal("busy",
-        select(3, holder:mutex(path):try_acquire { owner = {} }))
-      local waiter = kinds.wait_in(mutex, 10)
-      kinds.nobody(0.3, waiter)
-      assert.is_true(guard:verify())
-      assert.is_true(guard:release())
-      local mine = kinds.await(waiter)
-      assert.equal(0, number_of(mine.node))
-      assert.is_true(mine:release { wait = true })
-      assert(mutex:try_acquire()):release { wait = true }
-    end)
-
   it("is invalid in a directory that carries somebody's data", function()
     local path = set_left(support.path(), 10)
     support.zk():set(path, "mine")

@@ -1,9 +1,10 @@
--- Double barriers: members begin together, and end together.  (Failures:
--- double_barrier_failure_spec.lua.)
+-- Double barriers: members begin together, and end together.
 local kinds = require "integration.family.kinds"
 local of_members = require "support.members"
 local new_scheduler = require "support.scheduler".new
+local start_proxy = require "support.proxy".start
 local support = require "support"
+local waits = require "zklock.wait"
 local connect, misuse = support.connect, support.misuse
 local await, nobody = kinds.await, kinds.nobody
 local enter, leave = of_members.enter, of_members.leave
@@ -77,36 +78,39 @@ describe("A double barrier", function()
     assert.equal("lost", select(3, gate:leave()))
   end)
 
-  it("lets the same members through, round after round", function()
-    local scheduler, rounds, n = new_scheduler(), 30, 4
-    local phase = {}
-    for i = 1, n do
+  if support.is_54 then
+    it("is left by a task that is closed, in enter and in leave", function()
+      local scheduler = new_scheduler()
       local session = connect { loop = scheduler.adapter }
-      phase[i] = 0
-      scheduler:spawn(function()
-        local gate = session:double_barrier(path, n)
-        for round = 1, rounds do
-          assert(gate:enter(60))
-          -- Nobody is a round behind who has not left it yet.
-          for k = 1, n do
-            assert(phase[k] == 2 * round - 2 or phase[k] == 2 * round - 1)
-          end
-          phase[i] = 2 * round - 1
-          assert(gate:leave(60))
-          for k = 1, n do assert(phase[k] >= 2 * round - 1) end
-          phase[i] = 2 * round
-        end
+      local gate = session:double_barrier(path, 2)
+      local task = scheduler:spawn(function() gate:enter() end)
+      scheduler:turn()
+      kinds.wait_for_nodes(path, 1)
+      assert.is_true(scheduler:kill(task))
+      kinds.wait_for_nodes(path, 0)
+      support.step_until(session, function()
+        return support.count_watches(path) == 0
+          and not waits.any(session._engine.waits.answers)
       end)
-    end
-    assert.is_true(scheduler:run(120))
-    for i = 1, n do assert.equal(2 * rounds, phase[i]) end
-    kinds.wait_for_nodes(path, 0)
-    assert.is_false(ready(path))
-  end)
-
-  it("lets in more than its number, if they are there", function()
-    all_leave(members_of(5, 2))
-  end)
+      local other, guard = enter(connect(), path, 2), nil
+      task = scheduler:spawn(function()
+        guard = assert(gate:enter(30))
+        gate:leave()
+      end)
+      support.wait_until(function()
+        scheduler:turn(0)
+        other.session:step()
+        return other.guard and guard
+      end)
+      -- (It waits in leave, as nobody else does.)
+      for _ = 1, 20 do scheduler:turn() end
+      assert.equal("suspended", coroutine.status(task))
+      assert.is_true(scheduler:kill(task))
+      assert.equal("released", guard:state())
+      kinds.wait_for_nodes(path, 1)
+      all_leave { other }
+    end)
+  end
 end)
 
 describe("Who enters a double barrier", function()
@@ -132,41 +136,6 @@ describe("Who enters a double barrier", function()
       other.ticket:cancel()
       assert.equal("cancelled", select(3, await(other)))
     end)
-
-  it("is told cancelled, by its ticket or by the object, and closed", function()
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
-    local gate, other = session:double_barrier(path, 9),
-      session:double_barrier(path, 9)
-    local calls, callback = support.recorder()
-    local others, other_callback = support.recorder()
-    scheduler:spawn(function() callback(gate:enter()) end)
-    gate:enter_async(callback)
-    local ticket = gate:enter_async(callback)
-    other:enter_async(other_callback)
-    scheduler:spawn(function() other_callback(other:enter(60)) end)
-    scheduler:turn()
-    kinds.wait_for_nodes(path, 5)
-    ticket:cancel()
-    support.wait_until(function() scheduler:turn(0) return calls[1] end)
-    kinds.wait_for_nodes(path, 4)
-    assert.equal(1, #calls)
-    gate:cancel()
-    support.wait_until(function() scheduler:turn(0) return calls[3] end)
-    kinds.wait_for_nodes(path, 2)
-    assert.same({}, others)
-    scheduler:spawn(function() session:close() end)
-    assert.is_true(scheduler:run())
-    for i = 1, 3 do
-      assert.same({ nil, "zklock: the wait for " .. path .. " was cancelled",
-        "cancelled" }, calls[i])
-    end
-    for i = 1, 2 do
-      assert.same({ nil, "zklock: the session was closed while waiting for "
-        .. path, "closed" }, others[i])
-    end
-    kinds.wait_for_nodes(path, 0)
-  end)
 
   it("would wait for itself if it is inside: deadlock", function()
     local session = connect()
@@ -225,29 +194,6 @@ describe("Who leaves a double barrier", function()
     are_out(leaving)
     assert.equal(0, calls)
     kinds.wait_for_nodes(path, 0)
-  end)
-
-  it("leaves what the calling task has entered, or the guard", function()
-    local scheduler = new_scheduler()
-    local gate = connect { loop = scheduler.adapter }:double_barrier(path, 2)
-    local problem, guards, left = nil, {}, 0
-    for i = 1, 2 do
-      scheduler:spawn(function()
-        guards[i] = assert(gate:enter(30))
-        while #guards < 2 do scheduler:pause(0.001) end
-        if i == 1 then return end -- (another one leaves for this task)
-        scheduler:spawn(function()
-          problem = select(2, pcall(gate.leave, gate))
-          assert(gate:leave { guard = guards[1], timeout = 30 })
-          left = left + 1
-        end)
-        assert(gate:leave(30))
-        left = left + 1
-      end)
-    end
-    assert.is_true(scheduler:run())
-    assert.equal(2, left)
-    assert.matches("was not entered by the calling task$", problem)
   end)
 
   it("is told cancelled, and closed, and has left", function()
@@ -310,6 +256,43 @@ describe("Who leaves a double barrier", function()
   end)
 end)
 
+describe("Without a connection a double barrier's member", function()
+  for _, place in ipairs { "inside", "on its way out" } do
+    it(place .. " keeps the others no longer than its session lives", function()
+      local proxy = start_proxy()
+      local gone = enter(connect { hosts = proxy.hosts, session_timeout = 1 },
+        path, 3)
+      local one, two = enter(connect(), path, 3), enter(connect(), path, 3)
+      await(gone, one, two)
+      if place == "on its way out" then nobody(0.05, leave(gone)) end
+      proxy:refuse()
+      are_out(leave(one), leave(two))
+      assert.is_false(support.zk():exists(gone.guard.node))
+      kinds.wait_for_nodes(path, 0)
+    end)
+  end
+
+  it("on its way out hears disconnected, and its node goes later", function()
+    local proxy = start_proxy()
+    local one = enter(connect { hosts = proxy.hosts, session_timeout = 60 },
+      path, 2)
+    local two = enter(connect(), path, 2)
+    await(one, two)
+    proxy:refuse()
+    support.until_state(one.session, "suspended")
+    local leaving = leave(one, { timeout = 0.2 })
+    await(leaving)
+    assert.equal("disconnected", leaving.code)
+    assert.matches("^zklock: no server of %S+ answered within 0.2 s, waiting "
+      .. "for the other members of ", leaving.message)
+    assert.equal("released", one.guard:state())
+    local others = leave(two)
+    nobody(0.05, others)
+    proxy:heal()
+    are_out(others)
+  end)
+end)
+
 describe("What a double barrier does not take", function()
   it("raises, with the caller's line", function()
     local session = connect()
@@ -355,19 +338,5 @@ describe("What a double barrier does not take", function()
       { "the callback of leave_async must be a function, got nil",
         function() gate:leave_async() end },
     }
-  end)
-
-  it("is another one's guard", function()
-    local session = connect()
-    local gate = session:double_barrier(path, 1)
-    local other = session:double_barrier(path .. "/other", 1)
-    local mutex = assert(session:mutex(path .. "/m"):acquire(30))
-    local guard = assert(other:enter(30))
-    for _, wrong in ipairs { mutex, guard } do
-      assert.equal("option 'guard' must be what enter has given, of " .. path,
-        misuse(function() gate:leave { guard = wrong } end))
-    end
-    assert.is_true(other:leave { guard = guard })
-    mutex:release()
   end)
 end)

@@ -69,30 +69,6 @@ describe("run", function()
       support.wait_for_queue(path, 0)
     end)
 
-  it("lets another one lead when its function has returned", function()
-    local other = connect { loop = scheduler.adapter }
-    local led, leading, runs = "", 0, {}
-    for name, on in pairs { a = election, b = other:election(path) } do
-      runs[name] = spawn_run(on, function(guard)
-        assert(guard:is_held())
-        leading = leading + 1
-        assert(leading == 1)
-        led = led .. name
-        if #led < 9 then
-          support.wait_for_queue(path, 2) -- the other one, too
-        else
-          on:stop()
-        end
-        leading = leading - 1
-      end)
-    end
-    await_end(runs.a)
-    await_end(runs.b)
-    assert.is_true(runs.a.ok and runs.b.ok)
-    assert.truthy(led:find "abababab" or led:find "babababa", led)
-    support.wait_for_queue(path, 0)
-  end)
-
   it("is stopped at once in a campaign, also from a callback", function()
     local holder = support.hold(path)
     local run = spawn_run(election, print)
@@ -126,22 +102,6 @@ describe("run", function()
       assert.equal(before, calls)
     end
     support.wait_for_queue(path, 0)
-  end)
-
-  it("is stopped while its function waits, and waits for it", function()
-    local begun, finished
-    local run = spawn_run(election, function(guard)
-      begun = true
-      while not election:is_stopping() do scheduler:pause(0.001) end
-      scheduler:pause(0.01)
-      assert(guard:is_held())
-      finished = true
-    end)
-    turn_until(function() return begun end)
-    election:stop()
-    assert.is_false(run.done)
-    await_end(run)
-    assert.is_true(finished and run.ok)
   end)
 
   it("returns why a campaign is refused for good", function()
@@ -223,19 +183,6 @@ describe("run", function()
       assert.is_true(run.ok)
       assert.equal(2, calls)
     end)
-
-  it("goes on when its function has resigned, and campaigns again", function()
-    local other, calls = connect(), 0
-    assert.is_true(election:run(function(guard)
-      calls = calls + 1
-      if calls == 2 then return election:stop() end
-      assert.is_true(election:resign { wait = true })
-      assert.is_false(guard:is_held())
-      assert.is_false(election:resign())
-      assert(other:mutex(path):try_acquire()):release()
-    end))
-    assert.equal(2, calls)
-  end)
 end)
 
 describe("A function of run that raises", function()

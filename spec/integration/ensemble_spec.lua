@@ -32,17 +32,6 @@ describe("Three servers", function()
 
   local function follower() return servers:leader() % 3 + 1 end
 
-  -- The client library chooses the server.
-  local function connect_at(index, seconds)
-    while true do
-      local session = connect(seconds)
-      if servers:word(index, "cons"):find(session:id(), 1, true) then
-        return session
-      end
-      session:close()
-    end
-  end
-
   local function loss_of(guard) return select(3, guard:release()) end
 
   before_each(function()
@@ -96,24 +85,6 @@ describe("Three servers", function()
     end
     assert.is_true(guard:is_held())
     assert.is_true(guard:verify())
-  end)
-
-  it("one of which stops lose nobody who can go to another", function()
-    local index = follower()
-    local holder, waiting = connect_at(index, 60), connect_at(index, 6)
-    local guard = hold(holder)
-    local waiter = wait_behind(1, waiting)
-    servers:pause(index)
-    for _, session in ipairs { waiting, holder } do
-      support.step_until(session, function()
-        return session:stats().reconnects == 1
-      end, 60)
-    end
-    servers:resume(index)
-    assert.is_true(guard:is_held())
-    guard:release { wait = true }
-    support.step_until(waiting, function() return waiter.guard end)
-    assert.is_true(waiter.guard:is_held())
   end)
 
   it("one of which lags do not answer questions with what was", function()
@@ -174,20 +145,4 @@ describe("Three servers", function()
       assert.is_true(hold(session):release())
     end)
   end
-
-  it("that are all killed for longer than leases last free the lock once",
-    function()
-      local holder, waiting = connect(3), connect(3)
-      local guard, waiter = hold(holder), wait_behind(1, waiting)
-      for i = 1, 3 do servers:kill(i) end
-      support.wait_until(function() return not guard:is_held() end)
-      for i = 1, 3 do servers:restart(i) end
-      support.step_until(waiting, function()
-        return waiter.guard
-      end, 60, "a grant")
-      assert.is_false(guard:is_held())
-      assert.equal("lost", loss_of(guard))
-      waiter.guard:release()
-      assert.is_true(hold(holder):release())
-    end)
 end)

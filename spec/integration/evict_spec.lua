@@ -35,18 +35,6 @@ describe("evict", function()
     end
   end
 
-  it("ends a hold, and its holder hears that the node was deleted", function()
-    local heard = {}
-    for i, holder in ipairs { connect(), session } do
-      local guard = hold(holder:mutex(path))
-      guard:on_lost(function(_, ...) heard[i] = { ... } end)
-      assert.is_true(session:evict(path, name_of(guard)))
-      support.step_until(holder, function() return heard[i] end)
-      assert.same({ "lost", "deleted" }, { heard[i][1], heard[i][2] })
-      await_loss(guard, holder)
-    end
-  end)
-
   -- Those who wait first: each of them comes again, and has the lock later.
   it("takes each row of contenders away, of each kind", function()
     for _, kind in ipairs(kinds.all) do
@@ -68,31 +56,6 @@ describe("evict", function()
         kinds.await(waiter):release()
       end
     end
-  end)
-
-  it("is false where the node is not there any more", function()
-    local guard = support.hold(path)
-    local node = name_of(guard)
-    guard:release { wait = true }
-    assert.is_false(session:evict(path, node))
-    assert.is_false(session:evict(path .. "/nowhere", node))
-    assert.equal(1, select("#", session:evict(path, node)))
-  end)
-
-  it("with a token leaves an unfair lock's next holder alone", function()
-    local function hold_unfair(holder)
-      return assert(holder:mutex(path, { fair = false }):acquire(30))
-    end
-    local guard = hold_unfair(connect())
-    local token = token_at "holder"
-    guard:release { wait = true }
-    local holder = connect()
-    local second = hold_unfair(holder)
-    assert.is_false(session:evict(path, "holder", token))
-    assert.is_true(second:verify())
-    assert.is_true(session:evict(path, "holder", token_at "holder"))
-    assert.same({}, (session:children(path)))
-    await_loss(second, holder)
   end)
 
   it("with a token leaves another node alone that was made by the same name",

@@ -11,21 +11,7 @@ local function lost_guard(session, path)
   return guard
 end
 
-local function step_for(session, seconds)
-  for _ = 1, seconds * 100 do
-    session:step()
-    support.advance(0.01)
-  end
-end
-
 describe("A guard", function()
-  it("knows its path and its node", function()
-    local path = support.path()
-    local guard = connect():mutex(path):acquire()
-    assert.equal(path, guard.path)
-    assert.equal(path .. "/" .. support.zk():queue(path)[1], guard.node)
-  end)
-
   it("stays held while the server answers, with half a timeout's lease",
     function()
       local session = connect { session_timeout = 6 }
@@ -37,16 +23,6 @@ describe("A guard", function()
         support.advance(0.1)
       end
     end)
-
-  it("waits for the server's word if release is told to", function()
-    local mutex = connect():mutex(support.path())
-    for _ = 1, 20 do
-      local guard = mutex:acquire()
-      assert.is_true(guard:release { wait = true })
-      assert.is_false(support.zk():exists(guard.node))
-      for _ = 1, 3 do assert.is_true(guard:release { wait = true }) end
-    end
-  end)
 
   it("outlives its coroutine, and may be released by another", function()
     local path = support.path()
@@ -73,29 +49,6 @@ describe("A guard", function()
       assert.equal(0, guard:lease())
     end)
   end
-
-  it("is lost by max_hold while Lua is stuck, and its node goes", function()
-    local path, session = support.path(), connect()
-    local mutex = session:mutex(path, { max_hold = 0.3 })
-    local other, guard = connect():mutex(path), mutex:acquire()
-    local took = support.timed(function() -- no step of the first session
-      assert(other:acquire(5)):release { wait = true }
-    end)
-    assert.near(0.3, took, 0.02)
-    assert.is_false(guard:is_held())
-    guard:release()
-    guard = mutex:acquire { max_hold = 60, timeout = 5 }
-    support.advance(59)
-    assert.is_true(guard:is_held())
-  end)
-
-  it("has a readable tostring", function()
-    local path = support.path()
-    local guard = connect():mutex(path):acquire()
-    assert.equal("zklock guard of " .. path .. " (held)", tostring(guard))
-    guard:release()
-    assert.equal("zklock guard of " .. path .. " (released)", tostring(guard))
-  end)
 
   it("is misuse to release with unknown options", function()
     local guard = connect():mutex(support.path()):acquire()
@@ -157,20 +110,6 @@ describe("A guard", function()
 end)
 
 describe("The fencing token", function()
-  it("grows with every hold, whatever the parent has gone through", function()
-    local path = support.path()
-    local last = ""
-    for i = 1, 6 do
-      local session = connect()
-      local guard = session:mutex(path):acquire(30)
-      assert.is_true(guard:token() > last)
-      last = guard:token()
-      guard:release { wait = true }
-      session:close()
-      if i % 2 == 0 then support.zk():delete_all(path) end
-    end
-  end)
-
   it("can still be read after release and close, as a number, too", function()
     local session = connect()
     local guard = session:mutex(support.path()):acquire()
@@ -197,16 +136,6 @@ describe("on_lost", function()
     return calls
   end
 
-  it("calls once, from step(), with the guard and a code", function()
-    local session = connect()
-    local guard = session:mutex(support.path()):acquire()
-    local calls = listen(guard)
-    lose(guard)
-    assert.same({}, calls)
-    step_for(session, 1)
-    assert.same({ "lost deleted" }, calls)
-  end)
-
   it("calls every listener, of every guard of the hold", function()
     local session = connect()
     local mutex = session:mutex(support.path())
@@ -220,18 +149,6 @@ describe("on_lost", function()
     session:step()
     assert.same({ "a1", "a2", "b" }, calls)
     assert.same({ "lost deleted" }, of_b)
-  end)
-
-  it("calls at once, and once, if the hold is lost already", function()
-    local session = connect()
-    for _, stepped in ipairs { true, false } do
-      local guard = lost_guard(session, support.path())
-      if stepped then session:step() end
-      local calls = listen(guard)
-      assert.same({ "lost deleted" }, calls)
-      step_for(session, 0.2)
-      assert.same({ "lost deleted" }, calls)
-    end
   end)
 
   it("may release, and acquire again, in the callback (T34)", function()
@@ -259,14 +176,6 @@ describe("on_lost", function()
 end)
 
 describe("verify", function()
-  it("asks the server and says true", function()
-    local session = connect()
-    local guard = session:mutex(support.path()):acquire()
-    local before = support.requests(session)
-    for _ = 1, 10 do assert.is_true(guard:verify()) end
-    assert.equal(before + 20, support.requests(session))
-  end)
-
   it("says lost after a release, a loss and re-entry's end", function()
     local session = connect()
     local mutex = session:mutex(support.path())

@@ -107,33 +107,6 @@ describe("Nodes that may not be read, " .. title .. ",", function()
     end
   end)
 
-  it("pass on a lock through a queue of many users", function()
-    local guard = assert(first:mutex(path):acquire(30))
-    local waits = {}
-    for i = 1, 6 do
-      waits[i] = wait_in(user("user" .. i, 6):mutex(path))
-      support.wait_until(function() return #zk:children(path) == i + 1 end)
-    end
-    for i = 1, 6 do
-      assert.is_true(guard:release())
-      guard = await(waits[i])
-    end
-    assert.is_true(guard:release())
-  end)
-
-  it("pass on what is written, and read behind that", function()
-    local write = assert(first:rwlock(path).write:acquire(30))
-    local readers = { wait_in(second:rwlock(path).read),
-      wait_in(second:rwlock(path).read) }
-    settle(second)
-    assert.is_true(write:release())
-    await(readers[1], readers[2])
-    local writer = wait_in(first:rwlock(path).write)
-    settle(first)
-    for i = 1, 2 do assert.is_true(readers[i].guard:release()) end
-    assert.is_true(await(writer):release())
-  end)
-
   it("hold a barrier up until it is lifted", function()
     second = user("bob", 4)
     local name, passed = path .. "/barrier", nil
@@ -148,30 +121,6 @@ describe("Nodes that may not be read, " .. title .. ",", function()
     support.step_until(second, function() return passed end)
     assert.same({ true }, passed)
     assert.is_false(theirs:is_set())
-  end)
-
-  it("tell who leads of each change", function()
-    second = user("bob", 4)
-    local seen = {}
-    local function changes(n)
-      support.step_until(second, function() return #seen == n end)
-    end
-    local function lead()
-      local guard = assert(first:election(path):campaign(30))
-      changes(#seen + 1)
-      return guard
-    end
-    local observer = second:election(path):leader(function(leader)
-      table.insert(seen, leader and "leader" or "nobody")
-    end)
-    changes(1)
-    assert.is_true(lead():release { wait = true })
-    changes(3)
-    local guard = lead()
-    assert.same({ "nobody", "leader", "nobody", "leader" }, seen)
-    assert.is_table((second:election(path):leader()))
-    observer:cancel()
-    assert.is_true(guard:release())
   end)
 
   it("are rows, of which no more is known than their names say", function()

@@ -4,9 +4,9 @@ local support = require "support"
 local waits = require "zklock.wait"
 local zklock = require "zklock"
 
-local STRIKE, at_each_instruction, check_free, connect =
+local STRIKE, at_each_instruction, check_free, check_idle, connect =
   strikes.STRIKE, strikes.at_each_instruction, strikes.check_free,
-  strikes.connect
+  strikes.check_idle, strikes.connect
 local sethook = debug.sethook
 
 describe("A hook that raises", function()
@@ -171,26 +171,6 @@ describe("A hook that raises", function()
     end)
   end)
 
-  it("in acquire does not keep another's callback from its turn", function()
-    local holder, mine = connect():mutex(path), session:mutex(support.path())
-    at_each_instruction(function()
-      local held, subject = holder:acquire(30), { calls = 0 }
-      lock:acquire_async(5, function(guard, message)
-        subject.calls = subject.calls + 1
-        subject.guard = assert(guard, message)
-      end)
-      held:release()
-      return subject
-    end, function() return assert(mine:acquire(30)):release() end,
-    function(subject)
-      support.step_until(session, function() return subject.calls > 0 end)
-      assert.equal(1, subject.calls)
-      pcall(mine.release, mine)
-      subject.guard:release()
-      is_free()
-    end)
-  end)
-
   it("in close leaves it closed", function()
     local threads = support.count_threads()
     at_each_instruction(function()
@@ -263,4 +243,119 @@ describe("A hook that raises", function()
       is_free()
     end)
   end
+
+  describe("in what is built on locks,", function()
+    before_each(function() path = support.path() end)
+
+    local function check_no_wait()
+      assert.is_nil(waits.any(session._engine.waits.answers))
+    end
+
+    local function check_no_watch()
+      support.wait_until(function() return session:stats().watches == 0 end)
+      assert.equal(0, support.count_watches(path))
+    end
+
+    it("in a barrier's methods leaves no wait, and no watch", function()
+      local barrier = session:barrier(path)
+      barrier:set()
+      for _, call in ipairs {
+        function() return barrier:wait(0.002) end,
+        function() return barrier:wait(0) end,
+        function() return barrier:set() end,
+        function() return barrier:is_set() end,
+        function() return session:barrier(path .. "/other"):lift() end,
+      } do
+        at_each_instruction(function() end, call, check_no_wait)
+      end
+      check_no_watch()
+      assert.same({ true, true }, { barrier:lift() })
+      assert.is_true(barrier:wait())
+    end)
+
+    for name, move in pairs {
+      enter = function(gate, got) got.guard = gate:enter(30) end,
+      leave = function(gate, got) got.left = gate:leave(30) end,
+      ["leave by a guard"] = function(gate, got)
+        got.left = gate:leave { guard = got.guard }
+      end,
+    } do
+      it("in " .. name .. " leaves nobody inside a double barrier", function()
+        local gate = session:double_barrier(path, 1)
+        at_each_instruction(function()
+          return { guard = name ~= "enter" and assert(gate:enter(30)) or nil }
+        end, function(got) move(gate, got) end, function(got, through)
+          if name ~= "enter" and through then
+            assert.is_true(got.left)
+          elseif name ~= "enter" and got.guard:is_held() then
+            -- It was struck before it had begun.
+            assert.is_true(gate:leave(30))
+          elseif through then
+            assert.is_true(got.guard:release())
+          end
+          assert.is_false(pcall(gate.leave, gate))
+          support.until_state(session, nil, { pending_releases = 0 })
+          check_idle(session)
+        end)
+        check_no_watch()
+      end)
+    end
+
+    -- Nobody leads or campaigns, or runs, and the next one can.
+    local function is_free_again(election)
+      assert.is_false(election:resign())
+      assert.is_false(election:is_stopping())
+      assert(election:campaign(30)):release()
+      check_idle(session)
+    end
+
+    it("in campaign leaves nobody leading", function()
+      local election = session:election(path)
+      at_each_instruction(function() return {} end, function(got)
+        got.guard = election:campaign(30)
+      end, function(got, through)
+        if through then got.guard:release() end
+        is_free_again(election)
+      end)
+    end)
+
+    it("in resign: a second one finds nothing to do", function()
+      local election = session:election(path)
+      at_each_instruction(function() return election:campaign(30) end,
+        function() return election:resign { wait = true } end,
+        function(guard)
+          election:resign()
+          assert.equal("released", guard:state())
+          is_free_again(election)
+        end)
+    end)
+
+    it("in run leaves nobody leading, and comes out", function()
+      local election = session:election(path)
+      at_each_instruction(function() return { calls = 0 } end, function(got)
+        return election:run(function(guard)
+          assert(guard:is_held())
+          got.calls = got.calls + 1
+          if got.calls == 2 then election:stop() end
+        end)
+      end, function() is_free_again(election) end)
+    end)
+
+    it("in leader leaves no wait", function()
+      local election = session:election(path)
+      at_each_instruction(function() end,
+        function() return election:leader() end,
+        function() is_free_again(election) end)
+    end)
+
+    it("in once leaves nothing held", function()
+      at_each_instruction(function() end, function()
+        return session:once(path, { per = 0 }, function() end)
+      end, function()
+        session:mutex(path):acquire(30):release()
+        check_idle(session)
+      end)
+      support.wait_for_queue(path, 0)
+    end)
+  end)
 end)

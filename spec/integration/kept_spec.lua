@@ -133,41 +133,4 @@ describe("A node that we may not delete", function()
     assert.near(0, support.timed(function() session:close() end), 0.1)
     support.wait_for_queue(path, 0)
   end)
-
-  it("is told of each hold that is released", function()
-    local lock, guards = session:rwlock(path).read, {}
-    for i = 1, 2 do guards[i] = assert(lock:acquire { owner = i }) end
-    close_to_deletes(path)
-    for i = 1, 2 do assert.is_true(guards[i]:release()) end
-    support.step_until(session, function() return lines[2] end)
-    for i = 1, 2 do assert.matches(guards[i].node, lines[i], 1, true) end
-    assert.equal(2, session:stats().pending_releases)
-    mend()
-    assert.is_nil(lines[3])
-  end)
-
-  it("is told by the release of a multi", function()
-    local multi = session:multi { session:mutex(path .. "/a"),
-      session:mutex(path .. "/b") }
-    local guard = assert(multi:acquire(30))
-    close_to_deletes(path .. "/a")
-    local done, message, code = guard:release { wait = true }
-    assert.is_nil(done)
-    assert.equal("denied", code)
-    assert.matches("refused to release " .. path .. "/a: ", message, 1, true)
-    mend()
-  end)
-
-  it("is told with its full path, chroot included", function()
-    support.zk():make "/chroot"
-    session = connect { hosts = support.hosts .. "/chroot" .. path }
-    local guard = assert(session:mutex "/a/b":acquire(30))
-    close_to_deletes("/chroot" .. path .. "/a/b")
-    local _, message = guard:release { wait = true }
-    assert.matches(("refused to release /a/b: cannot delete our node "
-      .. "(/chroot%s/a/b/"):format(path), message, 1, true)
-    mend()
-    session:close()
-    support.zk():delete_all "/chroot"
-  end)
 end)

@@ -76,13 +76,6 @@ describe("leader()", function()
     waiting:cancel()
   end)
 
-  it("tells a mutex's holder, whose data may be large", function()
-    local guard = assert(connect():mutex(path):acquire {
-      data = ("x"):rep(1000000) })
-    local leader = connect():election(path):leader()
-    assert.same({ guard:token(), 1000000 }, { leader.token, #leader.data })
-  end)
-
   it("sees the nodes of its layout only, and none that no session owns",
     function()
       zk:make(path)
@@ -117,28 +110,6 @@ describe("leader()", function()
 end)
 
 describe("leader(fn)", function()
-  it("tells each change from step(): nobody, a new one, a handover", function()
-    local session = connect()
-    local told = observe(session)
-    support.advance(0.05)
-    assert.equal(0, #told)
-    expect(session, told, false)
-    local first = lead "first"
-    expect(session, told, false, "first")
-    local other, second = connect(), nil
-    other:election(path):campaign_async({ data = "second" }, function(guard)
-      second = guard
-    end)
-    support.wait_for_queue(path, 2)
-    expect(session, told, false, "first")
-    first:release()
-    support.step_until(other, function() return second end)
-    expect(session, told, false, "first", "second")
-    assert.equal(second:token(), told.rows[3].token)
-    second:release()
-    expect(session, told, false, "first", "second", false)
-  end)
-
   it("is told of the same one again when it has another token", function()
     local guard, owner = lead "me"
     local session = connect()
@@ -153,60 +124,6 @@ describe("leader(fn)", function()
     assert.equal("me", told[#told])
     guard:release()
   end)
-
-  it("tells of leaders of its layout", function()
-    for _, layout in ipairs { "kazoo", "latch" } do
-      path = support.path()
-      local session = connect()
-      local told = observe(session, { layout = layout, share_path = true })
-      expect(session, told, false)
-      local guard = lead(layout, { layout = layout, share_path = true })
-      expect(session, told, false, layout)
-      lead("curator's", { share_path = true })
-      guard:release()
-      expect(session, told, false, layout, false)
-    end
-  end)
-
-  it("does not ask again and again beside what does not lead", function()
-    zk:make(path)
-    local nodes = {}
-    for i, marker in ipairs { "-lock-", "-lease-", "__lock__", "-x-" } do
-      nodes[i] = zk:create(path .. "/x" .. marker .. "000000000" .. i)
-    end
-    local session = connect()
-    local told = observe(session)
-    expect(session, told, false)
-    lead "me"
-    expect(session, told, false, "me")
-    for _, node in ipairs(nodes) do zk:delete(node) end
-    expect(session, told, false, "me")
-  end)
-
-  it("costs one watch beside 20 candidates, and few requests a change",
-    function()
-      local guards, session, all = {}, connect(), {}
-      for i = 1, 20 do
-        all[i] = connect()
-        all[i]:election(path):campaign_async({ data = "c" .. i },
-          function(guard) guards[i] = guard end)
-        support.wait_for_queue(path, i)
-      end
-      local told, expected = observe(session), {}
-      for i = 1, 5 do
-        support.step_until(all[i], function() return guards[i] end)
-        expected[i] = "c" .. i
-        local before = support.requests(session)
-        if i > 1 then guards[i - 1] = nil end
-        expect(session, told, (unpack or table.unpack)(expected))
-        assert.equal(1, session:stats().watches)
-        -- Of the directory and of one contender; no more for more of these.
-        local requests = support.requests(session) - before
-        assert.is_true(requests <= 8, requests)
-        guards[i]:release()
-      end
-      told.ticket:cancel()
-    end)
 
   it("is for several, and told nothing more once it is cancelled", function()
     local session = connect()
@@ -337,15 +254,5 @@ describe("leader(fn)", function()
       guard:release()
     end
     assert.same({ "ouch", "ouch", 2 }, { raised[1], raised[2], calls })
-  end)
-
-  it("is nothing that keeps a session from being collected", function()
-    local session = connect()
-    local weak = setmetatable({ session }, { __mode = "k" })
-    observe(session)
-    session:close()
-    session = nil
-    support.collect()
-    assert.is_nil(next(weak) and session)
   end)
 end)

@@ -144,30 +144,6 @@ for name, make in pairs(kinds) do
       assert.equal("lost", guard:state())
     end)
 
-    it("has callbacks that raise: in the log, or out of step()", function()
-      local lines = {}
-      for _, log in ipairs { function(level, message)
-        lines[#lines + 1] = level .. ": " .. message
-      end, false } do
-        session = connect { log = log or nil }
-        guard = assert(make(session, support.path()):acquire(30))
-        guard:on_lost(function() error("ouch", 0) end)
-        calls = listen(guard)
-        support.lose(guard)
-        assert.equal("lost", (select(3, guard:release())))
-        assert.same({ "lost deleted" }, calls)
-        if log then
-          told_once()
-          assert.matches("an error in a callback: ouch",
-            table.concat(lines, "\n"))
-        else
-          local ok, problem = pcall(session.step, session)
-          assert.is_false(ok)
-          assert.matches("^ouch\nstack traceback:\n", problem)
-        end
-      end
-    end)
-
     it("is not told to who has released it in time", function()
       session = connect()
       guard = assert(make(session, support.path()):acquire(30))
@@ -182,18 +158,6 @@ for name, make in pairs(kinds) do
 end
 
 describe("Without step(), a loss", function()
-  it("is told to all guards of the hold by the first that is released",
-    function()
-      local mutex = connect():mutex(support.path())
-      local a, b = assert(mutex:acquire(30)), assert(mutex:acquire(30))
-      local calls = listen(b, listen(a))
-      support.lose(a)
-      for _, guard in ipairs { b, a } do
-        assert.equal("lost", (select(3, guard:release())))
-        assert.same({ "lost deleted", "lost deleted" }, calls)
-      end
-    end)
-
   it("is told to who asked for it again before the session was closed",
     function()
       local session = connect()
@@ -314,11 +278,6 @@ describe("Silence of the servers", function()
     ["step()"] = function(session, proxy, told)
       proxy:freeze()
       support.step_until(session, function() return told[2] end, 10)
-    end,
-    ["step(), and the connection breaks"] = function(session, proxy, told)
-      proxy:freeze()
-      support.step_until(session, function() return told[2] end, 10)
-      proxy:refuse()
     end,
     ["a release"] = function(_, proxy, told, guard)
       proxy:freeze()

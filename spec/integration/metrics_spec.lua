@@ -4,7 +4,6 @@ local errors = require "zklock.errors"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"
 local read_file = require "support.files".read
-local start_proxy = require "support.proxy".start
 local seize = require "support.seizure".seize
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -179,15 +178,6 @@ describe("Metrics", function()
     assert.same({ "wait mutex -", "grant mutex -", "loss mutex deleted" }, told)
   end)
 
-  it("count a reader that a writer becomes as a hold of its own", function()
-    local lock = session:rwlock(path)
-    local writer, reader = lock.write:acquire(20), lock.read:acquire(20)
-    writer:release()
-    counts(path, "write", 1, 1, 0, 0, 0, 0)
-    counts(path, "read", 1, 0, 0, 0, 0, 1)
-    reader:release()
-  end)
-
   it("count local turns as grants of their own", function()
     local lock, told, n = session:mutex(path, { handoffs = 100 }), listen(), 0
     for _ = 1, 20 do
@@ -261,24 +251,6 @@ describe("Metrics", function()
       assert.equal(1, value_of "session_up")
       assert.equal(1, value_of "session_expiries_total")
     end)
-
-  it("say of a reconnect and of a heartbeat when they are counted", function()
-    local proxy = start_proxy()
-    session = connect { hosts = proxy.hosts, session_timeout = 30 }
-    local guard = assert(session:mutex(path):acquire(20))
-    local before = value_of "session_rounds_total"
-    proxy:drop "replies"
-    support.advance(6) -- T/6, and a little
-    assert.equal(before + 1, value_of "session_rounds_total")
-    assert.matches("^Heartbeats sent", read().zklock_session_rounds_total.help)
-    proxy:cut()
-    proxy:heal()
-    support.until_state(session, "connected", { reconnects = 1 })
-    assert.equal(1, value_of "session_reconnects_total")
-    assert.matches("continued the same ZooKeeper session",
-      read().zklock_session_reconnects_total.help)
-    guard:release { wait = true }
-  end)
 
   it("tell the session's timeout, lease, and how it is", function()
     session = connect { session_timeout = 12 }
@@ -415,21 +387,6 @@ describe("Metrics", function()
       for _ in pairs(found) do n = n + 1 end
       assert.equal(4, n)
     end)
-
-  it("grow with nothing but paths", function()
-    local lock = session:mutex(path, { handoffs = 1000 })
-    session:on_trace(function() end)
-    local function run(n)
-      for _ = 1, n do assert(lock:acquire(20)):release() end
-      support.collect()
-      return collectgarbage "count"
-    end
-    -- (Lua's table of strings doubles as it pleases: once, and in the first.)
-    run(1000)
-    local before = run(200)
-    assert.is_true(run(1000) - before < 40, collectgarbage "count" - before)
-    assert.equal(2200, value_of "lock_grants_total")
-  end)
 
   it("have a point in each number, whatever the program's locale writes",
     function()

@@ -75,32 +75,6 @@ describe("once", function()
     end
   end)
 
-  it("has run for all who have waited meanwhile", function()
-    local ran, done, scheduler = 0, {}, new_scheduler()
-    local holder = support.hold(path)
-    for i = 1, 5 do
-      local own = connect { loop = scheduler.adapter }
-      scheduler:spawn(function()
-        done[i] = own:once(path, { per = 60 }, function() ran = ran + 1 end)
-      end)
-    end
-    scheduler:spawn(function()
-      support.wait_for_queue(path, 6)
-      holder:release()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal(1, ran)
-    table.sort(done, function(a, b) return a and not b end)
-    assert.same({ true, false, false, false, false }, done)
-  end)
-
-  it("counts what returns nothing, or something true", function()
-    assert.is_true(runs(60))
-    assert.is_false(runs(60))
-    assert.is_true(runs(0, "yes"))
-    assert.is_false(runs(60))
-  end)
-
   it("does not count what returns nil or false, and hands that on", function()
     for _, first in ipairs { "nil", "false" } do
       local value = nil
@@ -218,32 +192,6 @@ describe("once", function()
     assert.is_false(session:once(path, { per = 60 }, error))
     assert.equal(3, breaks)
     guard:release()
-  end)
-
-  it("ends with the session", function()
-    support.hold(path)
-    local scheduler, code = new_scheduler(), nil
-    session = connect { loop = scheduler.adapter }
-    scheduler:spawn(function() -- its task alone waits
-      code = select(3, session:once(path, { per = 60 }, error))
-    end)
-    scheduler:spawn(function()
-      support.wait_for_queue(path, 2)
-      session:close()
-    end)
-    assert.is_true(scheduler:run())
-    assert.equal("closed", code)
-    assert.equal("the session is closed",
-      misuse(function() session:once(path, { per = 60 }, print) end))
-    session = connect()
-    session:on_trace(function(event)
-      if event.what == "grant" then session:close() end
-    end)
-    path = path .. "-free"
-    assert.same({ n = 3, nil, "zklock: the session was closed while waiting "
-      .. "for " .. path, "closed" },
-      count(session:once(path, { per = 60 }, error)))
-    assert.is_false(zk:exists(path .. ".once"))
   end)
 
   it("is the mutex of its path, for this session, too", function()

@@ -1,8 +1,7 @@
--- No server for a while, or for longer than a session lives; replies that never
--- come. (Of every kind of lock: family/contract_spec.lua.)
+-- No server for a moment, for a while, or for longer than a session lives.  (Of
+-- every kind of lock: family/contract_spec.lua.)
 local kinds = require "integration.family.kinds"
 local raw = require "support.raw"
-local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local start_server = require "support.server".start
 local support = require "support"
@@ -26,6 +25,31 @@ local function cut_off(options)
 end
 
 describe("Without a server", function()
+  it("for a moment does not make an owner wait for itself (T44), and is told",
+    function()
+      local events = {}
+      local session, proxy, cut = cut_off { on_event = function(event)
+        events[#events + 1] = event
+      end }
+      local id, mutex = session:id(), session:mutex(support.path())
+      local guard = mutex:acquire(30)
+      guard:on_lost(function() error "lost" end)
+      for i = 1, 2 do
+        cut()
+        assert.equal("suspended", guard:state())
+        assert.is_true(guard:is_held()) -- its lease still stands
+        assert.is_true(guard:lease() > 0)
+        proxy:heal()
+        support.until_state(session, "connected", { reconnects = i })
+        assert.equal("held", guard:state())
+        assert.equal(guard:token(), assert(mutex:acquire(1)):token())
+      end
+      assert.is_true(guard:verify())
+      assert.equal(id, session:id())
+      assert.same({ "connected", "suspended", "reconnected", "suspended",
+        "reconnected" }, events)
+    end)
+
   it("try_acquire waits one session timeout for a silent one", function()
     local session, proxy = cut_off { session_timeout = 1 }
     local mutex = session:mutex(support.path())
@@ -65,81 +89,6 @@ describe("Without a server", function()
     assert.is_true(mutex:acquire(2):release())
   end)
 
-  it("a hold is lost by the local clock, before the server's (T58)",
-    function()
-      local session, proxy = cut_off { session_timeout = 12 }
-      local guard = session:mutex(support.path()):acquire(30)
-      local lost
-      guard:on_lost(function(_, code) lost = code end)
-      support.advance(12)
-      local lease = guard:lease()
-      proxy:freeze()
-      assert.near(lease, timed(function()
-        support.wait_until(function() return not guard:is_held() end)
-      end), 0.02)
-      assert.equal(1, #support.zk():queue(guard.path))
-      support.step_until(session, function() return lost end)
-      assert.equal("lost", guard:state())
-      assert.equal("lost", (select(3, guard:release())))
-      proxy:heal()
-      support.wait_for_queue(guard.path, 0)
-      assert(session:mutex(guard.path):acquire(30)):release()
-    end)
-
-  it("longer than its timeout a session expires, and a new one begins",
-    function()
-      local events = {}
-      local session, proxy, cut = cut_off { session_timeout = 1,
-        on_event = function(event) events[#events + 1] = event end }
-      local id = session:id()
-      local guard = session:mutex(support.path()):acquire(30)
-      cut()
-      support.wait_for_queue(guard.path, 0)
-      proxy:heal()
-      support.step_until(session, function() return events[4] end)
-      assert.are_not.equal(id, session:id())
-      assert.same({ "connected", "suspended", "expired", "connected" }, events)
-      assert.equal("lost", (select(3, guard:release())))
-    end)
-
-  it("a waiter keeps its deadline across the expiry", function()
-    local path = support.path()
-    support.hold(path)
-    local session, proxy, cut = cut_off { session_timeout = 1 }
-    local begun = support.now()
-    local waiter = kinds.queue_in(session:mutex(path), path, 8)
-    cut()
-    support.wait_for_queue(path, 1)
-    proxy:heal()
-    assert.equal("timeout", select(3, await(waiter)))
-    assert.near(8, waiter.at - begun, 0.02)
-  end)
-
-  -- (As its clients see it: neither their sessions nor their nodes are there.)
-  it("that comes back empty a waiter begins again (T36)", function()
-    local path = support.path()
-    local session, proxy, cut = cut_off()
-    local holder, other = support.hold(path, { hosts = proxy.hosts })
-    local waiter = kinds.queue_in(session:mutex(path), path)
-    cut()
-    for _, ended in ipairs { session, other } do
-      assert.is_true(seize(support.hosts, ended:id()))
-    end
-    support.zk():delete_all(path)
-    proxy:heal()
-    assert.is_true(await(waiter):is_held())
-    support.wait_until(function() return not holder:is_held() end)
-  end)
-
-  it("close is quick, and the nodes go with the session's timeout", function()
-    local session, proxy, cut = cut_off { session_timeout = 1 }
-    local guard = session:mutex(support.path()):acquire(30)
-    cut()
-    assert.near(0, timed(function() session:close() end), 0.01)
-    support.wait_for_queue(guard.path, 0)
-    proxy:heal()
-  end)
-
   it("close of a silent one takes two seconds at most", function()
     local session, proxy = cut_off { session_timeout = 3 }
     session:mutex(support.path()):acquire(30)
@@ -172,37 +121,6 @@ describe("Without a server", function()
     assert.same({ granted = 90, disconnected = 10 }, codes)
     assert.equal(90, session:stats().grants)
     support.wait_for_queue(path, 0)
-  end)
-end)
-
-describe("A reply that is lost", function()
-  it("to a create leaves nothing if the wait ends meanwhile (T16)", function()
-    local session, proxy = cut_off()
-    local path = support.path()
-    support.zk():make(path)
-    proxy:lose_reply "create"
-    local waiter = wait_in(session:mutex(path), 5)
-    proxy:await_loss()
-    support.wait_for_queue(path, 1)
-    assert.equal("disconnected", select(3, await(waiter)))
-    support.until_state(session, nil, { pending_releases = 1 })
-    proxy:heal()
-    support.wait_for_queue(path, 0)
-    support.until_state(session, nil, { pending_releases = 0 })
-    assert.is_true(session:mutex(path):acquire(30):release())
-  end)
-
-  it("to a read makes its waiter look again", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local session, proxy = cut_off()
-    proxy:lose_reply "get"
-    local waiter = wait_in(session:mutex(path))
-    proxy:await_loss()
-    proxy:heal()
-    support.until_state(session, "connected")
-    holder:release()
-    assert.is_true(await(waiter):is_held())
   end)
 end)
 

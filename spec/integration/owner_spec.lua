@@ -1,7 +1,6 @@
 -- Who holds a lock, and which calls are the holder's.  (Each kind of lock:
 -- family/contract_spec.lua "The owner of a lock".)
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -44,41 +43,9 @@ describe("An owner that acquires again", function()
     assert.equal("lost", select(3, mutex:release()))
     assert.is_true(assert(mutex:acquire(30)):is_held())
   end)
-
-  it("is told deadlock where the object that asks is not reentrant", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path, { reentrant = false })
-    local guard = mutex:acquire()
-    for _, name in ipairs { "acquire", "try_acquire", "with_lock" } do
-      local again, message, code = mutex[name](mutex,
-        name == "with_lock" and error or nil)
-      assert.is_nil(again)
-      assert.equal("deadlock", code)
-      assert.equal("zklock: " .. path
-        .. " is already held by the caller and not reentrant", message)
-    end
-    assert.is_table((session:mutex(path):acquire(1)))
-    assert.is_true(guard:is_held())
-  end)
 end)
 
 describe("The owner", function()
-  it("is the coroutine: another one waits", function()
-    local mutex = connect { loop = "poll" }:mutex(support.path())
-    local guard = mutex:acquire()
-    in_task(function()
-      assert.equal("timeout", select(3, mutex:acquire(0.05)))
-      assert.equal("busy", select(3, mutex:try_acquire()))
-    end)
-    guard:release()
-    in_task(function()
-      local a, b = mutex:acquire(), mutex:acquire(1)
-      assert.equal(a:token(), b:token())
-      a:release()
-      b:release()
-    end)
-  end)
-
   it("is what the option says, whatever runs", function()
     local mutex = connect { loop = "poll" }:mutex(support.path())
     for _, owner in ipairs { "name", 7, {}, print, true } do
@@ -108,42 +75,6 @@ describe("The owner", function()
     assert.equal(c:token(), kinds.await(again):token())
   end)
 
-  it("contends with others of its session, in order of arrival", function()
-    local scheduler, path = new_scheduler(), support.path()
-    local mutex = connect { loop = scheduler.adapter }:mutex(path)
-    local order, inside = {}, 0
-    for i = 1, 10 do
-      scheduler:spawn(function()
-        local guard = assert(mutex:acquire(30))
-        assert.equal(0, inside)
-        inside = inside + 1
-        order[#order + 1] = i
-        scheduler:pause(0.002)
-        inside = inside - 1
-        guard:release()
-      end)
-    end
-    assert.is_true(scheduler:run())
-    assert.same({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, order)
-  end)
-
-  it("is not kept alive by us when it is abandoned", function()
-    local path = support.path()
-    local mutex = connect { loop = "poll" }:mutex(path)
-    local weak = setmetatable({}, { __mode = "k" })
-    do
-      local co = coroutine.create(function()
-        local guard = mutex:acquire()
-        coroutine.yield(guard.node)
-      end)
-      weak[co] = true
-      coroutine.resume(co)
-    end
-    support.collect()
-    assert.is_nil(next(weak))
-    support.wait_for_queue(path, 0)
-  end)
-
   it("does not pass its hold on to a coroutine that takes its place",
     function()
       local mutex = connect { loop = "poll" }:mutex(support.path())
@@ -160,50 +91,11 @@ describe("The owner", function()
 end)
 
 describe("mutex:release", function()
-  it("releases the caller's innermost hold that is not released", function()
-    local path = support.path()
-    local mutex = connect():mutex(path)
-    local a, b, c = mutex:acquire(), mutex:acquire(), mutex:acquire()
-    c:release()
-    assert.is_true(mutex:release())
-    assert.equal("released", b:state())
-    assert.equal("held", a:state())
-    assert.is_true(mutex:release { wait = true })
-    assert.equal("released", a:state())
-    assert.equal(0, #support.zk():queue(path))
-    assert.matches("is not held by the calling task",
-      misuse(function() mutex:release() end))
-  end)
-
-  it("is misuse by another coroutine than the holder's", function()
-    local session, path = connect { loop = "poll" }, support.path()
-    local mutex = session:mutex(path)
-    local guard = mutex:acquire()
-    in_task(function()
-      for _, one in ipairs { mutex, session:mutex(path) } do
-        assert.equal(path .. " is not held by the calling task",
-          misuse(function() one:release() end))
-      end
-    end)
-    assert.is_true(guard:is_held())
-    assert.is_true(mutex:release())
-  end)
-
   it("is no way to release another session's hold (T14)", function()
     local path = support.path()
     local guard = support.hold(path)
     assert.matches("is not held",
       misuse(function() connect():mutex(path):release() end))
     assert.is_true(guard:is_held())
-  end)
-
-  it("does not need the guard to be kept", function()
-    local path = support.path()
-    local mutex = connect():mutex(path)
-    assert(mutex:acquire())
-    support.collect()
-    assert.equal(1, #support.zk():queue(path))
-    assert.is_true(mutex:release { wait = true })
-    assert.equal(0, #support.zk():queue(path))
   end)
 end)

@@ -15,22 +15,6 @@ describe("Sessions", function()
     assert.equal(name .. " (closed)", tostring(session))
   end)
 
-  it("do not count as held what has been given back", function()
-    local path, session = support.path(), connect()
-    local function holding() return session:stats().holding end
-    for _ = 1, 200 do
-      assert.same({ true, 1 }, { session:with_lock(path, holding) })
-      assert.equal(0, holding())
-    end
-    local guard = assert(session:semaphore(support.path(), 1):acquire(30))
-    assert.equal(1, holding())
-    guard:release()
-    assert.equal(0, holding())
-    guard = assert(session:mutex(path):acquire { max_hold = 0.01 })
-    support.wait_until(function() return guard:state() == "lost" end)
-    assert.equal(0, holding())
-  end)
-
   -- Of a lock that is free, then taken, in a session that is two seconds old:
   -- all that is counted, but for the waits.
   it("count what they do, and tell that when they are closed", function()
@@ -88,50 +72,6 @@ describe("Sessions", function()
 end)
 
 describe("session:mutex", function()
-  it("is misuse with a bad path", function()
-    local session = connect()
-    for path, rule in pairs {
-      ["locks"] = "absolute", [""] = "absolute", ["/"] = "root",
-      ["/a/"] = "end with", ["/a//b"] = "empty component", ["/a/../b"] = "'..'",
-      ["/a\0b"] = "NUL", ["/\255"] = "UTF", ["/a\nb"] = "control",
-    } do
-      local text = misuse(function() session:mutex(path) end)
-      assert.matches("^path must ", text)
-      assert.matches(rule, text, 1, true)
-    end
-    for _, path in ipairs { 1, {}, true } do
-      assert.equal("path must be a string, got a " .. type(path),
-        misuse(function() session:mutex(path) end))
-    end
-    assert.equal("path must be a string, got nil",
-      misuse(function() session:mutex() end))
-  end)
-
-  it("is misuse with bad options", function()
-    local session = connect()
-    for _, row in ipairs {
-      { "mutex options must be a table, got a number", 5 },
-      { 'unknown option "reentrent" in mutex options (known: data, fair, '
-        .. 'handoffs, layout, max_hold, on_suspend, poll_interval, reentrant, '
-        .. 'share_path, wait)', { reentrent = true } },
-      { "option 'reentrant' must be a boolean, got a number",
-        { reentrant = 1 } },
-      { "option 'data' must be a string, got a number", { data = 1 } },
-      { "option 'max_hold' must be a number, got a string",
-        { max_hold = "1" } },
-      { "option 'max_hold' must be a number of seconds, not negative, got -1",
-        { max_hold = -1 } },
-      { 'option \'on_suspend\' must be "keep" or "lose", got leave',
-        { on_suspend = "leave" } },
-      { 'option \'on_suspend\' must be "keep" or "lose", got 1',
-        { on_suspend = 1 } },
-      { "option 'data' must be at most 1000000 bytes, got 1048577",
-        { data = ("x"):rep(1048577) } },
-    } do
-      assert.equal(row[1], misuse(function() session:mutex("/a", row[2]) end))
-    end
-  end)
-
   it("sends nothing", function()
     local session = connect()
     local before = support.requests(session)
@@ -142,16 +82,6 @@ describe("session:mutex", function()
 end)
 
 describe("Events", function()
-  it("begin with connected, from within connect", function()
-    local events = {}
-    local session = connect { on_event = function(event, mine)
-      events[#events + 1] = event .. " " .. mine:state()
-    end }
-    assert.same({ "connected connected" }, events)
-    session:step()
-    assert.equal(1, #events)
-  end)
-
   it("are misuse by another name, or without a function", function()
     local session = connect()
     for _, name in ipairs { "connect", "lost", "" } do

@@ -1,6 +1,5 @@
 -- What users hold has the methods and fields that are documented, and no
 -- others; the state of a session is written in one place.
-local State = require "zklock.state"
 local files = require "support.files"
 local reference = require "support.reference"
 local support = require "support"
@@ -121,54 +120,5 @@ describe("Documented are", function()
       words[word] = word ~= "or" or nil
     end
     assert.equal(sorted(reference.words(all, "zklock.Event")), sorted(words))
-  end)
-end)
-
-describe("The state of a session", function()
-  local function after(...)
-    local state = State.new()
-    for _, name in ipairs { ... } do assert.is_true(state:enter(name)) end
-    return state
-  end
-
-  it("goes on until it is closed, and then to its end", function()
-    local state = after("failed", "connected", "suspended", "expired", "failed",
-      "connected", "closed", "closed", "ended", "left", "left")
-    assert.is_true(state.is.left)
-    for _, name in ipairs { "connected", "expired", "closed", "ended" } do
-      assert.is_false(state:enter(name))
-    end
-    assert.equal("left", state.is.name)
-  end)
-
-  it("does not end before it is closed", function()
-    for _, name in ipairs { "connected", "suspended", "expired", "failed" } do
-      local state = after(name)
-      assert.is_false(state.is.closed)
-      assert.is_false(state:enter "ended")
-      assert.is_false(state:enter "left")
-      assert.is_true(state:enter "closed")
-      assert.is_true(state.is.closed)
-      assert.is_false(state.is.left)
-    end
-  end)
-
-  it("has a reason only while there is no first connection", function()
-    local state = after()
-    assert.is_false(state:is_decided())
-    assert.is_true(state:enter("failed", "auth"))
-    assert.is_true(state:is_decided())
-    assert.equal("auth", state.code)
-    assert.is_true(state:enter "connected")
-    assert.is_false(state.code)
-    assert.is_false(state:may_enter "failed")
-  end)
-
-  it("tells a reconnection from a new ZooKeeper session", function()
-    assert.is_false(after():is_same_session())
-    assert.is_true(after("connected"):is_same_session())
-    assert.is_true(after("connected", "suspended"):is_same_session())
-    assert.is_false(after("connected", "expired"):is_same_session())
-    assert.is_false(after("connected", "expired", "failed"):is_same_session())
   end)
 end)

@@ -87,22 +87,6 @@ describe("A survey of a crowd", function()
         assert.equal(200, ask == "revoke" and found or #found)
         assert.equal(0, session:stats().in_flight)
       end)
-
-    it("ends when the session is closed: " .. ask, function()
-      crowd(1000, "web1:4711", "-__READ__")
-      local session, loop, turn_until = in_loop()
-      local codes, before = {}, session:stats().requests
-      for _ = 1, 3 do
-        loop:spawn(function()
-          local code = select(3, session[ask](session, path))
-          codes[#codes + 1] = code
-        end)
-      end
-      turn_until(function() return session:stats().requests > before + 70 end)
-      session:close()
-      loop:run()
-      assert.same({ "closed", "closed", "closed" }, codes)
-    end)
   end
 
   -- So many nodes with such data: which of them are shown with their data.

@@ -26,6 +26,9 @@ local function said_by(fn, ...)
   return message
 end
 
+before_each(support.start)
+after_each(support.finish)
+
 describe("Misuse", function()
   it("shows a stranger's text escaped, whatever it is", function()
     for text, plain in pairs(TEXTS) do
@@ -70,9 +73,6 @@ describe("Misuse", function()
 end)
 
 describe("A message", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("shows a path escaped that a stranger has chosen", function()
     local session = support.connect()
     local message = said_by(session.mutex, session, "/a\n2026/11/22 [emerg] x")
@@ -107,9 +107,6 @@ describe("A message", function()
 end)
 
 describe("A line of the log", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is one line, whatever a callback raises", function()
     local lines = {}
     local session = support.connect {

@@ -89,16 +89,6 @@ describe("stat", function()
     end
   end)
 
-  it("tells whose an ephemeral one is, in the words of contenders", function()
-    local guard = support.hold(path)
-    local stat, row = session:stat(guard.node), session:contenders(path)[1]
-    assert.same({ "ephemeral", row.session, row.created, #row.data },
-      { stat.kind, stat.session, stat.created, stat.size })
-    -- A container is shown as persistent, as servers do.
-    stat = session:stat(path)
-    assert.same({ "persistent", 1 }, { stat.kind, stat.children })
-  end)
-
   it("looks below the session's chroot, as the others do", function()
     local inside = connect { hosts = support.hosts .. path }
     assert.is_false(inside:stat "/a")
@@ -163,19 +153,6 @@ describe("stamp", function()
     assert.near(5, again.modified - first.modified, 0.1)
   end)
 
-  it("writes whatever data there are, which outlive the session", function()
-    for _, data in ipairs { "", "a\0b", ("m"):rep(1000000), "short" } do
-      zk:delete(path)
-      for _ = 1, 2 do
-        local other = connect()
-        assert.is_true(other:stamp(path, data))
-        other:close()
-        assert.is_true(zk:get(path) == data, #data)
-        assert.equal(#data, session:stat(path).size)
-      end
-    end
-  end)
-
   it("makes no container, which would vanish when it is empty", function()
     local function fill_and_empty(node) zk:delete(zk:create(node .. "/a")) end
     assert.is_true(session:stamp(path))
@@ -220,22 +197,6 @@ describe("stamp", function()
     zk:set_acl((path:match "^(.*)/"), without(CREATE))
     assert.equal("denied", select(3, session:stamp(path)))
     assert.is_false(session:stat(path))
-  end)
-
-  it("is done by all of those who make it at the same time", function()
-    local loop, done = new_scheduler(), 0
-    for _ = 1, 8 do
-      local own = connect { loop = loop.adapter }
-      for n = 1, 20 do
-        loop:spawn(function()
-          assert.is_true(own:stamp(path .. n))
-          done = done + 1
-        end)
-      end
-    end
-    loop:run()
-    assert.equal(160, done)
-    for n = 1, 20 do assert.equal(7, session:stat(path .. n).version) end
   end)
 
   it("takes no path that reads as a contender's, or is ZooKeeper's own, and "

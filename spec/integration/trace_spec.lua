@@ -166,21 +166,6 @@ describe("on_trace", function()
     session:step() -- raises what was asserted above
   end)
 
-  it("may release, and acquire another lock", function()
-    local lock, busy = session:mutex(path), false
-    listen(function(event)
-      if busy then return end
-      busy = true
-      session:mutex(path .. "-" .. event.what):acquire(20)
-        :release { wait = true }
-      if event.what == "grant" then lock:release() end
-      busy = false
-    end)
-    local guard = assert(lock:acquire(20))
-    assert.equal("released", guard:state())
-    guard:release()
-  end)
-
   -- What comes of a lock that is acquired and released, or what else makes the
   -- event.
   for what, expected in pairs { wait = "closed", grant = "released",
@@ -223,15 +208,6 @@ describe("on_trace", function()
     assert.equal("closed", (select(3, guard:release { wait = true })))
   end)
 
-  it("may cancel the wait that begins", function()
-    support.hold(path)
-    local lock = session:mutex(path)
-    listen(function(event)
-      if event.what == "wait" then lock:cancel() end
-    end)
-    assert.equal("cancelled", (select(3, lock:acquire(20))))
-  end)
-
   it("may turn the session until the lock is granted", function()
     listen(function(event)
       if event.what ~= "wait" then return end
@@ -255,16 +231,6 @@ describe("on_trace", function()
     scheduler:run()
     assert.same({ "closed" }, outcome)
     assert.same({ "wait -", "refuse closed" }, told)
-  end)
-
-  it("hears of the part of a multi at which it closes the session", function()
-    local multi = session:multi { session:mutex(path .. "-1"),
-      session:mutex(path .. "-2") }
-    local told = listen(function(event)
-      if event.what == "grant" then session:close() end
-    end)
-    assert.equal("closed", (select(3, multi:acquire(30))))
-    assert.same({ "wait -", "grant -", "release -" }, told)
   end)
 
   it("hears of a release at most once, whatever raises meanwhile", function()

@@ -75,17 +75,6 @@ describe("with_lock", function()
       assert.matches("the_culprit", trace)
     end)
 
-  it("says lost, and hands on the results, when the hold is lost", function()
-    local path = support.path()
-    local results = count(connect():mutex(path):with_lock(function(guard)
-      support.lose(guard)
-      return 1, nil, 3
-    end))
-    assert.same({ n = 6, nil, "zklock: the hold of " .. path .. " was lost "
-      .. "while it was used: its node was deleted", "lost", 1, nil, 3 },
-      results)
-  end)
-
   it("raises the function's error even if the hold is lost (T26)", function()
     local mutex = connect():mutex(support.path())
     assert.same({ false, "mine" }, { pcall(mutex.with_lock, mutex,

@@ -147,22 +147,6 @@ describe("The loop auto", function()
 end)
 
 describe("The loop luv, by name,", function()
-  it("is turned in the main chunk", function()
-    local session, path = connect { loop = "luv" }, support.path()
-    local order = {}
-    coroutine.wrap(function()
-      local guard = acquire(session, path)
-      in_luv(function()
-        order[#order + 1] = "first"
-        guard:release()
-      end)
-    end)()
-    local guard = acquire(session, path)
-    order[#order + 1] = "second"
-    assert.same({ "first", "second" }, order)
-    guard:release()
-  end)
-
   -- luv 1.44 crashes where a handle has not been closed altogether.
   it("lets a program end, whatever is open", function()
     for title, ending in pairs {
@@ -196,17 +180,6 @@ describe("The loop luv, by name,", function()
     assert.is_false(called)
     uv.run()
     assert.is_true(called)
-  end)
-
-  it("forgets a session that nobody has any more", function()
-    local weak = setmetatable({}, { __mode = "v" })
-    do
-      local session = zklock.connect(support.hosts, { loop = "luv" })
-      acquire(session):release()
-      weak[1] = session
-    end
-    support.collect()
-    assert.is_nil(weak[1])
   end)
 
   it("serves a program of callbacks only", function()

@@ -34,29 +34,6 @@ before_each(support.start)
 after_each(support.finish)
 
 describe("An error in a callback, without a log,", function()
-  it("comes out of step(), each of them once", function()
-    local session, heard, last = connect(), {}, false
-    begin(session, function() last = true end)
-    support.wait_until(function()
-      local ok, problem = pcall(session.step, session)
-      if not ok then heard[#heard + 1] = problem end
-      return last and #heard == 3
-    end)
-    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, first_lines(heard))
-    session:step()
-  end)
-
-  it("leaves the fd readable while there are more", function()
-    local session, heard, last = connect(), 0, false
-    local source = { getfd = function() return session:fd() end }
-    begin(session, function() last = true end)
-    while not last or heard < 3 do
-      local readable = socket.select({ source }, nil, 5)
-      assert.equal(1, #readable)
-      if not pcall(session.step, session) then heard = heard + 1 end
-    end
-  end)
-
   for when, pause in pairs { ["one by one"] = false, ["at once"] = 0.2 } do
     it("comes out of the loop of cqueues, " .. when, function()
       local controller, heard, last = require "cqueues".new(), {}, false

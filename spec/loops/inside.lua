@@ -4,8 +4,6 @@ local support = require "support"
 
 -- Tests whose point is a loop of their own, in the middle of ours.
 local own_loop = {
-  "wakes a coroutine that waits", "suspends only the calling coroutine",
-  "contends with others of its session, in order of arrival",
   "lets its function wait in a coroutine, except on PUC 5.1",
   "a wait suspends its coroutine alone, and one holds at a time",
 }

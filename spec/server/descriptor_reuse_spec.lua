@@ -77,7 +77,7 @@ local CLIENT = [[
   end
 ]]
 
-describe("A session whose connection breaks while it is closed #slow",
+describe("A session whose connection breaks while it is closed",
   function()
 
     it("reads nobody else's bytes", function()

@@ -71,7 +71,7 @@ local function documented_functions(prefix)
   return set
 end
 
-describe("doc/api.md #once #layer", function()
+describe("doc/api.md", function()
   it("is what the annotations say: make reference", function()
     assert.is_true(reference.page(all) == source "doc/api.md",
       "doc/api.md is not what `make reference` writes")
@@ -107,7 +107,7 @@ describe("doc/api.md #once #layer", function()
   end)
 end)
 
-describe("The reference and the library #once #layer have the same", function()
+describe("The reference and the library have the same", function()
   it("methods of each class", function()
     local seen = 0
     for prefix, list in pairs(classes) do
@@ -163,7 +163,7 @@ describe("The reference and the library #once #layer have the same", function()
   end)
 end)
 
-describe("The options #once #layer", function()
+describe("The options", function()
   -- All classes of options, by what is in them.
   local documented = {}
   for name in pairs(all.classes) do
@@ -240,7 +240,7 @@ describe("The options #once #layer", function()
   end)
 end)
 
-describe("The words of #once #layer", function()
+describe("The words of", function()
   -- The words in the message by which `call` refuses another word.
   local function offered(pattern, call, ...)
     local ok, problem = pcall(call, ...)
@@ -355,7 +355,7 @@ describe("The words of #once #layer", function()
   end)
 end)
 
-describe("The tables #once #layer", function()
+describe("The tables", function()
   it("of counters are those that are documented", function()
     local session = assert(core.open { hosts = "127.0.0.1:1",
       session_timeout = 4 })
@@ -378,7 +378,7 @@ describe("The tables #once #layer", function()
   end)
 end)
 
-describe("The reader of annotations #once #layer", function()
+describe("The reader of annotations", function()
   -- What it says of a definition that was edited.
   local function said(name, old, new)
     local texts = reference.texts()

@@ -45,13 +45,6 @@ function Proxy:half_open() virtual.link_half_open(self.address) end
 function Proxy:heal() virtual.link_heal(self.address) end
 function Proxy:disarm() virtual.link_disarm(self.address) end
 
-function Proxy:move(address)
-  local to = address .. ":" .. self.address:match ":(%d+)$"
-  if not virtual.link_move(self.address, to) then return false end
-  self.address = to
-  return true
-end
-
 function Proxy:lose_reply(kind)
   virtual.link_lose_reply(self.address, kinds[kind])
 end
@@ -75,8 +68,6 @@ function Proxy:cut_after_reply(kind)
   virtual.link_cut_after_reply(self.address, kinds[kind])
 end
 
---- (There are no bytes here: the connection breaks at the next message.)
-function Proxy:cut_after() virtual.link_cut_at(self.address, 1) end
 function Proxy:await_cut() await(self, "last") end
 
 return { start = start }

@@ -54,9 +54,6 @@ function Server:stop()
   for i = 1, self.count do self.ensemble:stop(i) end
 end
 
---- (A server of the model serves at once.)
-function Server:begin_restart(i) self:restart(i) end
-
 --- Returns at once; it goes on after so many seconds.  What it returns is
 -- closed when it has.
 function Server:resume_in(seconds, i)
@@ -82,7 +79,4 @@ end
 
 function Server:word(i, text) return raw.word(self:host(i), text) end
 
---- Other versions cannot be started here.
-local function has() return false end
-
-return { start = start, has = has }
+return { start = start }

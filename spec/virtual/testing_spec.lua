@@ -48,16 +48,14 @@ describe("zklock.testing", function()
   after_each(testing.reset)
 
   describe("has a clock that", function()
-    it("stands still while the test does", function()
-      local now, wall = testing.now(), os.clock()
-      repeat local _ = {} until os.clock() > wall + 0.01
-      assert.equal(now, testing.now())
-    end)
-
-    it("is that of the library", function()
-      testing.advance(100)
-      assert.is_true(zklock.now() - testing.now() < 0.001)
-    end)
+    it("is that of the library, and stands still while the test does",
+      function()
+        testing.advance(100)
+        assert.is_true(zklock.now() - testing.now() < 0.001)
+        local now, wall = testing.now(), os.clock()
+        repeat local _ = {} until os.clock() > wall + 0.01
+        assert.equal(now, testing.now())
+      end)
 
     it("tells the servers' time of day", function()
       session:stamp "/stamp"
@@ -67,13 +65,10 @@ describe("zklock.testing", function()
       about(60, testing.time() - modified)
     end)
 
-    it("advance() and sleep() move by what they are given", function()
+    it("advance(), sleep() and a call that waits move", function()
       about(30, elapsed(testing.advance, 30))
       about(0.25, elapsed(testing.sleep, 0.25))
       assert.is_true(elapsed(testing.advance, 0) < 0.001)
-    end)
-
-    it("a call that waits moves", function()
       server:hold "/lock"
       about(5, elapsed(function()
         assert.equal("timeout", select(3, session:mutex "/lock":acquire(5)))
@@ -170,11 +165,12 @@ describe("zklock.testing", function()
   end)
 
   describe("has other clients that", function()
-    it("hold a lock, until they release it", function()
-      local hold = server:hold "/lock"
+    it("hold a lock, with data, until they release it", function()
+      local hold = server:hold("/lock", { data = "batch 7" })
       local mutex = session:mutex "/lock"
       assert.is_true(hold:is_held())
       assert.equal("busy", select(3, mutex:try_acquire()))
+      assert.equal("batch 7", session:contenders "/lock"[1].data)
       hold:release()
       assert.is_false(hold:is_held())
       assert.is_truthy(mutex:try_acquire())
@@ -210,30 +206,18 @@ describe("zklock.testing", function()
       assert.is_nil(semaphore:try_acquire())
     end)
 
-    it("show data", function()
-      server:hold("/lock", { data = "batch 7" })
-      assert.equal("batch 7", session:contenders "/lock"[1].data)
-    end)
-
-    it("wait for it", function()
+    it("wait for it, or stop waiting", function()
       local guard = assert(session:mutex "/lock":acquire())
-      local other = server:contend "/lock"
+      local other, one_more = server:contend "/lock", server:contend "/lock"
       testing.advance(1)
       assert.is_false(other:is_held())
+      assert.equal(3, #session:contenders "/lock")
+      one_more:release()
+      testing.advance(1)
       assert.equal(2, #session:contenders "/lock")
       guard:release()
       testing.advance(1)
       assert.is_true(other:is_held())
-    end)
-
-    it("stop waiting", function()
-      local guard = assert(session:mutex "/lock":acquire())
-      local other = server:contend "/lock"
-      testing.advance(1)
-      other:release()
-      testing.advance(1)
-      assert.equal(1, #session:contenders "/lock")
-      assert.is_true(guard:is_held())
     end)
 
     it("lose their sessions, too", function()
@@ -285,16 +269,6 @@ describe("zklock.testing", function()
       testing.advance(3)
       assert.same({ "suspended", "reconnected" }, events)
       assert.is_true(guard:is_held())
-    end)
-
-    it("disconnect one for so long that its session expires", function()
-      local guard = hold()
-      server:disconnect(session)
-      testing.advance(20)
-      assert.is_false(guard:is_held())
-      server:reconnect(session)
-      testing.advance(5)
-      assert.same({ "suspended", "expired", "connected" }, events)
     end)
 
     it("silence one: no packet passes, and no connection ends", function()
@@ -429,15 +403,11 @@ describe("zklock.testing", function()
       for i = 1, 3 do print(sessions[i]:id(), server:server_of(sessions[i])) end
     ]]
 
-    it("for the same seed", function()
+    it("for the same seed, and not for another", function()
       local first = output_of(story:format(7))
       assert.equal(6, select(2, first:gsub("\n", "")), first)
       for _ = 1, 4 do assert.equal(first, output_of(story:format(7))) end
-    end)
-
-    it("and not for another", function()
-      assert.are_not.equal(output_of(story:format(7)),
-        output_of(story:format(8)))
+      assert.are_not.equal(first, output_of(story:format(8)))
     end)
   end)
 
@@ -455,16 +425,12 @@ describe("zklock.testing", function()
       assert.equal(server.hosts, testing.server().hosts)
     end)
 
-    it("works with servers that are down", function()
+    it("can be called a hundred times, whatever is down", function()
       server:disconnect()
       local three = testing.server { servers = 3 }
       assert(zklock.connect(three.hosts))
       three:stop()
       testing.server():pause()
-      testing.reset()
-    end)
-
-    it("can be called a hundred times", function()
       for _ = 1, 100 do
         testing.reset()
         local zk = assert(zklock.connect(testing.server().hosts))

@@ -1,7 +1,6 @@
 -- Time that a spec owns: zklock.virtual beside the library.
 local support = require "support"
 local virtual = require "zklock.virtual"
-local zklock = require "zklock"
 
 -- What a program of its own says and how it ends.
 local function outcome_of(program)
@@ -26,31 +25,6 @@ local PROLOGUE = [[
 describe("Virtual time", function()
   before_each(support.start)
   after_each(support.finish)
-
-  it("is the library's, and passes at once", function()
-    local worked, begun = os.clock(), zklock.now()
-    virtual.sleep(1e4)
-    assert.is_true(os.clock() - worked < 60)
-    assert.is_true(zklock.now() - begun >= 1e4)
-    assert.is_true(zklock.now() - virtual.now() < 0.001)
-  end)
-
-  it("is as long for a wait as it was to be, and a little longer", function()
-    local path = support.path()
-    support.hold(path)
-    local session = support.connect()
-    local begun = virtual.now()
-    assert.is_nil(session:mutex(path):acquire(3))
-    local took = virtual.now() - begun
-    assert.is_true(took >= 3 and took < 3.01)
-  end)
-
-  it("lets sessions live while it passes", function()
-    local guard = support.hold(support.path())
-    virtual.sleep(3600)
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
-  end)
 
   it("ends what a suspended machine held", function()
     local guard = support.hold(support.path(), { session_timeout = 6 })
@@ -86,11 +60,4 @@ end)
 describe("A link", function()
   before_each(support.start)
   after_each(support.finish)
-
-  it("without a server refuses the connection", function()
-    local session, message = zklock.connect("127.0.0.1:1",
-      { connect_timeout = 1 })
-    assert.is_nil(session)
-    assert.matches("127.0.0.1:1: Connection refused", message, 1, true)
-  end)
 end)

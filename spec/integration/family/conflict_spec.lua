@@ -71,25 +71,6 @@ describe("Beside a lock of another kind on its path,", function()
     end)
   end
 
-  it("a waiter of another kind refuses as a holder does", function()
-    local guard = connect():mutex(path):acquire(20)
-    local waiter = kinds.queue_in(connect():mutex(path), path)
-    conflict(connect():rwlock(path).read)
-    released(guard)
-    conflict(connect():rwlock(path).read)
-    released(await(waiter))
-    released(connect():rwlock(path).read:acquire(20))
-  end)
-
-  it("a part refuses its multi, which keeps nothing", function()
-    local guard = connect():rwlock(path .. "/b").write:acquire(20)
-    local multi = kinds.of.multi.make(connect(), path)
-    conflict(multi)
-    kinds.wait_for_nodes(path .. "/a", 0)
-    released(guard)
-    released(assert(multi:acquire(20)))
-  end)
-
   it("each waiter in line for local turns is refused", function()
     local guard = connect():rwlock(path).write:acquire(20)
     local mutex, waits = connect():mutex(path, { handoffs = 4 }), {}
@@ -110,21 +91,6 @@ describe("Beside a lock of another kind on its path,", function()
     conflict(connect():mutex(path))
     ticket:cancel()
     support.step_until(session, function() return code == "cancelled" end)
-  end)
-
-  it("an election is a mutex", function()
-    for _, layout in ipairs { "curator", "kazoo" } do
-      local function take(family, how)
-        return kinds.makers[family](connect(), path, { layout = layout })
-          :acquire(how)
-      end
-      for _, pair in ipairs { { "mutex", "election" },
-        { "election", "mutex" } } do
-        local guard = assert(take(pair[1], 20))
-        refused("timeout", take(pair[2], 0.1))
-        released(guard)
-      end
-    end
   end)
 end)
 

@@ -75,18 +75,6 @@ describe("contenders", function()
     end)
   end
 
-  it("shows the one node of local turns, and no local waiter", function()
-    local lock = as("a", "handoffs")
-    local guard, waiter = lock:acquire(30), wait_in(lock)
-    local other = queue("b", "handoffs")
-    shows("mutex a holds", "mutex b waits")
-    guard:release()
-    await(waiter)
-    shows("mutex a holds", "mutex b waits")
-    waiter.guard:release()
-    await(other):release()
-  end)
-
   it("shows the one node of an unfair mutex", function()
     local guard = as("a", "unfair"):acquire(30)
     local waiter = wait_in(as("b", "unfair"))
@@ -98,29 +86,6 @@ describe("contenders", function()
     assert.equal(guard:token(), item.token)
     guard:release()
     await(waiter):release()
-  end)
-
-  it("shows leases, and who waits for one", function()
-    local function semaphore(data)
-      return connect():semaphore(path, 2, { data = data })
-    end
-    local one, two = semaphore("a"):acquire(30), semaphore("b"):acquire(30)
-    local third = wait_in(semaphore "c")
-    kinds.wait_for_nodes(path, 4)
-    local fourth = kinds.queue_in(semaphore "d", path)
-    local nodes, waits = {}, 0
-    for _, item in ipairs(session:contenders(path)) do
-      assert.equal("lease", item.mode)
-      waits = waits + (item.holds and 0 or 1)
-      nodes[path .. "/" .. item.node] = item.holds
-    end
-    assert.is_true(nodes[one.node] and nodes[two.node])
-    assert.equal(3, waits) -- a lease, and two places at the gate
-    released(one)
-    await(third)
-    two:release()
-    third.guard:release()
-    await(fourth):release()
   end)
 
   it("shows data of every sort (T61)", function()
@@ -162,31 +127,6 @@ describe("contenders", function()
     released(guard)
   end)
 
-  it("shows locks of other clients", function()
-    zk:make(path)
-    local nodes = {}
-    for i, prefix in ipairs {
-      "_c_00000000-0000-4000-8000-000000000001-lock-", "0123-lock-",
-    } do
-      nodes[i] = zk:create(path .. "/" .. prefix,
-        { sequential = true, data = "n" .. i, ephemeral = true })
-    end
-    shows("mutex n1 holds", "mutex n2 waits")
-    for _, node in ipairs(nodes) do zk:delete(node) end
-  end)
-
-  it("misses nobody who comes or goes meanwhile, and raises nothing",
-    function()
-      local lock, rw = as("a", "mutex"), connect():rwlock(path .. "/rw")
-      for _ = 1, 50 do
-        local one, two = wait_in(lock), wait_in(rw.read)
-        assert.is_true(#assert(session:contenders(path)) <= 2)
-        assert.is_table(session:contenders(path .. "/rw"))
-        await(one):release()
-        await(two):release()
-      end
-    end)
-
   it("is disconnected without a server, as is a revocation", function()
     local proxy = start_proxy()
     local away = connect { hosts = proxy.hosts, session_timeout = 2 }
@@ -198,14 +138,5 @@ describe("contenders", function()
       refused("disconnected", away:revoke(path))
     end)
     proxy:heal()
-  end)
-
-  it("is refused where it may not read", function()
-    zk:make(path:match "^/[^/]+")
-    local acl = { { perms = 30, scheme = "world", id = "anyone" } }
-    zk:create(path, { acl = acl })
-    assert.matches("^zklock: ZooKeeper refused to say who contends for ",
-      refused("denied", session:contenders(path)))
-    zk:delete(path)
   end)
 end)

@@ -55,24 +55,6 @@ describe("A refusal", function()
     end
   end)
 
-  it("costs no request more", function()
-    local session = connect { session_timeout = 60 }
-    local guard = rival("mutex", "web1"):acquire(30)
-    local mutex = lock("mutex", "me", session)
-    times_out(mutex)
-    local function requests()
-      support.until_state(session, nil, { pending_releases = 0, watches = 0,
-        in_flight = 0 })
-      local stats = session:stats()
-      return stats.requests - stats.heartbeats - stats.nudges
-    end
-    local before = requests()
-    mutex:acquire(0.05)
-    -- Create, list, two watches; the delete and one watch's removal.
-    assert.equal(before + 6, requests())
-    guard:release()
-  end)
-
   it("names the holder with two ahead, and with more the nearest", function()
     local guard = rival("mutex", "first"):acquire(30)
     local second = queue_in(lock("mutex", "second"), path)
@@ -84,34 +66,6 @@ describe("A refusal", function()
     guard:release()
     await(second):release()
     await(third):release()
-  end)
-
-  it("calls nobody a holder who waits: a reader behind a writer", function()
-    local reader = lock("read", "reader"):acquire(30)
-    local writer = queue_in(lock("write", "writer"), path)
-    assert.equal('1 ahead of us; just ahead is "writer"',
-      times_out(lock("read", "-")))
-    reader:release()
-    await(writer):release()
-  end)
-
-  it("names the nearest of several readers that hold", function()
-    local guards = {}
-    for i = 1, 3 do guards[i] = lock("read", "reader " .. i):acquire(30) end
-    assert.equal('3 ahead of us; held by "reader 3"',
-      times_out(lock("write", "-")))
-    for _, guard in ipairs(guards) do guard:release() end
-  end)
-
-  it("knows who holds now, not who did", function()
-    local first = rival("mutex", "first"):acquire(30)
-    local second = queue_in(lock("mutex", "second"), path)
-    local waiting = queue_in(lock("mutex", "-"), path, 2.5)
-    first:release()
-    local guard = await(second)
-    assert.equal('1 ahead of us; held by "second"',
-      tells(refused("timeout", await(waiting))))
-    guard:release()
   end)
 
   it("names who lets one in at a time before the permits: semaphore",
@@ -149,15 +103,6 @@ describe("A refusal", function()
       refused("busy", mutex:try_acquire()))
     guard:release()
     await(waiting):release()
-  end)
-
-  it("names who takes turns on one node", function()
-    local session = connect()
-    local guard = lock("handoffs", "one of us", session):acquire(30)
-    local waiting = wait_in(lock("handoffs", "-", session), 0.15)
-    assert.equal('held by "one of us"',
-      tells(refused("timeout", await(waiting))))
-    guard:release()
   end)
 
   it("quotes a stranger's text, and not all of it", function()

@@ -1,6 +1,5 @@
 --- The kinds of lock, with one face, for the specs that say the same of all.
 -- Not a spec itself: `require "integration.family.kinds"`.
-local raw = require "support.raw"
 local support = require "support"
 
 -- Each kind: its name; `make(session, path, options)`, a lock; `rival(...)`,
@@ -283,32 +282,6 @@ function kinds.watch_handover(guard, other, path)
     kinds.refused("lost", guard:release())
     waiter.guard:release()
   end
-end
-
---- What a server has counted of each session, at a moment at which none waits
--- for an answer: two lists, of the packets received from it, and of those sent
--- to it (replies and events); without heartbeats and nudges.
-function kinds.traffics(sessions)
-  return support.while_quiet(sessions, function()
-    local counted, received, sent = {}, {}, {}
-    for line in raw.word(support.hosts, "cons"):gmatch "[^\n]+" do
-      counted[line:match "sid=0x0*(%x+)" or ""] = line
-    end
-    for i, session in ipairs(sessions) do
-      local line = counted[(session:id():gsub("^0x0*", ""))]
-      local stats = session:stats()
-      local own = stats.heartbeats + stats.nudges
-      received[i] = tonumber(line:match "recved=(%d+)") - own
-      sent[i] = tonumber(line:match "sent=(%d+)") - own
-    end
-    return received, sent
-  end)
-end
-
---- The same of one: two numbers.
-function kinds.traffic(session)
-  local received, sent = kinds.traffics { session }
-  return received[1], sent[1]
 end
 
 return kinds

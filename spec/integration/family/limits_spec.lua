@@ -1,6 +1,5 @@
 -- Holds that end by themselves: max_hold, and on_suspend = "keep".
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
 local wait_in, await = kinds.wait_in, kinds.await
@@ -74,42 +73,10 @@ describe("max_hold", function()
     mutex:acquire(30):release()
   end)
 
-  it("holds while no server is in reach; then the node goes", function()
-    local proxy, lost = start_proxy(), nil
-    local session = connect { hosts = proxy.hosts, session_timeout = 10 }
-    local begun = support.now()
-    local guard = session:mutex(path):acquire { max_hold = 2, timeout = 5 }
-    guard:on_lost(function() lost = true end)
-    proxy:refuse()
-    is_about(begun + 2, end_of(guard))
-    support.step_until(session, function() return lost end)
-    assert.equal(1, #kinds.nodes(path))
-    proxy:heal()
-    kinds.wait_for_nodes(path, 0)
-    guard:release()
-  end)
-
   it("may be nothing at all", function()
     local guard = connect():mutex(path):acquire { max_hold = 0, timeout = 5 }
     assert.is_false(guard:is_held())
     guard:release()
     kinds.wait_for_nodes(path, 0)
-  end)
-end)
-
-describe("on_suspend", function()
-  it("= \"keep\" keeps the hold until its lease is over", function()
-    local proxy, lost = start_proxy(), nil
-    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
-    local guard = session:mutex(path, { on_suspend = "keep" }):acquire(30)
-    guard:on_lost(function() lost = true end)
-    proxy:refuse()
-    local ends = support.now() + guard:lease()
-    support.until_state(session, "suspended")
-    assert.equal("suspended", guard:state())
-    is_about(ends, end_of(guard))
-    support.step_until(session, function() return lost end)
-    proxy:heal()
-    guard:release()
   end)
 end)

@@ -39,38 +39,6 @@ describe("A multi", function()
     support.step_until(session, function() return queue_of(name) == n end)
   end
 
-  it("is sorted, and a lock that is in it twice is taken once", function()
-    local guard = multi("c a b a c"):acquire(30)
-    assert.equal(path .. "/a," .. path .. "/b," .. path .. "/c", guard.path)
-    local nodes = {}
-    for node in guard.node:gmatch "[^,]+" do nodes[#nodes + 1] = node end
-    assert.equal(3, #nodes)
-    assert.same(kinds.nodes(path), nodes)
-    assert.is_true(nodes[1]:sub(1, #path + 3) == path .. "/a/")
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
-    assert.is_true(guard:release { wait = true })
-    assert.same({}, kinds.nodes(path))
-  end)
-
-  it("has a token and a turn for each path", function()
-    local guard = multi("b a"):acquire(30)
-    local expected = {}
-    for node in guard.node:gmatch "[^,]+" do
-      expected[node:match("^(.*)/[^/]*$")] =
-        { token = support.zk():exists(node).czxid, turn = 0 }
-    end
-    assert.same(expected, guard:tokens())
-    guard:release()
-    local next_guard = multi("a b"):acquire(30)
-    for name, part in pairs(next_guard:tokens()) do
-      assert.is_true(part.token > expected[name].token)
-      expected[name] = nil
-    end
-    assert.same({}, expected)
-    next_guard:release()
-  end)
-
   -- A stale multi passed a fence by the largest token of its parts: that was
   -- larger than the token of the next holder of one part.
   it("has no token for all of its parts", function()
@@ -87,54 +55,6 @@ describe("A multi", function()
     assert.is_true(next_guard:token() > stale:tokens()[path .. "/a"].token)
     assert.is_true(largest > stale:tokens()[path .. "/a"].token)
     next_guard:release()
-  end)
-
-  it("tells the local turns of its parts", function()
-    local lock = session:multi {
-      session:mutex(path .. "/a", { handoffs = 5 }),
-      session:mutex(path .. "/b"),
-    }
-    local first = lock:acquire(30)
-    local waiter = wait_in(lock)
-    first:release()
-    local guard = await(waiter)
-    local before, now = first:tokens(), guard:tokens()
-    assert.same({ token = before[path .. "/a"].token, turn = 1 },
-      now[path .. "/a"])
-    assert.is_true(now[path .. "/b"].token > before[path .. "/b"].token)
-    assert.equal(0, now[path .. "/b"].turn)
-    guard:release()
-  end)
-
-  it("may be of one lock, or of a hundred", function()
-    multi "a":acquire(30):release()
-    local names = {}
-    for i = 1, 100 do names[i] = ("n%03d"):format(i) end
-    local guard = assert(multi(table.concat(names, " ")):acquire(60))
-    assert.equal(100, #kinds.nodes(path))
-    guard:release { wait = true }
-    kinds.wait_for_nodes(path, 0)
-  end)
-
-  -- (In every order: multi_orders_spec.)
-  it("takes all or nothing", function()
-    local holder = holds "b"
-    local lock = multi "a b c"
-    assert.equal("busy", select(3, lock:try_acquire()))
-    assert.equal("timeout", select(3, lock:acquire(0)))
-    local guard, message, code = lock:acquire(0.1)
-    assert.is_nil(guard)
-    assert.equal("timeout", code)
-    assert.matches("^zklock: timed out after 0.1 s waiting for ", message)
-    support.wait_for_queue(path .. "/a", 0)
-    assert.equal(1, queue_of "b")
-    assert.equal(0, queue_of "c")
-    assert.is_true(holder:verify())
-    local waiter = wait_in(lock)
-    nobody(0.03, waiter)
-    holder:release()
-    assert.is_true(await(waiter):verify())
-    waiter.guard:release()
   end)
 
   it("has one deadline for all its parts (T42)", function()
@@ -207,24 +127,6 @@ describe("A multi", function()
     kinds.wait_for_nodes(path, 2)
     guard:release { wait = true }
     assert(multi("b c", other):acquire(30)):release()
-  end)
-
-  it("gives back the rest when one part is lost, and says so", function()
-    session = connect { session_timeout = 10 }
-    local guard = multi "a b c":acquire(30)
-    support.zk():delete(kinds.nodes(path)[2])
-    support.step_until(session, function() return not guard:is_held() end)
-    assert.equal(0, guard:lease())
-    assert.equal("lost", guard:state())
-    assert.equal("lost", select(3, guard:verify()))
-    kinds.wait_for_nodes(path, 0)
-    for _ = 1, 2 do
-      local late
-      guard:on_lost(function(_, code) late = code end)
-      assert.equal("lost", late)
-      assert.equal("lost", select(3, guard:release()))
-    end
-    assert(multi "a b c":acquire(30)):release()
   end)
 
   it("may be made of every kind", function()

@@ -1,7 +1,6 @@
 -- Asking holders to let go.
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
-local raw = require "support.raw"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -67,15 +66,6 @@ describe("revoke", function()
     await(waiter):release()
   end)
 
-  kinds.each(it, "by Curator's word is heard", function(kind)
-    local session = slow_session()
-    local guard, heard = listening(kind.make(session, path))
-    support.zk():set(guard.node:match "^[^,]+", "__REVOKE__")
-    hears(session, heard)
-    assert.is_true(guard:is_held())
-    guard:release()
-  end)
-
   it("returns how many were asked", function()
     local other, guards = connect(), {}
     assert.equal(0, other:revoke(path))
@@ -98,39 +88,6 @@ describe("revoke", function()
     assert.equal(2, other:revoke(path))
     for _, guard in ipairs { one, two } do guard:release() end
     await(third):release()
-  end)
-
-  it("asks the holder and not those who wait", function()
-    local session, waiters = slow_session(), {}
-    local guard, heard = listening(session:mutex(path))
-    for i = 1, 3 do
-      waiters[i] = kinds.queue_in(connect():mutex(path, { data = "w" .. i }),
-        path)
-    end
-    assert.equal(1, connect():revoke(path))
-    hears(session, heard)
-    for i = 1, 3 do
-      assert.equal("w" .. i, (support.zk():get(waiters[i].node)))
-    end
-    guard:release()
-    for i = 1, 3 do await(waiters[i]):release() end
-  end)
-
-  it("keeps the holder's data, as big as they may be", function()
-    for _, data in ipairs { "host:1", "", "\0\255binary\n", ("x"):rep(1e6) } do
-      local session = slow_session()
-      local guard, heard = listening(session:mutex(path),
-        { data = data, timeout = 5 })
-      for _ = 1, 2 do
-        assert.equal(1, connect():revoke(path))
-        hears(session, heard)
-      end
-      local stored = support.zk():get(guard.node)
-      assert.is_true(stored == data .. "\nzklock:revoke")
-      local list = connect():contenders(path)
-      assert.is_true(#data == 1e6 or (list[1].data or "") == data)
-      guard:release { wait = true }
-    end
   end)
 
   it("marks what was written while it was under way", function()
@@ -214,34 +171,6 @@ describe("revoke", function()
     support.zk():set(guard.node, "__REVOKE__")
     hears(session, heard)
     guard:release()
-  end)
-
-  it("may release in its callback", function()
-    local session = connect()
-    local guard = session:mutex(path):acquire(30)
-    guard:on_revoke(function(mine) mine:release() end)
-    local waiter = wait_in(connect():mutex(path))
-    waiter.session:revoke(path)
-    support.step_until(session, function()
-      waiter.session:step()
-      return waiter.guard
-    end)
-    waiter.guard:release()
-  end)
-
-  it("is refused where an ACL does not let it write", function()
-    local owner = connect { auth = { scheme = "digest", credential = "u:p" },
-      acl = "read" }
-    local guard = owner:mutex(path):acquire(30)
-    assert.matches("^zklock: ",
-      kinds.refused("denied", connect():revoke(path)))
-    assert.equal(1, owner:revoke(path))
-    guard:release { wait = true }
-    owner:close()
-    -- the directory is not ours to delete
-    local zk = raw.connect(support.hosts, { auth = "u:p" })
-    zk:delete_all(path:match "^/[^/]+")
-    zk:close()
   end)
 
   it("is misuse of a bad path, or of no function", function()

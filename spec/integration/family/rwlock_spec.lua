@@ -1,8 +1,7 @@
 -- Many readers or one writer, in the order of arrival.
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 local refused = kinds.refused
 
@@ -153,40 +152,7 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end)
     end
 
-    it("is the same lock through two objects of one session", function()
-      local session = connect()
-      local one = session:rwlock(path, { layout = layout })
-      local two = session:rwlock(path, { layout = layout })
-      local guard = assert(one.write:acquire { owner = "a", timeout = 5 })
-      refused("busy", two.read:try_acquire { owner = "b" })
-      refused("busy", two.write:try_acquire { owner = "b" })
-      guard:release()
-      local first = assert(one.read:acquire { owner = "a", timeout = 5 })
-      local second = assert(two.read:acquire { owner = "b", timeout = 5 })
-      assert.are_not.equal(first.node, second.node)
-      first:release()
-      second:release()
-    end)
-
     -- Reentry.
-
-    it("is reentered by a writer on both sides", function()
-      local side = sides()
-      local write = assert(side.write:acquire(30))
-      local again = assert(side.write:try_acquire())
-      assert.equal(write:token(), again:token())
-      local read = assert(side.read:acquire(30))
-      local reread = assert(side.read:acquire(0))
-      assert.equal(read:token(), reread:token())
-      local rewrite = assert(side.write:acquire(0))
-      assert.equal(write:token(), rewrite:token())
-      for _, guard in ipairs { write, again, rewrite, reread, read } do
-        assert.is_true(guard:is_held())
-        assert.is_true(guard:release())
-      end
-      kinds.wait_for_nodes(path, 0)
-      assert.is_true(assert(side.write:acquire(30)):release())
-    end)
 
     it("is a deadlock for a reader that asks for writing", function()
       local side = sides()
@@ -248,26 +214,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end, 5))
     end)
 
-    it("is downgraded even if the connection breaks meanwhile", function()
-      local proxy = start_proxy()
-      local side = sides { hosts = proxy.hosts, session_timeout = 10 }
-      local other = sides()
-      for _, request in ipairs { "create", "list" } do
-        local write = assert(side.write:acquire { owner = "o", timeout = 10 })
-        local writer = kinds.queue_in(other.write, path)
-        proxy:lose_reply(request)
-        local waiter = wait_in(side.read, { owner = "o", timeout = 10 })
-        proxy:await_loss()
-        proxy:heal()
-        local read = await(waiter)
-        released(write)
-        nobody(0.05, writer)
-        assert.is_true(read:verify())
-        released(read)
-        await(writer):release { wait = true }
-      end
-    end)
-
     -- A side whose holds at these nodes an operator has ended.
     local function lose(session, ...)
       for _, guard in ipairs { ... } do support.zk():delete(guard.node) end
@@ -304,20 +250,6 @@ for _, layout in ipairs { "curator", "kazoo" } do
 end
 
 describe("The sides of a rwlock", function()
-  it("are locks of their own for cancel and release", function()
-    local side = connect():rwlock(path)
-    local holder = connect():rwlock(path).write:acquire(30)
-    local reader, writer = wait_in(side.read), wait_in(side.write)
-    side.read:cancel()
-    refused("cancelled", await(reader))
-    nobody(0.03, writer)
-    holder:release()
-    await(writer)
-    assert.matches("is not held by the calling task",
-      misuse(function() side.read:release() end))
-    writer.guard:release()
-  end)
-
   it("honour a downgrade that Curator (5.5 and later) makes (T5)", function()
     local zk = support.zk()
     zk:make(path)
@@ -340,20 +272,5 @@ describe("The sides of a rwlock", function()
     nobody(0.03, behind)
     writer.guard:release()
     await(behind):release()
-  end)
-
-  it("name their nodes as Curator and kazoo do", function()
-    for layout, markers in pairs {
-      curator = { read = "%-__READ__", write = "%-__WRIT__" },
-      kazoo = { read = "__rlock__", write = "__lock__" },
-    } do
-      local side = connect():rwlock(path, { layout = layout })
-      for name, marker in pairs(markers) do
-        local guard = side[name]:acquire(30)
-        assert.matches("/%w%w%w%w%w%w" .. marker .. ("%d"):rep(10) .. "$",
-          guard.node)
-        guard:release { wait = true }
-      end
-    end
   end)
 end)

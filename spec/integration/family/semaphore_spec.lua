@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local wait_in, await = kinds.wait_in, kinds.await
 local refused = kinds.refused
 
 describe("A semaphore", function()
@@ -22,53 +22,6 @@ describe("A semaphore", function()
   local function until_leases(n)
     support.wait_until(function() return leases() == n end)
   end
-  -- Steps both until one is granted: that one, and the other one.
-  local function winner_of(one, two)
-    support.wait_until(function()
-      one.session:step()
-      two.session:step()
-      return one.guard or two.guard
-    end)
-    if one.guard then return one, two end
-    return two, one
-  end
-
-  it("is held by as many as it has permits, and no more", function()
-    local guards = {}
-    for i = 1, 3 do guards[i] = assert(semaphore(3):acquire(30)) end
-    for _, guard in ipairs(guards) do assert.is_true(guard:verify()) end
-    local fourth = semaphore(3)
-    refused("busy", fourth:try_acquire())
-    refused("timeout", fourth:acquire(0.05))
-    local first, second = wait_in(fourth), wait_in(fourth)
-    nobody(0.05, first, second)
-    guards[2]:release()
-    await(first)
-    nobody(0.05, second)
-    guards[1]:release()
-    await(second)
-    assert.equal(3, leases())
-    for _, guard in ipairs { guards[3], first.guard, second.guard } do
-      assert.is_true(guard:release { wait = true })
-    end
-    assert.same({}, kinds.nodes(path))
-  end)
-
-  it("is spelled as Curator's InterProcessSemaphoreV2", function()
-    local guard = semaphore():acquire(30)
-    assert.matches("^/leases/%w+%-lease%-%d+$", guard.node:sub(#path + 1))
-    assert.equal(path, guard.path)
-    local waiter, inner = wait_in(semaphore()), nil
-    support.wait_until(function()
-      inner = support.zk():queue(path .. "/locks")
-      return #inner == 1
-    end)
-    assert.matches("^%w+%-lock%-%d+$", inner[1])
-    assert.same({ "leases", "locks" }, support.zk():children(path))
-    guard:release()
-    await(waiter):release()
-  end)
-
   it("gives one owner a permit for each acquisition", function()
     local mine = semaphore(2)
     local one, two = assert(mine:acquire(30)), assert(mine:acquire(30))
@@ -85,17 +38,6 @@ describe("A semaphore", function()
     mine:with_lock(function()
       mine:with_lock(function() refused("busy", mine:try_acquire()) end)
     end)
-  end)
-
-  it("lets waiters in in the order of their arrival", function()
-    local guard, waiters = semaphore():acquire(30), {}
-    for i = 1, 4 do waiters[i] = kinds.queue_in(semaphore(), path) end
-    for i = 1, 4 do
-      guard:release()
-      guard = await(waiters[i])
-      nobody(0.01, (unpack or table.unpack)(waiters, i + 1))
-    end
-    guard:release()
   end)
 
   it("never gives fifty at once more than it has (T11)", function()
@@ -179,53 +121,6 @@ describe("A semaphore", function()
       assert.is_true(holder:verify())
       holder:release()
     end)
-
-  it("gives a lease back whatever reply is lost (T23)", function()
-    local proxy, zk = start_proxy(), support.zk()
-    local mine = semaphore(1, { hosts = proxy.hosts, session_timeout = 10 })
-    mine:acquire(30):release { wait = true }
-    zk:make(path .. "/locks/kept")
-    -- somebody else is inside; the request that is spoilt is the one for the
-    -- lease, the list of leases, the end of the inner node
-    for _, request in ipairs { "create", "list", "delete" } do
-      for _, gives_up in ipairs { false, true } do
-        local inside = zk:create(path .. "/locks/x-lock-",
-          { ephemeral = true, sequential = true })
-        local waiter = wait_in(mine, 10)
-        kinds.wait_for_nodes(path, 2)
-        nobody(0.05, waiter)
-        proxy:lose_reply(request)
-        zk:delete(inside)
-        proxy:await_loss()
-        if gives_up then
-          waiter.ticket:cancel()
-          support.advance(0.02)
-        end
-        proxy:heal()
-        await(waiter)
-        if waiter.guard then
-          support.wait_until(function() return waiter.guard:verify() end)
-          waiter.guard:release()
-        else
-          assert.equal("cancelled", waiter.code)
-          assert.is_true(gives_up)
-        end
-        kinds.wait_for_nodes(path, 0)
-      end
-    end
-  end)
-
-  it("survives the deletion of its directories", function()
-    local holder = semaphore():acquire(30)
-    local one, two = wait_in(semaphore()), wait_in(semaphore())
-    kinds.wait_for_nodes(path, 4)
-    support.zk():delete_all(path)
-    -- a lease may be granted just before it is deleted, so both may be
-    local winner, other = winner_of(one, two)
-    winner.guard:release()
-    await(other):release()
-    support.wait_until(function() return not holder:is_held() end)
-  end)
 
   it("counts a lease that somebody else has made", function()
     local zk, mine = support.zk(), semaphore(2)

@@ -3,7 +3,6 @@ local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
-local wait_in, nobody = kinds.wait_in, kinds.nobody
 
 describe("An unfair mutex", function()
   before_each(function() kinds.start() end)
@@ -16,66 +15,6 @@ describe("An unfair mutex", function()
     return (session or connect { session_timeout = 60 })
       :mutex(path, { fair = false })
   end
-
-  -- Steps all until one of them has it: that one is taken from the list.
-  local function next_of(waiters)
-    local n
-    support.wait_until(function()
-      for i, waiter in ipairs(waiters) do
-        waiter.session:step()
-        if waiter.guard then n = i end
-      end
-      return n
-    end)
-    return table.remove(waiters, n).guard
-  end
-
-  -- the lock's node, and the one that is made and deleted with it
-  local function assert_pair()
-    local children = support.zk():children(path)
-    table.sort(children, function(a, b) return #a > #b end)
-    assert.equal(2, #children)
-    assert.matches("^%w+%-hold%-%d+$", children[1])
-    assert.equal("holder", children[2])
-  end
-
-  it("is one ephemeral node of one name, and one of a unique name", function()
-    local guard, last = unfair():acquire(30), ""
-    assert.equal(path .. "/holder", guard.node)
-    local waiters = { wait_in(unfair()), wait_in(unfair()) }
-    nobody(0.05, waiters[1], waiters[2])
-    while guard do
-      assert_pair()
-      assert.is_true(guard:token() > last)
-      last = guard:token()
-      guard:release()
-      guard = #waiters > 0 and next_of(waiters)
-    end
-    kinds.wait_for_nodes(path, 0)
-  end)
-
-  it("wakes all who wait, each with one event, and one of them has it",
-    function()
-      local guard = unfair():acquire(30)
-      local waiters, before = {}, {}
-      for i = 1, 10 do waiters[i] = wait_in(unfair()) end
-      nobody(0.1, (unpack or table.unpack)(waiters))
-      for i, waiter in ipairs(waiters) do
-        before[i] = waiter.session:stats()
-      end
-      guard:release()
-      support.advance(0.05)
-      local holders = 0
-      for i, waiter in ipairs(waiters) do
-        waiter.session:step()
-        holders = holders + (waiter.guard and 1 or 0)
-        local stats = waiter.session:stats()
-        assert.equal(before[i].events + 1, stats.events)
-        assert.is_true(stats.requests > before[i].requests) -- the herd
-      end
-      assert.equal(1, holders)
-      while #waiters > 0 do next_of(waiters):release() end
-    end)
 
   it("does not delete a later holder with a delete whose reply was lost (T8)",
     function()

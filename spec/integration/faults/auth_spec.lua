@@ -1,6 +1,5 @@
 -- Credentials: their answer is lost, does not come, or is "no" for a while.
 local kinds = require "integration.family.kinds"
-local seize = require "support.seizure".seize
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -203,16 +202,6 @@ describe("Credentials that are refused at a reconnection", function()
     support.until_state(this.session, "connected", { expiries = 1 })
     assert.equal(1, this.lost)
     use(this.session)
-    this.holder:release()
-  end)
-
-  it("hold up no close", function()
-    local this = begin(20)
-    local begun = support.now()
-    this.session:close()
-    assert.is_true(support.now() - begun < 0.1)
-    -- Nobody could tell the server: it finds out by itself, or we tell it.
-    seize(support.hosts, this.id)
     this.holder:release()
   end)
 end)

@@ -1,4 +1,4 @@
--- What watches and sessions tell: often, late, all at once.
+-- What watches tell: often, and late.
 local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -59,68 +59,5 @@ describe("A watch", function()
       assert.equal("released", guard:state())
       assert.equal(0, session:stats().holding)
       assert.equal(1, session:stats().grants)
-    end)
-
-  it("that fires while its waiter gives up grants, or does not", function()
-    local session = support.connect()
-    local mutex, granted = session:mutex(path), 0
-    for round = 1, 40 do
-      local holder, other = support.hold(path)
-      local waiter = kinds.queue_in(mutex, path, 5)
-      holder:release()
-      support.advance(round * 0.00005)
-      waiter.ticket:cancel()
-      local guard = kinds.await(waiter)
-      if guard then
-        granted = granted + 1
-        assert.is_true(guard:verify())
-        guard:release()
-      else
-        assert.equal("cancelled", waiter.code)
-      end
-      other:close()
-      kinds.wait_for_nodes(path, 0)
-    end
-    assert.is_true(granted > 0 and granted < 40, granted)
-    assert.equal(granted, session:stats().grants)
-  end)
-end)
-
-describe("Events of many sessions", function()
-  it("come one by one to Lua, whose collector runs at every step (T49)",
-    function()
-      local proxy = start_proxy()
-      local sessions, turns, events, cuts = {}, 0, 0, 0
-      local function on_event()
-        collectgarbage()
-        events = events + 1
-      end
-      local function contend(session, left)
-        if left == 0 then return end
-        session:mutex(path):acquire_async(30, function(guard)
-          collectgarbage()
-          assert(guard):on_lost(print)
-          turns = turns + 1
-          guard:release()
-          contend(session, left - 1)
-        end)
-      end
-      for i = 1, 8 do
-        sessions[i] = support.connect { session_timeout = 20,
-          hosts = i % 2 == 0 and proxy.hosts or nil, on_event = on_event }
-        contend(sessions[i], 12)
-      end
-      support.wait_until(function()
-        for _, session in ipairs(sessions) do
-          session:step()
-          collectgarbage "step"
-        end
-        if turns > 30 * (cuts + 1) then
-          cuts = cuts + 1
-          proxy:cut()
-        end
-        return turns == 96
-      end, 40, "all turns")
-      assert.is_true(events > 8)
     end)
 end)

@@ -229,10 +229,10 @@ local function counts(field, value)
   end
 end
 
-describe("What a server says wrongly is outlived:", function()
-  before_each(start)
-  after_each(support.finish)
+before_each(start)
+after_each(support.finish)
 
+describe("What a server says wrongly is outlived:", function()
   -- Nodes that were not made as they were asked for.
 
   local nodes = {}
@@ -334,9 +334,6 @@ describe("What a server says wrongly is outlived:", function()
 end)
 
 describe("What a server says wrongly is outlived:", function()
-  before_each(start)
-  after_each(support.finish)
-
   -- What tools ask, and what those who wait read.
 
   local BELOW = "that cannot be true: a node of less than nothing"
@@ -396,9 +393,6 @@ describe("What a server says wrongly is outlived:", function()
 end)
 
 describe("What a server says wrongly is outlived:", function()
-  before_each(start)
-  after_each(support.finish)
-
   -- Exchanges: a lock that is given back and wanted again at once has one node
   -- deleted and another made.  Nothing is told of whose the new one is.
 
@@ -525,9 +519,6 @@ local function codes_to(on, options, ends, meant)
 end
 
 describe("Each code of ZooKeeper's is outlived by", function()
-  before_each(start)
-  after_each(support.finish)
-
   local SECRET = { auth = { scheme = "digest", credential = "u:p" },
     acl = { { scheme = "digest", perms = "cdrwa",
       id = "u:Jq7wMyA/w2Vd5WIDAKdu4OIIFEQ=" } } }

@@ -72,21 +72,6 @@ describe("A server that breaks off at large requests", function()
       released(holder)
     end)
 
-  it("refuses all who wait with the same data", function()
-    local mutex, waits = session:mutex(path .. "/nodes"), {}
-    local shared = session:mutex(path .. "/shared", { handoffs = 3 })
-    for i = 1, 100 do
-      waits[i] = wait_in(i % 2 == 0 and mutex or shared, { data = POISON })
-    end
-    for i = 1, 100 do
-      is_refused(path .. (i % 2 == 0 and "/nodes" or "/shared"),
-        await(waits[i]))
-    end
-    assert.is_true(session:stats().reconnects <= 5)
-    released(assert(mutex:acquire(30)))
-    released(assert(shared:acquire(30)))
-  end)
-
   -- (That of a semaphore is its inner node's, by the user's path.)
   it("refuses every kind, and again at once without a request", function()
     for i, kind in ipairs(kinds.all) do
@@ -103,28 +88,6 @@ describe("A server that breaks off at large requests", function()
       end
       released(assert(lock:acquire(30)))
     end
-  end)
-
-  it("refuses a multi for its part, and leaves no other part held", function()
-    is_refused(path .. "/b", await(wait_in(session:multi {
-      session:mutex(path .. "/a"),
-      session:mutex(path .. "/b", { data = POISON }),
-      session:mutex(path .. "/c"),
-    })))
-    local other = support.connect()
-    for _, part in ipairs { "/a", "/b", "/c" } do
-      released(assert(other:mutex(path .. part):acquire(30)))
-    end
-  end)
-
-  it("refuses who gives up early each time, when it comes again", function()
-    local mutex, code = session:mutex(path), nil
-    for _ = 1, 20 do
-      code = select(3, mutex:acquire { data = POISON, timeout = 0 })
-      if code == "invalid" then break end
-      support.until_state(session, "connected")
-    end
-    assert.equal("invalid", code)
   end)
 
   it("takes what is just below the limit", function()
@@ -144,31 +107,5 @@ describe("A server that breaks off at large requests", function()
     support.until_state(session, "connected", { reconnects = 1 })
     assert.is_true(guard:verify())
     released(guard)
-  end)
-end)
-
-describe("A connection that breaks again and again", function()
-  it("refuses nobody", function()
-    local granted, stops = 0, {}
-    for i = 1, 16 do
-      local data = ("d"):rep(i % 4 == 0 and LIMIT / 2 or 100 * i)
-      stops[i] = take_on_and_on(session:mutex(path .. "/" .. i,
-        { data = data }), {}, function(guard, message)
-          assert(guard, message)
-          granted = granted + 1
-        end)
-    end
-    for i = 1, 60 do
-      local before = granted
-      hostile:cut()
-      -- Sometimes at once again, sometimes after some work.
-      session:step()
-      if i % 3 > 0 then
-        support.step_until(session, function()
-          return granted > before + i % 7
-        end)
-      end
-    end
-    for _, stop in ipairs(stops) do stop() end
   end)
 end)

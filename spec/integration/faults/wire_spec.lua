@@ -30,24 +30,6 @@ local function is_back(session)
 end
 
 describe("A slow wire", function()
-  it("is waited for: locks are granted, kept, and passed on", function()
-    local session = connect(20)
-    proxy:delay(0.2)
-    local begun = support.now()
-    local guard = hold(session)
-    assert.is_true(support.now() - begun >= 0.4) -- there and back
-    local waiter = queue_in()
-    support.advance(15)
-    assert.is_true(guard:is_held())
-    assert.is_true(guard:verify())
-    assert.is_true(guard:release { wait = true })
-    assert.is_true(kinds.await(waiter):is_held())
-    waiter.guard:release()
-    assert.equal("connected", session:state())
-    assert.equal(0, session:stats().reconnects)
-    proxy:heal()
-  end)
-
   it("slower than the lease ends the hold before anybody else has it",
     function()
       local session = connect(2)
@@ -79,20 +61,6 @@ describe("A wire on which", function()
       fresh:release()
     end)
   end
-
-  it("the server has hung up is left by a waiter, who keeps its place",
-    function()
-      local holder, session = support.hold(path), connect(4)
-      local waiter, behind = queue_in(session), queue_in()
-      local queue = support.wait_for_queue(path, 3)
-      proxy:half_open()
-      support.until_state(session, "connected", { reconnects = 1 })
-      assert.same(queue, support.zk():queue(path))
-      holder:release()
-      assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
-      waiter.guard:release()
-      kinds.await(behind):release()
-    end)
 end)
 
 describe("A connection that breaks", function()

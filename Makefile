@@ -45,7 +45,6 @@ needs_test          = demo test interop nginx
 needs_memory        = demo test
 needs_conformance   = demo test
 needs_torture       = demo test
-needs_exits         = demo test nginx
 needs_lint          = demo lint
 needs_analyze       = demo analyze
 needs_cost          = demo test cost
@@ -406,14 +405,6 @@ tls:  ## what a client library does that has TLS: builds one from its source
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
-
-# A spec file may last a quarter of an hour: so a few ways at a time.
-.PHONY: exits
-exits:  ## each way in which nginx ends a worker, at each moment
-	@for ways in 'quit unannounced' 'reload upgrade' \
-	  'timeout reload_timeout' 'terminate kill abort socket'; do \
-	  EXITS="$$ways" bash spec/run --lua 5.4 --zk $(ZK) \
-	    spec/nginx/exits_spec.lua || exit 1; done
 
 .PHONY: torture
 MINUTES ?= 2

@@ -43,4 +43,14 @@ function same.fits(shown, came)
   return fits(lines_of(shown), 1, lines_of(came), 1)
 end
 
+--- … whatever came first?  (Two processes have written it.)
+function same.has(shown, came)
+  local lines = {}
+  for _, line in ipairs(lines_of(came)) do lines[line] = true end
+  for _, line in ipairs(lines_of(shown)) do
+    if line ~= "…" and not lines[line] then return false end
+  end
+  return true
+end
+
 return same

@@ -23,10 +23,7 @@ describe("A holder that is killed", function()
     session:mutex(path):acquire_async(nil, function(mine) guard = mine end)
     support.wait_for_queue(path, 2)
     child:signal "KILL"
-    local begun = support.now()
     support.step_until(session, function() return guard end)
-    -- the server looks once in a tick, which is half a second here
-    assert.is_true(support.now() - begun < 2.5 + support.slack)
     assert.equal(137, child:wait())
   end)
 
@@ -200,9 +197,7 @@ describe("A process that ends", function()
       ]] .. row[3], path)
       child:expect "held"
       child:say()
-      local begun = support.now()
       assert.equal(status, child:wait())
-      assert.is_true(support.now() - begun < 0.5 + support.slack)
       -- at once, not after its session timeout
       support.wait_for_queue(path, 0)
       support.wait_for_queue(path .. "/other", 0)
@@ -221,9 +216,7 @@ describe("A process that ends", function()
       say "held"
     ]], path)
     child:expect "held"
-    local begun = support.now()
-    assert.equal(0, child:wait())
-    assert.is_true(support.now() - begun < 0.5 + support.slack)
+    assert.equal(0, child:wait(5))
     for i = 1, 20 do
       support.wait_for_queue(path .. "/" .. i, 0)
     end
@@ -243,9 +236,7 @@ describe("A process that ends", function()
     child:expect "held"
     proxy:freeze()
     child:say()
-    local begun = support.now()
-    assert.equal(0, child:wait())
-    assert.is_true(support.now() - begun < 2.2 + support.slack)
+    assert.equal(0, child:wait(5))
     proxy:heal()
     proxy:cut()
     support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)

@@ -50,10 +50,21 @@ static void tell(struct contender *c, enum news news) {
   (void)news;
 }
 
-static struct claim *begin(struct contender_options options) {
-  options.kind = KIND_MUTEX;
-  if (!options.deadline) options.deadline = NEVER;
-  if (!options.max_hold) options.max_hold = NEVER;
+/* What one wants; 0 is to wait for ever, and to share its node. */
+struct wish {
+  int nothing; /* (so that all the rest may be left out) */
+  int more;    /* handoffs than HANDOFFS */
+  bool apart, tries;
+  int64_t deadline, max_hold;
+};
+
+static struct claim *begin(struct wish wish) {
+  struct contender_options options = {
+      .kind = KIND_MUTEX,
+      .handoffs = wish.apart ? 0 : HANDOFFS + wish.more,
+      .patient = !wish.tries,
+      .deadline = wish.deadline ? wish.deadline : NEVER,
+      .max_hold = wish.max_hold ? wish.max_hold : NEVER};
   struct claim *claim = claim_new(&proof, "", "/lock", "", 0, &options, tell);
   claims[count++] = claim;
   claim->number = (uint64_t)count;
@@ -62,10 +73,7 @@ static struct claim *begin(struct contender_options options) {
   return claim;
 }
 
-#define BEGIN(...)                                       \
-  begin((struct contender_options){.handoffs = HANDOFFS, \
-                                   .patient = 1,         \
-                                   __VA_ARGS__})
+#define BEGIN(...) begin((struct wish){.nothing = 0, __VA_ARGS__})
 
 static void grant(struct claim *claim) {
   claim->contender.node.czxid = 77;
@@ -74,20 +82,17 @@ static void grant(struct claim *claim) {
 }
 
 /* The first, which holds, in a new session. */
-static struct claim *holder(struct contender_options options) {
+static struct claim *holder(struct wish wish) {
   proof.state = SESSION_CONNECTED;
   proof.lease_until = NEVER;
   turns_init(&turns, &(struct turns_port){NULL, send, call_at}, &proof);
-  struct claim *claim = begin(options);
+  struct claim *claim = begin(wish);
   SENT("acquire 1");
   grant(claim);
   return claim;
 }
 
-#define HOLDER(...)                                       \
-  holder((struct contender_options){.handoffs = HANDOFFS, \
-                                    .patient = 1,         \
-                                    __VA_ARGS__})
+#define HOLDER(...) holder((struct wish){.nothing = 0, __VA_ARGS__})
 
 static void end(void) {
   turns_free(&turns);
@@ -168,7 +173,7 @@ TEST("are for the I/O thread to decide where they are not possible here") {
 
 TEST("are not for one of another kind, nor for a release that is confirmed") {
   struct claim *a = HOLDER();
-  BEGIN(.handoffs = HANDOFFS + 1);
+  BEGIN(.more = 1);
   CHECK(turns_release(&turns, a, false));
   SENT("acquire 2, release 1");
   end();
@@ -182,7 +187,7 @@ TEST("are not for one of another kind, nor for a release that is confirmed") {
 TEST("do not overtake one that was sent") {
   struct claim *a = HOLDER();
   BEGIN();
-  BEGIN(.patient = false); /* and all before it */
+  BEGIN(.tries = true); /* and all before it */
   SENT("acquire 2, acquire 3");
   BEGIN();
   CHECK(turns_release(&turns, a, false));
@@ -190,7 +195,7 @@ TEST("do not overtake one that was sent") {
   BEGIN(.max_hold = NEVER - 1);
   SENT("acquire 4, acquire 5");
   BEGIN();
-  BEGIN(.handoffs = 0);
+  BEGIN(.apart = true);
   SENT("acquire 6, acquire 7");
   end();
 }

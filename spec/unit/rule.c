@@ -167,3 +167,10 @@ TEST("the roles of other kinds are known by each kind and layout") {
   CHECK_TEXT("lock r w k kr l m", others_of(KIND_UNFAIR, LAYOUT_CURATOR));
   CHECK_TEXT("lock r w k kr l m", others_of(KIND_PERMIT, LAYOUT_CURATOR));
 }
+
+TEST("permits are counted, not ordered") {
+  PERMIT_IS("0:", 1, "1p 2p");
+  PERMIT_IS("1:", 1, "1p 2p 3p");
+  PERMIT_IS("1:", 3, "1p 2p 3p");
+  PERMIT_IS("0:", 3, "1 2 3p 4 5p");
+}

@@ -106,6 +106,23 @@ STORY("never ends a wait or a hold that has begun") {
   HEARD(a, "granted");
 }
 
+STORY("lets a writer downgrade whatever has come to the path") {
+  struct actor *writer = HOLDER(s, 1, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  happens(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
+  HEARD(reader, "granted");
+}
+
+STORY("tries again where there was no memory to look") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2");
+  shows_then_no_memory(s, "1w 2");
+  HEARD(a, "");
+  happens(s, "200 ms, list: 1w 2");
+  lives(s, "1w 2", "look at 1");
+  HEARD(a, "refused: conflict");
+}
+
 /* Before a grant that no list of the path precedes. */
 
 STORY("lists the path before an unfair lock is granted, once in a timeout") {
@@ -123,6 +140,24 @@ STORY("lists the path before an unfair lock is granted, once in a timeout") {
   ACQUIRE(s, .lock = UNFAIR, .minds = true);
   sent(s);
   SENDS(s, "create holder with hold: 3, get holder", "list");
+}
+
+TEST("refuses an unfair lock beside a mutex, beside permits") {
+  struct stage *s = BEGIN();
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .minds = true);
+  happens(s, "create holder with hold: 3, get holder, list: 1w 2 holder 3h");
+  happens(s, "look at 2: nobody's, look at 1: theirs 1001, 100 ms");
+  HEARS(a, "list: 1w holder 3h, look at 1: theirs 1001", "refused: conflict");
+  HEARS(a, "remove holder with 3, unwatch holder", "removed, forgotten");
+  END(s);
+  s = BEGIN();
+  a = ACQUIRE(s, .lock = UNFAIR, .minds = true, .tries = true);
+  happens(s, "create holder with hold: 3, get holder, list: holder 3h leases");
+  happens(s, "list: 1p, look at 1: theirs 1001, 100 ms");
+  happens(s, "list: holder 3h leases, list: 1p, look at 1: theirs 1001");
+  HEARD(a, "refused: conflict");
+  CHECK_TEXT("permit of 99", other_of(a));
+  END(s);
 }
 
 /* Inside the gate, with permit 2 made, the only one. */

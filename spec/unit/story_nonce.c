@@ -41,3 +41,9 @@ STORY("leaves its end to that of its ZooKeeper session") {
   spends_nonce(s, "/gate");
   SENT(s, "remove /gate-nonce-2-2");
 }
+
+STORY("gives it up where it may not be deleted") {
+  spends_nonce(s, "/gate");
+  happens(s, REMOVES ": no auth");
+  SENDS(s, "reconnects", "");
+}

@@ -49,3 +49,19 @@ STORY("refuses a downgrade where the directory is gone: so is the writer") {
   happens(s, "get 4, create read 4: no node");
   HEARD(reader, "refused: lost, removed, forgotten");
 }
+
+STORY("refuses a downgrade when the writer was gone before the reader came") {
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  HEARS(reader, "get 4, create read 4: 99, list: 4r 5w", "refused: lost");
+}
+
+STORY(
+    "refuses a downgrade when what is read in the writer's place is "
+    "another's") {
+  struct actor *writer = HOLDER(s, 4, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  release(writer);
+  happens(s, "get 4: nobody's, create read 4: 99, list: 4w 4r 5w");
+  HEARD(reader, "refused: lost");
+}

@@ -50,6 +50,13 @@ STORY("does not pass a node on to one that contends by other names") {
   CHECK_TEXT("parked", state_of(c));
 }
 
+STORY("does not pass a node on without a lease") {
+  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
+  stops_for(s, 9500);
+  release(a);
+  HEARD(b, "");
+}
+
 STORY("does not pass a node on that others ask for") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
   passes(s, 2000);
@@ -82,4 +89,21 @@ STORY("looks around for nobody who does not hold") {
   disconnects(s);
   looks_around(a);
   HEARD(a, "");
+}
+
+STORY(
+    "tells a holder that looks around that nobody waits, until somebody may") {
+  struct actor *a = HOLDER(s, 1, .handoffs = 2);
+  looks_around(a);
+  SENT(s, "list and watch");
+  HEARS(a, "list and watch: 1", "alone");
+  looks_around(a); /* it does */
+  SENT(s, "");
+  HEARS(a, "children /lock", "company");
+  happens(s, "list and watch: 1"); /* who came has gone again */
+  HEARD(a, "alone");
+  HEARS(a, "children /lock, list and watch: 1 2", "company");
+  happens(s, "unwatch children");
+  release(a);
+  SENDS(s, "remove 1", "");
 }

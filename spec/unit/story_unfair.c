@@ -170,3 +170,20 @@ STORY("tells one that does not wait that an unfair lock is taken") {
   HEARD(a, "refused: busy, removed, forgotten");
   SENT(s, "");
 }
+
+STORY("looks before it deletes an unfair node that its owner has not found") {
+  struct actor *a = holds(s);
+  sees_deletion(a);
+  HEARD(a, "lost: deleted");
+  SENT(s, "get holder");
+  HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
+}
+
+STORY("deletes an unfair node that turns out to be ours when it gives up") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  happens(s, "reconnects, list: 7h, get holder, ask about 7");
+  HEARS(a, "remove holder with 7", "removed, forgotten");
+}

@@ -76,15 +76,6 @@ function Hostile:command(name, i, words)
   end
 end
 
---- Where address `i` is, "ip:port".
-function Hostile:host(i)
-  local n = 0
-  for host in self.hosts:gmatch "[^,]+" do
-    n = n + 1
-    if n == i then return host end
-  end
-end
-
 local function words_of(map)
   local words = {}
   for key, value in pairs(map) do

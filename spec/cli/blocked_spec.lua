@@ -35,9 +35,6 @@ local function open(...)
   return terminal
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("With a standard error that blocks", function()
   it("zklock run", function()
     runs.check({

@@ -39,7 +39,6 @@ describe("A current directory that is full of modules", function()
   end
 
   before_each(function()
-    support.start()
     directory = command.directory()
     for _, module in ipairs(modules) do
       local text = POISON:format(directory .. "/mark")
@@ -48,7 +47,6 @@ describe("A current directory that is full of modules", function()
       write(module .. ".so", "poison")
     end
   end)
-  after_each(support.finish)
 
   local function check_no_mark(said)
     local file = io.open(directory .. "/mark")
@@ -90,15 +88,12 @@ describe("A current directory that is full of modules", function()
     end
   end)
 
-  it("gives none where the paths are the interpreter's own", function()
-    -- What is absolute comes from where the program lies.
+  it("gives none to the file that a shell runs, nor where the paths are the "
+    .. "interpreter's own", function()
     for _, path in ipairs { ";;", false } do
       local said = run({ "--version" }, { LUA_PATH = path, LUA_CPATH = path })
       assert.matches("^zklock %d", said.out)
     end
-  end)
-
-  it("gives none to the file that a shell runs", function()
     assert.matches("^zklock %d", shell.must(
       ("cd %s && unset LUA_PATH; PATH=%s %s --version"):format(
         quote(directory), quote(command.only_lua(directory .. "/path")),

@@ -2,7 +2,6 @@
 -- terminal, and in an environment that is almost empty.
 local command = require "support.command"
 local each = require "support.each"
-local processes = require "support.processes"
 local files = require "support.files"
 local read, write = files.read, files.write
 local shell = require "support.shell"
@@ -44,10 +43,8 @@ describe("The examples of the command", function()
   local hosts
 
   before_each(function()
-    support.start()
     hosts = support.hosts .. support.path() -- a chroot of our own
   end)
-  after_each(support.finish)
 
   -- (A short session: what is killed is over with its lease.)
   local function start(words, script)
@@ -78,20 +75,6 @@ describe("The examples of the command", function()
       local again = start(words, "echo done")
       assert.equal(0, again:wait())
       assert.equal("done\n", again:out())
-    end)
-  end)
-
-  it("are gone when they are killed after that", function()
-    each(words_for, function(words)
-      local it = start(words, [[
-        trap '' TERM
-        echo held $$
-        while :; do sleep 0.05; done]])
-      local pid = tonumber(it:expect "held (%d+)\n")
-      it:signal "TERM"
-      it:signal "KILL"
-      assert.equal(137, it:wait())
-      processes.await_end(pid, 60)
     end)
   end)
 

@@ -1,6 +1,6 @@
 -- What every command has in common: how it is called, and how it ends.
 local command = require "support.command"
-local each = require "support.each"
+local output = require "support.shell".output
 local runs = require "cli.runs"
 local support = require "support"
 
@@ -11,9 +11,6 @@ local function words_of(line)
 end
 
 describe("The command", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("says its version, and nothing else", function()
     local said = command.run { "--version" }
     assert.same({ 0, "" }, { said.code, said.err })
@@ -79,6 +76,10 @@ describe("The command", function()
       ["run /a//b -- true"] = "PATH must not",
       ["run --exclusive --shared /p -- true"] = "can not be used together",
       ["run -t 1 -n /a -- true"] = "can not be used together",
+      ["run --once-per 1h --shared /p -- true"] = "--once-per takes a lock of "
+        .. "one holder: it does not go with --shared",
+      ["run --once-per 1h --permits=2 /p -- true"] = "--once-per takes a lock "
+        .. "of one holder: it does not go with --permits",
       ["run --grace x /p -- true"] = '"x" is no time',
       ["run -p 0 /p -- true"] = '"0" is no whole number',
       ["run --nonsense /p -- true"] = "unknown option '--nonsense'",
@@ -137,11 +138,8 @@ describe("The command", function()
       .. "'%s/link'"):format(root, root, directory, directory)))
     command.only_lua(directory .. "/path")
     local function shell(script)
-      local pipe = io.popen(("cd / && unset LUA_PATH LUA_CPATH; D='%s'; "
+      return output(("cd / && unset LUA_PATH LUA_CPATH; D='%s'; "
         .. "PATH=$D/path; { %s; } 2>&1; echo $?"):format(directory, script))
-      local said = pipe:read "*a"
-      pipe:close()
-      return said
     end
     for _, script in ipairs { '"$D"/bin/zklock ls /a', 'cd "$D"; bin/zklock',
         'cd "$D"/bin && ./zklock --version', '"$D"/link' } do
@@ -167,10 +165,8 @@ describe("The command", function()
         { "ls", "--json", path }, { "ls", "-R", path }, { "watch", path },
         { "check", path }, { "check", "--json", path }, { "revoke", path } } do
       for _, where in ipairs { ">/dev/full", ">&-" } do
-        local pipe = io.popen(("%s 2>&1 %s; echo $?"):format(
+        local said = output(("%s 2>&1 %s; echo $?"):format(
           command.line(words), where))
-        local said = pipe:read "*a"
-        pipe:close()
         assert.matches("74\n$", said, nil, nil, table.concat(words, " "))
         if words[1] ~= "complete" then
           assert.matches("^zklock: cannot write: [^\n]+\n", said)
@@ -180,24 +176,21 @@ describe("The command", function()
   end)
 
   it("takes a time of 100 years and more", function()
-    each({ ("9"):rep(30), ("9"):rep(400), "36500d", "9000000000000000000d" },
-      function(time)
-        local path = support.path()
-        for _, option in ipairs { "-t", "-m", "-g", "--once-per" } do
-          local said = runs.run(path, { "true" }, { option, time })
-          assert.equal(0, said.code, said.err)
-        end
-        support.hold(path)
-        local watch = command.start { "watch", "-i", time, path }
-        watch:expect "granted"
-        local revoke = command.start { "revoke", "-w", time, path }
-        revoke:expect "asked"
-        for _, it in ipairs { watch, revoke } do
-          it:signal "TERM"
-          assert.equal(143, it:wait())
-          assert.equal("", it:err())
-        end
-      end)
+    for _, time in ipairs { ("9"):rep(30), ("9"):rep(400),
+      "9000000000000000000d" } do
+      local path = support.path()
+      local said = runs.run(path, { "true" },
+        { "-t", time, "-m", time, "-g", time, "--once-per", time })
+      assert.equal(0, said.code, said.err)
+      support.hold(path)
+      for _, words in ipairs { { "watch", "-i" }, { "revoke", "-w" } } do
+        local it = command.start { words[1], words[2], time, path }
+        it:expect(words[1] == "watch" and "granted" or "asked")
+        it:signal "TERM"
+        assert.equal(143, it:wait())
+        assert.equal("", it:err())
+      end
+    end
   end)
 
   it("is the process that was started", function()

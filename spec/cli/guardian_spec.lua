@@ -1,6 +1,7 @@
 -- The command does not outlive the lock: what is lost, who is killed, and who
 -- does not want to go.
 local command = require "support.command"
+local output = require "support.shell".output
 local processes = require "support.processes"
 local runs = require "cli.runs"
 local support = require "support"
@@ -17,9 +18,6 @@ end
 local DAEMON = part(("(%secho pid $(sh -c 'echo $PPID'); "
   .. "while :; do sleep 0.01; done) &"):format(stubborn), "setsid ",
   "; while :; do sleep 0.01; done")
-
-before_each(support.start)
-after_each(support.finish)
 
 it("A command whose lock is lost", function()
   runs.check {
@@ -218,11 +216,8 @@ local PROGRAM = [[
 
 local function tell(script, said)
   local name = command.file((PROGRAM:gsub("%%s", function() return said end)))
-  local pipe = io.popen(("timeout -s KILL 30 %s %s %s 2>&1"):format(
+  return output(("timeout -s KILL 30 %s %s %s 2>&1"):format(
     support.lua, name, command.quote(script)))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
 end
 
 describe("A guardian", function()

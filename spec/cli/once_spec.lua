@@ -35,9 +35,7 @@ describe("once, with a server whose clock is wrong", function()
   end)
   before_each(function()
     clock:set(0)
-    support.start()
   end)
-  after_each(support.finish)
 
   -- A run that is noted by a clock so far ahead, and a look by the right one.
   local function run_ahead(path, seconds)
@@ -104,10 +102,8 @@ describe("once, with a server whose clock is wrong", function()
 end)
 
 describe("A job that was done with --once-per", function()
-  before_each(support.start)
-  after_each(support.finish)
-
-  it("is shown by ls: when, and by whom", function()
+  it("is shown by ls: when, and by whom; by ls -R whether it is held or not",
+  function()
     local path = support.path()
     once(path)
     local said = command.run { "ls", path }
@@ -121,18 +117,14 @@ describe("A job that was done with --once-per", function()
     assert.matches("^%S+:%d+ echo$", row.data)
     support.hold(path)
     assert.equal(2, #rows_of(path))
-  end)
-
-  it("is shown by ls -R, whether it is held or not", function()
-    local path = support.path()
     once(path .. "/idle")
     once(path .. "/held")
     support.hold(path .. "/held")
     local found = {}
-    for i, row in ipairs(rows_of("-R", path)) do
-      found[i] = row.mode .. row.path:sub(#path + 1)
+    for i, one in ipairs(rows_of("-R", path)) do
+      found[i] = one.mode .. one.path:sub(#path + 1)
     end
-    assert.same({ "mutex/held", "once/held", "once/idle" }, found)
+    assert.same({ "mutex", "mutex/held", "once/held", "once/idle" }, found)
   end)
 
   it("is run again once it is forgotten", function()
@@ -149,14 +141,5 @@ describe("A job that was done with --once-per", function()
     assert.same({ 0, "no run of " .. path .. " is noted\n" },
       { said.code, said.out })
     assert.is_false(support.zk():exists(path .. ".once"))
-  end)
-
-  it("is no job of several at once", function()
-    for _, option in ipairs { "--shared", "--permits=2" } do
-      local said = runs.run("/p", "true", { "--once-per", "1h", option })
-      assert.equal(64, said.code)
-      assert.equal("zklock: --once-per takes a lock of one holder: it does not "
-        .. "go with " .. option:match "%-%-%a+" .. "\n", said.err)
-    end
   end)
 end)

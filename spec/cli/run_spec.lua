@@ -1,6 +1,7 @@
 -- `zklock run`: what it runs, under which lock, and how it ends.
 local command = require "support.command"
 local each = require "support.each"
+local output = require "support.shell".output
 local read = require "support.files".read
 local runs = require "cli.runs"
 local run = runs.run
@@ -26,17 +27,6 @@ local function end_all(...)
     assert.equal(143, it:wait())
   end
 end
-
--- What a shell says to this.
-local function sh(line)
-  local pipe = io.popen(line)
-  local said = pipe:read "*a"
-  pipe:close()
-  return said
-end
-
-before_each(support.start)
-after_each(support.finish)
 
 describe("zklock run", function()
   it("runs a command with standard input, output and error, and gives the lock "
@@ -83,7 +73,7 @@ describe("zklock run", function()
     local script = "echo three >&3; ls /proc/self/fd"
     local words = command.line(runs.words(support.path(), script))
     local name = command.directory()
-    assert.equal("three\nthree\nthe same\n", sh(([[
+    assert.equal("three\nthree\nthe same\n", output(([[
       cd %s; exec 3>three; sh -c '%s' >expected; %s >found
       cat three; diff expected found && echo the same
     ]]):format(name, script, words)))
@@ -106,11 +96,11 @@ describe("zklock run", function()
     .. "pipe if that does", function()
     local words = command.line(runs.words(support.path(),
       "trap '' PIPE; exec yes"))
-    assert.equal("y\n", sh(("{ %s; echo $? >&2; } 2>&1 | head -n 1 2>&1")
+    assert.equal("y\n", output(("{ %s; echo $? >&2; } 2>&1 | head -n 1 2>&1")
       :format(words)))
     words = command.line(runs.words(support.path(), { "yes" }))
-    assert.equal("141\n", sh(("{ { %s; echo $? >&3; } | head -n 1 >/dev/null; }"
-      .. " 3>&1 2>/dev/null"):format(words)))
+    assert.equal("141\n", output(("{ { %s; echo $? >&3; } | head -n 1 "
+      .. ">/dev/null; } 3>&1 2>/dev/null"):format(words)))
   end)
 
   it("keeps the command's exit code, and says by which signal it ended",
@@ -183,14 +173,53 @@ describe("zklock run", function()
     end)
   end)
 
-  it("keeps commands apart, and in order", function()
-    local path, log, all = support.path(), command.file "", {}
-    for i = 1, 5 do
-      all[i] = runs.start(path,
-        ("{ echo begin; sleep 0.05; echo end; } >>%s"):format(log))
+  it("runs the command once, wherever the connection breaks", function()
+    local proxy, path = start_proxy(), support.path()
+    -- The answers to all of it are some 500 bytes.
+    for bytes = 1, 601, 40 do
+      proxy:cut_after(bytes)
+      local it = runs.start(path, "echo ran", { "--session-timeout", "10" },
+        { env = { ZKLOCK_HOSTS = proxy.hosts } })
+      assert.equal(0, it:wait(), it:err())
+      assert.equal("ran\n", it:out())
+      support.wait_for_queue(path, 0)
+      proxy:disarm()
     end
-    for i = 1, 5 do assert.equal(0, all[i]:wait()) end
-    assert.equal(("begin\nend\n"):rep(5), read(log))
+  end)
+
+  it("exits with 69 if no server answers while it waits, in the end", function()
+    local proxy, path = start_proxy(), support.path()
+    local guard = support.hold(path)
+    local it = runs.start(path, "echo never", { "--session-timeout", "10",
+      "--timeout", "3" }, { env = { ZKLOCK_HOSTS = proxy.hosts } })
+    support.wait_for_queue(path, 2)
+    proxy:refuse()
+    assert.equal(69, it:wait(), it:err())
+    assert.equal("", it:out())
+    assert.matches("^zklock: .*no server", it:err())
+    proxy:heal()
+    guard:release { wait = true }
+    runs.delete_node(path)
+  end)
+
+  it("exits with 77 where an ACL forbids it, and says that a run could not be "
+    .. "noted", function()
+    local path, zk = support.path(), support.zk()
+    local function only(perms)
+      return { { perms = perms, scheme = "world", id = "anyone" } }
+    end
+    zk:make(path)
+    zk:set_acl(path, only(17))
+    local said = run(path, { "echo", "never" })
+    assert.same({ 77, "" }, { said.code, said.out })
+    assert.matches("^zklock: ZooKeeper refused .*" .. path:gsub("%p", "%%%0"),
+      said.err)
+    zk:set_acl(path, only(31))
+    zk:create(path .. ".once", { acl = only(1) })
+    said = run(path, { "echo", "ran" }, { "--once-per", "0.001" })
+    assert.same({ 0, "ran\n" }, { said.code, said.out })
+    assert.matches("^zklock: the run could not be noted, so the next one is "
+      .. "not spared: ", said.err)
   end)
 
   it("asks the command by SIGTERM when it is asked to let go", function()
@@ -234,28 +263,19 @@ describe("zklock run's lock", function()
 
   it("is refused with 75 beside one of another kind, unless it shares the path",
     function()
-      local ways = {
-        { kind = "a mutex" },
-        { "-x", kind = "a readers-writer lock" },
-        { "-s", kind = "a readers-writer lock" },
-        { "-p", "2", kind = "a semaphore" },
-      }
-      for _, first in ipairs(ways) do
+      for kind, options in pairs { ["a mutex"] = {},
+        ["a readers-writer lock"] = { "-s" }, ["a semaphore"] = { "-p", "2" } }
+      do
         local path = support.path()
-        local it = start(path, unpack(first))
-        for _, second in ipairs(ways) do
-          if second.kind ~= first.kind then
-            local said = run(path, { "echo", "run" }, second)
-            assert.same({ 75, "" }, { said.code, said.out })
-            assert.matches(("zklock: %s is in use as %s (by \"")
-              :format(path, first.kind), said.err, 1, true)
-            said = run(path, { "echo", "run" },
-              { "--share-path", unpack(second) })
-            assert.same({ 0, "run\n" }, { said.code, said.out })
-          end
-        end
+        local it = start(path, unpack(options))
+        local second = kind == "a mutex" and "-x" or nil
+        local said = run(path, { "echo", "run" }, { second })
+        assert.same({ 75, "" }, { said.code, said.out })
+        assert.matches(("zklock: %s is in use as %s (by \""):format(path, kind),
+          said.err, 1, true)
+        said = run(path, { "echo", "run" }, { "--share-path", second })
+        assert.same({ 0, "run\n" }, { said.code, said.out })
         end_all(it)
-        assert.equal(0, run(path, { "true" }, { "-t", "20" }).code)
       end
     end)
 end)

@@ -10,9 +10,6 @@ local support = require "support"
 
 local numbers = { HUP = 1, INT = 2, QUIT = 3, TERM = 15 }
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A signal while zklock run waits", function()
   it("ends it, and its node", function()
     each(numbers, function(number, name)

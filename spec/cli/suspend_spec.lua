@@ -17,8 +17,6 @@ describe("After a suspend #stock", function()
     server = start_server(1, "--config maxSessionTimeout=1200000")
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- The command, its process, and its machine.
   local function start(path, script, words, options)
@@ -49,16 +47,6 @@ describe("After a suspend #stock", function()
       end)
   end)
 
-  it("that the lease outlasts it goes on", function()
-    local it, _, suspension = start(support.path(),
-      "trap 'exit 3' TERM; trap 'echo here' USR1; " .. runs.forever)
-    suspension:sleep(30)
-    it:signal "USR1"
-    it:expect "here"
-    it:signal "TERM"
-    assert.equal(3, it:wait())
-  end)
-
   it("that outlasts --max-hold it is ended, and the grace, it is killed",
   function()
     local it, pid, suspension = start(support.path(), runs.forever,
@@ -77,17 +65,5 @@ describe("After a suspend #stock", function()
     processes.await_rest(guardian)
     suspension:sleep(220)
     processes.await_end(pid, 5)
-  end)
-
-  it("that outlasts --timeout a waiter gives up", function()
-    local path = support.path()
-    local it, _, suspension = start(path, runs.forever)
-    local waiter = runs.start(path, "true", { "--session-timeout", "1200",
-      "--timeout", "200" }, { env = suspension.env })
-    support.wait_for_queue(path, 2, server.hosts)
-    suspension:sleep(220)
-    assert.equal(75, waiter:wait(5))
-    it:signal "TERM"
-    it:wait()
   end)
 end)

@@ -46,9 +46,6 @@ local function run_and_stop(terminal, script)
   return pid
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("In a terminal zklock run", function()
   it("gives the terminal to the command, and takes it back", function()
     local terminal = open(support.path())
@@ -93,18 +90,16 @@ describe("In a terminal zklock run", function()
     assert.is_nil(terminal:screen():find "goes on")
   end)
 
-  it("stops at Ctrl-Z, and goes on in the foreground", function()
-    local terminal = open(support.path())
+  it("stops at Ctrl-Z, and goes on in the foreground, or the background",
+  function()
+    local path, name = support.path(), command.file ""
+    local terminal = open(path)
     local pid = run_and_stop(terminal, "sh -c 'echo pid $$; exec cat'")
     assert.is_true(processes.is_stopped(pid))
     talk(terminal, "fg", "fg\nsh [^\n]*\"$@\"%s", "hello", "hello\nhello%s",
-      "(C-d)", "hello\nhello\n" .. READY, "echo code $?", "code 0")
-  end)
-
-  it("goes on in the background after Ctrl-Z", function()
-    local path, name = support.path(), command.file ""
-    local terminal = open(path)
-    local pid = run_and_stop(terminal, ("bash -c 'echo pid $$; "
+      "(C-d)", "hello\nhello\n" .. READY, "echo code $?", "code 0",
+      "clear", "^" .. READY)
+    pid = run_and_stop(terminal, ("bash -c 'echo pid $$; "
       .. "while [ -e %s ]; do sleep 0.01; done; echo done'"):format(name))
     assert.is_true(processes.is_stopped(pid))
     talk(terminal, "bg; rm " .. name, "%sdone%s")

@@ -18,9 +18,6 @@ local AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups "
 local describe_here = shell.run(HIDDEN .. AS_NOBODY .. "true") and describe
   or pending
 
-before_each(support.start)
-after_each(support.finish)
-
 describe_here("A command that has changed its user", function()
   -- `by`, what is said `to` it then, whether it keeps the lock, its exit code.
   local rows = {

@@ -3,6 +3,7 @@
 local command = require "support.command"
 local each = require "support.each"
 local json = require "dkjson"
+local output = require "support.shell".output
 local support = require "support"
 local Terminal = require "support.terminal"
 
@@ -17,9 +18,6 @@ local function open(...)
 end
 
 local function first_node(path) return support.zk():queue(path)[1] end
-
-before_each(support.start)
-after_each(support.finish)
 
 describe("zklock watch into a pipe", function()
   it("writes a line for each change", function()
@@ -53,10 +51,9 @@ describe("zklock watch into a pipe", function()
   it("ends quietly when its reader goes, though nothing changes", function()
     local path = support.path()
     local guard = support.hold(path)
-    local pipe = io.popen(("exec 3>&1; { %s; echo code $? >&3; } 2>&3 "
-      .. "| head -n 1"):format(command.line { "watch", path }))
-    assert.matches("^[^\n]+granted mutex[^\n]+\ncode 141\n$", pipe:read "*a")
-    pipe:close()
+    assert.matches("^[^\n]+granted mutex[^\n]+\ncode 141\n$",
+      output(("exec 3>&1; { %s; echo code $? >&3; } 2>&3 | head -n 1"):format(
+        command.line { "watch", path })))
     guard:release()
   end)
 

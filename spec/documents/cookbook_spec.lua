@@ -1,14 +1,12 @@
 -- These pages take long: they run beside the others.
 local page = require "documents.page"
 local stores = require "documents.stores"
-local support = require "support"
+require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
 
   for _, name in ipairs { "doc/tutorial.md", "doc/cookbook.md" } do
     it("do what they say: " .. name, function()

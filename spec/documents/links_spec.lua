@@ -91,43 +91,4 @@ describe("The links of the pages", function()
     assert.equal("", table.concat(missing, "\n"))
     assert.is_true(listed["doc/api.md"])
   end)
-
-  it("are found where they are, and not in code", function()
-    local found = {}
-    for i, link in ipairs(links.of([=[
-[one](a.md) and ![two](b.svg "title") and [`three`](c(1).md#x-y)
-
-    list[1](code)
-```lua
-list[2](code)
-```
-`list[3](code)` <img alt="4" src="d.svg"> <a
-[five]: e.md
-* an item
-
-  [six](<f.md>)
-]=])) do found[i] = link.line .. " " .. link.target end
-    assert.same({ "1 a.md", "1 b.svg", "1 c(1).md#x-y", "7 d.svg", "8 e.md",
-      "11 f.md" }, found)
-  end)
-
-  it("know headings by the anchors that GitHub gives them", function()
-    local anchors = links.anchors([=[
-# What it guarantees
-## `session:fd()` & *others*: a list…
-## Elections, [barriers](x.md), once
-## snake_case – and Übung #
-## What it guarantees
-```
-# no heading
-```
-<a id="by-hand"></a>
-]=])
-    local names = {}
-    for name in pairs(anchors) do names[#names + 1] = name end
-    table.sort(names)
-    assert.same({ "by-hand", "elections-barriers-once",
-      "sessionfd--others-a-list", "snake_case--and-\195\156bung",
-      "what-it-guarantees", "what-it-guarantees-1" }, names)
-  end)
 end)

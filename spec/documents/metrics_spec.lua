@@ -1,15 +1,19 @@
--- What the pages say of the metrics.
+-- What is shipped and said of the metrics: their page, the alert rules
+-- (package/prometheus), the dashboard for Grafana (package/grafana).
+local dkjson = require "dkjson"
 local expressions = require "support.expressions"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"
 local promtool = require "support.promtool"
 local read = require "support.files".read
-
 local tally = require "zklock.tally"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local page = read(root .. "/doc/metrics.md")
-local families = prometheus.read(metrics.text {})
+local families = expressions.families()
+local missing = promtool.missing()
+
+-- The page.
 
 -- All queries of the pages: one in a block, or one in a line of it.
 local function queries()
@@ -66,14 +70,6 @@ describe("The metrics", function()
     assert.equal(count { path } - count {}, tonumber(of_path))
   end)
 
-  it("have names as Prometheus wants them", function()
-    for name, family in pairs(families) do
-      assert.equal(family.type == "counter", name:find "_total$" ~= nil, name)
-      assert.matches("^zklock_session_%l[%l_]*$", name:gsub("_lock_",
-        "_session_"))
-    end
-  end)
-
   it("are asked for by queries that Prometheus understands", function()
     local rules = {}
     for i, query in ipairs(queries()) do
@@ -83,10 +79,219 @@ describe("The metrics", function()
         promtool.quote(query))
     end
     assert.is_true(#rules >= 9)
-    local missing = promtool.missing()
     if missing then return pending(missing) end
     assert.matches(("SUCCESS: %d rules found.*\n0\n$"):format(#rules),
       promtool.ask("check rules", "groups:\n- name: a\n  rules:\n"
         .. table.concat(rules)))
+  end)
+end)
+
+-- The alerts.
+
+local PLACE = root .. "/package/prometheus/"
+local TESTS = { "zklock.rules.test.yml", "zklock.quiet.test.yml" }
+
+local rules = read(PLACE .. "zklock.rules.yml")
+
+-- Words at the ends of lines that begin with this.
+local function all(text, pattern)
+  local found = {}
+  for word in text:gmatch(pattern) do found[#found + 1] = word end
+  return found
+end
+
+local alerts = all(rules, "alert: (%w+)")
+local records = all(rules, "record: ([%w_:]+)")
+
+-- What stands behind `expr:`, without comments.
+local function each_expression(fn)
+  local text = rules:gsub("\n *#[^\n]*", "")
+  for expression in text:gmatch "expr:(.-)\n +[%a_]+:" do fn(expression) end
+  for expression in text:gmatch "expr:([^\n]*)\n\n" do fn(expression) end
+end
+
+describe("The alerts", function()
+  it("ask for what there is, by labels that there are", function()
+    local unknown, n = expressions.unknown_names(rules)
+    assert.same({}, unknown)
+    assert.is_true(n > 15)
+    n = 0
+    each_expression(function(expression)
+      assert.same({}, expressions.unknown_labels(expression), expression)
+      n = n + 1
+    end)
+    assert.is_true(n >= #alerts)
+  end)
+
+  it("ask for what is recorded, and all of that is asked for", function()
+    local known = {}
+    for _, name in ipairs(records) do
+      assert.matches("^zklock:[%a_]+", name)
+      known[name] = 0
+    end
+    for name in rules:gmatch "%f[%w_:](zklock:[%w_:]+)" do
+      assert.is_truthy(known[name], name)
+      known[name] = known[name] + 1
+    end
+    for name, n in pairs(known) do assert.is_true(n > 1, name) end
+  end)
+
+  it("are on the page of the metrics, and say where to look", function()
+    for _, name in ipairs(alerts) do
+      assert.is_truthy(page:find("| `" .. name .. "` |", 1, true), name)
+    end
+    for _, name in ipairs(records) do
+      assert.is_truthy(page:find("`" .. name .. "`", 1, true), name)
+    end
+    assert.equal(#alerts, #all(rules, "to do: doc/troubleshooting%.md"))
+    assert.equal(#alerts, #all(rules, "severity: (%l+)"))
+  end)
+
+  it("have each a test that they are raised, of series that there are",
+  function()
+    for _, file in ipairs(TESTS) do
+      local text = read(PLACE .. file)
+      local n = 0
+      for name, labels in text:gmatch "series: '([%w_]+){([^}]*)}" do
+        assert.is_truthy(expressions.family(name), name)
+        assert.same({}, expressions.unknown_labels("{" .. labels .. "}"))
+        n = n + 1
+      end
+      assert.is_true(n > 20, file)
+      if file == TESTS[1] then
+        local raised = {}
+        for line in text:gmatch "[^\n]+" do
+          raised[line:match 'ALERTS{alertname="(%w+)".*value: ' or 1] = true
+        end
+        for _, name in ipairs(alerts) do assert.is_true(raised[name], name) end
+      end
+    end
+  end)
+
+  it("are raised when they should be, and no others", function()
+    if missing then return pending(missing) end
+    assert.matches(("SUCCESS: %d rules found.*\n0\n$"):format(
+      #alerts + #records),
+      promtool.run("check rules", PLACE .. "zklock.rules.yml"))
+    for _, file in ipairs(TESTS) do
+      assert.matches("SUCCESS\n\n0\n$", promtool.run("test rules",
+        PLACE .. file))
+    end
+  end)
+end)
+
+-- The dashboard.
+
+local text = read(root .. "/package/grafana/zklock.json")
+local board = dkjson.decode(text)
+
+-- `fn(expression, panel)` of each, as Grafana sends it.
+local function each_query(fn)
+  for _, panel in ipairs(board.panels) do
+    for _, target in ipairs(panel.targets) do
+      fn(target.expr:gsub("%$__rate_interval", "5m")
+        :gsub("%$__range", "1h"):gsub("%$%l+", ".*"), panel)
+    end
+  end
+end
+
+local function unit_of(expression)
+  if expression:find("_seconds", 1, true) then return "s" end
+  if not expression:find "%f[%w_]rate%(" then return "short" end
+  if expression:find(" / ", 1, true) then return "percentunit" end
+  return "ops"
+end
+
+-- Ninety minutes of these in two instances, as promtool's tests have them.
+local function write_series(lines)
+  for _, family in pairs(families) do
+    for _, sample in ipairs(family.samples) do
+      local labels = {}
+      for name, value in pairs(sample.labels) do
+        labels[#labels + 1] = ('%s="%s"'):format(name, value)
+      end
+      local v = ("%.0f"):format(sample.value)
+      for instance = 1, 2 do
+        lines[#lines + 1] = ("      - {series: '%s{job=\"shop\",instance="
+          .. "\"%d\",%s}', values: '%s'}"):format(sample.name, instance,
+          table.concat(labels, ","), family.type == "gauge" and v .. "x90"
+          or v .. "+" .. v .. "x90")
+      end
+    end
+  end
+end
+
+describe("The dashboard", function()
+  it("shows each of the metrics, and no others", function()
+    local unknown, n = expressions.unknown_names(text)
+    assert.same({}, unknown)
+    assert.is_true(n > 22)
+    for name, family in pairs(families) do
+      local used = family.type == "histogram" and name .. "_bucket" or name
+      assert.is_truthy(text:find(used, 1, true), name)
+    end
+  end)
+
+  it("asks by labels that there are, narrowed as one has chosen", function()
+    each_query(function(expression, panel)
+      assert.same({}, expressions.unknown_labels(expression), panel.title)
+    end)
+    local asked = {}
+    for _, panel in ipairs(board.panels) do
+      for _, target in ipairs(panel.targets) do
+        for labels in target.expr:gmatch "zklock_[%w_]+(%b{})" do
+          assert.is_truthy(labels:find('job=~"$job", instance=~"$instance"', 1,
+            true), target.expr)
+        end
+        assert.is_nil(target.expr:find "zklock_[%w_]+%f[^%w_{]", target.expr)
+        asked[#asked + 1] = target.expr
+      end
+    end
+    local known = { datasource = true, __rate_interval = true, __range = true }
+    for _, variable in ipairs(board.templating.list) do
+      known[variable.name] = true
+    end
+    for name in table.concat(asked, " "):gmatch "%$([%l_]+)" do
+      assert.is_true(known[name], name)
+    end
+  end)
+
+  it("has panels of their own number and place, in their units", function()
+    local ids, places = {}, {}
+    for _, panel in ipairs(board.panels) do
+      assert.is_nil(ids[panel.id], panel.title)
+      ids[panel.id] = true
+      local place = panel.gridPos
+      assert.is_true(place.x + place.w <= 24, panel.title)
+      for x = place.x, place.x + place.w - 1 do
+        for y = place.y, place.y + place.h - 1 do
+          local key = x .. " " .. y
+          assert.is_nil(places[key], panel.title)
+          places[key] = true
+        end
+      end
+    end
+    each_query(function(expression, panel)
+      local unit = panel.fieldConfig.defaults.unit
+      assert.equal(unit_of(expression), unit == "reqps" and "ops" or unit,
+        panel.title)
+    end)
+  end)
+
+  it("has something to show of several instances and workers", function()
+    if missing then return pending(missing) end
+    local lines = { "tests:", "  - interval: 1m", "    input_series:" }
+    write_series(lines)
+    lines[#lines + 1] = "    promql_expr_test:"
+    local n = 0
+    each_query(function(expression)
+      lines[#lines + 1] = ("      - {expr: %s, eval_time: 80m, "
+        .. "exp_samples: []}"):format(
+        promtool.quote("absent(" .. expression .. ")"))
+      n = n + 1
+    end)
+    assert.is_true(n > 24)
+    assert.matches("SUCCESS\n\n0\n$",
+      promtool.ask("test rules", table.concat(lines, "\n") .. "\n"))
   end)
 end)

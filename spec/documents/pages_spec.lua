@@ -4,10 +4,9 @@
 local command = require "support.command"
 local lfs = require "lfs"
 local page = require "documents.page"
-local reader = require "documents.reader"
 local same = require "documents.same"
 local checks = require "documents.checks"
-local support = require "support"
+require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
@@ -36,9 +35,6 @@ local function chosen_pages()
   return pages
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("The blocks of the pages #stock", function()
   teardown(page.uninstall)
   for _, name in ipairs(chosen_pages()) do
@@ -50,61 +46,49 @@ end)
 
 -- (What finds nothing wrong could be blind.)
 describe("Whoever runs the blocks of the pages #stock", function()
-  local function refuses(text, why)
-    local ok, problem = pcall(page.run_all,
-      command.file(text:gsub("~~~", "```")), "page")
-    assert.is_false(ok, text)
-    assert.truthy(tostring(problem):find(why, 1, true), problem)
-  end
-
-  it("takes no block that does not say what it is", function()
-    refuses("~~~\nprint(1)\n~~~\n", "page:1: a block that does not say")
-    refuses("Text:\n\n    make\n", "page:3: an indented block")
-    refuses("~~~cobol\nSTOP RUN.\n~~~\n", "nothing looks at blocks of cobol")
-    refuses("~~~lua\nprint(1)\n", "this block does not end")
-  end)
-
-  it("sees a program that fails, and the first command that does", function()
-    refuses("\n~~~lua\nerror 'no'\n~~~\n", "page:2: it ended with 1")
-    refuses("~~~lua\nprint(\n~~~\n", "page:1: ")
-    refuses("~~~sh\nfalse\ntrue\n~~~\n", "it ended with 1")
-    refuses("<!-- exits: 1 -->\n~~~sh\ntrue\n~~~\n", "it ended with 0, not 1")
-  end)
-
-  it("sees other output", function()
-    refuses("~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n", "what came out is not")
-    refuses("~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n", "two")
-    refuses("~~~console\n$ echo one\ntwo\n~~~\n", "one")
-    refuses("~~~console\none\n~~~\n", "begins with a command")
-    refuses("~~~console\n$ false\n$ true\n~~~\n", "it ended with 1")
-    refuses("~~~text\none\n~~~\n", "this is the output of nothing")
-    assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
-      "a 0000000000000000012  b\nx\ny\nc\n"))
-    assert.is_false(same.fits("a\n…\nc", "a\nb\n"))
-    assert.is_false(same.fits("part 1", "part 2"))
-  end)
-
-  it("sees a file that nothing runs", function()
-    refuses("<!-- file: a.lua -->\n~~~lua\nprint(1)\n~~~\n",
-      "nothing runs a.lua")
-  end)
-
-  it("sees what is no sketch, and commands that are not there", function()
-    refuses("<!-- sketch -->\n~~~text\nprint(1)\n~~~\n", "it is no sketch")
-    refuses("<!-- not run here: no -->\n~~~sh\nmake nothing\n~~~\n",
-      "no target of make: nothing")
-    refuses("<!-- not run here: no -->\n~~~sh\nzklock fly /x\n~~~\n",
-      "no command of zklock: fly")
+  it("sees what is wrong", function()
+    for text, why in pairs {
+      -- What does not say what it is.
+      ["~~~\nprint(1)\n~~~\n"] = "page:1: a block that does not say",
+      ["Text:\n\n    make\n"] = "page:3: an indented block",
+      ["~~~cobol\nSTOP RUN.\n~~~\n"] = "nothing looks at blocks of cobol",
+      ["~~~lua\nprint(1)\n"] = "this block does not end",
+      ["<!-- needs: everything -->\n~~~lua\nprint(1)\n~~~\n"] = "this need",
+      -- A program that fails, and the first command that does.
+      ["\n~~~lua\nerror 'no'\n~~~\n"] = "page:2: it ended with 1",
+      ["~~~lua\nprint(\n~~~\n"] = "page:1: ",
+      ["~~~sh\nfalse\ntrue\n~~~\n"] = "it ended with 1",
+      ["<!-- exits: 1 -->\n~~~sh\ntrue\n~~~\n"] = "it ended with 0, not 1",
+      ["~~~console\n$ false\n$ true\n~~~\n"] = "it ended with 1",
+      -- Other output.
+      ["~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n"] = "what came out is not",
+      ["~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n"] = "two",
+      ["~~~console\none\n~~~\n"] = "begins with a command",
+      ["~~~text\none\n~~~\n"] = "this is the output of nothing",
+      -- A file that nothing runs, a program that is not run, what is not there.
+      ["<!-- file: a.lua -->\n~~~lua\nprint(1)\n~~~\n"] = "nothing runs a.lua",
+      ["<!-- sketch -->\n~~~text\nprint(1)\n~~~\n"] = "it is no sketch",
+      ["<!-- not run here: no -->\n~~~sh\nmake nothing\n~~~\n"] =
+        "no target of make: nothing",
+      ["<!-- not run here: no -->\n~~~sh\nzklock fly /x\n~~~\n"] =
+        "no command of zklock: fly",
+    } do
+      local ok, problem = pcall(page.run_all,
+        command.file((text:gsub("~~~", "```"))), "page")
+      assert.is_false(ok, text)
+      assert.matches(why, tostring(problem), 1, true)
+    end
     for lang, text in pairs { json = '{"a":}', python = "def f(:",
-        yaml = "a: [", ini = "[a\nb", properties = "what",
-        java = "class A {", sql = "SELECT 1" } do
+      yaml = "a: [", ini = "[a\nb", properties = "what",
+      java = "class A {", sql = "SELECT 1" } do
       assert.is_false(pcall(checks[lang], text), lang)
     end
   end)
 
-  it("gives fragments what they need, and knows no other need", function()
-    refuses("<!-- needs: everything -->\n~~~lua\nprint(1)\n~~~\n", "this need")
-    assert.equal("session", reader.parse("page",
-      "<!-- needs: session -->\n```lua\nprint(1)\n```\n")[1].notes.needs)
+  it("takes another token and time for the same", function()
+    assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
+      "a 0000000000000000012  b\nx\ny\nc\n"))
+    assert.is_false(same.fits("a\n…\nc", "a\nb\n"))
+    assert.is_false(same.fits("part 1", "part 2"))
   end)
 end)

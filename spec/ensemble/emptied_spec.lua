@@ -3,6 +3,7 @@
 local command = require "support.command"
 local raw = require "support.raw"
 local read = require "support.files".read
+local shell = require "support.shell"
 local start_server = require "support.server".start
 local support = require "support"
 
@@ -20,19 +21,22 @@ local function procedure()
   return list
 end
 
+local function with_client(hosts, fn)
+  local zk = raw.connect(hosts)
+  fn(zk)
+  zk:close()
+end
+
+local function start(number)
+  return support.closing(start_server(number), function(it) it:stop() end)
+end
+
 for _, number in ipairs { 1, 3 } do
   describe(number == 1 and "A server that has lost its data"
     or "Three servers that have lost their data", function()
     local servers
 
-    before_each(function()
-      support.start()
-      servers = start_server(number)
-    end)
-    after_each(function()
-      support.finish()
-      servers:stop()
-    end)
+    before_each(function() servers = start(number) end)
 
     local function data(i)
       return ("%s/servers/%d/data"):format(servers.dir, i)
@@ -65,12 +69,6 @@ for _, number in ipairs { 1, 3 } do
         connect_timeout = 60 }
     end
 
-    local function with_client(fn)
-      local zk = raw.connect(servers.hosts)
-      fn(zk)
-      zk:close()
-    end
-
     local function tokens(session, path, count)
       local list = {}
       for i = 1, count do
@@ -82,13 +80,7 @@ for _, number in ipairs { 1, 3 } do
     end
 
     local function run(text, token, cwd)
-      local name = os.tmpname()
-      local file = assert(io.open(name, "w"))
-      file:write("set -e\nTOKEN=", token, "\ncd '", cwd, "'\n", text)
-      file:close()
-      local ok = os.execute("sh '" .. name .. "'")
-      os.remove(name)
-      assert(ok == true or ok == 0, text)
+      shell.must(("set -e\nTOKEN=%s\ncd '%s'\n%s"):format(token, cwd, text))
     end
 
     -- The last command of the page: zklock's words and exit code.
@@ -113,7 +105,7 @@ for _, number in ipairs { 1, 3 } do
       -- What the guarantee assumes: tokens go back, and one comes twice.
       assert.is_true(tokens(connect(), "/a", 1)[1] <= old)
       assert.equal(1, check(commands[3], old).code)
-      with_client(function(zk) assert(zk:create "/kept") end)
+      with_client(servers.hosts, function(zk) assert(zk:create "/kept") end)
 
       if number == 1 then
         lose_data()
@@ -136,7 +128,8 @@ for _, number in ipairs { 1, 3 } do
       start_all()
       assert.is_true(tokens(session, "/a", 1)[1] > new)
       if number > 1 then
-        with_client(function(zk) assert(zk:exists "/kept") end)
+        with_client(servers.hosts,
+          function(zk) assert(zk:exists "/kept") end)
       end
     end)
   end)
@@ -145,34 +138,14 @@ end
 -- One that lags and one that is empty are a majority, and neither knows what
 -- the third has acknowledged.
 describe("A server that has lost its data", function()
-  local servers
-
-  before_each(function()
-    support.start()
-    servers = start_server(3)
-  end)
-  after_each(function()
-    support.finish()
-    servers:stop()
-  end)
-
-  local function log_of(i)
-    return read(("%s/servers/%d/log"):format(servers.dir, i))
-  end
-
   it("has no vote where db.autocreate is false", function()
+    local servers = start(3)
     local lagging = servers:leader() % 3 + 1
     local emptied, whole = lagging % 3 + 1, (lagging + 1) % 3 + 1
-    local function with_client(fn)
-      local zk = raw.connect(servers:host(whole))
-      local found = fn(zk)
-      zk:close()
-      return found
-    end
-
     servers:configure("db.autocreate", "false")
     servers:kill(lagging)
-    assert(with_client(function(zk) return zk:create "/kept" end))
+    with_client(servers:host(whole),
+      function(zk) assert(zk:create "/kept") end)
     servers:kill(emptied)
     servers:kill(whole)
     assert(os.execute(("rm -r '%s/servers/%d/data/version-2'")
@@ -181,9 +154,11 @@ describe("A server that has lost its data", function()
     servers:begin_restart(lagging)
     servers:begin_restart(emptied)
     support.wait_until(function()
-      return log_of(emptied):find("setting zxid to -1", 1, true)
+      return read(("%s/servers/%d/log"):format(servers.dir, emptied))
+        :find("setting zxid to -1", 1, true)
     end, 60)
     servers:restart(whole)
-    assert(with_client(function(zk) return zk:exists "/kept" end))
+    with_client(servers:host(whole),
+      function(zk) assert(zk:exists "/kept") end)
   end)
 end)

@@ -64,7 +64,6 @@ describe("Three servers that check ACLs eagerly", function()
     zk:close()
     servers:stop()
   end)
-  before_each(support.start)
 
   -- The follower reaches its leader at this address.
   local function reach_leader_at(address)
@@ -143,18 +142,5 @@ describe("Three servers that check ACLs eagerly", function()
     local guard = assert(session:mutex("/lock"):acquire(30))
     holds_on(session, guard)
     guard:release()
-  end)
-
-  it("answer heartbeats of a session whose chroot is absent", function()
-    local session = connect(follower, "/absent")
-    local before = session:stats().heartbeats
-    support.wait_until(function()
-      return session:stats().heartbeats >= before + 3
-    end, 10)
-    assert.is_true(assert(session:barrier("/gate"):wait(30)))
-    assert.is_false(zk:exists "/absent")
-    local guard = assert(session:mutex("/lock"):acquire(30))
-    holds_on(session, guard)
-    guard:release { wait = true }
   end)
 end)

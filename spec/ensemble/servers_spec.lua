@@ -11,8 +11,6 @@ describe("Three servers", function()
     servers = start_server(3, "--config maxSessionTimeout=60000")
   end)
   teardown(function() servers:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   local function connect()
     return support.connect { hosts = servers.hosts, session_timeout = 60,

@@ -239,7 +239,7 @@ local function run(seed)
     end
   end
   for _, session in ipairs(self.sessions) do session:close() end
-  virtual.sleep(1)
+  virtual.sleep(2) -- a thread waits so long for its farewell, at most
   if virtual.threads() ~= 1 then
     error(("VIOLATION all is closed, and there are %d threads"):format(
       virtual.threads()), 0)

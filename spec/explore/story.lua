@@ -225,7 +225,7 @@ local function close_all(self)
   if not run_until(self, are_over, CALM) then
     self.violate "sessions have been closed, and tasks have not ended"
   end
-  virtual.sleep(1)
+  virtual.sleep(2) -- a thread waits so long for its farewell, at most
   check_nodes(self, "all sessions are closed")
   if virtual.threads() ~= 1 then
     self.violate("all sessions are closed, and there are %d threads",

@@ -62,6 +62,20 @@ describe("A secret", function()
       auth = { scheme = "nosuch", credential = SECRET } }))
   end
 
+  cases["credentials that are refused at a reconnection"] =
+    function(say, with)
+      local hostile = require "support.hostile".start()
+      local session = support.closing(assert(zklock.connect(hostile.hosts,
+        with {})))
+      hostile:behave { kind = "pass", refuse_auth = "always" }
+      hostile:cut()
+      support.until_state(session, "suspended")
+      say(session:mutex(support.path()):acquire(5))
+      say(session:mutex(support.path()):try_acquire())
+      look_into(session, say)
+      session:step()
+    end
+
   cases["ACLs that refuse"] = function(say, with)
     local session = support.closing(assert(zklock.connect(support.hosts,
       with { acl = { { scheme = "ip", id = "10.1.2.3", perms = "cdrwa" } } })))

@@ -1,132 +1,19 @@
--- Locks that are shared with other libraries: the real ones, of Debian.
+-- Locks, and what is built on them, shared with other libraries: the real ones,
+-- of Debian.
+local contests = require "server.contests"
 local kinds = require "integration.family.kinds"
 local peers = require "interop.peers"
+local processes = require "support.processes"
+local raw = require "support.raw"
 local spawn = require "support.child".spawn
+local spellings = require "support.spellings"
 local support = require "support"
-local tally_of = require "server.tally"
 local connect = support.connect
 local await, nobody = kinds.await, kinds.nobody
 
-local ROUNDS = 60
-
--- A process of ours: it waits for a line, contends, and says "done".
-local LUA = [[
-  local path, tally_name, name, rounds, permits = ...
-  local tally = require "server.tally".open(tally_name)
-  math.randomseed(name:byte(-1) * 7919)
-  local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
-  local function stay(mode, guard)
-    tally:enter(mode, name)
-    assert(guard:is_held())
-    socket.sleep(mode == "P" and 0.004 or 0.001)
-    if mode ~= "W" then tally:wait_for_company(mode) end
-    tally:leave(mode, name)
-  end
-  local function write(lock)
-    for i = 1, rounds do
-      local guard = assert(lock:acquire(30))
-      stay("W", guard)
-      assert(guard:release())
-    end
-  end
-  local function read_and_write(side, downgrades)
-    for i = 1, rounds do
-      local dice = math.random(10)
-      local mode = dice <= 5 and "read" or "write"
-      local guard = assert(side[mode]:acquire(30))
-      if mode == "read" then
-        stay("R", guard)
-      elseif dice <= 8 or not downgrades then
-        stay("W", guard)
-      else
-        tally:enter("W", name)
-        local read = assert(side.read:acquire(30))
-        tally:leave("W", name)
-        tally:enter("R", name)
-        assert(guard:release())
-        socket.sleep(0.001)
-        assert(read:is_held())
-        tally:leave("R", name)
-        guard = read
-      end
-      assert(guard:release())
-    end
-  end
-  say "ready"
-  hear()
-  ]]
-
-local EPILOGUE = [[
-  session:close()
-  say "done"
-]]
-
-local jobs = {
-  mutex = [[
-    local ways = { {}, { handoffs = 2 }, { wait = "parent" } }
-    write(session:mutex(path, ways[name:byte(-1) % 3 + 1]))
-  ]],
-  ["semaphore-mutex"] = [[ write(session:semaphore(path, 1)) ]],
-  rwlock = [[ read_and_write(session:rwlock(path), true) ]],
-  semaphore = [[
-    local semaphore = session:semaphore(path, tonumber(permits))
-    for i = 1, rounds do
-      local guard = assert(semaphore:acquire(30))
-      stay("P", guard)
-      assert(guard:release())
-    end
-  ]],
-  ["kazoo lock"] = [[ write(session:mutex(path, { layout = "kazoo" })) ]],
-  ["kazoo rwlock"] = [[
-    read_and_write(session:rwlock(path, { layout = "kazoo" }), true)
-  ]],
-}
-
--- Three processes of ours do `job`; `others` is a list of { peer, kind }.
--- Returns what the witness has seen.
-local function contend(job, others, permits)
-  local path, tally = support.path(), tally_of.create()
-  support.closing(tally)
-  support.zk():make(path)
-  local ours = {}
-  for i = 1, 3 do
-    ours[i] = spawn(LUA .. jobs[job] .. EPILOGUE, path, tally.name, "lua" .. i,
-      ROUNDS, permits)
-  end
-  -- Each has done it once before: a peer that is cold comes when we have gone.
-  local warm = tally_of.create()
-  support.closing(warm)
-  for i, other in ipairs(others) do
-    assert.equal("done", other[1]:ask("contend", other[2], support.path(),
-      warm.name, "peer" .. i, 5 .. (permits and " " .. permits or "")))
-  end
-  for _, child in ipairs(ours) do child:expect "ready" end
-  for i, other in ipairs(others) do
-    other[1]:begin("contend", other[2], path, tally.name, "peer" .. i,
-      ROUNDS .. (permits and " " .. permits or ""))
-  end
-  for _, child in ipairs(ours) do child:say() end
-  for _, other in ipairs(others) do other[1]:expect("done", 60) end
-  for _, child in ipairs(ours) do
-    child:expect("done", 60)
-    assert.equal(0, child:wait(), child:output())
-  end
-  local entered, most, names = tally:check(permits)
-  for i = 1, 3 do assert.is_true(names["lua" .. i] >= ROUNDS) end
-  for i = 1, #others do assert.is_true(names["peer" .. i] >= ROUNDS) end
-  kinds.wait_for_nodes(path, 0)
-  support.zk():delete_all(path)
-  return entered, most
-end
-
-local function with(list, kind)
-  local others = {}
-  for i, peer in ipairs(list) do others[i] = { peer, kind } end
-  return others
-end
-
--- The peers live as long as the file's tests: a JVM takes a second to start.
-local curator, kazoo
+-- Processes of other libraries, which live as long as the file's tests (a JVM
+-- takes a second to start), and the path of the test.
+local curator, kazoo, path
 
 setup(function()
   peers.install()
@@ -134,40 +21,96 @@ setup(function()
   curator = peers.curator(3)
 end)
 
-teardown(function()
+local function each_peer(fn)
   for _, list in ipairs { curator or {}, kazoo or {} } do
-    for _, peer in ipairs(list) do peer:close() end
+    for _, peer in ipairs(list) do fn(peer) end
   end
+end
+
+teardown(function()
+  each_peer(function(peer) peer:close() end)
   peers.uninstall()
 end)
 
-before_each(function() kinds.start() end)
-after_each(support.finish)
+before_each(function()
+  kinds.start()
+  path = support.path()
+  support.zk():make(path) -- it does not vanish under kazoo
+  -- Both libraries leave watches behind, until their sessions end.
+  support.closing({}, function()
+    each_peer(function(peer) peer:begin "renew" end)
+    each_peer(function(peer)
+      repeat until peer:answer() == "renewed" -- after a failure, more than that
+    end)
+  end)
+end)
 
-describe("Three processes of ours beside three of Curator's", function()
-  it("share an InterProcessMutex and an InterProcessSemaphoreMutex", function()
-    for _, kind in ipairs { "mutex", "semaphore-mutex" } do
-      local entered = contend(kind, with(curator, kind))
-      assert.equal(6 * ROUNDS, entered.W)
+local SHORT_S = 3 -- the sessions of those that are killed
+
+-- How other clients read a text of hosts.
+local function reads(peer, text)
+  return (peer:ask("reads", "=" .. text:gsub(".", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end)):gsub("+", " "):gsub("%%(%x%x)", function(digits)
+    return string.char(tonumber(digits, 16))
+  end))
+end
+
+describe("A text of hosts", function()
+  -- (kazoo writes names in lower case, which DNS does not tell apart.)
+  it("means to Java what the list of spellings says, and to kazoo the same, if "
+    .. "zklock takes it", function()
+    for _, row in ipairs(spellings) do
+      assert.equal(row[2] or "refused", reads(curator[1], row[1]), row[1])
+      if not row[3] then
+        assert.equal(row[2]:gsub("^[^/]*", string.lower),
+          reads(kazoo[1], row[1]), row[1])
+      end
     end
   end)
+end)
 
-  it("share an InterProcessReadWriteLock; ours downgrade", function()
-    local entered, most = contend("rwlock", with(curator, "rwlock"))
-    assert.is_true(entered.R > 0 and entered.W > 0)
-    assert.is_true(most.R > 1, "no two readers were ever together")
+-- Locks.
+
+local function with(list, kind)
+  local others = {}
+  for i = 1, 3 do others[i] = { list[i], kind } end
+  return others
+end
+
+-- Three processes of ours beside these.
+local function contend(titles, others)
+  contests.run(titles, { count = 3, rounds = 60, peers = others })
+end
+
+describe("Three processes of ours beside three of Curator's", function()
+  it("share each of its locks", function()
+    contend({ "mutex", "handoffs", "parent" }, with(curator, "mutex"))
+    contend({ "semaphore" }, with(curator, "semaphore-mutex"))
+    contend({ "rwlock" }, with(curator, "rwlock")) -- ours downgrade
+    contend({ "permits" }, with(curator, "semaphore"))
   end)
+end)
 
-  it("share an InterProcessSemaphoreV2", function()
-    local entered, most = contend("semaphore", with(curator, "semaphore"), 3)
-    assert.equal(6 * ROUNDS, entered.P)
-    assert.is_true(most.P > 1 and most.P <= 3, most.P .. " at once")
+describe("Three processes of ours beside three of kazoo's", function()
+  it("share its locks, in its layout, with a ReadLock that is mended; and one "
+    .. "that is spelled as Curator's", function()
+    contend({ "kazoo" }, with(kazoo, "lock"))
+    contend({ "kazoo rwlock" }, with(kazoo, "rwlock"))
+    contend({ "mutex" }, with(kazoo, "curator-lock"))
+  end)
+end)
+
+describe("Three processes of each library", function()
+  it("share one mutex", function()
+    local others = with(curator, "mutex")
+    for i = 1, 3 do others[i + 3] = { kazoo[i], "curator-lock" } end
+    contend({ "mutex" }, others)
   end)
 end)
 
 describe("A holder of Curator's", function()
   it("keeps us waiting, and we it, in the order of arrival", function()
-    local path = support.path()
     local ours = connect():mutex(path, { data = "ours" })
     assert.equal("held", curator[1]:ask("acquire", path, 5000))
     assert.equal("busy", select(3, ours:try_acquire()))
@@ -195,35 +138,7 @@ describe("A holder of Curator's", function()
     assert(ours:acquire(30)):release { wait = true }
   end)
 
-  it("is not passed over beside a node that no session owns", function()
-    local path = support.path()
-    local zk, node = support.zk(), path .. "/x-lock-0000000000"
-    support.closing({}, function() zk:delete(node) end)
-    assert.equal("held", curator[1]:ask("acquire", path, 5000))
-    zk:create(node)
-    local waiter = kinds.queue_in(connect():mutex(path), path)
-    nobody(0.1, waiter)
-    assert.equal("released", curator[1]:ask "release")
-    await(waiter)
-    -- Curator waits for such a node, in vain; we for Curator.
-    curator[2]:begin("acquire", path, 10000)
-    support.wait_for_queue(path, 3)
-    local behind = kinds.queue_in(connect():mutex(path), path)
-    waiter.guard:release()
-    nobody(0.2, behind)
-    curator[2]:expect "refused"
-    await(behind)
-    zk:delete(node)
-    curator[2]:begin("acquire", path, 10000)
-    support.wait_for_queue(path, 2)
-    assert.is_true((behind.guard:is_held()))
-    behind.guard:release()
-    curator[2]:expect "held"
-    assert.equal("released", curator[2]:ask "release")
-  end)
-
   it("refuses ours of another kind, and no mutex or election", function()
-    local path = support.path()
     assert.equal("held", curator[1]:ask("acquire", path, 5000))
     local function code_of(lock, timeout)
       return select(3, lock:acquire(timeout or 30))
@@ -240,26 +155,11 @@ describe("A holder of Curator's", function()
     assert(connect():rwlock(path).write:acquire(30)):release { wait = true }
   end)
 
-  it("does not hear our revoke, and is not harmed by it", function()
-    local path = support.path()
-    assert.equal("held", curator[1]:ask("acquire", path, 5000))
-    assert.equal("listening", curator[1]:ask "listen")
-    local session = connect()
-    local data = session:contenders(path)[1].data
-    assert.equal(1, session:revoke(path))
-    assert.equal(data, session:contenders(path)[1].data)
-    support.sleep(0.1)
-    assert.equal("asked 0", curator[1]:ask "asked")
-    assert.equal("busy", select(3, session:mutex(path):try_acquire()))
-    assert.equal("released", curator[1]:ask "release")
-    assert(session:mutex(path):acquire(30)):release()
-  end)
-
   it("hears Curator's Revoker, and so do our holders, of every kind",
     function()
       for _, name in ipairs { "mutex", "handoffs", "read", "write",
         "semaphore" } do
-        local path, session = support.path(), connect()
+        local session = connect()
         local guard = kinds.of[name].make(session, path):acquire(30)
         local asked = 0
         guard:on_revoke(function(mine)
@@ -274,27 +174,8 @@ describe("A holder of Curator's", function()
     end)
 end)
 
-describe("Three processes of ours beside three of kazoo's", function()
-  it("share its Lock, in its layout, and one that is spelled as Curator's",
-    function()
-      for job, kind in pairs { ["kazoo lock"] = "lock",
-        mutex = "curator-lock" } do
-        local entered = contend(job, with(kazoo, kind))
-        assert.equal(6 * ROUNDS, entered.W)
-      end
-    end)
-
-  it("share its WriteLock and a ReadLock that is mended, in its layout",
-    function()
-      local entered, most = contend("kazoo rwlock", with(kazoo, "rwlock"))
-      assert.is_true(entered.R > 0 and entered.W > 0)
-      assert.is_true(most.R > 1, "no two readers were ever together")
-    end)
-end)
-
 describe("A holder of kazoo's", function()
   it("keeps us waiting, and we it, in its layout", function()
-    local path = support.path()
     local ours = connect():mutex(path, { layout = "kazoo", data = "ours" })
     assert.equal("held", kazoo[1]:ask("attempt", "lock", path))
     assert.equal("busy", select(3, ours:try_acquire()))
@@ -310,63 +191,342 @@ describe("A holder of kazoo's", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("refuses ours of another kind, and none in its layout that waits for it",
-    function()
-      -- (What is to time out is not waited for; all else has its time.)
-      local function code_of(lock, expected)
-        local guard, _, code = lock:acquire(expected == "timeout" and 0.1 or 30)
-        if guard then guard:release { wait = true } end
-        return guard and "granted" or code
+  it("refuses ours of another kind", function()
+    for _, kind in ipairs { "lock", "write", "read" } do
+      path = support.path()
+      support.zk():make(path)
+      assert.equal("held", kazoo[1]:ask("attempt", kind, path))
+      for _, lock in ipairs { connect():mutex(path),
+        connect():rwlock(path).read, connect():semaphore(path, 2) } do
+        assert.equal("conflict", select(3, lock:acquire(30)), kind)
       end
-      local kazoo_layout = { layout = "kazoo" }
-      for kind, expected in pairs {
-        lock = { "timeout", "timeout", "timeout" },
-        write = { "timeout", "timeout", "timeout" },
-        read = { "conflict", "granted", "timeout" },
-      } do
-        local path = support.path()
-        support.zk():make(path .. "/kept")
-        assert.equal("held", kazoo[1]:ask("attempt", kind, path))
-        assert.equal("conflict", code_of(connect():mutex(path)))
-        assert.equal("conflict", code_of(connect():rwlock(path).read))
-        assert.equal("conflict", code_of(connect():semaphore(path, 2)))
-        local rwlock = connect():rwlock(path, kazoo_layout)
-        local codes = {
-          code_of(connect():mutex(path, kazoo_layout), expected[1]),
-          code_of(rwlock.read, expected[2]), code_of(rwlock.write, expected[3]),
-        }
-        assert.same(expected, codes, kind)
-        assert.equal("released", kazoo[1]:ask "release")
-      end
-    end)
-
-  it("with kazoo's own Lock does not see us in the usual layout: "
-    .. "doc/interoperation.md warns of it", function()
-    local path = support.path()
-    support.zk():make(path) -- it does not vanish under kazoo
-    local guard = connect():mutex(path):acquire(30)
-    assert.equal("held", kazoo[1]:ask("attempt", "lock", path))
-    assert.is_true(guard:is_held()) -- beside it
-    local _, message, code = connect():mutex(path):acquire(5)
-    assert.equal("conflict", code) -- it is behind kazoo's as well
-    assert.matches("in use as a lock in kazoo's layout", message, 1, true)
-    assert.equal("released", kazoo[1]:ask "release")
-    assert.equal("refused", kazoo[1]:ask("attempt", "curator-lock", path))
-    guard:release { wait = true }
-    assert.equal("held", kazoo[1]:ask("attempt", "curator-lock", path))
-    assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
-    assert.equal("released", kazoo[1]:ask "release")
-    kinds.wait_for_nodes(path, 0)
+      assert.equal("released", kazoo[1]:ask "release")
+    end
   end)
 end)
 
-describe("Three processes of each library", function()
-  it("share one mutex", function()
-    local others = with(curator, "mutex")
-    for _, peer in ipairs(kazoo) do
-      others[#others + 1] = { peer, "curator-lock" }
+-- Elections.
+
+local ELECTIONS = {
+  { name = "Curator's LeaderSelector", kind = "selector", layout = "curator",
+    peers = function() return curator end },
+  { name = "Curator's LeaderLatch", kind = "latch", layout = "latch",
+    peers = function() return curator end },
+  { name = "kazoo's Election", kind = "election", layout = "kazoo",
+    peers = function() return kazoo end },
+}
+
+local function wait_for_leader(peer)
+  support.wait_until(function() return peer:ask "leads" == "true" end, 20,
+    "the leadership of a peer")
+end
+
+describe("Our election", function()
+  for _, other in ipairs(ELECTIONS) do
+    it("shares the leadership with " .. other.name, function()
+      contests.run({ other.layout .. " election" }, { count = 2, rounds = 40,
+        peers = { { other.peers()[1], other.kind },
+          { other.peers()[2], other.kind } } })
+    end)
+
+    it("sees who leads, and is seen, beside " .. other.name, function()
+      local session, peer = connect(), other.peers()[1]
+      local asks = other.peers()[2]
+      local election = session:election(path,
+        { layout = other.layout, data = "ours" })
+      local heard = {}
+      local ticket = election:leader(function(leader)
+        heard[#heard + 1] = leader and leader.data or "nobody"
+      end)
+      -- We hear of the change, and all who are asked say so.
+      local function expect(name, participants)
+        support.step_until(session, function()
+          return heard[#heard] == name
+        end, 10, name .. " as the leader")
+        assert.equal(name, asks:ask("leader", other.kind, path))
+        assert.equal(participants, asks:ask("participants", other.kind, path))
+        local leader = election:leader()
+        assert.equal(name, leader and leader.data or "nobody")
+        return leader
+      end
+      expect("nobody", "")
+      peer:ask("campaign", other.kind, path, "theirs")
+      wait_for_leader(peer)
+      local leader = expect("theirs", "theirs")
+      local own
+      election:campaign_async(function(guard) own = guard end)
+      kinds.wait_for_nodes(path, 2)
+      expect("theirs", "theirs ours")
+      assert.is_nil(own)
+
+      assert.equal("resigned", peer:ask "resign")
+      support.step_until(session, function() return own end)
+      local successor = expect("ours", "ours")
+      assert.equal(own:token(), successor.token)
+      assert.is_true(successor.token > leader.token)
+      assert.is_true(successor.since >= leader.since)
+
+      peer:ask("campaign", other.kind, path, "theirs")
+      kinds.wait_for_nodes(path, 2)
+      assert.equal("false", peer:ask "leads")
+      expect("ours", "ours theirs")
+      assert.is_true(election:resign())
+      wait_for_leader(peer)
+      assert.equal("resigned", peer:ask "resign")
+      expect("nobody", "")
+      ticket:cancel()
+    end)
+  end
+end)
+
+-- Barriers.
+
+local BARRIERS = {
+  { name = "Curator's DistributedBarrier",
+    peers = function() return curator end },
+  { name = "kazoo's Barrier", peers = function() return kazoo end },
+}
+
+-- So many sessions have a watch on `path`.
+local function count_watchers(at)
+  local n, here = 0, false
+  for line in raw.word(support.hosts, "wchp"):gmatch "[^\n]+" do
+    if line:sub(1, 1) == "/" then
+      here = line == at
+    elseif here then
+      n = n + 1
     end
-    local entered = contend("mutex", others)
-    assert.equal(9 * ROUNDS, entered.W)
+  end
+  return n
+end
+
+local function wait_for_watchers(at, n)
+  support.wait_until(function() return count_watchers(at) == n end, 10,
+    ("%d that watch %s"):format(n, at))
+end
+
+describe("Our barrier", function()
+  for _, other in ipairs(BARRIERS) do
+    it("keeps others waiting until it is lifted: " .. other.name, function()
+      local place = path .. "/a/b"
+      local peer, barrier = other.peers()[1], connect():barrier(place)
+      assert.is_false(barrier:is_set())
+      assert.equal("passed", peer:ask("wait", place, 60000))
+      assert.same({ true, true }, { barrier:set() })
+      assert.same({ true, false }, { barrier:set() })
+      assert.equal("refused", peer:ask("wait", place, 100))
+      peer:ask "renew" -- whose watch has gone, too
+      peer:begin("wait", place, 60000)
+      wait_for_watchers(place, 1)
+      assert.same({ true, true }, { barrier:lift() })
+      peer:expect "passed"
+      assert.same({ true, false }, { barrier:lift() })
+      assert.equal("passed", peer:ask("wait", place, 60000))
+    end)
+
+    it("waits for others to lift it: " .. other.name, function()
+      local place, session = path .. "/a/b", connect()
+      local setter, lifter = other.peers()[1], other.peers()[2]
+      local barrier = session:barrier(place)
+      assert.equal("set", setter:ask("set", place))
+      assert.is_true(barrier:is_set())
+      assert.same({ true, false }, { barrier:set() })
+      assert.equal("timeout", select(3, barrier:wait(0.05)))
+      local passed
+      barrier:wait_async(function(ok) passed = ok end)
+      wait_for_watchers(place, 1)
+      session:step()
+      assert.is_nil(passed)
+      assert.equal("lifted", lifter:ask("lift", place))
+      support.step_until(session, function() return passed end)
+      assert.is_false(barrier:is_set())
+      assert.is_true(barrier:wait())
+      assert.same({ true, false }, { barrier:lift() })
+      assert.equal("lifted", lifter:ask("lift", place)) -- nor does this fail
+      assert.same({ true, true }, { barrier:set() })
+      assert.equal("set", setter:ask("set", place))
+      assert.same({ true, true }, { barrier:lift() })
+    end)
+  end
+end)
+
+-- Double barriers.
+
+-- A process of ours that goes in and out as the lines say that it hears.
+local MEMBER = [[
+  local session_s = ...
+  local session = assert(zklock.connect(hosts,
+    { session_timeout = tonumber(session_s) }))
+  local gate
+  local function note(ledger, what, name)
+    local file = assert(io.open(ledger, "a"))
+    file:write(what, " ", name, "\n")
+    file:close()
+  end
+  local obey = {}
+  function obey.enter(path, n, ledger, name, ms)
+    if not gate or gate.path ~= path then
+      gate = session:double_barrier(path, tonumber(n))
+    end
+    note(ledger, "come", name)
+    local guard = assert(gate:enter(ms / 1000))
+    assert(guard:is_held())
+    note(ledger, "in", name)
+    return "in"
+  end
+  function obey.leave(ledger, name, ms)
+    note(ledger, "go", name)
+    assert(gate:leave(ms / 1000))
+    note(ledger, "out", name)
+    return "out"
+  end
+  for line in hear do
+    local command, words = line:match "^%S+", {}
+    if command == "quit" then break end
+    for word in line:gmatch "%S+" do words[#words + 1] = word end
+    say(obey[command]((unpack or table.unpack)(words, 2)))
+  end
+  session:close()
+]]
+
+-- Such a process, with the face of a peer.
+local function start_member(session_s)
+  local child = spawn(MEMBER, session_s or 30)
+  support.closing(child, function()
+    if child:status() then return end
+    child:say "quit"
+    child:wait(5)
+  end)
+  return { pid = child.pid,
+    begin = function(_, ...) child:say(table.concat({ ... }, " ")) end,
+    expect = function(_, ...) child:expect(...) end }
+end
+
+-- Two members of ours, and these.
+local function beside(...)
+  return { start_member(), start_member(), ... }
+end
+
+-- What all members write to: they come, are in, go, are out.
+local function new_ledger() return support.closing(os.tmpname(), os.remove) end
+
+-- How many have come, and so on. Raises if one was in before `n` had come, or
+-- out before `n` had begun to go.
+local function count_in(ledger, n)
+  local count = { come = 0, ["in"] = 0, go = 0, out = 0 }
+  for line in io.lines(ledger) do
+    local what = line:match "^(%l+) %S+$"
+    count[what] = count[what] + 1
+    if what == "in" and count.come < n or what == "out" and count.go < n then
+      error(("%q: of %d, %d had come and %d gone"):format(line, n, count.come,
+        count.go), 2)
+    end
+  end
+  return count
+end
+
+local function begin_to_enter(member, n, ledger, name)
+  member:begin("enter", path, n, ledger, name, 60000)
+end
+
+local function begin_to_leave(member, ledger, name)
+  member:begin("leave", ledger, name, 60000)
+end
+
+-- So many nodes of members are there.
+local function has_members(least, most)
+  local n = 0
+  for _, name in ipairs(support.zk():children(path) or {}) do
+    if name ~= "ready" then n = n + 1 end
+  end
+  return n >= least and n <= most
+end
+
+-- All go in: one by one, or together.
+local function enter_all(members, ledger, one_by_one)
+  for i, member in ipairs(members) do
+    begin_to_enter(member, #members, ledger, "m" .. i)
+    if one_by_one and i < #members then
+      support.wait_until(function() return has_members(i, i) end, 20)
+    end
+  end
+  for _, member in ipairs(members) do member:expect("in", 60) end
+end
+
+local function leave_all(members, ledger, one_by_one)
+  for i, member in ipairs(members) do
+    begin_to_leave(member, ledger, "m" .. i)
+    if one_by_one then
+      support.wait_until(function() return count_in(ledger, 0).go >= i end)
+      support.sleep(0.01) -- in which it may leave, if it waits for nobody
+    end
+  end
+  for _, member in ipairs(members) do member:expect("out", 60) end
+end
+
+describe("Our double barrier", function()
+  it("begins and ends together with DistributedDoubleBarrier, DoubleBarrier "
+    .. "and both", function()
+    for _, others in ipairs { { curator[1], curator[2] },
+      { kazoo[1], kazoo[2] },
+      { curator[1], kazoo[1], curator[2], kazoo[2] } } do
+      local members = beside((unpack or table.unpack)(others))
+      -- Many rounds on one path; the first member is another one each time.
+      for round = 1, 8 do
+        local ledger, n = new_ledger(), #members
+        table.insert(members, table.remove(members, 1))
+        enter_all(members, ledger, round % 2 == 0)
+        leave_all(members, ledger, round % 4 < 2)
+        assert.same({ come = n, ["in"] = n, go = n, out = n },
+          count_in(ledger, n))
+        assert.same({}, support.zk():children(path))
+      end
+    end
+  end)
+
+  it("hangs nobody if one dies inside, or while it leaves", function()
+    for _, victim in ipairs {
+      { start = peers.curator, beside = curator[1] },
+      { start = peers.kazoo, beside = kazoo[1] },
+      { start = function(_, session_s) return { start_member(session_s) } end,
+        beside = curator[1] },
+    } do
+      for _, leaves in ipairs { false, true } do
+        local ledger, members = new_ledger(), beside(victim.beside)
+        local dying = victim.start(1, SHORT_S)[1]
+        if dying.close then support.closing(dying) end
+        members[4] = dying
+        enter_all(members, ledger)
+        if leaves then
+          begin_to_leave(dying, ledger, "dying")
+          support.wait_until(function() return count_in(ledger, 4).go == 1 end)
+        end
+        processes.signal("KILL", dying.pid)
+        members[4] = nil
+        leave_all(members, ledger)
+        local count = count_in(ledger, 0)
+        assert.same({ 4, 3 }, { count["in"], count.out })
+      end
+    end
+  end)
+
+  it("lets in who is slow to see that the others are", function()
+    for _, others in ipairs { curator, kazoo } do
+      local ledger, slow = new_ledger(), start_member()
+      begin_to_enter(slow, 3, ledger, "slow")
+      wait_for_watchers(path .. "/ready", 1)
+      processes.signal("STOP", slow.pid)
+      for i = 1, 2 do begin_to_enter(others[i], 3, ledger, "m" .. i) end
+      for i = 1, 2 do others[i]:expect("in", 60) end
+      for i = 1, 2 do begin_to_leave(others[i], ledger, "m" .. i) end
+      -- Who is not the lowest gives its node back at once.
+      support.wait_until(function() return has_members(0, 2) end, 10)
+      processes.signal("CONT", slow.pid)
+      slow:expect("in", 20)
+      begin_to_leave(slow, ledger, "slow")
+      slow:expect("out", 60)
+      for i = 1, 2 do others[i]:expect("out", 60) end
+      count_in(ledger, 3)
+    end
   end)
 end)

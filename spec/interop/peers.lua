@@ -1,35 +1,18 @@
 --- Processes with the locks of other libraries: Curator (Java), kazoo (Python).
 -- Not a spec itself: `require "interop.peers"`.
+local files = require "support.files"
 local python = require "support.python"
+local shell = require "support.shell"
 local socket = require "socket"
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local here = root .. "/spec/interop"
 
-local function run(command)
-  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
-  local text = pipe:read "*a"
-  pipe:close()
-  local output, status = text:match "^(.*)status (%d+)%s*$"
-  return status == "0", output
-end
-
-local function must(command, what)
-  local ok, output = run(command)
-  if not ok then error(what .. ":\n" .. output, 0) end
-  return output
-end
-
 local Peer = {}
 Peer.__index = Peer
 
-function Peer:output()
-  local file = assert(io.open(self.log))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+function Peer:output() return files.read(self.log) end
 
 --- Says a line and returns at once; `answer` has what it answers.
 function Peer:begin(...)
@@ -108,7 +91,7 @@ end
 -- (Its statistics would go to /tmp, under a name that is known beforehand.)
 local function java_tool(name, flag)
   local home = os.getenv "JAVA_HOME"
-  if home and run(("test -x '%s/bin/%s'"):format(home, name)) then
+  if home and shell.run(("test -x '%s/bin/%s'"):format(home, name)) then
     name = ("'%s/bin/%s'"):format(home, name)
   end
   return name .. " " .. flag
@@ -116,12 +99,6 @@ end
 
 local function java() return java_tool("java", "-XX:-UsePerfData") end
 local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
-
-local function compile(name, directory)
-  must(("%s --release 11 -Werror -d '%s' -cp '%s' '%s/curator/%s.java'")
-    :format(javac(), directory, classpath(directory), here, name),
-    name .. ".java does not compile")
-end
 
 local function with_pids(list)
   for _, peer in ipairs(list) do peer.pid = tonumber(peer:ask "pid") end
@@ -132,12 +109,11 @@ local directory -- of what is compiled
 
 --- Installs what is missing, and compiles what is to run.
 function peers.install()
-  must(("sh '%s/.ci/install' interop"):format(root),
-    "The interop specs need Curator, kazoo and a JDK")
-  directory = os.tmpname()
-  os.remove(directory)
-  assert(os.execute("mkdir '" .. directory .. "'"))
-  compile("Peer", directory)
+  shell.must(("sh '%s/.ci/install' interop"):format(root))
+  directory = shell.must "mktemp -d":match "%S+"
+  shell.must(("%s --release 11 -Werror -d '%s' -cp '%s' "
+    .. "'%s/curator/Peer.java'"):format(javac(), directory,
+    classpath(directory), here))
 end
 
 function peers.uninstall() os.execute("rm -rf '" .. directory .. "'") end
@@ -154,45 +130,6 @@ end
 function peers.kazoo(count, session_s)
   return with_pids(start(count, ("%s -B '%s/kazoo/peer.py' '%s'")
     :format(python "kazoo.recipe.lock", here, support.hosts), session_s))
-end
-
-local function hex(text)
-  return (text:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
-end
-
-local function unhex(digits)
-  return (digits:gsub("%x%x", function(two)
-    return string.char(tonumber(two, 16))
-  end))
-end
-
--- What a program says of each text, which it reads and writes as hexadecimal
--- digits, one in a line.
-local function answers(command, texts)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "wb"))
-  for _, text in ipairs(texts) do file:write(hex(text), "\n") end
-  file:close()
-  local ok, output = run(("%s <'%s'"):format(command, name))
-  os.remove(name)
-  assert(ok, output)
-  local list = {}
-  for line in output:gmatch "([^\n]*)\n" do list[#list + 1] = unhex(line) end
-  assert(#list == #texts, output)
-  return list
-end
-
---- How Java's client reads each of these texts of hosts.
-function peers.java_reads(texts)
-  compile("Hosts", directory)
-  return answers(("%s -Xmx96m -XX:+UseSerialGC -cp '%s' Hosts")
-    :format(java(), classpath(directory)), texts)
-end
-
---- The same of kazoo.
-function peers.kazoo_reads(texts)
-  return answers(("%s -B '%s/kazoo/hosts.py'")
-    :format(python "kazoo.hosts", here), texts)
 end
 
 return peers

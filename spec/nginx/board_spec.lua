@@ -117,7 +117,7 @@ local SERVER = [[
 ]]
 
 describe("What workers tell each other", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(more, init)
     return nginx.start { server = SERVER,
@@ -136,7 +136,7 @@ describe("What workers tell each other", function()
     end, 5, what)
   end
 
-  it("goes on after nginx has dropped a timer", function()
+  it("goes on after nginx has dropped a timer, or a turn has failed", function()
     local server, path = start "lua_max_running_timers 3;", support.path()
     server.may_complain = true -- nginx says which limit it was
     server:must "/open"
@@ -152,13 +152,7 @@ describe("What workers tell each other", function()
       await_telling(server, "the worker to tell of itself after " .. asks)
     end
     assert.truthy(server:log():find "lua_max_running_timers are not enough")
-  end)
-
-  it("goes on after a turn has failed", function()
-    local server = start()
-    server.may_complain = true
-    server:must "/open"
-    await_telling(server, "the worker to tell of itself")
+    -- And after a turn that has failed.
     server:must "/break"
     support.wait_until(function()
       return server:log():find "broken"

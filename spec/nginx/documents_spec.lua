@@ -1,18 +1,17 @@
--- What a newcomer tries first: the configurations of the pages, as they are,
--- and the example.  (That they answer is for spec/documents.)
+-- What a newcomer tries first: the configurations of the pages and of the
+-- reference, as they are, and the example.  (That the pages' answer is for
+-- spec/documents.)
 local nginx = require "nginx.server"
+local output = require "support.shell".output
 local reader = require "documents.reader"
+local reference = require "support.reference"
 local start_server = require "support.server".start
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("a newcomer to nginx", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
-
-  local function start_readme(...)
-    return nginx.start_page(reader.block(root .. "/README.md", "nginx"), ...)
-  end
+  if not nginx.ready(pending, teardown) then return end
 
   it("is answered 503 while ZooKeeper is away, finds in the log why, and is "
     .. "answered 200 when it is back", function()
@@ -20,7 +19,8 @@ describe("a newcomer to nginx", function()
     zookeeper:kill()
     local servers = { nginx.paste(zookeeper.hosts) }
     if not nginx.no_place() then
-      servers[2] = start_readme(zookeeper.hosts)
+      servers[2] = nginx.start_page(reader.block(root .. "/README.md", "nginx"),
+        zookeeper.hosts)
     end
     for _, server in ipairs(servers) do
       server.may_complain = true
@@ -54,21 +54,31 @@ describe("a newcomer to nginx", function()
     assert.matches("token " .. ("%d"):rep(19), server:must "/orders?user=8")
   end)
 
-  it("types README's where the Lua module is built in, as in OpenResty",
-  function()
-    if nginx.no_place() then return pending(nginx.no_place()) end
-    local server = start_readme(support.hosts .. support.path(), true)
-    assert.truthy(server:must "/orders?user=ann":find "token %d+\n$")
+  it("runs the reference's example of each function that has one", function()
+    local own, n = "zk1:2181,zk2:2181,zk3:2181/app", 0
+    for _, entry in ipairs(reference.functions(reference.read())) do
+      local name = reference.name(entry)
+      if entry.example.language == "nginx" and not reference.to_come[name] then
+        local code = entry.example.code
+        local server = nginx.start { server = code:gsub(own:gsub("%p", "%%%0"),
+          support.hosts .. support.path()) }
+        assert.truthy(server:must(code:match "location =? ?(/%S+)"), name)
+        n = n + 1
+      end
+    end
+    assert.is_true(n >= 3)
   end)
 
-  it("runs the example", function()
+  -- (Under load it says itself what is wrong.)
+  it("runs the example, and bench/nginx for a second", function()
     local build = assert(package.searchpath("zklock.core", package.cpath))
       :match "^(.*)/%a+/[^/]*/zklock/core%.so$"
-    local pipe = io.popen(("BUILD='%s' ZKLOCK_HOSTS='%s' bash "
-      .. "'%s/examples/nginx/run' 2>&1 </dev/null"):format(build,
-      support.hosts .. support.path(), root))
-    local output = pipe:read "*a"
-    pipe:close()
-    assert.equal("all is well", output:match "([^\n]*)\n$", output)
+    for command, last in pairs { ["examples/nginx/run'"] = "all is well",
+      ["bench/nginx' 1"] = "fine" } do
+      local said = output(("BUILD='%s' ZKLOCK_HOSTS='%s' CONNECTIONS=100 "
+        .. "bash '%s/%s 2>&1 </dev/null"):format(build,
+        support.hosts .. support.path(), root, command))
+      assert.equal(last, said:match "([^\n]*)\n$", said)
+    end
   end)
 end)

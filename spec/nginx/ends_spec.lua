@@ -1,5 +1,6 @@
 -- A request may end in many ways; what waits and holds in its name ends too.
 local each = require "support.each"
+local kinds = require "integration.family.kinds"
 local nginx = require "nginx.server"
 local support = require "support"
 
@@ -90,7 +91,7 @@ local INIT = [[
 ]]
 
 describe("a request of nginx ends", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(server, more)
     more = more or {}
@@ -163,6 +164,89 @@ describe("a request of nginx ends", function()
     end)
   end)
 
+  it("with its wait at a barrier, and as a member of a double barrier",
+  function()
+    local server, path = start([[
+      location = /wait { content_by_lua_block { assert(barrier():wait(60)) } }
+      location = /wait-in-access {
+        access_by_lua_block { assert(barrier():wait(60)) }
+        content_by_lua_block { ngx.print "through" }
+      }
+      location = /beside { content_by_lua_block {
+        local path = ngx.var.arg_path
+        ngx.thread.spawn(function() session():barrier(path):wait() end)
+        barrier():wait_async(function() said = "called" end)
+        await_go()
+        ngx.exit(204)
+      } }
+      location = /enter { content_by_lua_block { enter() } }
+      location = /inside { content_by_lua_block {
+        enter()
+        said = "inside"
+        ngx.sleep(60)
+      } }
+      location = /leaves { content_by_lua_block {
+        local gate = enter()
+        said = "leaving"
+        gate:leave(60)
+        said = "left"
+      } } ]], { init = [[
+        function barrier() return session():barrier(ngx.var.arg_path) end
+        function enter()
+          local gate = session():double_barrier(ngx.var.arg_path, 2)
+          keep(assert(gate:enter(60)))
+          return gate
+        end
+      ]] }), support.path()
+    local function begin(place)
+      return server:begin(place .. "?path=" .. path)
+    end
+    local function await_watches(n)
+      support.wait_until(function()
+        return support.count_watches(path) == n
+      end, 10, n .. " watches")
+    end
+    local session = support.connect()
+    local barrier = session:barrier(path)
+    assert(barrier:set())
+    for _, place in ipairs { "/wait", "/wait-in-access", "/beside" } do
+      local request = begin(place)
+      await_watches(1)
+      assert.is_true(request:is_open(), place)
+      request:abort()
+      await_watches(0)
+    end
+    local beside = begin "/beside"
+    await_watches(1)
+    server:must "/go"
+    beside:answer()
+    await_watches(0)
+    local request = begin "/wait-in-access"
+    await_watches(1)
+    assert(barrier:lift())
+    assert.equal("through", (request:answer()))
+    path = path .. "-2" -- at the door, inside, and on the way out:
+    request = begin "/enter"
+    kinds.wait_for_nodes(path, 1)
+    request:abort()
+    kinds.wait_for_nodes(path, 0)
+    for place, word in pairs { ["/inside"] = "inside",
+      ["/leaves"] = "leaving" } do
+      local gate, guard = session:double_barrier(path, 2), nil
+      gate:enter_async(function(mine) guard = mine end)
+      request = begin(place)
+      support.step_until(session, function() return guard end)
+      support.wait_until(function()
+        return server:must "/state":find(word)
+      end)
+      request:abort()
+      kinds.wait_for_nodes(path, 1)
+      assert.is_true(gate:leave { guard = guard, timeout = 30 })
+      kinds.wait_for_nodes(path, 0)
+      assert.matches(word, server:must "/state")
+    end
+  end)
+
   it("and the next one inherits nothing from its coroutine", function()
     local server, path = start [[
       location = /leave { content_by_lua_block {
@@ -232,31 +316,6 @@ describe("a request of nginx ends", function()
       server:must("/trace?path=" .. path))
   end)
 
-  it("while a killed thread's wait goes on to its grant", function()
-    local server, path = start [[
-      location = /kill { content_by_lua_block {
-        local path = ngx.var.arg_path
-        local thread = ngx.thread.spawn(function()
-          session():mutex(path):acquire(60)
-        end)
-        ngx.sleep(0.2)
-        ngx.thread.kill(thread)
-        said = "killed"
-        ngx.sleep(60)
-      } } ]], support.path()
-    local guard, holder = support.hold(path)
-    local request = server:begin("/kill?path=" .. path)
-    support.wait_for_queue(path, 2)
-    support.wait_until(function()
-      return server:must "/state" == "none killed"
-    end)
-    guard:release()
-    -- Granted to nobody, it is given back while the request goes on.
-    assert(assert(holder:mutex(path):acquire(30)):release())
-    assert.is_true(request:is_open())
-    request:abort()
-  end)
-
   it("and passes its lock on to nobody, whose thread was killed", function()
     -- (What a killed request leaves of its local variables is not for others.)
     local server, path = start([[
@@ -267,6 +326,7 @@ describe("a request of nginx ends", function()
         ngx.sleep(60)
       } }
       location = /kill { content_by_lua_block {
+        session():on_trace(trace)
         local path = ngx.var.arg_path
         local thread = ngx.thread.spawn(function()
           session():mutex(path, { handoffs = 5 }):acquire(60)
@@ -295,6 +355,18 @@ describe("a request of nginx ends", function()
     support.wait_for_queue(path, 0)
     await_told "wait grant wait killed release refuse"
     other:abort()
+    -- Nor does a grant from another process stay, while the request goes on.
+    path = path .. "-2"
+    local guard, holder = support.hold(path)
+    local request = server:begin("/kill?path=" .. path)
+    support.wait_for_queue(path, 2)
+    support.wait_until(function()
+      return select(2, server:must "/told":gsub("killed", "")) == 2
+    end)
+    guard:release()
+    assert(assert(holder:mutex(path):acquire(30)):release())
+    assert.is_true(request:is_open())
+    request:abort()
   end)
 
   -- (nginx runs log_by_lua between a request's end and zklock's turn.)

@@ -1,10 +1,8 @@
 -- nginx ends what runs in a worker in more ways than a request ends.  In each
--- way, at each moment: waits end, locks pass on, and the worker goes.
+-- way: waits end, locks pass on, and the worker goes.
 --
 -- A cell is a way, a moment and a place, and has an nginx of its own: nothing
--- but what the cell does may wake the worker.  Some of them run always; with
--- EXITS=all the whole table does (`make exits`), or, with EXITS="quit kill",
--- that of these ways; many at a time.
+-- but what the cell does may wake the worker.
 local nginx = require "nginx.server"
 local start_hostile = require "support.hostile".start
 local socket = require "socket"
@@ -154,37 +152,19 @@ local INIT_WORKER = [[
   }
 ]]
 
--- In which state of the world a moment is, and what ends it from outside:
---   behind   its contender waits for ours: release
---   barrier  it waits for a barrier that is set: lift
---   alone    it waits for another member: nothing
---   silent   it waits for servers that never answer: its own timeout, if any
---   held     it has the lock: nothing, or the session's end
+-- In which state of the world a moment is:
+--   behind   its contender waits for ours
+--   barrier  it waits for a barrier that is set
+--   alone    it waits for another member
+--   silent   it waits for servers that never answer
+--   held     it has the lock
 --   seen     it was told who leads
--- `freezes`: then its server falls silent.
--- `told`: how it ends when the worker exits, where no client's request is;
--- `closed`: it goes on then, and how it ends when its session is closed.
--- `limited`: it has an end of its own.
-local MOMENTS = {
-  wait = { state = "behind", limited = true, closed = "closed" },
-  wait_endlessly = { state = "behind", told = "cancelled" },
-  hold = { state = "held", closed = "lost" },
-  connect = { state = "silent", limited = true, closed = "closed" },
-  connect_endlessly = { state = "silent", told = "cancelled" },
-  campaign = { state = "behind", told = "well" },
-  lead = { state = "held", told = "well" },
-  lead_on = { state = "held", closed = "well" },
-  campaign_once = { state = "behind", told = "cancelled" },
-  rest = { state = "held", told = "well" },
-  wait_for_barrier = { state = "barrier", told = "cancelled" },
-  enter = { state = "alone", told = "cancelled" },
-  take_both = { state = "behind", told = "cancelled" },
-  do_once = { state = "behind", told = "cancelled" },
-  call_back = { state = "behind", told = "cancelled" },
-  observe = { state = "seen", told = "cancelled" },
-  wait_cut_off = { state = "behind", told = "cancelled", freezes = true },
-  release_cut_off = { state = "held", told = "closed", freezes = true },
-}
+local STATES = { wait = "behind", wait_endlessly = "behind", hold = "held",
+  connect = "silent", connect_endlessly = "silent", campaign = "behind",
+  lead = "held", lead_on = "held", campaign_once = "behind", rest = "held",
+  wait_for_barrier = "barrier", enter = "alone", take_both = "behind",
+  do_once = "behind", call_back = "behind", observe = "seen",
+  wait_cut_off = "behind", release_cut_off = "held" }
 
 local function quit(cell) cell.server:signal "QUIT" end
 local function reload(cell) cell.server:signal "HUP" end
@@ -205,84 +185,52 @@ local function upgrade(cell)
   server:signal("QUIT", old)
 end
 
--- `graceful`: nginx lets requests end by themselves.  `closes`: it gives the
--- worker up at last.  `kills`: it does so at once.  None: the worker stays.
+-- `stays`: the worker lives on.
 local WAYS = {
-  quit = { graceful = true, act = quit },
-  reload = { graceful = true, act = reload },
-  upgrade = { graceful = true, act = upgrade, daemon = "on" },
+  quit = { act = quit },
+  reload = { act = reload },
+  upgrade = { act = upgrade, daemon = "on" },
   -- Nothing tells of the exit: nginx drops the timer that would.
-  unannounced = { graceful = true, running = true, act = quit },
-  timeout = { closes = true, act = quit,
-    top = "worker_shutdown_timeout 1s;" },
-  reload_timeout = { closes = true, act = reload,
-    top = "worker_shutdown_timeout 1s;" },
-  terminate = { kills = true, ends_all = true,
-    act = function(cell) cell.server:signal "TERM" end },
-  kill = { kills = true, ends_all = true, act = function(cell)
+  unannounced = { running = true, act = quit },
+  timeout = { act = quit, top = "worker_shutdown_timeout 1s;" },
+  terminate = { act = function(cell) cell.server:signal "TERM" end },
+  kill = { act = function(cell)
     cell.server:signal("KILL", cell.worker)
   end },
-  abort = { aborts = true, ends_all = true,
-    act = function(cell) cell.request:abort() end },
-  -- The socket that wakes the worker is closed, and the worker lives on.
-  socket = { act = function(cell)
+  -- The socket that wakes the worker is closed.
+  socket = { stays = true, act = function(cell)
     assert.truthy(tonumber((cell.server:must "/close_sockets")) > 0)
   end },
 }
 
-local PLACES = { request = true, timer = true, init_worker = true,
-  callback = true, farewell = true }
-
--- What comes of a moment: `told`, the end that it tells, if any; `freed`: after
--- what ends it from outside; `aborted`: after the client has gone.  Nil: there
--- is no such cell.
-
--- In a timer that begins when the worker exits.
-local function expect_farewell(way, moment)
-  if not way.graceful or moment.closed or moment.freezes then
-    return nil -- (as in a timer)
-  elseif moment.told == "well" then
-    return { told = "well" } -- it does not even begin
-  end
-  return { told = moment.state == "silent" and "disconnected" or "timeout" }
-end
-
-local freed = { behind = "well", barrier = "well", silent = "disconnected" }
-
--- Where nothing of nginx or zklock ends it.
-local function expect_end(moment, of_client)
-  local may_be_freed = not moment.freezes
-    and (moment.state ~= "silent" or moment.limited)
-  if may_be_freed and freed[moment.state] then
-    return { told = freed[moment.state], freed = true }
-  end
-  return of_client and { aborted = true } or nil
-end
-
-local function is_possible(way, moment, place)
-  if way.aborts and place ~= "request" then return false end
-  -- (The new binary's worker would begin, too: it shares no dictionary.)
-  if way.daemon and place == "init_worker" then return false end
-  -- (By the time that it looks by itself the session may be over.)
-  if way.running and moment.freezes then return false end
-  if place == "callback" then return moment.state ~= "silent" end
-  return moment.state ~= "seen"
-end
-
-local function expect(way, moment, place)
-  local of_client = place == "request"
-  if not is_possible(way, moment, place) then return nil end
-  if place == "farewell" then return expect_farewell(way, moment) end
-  if way.ends_all then return {} end
-  if moment.told == "well" then -- a run: it ends wherever it is
-    return (way.graceful or way.closes) and { told = "well" } or nil
-  elseif way.closes and of_client then
-    return {}
-  elseif way.closes or way.graceful and moment.told and not of_client then
-    return { told = moment.told or moment.closed }
-  end
-  return expect_end(moment, of_client)
-end
+-- A way, a moment, a place, and the end that the moment tells, if any; `freed`:
+-- when what it waits for has come.
+local CELLS = {
+  { "quit", "wait_endlessly", "timer", "cancelled" },
+  { "quit", "campaign", "init_worker", "well" },
+  { "quit", "observe", "callback", "cancelled" },
+  { "quit", "wait_endlessly", "farewell", "timeout" },
+  { "reload", "wait", "request", "well", freed = true },
+  { "reload", "rest", "timer", "well" },
+  { "reload", "wait_for_barrier", "timer", "cancelled" },
+  { "upgrade", "connect_endlessly", "timer", "cancelled" },
+  { "unannounced", "campaign", "timer", "well" },
+  { "timeout", "wait", "timer", "closed" },
+  { "timeout", "connect", "timer", "closed" },
+  { "timeout", "lead_on", "timer", "well" },
+  { "timeout", "hold", "callback", "lost" },
+  { "terminate", "hold", "request" },
+  { "kill", "hold", "timer" },
+  { "socket", "wait", "request", "well", freed = true },
+  { "quit", "lead", "timer", "well" },
+  { "quit", "campaign_once", "timer", "cancelled" },
+  { "quit", "enter", "timer", "cancelled" },
+  { "quit", "take_both", "timer", "cancelled" },
+  { "quit", "do_once", "timer", "cancelled" },
+  { "quit", "call_back", "timer", "cancelled" },
+  { "quit", "wait_cut_off", "timer", "cancelled" },
+  { "quit", "release_cut_off", "timer", "closed" },
+}
 
 -- The members of a double barrier have names of their own.
 local function count_members(path)
@@ -313,7 +261,7 @@ end
 
 function Cell:prepare()
   local silent = support.closing(assert(socket.bind("127.0.0.1", 0)))
-  local state = self.moment.state
+  local state = self.state
   self.path = support.path()
   self.session = support.connect()
   if state == "behind" or state == "seen" then
@@ -324,7 +272,7 @@ function Cell:prepare()
   local address, port = silent:getsockname()
   local words = ("SILENT, FROZEN, T = '%s:%d', 0, %d\n"):format(address, port,
     T)
-  if self.moment.freezes then
+  if self.freezes then
     self.hostile = start_hostile()
     words = words .. ("FROZEN = %q\n"):format(self.hostile.hosts)
   end
@@ -334,7 +282,7 @@ function Cell:prepare()
 end
 
 function Cell:await_moment()
-  local state, path = self.moment.state, self.path
+  local state, path = self.state, self.path
   if self.place == "farewell" then
     support.wait_until(function() return self:has_told "ready" end)
   elseif state == "behind" then
@@ -354,7 +302,7 @@ end
 
 -- From now on its server says nothing.
 function Cell:freeze()
-  if not self.moment.freezes or self.place == "farewell" then return end
+  if not self.freezes or self.place == "farewell" then return end
   self.hostile:behave { kind = "frozen" }
   self.server:must "/freeze"
 end
@@ -363,7 +311,7 @@ function Cell:begin()
   self:prepare()
   if self.place == "init_worker" then return self:await_moment() end
   -- By then the socket is read, and a wait relies on it.
-  if self.place ~= "callback" and self.moment.state ~= "silent" then
+  if self.place ~= "callback" and self.state ~= "silent" then
     self.server:must("/warm?path=" .. self.path .. "-warm")
   end
   self.request = self.server:begin(("/begin?place=%s&job=%s&path=%s"):format(
@@ -372,18 +320,9 @@ function Cell:begin()
   self:await_moment()
 end
 
-function Cell:free()
-  local state = self.moment.state
-  if state == "behind" then
-    self.guard:release()
-  elseif state == "barrier" then
-    assert(self.session:barrier(self.path):lift())
-  end
-end
-
 -- Another process gets the lock, behind nobody.
 function Cell:await_lock()
-  if self.moment.state == "barrier" or self.moment.state == "alone" then
+  if self.state == "barrier" or self.state == "alone" then
     return support.wait_until(function()
       return count_members(self.path) == 0
     end)
@@ -396,27 +335,21 @@ function Cell:await_lock()
 end
 
 function Cell:finish()
-  local way, expected = self.way, self.expected
-  local stays = not (way.graceful or way.closes or way.kills)
-  if expected.freed then
+  local way = self.way
+  if self.freed then
     assert.is_nil(self:has_told "ended %a+")
-    self:free()
-  elseif expected.aborted then
-    assert.is_true(self.request:is_open())
-    self.request:abort()
+    self.guard:release()
   end
-  if not stays then nginx.await_end({ self.worker }, 5) end
-  if expected.told then
+  if not way.stays then nginx.await_end({ self.worker }, 5) end
+  if self.told then
     support.wait_until(function() return self:has_told "ended %a+" end, 5,
       "its end to be told")
-    assert.truthy(self:has_told("ended " .. expected.told),
+    assert.truthy(self:has_told("ended " .. self.told),
       self:has_told "ended %a+")
   end
   self:await_lock()
-  if stays then
-    assert.is_true(nginx.is_alive(self.worker))
-  end
-  if not expected.told then assert.is_nil(self:has_told "ended %a+") end
+  assert.equal(way.stays or false, nginx.is_alive(self.worker))
+  if not self.told then assert.is_nil(self:has_told "ended %a+") end
   for line in self.server:complaints():gmatch "[^\n]+" do
     -- (Of servers that do not answer, of a timer that was dropped, of a worker
     -- that was killed.)
@@ -426,97 +359,39 @@ function Cell:finish()
   end
 end
 
-local function new(way, job, place)
-  local cell = setmetatable({ way = WAYS[way], moment = MOMENTS[job],
-    job = job, place = place,
+local function new(row)
+  local way, job, place = row[1], row[2], row[3]
+  return setmetatable({ way = WAYS[way], job = job, place = place,
+    told = row[4], freed = row.freed, state = STATES[job],
+    freezes = job:find "cut_off" ~= nil,
     name = ("%s, %s in a %s"):format(way, job, place) }, Cell)
-  cell.expected = expect(cell.way, cell.moment, place)
-  return cell.expected and cell
 end
-
--- Those that run always.
-local CHOSEN = {
-  { "quit", "wait_endlessly", "timer" },
-  { "quit", "campaign", "init_worker" },
-  { "quit", "observe", "callback" },
-  { "quit", "wait_endlessly", "farewell" },
-  { "reload", "wait", "request" },
-  { "reload", "rest", "timer" },
-  { "upgrade", "connect_endlessly", "timer" },
-  { "unannounced", "campaign", "timer" },
-  { "timeout", "wait", "timer" },
-  { "timeout", "lead_on", "timer" },
-  { "timeout", "hold", "callback" },
-  { "terminate", "hold", "request" },
-  { "kill", "hold", "timer" },
-  { "socket", "wait", "request" },
-}
 
 -- Some at a time: a machine has so much room.
 local AT_ONCE = 8
 
-local function sorted(map)
-  local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
-  table.sort(names)
-  return ipairs(names)
-end
+describe("nginx ends a worker, or what runs in it:", function()
+  if not nginx.ready(pending, teardown) then return end
 
-local function run(cells)
-  local problems = {}
-  local function each(method, ...)
-    for _, cell in ipairs(cells) do
-      if not cell.failed then
-        local ok, problem = pcall(method, cell, ...)
-        if not ok then
-          cell.failed = true
-          problems[#problems + 1] = cell.name .. ": " .. tostring(
-            type(problem) == "table" and problem.message or problem)
+  for first = 1, #CELLS, AT_ONCE do
+    it(("cells from %d on"):format(first), function()
+      local cells, problems = {}, {}
+      for i = first, math.min(first + AT_ONCE - 1, #CELLS) do
+        cells[#cells + 1] = new(CELLS[i])
+      end
+      for _, step in ipairs { Cell.begin, Cell.freeze,
+        function(cell) cell.way.act(cell) end, Cell.finish } do
+        for _, cell in ipairs(cells) do
+          local ok, problem = true, nil
+          if not cell.failed then ok, problem = pcall(step, cell) end
+          if not ok then
+            cell.failed = true
+            problems[#problems + 1] = cell.name .. ": " .. tostring(
+              type(problem) == "table" and problem.message or problem)
+          end
         end
       end
-    end
-  end
-  each(Cell.begin)
-  each(Cell.freeze)
-  each(function(cell) cell.way.act(cell) end)
-  each(Cell.finish)
-  if problems[1] then error(table.concat(problems, "\n"), 0) end
-end
-
--- The cells that are wanted, by what they have in common.
-local function wanted_cells()
-  local wanted, groups = os.getenv "EXITS", {}
-  if not wanted then
-    groups["the chosen ones"] = {}
-    for i, chosen in ipairs(CHOSEN) do
-      groups["the chosen ones"][i] = new((unpack or table.unpack)(chosen))
-    end
-    return groups
-  end
-  for _, way in sorted(WAYS) do
-    for _, place in sorted(PLACES) do
-      local cells = {}
-      for _, job in sorted(MOMENTS) do
-        cells[#cells + 1] = new(way, job, place)
-      end
-      if wanted == "all" or (" " .. wanted .. " "):find(" " .. way .. " ") then
-        groups[("%s, in a %s"):format(way, place)] = cells
-      end
-    end
-  end
-  return groups
-end
-
-describe("nginx ends a worker, or what runs in it:", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
-
-  local groups = wanted_cells()
-  for _, name in sorted(groups) do
-    for first = 1, #groups[name], AT_ONCE do
-      it(("%s from %d on"):format(name, first), function()
-        run { (unpack or table.unpack)(groups[name], first,
-          math.min(first + AT_ONCE - 1, #groups[name])) }
-      end)
-    end
+      if problems[1] then error(table.concat(problems, "\n"), 0) end
+    end)
   end
 end)

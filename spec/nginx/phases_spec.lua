@@ -12,39 +12,33 @@ local SERVER = [[
     access_by_lua_block { ngx.ctx.guard = assert(lock():acquire(30)) }
     content_by_lua_block { ngx.print(ngx.ctx.guard:state()) }
   }
-  location = /content {
-    content_by_lua_block { ngx.print(assert(lock():acquire(30)):state()) }
-  }
-  location = /timer {
-    content_by_lua_block {
-      local semaphore = require("ngx.semaphore").new()
-      local path, state = ngx.var.arg_path, nil
-      ngx.timer.at(0, function()
-        state = assert(session():mutex(path):acquire(30)):state()
-        semaphore:post()
-      end)
-      semaphore:wait(10)
-      ngx.print(state)
-    }
-  }
-  location = /thread {
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      local thread = ngx.thread.spawn(function()
-        return assert(session():mutex(path):acquire(30)):state()
-      end)
-      local _, state = ngx.thread.wait(thread)
-      ngx.print(state)
-    }
-  }
-  location = /coroutine {
-    content_by_lua_block {
-      local path = ngx.var.arg_path
-      ngx.print(coroutine.wrap(function()
-        return assert(session():mutex(path):acquire(30)):state()
-      end)())
-    }
-  }
+  location = /content { content_by_lua_block {
+    ngx.print(assert(lock():acquire(30)):state())
+  } }
+  location = /timer { content_by_lua_block {
+    local semaphore = require("ngx.semaphore").new()
+    local path, state = ngx.var.arg_path, nil
+    ngx.timer.at(0, function()
+      state = assert(session():mutex(path):acquire(30)):state()
+      semaphore:post()
+    end)
+    semaphore:wait(10)
+    ngx.print(state)
+  } }
+  location = /thread { content_by_lua_block {
+    local path = ngx.var.arg_path
+    local thread = ngx.thread.spawn(function()
+      return assert(session():mutex(path):acquire(30)):state()
+    end)
+    local _, state = ngx.thread.wait(thread)
+    ngx.print(state)
+  } }
+  location = /coroutine { content_by_lua_block {
+    local path = ngx.var.arg_path
+    ngx.print(coroutine.wrap(function()
+      return assert(session():mutex(path):acquire(30)):state()
+    end)())
+  } }
   location = /all_phases {
     rewrite_by_lua_block { assert(lock():acquire(30)) }
     access_by_lua_block { assert(lock():acquire(30)) }
@@ -145,7 +139,7 @@ local function write_certificate(dir)
 end
 
 describe("a handler of nginx", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(server, more)
     more = more or {}
@@ -240,10 +234,8 @@ describe("a handler of nginx", function()
       assert.truthy(server:must("/impossible?phase=" .. phase):find(
         "zklock: this code runs in nginx's phase " .. phase .. ",", 1, true))
     end
-  end)
-
-  it("may have zklock required, but not opened, in init_by_lua", function()
-    local server = nginx.start {
+    -- In init_by_lua it may be required, but not opened.
+    server = nginx.start {
       http = "lua_shared_dict zklock 1m;", -- (nothing tells of it yet, either)
       init = [[ opened, problem = pcall(session) ]],
       server = [[ location = /problem { content_by_lua_block {

@@ -38,14 +38,12 @@ function nginx.missing()
 end
 
 --- Prepares a block of tests, if they can run here.
-function nginx.ready(pending, before_each, after_each, teardown)
+function nginx.ready(pending, teardown)
   if nginx.missing() then
     pending(nginx.missing())
     return false
   end
   teardown(nginx.uninstall)
-  before_each(support.start)
-  after_each(support.finish)
   return true
 end
 
@@ -194,22 +192,16 @@ function nginx.no_place()
 end
 
 -- Where a page's nginx runs: what it writes in /run and /var goes into its own
--- directory.  The second one stands for OpenResty, which has the Lua module
--- built in, and for a machine without Debian's directory of modules.
+-- directory.
 local PLACE = [[
 mount --bind run /run && mount --bind log /var/log &&
 mount --bind lib /var/lib/nginx && exec $nginx -c $PWD/nginx.conf]]
 
-local BUILT_IN = PLACE:gsub("exec .*", [[
-mount --bind etc /etc/nginx && %0 -g "
-  load_module $modules/ndk_http_module.so;
-  load_module $modules/ngx_http_lua_module.so;"]])
-
 --- Runs a page's whole configuration as README says, but for the port.
-function nginx.start_page(config, hosts, is_built_in)
+function nginx.start_page(config, hosts)
   local self = new_server {}
   local dir, lua = self.dir, install() .. "/share/lua/5.1"
-  for _, name in ipairs { "run", "log", "log/nginx", "lib", "etc" } do
+  for _, name in ipairs { "run", "log", "log/nginx", "lib" } do
     assert(lfs.mkdir(dir .. "/" .. name))
   end
   self.pid_file = dir
@@ -223,8 +215,7 @@ function nginx.start_page(config, hosts, is_built_in)
     cd '%s'; export ZKLOCK_HOSTS='%s'
     export LUA_PATH='%s/?.lua;%s/?/init.lua;;' LUA_CPATH='%s/lib/lua/5.1/?.so;;'
     exec unshare %s sh -c '%s']]):format(dir, hosts, lua, lua, install(),
-    find_place(), (is_built_in and BUILT_IN or PLACE):gsub("%$(%l+)",
-      { nginx = program, modules = find_modules() })), 1)
+    find_place(), (PLACE:gsub("%$nginx", program))), 1)
 end
 
 --- The snippet of doc/loops.md in a server of its own; only its ZooKeeper

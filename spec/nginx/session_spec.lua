@@ -153,6 +153,9 @@ local SERVER = [[
     end
     ngx.print(session._engine.core:requests(false))
   } }
+  location /zklock {
+    content_by_lua_block { require("zklock.ngx").status() }
+  }
   location = /collect { content_by_lua_block {
     collectgarbage()
     collectgarbage()
@@ -169,7 +172,7 @@ local function count(server, what)
 end
 
 describe("zklock.ngx.session", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(more)
     more = more or {}
@@ -210,8 +213,16 @@ describe("zklock.ngx.session", function()
   end)
 
   it("returns at once; the first call waits as long as itself may", function()
-    local server = start()
+    local server, begun = start(), support.now()
     server.may_complain = true
+    -- With a timeout of 0 for nothing.
+    for call in ("at_once try_acquire with_lock_at_once multi_at_once barrier "
+      .. "enter campaign once"):gmatch "%S+" do
+      local text = server:must("/first?hosts=127.0.0.1:2&connect=60&call="
+        .. call)
+      assert.truthy(text:find "^disconnected zklock: no server ", call)
+    end
+    assert.is_true(support.now() - begun < 60)
     local function ask(call, hosts)
       return server:must(("/first?hosts=%s&call=%s&wait=0.4"):format(
         hosts or "127.0.0.1:1", call))
@@ -235,18 +246,6 @@ describe("zklock.ngx.session", function()
     assert.equal(1, select(2, said:gsub("\n?[^\n]*"
       .. "zklock: no connection to 127.0.0.1:1: Connection refused[^\n]*", "")))
     assert.is_nil(said:find "ZOO_")
-  end)
-
-  it("waits for no connection with a timeout of 0", function()
-    local server, begun = start(), support.now()
-    server.may_complain = true
-    for call in ("at_once try_acquire with_lock_at_once multi_at_once barrier "
-      .. "enter campaign once"):gmatch "%S+" do
-      local text = server:must("/first?hosts=127.0.0.1:1&connect=60&call="
-        .. call)
-      assert.truthy(text:find "^disconnected zklock: no server ", call)
-    end
-    assert.is_true(support.now() - begun < 60)
   end)
 
   it("opens in the background, whoever waits", function()
@@ -391,7 +390,8 @@ describe("zklock.ngx.session", function()
   end)
 
   it("is the request's own with lua_code_cache off", function()
-    local server, path = start { http = "lua_code_cache off;" }, support.path()
+    local server, path = start { http = "lua_shared_dict zklock 1m; "
+      .. "lua_code_cache off;" }, support.path()
     server.may_complain = true -- nginx warns of the setting
     local last, seen
     for i = 1, 25 do
@@ -399,6 +399,7 @@ describe("zklock.ngx.session", function()
       assert.not_equal(last, id)
       last = id
       assert.equal("fine", server:must("/ids?path=" .. path))
+      assert.truthy(server:must "/zklock":find "<html")
       if i == 5 then
         support.wait_until(function() return count(server, "task") == 1 end)
         seen = count(server, "fd")
@@ -412,5 +413,8 @@ describe("zklock.ngx.session", function()
     for line in server:complaints():gmatch "[^\n]+" do
       assert.matches("lua_code_cache is off", line, 1, true)
     end
+    local old = server:workers()
+    server:signal "HUP"
+    nginx.await_end(old)
   end)
 end)

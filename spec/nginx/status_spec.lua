@@ -120,6 +120,22 @@ local function await_worker(server, what, is_so, shall)
   return found
 end
 
+-- No counter is less than it was `before`, which has each sample's value.
+local function check_counters(families, before)
+  for name, family in pairs(families) do
+    for _, sample in ipairs(family.samples) do
+      local labels = sample.labels
+      assert.truthy(labels.worker and labels.session and labels.hosts)
+      local key = table.concat({ sample.name, labels.worker, labels.session,
+        labels.path or "", labels.mode or "", labels.code or "",
+        labels.le or "", labels.state or "" }, " ")
+      assert.is_true(family.type == "gauge"
+        or sample.value >= (before[key] or 0), name)
+      before[key] = sample.value
+    end
+  end
+end
+
 local function holds(worker) return worker.sessions[1].holds[1] ~= nil end
 
 local function url(text)
@@ -129,7 +145,7 @@ local function url(text)
 end
 
 describe("The operators' page", function()
-  if not nginx.ready(pending, before_each, after_each, teardown) then return end
+  if not nginx.ready(pending, teardown) then return end
 
   local function start(workers, more)
     more = more or {}
@@ -276,31 +292,15 @@ describe("The operators' page", function()
     waiting:answer()
     os.remove(gate)
     holding:answer()
-  end)
-
-  it("counts so that no counter jumps between two answers", function()
-    local server, path = start(3), support.path()
-    open_all(server, 3)
+    -- And no counter jumps between two answers.
     local before = {}
     for i = 1, 40 do
       server:must("/hold?path=" .. path .. i % 3)
-      local families = read_metrics(server)
-      for name, family in pairs(families) do
-        for _, sample in ipairs(family.samples) do
-          local labels = sample.labels
-          assert.truthy(labels.worker and labels.session and labels.hosts)
-          local key = table.concat({ sample.name, labels.worker, labels.session,
-            labels.path or "", labels.mode or "", labels.code or "",
-            labels.le or "", labels.state or "" }, " ")
-          assert.is_true(family.type == "gauge"
-            or sample.value >= (before[key] or 0), name)
-          before[key] = sample.value
-        end
-      end
+      check_counters(read_metrics(server), before)
     end
     support.wait_until(function()
       return prometheus.sum(read_metrics(server), "zklock_lock_grants_total")
-        == 40
+        == 42
     end, 5, "all grants to be told")
     local said = prometheus.ask_promtool(ask(server, "/zklock/metrics").body)
     if said then assert.equal("0\n", said) end
@@ -357,8 +357,18 @@ describe("The operators' page", function()
     end
   end)
 
-  it("says what to install where nothing writes JSON", function()
-    local server = start(1, { init = [[
+  it("says what to install where nothing writes JSON, and without a shared "
+    .. "dictionary that it tells of one worker", function()
+    local server = start(2, { http = "" })
+    server:must "/open"
+    local page = ask(server, "/zklock").body
+    assert.matches("This tells only of the worker that has answered", page, 1,
+      true)
+    assert.matches("<code>lua_shared_dict zklock 1m;</code>", page, 1, true)
+    local all = read_json(server)
+    assert.same({ false, 1 }, { all.complete, #all.workers })
+    read_metrics(server)
+    server = start(1, { init = [[
       for _, name in ipairs { "cjson", "dkjson" } do
         package.preload[name] = function() error "is not there" end
       end
@@ -373,20 +383,6 @@ describe("The operators' page", function()
       answer.status .. " " .. answer.body)
     assert.equal(1, prometheus.sum(read_metrics(server),
       "zklock_session_up"))
-  end)
-
-  it("says without a shared dictionary that it tells of one worker",
-  function()
-    local server = start(2, { http = "" })
-    server:must "/open"
-    local page = ask(server, "/zklock").body
-    assert.truthy(page:find("This tells only of the worker that has answered",
-      1, true))
-    assert.truthy(page:find("<code>lua_shared_dict zklock 1m;</code>", 1, true))
-    local all = read_json(server)
-    assert.is_false(all.complete)
-    assert.equal(1, #all.workers)
-    read_metrics(server)
   end)
 
   it("says that the dictionary is too small, and logs it once", function()
@@ -410,7 +406,8 @@ describe("The operators' page", function()
     server.may_complain = true
   end)
 
-  it("mixes no old worker with the new one in its place", function()
+  it("mixes no old worker with the new one in its place, and forgets the dead",
+  function()
     local server, path = start(2), support.path()
     local old = open_all(server, 2)
     local gate = support.closing(os.tmpname(), os.remove)
@@ -440,12 +437,9 @@ describe("The operators' page", function()
     assert.equal(holder.pid, tonumber((holding:answer())))
     await_worker(server, "the old worker to be told no more",
       function(worker) return worker.leaving end, false)
-  end)
-
-  it("forgets a worker that was killed, and tells of its successor", function()
-    local server, path = start(2), support.path()
-    open_all(server, 2)
-    local holding = server:begin("/hold?seconds=20&path=" .. path)
+    -- One that was killed is forgotten, and its successor told of.
+    path = path .. "-2"
+    holding = server:begin("/hold?seconds=20&path=" .. path)
     support.wait_for_queue(path, 1)
     local victim = await_worker(server, "a holder to be told", holds).pid
     server.may_complain = true -- nginx tells of the signal
@@ -454,7 +448,7 @@ describe("The operators' page", function()
       function(worker) return worker.pid == victim end, false)
     open_all(server, 2)
     assert.is_nil(holding:answer())
-    local all = workers_of(read_json(server))
+    all = workers_of(read_json(server))
     assert.truthy(all["0"] and all["1"])
     support.wait_until(function() -- (its ZooKeeper session has 30 s)
       return support.count_contenders(path) == 0
@@ -518,26 +512,5 @@ describe("The operators' page", function()
       :find("and 10 more paths", 1, true))
     for i = 1, 30 do guards[i]:release() end
     request:answer()
-  end)
-
-  it("works with lua_code_cache off, and leaves nothing running", function()
-    local server, path = start(1, { http = SHARED .. "lua_code_cache off;" }),
-      support.path()
-    server.may_complain = true -- nginx warns of it
-    for _ = 1, 5 do server:must("/hold?path=" .. path) end
-    for _, query in ipairs { "", "?format=json", "?queues=1", "/metrics" } do
-      assert.equal(200, ask(server, "/zklock" .. query).status)
-    end
-    local pid = server:workers()[1]
-    support.wait_until(function()
-      local n = 0
-      for name in require "lfs".dir(("/proc/%d/task"):format(pid)) do
-        n = n + (name:find "^%d" and 1 or 0)
-      end
-      return n == 1
-    end, 15, "all sessions to go")
-    server:signal "HUP"
-    nginx.await_end { pid }
-    assert.is_nil(server:log():find "%[error%]")
   end)
 end)

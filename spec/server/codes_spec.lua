@@ -15,8 +15,6 @@ describe("A server that enforces authentication, and a quota", function()
       .. "--jvm -Dzookeeper.enforceQuota=true")
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   local function connect(auth)
     local session, message, code = zklock.connect(server.hosts,

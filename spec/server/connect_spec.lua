@@ -4,6 +4,7 @@ local lfs = require "lfs"
 local socket = require "socket"
 local spawn = require "support.child".spawn
 local start_hostile = require "support.hostile".start
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local zklock = require "zklock"
 local connect = support.connect
@@ -26,9 +27,6 @@ local function flags_of(fd)
 end
 
 describe("connect", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("takes one server, or several, or the same twice", function()
     local port = support.hosts:match(":(%d+)$")
     for _, hosts in ipairs {
@@ -66,6 +64,44 @@ describe("connect", function()
           { support.count_fds(), support.count_threads() })
       end
     end)
+
+  it("lets none out while it tries to connect, either #stock", function()
+    local proxy = start_proxy()
+    local child = spawn([[
+      -- What a program has open, other than files.
+      local function inherited()
+        local pipe = io.popen "ls -l /proc/self/fd"
+        local n = 0
+        for line in pipe:lines() do
+          if line:find "%-> [a-z_]+:" then n = n + 1 end
+        end
+        pipe:close()
+        return n
+      end
+      local before, sessions = inherited(), {}
+      local dead = "127.0.7.1:9,127.0.7.2:9,127.0.7.3:9,127.0.7.4:9,"
+      for i = 1, 12 do
+        sessions[i] = assert(zklock.connect(dead .. (...)))
+      end
+      say "connected"
+      hear()
+      local most = 0
+      for _ = 1, 300 do most = math.max(most, inherited() - before) end
+      say(most)
+      hear()
+      for i = 1, 12 do sessions[i]:mutex("/a" .. i):acquire(20) end
+      say(inherited() - before)
+      os.exit(0)
+    ]], proxy.hosts)
+    child:expect "connected"
+    proxy:refuse()
+    child:say()
+    child:expect("0", 60)
+    proxy:heal()
+    child:say()
+    child:expect("0", 30)
+    assert.equal(0, child:wait())
+  end)
 
   it("finds no server listening, and logs the client's words", function()
     local taken, lines = socket.tcp(), {} -- so that nobody else listens there
@@ -117,6 +153,35 @@ describe("connect", function()
         end
       end
     end)
+
+  -- (The library may notice it in the middle of a request.)
+  it("finds another connection at once when one breaks in a request", function()
+    local proxy = start_proxy()
+    local session = support.connect { hosts = proxy.hosts,
+      session_timeout = 12 }
+    local running, slowest, rounds = true, 0, 0
+    for i = 1, 40 do
+      local lock = session:mutex(support.path(i))
+      local function again(guard)
+        rounds = rounds + 1
+        if guard then guard:release() end
+        if running then lock:acquire_async(again) end
+      end
+      lock:acquire_async(again)
+    end
+    for _ = 1, 25 do
+      local before, n = session:stats().reconnects, rounds
+      proxy:cut()
+      local begun = support.now()
+      support.step_until(session, function()
+        return session:stats().reconnects > before and rounds > n + 40
+      end, 20)
+      slowest = math.max(slowest, support.now() - begun)
+    end
+    running = false
+    -- Who is not told waits for two thirds of the session timeout.
+    assert.is_true(slowest < 6, slowest)
+  end)
 
   it("finds a host that nobody knows", function()
     local message, code = refused("nosuch.invalid:2181",

@@ -1,7 +1,16 @@
---- Programs of processes that contend for one lock, one for each kind, with a
--- witness to which all write.  Each says "ready", and begins when it hears a
--- line.
-local contests = {}
+--- Contests of processes for one lock, with a witness to which all write: a
+-- program for each kind, and how many processes run it.
+--
+--     contests.run({ "mutex" }, { count = 6, rounds = 100 })
+local assert = require "luassert"
+local kinds = require "integration.family.kinds"
+local spawn_with = require "support.child".spawn_with
+local support = require "support"
+local tally_of = require "server.tally"
+
+-- Each, by its title: the program; permits; and `check(entered, most, total)`,
+-- where `total` is the number of rounds of all processes.
+local contests = { of = {} }
 
 -- What a process does, in each of its rounds; `kind` decides what is asked for.
 local PROLOGUE = [[
@@ -9,8 +18,7 @@ local PROLOGUE = [[
   local kinds = require "integration.family.kinds"
   local tally = require "server.tally".open(tally_name)
   math.randomseed(#name + name:byte(-1) * 7919)
-  local zklock_hosts = where
-  local session = assert(zklock.connect(zklock_hosts, { session_timeout = 30 }))
+  local session = assert(zklock.connect(where, { session_timeout = 30 }))
   local last_token = ""
   say "ready"
   hear() -- till all are
@@ -30,7 +38,7 @@ local PROLOGUE = [[
 
 local EPILOGUE = [[
   session:close()
-  say("done", session_count or 1)
+  say "done"
 ]]
 
 -- A mutex of the kind `name`, with a wait that is given up now and then.
@@ -48,37 +56,14 @@ local function with_mutex(name)
           guard = assert(lock:acquire(30))
         end
       until guard
-      assert(guard:token() > last_token, "the token has not grown")
-      last_token = guard:token()
+      local order = guard:token() .. (":%%06d"):format(guard:turn())
+      assert(order > last_token, "token and turn have not grown")
+      last_token = order
       stay("W", guard)
       leave(guard)
     end
   ]]):format(name)
 end
-
-local HANDOFFS = [[
-  local scheduler = require "support.scheduler".new()
-  session:close()
-  session = assert(zklock.connect(zklock_hosts,
-    { session_timeout = 30, loop = scheduler.adapter }))
-  local lock = kinds.of.handoffs.make(session, path)
-  local left = tonumber(rounds)
-  local last = ""
-  for _ = 1, 5 do
-    scheduler:spawn(function()
-      while left > 0 do
-        left = left - 1
-        local guard = assert(lock:acquire(30))
-        local order = guard:token() .. (":%06d"):format(guard:turn())
-        assert(order > last, "token and turn have not grown")
-        last = order
-        stay("W", guard)
-        leave(guard)
-      end
-    end)
-  end
-  assert(scheduler:run(60))
-]]
 
 -- Readers, writers, and those who downgrade.
 local function with_rwlock(layout)
@@ -113,7 +98,7 @@ local function with_rwlock(layout)
   ]]):format(layout)
 end
 
-local SEMAPHORE = [[
+local PERMITS = [[
   local lock = session:semaphore(path, 3)
   for i = 1, rounds do
     local guard
@@ -125,26 +110,6 @@ local SEMAPHORE = [[
       end
     until guard
     stay("P", guard, 2, 0.01)
-    leave(guard)
-  end
-]]
-
--- Two or three of four locks, in any order; each lock is one of those that the
--- witness must see free: whoever has both /a and /b keeps everybody out.
-local MULTI = [[
-  local names = { "a", "b", "c", "d" }
-  for i = 1, rounds do
-    for k = 4, 2, -1 do
-      local m = math.random(k)
-      names[k], names[m] = names[m], names[k]
-    end
-    local locks = { session:mutex(path .. "/core") }
-    for k = 1, math.random(2) do
-      locks[#locks + 1] = session:mutex(path .. "/" .. names[k])
-    end
-    if i % 3 == 0 then locks[1], locks[2] = locks[2], locks[1] end
-    local guard = assert(session:multi(locks):acquire(30))
-    stay("W", guard)
     leave(guard)
   end
 ]]
@@ -177,23 +142,79 @@ local function all_permits(entered, most, total)
   assert(most.P > 1, "no two holders were ever together")
 end
 
--- Each: its title; the program; permits; and `check(entered, most, total)`,
--- where `total` is the number of rounds of all processes.
 local function add(title, body, check, permits)
-  contests[#contests + 1] = { title = title,
-    program = PROLOGUE .. body .. EPILOGUE, check = check, permits = permits }
+  contests.of[title] = { program = PROLOGUE .. body .. EPILOGUE, check = check,
+    permits = permits }
 end
 
-for _, name in ipairs { "mutex", "unfair", "parent", "poll", "kazoo" } do
+for _, name in ipairs { "mutex", "unfair", "parent", "handoffs", "kazoo",
+  "semaphore" } do
   add(name, with_mutex(name), all_write)
 end
-add("handoffs", HANDOFFS, all_write)
-add("multi", MULTI, all_write)
 add("rwlock", with_rwlock "curator", both_sides)
 add("kazoo rwlock", with_rwlock "kazoo", both_sides)
-add("semaphore", SEMAPHORE, all_permits, 3)
+add("permits", PERMITS, all_permits, 3)
 for _, layout in ipairs { "curator", "latch", "kazoo" } do
   add(layout .. " election", with_election(layout), all_write)
 end
+
+local Contest = {}
+Contest.__index = Contest
+
+--- Begins a contest of `count` processes, `rounds` each. The i-th one runs the
+-- i-th of these contests (and from the first again), on `hosts`, with the words
+-- `words[i]` before its command (and from the first again). `peers`: processes
+-- of other libraries, `{ peer, kind }`.
+function contests.begin(titles, given)
+  local self = setmetatable({ rules = contests.of[titles[1]],
+    path = support.path(), tally = support.closing(tally_of.create()),
+    hosts = given.hosts or support.hosts, rounds = given.rounds,
+    peers = given.peers or {}, children = {} }, Contest)
+  -- It does not vanish under a peer.
+  if self.peers[1] then support.zk():make(self.path) end
+  local words = given.words or { "" }
+  for i = 1, given.count do
+    local rules = contests.of[titles[(i - 1) % #titles + 1]]
+    self.children[i] = spawn_with(words[(i - 1) % #words + 1], rules.program,
+      self.path, self.tally.name, "p" .. i, self.rounds, self.hosts)
+  end
+  -- Each has done it once before: a peer that is cold comes when we have gone.
+  local warm = support.closing(tally_of.create())
+  self:tell_peers(support.path(), warm, 5)
+  for _, peer in ipairs(self.peers) do peer[1]:expect("done", 60) end
+  for _, child in ipairs(self.children) do child:expect "ready" end
+  self:tell_peers(self.path, self.tally, self.rounds)
+  for _, child in ipairs(self.children) do child:say() end
+  return self
+end
+
+function Contest:tell_peers(path, tally, rounds)
+  for i, peer in ipairs(self.peers) do
+    peer[1]:begin("contend", peer[2], path, tally.name, "peer" .. i, rounds
+      .. (self.rules.permits and " " .. self.rules.permits or ""))
+  end
+end
+
+--- All have their turns, and the witness has seen nothing wrong.
+function Contest:finish()
+  for _, peer in ipairs(self.peers) do peer[1]:expect("done", 60) end
+  for _, child in ipairs(self.children) do
+    child:expect("done", 60)
+    assert.equal(0, child:wait(), child:output())
+  end
+  local entered, most, names = self.tally:check(self.rules.permits)
+  self.rules.check(entered, most,
+    (#self.children + #self.peers) * self.rounds)
+  for i in ipairs(self.children) do
+    assert.is_true(names["p" .. i] >= self.rounds, "p" .. i)
+  end
+  for i in ipairs(self.peers) do
+    assert.is_true(names["peer" .. i] >= self.rounds, "peer" .. i)
+  end
+  kinds.wait_for_nodes(self.path, 0, nil, self.hosts)
+  if self.peers[1] then support.zk():delete_all(self.path) end
+end
+
+function contests.run(titles, given) contests.begin(titles, given):finish() end
 
 return contests

@@ -79,8 +79,6 @@ local CLIENT = [[
 
 describe("A session whose connection breaks while it is closed #slow",
   function()
-    before_each(support.start)
-    after_each(support.finish)
 
     it("reads nobody else's bytes", function()
       local hostile, path = start_hostile(), support.path()

@@ -51,11 +51,8 @@ local FORKS = [[
   end
 ]]
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A fork beside twelve sessions that fail all the time", function()
-  it("leaves every child able to connect", function()
+  it("leaves every child able to connect #stock", function()
     local proxy = start_proxy()
     local child = spawn_with("", FORKS .. [[
       local failing, address, count = ...
@@ -142,7 +139,7 @@ describe("A fork beside a look-up that hangs #stock", function()
   end)
 end)
 
-describe("A fork of a process that has a session", function()
+describe("A fork of a process that has a session #stock", function()
   it("spells its own contenders in another way, as each other fork does",
     function()
       local child = spawn_with("", FORKS .. [[

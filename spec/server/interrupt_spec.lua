@@ -1,6 +1,8 @@
 -- Ctrl-C in a plain script: the stock interpreters have a handler for SIGINT
 -- that sets a hook, and the hook raises "interrupted!".
 local each = require "support.each"
+local kinds = require "integration.family.kinds"
+local members = require "support.members"
 local support = require "support"
 local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
@@ -40,17 +42,18 @@ local function is_asleep(child)
   return state == "S"
 end
 
-local function interrupt(child)
-  child:expect "begun"
+local function interrupt_wait(child)
   support.wait_until(function() return is_asleep(child) end, 10, "a wait")
   child:signal "INT"
   child:expect "false\tinterrupted!"
 end
 
-describe("SIGINT", function()
-  before_each(support.start)
-  after_each(support.finish)
+local function interrupt(child)
+  child:expect "begun"
+  interrupt_wait(child)
+end
 
+describe("SIGINT", function()
   it("ends each wait for a lock, and the program goes on", function()
     local other = support.connect()
     each({
@@ -60,6 +63,9 @@ describe("SIGINT", function()
       { "session:with_lock", "session:with_lock(path, print, 60)" },
       { "a multi", "session:multi { mutex }:acquire()" },
       { "a semaphore", "session:semaphore(path .. '/s', 1):acquire()" },
+      { "a barrier", "session:barrier(path .. '/s'):wait()" },
+      { "a double barrier",
+        "session:double_barrier(path .. '/d', 2):enter()" },
     }, function(row)
       local path = support.path()
       local held = assert(other:mutex(path):acquire(30))
@@ -81,12 +87,31 @@ describe("SIGINT", function()
       support.wait_until(function()
         return #other:contenders(path) == 1
           and #other:contenders(path .. "/s") == 1
+          and support.count_watches(path .. "/s") == 0
+          and #(support.zk():children(path .. "/d") or {}) == 0
       end)
       held:release()
       held_too:release()
       child:say():expect "true":expect "true"
       assert.equal(0, child:wait())
     end, true)
+  end)
+
+  it("ends the wait to leave a double barrier, which is left", function()
+    local path = support.path()
+    local other = members.enter(support.connect(), path, 2)
+    local child = start([[
+      local gate = assert(zklock.connect(hosts)):double_barrier(path, 2)
+      assert(gate:enter(60))
+      interrupted(function() return gate:leave() end)
+      say(select(2, pcall(gate.leave, gate, 0)))
+    ]], path)
+    kinds.await(other)
+    interrupt(child)
+    assert.matches("not entered by the calling task", child:hear())
+    kinds.wait_for_nodes(path, 1)
+    members.all_leave { other }
+    assert.equal(0, child:wait())
   end)
 
   it("ends the run of an election, in its campaign or pause, for good",
@@ -113,9 +138,7 @@ describe("SIGINT", function()
       else
         child:expect "failed"
       end
-      support.wait_until(function() return is_asleep(child) end, 10, "a wait")
-      child:signal "INT"
-      child:expect "false\tinterrupted!"
+      interrupt_wait(child)
       child:expect "false\tfalse\tconnected"
       support.wait_for_queue(path, held and 1 or 0)
       if held then held:release() end

@@ -34,9 +34,6 @@ local CLIENT = [[
 ]]
 
 describe("A session #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function ask(this)
     this.child:say "ask"
     local state, id, reconnects, expiries =

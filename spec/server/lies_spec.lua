@@ -4,6 +4,7 @@
 -- hold it holds.
 local child = require "support.child"
 local lies = require "support.lies"
+local shell = require "support.shell"
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
@@ -171,26 +172,17 @@ end
 
 local function compile_plain()
   local program = os.tmpname()
-  local pipe = io.popen(COMPILE:format(os.getenv "SPEC_ROOT" or ".", program))
-  local complaints = pipe:read "*a"
-  pipe:close()
-  assert(complaints == "", complaints)
+  shell.must(COMPILE:format(os.getenv "SPEC_ROOT" or ".", program))
   return support.closing(program, os.remove)
 end
 
 -- The client library alone, told the same: its exit status.
 local function run_plain(program, hosts)
-  local pipe = io.popen(("'%s' '%s' >/dev/null 2>&1; echo $?"):format(program,
-    hosts))
-  local status = tonumber(pipe:read "*l")
-  pipe:close()
-  return status
+  return tonumber(shell.output(("'%s' '%s' >/dev/null 2>&1; echo $?"):format(
+    program, hosts)))
 end
 
 describe("Servers that lie", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   for _, group in ipairs { "greetings", "frames", "events" } do
     it("are outlived: " .. group, function() outlive(group) end)
   end

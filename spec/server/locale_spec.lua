@@ -1,5 +1,6 @@
 -- A program whose numbers have a comma: what is for other programs to read has
 -- a point.
+local command = require "support.command"
 local prometheus = require "support.prometheus"
 local shell = require "support.shell"
 local spawn_with = require "support.child".spawn_with
@@ -8,31 +9,19 @@ local support = require "support"
 -- Its mark is a comma; that of the second is no ASCII, and has two bytes.
 local LOCALES = { "de_DE", "ps_AF" }
 
--- Where no locale has been made, they are made for these tests.
-local function missing()
-  if not shell.run "command -v localedef" then
-    return "there is no localedef"
-  elseif not shell.run "ls /usr/share/i18n/locales/ps_AF" then
-    return "what locales are made of is not installed: apt-get install locales"
-  end
-end
-
-local why = missing()
-
 describe("Where numbers have a comma", function()
-  if why then return pending(why) end
+  if not shell.run "ls /usr/share/i18n/locales/ps_AF" then
+    return pending "there are no locales: apt-get install locales"
+  end
   local directory
 
-  setup(function()
-    directory = shell.must "mktemp -d":match "%S+"
+  before_each(function()
+    directory = command.directory()
     for _, name in ipairs(LOCALES) do
       shell.must(("localedef -i %s -f UTF-8 '%s/%s'"):format(name, directory,
         name))
     end
   end)
-  teardown(function() shell.must(("rm -rf '%s'"):format(directory)) end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- It says what it is given as one line.
   local function start(code, ...)

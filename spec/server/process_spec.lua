@@ -1,50 +1,96 @@
 -- Processes that stop, end, die and fork.
 local each = require "support.each"
 local forker = require "support.forker"
+local kinds = require "integration.family.kinds"
 local support = require "support"
 local spawn = require "support.child".spawn
 local connect = support.connect
+local wait_in, await = kinds.wait_in, kinds.await
 
-before_each(support.start)
-after_each(support.finish)
+before_each(function() kinds.start() end)
 
-describe("A holder that is killed", function()
-  it("loses the lock within its session timeout", function()
-    local path = support.path()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
-      local guard = assert(session:mutex((...)):acquire(30))
-      say "held"
-      hear()
-    ]], path)
-    child:expect "held"
-    local session = connect()
-    local guard
-    session:mutex(path):acquire_async(nil, function(mine) guard = mine end)
-    support.wait_for_queue(path, 2)
-    child:signal "KILL"
-    support.step_until(session, function() return guard end)
-    assert.equal(137, child:wait())
-  end)
+describe("A process that", function()
+  it("is killed gives back every kind of hold and place in the queue (T45)",
+    function()
+      local path = support.path()
+      local child = spawn([[
+        local kinds = require "integration.family.kinds"
+        local path = ...
+        local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
+        guards = {}
+        for i, kind in ipairs(kinds.all) do
+          guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(30))
+        end
+        say "held"
+        hear()
+        for i, kind in ipairs(kinds.all) do
+          kind.make(session, path .. "/w" .. i):acquire_async(nil, print)
+        end
+        repeat session:step() until session:stats().in_flight == 0
+        say "waiting"
+        hear()
+      ]], path)
+      child:expect "held"
+      local session, holders, after, next_ones = support.connect(), {}, {}, {}
+      for i, kind in ipairs(kinds.all) do
+        local lock = kind.rival(support.connect(), path .. "/w" .. i)
+        holders[i] = assert(lock:acquire { timeout = 30, owner = {} })
+        next_ones[i] = wait_in(kind.rival(session, path .. "/h" .. i))
+      end
+      child:say()
+      child:expect "waiting"
+      for i, kind in ipairs(kinds.all) do
+        after[i] = wait_in(kind.make(session, path .. "/w" .. i))
+      end
+      child:signal "KILL"
+      await((unpack or table.unpack)(next_ones))
+      for i in ipairs(kinds.all) do
+        holders[i]:release()
+        await(after[i]):release()
+        next_ones[i].guard:release()
+      end
+    end)
 
-  it("while it waits holds nobody up (T45)", function()
-    local path = support.path()
-    local holder = support.hold(path)
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      say "waiting"
-      session:mutex((...)):acquire()
-    ]], path)
-    child:expect "waiting"
-    support.wait_for_queue(path, 2)
-    local session, guard = connect(), nil
-    session:mutex(path):acquire_async(nil, function(mine) guard = mine end)
-    support.wait_for_queue(path, 3)
-    child:signal "KILL"
-    child:wait()
-    holder:release()
-    support.step_until(session, function() return guard end)
-  end)
+  it("is stuck, in Lua or in C, has its max_hold enforced all the same",
+    function()
+      local path, children, waiters = support.path(), {}, {}
+      for i, stuck in ipairs {
+        "while not stop() do end",
+        "os.execute 'sleep 4'",
+        "socket.sleep(4)",
+        "while not stop() do stop(); collectgarbage() end",
+      } do
+        children[i] = spawn([[
+          local session = assert(zklock.connect(hosts,
+            { session_timeout = 30 }))
+          local mutex, lost = session:mutex((...), { max_hold = 1 }), 0
+          local guard = assert(mutex:acquire(30))
+          guard:on_lost(function() lost = lost + 1 end)
+          say("held")
+          hear()
+          local begun = zklock.now()
+          local function stop() return zklock.now() - begun > 4 end
+          ]] .. stuck .. [[
+          say(zklock.now())
+          say(guard:is_held(), guard:lease(), guard:state(), lost)
+          for _ = 1, 10 do session:step() end
+          say(lost, (select(3, guard:release())))
+          session:close()
+        ]], path .. "/" .. i)
+        children[i]:expect "held"
+        waiters[i] = wait_in(support.connect():mutex(path .. "/" .. i))
+      end
+      for _, child in ipairs(children) do child:say() end
+      await((unpack or table.unpack)(waiters))
+      for i, child in ipairs(children) do
+        assert.is_true(waiters[i].at < tonumber(child:hear())) -- it was stuck
+        child:expect "false\t0\tlost\t0"
+        child:expect "1\tlost"
+        assert.equal(0, child:wait())
+        assert.is_true(waiters[i].guard:verify())
+        waiters[i].guard:release()
+      end
+    end)
 end)
 
 describe("A holder that is stopped beyond its session timeout", function()
@@ -54,8 +100,10 @@ describe("A holder that is stopped beyond its session timeout", function()
       local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
       local mutex = session:mutex((...))
       local guard = assert(mutex:acquire(30))
-      local calls = 0
+      local calls, told = 0, {}
       guard:on_lost(function() calls = calls + 1 end)
+      local other = assert(session:mutex((...) .. "/other"):acquire(30))
+      other:on_lost(function(_, _, reason) told[#told + 1] = reason end)
       say("held", guard:is_held())
       hear() -- stopped and continued in here
       local held, lease, state = guard:is_held(), guard:lease(), guard:state()
@@ -68,7 +116,7 @@ describe("A holder that is stopped beyond its session timeout", function()
       local again = mutex:acquire(10)
       say("again", again:is_held())
       for _ = 1, 20 do session:step() end
-      say("calls", calls)
+      say("calls", calls, #told, told[1])
       again:release { wait = true }
       session:close()
     ]], path)
@@ -89,86 +137,9 @@ describe("A holder that is stopped beyond its session timeout", function()
     assert.is_true(guard:is_held())
     guard:release()
     child:expect "again\ttrue"
-    child:expect "calls\t1" -- by the release, before step() could tell
+    -- Of the first by the release, before step() could tell.
+    child:expect "calls\t1\t1\tsilence"
     assert.equal(0, child:wait())
-  end)
-
-  it("has its on_lost called, once (T3)", function()
-    local path = support.path()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      local guard = assert(session:mutex((...)):acquire(30))
-      local calls, why = 0, nil
-      guard:on_lost(function(_, _, reason) calls, why = calls + 1, reason end)
-      guard:on_revoke(function() end) -- so that it hears of its node's end
-      say "held"
-      hear()
-      local before = calls
-      for _ = 1, 100 do
-        session:step()
-        socket.sleep(0.01)
-      end
-      say("calls", before, calls, guard:state())
-      local _, _, code = guard:release()
-      say(code, why)
-      session:close()
-    ]], path)
-    child:expect "held"
-    child:signal "STOP"
-    support.wait_for_queue(path, 0)
-    child:say "go"
-    child:signal "CONT"
-    child:expect "calls\t0\t1\tlost"
-    child:expect "lost\tsilence"
-    assert.equal(0, child:wait())
-  end)
-
-  it("for less than its lease goes on holding", function()
-    local path = support.path()
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 10 }))
-      local guard = assert(session:mutex((...)):acquire(30))
-      say(guard.node)
-      hear()
-      say(guard:is_held())
-      say(guard:verify())
-      say(guard:release { wait = true })
-    ]], path)
-    local node = child:hear()
-    for _ = 1, 5 do
-      child:signal "STOP"
-      support.sleep(0.05)
-      child:signal "CONT"
-    end
-    child:say "go"
-    child:expect "true"
-    child:expect "true"
-    child:expect "true"
-    assert.is_false(support.zk():exists(node))
-  end)
-
-  it("while it waits is granted in the end, with a new node (T9)", function()
-    local path = support.path()
-    local holder = support.hold(path, { session_timeout = 60 })
-    local child = spawn([[
-      local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-      local guard = assert(session:mutex((...)):acquire(20))
-      say(guard:is_held(), guard:verify(), guard.node)
-      hear()
-      session:close()
-    ]], path)
-    local old = support.wait_for_queue(path, 2)[2]
-    child:signal "STOP"
-    support.wait_for_queue(path, 1)
-    holder:release { wait = true }
-    child:signal "CONT"
-    local held, verified, node = child:hear():match("(%S+)\t(%S+)\t(%S+)")
-    assert.equal("true", held)
-    assert.equal("true", verified)
-    assert.are_not.equal(path .. "/" .. old, node)
-    assert.is_table(support.zk():exists(node))
-    child:say()
-    child:wait()
   end)
 end)
 
@@ -183,6 +154,13 @@ describe("A process that ends", function()
       { "by an error", 1, "error 'ouch'" },
       { "by closing its Lua state", 0, "os.exit(0, true)" },
       { "in a coroutine", 0, "coroutine.wrap(function() os.exit(0) end)()" },
+      { "with many sessions", 0, [[
+        keep = {}
+        for i = 1, 20 do
+          keep[i] = assert(zklock.connect(hosts, { session_timeout = 60 }))
+            :mutex(path .. "/other"):acquire_async(print)
+        end
+      ]] },
     }, function(row)
       local path, status = support.path(), row[2]
       local child = spawn([[
@@ -205,23 +183,6 @@ describe("A process that ends", function()
     end)
   end)
 
-  it("with many sessions open is quick", function()
-    local path = support.path()
-    local child = spawn([[
-      local keep = {}
-      for i = 1, 20 do
-        keep[i] = assert(zklock.connect(hosts, { session_timeout = 60 }))
-        keep[i]:mutex((...) .. "/" .. i):acquire(30)
-      end
-      say "held"
-    ]], path)
-    child:expect "held"
-    assert.equal(0, child:wait(5))
-    for i = 1, 20 do
-      support.wait_for_queue(path .. "/" .. i, 0)
-    end
-  end)
-
   it("while no server answers is held up for two seconds at most", function()
     local path = support.path()
     local proxy = require "support.proxy".start()
@@ -236,7 +197,7 @@ describe("A process that ends", function()
     child:expect "held"
     proxy:freeze()
     child:say()
-    assert.equal(0, child:wait(5))
+    assert.equal(0, child:wait())
     proxy:heal()
     proxy:cut()
     support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)
@@ -267,7 +228,7 @@ describe("The library's threads #stock", function()
   end)
 end)
 
-describe("After a fork", function()
+describe("After a fork #stock", function()
   it("the child cannot use the parent's session, nor disturb it (T51)",
     function()
       local path = support.path()
@@ -279,36 +240,24 @@ describe("After a fork", function()
         local mutex = session:mutex(path)
         local guard = assert(mutex:acquire(30))
         local parent = unistd.getpid()
-        local calls = {
-          acquire = function() mutex:acquire() end,
-          try_acquire = function() mutex:try_acquire() end,
-          acquire_async = function() mutex:acquire_async(nil, print) end,
-          with_lock = function() mutex:with_lock(print) end,
-          release = function() mutex:release() end,
-          cancel = function() mutex:cancel() end,
-          guard_release = function() guard:release() end,
-          verify = function() guard:verify() end,
-          state = function() guard:state() end,
-          mutex = function() session:mutex "/a" end,
-          session_with_lock = function() session:with_lock("/a", print) end,
-          on = function() session:on("closed", print) end,
-          id = function() session:id() end,
-          timeout = function() session:timeout() end,
-          session_state = function() session:state() end,
-          stats = function() session:stats() end,
-          metrics = function() session:metrics() end,
-          on_trace = function() session:on_trace(print) end,
-          fd = function() session:fd() end,
-          step = function() session:step() end,
-          close = function() session:close() end,
-        }
+        local arguments = { acquire_async = { print }, with_lock = { print },
+          mutex = { "/a" }, on = { "closed", print }, on_trace = { print } }
         local pid = unistd.fork()
         if pid == 0 then
           local text = "zklock: this session belongs to process " .. parent
-          for name, call in pairs(calls) do
-            local ok, message = pcall(call)
-            if ok or not message:find(text, 1, true) then
-              say("wrong", name, ok, message)
+          for object, names in pairs {
+            [mutex] = "acquire try_acquire acquire_async with_lock release "
+              .. "cancel",
+            [guard] = "release verify state",
+            [session] = "mutex on id timeout state stats metrics on_trace fd "
+              .. "step close",
+          } do
+            for name in names:gmatch "%S+" do
+              local ok, message = pcall(object[name], object,
+                (table.unpack or unpack)(arguments[name] or {}))
+              if ok or not message:find(text, 1, true) then
+                say("wrong", name, ok, message)
+              end
             end
           end
           say("is_held", guard:is_held(), guard:lease())
@@ -317,7 +266,7 @@ describe("After a fork", function()
           local _, _, code = own:mutex(path):try_acquire()
           say("own", code)
           own:close()
-          guard, mutex, session, calls = nil, nil, nil, nil
+          guard, mutex, session = nil, nil, nil
           collectgarbage()
           collectgarbage()
           os.exit(0)

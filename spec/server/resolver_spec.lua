@@ -10,9 +10,6 @@ local NAME = "host.example"
 
 local function port_of(it) return it.hosts:match ":(%d+)" end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A resolver that hangs while there is no server #stock", function()
   it("holds up no loss, no deadline, no release and no close", function()
     local path, proxy, names = support.path(), start_proxy(), new_names()

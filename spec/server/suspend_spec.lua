@@ -129,8 +129,6 @@ describe("After a suspend #stock", function()
     server = start_server(1, "--config maxSessionTimeout=1200000")
   end)
   teardown(function() server:stop() end)
-  before_each(support.start)
-  after_each(support.finish)
 
   local function look(loop, case, options)
     local busy, suspension = support.path(), new_suspension(options)

@@ -62,6 +62,15 @@ function Tally:wait_for_company(mode)
   end
 end
 
+--- How many have entered by now.
+function Tally:count()
+  local n = 0
+  for line in io.lines(self.name) do
+    if line:sub(1, 1) == "+" then n = n + 1 end
+  end
+  return n
+end
+
 local function check_inside(inside, permits, line, n)
   local bad
   if inside.W > 1 then

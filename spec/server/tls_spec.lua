@@ -2,6 +2,7 @@
 -- at hand; what works instead is in tunnel_spec.lua.
 local child = require "support.child"
 local core = require "zklock.core"
+local output = require "support.shell".output
 local support = require "support"
 local zklock = require "zklock"
 
@@ -22,12 +23,10 @@ echo "$dir"
 
 local function make_library()
   local module = assert(package.searchpath("zklock.core", package.cpath))
-  local pipe = io.popen("(" .. SHIM:format(module, zklock.backend,
+  local said = output("(" .. SHIM:format(module, zklock.backend,
     zklock.backend) .. ") 2>&1")
-  local output = pipe:read "*a"
-  pipe:close()
-  local dir = output:match "^(/%S+)\n$"
-  assert(dir, output)
+  local dir = said:match "^(/%S+)\n$"
+  assert(dir, said)
   return support.closing(dir, function()
     os.execute(("rm -r '%s'"):format(dir))
   end)
@@ -40,20 +39,18 @@ local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
   .. "its place"
 
 describe("Option tls", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function unsupported(message, options)
-    local session, said, code = zklock.connect("a", options)
-    assert.is_nil(session)
-    assert.equal("unsupported", code)
-    assert.equal(message:format(LACKING), said)
+    assert.same({ nil, message:format(LACKING), "unsupported" },
+      { zklock.connect("a", options) })
   end
 
-  it("is unsupported by a client library without it", function()
-    assert.is_false(core.has_tls())
+  it("is unsupported, as the scheme sasl is, by a client library without it",
+  function()
+    assert.is_false(core.has_tls() or core.has_sasl())
     unsupported(TLS, { tls = {} })
     unsupported(TLS, { tls = { ca = "ca.pem", cert = "a.pem", key = "a.key" } })
+    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
+      { scheme = "sasl", credential = "a" } } })
   end)
 
   it("is unsupported by us where the client library has it", function()
@@ -71,20 +68,14 @@ describe("Option tls", function()
   end)
 
   it("with a typo in it is misuse", function()
-    local connect = zklock.connect
-    assert.equal("unknown option \"cacert\" in option 'tls' (known: ca, "
-      .. "cert, key)",
-      support.misuse(function() connect("a", { tls = { cacert = "a" } }) end))
-    assert.equal("option 'tls'.key must be a string, got a boolean",
-      support.misuse(function() connect("a", { tls = { key = true } }) end))
-    assert.equal("option 'tls' must be a table, got a boolean",
-      support.misuse(function() connect("a", { tls = true }) end))
-  end)
-
-  it("has a sibling, the scheme sasl, which is unsupported, too", function()
-    assert.is_false(core.has_sasl())
-    unsupported(SASL, { auth = { scheme = "sasl", credential = "a" } })
-    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
-      { scheme = "sasl", credential = "a" } } })
+    for said, tls in pairs {
+      ["unknown option \"cacert\" in option 'tls' (known: ca, cert, key)"] =
+        { cacert = "a" },
+      ["option 'tls'.key must be a string, got a boolean"] = { key = true },
+      ["option 'tls' must be a table, got a boolean"] = true,
+    } do
+      local function open() zklock.connect("a", { tls = tls }) end
+      assert.equal(said, support.misuse(open))
+    end
   end)
 end)

@@ -1,7 +1,6 @@
 -- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
 -- tunnel does not let through.  Every name is one of the page's.
 local each = require "support.each"
-local socket = require "socket"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
 local support = require "support"
@@ -29,8 +28,6 @@ describe("The tunnel of doc/tls.md", function()
     servers:stop()
     os.execute(("rm -r '%s' '%s' '%s'"):format(dir, other, old))
   end)
-  before_each(support.start)
-  after_each(support.finish)
 
   -- Nobody is reached through the tunnel, and `connect` says so in time; the
   -- tunnel's log says `why`.
@@ -50,30 +47,6 @@ describe("The tunnel of doc/tls.md", function()
     end
   end
 
-  -- Is the tunnel connected to `host`?
-  local function is_connected(host)
-    local port = (":%04X"):format(tonumber((host:match ":(%d+)$")))
-    for line in io.lines "/proc/net/tcp" do
-      local to, state = line:match "^%s*%d+: %S+ (%S+) (%x+) "
-      if state == "01" and to:sub(-5) == port then return true end
-    end
-    return false
-  end
-
-  -- The server that the only session is connected to.
-  local function find_own()
-    return support.wait_until(function()
-      local found
-      for i = 1, 3 do
-        if is_connected(secure[i]) then
-          if found then return false end -- a connection that is ending
-          found = i
-        end
-      end
-      return found
-    end, 5, "a connection to one server")
-  end
-
   it("carries what the page's program does", function()
     local through = tunnel.start(dir, secure)
     local said
@@ -86,19 +59,6 @@ describe("The tunnel of doc/tls.md", function()
     if setfenv then setfenv(chunk, environment) end
     chunk()
     assert.matches("^through the tunnel, with token %d+$", said)
-  end)
-
-  it("is started on other ports when somebody has taken one", function()
-    local free_port = support.free_port
-    local port, taken = free_port(), support.closing(socket.tcp())
-    assert(taken:bind("127.0.0.1", port))
-    support.free_port = function()
-      support.free_port = free_port
-      return port
-    end
-    local through = tunnel.start(dir, { secure[1] })
-    assert.is_nil(through.hosts:find(":" .. port, 1, true))
-    support.connect { hosts = through.hosts }
   end)
 
   it("refuses, and is refused, for each reason", function()
@@ -167,36 +127,6 @@ describe("The tunnel of doc/tls.md", function()
     guard:release()
     options.hosts = nil
     assert.equal("auth", (select(3, zklock.connect(servers.hosts, options))))
-  end)
-
-  it("lets the session go to another server when its own dies", function()
-    local through = tunnel.start(dir, secure)
-    local guard, session = support.hold(support.path(),
-      { hosts = through.hosts, session_timeout = 20 })
-    local own = find_own()
-    servers:kill(own)
-    support.step_until(session, function()
-      assert.is_true(guard:is_held())
-      return session:stats().reconnects >= 1
-    end, 15, "a connection to another server")
-    assert.is_true(guard:verify())
-    servers:restart(own)
-  end)
-
-  it("may be killed and come back, and holds stay", function()
-    local through = tunnel.start(dir, secure)
-    local guard, session = support.hold(support.path(),
-      { hosts = through.hosts, session_timeout = 20 })
-    through:kill()
-    support.step_until(session, function()
-      return session:state() == "suspended"
-    end, 5, "no connection")
-    assert.is_true(through:begin())
-    -- (An attempt that was given up may come through late, and end another.)
-    support.step_until(session, function()
-      assert.is_true(guard:is_held())
-      return guard:verify()
-    end, 10, "a connection")
   end)
 
   it("that stalls ends holds before the servers give the lock away", function()

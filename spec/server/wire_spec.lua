@@ -11,7 +11,6 @@ describe("A connection", function()
     kinds.start()
     path = support.path()
   end)
-  after_each(support.finish)
 
   local function reconnected(session, n)
     support.step_until(session, function()

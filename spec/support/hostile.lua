@@ -76,6 +76,15 @@ function Hostile:command(name, i, words)
   end
 end
 
+--- Where address `i` is, "ip:port".
+function Hostile:host(i)
+  local n = 0
+  for host in self.hosts:gmatch "[^,]+" do
+    n = n + 1
+    if n == i then return host end
+  end
+end
+
 local function words_of(map)
   local words = {}
   for key, value in pairs(map) do
@@ -89,8 +98,7 @@ function Hostile:behave(manners, i)
   self:command("behave", i, words_of(manners))
 end
 
---- Sets traps, each for once: `lose` or `last`, the number of a kind of request
--- (see kind_asked of support.wire); `left`, so many bytes for clients.
+--- Sets a trap, for once: `left`, so many bytes for clients.
 function Hostile:arm(traps, i) self:command("arm", i, words_of(traps)) end
 
 --- Ends the connections of address `i`, or all.

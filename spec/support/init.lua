@@ -399,4 +399,17 @@ function support.timed(fn)
   return support.now() - begun, (unpack or table.unpack)(results, 1, 9)
 end
 
+-- In a spec file with real servers each test begins and ends so.
+local busted = package.loaded.busted
+if busted and support.hosts and not package.loaded["virtual.socket"] then
+  local finish = support.finish
+  function support.finish()
+    if opened.is_over then return end
+    opened.is_over = true
+    finish()
+  end
+  busted.before_each(support.start)
+  busted.after_each(support.finish)
+end
+
 return support

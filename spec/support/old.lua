@@ -89,10 +89,7 @@ local function paths()
   }
 end
 
---- The environment of a process that is to have it: a table.
-function old.environment() return paths() end
-
---- The same as words for a shell.
+--- The environment of a process that is to have it: words for a shell.
 function old.words()
   local words = {}
   for name, value in pairs(paths()) do

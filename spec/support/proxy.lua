@@ -63,5 +63,6 @@ function Proxy:await_loss() await(self, "lost") end
 function Proxy:cut_after_reply(kind) self:arm { last = KINDS[kind] } end
 --- The connection that brings the client the Nth byte from now breaks there.
 function Proxy:cut_after(bytes) self:arm { left = bytes } end
+function Proxy:await_cut() await(self, "last") end
 
 return { start = start }

@@ -1,11 +1,18 @@
 --- Commands of the shell.  Not a spec itself: `require "support.shell"`.
 local shell = {}
 
+--- What a command has written.
+function shell.output(command)
+  local pipe = io.popen(command)
+  local output = pipe:read "*a"
+  pipe:close()
+  return output
+end
+
 --- Runs a command: has it ended well; and all that it said.
 function shell.run(command)
-  local pipe = io.popen("(" .. command .. ") 2>&1; echo \"status $?\"")
-  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
-  pipe:close()
+  local output, status = shell.output("(" .. command
+    .. ") 2>&1; echo \"status $?\""):match "^(.*)status (%d+)%s*$"
   return status == "0", output
 end
 

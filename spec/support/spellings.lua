@@ -1,7 +1,7 @@
 --- Spellings of hosts: each with what Java's ConnectStringParser reads, as
 -- "name port|…|chroot" (false: it refuses it), and, if zklock refuses the
 -- text, a part of the message.  What zklock takes it reads as Java does.
--- spec/interop/hosts_spec.lua asks the real parsers.
+-- spec/interop/interop_spec.lua asks the real parsers.
 return {
   -- What is taken.
   { "zk1", "zk1 2181|" },

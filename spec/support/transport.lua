@@ -53,6 +53,13 @@ function Connection:receive()
   return { kind = "ended" }
 end
 
-function Connection:hang_up() self.socket:close() end
+--- Returns when the server has closed the connection, too: until then it would
+-- take a later connection of the session out of its table by mistake
+-- (ServerCnxnFactory.removeCnxnFromSessionMap), and never close that one.
+function Connection:hang_up()
+  self.socket:shutdown "send"
+  self.socket:receive "*a"
+  self.socket:close()
+end
 
 return { open = open }

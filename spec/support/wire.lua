@@ -8,7 +8,7 @@ local now = require "zklock.core".now
 local socket = require "socket"
 
 local AUTH_XID, EVENT_XID = -4, -1
-local AUTH, MULTI, CHECK = 100, 14, 13
+local AUTH = 100
 local AUTH_FAILED, MARSHALLING_ERROR = -115, -5
 local int, buffer = frames.int, frames.buffer
 local number, read_int = frames.read_unsigned, frames.read_int
@@ -159,21 +159,8 @@ local function refuse_auth(link)
   leave_client(link)
 end
 
--- A multi is told by its first operation: 1400 and the number of that; one that
--- checks a node first by the second, too: 141300 and the number of that.
-local NO_OPERATION = 4294967295
-local function kind_asked(frame)
-  local kind = number(frame, 9)
-  if kind ~= MULTI then return kind end
-  local first = number(frame, 13)
-  local second = first == CHECK and number(frame, 30 + number(frame, 22))
-  if not second or second == NO_OPERATION then return 100 * MULTI + first end
-  return 10000 * MULTI + 100 * CHECK + second
-end
-
 local function note_request(link, frame)
-  local kind = kind_asked(frame)
-  link.asked[number(frame, 5)] = { kind = kind,
+  link.asked[number(frame, 5)] = { kind = number(frame, 9),
     path = #frame > 16 and frame:sub(17, 16 + number(frame, 13)) }
 end
 
@@ -217,24 +204,7 @@ local function pass_greeting(link, frame)
 end
 
 local NAMES = { [15] = "create", [8] = "list", [4] = "get", [11] = "ping",
-  [AUTH] = "auth" }
-
--- Is it lost, or the last one, for there is a trap for the answers to its kind?
-local function spring(link, frame, kind)
-  local place, traps = link.place, link.place.traps
-  if kind and kind == traps.lose then
-    traps.lose, place.manners.refuse = nil, true
-    place.sprung = "lost"
-    cut_all(0, function(other) return other.place == place end)
-    return true
-  elseif kind and kind == traps.last then
-    traps.last = nil
-    tell(link.client, frame)
-    leave_client(link)
-    place.sprung = "last"
-    return true
-  end
-end
+  [14] = "multi", [AUTH] = "auth" }
 
 local function hear_auth(link)
   local place = link.place
@@ -258,7 +228,7 @@ local function change(link, frame, asked)
   if link.mute then return nil end
   if xid == EVENT_XID or not asked then return frame end
   local is_told = lie_about(link, {
-    kind = asked.kind > 1000 and "multi" or NAMES[asked.kind] or "other",
+    kind = NAMES[asked.kind] or "other",
     xid = frame:sub(5, 8), zxid = frame:sub(9, 16), err = read_int(frame, 17),
     body = frame:sub(21), path = asked.path })
   return not is_told and frame or nil
@@ -273,7 +243,6 @@ local function hear_server(link, frame)
     link.broken = manners.drop
     return
   end
-  if spring(link, frame, asked and asked.kind) then return end
   frame = change(link, frame, asked)
   if frame then
     tell(link.client, frame, manners.delay_all)
@@ -341,7 +310,6 @@ local function write(s)
   local sent, problem, partly = s:send(text, 1, drip and 1 or -1)
   local done = sent or partly or 0
   if is_last then
-    this.link.place.sprung = "last"
     finish(this.link)
   elseif problem == "closed" then
     finish(this.link)
@@ -404,29 +372,10 @@ function commands.half_open()
   end
 end
 
--- Nobody is there any more, and somebody elsewhere, at the same port.
-function commands.move(_, address)
-  local place = places[1]
-  local _, port = place.listener:getsockname()
-  local new = socket.bind(address, port)
-  say(new and "moved" or "stays")
-  if not new then return end
-  by_listener[place.listener] = nil
-  place.listener:close()
-  place.listener, by_listener[new] = new, place
-  cut_all(0)
-end
-
 function commands.tell(i)
   each_place(i, function(place)
     for _, line in ipairs(place.events) do say(line) end
   end)
-end
-
--- Which trap has been sprung, since it was asked last.
-function commands.sprung(i)
-  say(places[i].sprung or "none")
-  places[i].sprung = nil
 end
 
 local function obey()

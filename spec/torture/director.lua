@@ -39,7 +39,6 @@ end
 local function judge(stage)
   local witness = new_witness()
   witness:read_harm(journals.read(directory .. "/director"))
-  witness:read_harm(journals.read(directory .. "/operator"))
   for _, client in ipairs(stage.files) do
     witness:read_client(client.name, journals.read(client.file),
       client.session_timeout)

@@ -1,4 +1,4 @@
---- What the director does to servers, wires, clients and data.  Each kind is
+--- What the director does to servers, wires and clients.  Each kind is
 -- `{ weight, fn(stage) }`; fn does it, and plans with stage:later(seconds, fn)
 -- the end of what lasts.  What has no victim just now is no fault: false.
 local random = math.random
@@ -114,37 +114,6 @@ wire("replies dropped", 6, function(proxy) proxy:drop "replies" end, 5)
 wire("requests dropped", 6, function(proxy) proxy:drop "requests" end, 5)
 wire("half open", 6, function(proxy) proxy:half_open() end, 2)
 wire("cut in a reply", 8, function(proxy) proxy:cut_after(random(2000)) end, 2)
-for _, what in ipairs { "create", "delete", "list", "get" } do
-  wire(what .. " reply lost", 6, function(proxy) proxy:lose_reply(what) end)
-  wire("cut after a " .. what .. " reply", 4,
-    function(proxy) proxy:cut_after_reply(what) end)
-end
-
--- Names.
-
-kind("address moved", 8, function(stage)
-  local client = stage:some_client(function(one)
-    return one.proxy and not one.proxy.ill
-  end)
-  local address = "127.0.0." .. random(2, 250)
-  if not client or not client.proxy:move(address) then return false end
-  local old = client.proxy.address
-  client.proxy.address, client.proxy.ill = address, true
-  stage:later(between(0, 3), function()
-    stage:tell_name(client, random(2) == 1 and old or nil)
-    client.proxy.ill = false
-  end)
-end)
-
-kind("resolver hangs", 2, function(stage)
-  if stage.resolver_hangs then return false end
-  stage.resolver_hangs = true
-  stage.names:hold()
-  stage:later(between(0, 4), function()
-    stage.names:let_go()
-    stage.resolver_hangs = false
-  end)
-end)
 
 -- Servers that lie to one client.
 
@@ -208,17 +177,6 @@ kind("client stopped", 24, function(stage)
     stage:continue(client)
   end)
 end)
-
--- Data.
-
-local function operator(name, weight, command)
-  kind(name, weight, function(stage) return stage:operate(command) end)
-end
-
-operator("node deleted", 20, "remove")
-operator("directory deleted", 4, "remove_all")
-operator("data written", 8, "write")
-operator("session closed by another", 10, "seize")
 
 local total = 0
 for _, one in ipairs(kinds) do total = total + one.weight end

@@ -16,10 +16,8 @@
 --     event NAME                       as session:on tells it
 --     end                              the process has ended by itself
 --
--- and those who do harm:
+-- and the director:
 --
---     removed NODE BEGUN TOKEN [unknown]
---     seized ID BEGUN it [unknown]     somebody closed a session
 --     stopped CLIENT BEGUN, killed CLIENT, fault KIND, violation KIND TEXT…
 --
 -- Each line begins with the time, by the one clock of this machine.

@@ -1,12 +1,11 @@
---- The stage: servers, wires, clients and an operator, and what the director
--- knows about them.
+--- The stage: servers, wires and clients, and what the director knows about
+-- them.
 local core = require "zklock.core"
 local journals = require "torture.journal"
 local raw = require "support.raw"
 local spawn_with = require "support.child".spawn_with
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
-local new_names = require "support.names".new
 local support = require "support"
 
 local PATIENCE = 30 -- seconds for a server to serve again
@@ -38,12 +37,7 @@ local function new(settings)
     awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
-  self.names = new_names()
   self.files = {} -- { name =, file =, session_timeout = }, of each client
-  self.operator = spawn_with("", ("require 'torture.operator'{ "
-    .. "journal = %q, root = %q, seed = %d, hosts = %q }")
-    :format(settings.directory .. "/operator", settings.root,
-      math.random(2 ^ 31 - 1), settings.servers.hosts))
   for i = 1, settings.client_count do self:begin_client(i) end
   return self
 end
@@ -142,28 +136,19 @@ function Stage:when_up(i, fn) self.awaited[i] = fn end
 
 -- Clients.
 
--- Half of them go through a wire of their own, by a name; the others, but for
--- one, through a server that lies.
+-- Half of them go through a wire of their own; the others, but for one, through
+-- a server that lies.
 function Stage:connect_client(client, old)
   local hosts = self.settings.servers.hosts
   if client.number % 2 == 0 then
     client.proxy = old and old.proxy or start_proxy(hosts)
-    client.domain = ("client-%d.example"):format(client.number)
-    client.hosts = client.domain .. client.proxy.hosts:match ":%d+"
-    client.proxy.address = client.proxy.address
-      or client.proxy.hosts:match "^[^:]+"
-    self:tell_name(client)
+    client.hosts = client.proxy.hosts
   elseif client.number > 1 then
     client.hostile = old and old.hostile or start_hostile { hosts = hosts }
     client.hosts = client.hostile.hosts
   else
     client.hosts = hosts
   end
-end
-
---- Its name has its wire's address, and perhaps one where nobody is.
-function Stage:tell_name(client, other)
-  self.names:set(client.domain, client.proxy.address, other)
 end
 
 --- Client number i, or its successor.
@@ -184,7 +169,7 @@ function Stage:begin_client(i)
   local usual = support.lua
   support.lua = build.lua
   client.process = spawn_with(
-    ("LUA_CPATH='%s' %s"):format(build.cpath, self.names.environment),
+    ("LUA_CPATH='%s'"):format(build.cpath),
     ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
     .. "credential = %s, session_timeout = %d, least_session_timeout = %g, "
     .. "tasks = %d, leisure = %g, seed = %d }"):format(
@@ -224,20 +209,6 @@ function Stage:continue(client)
   client.process:signal "CONT"
   self.journal:note("stopped", client.name, ("%.9f"):format(client.stopped))
   client.stopped = nil
-end
-
--- The operator.
-
---- False: there was nothing to be done.
-function Stage:operate(command, argument, seconds)
-  local i = self:healthy_server()
-  if not i then return false end
-  self.operator:say(("%s %s %s"):format(command, self.servers:host(i),
-    argument or ""))
-  local answer = self.operator:hear(seconds or 30)
-  local result = answer and answer:match "^%S+\t(.*)$"
-  if result == "false" or result == "nil" then return false end
-  return result
 end
 
 -- Calm.
@@ -282,11 +253,52 @@ function Stage:rest()
     end
   end
   -- (The session of a killed client is there for a while.)
-  local left = self:operate("look", "20", 60)
-  for text in (left or ""):gmatch "[^,]+" do
+  local left
+  pcall(support.wait_until, function()
+    left = self:left()
+    return left and #left == 0
+  end, 20)
+  for _, text in ipairs(left or {}) do
     self:violation("left", "at the server, when nobody held or waited: %s",
       text)
   end
+end
+
+--- Runs `fn(client)` with a client of a server; nil if that does not serve.
+function Stage:with_server(fn)
+  local i = self:healthy_server()
+  if not i then return nil end
+  local ok, client = pcall(raw.connect, self.servers:host(i),
+    { patience = 2, timeout = 4 })
+  if not ok then return nil end
+  local done, result = pcall(fn, client)
+  pcall(client.close, client)
+  return done and result or nil
+end
+
+local function find_orphans(zk, path, list)
+  for _, child in ipairs(zk:children(path) or {}) do
+    local node = path .. "/" .. child
+    local stat = zk:exists(node)
+    if stat and stat.owner ~= "0x" then
+      list[#list + 1] = ("orphan %s of %s"):format(node, stat.owner)
+    elseif stat then
+      find_orphans(zk, node, list)
+    end
+  end
+end
+
+--- Nodes and watches, a list of texts; nil if nobody says.
+function Stage:left()
+  local settings = self.settings
+  return self:with_server(function(zk)
+    local list = {}
+    find_orphans(zk, settings.root, list)
+    for i = 1, support.count_watches(settings.root, self.servers.hosts) do
+      list[#list + 1] = "watch " .. i
+    end
+    return list
+  end)
 end
 
 function Stage:go() self:tell_clients "go" end
@@ -306,7 +318,7 @@ function Stage:leave()
         client.process:output())
     end
   end
-  self:operate "clear"
+  self:with_server(function(zk) return zk:delete_all(self.settings.root) end)
 end
 
 --- A client that has died by itself is a violation, and is replaced.

@@ -5,10 +5,6 @@
 -- between.  Such a stretch, from the end of the first question to the begin of
 -- the last, is *proven*.  By the one clock that all processes of a machine
 -- share, no two proven stretches that exclude each other may overlap.
---
--- A node that an operator deletes, or that goes with a session which somebody
--- else closes, ends the proof when the deed began: the lock is free from then
--- on, and the holder hears of it a little later.
 
 local Witness = {}
 Witness.__index = Witness
@@ -18,8 +14,6 @@ local function new()
     holds = {},      -- all that were granted
     violations = {}, -- { kind =, text = }
     counts = {},
-    removed = {},    -- node → a list of { begun =, done =, token = }
-    seized = {},     -- session → the same, without a token
     stops = {},      -- client → { { from, to }, … }
     killed = {},     -- client → when
     worst_delay = 0,
@@ -39,19 +33,6 @@ end
 
 local harm = {}
 
-local function deed(list, entry, which)
-  list[entry[1]] = list[entry[1]] or {}
-  table.insert(list[entry[1]], {
-    begun = tonumber(entry[2]),
-    done = entry[4] ~= "unknown" and entry.at or math.huge,
-    token = which,
-  })
-end
-
-function harm:removed(entry) deed(self.removed, entry, entry[3]) end
-
-function harm:seized(entry) deed(self.seized, entry) end
-
 function harm:stopped(entry)
   local client = entry[1]
   self.stops[client] = self.stops[client] or {}
@@ -68,7 +49,7 @@ function harm:violation(entry)
   self:violation(entry[1], "%s", table.concat(entry, " ", 2))
 end
 
---- The journals of the director and of operators; before those of clients.
+--- The director's journal; before those of clients.
 function Witness:read_harm(entries)
   for _, entry in ipairs(entries) do
     if harm[entry.word] then harm[entry.word](self, entry) end
@@ -140,7 +121,7 @@ function facts:granted(client, entry)
   self:count "grants"
   self:count("grants: " .. wait.kind)
   local hold = { number = entry[1], client = client, owner = wait.owner,
-    session = entry[2], begun = wait.begun, parts = {} }
+    begun = wait.begun, parts = {} }
   client.holds[entry[1]] = hold
   table.insert(self.holds, hold)
 end
@@ -256,41 +237,12 @@ local function describe(part)
     part.to)
 end
 
--- Is it this part's node that was taken away?  Names of nodes are unique, but
--- for those of unfair locks: what was looked at may have been replaced by the
--- time that it was deleted.  True: it is; nil: perhaps; false: no.
-local function is_victim(done, part)
-  if not done.token or done.token == part.token then return true end
-  if part.token > done.token and part.hold.begun <= done.done then
-    return nil
-  end
-  return false
-end
-
--- What was done to the node ends the proof; and then it must be heard of.
-local function shorten(self, part, deeds)
-  local limit = 2 * part.hold.client.session_timeout
-  for _, done in ipairs(deeds or {}) do
-    local victim = is_victim(done, part)
-    if victim ~= false and part.to and part.to > done.begun then
-      self:count "holds that were taken away"
-      if victim and limit > 0 and part.to > done.done + limit then
-        self:violation("news", "%s is believed %.1f s after its node went",
-          describe(part), part.to - done.done)
-      end
-      part.to = done.begun
-    end
-  end
-end
-
 -- The proven stretch of each part.
 local function prove(self)
   local by_path = {}
   for _, hold in ipairs(self.holds) do
     for _, part in ipairs(hold.parts) do
       part.from, part.to = hold.from, hold.to
-      shorten(self, part, self.removed[part.node])
-      shorten(self, part, self.seized[hold.session])
       if part.from and part.to >= part.from then
         by_path[part.path] = by_path[part.path] or {}
         table.insert(by_path[part.path], part)

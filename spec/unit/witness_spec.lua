@@ -52,8 +52,6 @@ local function life(options)
     options.to + 0.2)
 end
 
-local FIVE = ("%019d"):format(5)
-
 describe("The witness", function()
   it("has nothing against holds that follow each other", function()
     assert.equal("", verdict {
@@ -161,47 +159,6 @@ describe("The witness", function()
       a = life { from = 10, to = 11, token = 5 },
       b = life { from = 12, to = 13, token = 5, turn = 1 },
     })
-  end)
-
-  it("excuses who could not know that its node was taken away", function()
-    local clients = {
-      a = life { from = 10, to = 12, token = 5 },
-      b = life { from = 11, to = 13, token = 6 },
-    }
-    assert.equal("overlap", verdict(clients))
-    local harm = "%s removed /a/%s %s " .. FIVE
-    assert.equal("", verdict(clients, harm:format(10.6, "node-5", 10.5)))
-    assert.equal("overlap",
-      verdict(clients, harm:format(11.6, "node-5", 11.5)))
-    assert.equal("overlap",
-      verdict(clients, harm:format(10.6, "other", 10.5)))
-    clients.b = clients.b:gsub("0xabc", "0xdef")
-    assert.equal("", verdict(clients, "10.6 seized 0xabc 10.5 it unknown"))
-    assert.equal("overlap", verdict(clients, "10.6 seized 0x123 10.5 it"))
-  end)
-
-  it("tells the nodes of unfair locks apart, which have one name", function()
-    local function holder(options)
-      return (life(options):gsub("/a/node%-%d+", "/a/holder"))
-    end
-    local clients = {
-      a = holder { from = 10, to = 12, token = 5 },
-      b = holder { from = 20, to = 29, token = 6 },
-    }
-    local harm = "10.6 removed /a/holder 10.5 " .. FIVE
-    assert.equal("", verdict(clients, harm))
-    clients.c = holder { from = 21, to = 22, token = 7 }
-    assert.equal("overlap", verdict(clients, harm))
-    -- waiting when it was done: perhaps it was this one's
-    clients.c = holder { from = 11, to = 15, token = 7 }
-    clients.b = holder { from = 11.2, to = 13, token = 6 }
-    assert.equal("", verdict(clients, harm))
-  end)
-
-  it("sees who goes on believing for long", function()
-    assert.equal("news", verdict({
-      a = life { from = 10, to = 16, token = 5 },
-    }, "10.6 removed /a/node-5 10.5 " .. FIVE))
   end)
 
   it("sees a belief that comes back", function()

@@ -2,12 +2,14 @@ import java.io.BufferedReader;
 import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.util.Collection;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -16,6 +18,7 @@ import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.*;
 import org.apache.curator.framework.recipes.locks.*;
 import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.client.ConnectStringParser;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -31,10 +34,11 @@ public class Peer {
   private final String hosts;
   private final int sessionMs;
   private CuratorFramework client;
-  private Candidate candidate;
+  private LeaderLatch latch;
+  private LeaderSelector selector;
+  private CountDownLatch end;
   private DistributedDoubleBarrier gate;
   private InterProcessMutex held;
-  private final AtomicInteger asked = new AtomicInteger();
 
   private Peer(String hosts, int sessionMs) throws Exception {
     this.hosts = hosts;
@@ -101,84 +105,64 @@ public class Peer {
 
   // Elections.
 
-  private interface Candidate {
-    void campaign() throws Exception;
-    boolean leads();
-    void resign() throws Exception;
-    Participant leader() throws Exception;
-    Collection<Participant> participants() throws Exception;
-  }
-
   private interface Turn {
     void take() throws Exception;
   }
 
-  private static class Selector implements Candidate {
-    private final CountDownLatch end = new CountDownLatch(1);
-    private final LeaderSelector selector;
+  private LeaderSelector select(String path, String id, Turn turn) {
+    LeaderSelector selector = new LeaderSelector(client, path,
+        new LeaderSelectorListenerAdapter() {
+          @Override
+          public void takeLeadership(CuratorFramework c) throws Exception {
+            turn.take();
+          }
+        });
+    selector.setId(id);
+    return selector;
+  }
 
-    Selector(CuratorFramework client, String path, String id) {
-      selector = select(client, path, id, end::await);
+  private void campaign(String kind, String path, String id) throws Exception {
+    if (kind.equals("latch")) {
+      latch = new LeaderLatch(client, path, id);
+      latch.start();
+    } else {
+      end = new CountDownLatch(1);
+      selector = select(path, id, end::await);
+      selector.start();
     }
+  }
 
-    static LeaderSelector select(CuratorFramework client, String path,
-                                 String id, Turn turn) {
-      LeaderSelector selector = new LeaderSelector(client, path,
-          new LeaderSelectorListenerAdapter() {
-            @Override
-            public void takeLeadership(CuratorFramework c) throws Exception {
-              turn.take();
-            }
-          });
-      selector.setId(id);
-      return selector;
-    }
+  private boolean leads() {
+    return latch != null ? latch.hasLeadership() : selector.hasLeadership();
+  }
 
-    public void campaign() { selector.start(); }
-    public boolean leads() { return selector.hasLeadership(); }
-
-    public void resign() {
+  private void resign() throws Exception {
+    if (latch != null) {
+      latch.close();
+      latch = null;
+    } else {
       end.countDown();
       selector.close();
     }
-
-    public Participant leader() throws Exception {
-      return selector.getLeader();
-    }
-
-    public Collection<Participant> participants() throws Exception {
-      return selector.getParticipants();
-    }
   }
 
-  private static class Latch implements Candidate {
-    private final LeaderLatch latch;
-
-    Latch(CuratorFramework client, String path, String id) {
-      latch = new LeaderLatch(client, path, id);
-    }
-
-    public void campaign() throws Exception { latch.start(); }
-    public boolean leads() { return latch.hasLeadership(); }
-    public void resign() throws Exception { latch.close(); }
-    public Participant leader() throws Exception {
-      return latch.getLeader();
-    }
-
-    public Collection<Participant> participants() throws Exception {
-      return latch.getParticipants();
-    }
+  private Participant leader(String kind, String path) throws Exception {
+    return kind.equals("latch")
+        ? new LeaderLatch(client, path, "asks").getLeader()
+        : select(path, "asks", () -> { }).getLeader();
   }
 
-  private Candidate stand(String kind, String path, String id) {
-    return kind.equals("latch") ? new Latch(client, path, id)
-        : new Selector(client, path, id);
+  private Collection<Participant> participants(String kind, String path)
+      throws Exception {
+    return kind.equals("latch")
+        ? new LeaderLatch(client, path, "asks").getParticipants()
+        : select(path, "asks", () -> { }).getParticipants();
   }
 
   private void leadBySelector(String path, String tally, String name,
                               int rounds) throws Exception {
     CountDownLatch left = new CountDownLatch(rounds);
-    LeaderSelector selector = Selector.select(client, path, name, () -> {
+    LeaderSelector selector = select(path, name, () -> {
       if (left.getCount() == 0) return;
       stay(tally, "W", name);
       left.countDown();
@@ -270,29 +254,47 @@ public class Peer {
     return "out";
   }
 
+  /** What Java's client reads of a text of hosts. */
+  private static String read(String text) {
+    try {
+      ConnectStringParser parser = new ConnectStringParser(text);
+      StringBuilder words = new StringBuilder();
+      for (InetSocketAddress address : parser.getServerAddresses()) {
+        words.append(address.getHostString()).append(' ')
+            .append(address.getPort()).append('|');
+      }
+      String chroot = parser.getChrootPath();
+      return words.append(chroot == null ? "" : chroot).toString();
+    } catch (RuntimeException e) {
+      return "refused";
+    }
+  }
+
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "pid":
         return Long.toString(ProcessHandle.current().pid());
+      case "reads":
+        return URLEncoder.encode(
+            read(URLDecoder.decode(words[1].substring(1), UTF_8)), UTF_8);
       case "renew":
         client.close();
         connect();
         return "renewed";
       case "campaign":
-        candidate = stand(words[1], words[2], words[3]);
-        candidate.campaign();
+        campaign(words[1], words[2], words[3]);
         return "campaigning";
       case "leads":
-        return Boolean.toString(candidate.leads());
+        return Boolean.toString(leads());
       case "resign":
-        candidate.resign();
+        resign();
         return "resigned";
       case "leader": {
-        Participant leader = stand(words[1], words[2], "asks").leader();
+        Participant leader = leader(words[1], words[2]);
         return leader.isLeader() ? leader.getId() : "nobody";
       }
       case "participants":
-        return stand(words[1], words[2], "asks").participants().stream()
+        return participants(words[1], words[2]).stream()
             .map(Participant::getId).collect(Collectors.joining(" "));
       case "contend":
         return contend(words);
@@ -303,12 +305,6 @@ public class Peer {
       case "release":
         held.release();
         return "released";
-      case "listen":
-        asked.set(0);
-        held.makeRevocable(mutex -> asked.incrementAndGet());
-        return "listening";
-      case "asked":
-        return "asked " + asked.get();
       case "revoke":
         Revoker.attemptRevoke(client, words[1]);
         return "revoked";

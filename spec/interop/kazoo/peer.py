@@ -12,8 +12,10 @@ import socket
 import sys
 import threading
 import time
+from urllib.parse import quote_plus, unquote
 
 from kazoo.client import KazooClient
+from kazoo.hosts import collect_hosts
 from kazoo.recipe import lock as recipe
 from kazoo.recipe.barrier import Barrier, DoubleBarrier
 from kazoo.recipe.election import Election
@@ -110,6 +112,15 @@ class Peer:
     def pid(self):
         return str(os.getpid())
 
+    def reads(self, text):
+        """What kazoo reads of a text of hosts."""
+        try:
+            hosts, chroot = collect_hosts(unquote(text[1:]))
+        except ValueError:
+            return "refused"
+        words = ["%s %d|" % (host, port) for host, port in hosts]
+        return quote_plus("".join(words) + (chroot or ""))
+
     def renew(self):
         self.client.stop()
         self.connect()
@@ -189,7 +200,7 @@ class Peer:
 
 
 COMMANDS = (
-    "pid renew campaign leads resign participants leader contend "
+    "pid reads renew campaign leads resign participants leader contend "
     "attempt release contenders set lift wait enter leave"
 ).split()
 

@@ -197,7 +197,7 @@ describe("A process that ends", function()
     child:expect "held"
     proxy:freeze()
     child:say()
-    assert.equal(0, child:wait())
+    assert.equal(0, child:wait(5))
     proxy:heal()
     proxy:cut()
     support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)

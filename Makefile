@@ -305,10 +305,9 @@ conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
 
 .PHONY: sim
 SEEDS ?= 1000000
-sim: $(BUILD)/sim $(BUILD)/turns  ## against a simulated ZooKeeper: SEEDS=, SEED=
+sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=
 	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
-	$(if $(SEED),,$(BUILD)/turns --seeds $$(($(SEEDS) / 20)))
 
 .PHONY: explore
 explore:  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
@@ -337,15 +336,6 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
-
-# Local turns are of the Lua thread: what passes them on, by itself.
-TURNS_SOURCES := $(wildcard spec/turns/*.c) spec/sim/memory.c \
-                 src/io/channel.c src/io/claim.c src/io/descriptors.c \
-                 src/io/turns.c src/io/wakeup.c
-$(BUILD)/turns: $(TURNS_SOURCES) spec/sim/memory.h $(PURE) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
-	  $(TURNS_SOURCES) $(PURE) -o $@
 
 .PHONY: memory valgrind
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits

@@ -44,13 +44,11 @@ describe("A signal while zklock run waits", function()
       { env = { ZKLOCK_HOSTS = proxy.hosts } })
     support.wait_until(function() return processes.child_of(it.pid) end, 10,
       "its guardian")
-    local begun = support.now()
     support.wait_until(function() -- (before it has handlers it dies of it)
       it:signal "TERM"
       return it:status()
     end, 10)
     assert.equal(143, it:status())
-    assert.is_true(support.now() - begun < 6 + support.slack)
   end)
 
   it("(SIGINT) ends it while it loads #stock", function()

@@ -329,7 +329,7 @@ function Cell:await_lock()
   end
   if self.guard then self.guard:release() end
   local guard, problem = support.connect():mutex(self.path)
-    :acquire(5 * T + support.slack)
+    :acquire(60)
   assert.truthy(guard, problem)
   guard:release()
 end

@@ -51,10 +51,9 @@ describe("workers of nginx", function()
         seen[said:match "%d+"] = true
         return next(seen, (next(seen)))
       end, 10, "both workers to have a session")
-      local old, begun = server:workers(), support.now()
+      local old = server:workers()
       server:signal(signal)
       nginx.await_end(old)
-      assert.is_true(support.now() - begun < 1 + support.slack)
       assert.equal("", server:complaints())
       server:close()
     end

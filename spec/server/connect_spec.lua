@@ -9,16 +9,14 @@ local support = require "support"
 local zklock = require "zklock"
 local connect = support.connect
 
--- connect() that must fail: message, code; in time, with nothing left.
+-- connect() that must fail: message, code, seconds; with nothing left.
 local function refused(hosts, options)
   options = options or {}
   options.connect_timeout = options.connect_timeout or 0.5
   local begun = support.now()
   local session, message, code = zklock.connect(hosts, options)
-  local took = support.now() - begun
   assert.is_nil(session)
-  assert.is_true(took < options.connect_timeout + support.slack, took)
-  return message, code, took
+  return message, code, support.now() - begun
 end
 
 local function flags_of(fd)
@@ -204,9 +202,7 @@ describe("connect", function()
         say(session, code, took >= 0.3 and took < 5)
       ]])
     child:expect "nil\tdisconnected\ttrue"
-    local begun = support.now()
-    assert.equal(0, child:wait())
-    assert.is_true(support.now() - begun < support.slack)
+    assert.equal(0, child:wait(5))
   end)
 
   it("writes nothing to stdout or stderr whatever happens", function()

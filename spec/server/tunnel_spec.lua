@@ -32,12 +32,10 @@ describe("The tunnel of doc/tls.md", function()
   -- Nobody is reached through the tunnel, and `connect` says so in time; the
   -- tunnel's log says `why`.
   local function refused(through, why)
-    local begun = support.now()
     local session, message, code = zklock.connect(through.hosts,
       { connect_timeout = 1 })
     assert.is_nil(session)
     assert.equal("disconnected", code, message)
-    assert.is_true(support.now() - begun < 1 + support.slack)
     if why then through:expect(why) end
   end
 

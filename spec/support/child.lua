@@ -77,11 +77,6 @@ function Child:hear(seconds)
   return line
 end
 
---- Has it said nothing that was not heard?
-function Child:is_silent()
-  return #require "socket".select({ self.socket }, nil, 0) == 0
-end
-
 --- The next line must be this one.
 function Child:expect(line, seconds)
   local heard = self:hear(seconds)

@@ -21,13 +21,7 @@ local support = {
   sleep = socket.sleep,
   pid = core.pid,
   is_51 = _VERSION == "Lua 5.1" and not rawget(_G, "jit"),
-  is_53 = _VERSION == "Lua 5.3",
   is_54 = _VERSION == "Lua 5.4",
-  -- Here what is repeated is repeated often; elsewhere in short: the protocol
-  -- is the same C everywhere, and a sanitizer sees at the first time what it
-  -- sees at the hundredth.
-  in_full = _VERSION == "Lua 5.4" and core.backend == "st"
-    and not os.getenv "SPEC_SHORT",
 }
 
 local opened, baseline
@@ -35,50 +29,10 @@ local opened, baseline
 -- Clients of our own, by hosts; those of the shared servers outlive a test.
 local clients = {}
 
--- A busy machine.
-
-local function number_in(name, pattern)
-  local file = io.open(name)
-  if not file then return 0 end
-  local text = file:read "*a"
-  file:close()
-  return tonumber(text:match(pattern)) or 0
-end
-
---- Seconds, since the machine was started, in which somebody waited for a
--- processor, or the processors were another virtual machine's: as long as that
--- is somebody of ours, we are late for no fault of the library.  0 where the
--- system does not say.
-function support.pressure()
-  return number_in("/proc/pressure/cpu", "^some.-total=(%d+)") / 1e6
-    + number_in("/proc/stat", "^cpu" .. (" +%d+"):rep(7) .. " +(%d+)") / 100
-end
-
-local SLACK = tonumber(os.getenv "SPEC_SLACK") or 1
-
--- `support.slack`: how late, in seconds, the machine may be in this test.
-setmetatable(support, { __index = function(_, key)
-  if key ~= "slack" then return nil end
-  return SLACK + support.pressure() - (opened and opened.pressure
-    or support.pressure())
-end })
-
---- Are these seconds, from now, over, on a machine of this kind? It may be busy
--- with other things: so they are four times as long.
-function support.patience(seconds)
-  local begun = core.now()
-  return function() return core.now() - begun > 4 * seconds end
-end
-
---- A socket's receive(pattern), with patience.
+--- A socket's receive(pattern); a busy machine may take four times as long.
 function support.receive(from, pattern, seconds)
-  local is_over = support.patience(seconds)
-  local text, problem, part
-  repeat
-    from:settimeout(math.min(seconds, 1))
-    text, problem, part = from:receive(pattern, part)
-  until text or problem ~= "timeout" or is_over()
-  return text, problem, part
+  from:settimeout(4 * seconds)
+  return from:receive(pattern)
 end
 
 --- Lets so many seconds of virtual time pass.
@@ -89,11 +43,11 @@ end
 
 --- Waits until `condition()` gives something true, which it returns.
 function support.wait_until(condition, seconds, what)
-  local is_over, pause = support.patience(seconds or 5), 0.001
+  local deadline, pause = core.now() + 4 * (seconds or 5), 0.001
   while true do
     local result = condition()
     if result then return result end
-    if is_over() then
+    if core.now() > deadline then
       error(("not within 4 times %g s: %s"):format(seconds or 5,
         what or "what was waited for"), 2)
     end
@@ -321,7 +275,6 @@ function support.start()
       math.floor(socket.gettime() * 1000) % 2 ^ 31),
     things = {},
     used = {},
-    pressure = support.pressure(),
   }
   baseline = { fds = count_own_fds(), threads = support.count_threads() }
 end

@@ -72,6 +72,4 @@ end
 
 local support = require "support"
 
--- What the system tells of the machine is not of this time.
-function support.pressure() return 0 end
 support.count_threads = virtual.threads

@@ -11,7 +11,8 @@ local reader = {}
 
 local notes_known = {}
 for name in ("needs|lua|after|file|terminal|goes on|exits|before|keys|with|"
-    .. "not run here|only compiles|sketch|in any order|get|context"):gmatch "[^|]+" do
+    .. "not run here|only compiles|sketch|in any order|get|context")
+    :gmatch "[^|]+" do
   notes_known[name] = true
 end
 

@@ -86,7 +86,7 @@ describe("In a stopped terminal zklock", function()
     terminal:press "C-s"
     -- The line that is written every two seconds blocks meanwhile.
     local first = terminal:screen()
-    support.sleep(3)
+    support.sleep(3) -- in which two lines are due
     assert.equal(first, terminal:screen())
     guard:release()
     command.await_file(name, "^granted\n$")

@@ -166,7 +166,7 @@ describe("A holder of Curator's", function()
           asked = asked + 1
           mine:release()
         end)
-        support.sleep(0.05)
+        support.sleep(0.05) -- its watch is set meanwhile, or the data say it
         assert.equal("revoked", curator[2]:ask("revoke", guard.node))
         support.step_until(session, function() return asked == 1 end)
         kinds.wait_for_nodes(path, 0)

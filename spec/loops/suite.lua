@@ -5,7 +5,7 @@
 --
 --   env.connect(options)   a session, which the runner closes
 --   env.path()             a path that nothing else uses
---   env.sleep(seconds)     suspends the task
+--   env.sleep(seconds)     suspends the task, and the others go on
 --   env.spawn(fn)          begins another task; an error in it fails the case
 --   env.until_true(condition, session)
 --                          returns when condition() is true; where nothing else

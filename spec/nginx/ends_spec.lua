@@ -331,7 +331,7 @@ describe("a request of nginx ends", function()
         local thread = ngx.thread.spawn(function()
           session():mutex(path, { handoffs = 5 }):acquire(60)
         end)
-        ngx.sleep(0.2)
+        ngx.sleep(0.2) -- it waits by now, or will
         ngx.thread.kill(thread)
         trace { what = "killed" }
         ngx.sleep(60)

@@ -91,7 +91,7 @@ local INIT = [[
       if leader then return tell "held" end
       if code then tell_end(nil, nil, code) end
     end)
-    ngx.sleep(1)
+    ngx.sleep(1) -- (the request lasts on)
   end
 
   local function begin(premature, job, path, wants_premature)

@@ -29,7 +29,7 @@ local SERVER = [[
     local thread = ngx.thread.spawn(function()
       return select(3, closed:mutex(ngx.var.arg_path):acquire(20))
     end)
-    ngx.sleep(0.2)
+    ngx.sleep(0.2) -- the thread waits for the lock by now, or will
     closed:close()
     local _, code = ngx.thread.wait(thread)
     ngx.print(code, " ", closed:state(), " ", tostring(session() == closed))

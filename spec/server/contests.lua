@@ -26,6 +26,7 @@ local PROLOGUE = [[
   local function stay(mode, guard, seldom, seconds)
     tally:enter(mode, name)
     assert(guard:is_held(), "not held")
+    -- So long it has the lock, and another could come in.
     if math.random(seldom or 20) == 1 then socket.sleep(seconds or 0.001) end
     if math.random(40) == 1 then assert(guard:verify()) end
     if mode ~= "W" then tally:wait_for_company(mode) end

@@ -18,7 +18,7 @@ local FORKS = [[
     repeat
       local gone, how, status = wait.wait(pid, wait.WNOHANG)
       if gone == pid then return how == "exited" and status == 0 end
-      socket.sleep(0.002)
+      socket.sleep(0.002) -- until the child is looked at again
     until now() > deadline
     signal.kill(pid, signal.SIGKILL)
     wait.wait(pid)
@@ -27,7 +27,7 @@ local FORKS = [[
   function forks(count, body)
     local stuck = 0
     for i = 1, count do
-      socket.sleep(i % 7 / 1000)
+      socket.sleep(i % 7 / 1000) -- forks come at different moments
       local begun = now()
       local pid = unistd.fork()
       if pid == 0 then

@@ -74,10 +74,10 @@ describe("zklock ls", function()
     local path = support.path()
     local session = support.connect()
     local below = { path .. "/a", path .. "/a/b", path .. "/s", path .. "/u" }
-    assert(session:mutex(below[1]):acquire(10))
-    assert(session:rwlock(below[2]).read:acquire(10))
-    assert(session:semaphore(below[3], 2):acquire(10))
-    assert(session:mutex(below[4], { fair = false }):acquire(10))
+    support.keep(session:mutex(below[1]):acquire(10))
+    support.keep(session:rwlock(below[2]).read:acquire(10))
+    support.keep(session:semaphore(below[3], 2):acquire(10))
+    support.keep(session:mutex(below[4], { fair = false }):acquire(10))
     local found, modes = {}, {}
     for i, row in ipairs(rows_of("-R", path)) do
       found[i], modes[i] = row.path, row.mode

@@ -182,7 +182,7 @@ describe("session:close", function()
   it("does what was released just before", function()
     local session, zk, held = connect(), support.zk(), support.path()
     for _, directory in ipairs { path, held } do zk:make(directory) end
-    assert(session:mutex(held):acquire())
+    support.keep(session:mutex(held):acquire())
     session:mutex(path):acquire():release()
     session:close()
     -- The end of the session deletes the node that is held, after the other.

@@ -195,9 +195,9 @@ describe("The first process of a container", function()
       local zklock = require "zklock"
       assert(zklock.release_on_signal())
       local session = assert(zklock.connect(%q, { session_timeout = 30 }))
-      assert(session:mutex(%q):acquire(10))
+      local guard = assert(session:mutex(%q):acquire(10))
       os.execute "kill -TERM 1"
-      while true do end
+      while guard do end
     ]]):format(support.hosts, path))
     assert.equal("143\n", output(("timeout -s KILL 30 unshare -pf %s %s; "
       .. "echo $?"):format(support.lua, name)))

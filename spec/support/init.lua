@@ -204,6 +204,14 @@ function support.closing(thing, close)
   return thing
 end
 
+--- What acquire returned: a guard that the collector leaves alone until the test
+-- is over.
+function support.keep(guard, message)
+  assert(guard, message)
+  opened.things[guard] = guard
+  return guard
+end
+
 --- A session; `options.hosts` are others than the single server's.
 function support.connect(options)
   local copy = {}
@@ -225,9 +233,7 @@ end
 --- Another session holds `path`: its guard, and the session.
 function support.hold(path, options)
   local session = support.connect(options)
-  local guard = assert(session:mutex(path):acquire(30))
-  opened.things[guard] = guard -- else the collector may release it
-  return guard, session
+  return support.keep(session:mutex(path):acquire(30)), session
 end
 
 --- Waits until `n` contenders stand in the queue of `path`.

@@ -516,8 +516,9 @@ describe("zklock.testing", function()
     end)
 
     it("to hold what is held", function()
-      assert(session:mutex "/lock":acquire())
+      local guard = assert(session:mutex "/lock":acquire())
       raises("cannot hold /lock at once", server.hold, server, "/lock")
+      assert.is_true(guard:is_held())
     end)
 
     it("sessions that are closed", function()

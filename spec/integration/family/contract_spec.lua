@@ -610,7 +610,8 @@ describe("A session that expires", function()
     local dead = connect { hosts = proxy.hosts, session_timeout = 2 }
     local session, holders, after, next_ones = connect(), {}, {}, {}
     for i, kind in ipairs(kinds.all) do
-      assert(kind.make(dead, path .. "/h" .. i):acquire { owner = {} })
+      support.keep(kind.make(dead, path .. "/h" .. i)
+        :acquire { owner = {} })
       holders[i] = rival_holds(kind, path .. "/w" .. i)
       next_ones[i] = wait_in(kind.rival(session, path .. "/h" .. i))
       wait_in(kind.make(dead, path .. "/w" .. i))

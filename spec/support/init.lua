@@ -204,8 +204,8 @@ function support.closing(thing, close)
   return thing
 end
 
---- What acquire returned: a guard that the collector leaves alone until the test
--- is over.
+--- What acquire returned: a guard that the collector leaves alone until the
+-- test is over.
 function support.keep(guard, message)
   assert(guard, message)
   opened.things[guard] = guard

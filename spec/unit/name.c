@@ -245,6 +245,12 @@ TEST("tells no order where two of a role have its number") {
                2));
 }
 
+TEST("is not read where there is no memory for the list") {
+  static const char *const names[] = {"a-lock-0000000001"};
+  memory_refuse(1);
+  CHECK(!listing_new(names, 1));
+}
+
 TEST("has data that may ask its holder to let go") {
   static const struct {
     const char *data;

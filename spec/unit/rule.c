@@ -74,11 +74,75 @@ static const char *ahead_of(enum kind kind, enum layout layout, int number,
 #define PERMIT_IS(expected, number, text) \
   CHECK_TEXT(expected, ahead_of(KIND_PERMIT, LAYOUT_CURATOR, number, text))
 
+TEST("a mutex waits for every lock node ahead") {
+  MUTEX_IS("0:", 1, "1");
+  MUTEX_IS("0:", 1, "1 2 3");
+  MUTEX_IS("1: 1+", 2, "1 2");
+  MUTEX_IS("2: 2+ 1+", 3, "3 1 2");
+  MUTEX_IS("3: 5+ 4+", 9, "1 4 5 9 12");
+  MUTEX_IS("0:", 3, "1r 2w 3");
+  MUTEX_IS("1: 2+", 4, "1p 2 3k 4");
+}
+
+TEST("a reader waits for the writers ahead") {
+  READER_IS("0:", 1, "1r");
+  READER_IS("0:", 3, "1r 2r 3r 4w");
+  READER_IS("1: 1+", 3, "1w 2r 3r");
+  READER_IS("2: 3+ 1+", 4, "1w 2r 3w 4r");
+  READER_IS("0:", 2, "1 2r");
+}
+
+TEST("a reader does not wait for the writer of its own number") {
+  READER_IS("0:", 4, "4w 4r");
+  READER_IS("1: 3+", 4, "3w 4w 4r");
+}
+
+TEST("a writer waits for everybody ahead; a writer's deletion is no proof") {
+  WRITER_IS("0:", 1, "1w 2r");
+  WRITER_IS("1: 1+", 2, "1r 2w");
+  WRITER_IS("1: 1", 2, "1w 2w");
+  WRITER_IS("2: 2+ 1", 3, "1w 2r 3w");
+  WRITER_IS("2: 2 1+", 3, "1r 2w 3w");
+}
+
+TEST("permits are counted, not ordered") {
+  PERMIT_IS("0:", 1, "1p 2p");
+  PERMIT_IS("1:", 1, "1p 2p 3p");
+  PERMIT_IS("1:", 3, "1p 2p 3p");
+  PERMIT_IS("0:", 3, "1 2 3p 4 5p");
+}
+
+TEST("kazoo's have their own spelling, and the same order") {
+  CHECK_TEXT("1: 1+", ahead_of(KIND_MUTEX, LAYOUT_KAZOO, 3, "1k 2 3k"));
+  CHECK_TEXT("1: 2+", ahead_of(KIND_READ, LAYOUT_KAZOO, 3, "1kr 2k 3kr"));
+  CHECK_TEXT("2: 2 1+", ahead_of(KIND_WRITE, LAYOUT_KAZOO, 3, "1kr 2k 3k"));
+  CHECK_TEXT("0:", ahead_of(KIND_WRITE, LAYOUT_KAZOO, 3, "1w 2r 3k"));
+}
+
+TEST("a latch waits for every latch ahead, and for nobody else") {
+  CHECK_TEXT("0:", ahead_of(KIND_MUTEX, LAYOUT_LATCH, 5, "1 2r 3m 4p 5l 6l"));
+  CHECK_TEXT("2: 2+ 1+", ahead_of(KIND_MUTEX, LAYOUT_LATCH, 5, "1l 2l 3k 5l"));
+  MUTEX_IS("1: 1+", 5, "1 2l 3m 5");
+}
+
 static bool holds(const char *text, int number, enum role role) {
   struct listing *listing = list(text);
   bool result = rule_holds(listing, numbered(listing, number, role));
   listing_free(listing);
   return result;
+}
+
+TEST("whoever nobody keeps waiting holds") {
+  CHECK(holds("1 2", 1, ROLE_LOCK));
+  CHECK(!holds("1 2", 2, ROLE_LOCK));
+  CHECK(holds("1r 2r 3w", 2, ROLE_READ));
+  CHECK(!holds("1r 2r 3w", 3, ROLE_WRITE));
+  CHECK(!holds("1w 2r", 2, ROLE_READ));
+  CHECK(holds("4w 4r", 4, ROLE_READ)); /* a downgrade */
+  CHECK(holds("1kr 2kr", 2, ROLE_KAZOO_READ));
+  CHECK(!holds("1k 2kr", 2, ROLE_KAZOO_READ));
+  CHECK(holds("1 2l 3l", 2, ROLE_LATCH));
+  CHECK(!holds("1 2l 3l", 3, ROLE_LATCH));
 }
 
 TEST("no member holds anything, wherever it stands") {
@@ -101,6 +165,24 @@ TEST("a double barrier's members are all that is owned, and no other kind's") {
   CHECK_INT(3, members("1m 2 3x 4x", 0));
   CHECK_INT(0, members("1 2r 3w 4p 5k 6kr 7l", 0));
   CHECK_INT(2, members("1m 2m 3x", 1));
+}
+
+TEST("each kind has a role, and each reader its writer") {
+  static const struct {
+    enum kind kind;
+    enum role curator, kazoo, latch;
+  } rows[] = {{KIND_MUTEX, ROLE_LOCK, ROLE_KAZOO_LOCK, ROLE_LATCH},
+              {KIND_READ, ROLE_READ, ROLE_KAZOO_READ, ROLE_READ},
+              {KIND_WRITE, ROLE_WRITE, ROLE_KAZOO_LOCK, ROLE_WRITE},
+              {KIND_PERMIT, ROLE_PERMIT, ROLE_PERMIT, ROLE_PERMIT},
+              {KIND_MEMBER, ROLE_MEMBER, ROLE_MEMBER, ROLE_MEMBER}};
+  for (int i = 0; i < COUNT(rows); i++) {
+    CHECK_INT(rows[i].curator, rule_role(rows[i].kind, LAYOUT_CURATOR));
+    CHECK_INT(rows[i].kazoo, rule_role(rows[i].kind, LAYOUT_KAZOO));
+    CHECK_INT(rows[i].latch, rule_role(rows[i].kind, LAYOUT_LATCH));
+  }
+  CHECK_INT(ROLE_WRITE, rule_writer(ROLE_READ));
+  CHECK_INT(ROLE_KAZOO_LOCK, rule_writer(ROLE_KAZOO_READ));
 }
 
 /* The roles, by their suffixes. */
@@ -166,11 +248,4 @@ TEST("the roles of other kinds are known by each kind and layout") {
   CHECK_TEXT("lock r w k kr l", others_of(KIND_MEMBER, LAYOUT_CURATOR));
   CHECK_TEXT("lock r w k kr l m", others_of(KIND_UNFAIR, LAYOUT_CURATOR));
   CHECK_TEXT("lock r w k kr l m", others_of(KIND_PERMIT, LAYOUT_CURATOR));
-}
-
-TEST("permits are counted, not ordered") {
-  PERMIT_IS("0:", 1, "1p 2p");
-  PERMIT_IS("1:", 1, "1p 2p 3p");
-  PERMIT_IS("1:", 3, "1p 2p 3p");
-  PERMIT_IS("0:", 3, "1 2 3p 4 5p");
 }

@@ -189,6 +189,8 @@ void stage_sends(struct stage *s, const char *script, const char *text);
 
 /* Other answers to the oldest request.  To a create, of which nobody hears. */
 void made_unheard(struct stage *s, int number);
+/* It is of another session. */
+void made_for_another(struct stage *s, int number);
 /* What it names is the path that was asked for and `more`, or if `elsewhere` that
  * alone. */
 void made_oddly(struct stage *s, bool elsewhere, const char *more);
@@ -200,6 +202,8 @@ void stage_exchange_fails(struct stage *s, int removed, int made);
 void looks_for_late_nodes(struct stage *s);
 /* To one of all names; and then there is no memory, after so many pieces. */
 void names_without_memory(struct stage *s, const char *children, int spared);
+/* The node with this number, and somebody else's with the same. */
+void shows_twin(struct stage *s, int number);
 /* Own ones, behind so many with our mark that nobody of us knows. */
 void shows_forged(struct stage *s, const char *own, int forged);
 /* Whoever asks about them: not another session. */
@@ -208,6 +212,8 @@ void forged_are_ours(struct stage *s);
 void next_is_as_forged(struct stage *s);
 void shows_without_memory(struct stage *s); /* for the list */
 void shows_then_no_memory(struct stage *s, const char *children);
+/* To the nth request of all, which nobody waits for any more. */
+void late_answer(struct stage *s, int nth, int rc);
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 

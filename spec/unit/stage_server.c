@@ -257,6 +257,15 @@ void stage_exchange_fails(struct stage *s, int removed, int made) {
   answer(s, &second);
 }
 
+void made_for_another(struct stage *s, int number) {
+  struct own_node *n = make(s, number);
+  n->session = OTHER_SESSION;
+  const struct reply reply = {.path = n->path,
+                              .czxid = n->czxid,
+                              .owner = n->session};
+  answer(s, &reply);
+}
+
 void made_unheard(struct stage *s, int number) { make(s, number); }
 
 static bool is_in(const char *path, const char *directory) {
@@ -349,6 +358,20 @@ void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);
 }
 
+void shows_twin(struct stage *s, int number) {
+  char own[20], twin[80];
+  snprintf(own, sizeof own, "%d", number);
+  char *path = path_of(s, own);
+  snprintf(twin, sizeof twin, "x-lock-%010d", number);
+  const char *names[] = {name_in(path), twin};
+  oldest_of(s, OP_LIST);
+  const struct reply reply = {.listing = listing_new(names, 2)};
+  reply_to_oldest(s, &reply);
+  listing_free(reply.listing);
+  free(path);
+  settle(s);
+}
+
 enum { FORGED_ID = 1000 };
 
 void next_is_as_forged(struct stage *s) { s->session.all.next_id = FORGED_ID; }
@@ -425,6 +448,14 @@ static void confirm(struct stage *s) {
 static void fail(struct stage *s, int rc) {
   const struct reply reply = {.rc = rc};
   answer(s, &reply);
+}
+
+void late_answer(struct stage *s, int nth, int rc) {
+  const struct request *r = s->first;
+  const struct reply reply = {.rc = rc};
+  while (r && --nth > 0) r = r->next;
+  if (r) session_reply(&s->session, s->now, r->serial, &reply);
+  settle(s);
 }
 
 void asks_to_let_go(struct stage *s) { s->revoked = true; }

@@ -87,6 +87,15 @@ STORY("is sent away by such a number that is somebody's") {
   HEARD(a, "");
 }
 
+STORY("is not sent away where one has the number of its own node") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2");
+  shows_twin(s, 2);
+  happens(s, "get 2, get 2: nobody's");
+  shows_twin(s, 2);
+  HEARD(a, "granted");
+}
+
 TEST("waits for one like for anybody else's where there are too many") {
   char shown[1000] = "";
   struct stage *s = BEGIN();

@@ -28,6 +28,20 @@ static const struct {
 enum { TRANSIENT = sizeof transient / sizeof *transient };
 enum { FINAL = sizeof final / sizeof *final };
 
+TEST("creates again where a server says not now, and is granted") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    happens(s, "create lock: code %d", transient[i]);
+    HEARS(a, "list: nobody", "");
+    SENT(s, "");
+    CHECK(passes_until_asked(s, 100) >= 50);
+    SENT(s, "create lock, list");
+    HEARS(a, "create lock: 1, list: 1", "granted");
+    END(s);
+  }
+}
+
 STORY("pauses longer after each refusal for now, and never for long") {
   struct actor *a = ACQUIRE(s);
   int longest = 100;
@@ -88,6 +102,13 @@ TEST("times out at its deadline, and says what kept it from waiting") {
   }
 }
 
+STORY("takes no reason for a timeout that has passed") {
+  struct actor *a = ACQUIRE(s, .within = 900);
+  happens(s, "create lock: throttled, list: nobody, 100 ms, create lock: 2");
+  HEARS(a, "list: 1 2, get 2, get 1, 800 ms", "refused: timeout");
+  CHECK_INT(0, reason_of(a));
+}
+
 TEST("asks once for what is free, and is told that there is no time") {
   for (int i = 0; i < TRANSIENT; i++) {
     struct stage *s = BEGIN();
@@ -98,6 +119,17 @@ TEST("asks once for what is free, and is told that there is no time") {
     struct actor *b = ACQUIRE(s, .tries = true); /* during the pause */
     SENT(s, "list, create lock, list");
     HEARS(b, "list: nobody, create lock: 1, list: 1", "granted");
+    END(s);
+  }
+}
+
+TEST("refuses a create for good by the code that says why") {
+  for (int i = 0; i < FINAL; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    happens(s, "create lock: code %d", final[i].rc);
+    HEARD(a, final[i].told);
+    CHECK_INT(final[i].rc, reason_of(a));
     END(s);
   }
 }
@@ -131,6 +163,21 @@ TEST("refuses waiters by a list's code where that is for good") {
   }
 }
 
+TEST("makes a directory again where a server says not now") {
+  for (int i = 0; i < TRANSIENT; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    happens(s, "create lock: no node, list: no node");
+    for (int longest = 100; longest <= 400; longest *= 2) {
+      happens(s, "mkdir /lock: code %d", transient[i]);
+      HEARD(a, "");
+      CHECK(passes_until_asked(s, longest) >= longest / 2);
+    }
+    HEARS(a, "mkdir /lock, create lock: 1, list: 1", "granted");
+    END(s);
+  }
+}
+
 STORY("rehearses again where a server says not now", .doubts_acl = true) {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: no node, list: no node, rehearse /lock: throttled");
@@ -139,11 +186,29 @@ STORY("rehearses again where a server says not now", .doubts_acl = true) {
   HEARS(a, "rehearse /lock, mkdir /lock, create lock: 1, list: 1", "granted");
 }
 
+STORY("is denied where the ACL of what it makes would shut it out",
+      .doubts_acl = true) {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: no node, list: no node");
+  happens(s, "rehearse /lock: code %d", REASON_ACL);
+  HEARD(a, "refused: denied, removed, forgotten");
+}
+
 STORY("who does not wait is told where a directory is not made for now") {
   struct actor *a = ACQUIRE(s, .tries = true);
   happens(s, "create lock: no node, list: no node, mkdir /lock: throttled");
   HEARD(a, "refused: timeout, removed, forgotten");
   CHECK_INT(THROTTLED, reason_of(a));
+}
+
+STORY("watches again, after growing pauses, where a server says not now") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 1 2, get 2");
+  for (int longest = 100; longest <= 800; longest *= 2) {
+    SENDS(s, "get 1: throttled", "");
+    CHECK(passes_until_asked(s, longest) >= longest / 2);
+  }
+  HEARS(a, "get 1, deleted 1", "granted");
 }
 
 STORY("takes a watch away again where a server says not now") {
@@ -158,6 +223,19 @@ STORY("takes a watch away again where a server says not now") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
+STORY("does not trust a watch that may have fired as it was left") {
+  struct actor *a = WAITER(s);
+  cancel(a);
+  happens(s, "deleted 1"); /* before the server has seen that it is unwanted */
+  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
+  struct actor *b = ACQUIRE(s);
+  /* somebody's node of the same name */
+  happens(s, "create lock: 4, list: 1 4");
+  passes_until_asked(s, 100);
+  SENT(s, "get 4, get 1");
+  HEARS(b, "get 4, get 1, deleted 1", "granted");
+}
+
 STORY("takes the watch of children away again where a server says not now") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   SENDS(s, "create lock: 2, list: 1 2, get 2", "list and watch");
@@ -169,6 +247,33 @@ STORY("takes the watch of children away again where a server says not now") {
   happens(s, "unwatch children: throttled");
   CHECK(passes_until_asked(s, 200) >= 100);
   SENDS(s, "unwatch children, 5000 ms", "");
+}
+
+TEST("deletes until it is done, whatever a server says") {
+  static const int codes[] = {THROTTLED, QUOTA, REPLY_AUTH_REQUIRED,
+                              REPLY_UNIMPLEMENTED, UNFORESEEN};
+  for (int i = 0; i < 5; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = HOLDER(s, 1);
+    release(a);
+    happens(s, "remove 1: code %d", codes[i]);
+    HEARD(a, ""); /* not kept: no ACL has refused it */
+    CHECK(passes_until_asked(s, 400) >= 100);
+    HEARS(a, "remove 1", "removed, forgotten");
+    END(s);
+  }
+}
+
+STORY("keeps its deadline while its node cannot be deleted to begin again") {
+  struct actor *a = ACQUIRE(s, .within = 1000);
+  /* at the end of the directory's counter */
+  happens(s, "create lock: 2147483000, list: 2147483000");
+  for (int passed = 0; passed < 999; passed++) {
+    if (is_asked(s)) happens(s, "remove 2147483000: throttled");
+    passes(s, 1);
+  }
+  HEARD(a, "");
+  HEARS(a, "1 ms", "refused: timeout");
 }
 
 STORY("begins a directory anew where a server says not now") {

@@ -27,6 +27,14 @@ STORY("keeps a hold through a reconnection, and looks at its node") {
   HEARS(a, "get 1", "");
 }
 
+STORY("ignores an answer that comes after its connection") {
+  struct actor *a = ACQUIRE(s);
+  reconnects(s);
+  late_answer(s, 1, REPLY_NO_AUTH);
+  HEARD(a, "");
+  CHECK_TEXT("finding", state_of(a));
+}
+
 STORY("cuts the lease to what an attempt that is lost may have been granted",
       .least = 4000) {
   struct actor *a = HOLDER(s, 1);
@@ -35,6 +43,12 @@ STORY("cuts the lease to what an attempt that is lost may have been granted",
   attempts(s);
   CHECK_INT(3800, lease_of(s));
   HEARS(a, "3800 ms", "lost: silence");
+}
+
+STORY("loses at once what shall not outlive a connection") {
+  struct actor *a = HOLDER(s, 1, .loses_soon = true);
+  HEARS(a, "disconnects", "lost: suspended");
+  HEARS(a, "connects, ask about 1, remove 1", "removed, forgotten");
 }
 
 /* All that can be asked for without a wait. */
@@ -52,6 +66,16 @@ static void is_told_at_once(struct stage *s) {
     a = AWAIT(s, .until = hopes[i], .proves = true, .tries = true);
     HEARD(a, "refused: disconnected");
   }
+}
+
+STORY("refuses who does not wait when there is no connection") {
+  struct actor *before = ACQUIRE(s, .tries = true);
+  struct actor *vigil = AWAIT(s, .tries = true);
+  struct actor *onlooker = AWAIT(s, .until = CROWD, .tries = true);
+  HEARS(before, "disconnects", "refused: disconnected");
+  HEARD(vigil, "refused: disconnected");
+  HEARD(onlooker, "refused: disconnected");
+  is_told_at_once(s);
 }
 
 STORY("refuses one that does not wait while no server is heard") {

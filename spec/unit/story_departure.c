@@ -99,6 +99,21 @@ STORY("deletes `ready` and its node again where the answer was lost") {
   HEARD(a, "removed, forgotten");
 }
 
+STORY("asks a little later where it could not ask") {
+  struct actor *a = inside(s, 2);
+  cannot_send(s, true);
+  struct actor *d = DEPART(a);
+  cannot_send(s, false);
+  SENDS(s, "100 ms", "list all of /lock");
+  cannot_send(s, true);
+  happens(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
+  cannot_send(s, false);
+  SENT(s, "");
+  HEARD(d, "all left, forgotten");
+  passes(s, 100);
+  shuts(s, a, 2);
+}
+
 STORY("does not take another node for the one it has waited for") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
   happens(s, "list all of /lock: 1m 2 ready");
@@ -132,6 +147,16 @@ STORY("does not wait, if it is told so, and gives its node back") {
   d = DEPART(a, .tries = true); /* nobody is left */
   HEARS(d, "list all of /lock: 4 ready", "all left, forgotten");
   SENT(s, "remove ready with 4");
+}
+
+STORY("does not wait for a connection either, if it is told so") {
+  struct actor *a = inside(s, 2), *b = inside(s, 3);
+  struct actor *before = DEPART(a, .tries = true);
+  HEARS(before, "disconnects", "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(a));
+  struct actor *after = DEPART(b, .tries = true);
+  HEARD(after, "refused: disconnected, forgotten");
+  CHECK_TEXT("leaving", state_of(b));
 }
 
 STORY("ends at its deadline, wherever it waits, and its node goes") {
@@ -183,6 +208,20 @@ STORY("has all left though `ready` may not be deleted") {
 }
 
 /* No memory. */
+
+TEST("lists again a little later where there was no memory") {
+  /* For the names; the list of them; the path of one; its watch. */
+  for (int i = 0; i < 4; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = inside(s, 2), *d = DEPART(a);
+    names_without_memory(s, "2 zoe ready", i);
+    HEARD(d, "");
+    SENT(s, "");
+    SENDS(s, "100 ms, list all of /lock: 2 zoe ready", "get zoe");
+    HEARD(d, "");
+    END(s);
+  }
+}
 
 STORY("lists again, too, where there was none for the answer or for `ready`") {
   struct actor *a = inside(s, 2), *d = DEPART(a);

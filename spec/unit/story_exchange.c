@@ -75,6 +75,14 @@ STORY("makes the directory if that is gone, and tries each by itself") {
   SENT(s, "remove 2, mkdir /lock");
 }
 
+STORY("asks whose its node is before it deletes it, when it gives up") {
+  struct actor *a = COMES_BACK(s);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  happens(s, "deleted 2, remove 2 with create lock: 6, get 4, ask about 6");
+  SENT(s, "unwatch 4, remove 6");
+}
+
 STORY("tries again what could not be sent, the delete first") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");

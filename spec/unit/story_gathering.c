@@ -81,6 +81,12 @@ STORY("is not let in by a `ready` that was made before its node was known") {
 
 /* Connections. */
 
+STORY("is let in though others have left before it had a connection again") {
+  struct actor *a = member(s, (struct wish){0});
+  happens(s, "reconnects, list: 2 ready, get 2, exists ready: theirs 1003");
+  HEARD(a, "granted");
+}
+
 STORY("makes another node before it makes `ready` whose answer was lost") {
   struct actor *a = opener(s);
   HEARS(a, "reconnects", "");
@@ -89,6 +95,17 @@ STORY("makes another node before it makes `ready` whose answer was lost") {
   SENT(s, "remove 2, unwatch ready");
   happens(s, "deleted 2, remove 2, unwatch ready");
   SENT(s, "create member, list, exists ready");
+  HEARD(a, "");
+}
+
+STORY("asks again a little later where it could not open") {
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  happens(s, "create member: 2, exists ready: theirs 1001");
+  cannot_send(s, true);
+  happens(s, "list: 1m 2 ready");
+  cannot_send(s, false);
+  SENT(s, "");
+  SENDS(s, "100 ms", "get 2, remake ready for all");
   HEARD(a, "");
 }
 
@@ -186,6 +203,19 @@ STORY("looks a little later where there was no memory for a watch") {
   HEARD(a, "");
   SENT(s, "");
   happens(s, "100 ms, list: 1m 2, get 2, mkdir ready for all: theirs 1003");
+  HEARD(a, "granted");
+}
+
+STORY("asks about `ready` behind the list where there was no memory before") {
+  together(s);
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  memory_refuse(1);
+  memory_spare(2); /* for the stage */
+  apart(s);
+  memory_refuse(0);
+  SENT(s, "create member, list");
+  SENDS(s, "create member: 2, list: 1m 2", "get 2, exists ready");
+  happens(s, "get 2, exists ready: no node, mkdir ready for all: theirs 1003");
   HEARD(a, "granted");
 }
 

@@ -16,6 +16,25 @@ STORY("grants a free lock after one create and one list") {
   SENT(s, "");
 }
 
+STORY("looks again every so often, if it is told to") {
+  struct actor *a = ACQUIRE(s, .polls = 100, .within = 250);
+  SENDS(s, "create lock: 2, list: 1 2, get 2, 99 ms", "");
+  SENDS(s, "1 ms", "list");
+  HEARS(a, "list: 1 2, 100 ms, list: 1 2, 50 ms", "refused: timeout");
+}
+
+STORY("keeps everybody's place when one in the middle leaves") {
+  struct actor *middle = WAITER(s), *last = ACQUIRE(s);
+  /* 1 and 2 are watched for both */
+  SENDS(s, "create lock: 3, list: 1 2 3, get 3", "");
+  cancel(middle);
+  HEARD(middle, "refused: cancelled");
+  HEARS(middle, "remove 2, deleted 2", "removed, forgotten");
+  HEARD(last, "");
+  SENT(s, "list");
+  HEARS(last, "list: 1 3, deleted 1", "granted");
+}
+
 STORY("serves all waiters of a path with one list and shared watches") {
   struct actor *all[5];
   together(s);
@@ -63,6 +82,15 @@ STORY("tells one that does not wait that the lock is taken, and by whom") {
   HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
   CHECK_INT(0, counted(s, "timeouts"));
   SENDS(s, "remove 2", ""); /* no watch */
+}
+
+STORY("waits behind a node of its session that is on its way out, if need be") {
+  struct actor *first = HOLDER(s, 1);
+  release(first);
+  struct actor *second = ACQUIRE(s, .tries = true);
+  /* nobody holds */
+  HEARS(second, "remove 1: throttled, create lock: 2, list: 1 2", "");
+  HEARS(second, "get 2, get 1, 300 ms, deleted 1", "granted");
 }
 
 STORY("tells one that does not wait of its own session's holder") {

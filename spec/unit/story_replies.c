@@ -48,10 +48,37 @@ TEST("looks for its node where a server says that it has made another") {
   }
 }
 
+TEST("is not granted by a node that was made for another session") {
+  static const enum lock kinds[] = {MUTEX, READER, WRITER};
+  for (int i = 0; i < 3; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = kinds[i]);
+    made_for_another(s, 1);
+    HEARS(a, "list: 1, get 1", "");
+    CHECK_TEXT("finding", state_of(a)); /* ours may be another */
+    happens(s, "unwatch 1, list: 1");
+    CHECK_TEXT("entering", state_of(a));
+    END(s);
+  }
+}
+
 STORY("is not granted by an unfair lock's node of another session") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   HEARS(a, "create holder with hold: 1, get holder: theirs 900", "");
   SENDS(s, "ask about 1, remove 1", "unwatch holder, create holder with hold");
+}
+
+STORY("hears nothing in events of what it has not asked for") {
+  static const char *const paths[] = {"1", "/other:1", "/lock/more:7", "holder",
+                                      "locks:1"};
+  struct actor *a = HOLDER(s, 5);
+  for (int i = 0; i < 5; i++) {
+    happens(s, "deleted %s", paths[i]);
+    happens(s, "changed %s", paths[i]);
+  }
+  children_changed(s, "");
+  HEARS(a, "children /, children lock, children /lock/", "");
+  SENT(s, "");
 }
 
 STORY("begins again when the node it finds is of another session") {
@@ -60,6 +87,15 @@ STORY("begins again when the node it finds is of another session") {
   HEARS(a, "reconnects, list: 1, get 1: theirs 1001", "");
   SENT(s, "unwatch 1, list");
   SENDS(s, "unwatch 1, list: 1", "create lock, list");
+}
+
+STORY("leaves a node alone that has its name and is of another session") {
+  struct actor *a = ACQUIRE(s);
+  cancel(a);
+  made_unheard(s, 1);
+  happens(s, "reconnects, list: 1, ask about 1: theirs 1001, list: 1");
+  HEARD(a, "refused: cancelled, removed, forgotten");
+  SENT(s, "");
 }
 
 STORY("leaves a stray alone that is of another session") {
@@ -87,6 +123,25 @@ STORY("deletes again when a delete's reply was lost") {
   CHECK_INT(0, counted(s, "pending_releases"));
 }
 
+STORY("asks for another list when there was no memory for one") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 1");
+  shows_without_memory(s);
+  HEARD(a, "");
+  SENDS(s, "100 ms", "list");
+  HEARS(a, "list: 1", "granted");
+}
+
+STORY("tries again what could not be sent, 0.1 s later") {
+  cannot_send(s, true);
+  struct actor *a = ACQUIRE(s);
+  SENT(s, "");
+  cannot_send(s, false);
+  SENDS(s, "99 ms", "");
+  SENDS(s, "1 ms", "create lock, list");
+  HEARS(a, "create lock: 1, list: 1", "granted");
+}
+
 STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2");
@@ -94,6 +149,20 @@ STORY("lists again, 0.1 s later, when there was no memory for a watch") {
   HEARD(a, "");
   SENDS(s, "100 ms", "list");
   HEARS(a, "list: 1 2, get 2, get 1, deleted 1", "granted");
+}
+
+STORY("deletes a stray later when its delete cannot be sent") {
+  struct actor *a = ACQUIRE(s);
+  made_unheard(s, 1);
+  happens(s, "reconnects, list: nobody, create lock: 2");
+  cannot_send(s, true);
+  happens(s, "list: 1 2");
+  CHECK_INT(0, counted(s, "strays"));
+  cannot_send(s, false);
+  SENDS(s, "100 ms", "get 2, get 1, ask about 1");
+  happens(s, "get 2, get 1, ask about 1");
+  CHECK_INT(1, counted(s, "strays"));
+  HEARD(a, "");
 }
 
 /* What bears our mark by the thousand was made by somebody who has read it. */
@@ -155,6 +224,12 @@ STORY("leaves strays alone for a timeout that are not to be deleted") {
   happens(s, "1 ms, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "ask about 0, get 0");
+}
+
+STORY("forgets the strays that are left when the session is closed") {
+  ACQUIRE(s);
+  happens(s, "create lock: 5000");
+  shows_forged(s, "5000", 500);
 }
 
 STORY("goes on with strays in the next connection") {

@@ -43,6 +43,16 @@ STORY("gives its permit back when it loses the gate, and begins again") {
   HEARD(a, "");
 }
 
+STORY("asks for the gate again, 0.1 s later, when there was no memory") {
+  together(s);
+  ACQUIRE(s, .lock = PERMIT);
+  memory_refuse(1);
+  apart(s);
+  memory_refuse(0);
+  SENT(s, "");
+  SENDS(s, "100 ms", "create lock, list");
+}
+
 STORY("refuses a permit for what its gate is refused for") {
   struct actor *denied = ACQUIRE(s, .lock = PERMIT);
   HEARS(denied, "create lock: no auth", "refused: denied, removed, forgotten");

@@ -22,6 +22,23 @@ STORY("does not grant by a lease that would end before it is renewed") {
   HEARS(a, "30000 ms", "");
 }
 
+STORY("waits for a list once the lease stands again, whatever else happens") {
+  struct actor *a = WAITER(s);
+  rounds_by_hand(s, true);
+  stops_for(s, 20000);
+  happens(s, "deleted 1");
+  for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
+    passes(s, 1);
+    if (strcmp(sent(s), "round") != 0) continue;
+    cannot_send(s, true); /* not the list, this time */
+    happens(s, "round");
+    cannot_send(s, false);
+  }
+  CHECK(lease_of(s) > 0);
+  SENDS(s, "100 ms", "list");
+  HEARD(a, "");
+}
+
 STORY("loses a hold in silence when its lease is over, and not before") {
   struct actor *a = HOLDER(s, 1);
   rounds_by_hand(s, true);

@@ -20,6 +20,15 @@ STORY("waits until the node that it has seen is deleted") {
   CHECK_INT(0, counted(s, "watches"));
 }
 
+STORY("asks again a little later where it could not ask") {
+  cannot_send(s, true);
+  struct actor *a = AWAIT(s);
+  cannot_send(s, false);
+  SENT(s, "");
+  HEARS(a, "100 ms, get /gate: throttled", "");
+  HEARS(a, "100 ms, get /gate: theirs 7, deleted /gate", "met");
+}
+
 STORY("asks again where it could not ask about what another watches already") {
   struct actor *a = watchman(s, (struct hope){0});
   for (int proves = 0; proves < 2; proves++) {
@@ -109,6 +118,12 @@ STORY("ends with the first answer if it does not wait") {
   happens(s, "unwatch /gate");
   a = AWAIT(s, .until = THERE, .tries = true);
   HEARS(a, "exists /gate: theirs 7", "met");
+}
+
+STORY("calls a deadline without a connection a disconnection") {
+  struct actor *a = watchman(s, (struct hope){.within = 3000});
+  HEARS(a, "disconnects, 3000 ms", "refused: disconnected");
+  SENDS(s, "connects", "");
 }
 
 STORY("ends where credentials are refused, and does not begin there") {
@@ -202,4 +217,11 @@ STORY("hears that nobody may list the directory") {
   HEARS(a, "list and watch: no auth", "refused: denied");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(a));
+}
+
+STORY("lists again where that has failed, or there was no memory for it") {
+  struct actor *a = AWAIT(s, .until = CROWD, .known = 1);
+  shows_without_memory(s);
+  HEARS(a, "100 ms, list: throttled", "");
+  HEARS(a, "100 ms, list: nobody", "met");
 }

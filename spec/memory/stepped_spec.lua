@@ -2,6 +2,8 @@
 local examples = require "support.examples"
 local support = require "support"
 
+support.is_bare = true -- the examples are other processes
+
 describe("A collection after every few instructions", function()
   local root, lua = os.getenv "SPEC_ROOT", os.getenv "SPEC_LUA"
 

@@ -124,13 +124,18 @@ TEST("are taken in the order of arrival, without a command") {
   end();
 }
 
-TEST("end after so many, and the next goes to the tail") {
-  struct claim *last = HOLDER();
-  for (int turn = 1; turn <= HANDOFFS; turn++) {
+/* So many turns after `last` has had its own: whose is the last one. */
+static struct claim *turns_after(struct claim *last, int count) {
+  while (count-- > 0) {
     struct claim *next = BEGIN();
     passes(last, next);
     last = next;
   }
+  return last;
+}
+
+TEST("end after so many, and the next goes to the tail") {
+  struct claim *last = turns_after(HOLDER(), HANDOFFS);
   BEGIN();
   SENT("look around 1");
   CHECK(turns_release(&turns, last, false));
@@ -139,15 +144,12 @@ TEST("end after so many, and the next goes to the tail") {
   end();
 }
 
-TEST("go on while nobody else stands in the queue, and so many after that") {
-  struct claim *a = HOLDER(), *last = a;
+TEST("go on while no other session is in the queue, and so many after that") {
+  struct claim *a = HOLDER();
   claim_be_alone(a);
-  for (int turn = 1; turn <= 4 + HANDOFFS; turn++) {
-    if (turn == 5) claim_have_company(a);
-    struct claim *next = BEGIN();
-    passes(last, next);
-    last = next;
-  }
+  struct claim *last = turns_after(a, 4);
+  claim_have_company(a);
+  last = turns_after(last, HANDOFFS);
   BEGIN();
   SENT("look around 1");
   CHECK(turns_release(&turns, last, false));

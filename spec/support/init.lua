@@ -405,8 +405,7 @@ function support.timed(fn)
   return support.now() - begun, (unpack or table.unpack)(results, 1, 9)
 end
 
--- In a spec file with real servers each test begins and ends so, unless it sets
--- support.is_bare.
+-- In a spec file with real servers each test begins and ends so.
 local busted = package.loaded.busted
 if busted and support.hosts and not package.loaded["virtual.socket"] then
   local finish = support.finish
@@ -415,12 +414,8 @@ if busted and support.hosts and not package.loaded["virtual.socket"] then
     opened.is_over = true
     finish()
   end
-  busted.before_each(function()
-    if not support.is_bare then support.start() end
-  end)
-  busted.after_each(function()
-    if not support.is_bare then support.finish() end
-  end)
+  busted.before_each(support.start)
+  busted.after_each(support.finish)
 end
 
 return support

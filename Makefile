@@ -341,10 +341,8 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 memory:  ## memory that runs out, a collector in a hurry, thousands of waits
 	@bash spec/memory/run --lua $(LUA_VERSION)
 	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
-	@SPEC_EXCLUDE=stock bash spec/memory/run \
-	  --lua $(CURDIR)/spec/memory/hurried $(addprefix spec/integration/, \
-	  async_spec.lua collection_spec.lua guard_spec.lua with_lock_spec.lua \
-	  family/multi_spec.lua family/revoke_spec.lua)
+	@SPEC_EXCLUDE=stock bash spec/run --lua $(CURDIR)/spec/memory/hurried \
+	  --zk virtual spec/integration spec/virtual
 valgrind:  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 

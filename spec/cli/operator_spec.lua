@@ -60,7 +60,8 @@ describe("zklock ls", function()
   it("keeps strangers' data in one line, and in quotation marks", function()
     local path = support.path()
     local data = 'a\nb"\27[31m\255'
-    support.connect():mutex(path):acquire { timeout = 10, data = data }
+    support.keep(support.connect():mutex(path)
+      :acquire { timeout = 10, data = data })
     local said = command.run { "ls", path }
     assert.equal(2, #lines_of(said.out))
     assert.truthy(said.out:find([["a\x0ab\"\x1b[31m\xff"]], 1, true))

@@ -200,7 +200,7 @@ describe("once", function()
       assert.is_true(runs(60))
       assert.is_false(runs(60))
     end))
-    session:election(path .. "/e")
+    support.keep(session:election(path .. "/e"))
     assert.matches("is used as an election by this session, not as a mutex",
       misuse(function() session:once(path .. "/e", { per = 1 }, print) end))
   end)

@@ -204,12 +204,12 @@ function support.closing(thing, close)
   return thing
 end
 
---- What acquire returned: a guard that the collector leaves alone until the
--- test is over.
-function support.keep(guard, message)
-  assert(guard, message)
-  opened.things[guard] = guard
-  return guard
+--- What acquire returned, a guard or another object, which the collector leaves
+-- alone until the test is over.
+function support.keep(object, message)
+  assert(object, message)
+  opened.things[object] = object
+  return object
 end
 
 --- A session; `options.hosts` are others than the single server's.

@@ -8,10 +8,10 @@ local misuse = require "zklock.errors".misuse
 
 local access = {}
 
--- Larger ones servers close the connection at, with all that it is used for: a
--- credential travels with each connection, an ACL with each create, beside data
--- that may be almost as large as a packet.
-local LARGEST_CREDENTIAL, LARGEST_ACL = 65536, 16384
+-- A server closes the connection at a request that is larger than its
+-- jute.maxbuffer.  With these limits each fits in 16 KiB: a credential travels
+-- with each connection, an ACL with each create, and twice with two nodes.
+local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
 -- Not empty, without NUL, at which the client library would cut it off.
 local function read_text(value, name)

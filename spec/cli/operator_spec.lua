@@ -281,6 +281,15 @@ describe("zklock check", function()
       found.servers[1].reachable, #found.problems })
   end)
 
+  it("says that servers close the connection at its lock", function()
+    local hostile = start_hostile()
+    hostile:behave { kind = "pass", largest = 80 }
+    local found, said = check("-H", hostile.hosts, support.path())
+    assert.equal(1, said.code)
+    assert.matches("the connection was lost %d+ times while .*jute.maxbuffer",
+      table.concat(found.problems, "\n"))
+  end)
+
   it("says what a port says that is no ZooKeeper server's, and does not close",
   function()
     each({

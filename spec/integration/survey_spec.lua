@@ -249,7 +249,7 @@ describe("A survey among strangers", function()
 
   it("asks the others where one cannot be asked, and says who it is",
     function()
-      local large = reader(1, { data = ("m"):rep(1000001) })
+      local large = reader(1, { data = ("m"):rep(12289) })
       local closed = reader(2, { data = "c",
         acl = { { perms = 29, scheme = "world", id = "anyone" } } })
       local open = reader(3, { data = "o" })
@@ -268,9 +268,10 @@ describe("A survey among strangers", function()
       assert.equal(0, session:stats().reconnects)
     end)
 
-  it("marks the largest data that a lock may have, and no larger", function()
-    for size, expected in pairs { [1000000] = { 1 },
-        [1000001] = { nil, "invalid" }, [1040000] = { nil, "invalid" } } do
+  it("marks data of 12 KiB with the path, and no larger", function()
+    local most = 12288 - #(path .. "/x-__READ__0000000001")
+    for size, expected in pairs { [most] = { 1 },
+        [most + 1] = { nil, "invalid" }, [12289] = { nil, "invalid" } } do
       local node = reader(1, { data = ("m"):rep(size) })
       for _ = 1, 2 do -- (the second time it is marked)
         local asked, _, code = session:revoke(path)

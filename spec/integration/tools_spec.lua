@@ -207,8 +207,8 @@ describe("stamp", function()
     end
     assert.equal("data must be a string, got a number",
       misuse(function() session:stamp(path, 5) end))
-    assert.equal("data must be at most 1000000 bytes, got 1000001",
-      misuse(function() session:stamp(path, ("x"):rep(1000001)) end))
+    assert.equal("data must be at most 1024 bytes, got 1025",
+      misuse(function() session:stamp(path, ("x"):rep(1025)) end))
   end)
 end)
 

@@ -107,8 +107,8 @@ describe("What ZooKeeper would not take", function()
     local session = support.connect()
     local before = session:stats().requests
     local mutex = session:mutex(support.path())
-    local data, path = ("d"):rep(1000001), "/" .. ("x"):rep(1000)
-    assert.matches("1000000",
+    local data, path = ("d"):rep(1025), "/" .. ("x"):rep(1000)
+    assert.matches("1024",
       support.misuse(function() mutex:acquire { data = data } end))
     assert.matches("1000 bytes",
       support.misuse(function() session:mutex(path) end))
@@ -119,7 +119,7 @@ describe("What ZooKeeper would not take", function()
     local session = support.connect()
     local path = support.path()
     path = path .. ("x"):rep(1000 - #path)
-    local guard = assert(session:mutex(path, { data = ("d"):rep(1000000) })
+    local guard = assert(session:mutex(path, { data = ("d"):rep(1024) })
       :acquire(20))
     assert.is_true(guard:verify())
     guard:release { wait = true }

@@ -86,9 +86,6 @@ describe("A connection", function()
       assert.equal(id, session:id())
       support.wait_until(function() return guard:verify() end, 20)
     end
-    hostile:behave { kind = "pass", largest = 3000 }
-    local big = session:mutex(path .. "/big", { data = ("x"):rep(5000) })
-    kinds.refused("invalid", big:acquire(20))
     assert.is_true(guard:release { wait = true })
     local text = table.concat(lines, "\n")
     assert.is_nil(text:find "ZOO_" or text:find "retcode")

@@ -70,8 +70,6 @@ void faults_draw(struct world *w, uint64_t allowed) {
   f->classes &= allowed;
   /* (Which needs three servers, and their reports cost time.) */
   if (!~allowed && random_chance(r, 70)) f->classes &= ~FAULT_BIT(OBSERVER);
-  /* (What breaks beside a late request accuses it of its size.) */
-  if (f->classes & FAULT_BIT(BUFFER)) f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (Names that are alike, and numbers that repeat: a late delete hits any.) */
   if ((f->classes & FAULT_BIT(EQUAL)) && (f->classes & FAULT_BIT(COUNTER)))
     f->classes &= ~FAULT_BIT(STRAGGLE);

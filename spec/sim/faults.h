@@ -44,7 +44,6 @@ struct process;
   X(FORBIDDEN, "forbidden")   /* a directory whose ACL forbids creating */    \
   X(OLD, "old")               /* a server without containers */               \
   X(COUNTER, "counter")       /* a directory's counter is at its end */       \
-  X(BUFFER, "buffer")         /* servers cut at requests that are large */    \
   X(DRIFT, "drift")           /* clocks of different rates */                 \
   X(TIMEOUT, "timeout")       /* waiters with a deadline */                   \
   X(TRY, "try")               /* users who do not wait */                     \

@@ -129,19 +129,6 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
 
-/* Only who is, in an ensemble that does not take it; after three losses in a
- * row that accuse nobody else; and nobody for longer than a minute. */
-static void check_too_large(struct world *w, const struct acquisition *a) {
-  const struct process *p = a->process;
-  if (!w->profile.buffer || a->size <= w->profile.buffer)
-    violate(w, "(%d) is refused for its %d bytes", number_of(w, a), a->size);
-  else if (p->now > p->proved + MINUTE)
-    violate(w, "(%d) is refused for its size without a proof", number_of(w, a));
-  else if (p->now < p->taken_at + MINUTE && a->size < p->taken - 400)
-    violate(w, "(%d) is refused for its size, and a larger one was taken",
-            number_of(w, a));
-}
-
 static bool is_hidden(struct world *w, const struct process *p, int node) {
   return node != NO_NODE && is_shut_to(&w->zoo.history.nodes[node], p);
 }
@@ -242,7 +229,6 @@ static void refused(struct world *w, const struct acquisition *a,
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
   if (why == VERDICT_BUSY) check_busy(w, a);
   if (why == VERDICT_CONFLICT) check_conflict(w, a);
-  if (a->contender->reason == REASON_TOO_LARGE) check_too_large(w, a);
   if (a->kind == KIND_MEMBER) invariants_not_gathered(w, a, why);
 }
 
@@ -713,13 +699,12 @@ static void note_state(struct world *w, struct acquisition *a) {
     check_follower(w, a);
 }
 
-/* Who has little data waits for nobody, once the connection has begun. */
-static void check_alone(struct world *w, const struct session *s) {
-  const struct op *waits = s->wire.alone ? s->wire.alone : s->wire.held;
+/* Once a connection has begun nothing is held back. */
+static void check_held(struct world *w, const struct session *s) {
+  const struct op *waits = s->wire.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
   if (s->wire.begun != s->wire.connection) return;
-  if (waits && waits->bytes < SUSPICION_LEAST)
-    violate(w, "#%llu is to be sent alone", (unsigned long long)waits->serial);
+  if (waits) violate(w, "#%llu is held", (unsigned long long)waits->serial);
 }
 
 /* The lease. */
@@ -807,7 +792,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;
-  check_alone(w, &p->session);
+  check_held(w, &p->session);
   invariants_books(w, p);
   check_lease(w, p);
   invariants_moments(w, p);

@@ -190,19 +190,6 @@ static void answer_late(struct world *w, struct process *p) {
   if (random_chance(&w->random, 50)) p->library.late = 0;
 }
 
-/* Does the loss accuse one create alone?  (A ping never harms; and a server that
- * has read a request's length does not hesitate.) */
-static void note_loss(struct process *p) {
-  int creates = 0, others = 0;
-  for (const struct op *op = p->session.wire.flight; op; op = op->next) {
-    bool soon = p->now < op->sent + p->session.wire.timeout / 4;
-    creates += op->kind == OP_CREATE && soon;
-    others += op->kind == OP_CREATE ? !soon : op->kind != OP_PING;
-  }
-  p->alone = creates == 1 && others == 0 ? p->alone + 1 : 0;
-  if (p->alone >= 3) p->proved = p->now;
-}
-
 static void disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   library_leave(w, p);
@@ -213,7 +200,6 @@ static void disconnected(struct world *w, struct process *p) {
 static void hear_disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   if (!session_is_connected(&p->session)) return;
-  note_loss(p);
   if (fault_is(w, FAULT_LATE))
     for (const struct op *op = p->session.wire.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
@@ -262,7 +248,6 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->exact = op->exact;
   r->watch = op->watch;
   r->serial = op->serial;
-  r->bytes = op->bytes;
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
   if (op->beside) r->beside = beside_of(w, op);
@@ -414,11 +399,6 @@ static void answered(struct world *w, struct process *p,
   }
   if ((r->op == OP_LIST || r->op == OP_NAMES) && note->rc == REPLY_OK)
     reply.listing = listing_of(w, r->path, note->view, r->op == OP_NAMES);
-  if (r->op == OP_CREATE && note->rc == REPLY_OK &&
-      (r->bytes >= p->taken || p->now >= p->taken_at + MINUTE)) {
-    p->taken = r->bytes;
-    p->taken_at = p->now;
-  }
   if (r->with_serial) {
     const struct reply removed = {.rc = part_of(r, OP_REMOVE, note->rc)};
     reply.rc = part_of(r, OP_CREATE, note->rc);

@@ -92,9 +92,8 @@ void process_open(struct world *w, struct process *p) {
   p->opening = false;
   p->open = true;
   p->now = process_clock(w, p);
-  p->seen = p->alone = 0;
+  p->seen = 0;
   p->shown = SESSION_CONNECTING;
-  p->proved = p->taken_at = -MINUTE;
   session_init(&p->session, &options, &transport, &listener, p->now);
   library_open(w, p);
   process_ends(w, p);

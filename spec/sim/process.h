@@ -74,10 +74,6 @@ struct process {
   int64_t runs_at;   /* a batch is gathering; NEVER: none */
   int64_t unreachable_until;
   enum session_state shown; /* what its user has been told last */
-  int alone;      /* losses in a row with one create alone unanswered */
-  int64_t proved; /* when that was the third or a later one */
-  int taken;      /* the largest create of the last minute that was */
-  int64_t taken_at;
   int flaps;
   int looks_left; /* of its onlooker */
 

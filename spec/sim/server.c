@@ -476,22 +476,6 @@ static void wake(struct world *w, int server) {
   server_delivers(w, server);
 }
 
-static bool is_too_large(const struct world *w, const struct connection *c,
-                         const struct request *r) {
-  const struct profile *f = &w->profile;
-  return f->buffer && r->bytes > f->buffer && f->small >> c->server & 1;
-}
-
-/* It has read the length.  What it owes to earlier requests is never said; and
- * what it has said may be lost, for the socket is closed with bytes unread. */
-static void refuse_to_read(struct world *w, struct connection *c, int request) {
-  const struct request *r = &w->zoo.requests[request];
-  trace(w, c->client, "server %d cuts at #%llu, of %d bytes", c->server,
-        (unsigned long long)r->serial, r->bytes);
-  server_drop(w, c);
-  c->down_cut = random_chance(&w->random, 30);
-}
-
 static bool is_write(const struct request *r) {
   return r->ask == ASK_OP && (r->op == OP_CREATE || r->op == OP_MKDIR ||
                               r->op == OP_REMOVE || r->op == OP_HEARTBEAT);
@@ -503,8 +487,7 @@ static bool is_write(const struct request *r) {
 static bool gets_stuck(struct world *w, struct connection *c, int request) {
   const struct request *r = &w->zoo.requests[request];
   bool chosen = fault_is(w, FAULT_STRAGGLE) && !w->calm && is_write(r) &&
-                c->server_has_it && r->bytes < SUSPICION_LEAST &&
-                random_chance(&w->random, 12);
+                c->server_has_it && random_chance(&w->random, 12);
   if (!chosen) return false;
   c->stuck = request;
   c->stuck_until = fault_while(w);
@@ -565,10 +548,6 @@ void server_receives(struct world *w, int request) {
     return;
   }
   if (!c->server_has_it) return;
-  if (is_too_large(w, c, r)) {
-    refuse_to_read(w, c, request);
-    return;
-  }
   if (gets_stuck(w, c, request)) return;
   if (c->session != NOBODY) touch(w, c->server, c->session, c->grant);
   if (c->last - c->first == WAITING_MAX) {

@@ -32,7 +32,7 @@ void users_reset(struct world *w, struct process *p) {
   for (int i = 0; i < USERS_MAX; i++) {
     p->users[i].left =
         i < users ? 1 + random_below(&w->random, users == 1 ? 3 : 2) : 0;
-    if (i < users && fault_is(w, FAULT_CONVOY) && !w->profile.slow_users)
+    if (i < users && fault_is(w, FAULT_CONVOY))
       p->users[i].left += users == 1 ? 3 + random_below(&w->random, 6) : 2;
     if (i < users && is_busy(w, i))
       p->users[i].left = 3 + random_below(&w->random, 8);
@@ -100,13 +100,6 @@ static void end(struct world *w, struct acquisition *a, int64_t longest) {
 
 /* Acquiring. */
 
-/* Of its node's data: none, below the least that is ever suspected, below and
- * beyond what a small buffer takes. */
-static int draw_size(struct world *w) {
-  static const int sizes[] = {0, 0, 0, 500, 3000, 20000, 100000, 200000};
-  return sizes[random_below(&w->random, 8)];
-}
-
 /* Others need never come: so nobody waits for ever. */
 static void be_member(struct world *w, const struct acquisition *a,
                       struct contender_options *options) {
@@ -137,8 +130,7 @@ static struct contender_options options_of(struct world *w,
                                                       ? lock->handoffs
                                                       : 0,
                                       .deadline = NEVER,
-                                      .max_hold = NEVER,
-                                      .size = a->size};
+                                      .max_hold = NEVER};
   if (a->kind == KIND_MUTEX && !options.handoffs && random_chance(r, 15)) {
     options.strategy = random_chance(r, 50) ? WAIT_PARENT : WAIT_POLL;
     options.poll_interval = w->profile.timeout / 40 + world_span(w, SECOND);
@@ -220,18 +212,17 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   a->kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ;
   a->writer = writer;
   a->node = NO_NODE;
-  a->size = draw_size(w);
   a->hold = world_span(w, is_busy(w, user) ? w->profile.timeout / 16
                                            : w->profile.hold);
   a->hold_until = NEVER;
   a->enters_in =
       p->session.wire.connection + !session_is_connected(&p->session);
   struct contender_options options = options_of(w, a);
-  trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s, %d bytes", user,
-        lock->path, w->acquisition_count, kinds[a->kind],
+  trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
+        w->acquisition_count, kinds[a->kind],
         writer == NOBODY ? "" : ", downgrades",
         a->handoffs ? ", shares its node" : "", a->patient ? "" : ", tries",
-        a->deadline == NEVER ? "" : ", with a deadline", a->size);
+        a->deadline == NEVER ? "" : ", with a deadline");
   w->acquisition_count++;
   w->bound += a->hold + 4 * options.poll_interval;
   size_t size = contender_size(strlen(lock->place));

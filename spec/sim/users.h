@@ -21,7 +21,6 @@ struct acquisition {
   int64_t hold;
   int64_t max_hold, hold_until;
   int handoffs;
-  int size; /* of the node's data */
   bool patient, lose_on_suspend;
   bool granted, refused, lost, revoked, alone, removed, forgotten;
   bool released;

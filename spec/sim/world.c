@@ -134,21 +134,6 @@ static void draw_profile(struct world *w) {
   draw_grants(w);
 }
 
-/* All servers cut at large requests, or some.  Now and then users come back
- * when such a one is tried anew. */
-static void draw_buffers(struct world *w) {
-  struct profile *f = &w->profile;
-  struct random *r = &w->random;
-  if (!fault_is(w, FAULT_BUFFER)) return;
-  f->buffer = 50000;
-  f->small =
-      random_chance(r, 70) ? ~0u : (unsigned)random_below(r, 1 << SERVERS_MAX);
-  f->slow_users = random_chance(r, 3);
-  if (!f->slow_users) return;
-  f->stretched = true;
-  f->think = 80 * SECOND;
-}
-
 static void set_lags(struct world *w) {
   if (!fault_is(w, FAULT_LAG)) return;
   for (int i = 0; i < w->zoo.server_count; i++)
@@ -173,14 +158,12 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   paths_reset(&w->paths);
   faults_draw(w, allowed);
   draw_profile(w);
-  draw_buffers(w);
   set_lags(w);
   locks_make(w);
   foreign_reset(w);
   stranger_reset(w);
   keepers_reset(w);
-  bool few =
-      w->faults.about_time || w->profile.slow_users || fault_is(w, FAULT_SKIP);
+  bool few = w->faults.about_time || fault_is(w, FAULT_SKIP);
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
@@ -188,7 +171,6 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   faults_plan(w);
   emptied_plan(w);
   w->bound += w->profile.active + 20 * w->profile.timeout;
-  if (w->profile.slow_users) w->bound += 4 * w->profile.think;
   agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
 }
 

@@ -78,9 +78,6 @@ struct profile {
   int submit_fails;    /* percent */
   unsigned unreadable; /* a set of clients, whose nodes others may not read */
   int forbidden_path;  /* NOBODY: none */
-  int buffer;          /* servers cut at larger requests; 0: at none, */
-  unsigned small;      /* a set of servers: these do */
-  bool slow_users;     /* who come back after more than a minute */
   bool concert;        /* as many members as make a double barrier complete,
                           each as often as the others, and no faults */
   int lock_count;

@@ -51,7 +51,6 @@ struct request {
   bool persistent, exact, watch; /* as in op.h */
   int connection;
   int path; /* ASK_REPORT: its number */
-  int bytes;
   uint64_t serial;
   /* A create with a delete before it, in one transaction: of what, and which of
    * the two was refused. */

@@ -47,7 +47,7 @@ describe("Option auth", function()
       { { ANN, nil, ANN }, EITHER },
       { { [2] = ANN }, EITHER },
       { digest("ann:" .. ("secret"):rep(20000)),
-        "[1].credential must have at most 65536 bytes, got 120004" },
+        "[1].credential must have at most 8192 bytes, got 120004" },
       { { credential = "ann:secret" },
         "[1].scheme must be a string, got nil" },
       { { scheme = "digest" }, "[1].credential must be a string, got nil" },
@@ -113,7 +113,7 @@ describe("Option acl", function()
         "[1].id of scheme 'world' must be \"anyone\", got \"anybody\"" },
       { { entry("digest", "ann:secret", "cdrwa") }, HASHED },
       { { entry("digest", HASH:sub(5), "cdrwa") }, HASHED },
-      { crowd, "must have at most 16384 bytes in a request, but these 20000 "
+      { crowd, "must have at most 4096 bytes in a request, but these 20000 "
         .. "entries have 488820" },
       { { world(nil) }, "[1].perms must be a string, got nil" },
       { { world "" }, "[1].perms must not be empty" },

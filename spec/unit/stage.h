@@ -60,15 +60,14 @@ struct wish {
   int nothing; /* (so that all the rest may be left out) */
   enum lock lock;
   const char *path;
-  int within;       /* the deadline */
-  bool tries;       /* does not wait */
-  int max_hold;     /* longest */
-  int handoffs;     /* local turns */
-  int permits;      /* PERMIT, MEMBER; 0: one */
-  bool kazoo;       /* its spelling */
-  bool loses_soon;  /* with the connection */
-  const char *data; /* of its node; or so many bytes of them: */
-  int bytes;
+  int within;          /* the deadline */
+  bool tries;          /* does not wait */
+  int max_hold;        /* longest */
+  int handoffs;        /* local turns */
+  int permits;         /* PERMIT, MEMBER; 0: one */
+  bool kazoo;          /* its spelling */
+  bool loses_soon;     /* with the connection */
+  const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */
   int polls;           /* looks again every so often */
   bool watches_parent;
@@ -153,7 +152,6 @@ int reason_of(const struct actor *a);
 const char *denial_of(const struct actor *a); /* what that was a reason for */
 const char *rival_of(const struct actor *a);
 const char *other_of(const struct actor *a); /* "write of 99", it conflicts */
-int bytes_of(const struct actor *a); /* of the create that was too large */
 int counted(const struct stage *s, const char *counter);
 
 /* What was sent in this connection and neither looked at nor answered yet. */
@@ -197,9 +195,6 @@ void made_oddly(struct stage *s, bool elsewhere, const char *more);
 /* To a delete with a create: what becomes of the one, and of the other. */
 #define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
 void stage_exchange_fails(struct stage *s, int removed, int made);
-/* A create's answer was lost, and its node was not found: if it is time to list the
- * directory again, the list is empty. */
-void looks_for_late_nodes(struct stage *s);
 /* To one of all names; and then there is no memory, after so many pieces. */
 void names_without_memory(struct stage *s, const char *children, int spared);
 /* The node with this number, and somebody else's with the same. */

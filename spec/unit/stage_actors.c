@@ -44,7 +44,6 @@ static void note_refusal(struct actor *a) {
     note_other(a, &a->contender->other);
   note_end(a, "refused", a->contender->verdict, a->contender->reason);
   note_denial(a, &a->contender->denial);
-  if (a->reason == REASON_TOO_LARGE) a->bytes = contender_bytes(a->contender);
   if (rival->size > 0)
     snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
              (const char *)rival->data, rival->holds ? ", who holds" : "");
@@ -91,7 +90,6 @@ const char *state_of(const struct actor *a) {
 int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
 const char *denial_of(const struct actor *a) { return a->denial; }
-int bytes_of(const struct actor *a) { return a->bytes; }
 const char *other_of(const struct actor *a) { return a->other; }
 const char *rival_of(const struct actor *a) {
   return a->rival[0] ? a->rival : "nobody";
@@ -124,16 +122,6 @@ static void set_kind(struct contender_options *options, struct wish wish) {
   options->writer_number = number;
 }
 
-static void set_data(struct contender_options *options, struct actor *a,
-                     struct wish wish) {
-  int size = wish.data ? (int)strlen(wish.data) : wish.bytes;
-  if (size == 0) return;
-  a->data = calloc(1, (size_t)size + 1);
-  if (wish.data) memcpy(a->data, wish.data, (size_t)size);
-  options->data = a->data;
-  options->size = size;
-}
-
 struct actor *actor_new(struct stage *s) {
   struct actor *a = calloc(1, sizeof *a);
   a->stage = s;
@@ -150,7 +138,8 @@ struct actor *acquire(struct stage *s, struct wish wish) {
       .patient = !wish.tries,
       .lose_on_suspend = wish.loses_soon};
   set_kind(&options, wish);
-  set_data(&options, a, wish);
+  options.data = wish.data;
+  options.size = wish.data ? (int)strlen(wish.data) : 0;
   snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
            wish.lock == PERMIT ? PERMITS : "");
   a->contender = malloc(contender_size(strlen(path)));
@@ -231,7 +220,6 @@ void actors_free(struct stage *s) {
     next = a->next;
     if (a->contender || a->vigil || a->departure)
       test_fail("an actor was not forgotten");
-    free(a->data);
     free(a);
   }
 }

@@ -38,8 +38,7 @@ struct actor {
   struct actor *member; /* whose departure it is */
   char path[200], own[NAME_MAX_OWN];
   char told[TEXT], rival[200], denial[1200], other[80];
-  char *data;
-  int reason, bytes;
+  int reason;
   int64_t token;
 };
 

@@ -350,9 +350,6 @@ static void show(struct stage *s, enum op_kind to, const char *children,
 void shows_then_no_memory(struct stage *s, const char *children) {
   show(s, OP_LIST, children, 1, 0);
 }
-void looks_for_late_nodes(struct stage *s) {
-  if (s->oldest && s->oldest->kind == OP_LIST) show(s, OP_LIST, "", 0, 0);
-}
 
 void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);

@@ -54,11 +54,6 @@ STORY("asks for each by itself if the next one does not want to wait") {
   SENT(s, "remove 2, create lock, list");
 }
 
-STORY("asks for each by itself if the new node has much to say") {
-  COMES_BACK(s, .bytes = 2000);
-  SENT(s, "remove 2, create lock, get 4");
-}
-
 STORY("makes its node by itself if the old one was gone") {
   struct actor *a = COMES_BACK(s);
   SENT(s, "remove 2 with create lock, get 4");

@@ -1,46 +1,7 @@
-/* Limits: a create that is too large, too many contenders, too many paths. */
+/* Limits: too many contenders, too many paths. */
 #include "stage.h"
 
 ABOUT("The protocol, at its limits,");
-
-STORY("refuses a large create at which the connection was lost three times") {
-  struct actor *a = ACQUIRE(s, .bytes = 100000);
-  disconnects(s); /* it was sent beside a list: that accuses nobody yet */
-  for (int i = 0; i < 3; i++) {
-    HEARS(a, "connects, list: nobody", "");
-    passes(s, 1000); /* the connection lives without it */
-    looks_for_late_nodes(s);
-    SENT(s, "create lock"); /* alone: the list waits */
-    disconnects(s);
-  }
-  HEARS(a, "connects, list: nobody", "refused: invalid, removed, forgotten");
-  CHECK_INT(REASON_TOO_LARGE, reason_of(a));
-  CHECK(bytes_of(a) > 100000 && bytes_of(a) < 100200);
-  struct actor *small = ACQUIRE(s);
-  SENT(s, "create lock, list");
-  HEARD(small, "");
-}
-
-STORY("does not accuse a large create of a connection that fell silent") {
-  struct actor *a = ACQUIRE(s, .bytes = 100000);
-  disconnects(s);
-  for (int i = 0; i < 6; i++) {
-    SENDS(s, "connects, list: nobody, 1000 ms", "create lock");
-    passes(s, 2500); /* a server that does not take it does not wait */
-    disconnects(s);
-  }
-  HEARD(a, "");
-}
-
-STORY("lets nobody overtake a large create that waits for its moment") {
-  ACQUIRE(s, .bytes = 100000);
-  SENDS(s, "reconnects, list: nobody", "create lock"); /* alone */
-  happens(s, "reconnects, list: nobody");
-  ACQUIRE(s);
-  SENDS(s, "999 ms", "");
-  SENDS(s, "1 ms", "create lock");
-  SENDS(s, "create lock: 1", "create lock, list");
-}
 
 STORY("lets a thousand of a path have a node, and the others wait in order",
       .timeout = 40000) {

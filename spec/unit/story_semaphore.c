@@ -57,18 +57,6 @@ STORY("refuses a permit for what its gate is refused for") {
   struct actor *denied = ACQUIRE(s, .lock = PERMIT);
   HEARS(denied, "create lock: no auth", "refused: denied, removed, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(denied));
-  happens(s, "list: nobody");
-  struct actor *large = ACQUIRE(s, .lock = PERMIT, .bytes = 100000);
-  disconnects(s);
-  for (int i = 0; i < 3; i++) {
-    happens(s, "connects, list: nobody, 1000 ms");
-    looks_for_late_nodes(s);
-    disconnects(s);
-  }
-  happens(s, "connects, list: nobody");
-  HEARD(large, "refused: invalid, removed, forgotten");
-  CHECK_INT(REASON_TOO_LARGE, reason_of(large));
-  CHECK(bytes_of(large) > 100000 && bytes_of(large) < 100200);
 }
 
 STORY("refuses a permit at its deadline, wherever it waits") {

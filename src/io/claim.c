@@ -93,7 +93,6 @@ void claim_refuse(struct claim *claim, enum verdict why, int reason) {
   note_rival(claim, &c->rival);
   claim->other = c->other;
   claim->reason = reason;
-  if (reason == REASON_TOO_LARGE) claim->bytes = contender_bytes(c);
   decide(claim, CLAIM_REFUSED);
 }
 

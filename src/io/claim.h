@@ -87,7 +87,6 @@ struct claim {
     struct {                /* REFUSED */
       enum verdict verdict; /* (p) */
       int reason; /* (p) ZooKeeper's code, or ours; 0: none is needed */
-      int bytes;  /* (p) of the request that was too large, if so */
       int ahead;  /* (p) how many were ahead of us; -1: one at least */
       struct shown_rival *rival; /* (p) whom we waited for; or NULL */
       struct other_kind other;   /* (p) with VERDICT_CONFLICT */

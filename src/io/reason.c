@@ -20,9 +20,6 @@ const char *reason_words(int rc) {
     case REASON_ACL:
       return "its ACL, by option 'acl', would not let this session list, "
              "create and delete";
-    case REASON_TOO_LARGE:
-      return "too large for the servers, which close the connection at it: "
-             "give it less data, or raise their jute.maxbuffer";
     case REASON_UNOWNED:
       return "no session owns it, so it is no contender";
     case REASON_STAYS:

@@ -45,10 +45,8 @@ static void finish(struct item *item, int rc) {
 }
 
 static bool is_too_large(const struct item *item, int size) {
-  int mark = sizeof REVOKE_MARK - 1;
-  return size > REVOCATION_DATA ||
-         strlen(item->path) + (size_t)(OP_OVERHEAD + mark + size) >
-             REVOCATION_PACKET;
+  return size > REVOCATION_MAX ||
+         strlen(item->path) + (size_t)size > REVOCATION_MAX;
 }
 
 static bool mark(struct item *item, const struct reply *reply) {

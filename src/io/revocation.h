@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Data of more bytes are not marked, nor what makes a larger packet with its
- * path: a server closes the connection at 1 MiB.  (No lock's own data are
- * longer, and their paths are short.) */
-enum { REVOCATION_DATA = 1000000, REVOCATION_PACKET = 1024 * 1024 - 1024 };
+/* A node whose path and data are longer is not marked: a server closes the
+ * connection at a request that is larger than its jute.maxbuffer, which is 16 KiB
+ * at least.  (No lock of ours comes near.) */
+enum { REVOCATION_MAX = 12 * 1024 };
 
 /* NULL: no memory. */
 struct query *revocation_new(const char *chroot, const char *path);

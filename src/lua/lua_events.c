@@ -37,11 +37,7 @@ static void push_denial(lua_State *L, const struct claim *claim) {
 }
 
 static void push_reason(lua_State *L, const struct claim *claim) {
-  if (claim->reason == REASON_TOO_LARGE)
-    lua_pushfstring(L, "a request of %d bytes is %s", claim->bytes,
-                    reason_words(claim->reason));
-  else
-    lua_pushstring(L, reason_words(claim->reason));
+  lua_pushstring(L, reason_words(claim->reason));
   push_denial(L, claim);
 }
 

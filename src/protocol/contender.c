@@ -56,12 +56,6 @@ void contender_count_turns(struct contender *c, int turns) {
   if (c->state == CONTENDER_HELD) c->node.turn += turns;
 }
 
-int contender_bytes(const struct contender *c) {
-  bool by_gate =
-      c->gate_state != GATE_UNUSED && c->gate->reason == REASON_TOO_LARGE;
-  return op_bytes(by_gate ? &c->gate->op : &c->op);
-}
-
 /* The facts that hold in each state. */
 void contender_check(const struct contender *c) {
   const struct node *node = &c->node;
@@ -291,8 +285,6 @@ bool contender_owns(const struct contender *c, const struct reply *reply) {
 }
 
 void contender_prove(struct contender *c, const struct reply *reply) {
-  if (c->node.known == NODE_MADE) /* (a name alone proves nothing) */
-    wire_found(contender_wire(c), c->node.bytes);
   c->node.told_in = contender_wire(c)->connection;
   c->node.in_doubt = false;
   c->node.czxid = reply->czxid;

@@ -159,7 +159,6 @@ struct node {
     int64_t czxid, seen_at; /* of another kind's node: when it was seen first */
     int64_t since;          /* the first such node was */
   } suspect;
-  int bytes;           /* of its create */
   uint64_t id;         /* the one in its name */
   uint64_t serial;     /* of its create: a later list shows it */
   int turn;            /* how many local turns it has had before */
@@ -331,7 +330,6 @@ struct queue {
   int impatient;            /* PARKED ones that do not wait for others */
   int kept;                 /* LEAVING ones whose nodes no server deletes */
   int sharing; /* of those who entered: with a node for several in turn */
-  int64_t creates_from; /* none is sent before: one of them may be too large */
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
@@ -390,8 +388,6 @@ void contender_init(struct contender *c,
 int64_t contender_token(const struct contender *c);
 /* How many were ahead of it when it was refused; -1: one, and perhaps others. */
 int contender_ahead(const struct contender *c);
-/* The size of the create that it was refused for (REASON_TOO_LARGE). */
-int contender_bytes(const struct contender *c);
 
 /* Its node has had so many more local turns than were taken here: its owner has
  * passed it on, and back, by itself. */

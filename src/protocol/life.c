@@ -273,10 +273,8 @@ static void create_failed(struct contender *c, int rc) {
  * waits for nothing asks a server whether it still refuses.) */
 static bool must_come_later(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (c->options.patient && wire_holds_back(wire, &c->queue->directory.making))
-    return true;
-  if (wire_defers(wire, &c->op)) c->queue->creates_from = wire->trusted_at;
-  return wire_waits_until(wire, c->queue->creates_from);
+  return c->options.patient &&
+         wire_holds_back(wire, &c->queue->directory.making);
 }
 
 static void try_create(struct contender *c) {
@@ -288,13 +286,8 @@ static void try_create(struct contender *c) {
   }
   contender_prepare(c, OP_CREATE);
   c->op.joins = c->way->joins && c->way->joins(c);
-  if (wire_refuses(wire, &c->op)) {
-    create_failed(c, REASON_TOO_LARGE);
-    return;
-  }
   if (must_come_later(c) || !wire_submit(wire, &c->op)) return;
   c->node.serial = c->op.serial;
-  c->node.bytes = c->op.bytes;
   if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
   c->way->sent(c);
 }

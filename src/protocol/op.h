@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -62,7 +61,6 @@ enum reply_code {
   REASON_NO_MEMORY = -1002,
   REASON_NO_ROOM = -1003,
   REASON_CREDENTIALS = -1004,
-  REASON_TOO_LARGE = -1005,
   REASON_UNOWNED = -1006,
   REASON_STAYS = -1007,
   REASON_ACL = -1008,
@@ -125,10 +123,6 @@ struct reply {
   struct listing *listing; /* OP_LIST, _NAMES; NULL there: no memory */
 };
 
-/* What travels with a path and data: the header, lengths, flags, and an ACL
- * that is open to all.  (Another ACL is some bytes longer or shorter.) */
-enum { OP_OVERHEAD = 47 };
-
 /* So much of a watched node's data is kept: it says whose node it is. */
 enum { OP_SHOWN = 100 };
 
@@ -150,7 +144,6 @@ struct op {
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */
-  int bytes;   /* of the request, about: the wire's */
   enum op_kind kind : 8;
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
@@ -167,10 +160,6 @@ struct op {
   int64_t sent;
   struct op *next;
 };
-
-static inline int op_bytes(const struct op *op) {
-  return OP_OVERHEAD + (int)strlen(op->path) + op->size;
-}
 
 enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 

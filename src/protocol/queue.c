@@ -180,7 +180,6 @@ static void look_around_again(struct queue *queue) {
 
 void queue_connected(struct queue *queue) {
   directory_connected(&queue->directory);
-  queue->creates_from = 0;
   queue_drive(queue);
   look_around_again(queue);
   directory_wake(&queue->directory);

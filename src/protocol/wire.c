@@ -1,6 +1,7 @@
 #include "wire.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "timer.h"
 
@@ -10,15 +11,11 @@
  * processor (ZOOKEEPER-4537) is found when another one arrives. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
-#define YOUNG_MAX (1000 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
 /* It is there, on every server. */
 #define ROOT "/"
-
-/* Every server reads a create of this size with a delete beside it. */
-enum { JOINS_MAX = 1000 };
 
 /* What insists is sent so often again: for about four seconds. */
 enum { TRIES_MAX = 6 };
@@ -63,23 +60,16 @@ void wire_retry(struct wire *w) {
   if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
 }
 
-static bool must_be_alone(const struct wire *w, const struct op *op) {
-  return op->kind == OP_CREATE &&
-         suspicion_isolates(&w->suspicion, w->now, op->bytes);
-}
-
 static bool is_begun(const struct wire *w) { return w->begun == w->connection; }
 
-/* The nudge may go at any time: it is what helps a server that does not answer
- * the one that is alone, and none closes its connection at a ping.  The
- * heartbeat that begins a connection overtakes what waits for that. */
+/* The nudge may go at any time.  The heartbeat that begins a connection overtakes
+ * what waits for that. */
 static bool may_overtake(const struct wire *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
 }
 
 static bool may_be_sent(const struct wire *w, const struct op *op) {
-  if (may_overtake(w, op)) return true;
-  return is_begun(w) && !w->alone && (!w->flight || !must_be_alone(w, op));
+  return may_overtake(w, op) || is_begun(w);
 }
 
 static void append(struct op ***end, struct op *op) {
@@ -110,10 +100,8 @@ static void take_for_round(struct wire *w, struct op *op) {
 }
 
 static void take_off(struct wire *w, struct op *op) {
-  bool alone = must_be_alone(w, op);
   op->sent = w->now;
   append(&w->flight_end, op);
-  if (alone) w->alone = op;
   take_for_round(w, op);
   count(w, op);
 }
@@ -146,8 +134,7 @@ static bool may_linger(const struct wire *w, const struct op *op) {
 }
 
 static bool may_join(const struct wire *w, const struct op *op) {
-  return w->lingers && op->kind == OP_CREATE && op->joins &&
-         op->bytes <= JOINS_MAX && !must_be_alone(w, op);
+  return w->lingers && op->kind == OP_CREATE && op->joins;
 }
 
 static bool transmit_both(struct wire *w, struct op *create) {
@@ -164,9 +151,6 @@ void wire_flush(struct wire *w) {
   if (op && !transmit(w, op, NULL)) hold(w, op);
 }
 
-/* One that must be sent alone is a barrier: it waits until everything before
- * it is answered, and everything behind it waits until it is.  So its moment
- * comes however busy the session is; the others lose a round trip. */
 static void send_held(struct wire *w) {
   while (w->held && may_be_sent(w, w->held)) {
     struct op *op = w->held, *next = op->next;
@@ -193,7 +177,6 @@ bool wire_submit(struct wire *w, struct op *op) {
   if (!w->connected) return false;
   if (op != &w->heartbeat && !begin_connection(w)) return false;
   op->serial = ++w->serial;
-  op->bytes = op_bytes(op);
   if (may_join(w, op)) return transmit_both(w, op);
   wire_flush(w);
   if (may_linger(w, op)) {
@@ -243,34 +226,6 @@ bool wire_waits_until(struct wire *w, int64_t at) {
 
 bool wire_holds_back(struct wire *w, const struct refusals *b) {
   return is_paused(w, b) && wire_waits_until(w, b->until);
-}
-
-/* Suspicion. */
-
-bool wire_defers(struct wire *w, const struct op *create) {
-  if (w->now >= w->trusted_at ||
-      !suspicion_defers(&w->suspicion, w->now, op_bytes(create)))
-    return false;
-  resume_by(w, w->trusted_at);
-  return true;
-}
-
-void wire_found(struct wire *w, int bytes) {
-  suspicion_answered(&w->suspicion, w->now, bytes);
-}
-
-bool wire_refuses(const struct wire *w, const struct op *create) {
-  return suspicion_refuses(&w->suspicion, w->now, op_bytes(create));
-}
-
-/* Whom does the loss accuse? */
-static void suspect(struct wire *w) {
-  int largest = 0, alone = 0;
-  for (const struct op *op = w->flight; op; op = op->next)
-    if (op->kind == OP_CREATE && op->bytes > largest) largest = op->bytes;
-  if (w->alone && w->now < w->alone->sent + w->timeout / 4)
-    alone = w->alone->bytes;
-  suspicion_lost(&w->suspicion, w->now, alone, largest);
 }
 
 /* Answers. */
@@ -323,9 +278,6 @@ static bool put_off(struct wire *w, struct op *op, int rc) {
 
 static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   op->in_flight = false;
-  if (op == w->alone) w->alone = NULL;
-  if (!reply_is_unknown(reply->rc))
-    suspicion_answered(&w->suspicion, w->now, op->bytes);
   if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
   if (op->round) round_answered(w, op, reply->rc);
   if (!put_off(w, op, reply->rc)) op->handler(op, reply);
@@ -377,7 +329,6 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
   /* Who holds or waits needs a proof at once. */
   w->round_sent = needed ? w->now - timeout : w->now;
   w->round_refused = false;
-  w->trusted_at = w->now + (timeout / 5 < YOUNG_MAX ? timeout / 5 : YOUNG_MAX);
   lease_connected(&w->lease, started, timeout);
   if (!same) w->begun = w->connection;
 }
@@ -385,14 +336,12 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
 void wire_disconnected(struct wire *w) {
   w->connected = false;
   w->resume_at = w->look_at = NEVER;
-  suspect(w);
   lose_flight(w);
 }
 
 void wire_expired(struct wire *w) {
   if (w->session != 0) w->former = w->session;
   w->session = 0;
-  suspicion_expired(&w->suspicion);
 }
 
 void wire_closed(struct wire *w) {

@@ -1,6 +1,6 @@
 /* The wire: requests on their way to ZooKeeper and back, in one connection after
- * another, and what their answers prove: the lease, and which creates may be what
- * a connection was lost for.  Knows nothing of locks. */
+ * another, and the lease, which is what their answers prove.  Knows nothing of
+ * locks. */
 #ifndef ZKLOCK_WIRE_H
 #define ZKLOCK_WIRE_H
 
@@ -10,7 +10,6 @@
 #include "lease.h"
 #include "name.h"
 #include "op.h"
-#include "suspicion.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -93,16 +92,13 @@ struct wire {
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
-  struct op *held, **held_end;     /* to be sent, in order, behind `alone` */
-  struct op *alone;                /* in flight, with nothing beside it */
+  struct op *held, **held_end;     /* to be sent, in order */
   struct op *lingers;              /* waits for another to join it; or NULL */
   struct op *put_off;        /* those that insist, and are to be sent again */
   struct refusals insisting; /* ... then */
-  struct suspicion suspicion;
-  int64_t trusted_at; /* from then on the connection is not young any more */
-  int64_t resume_at;  /* something is held back until then; or NEVER */
-  int64_t look_at;    /* watches are to be polled (watch.c); or NEVER */
-  uint64_t jitter;    /* the state of a small generator */
+  int64_t resume_at;         /* something is held back until then; or NEVER */
+  int64_t look_at;           /* watches are to be polled (watch.c); or NEVER */
+  uint64_t jitter;           /* the state of a small generator */
 };
 
 void wire_init(struct wire *wire, const struct transport *transport,
@@ -131,15 +127,6 @@ bool wire_waits_until(struct wire *wire, int64_t at);
 
 /* Nobody has joined the one that waits for that: it goes by itself. */
 void wire_flush(struct wire *wire);
-
-/* It may be what the last connection was lost for: not while this one is young.
- * Whoever waits is told when by wire_is_to_resume. */
-bool wire_defers(struct wire *wire, const struct op *create);
-/* Servers close the connection at such a create: it must not be sent. */
-bool wire_refuses(const struct wire *wire, const struct op *create);
-/* A create of this size was applied, though its answer was lost: a server has
- * read it. */
-void wire_found(struct wire *wire, int bytes);
 
 /* Is what this session owns a node of ours?  (What is left of the one that we
  * have given up is waited for by nobody of ours, and held by nobody.) */

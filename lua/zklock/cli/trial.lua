@@ -108,15 +108,17 @@ local function look_around(report, session, guard, asked)
 end
 
 --- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- token=, open_to_strangers=, clock_ahead=, refusal= }`
+-- token=, open_to_strangers=, clock_ahead=, cuts=, refusal= }`
+-- `cuts`: so often has the connection been lost and made again.
 -- Each of the servers gets a field `shares`: has it the lock's node?
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
-  local report = { path = path, granted = false }
+  local report = { path = path, granted = false, cuts = 0 }
   local acquiring, releasing = {}, {}
   for i = 1, TIMES + 1 do
     local before = await.time_of_day()
     local seconds, guard, message, code = timed(lock.acquire, lock, PATIENCE)
+    report.cuts = session:stats().reconnects
     if not guard then
       report.may_create = code ~= "auth" and code ~= "denied"
       report.refusal, report.code = talk.bare(message), code

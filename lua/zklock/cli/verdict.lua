@@ -106,7 +106,12 @@ end
 
 local function judge_lock(lock, problem, remark)
   if not lock then return end
-  if lock.code == "timeout" then
+  if lock.cuts > 0 then
+    problem("the connection was lost %d times while %s was tried: the network "
+      .. "fails, or the servers' jute.maxbuffer is less than 16384 bytes",
+      lock.cuts, lock.path)
+  end
+  if lock.code == "timeout" and lock.cuts == 0 then
     remark("%s is held by somebody: it could not be tried", lock.path)
   elseif lock.refusal then
     problem("%s", lock.refusal)

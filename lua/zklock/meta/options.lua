@@ -65,13 +65,13 @@
 --- How servers check it: `"digest"` is a user with a password. (`"sasl"` is `unsupported`.)
 ---@field scheme string
 ---
---- Of `digest` it is `"user:password"`. At most 65 536 bytes. No message shows it.
+--- Of `digest` it is `"user:password"`. At most 8 192 bytes. No message shows it.
 ---@field credential string
 
 -- ## ACL entries
 --
 -- What the option `acl` of connect may be a list of. A list is misuse if nobody that this session may be could read, create and delete
--- under it. All of it is at most 16 384 bytes, some 300 entries.
+-- under it. All of it is at most 4 096 bytes, some 80 entries.
 
 --- One of `acl`: who may do what.
 ---@class zklock.ACLEntry
@@ -108,7 +108,7 @@
 --- What all kinds of locks take.
 ---@class zklock.HoldOptions
 ---
---- What our node carries: whoever waits is told it. At most 1 000 000 bytes. Default: `"host:pid"`
+--- What our node carries: whoever waits is told it. At most 1 024 bytes. Default: `"host:pid"`
 ---@field data? string
 ---
 --- The hold is lost, with the reason `max_hold`, and the lock given back after so long, even if Lua is stuck. Default: none

@@ -94,7 +94,7 @@ function session:children(path) end
 --- print(session:stat "/locks/last-report".version)   --> 0
 --- ```
 ---@param path string any path
----@param data? string at most 1 000 000 bytes. Default: `"host:pid"`
+---@param data? string at most 1 024 bytes. Default: `"host:pid"`
 ---@param node? string the path of a node that must be there
 ---@return true? ok
 ---@return string? message

@@ -17,7 +17,7 @@
 ---| "closed" # the session was closed while the call waited
 ---| "auth" # the servers refuse the credentials of `auth`, or require others
 ---| "denied" # an ACL forbids what was asked for
----| "invalid" # ZooKeeper refused the request as malformed or too large, or it is beyond one of our bounds
+---| "invalid" # ZooKeeper refused the request as malformed, or it is beyond one of our bounds
 ---| "conflict" # a lock of another kind is in use at the path
 ---| "deadlock" # the wait could never end
 ---| "unsupported" # the client library or the server lacks what was asked for, or has it in a way that cannot be used
@@ -51,7 +51,7 @@
 --- See the ACL of the path that the message names. Waits for other paths are not disturbed.
 ---@field denied "denied"
 ---
---- Mend what the message names: a parent that is missing, data that are too large, a directory of too many children (doc/limits.md).
+--- Mend what the message names: a parent that is missing, a directory of too many children (doc/limits.md).
 ---@field invalid "invalid"
 ---
 --- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option `share_path`

@@ -119,7 +119,7 @@ describe("A refusal", function()
       [("x"):rep(101)] = ('"%s"...'):format(("x"):rep(100)),
       [("x"):rep(99) .. "é"] = ('"%s"...'):format(("x"):rep(99)),
       [("x"):rep(98) .. "é"] = ('"%sé"'):format(("x"):rep(98)),
-      [("x"):rep(9e5)] = ('"%s"...'):format(("x"):rep(100)),
+      [("x"):rep(1024)] = ('"%s"...'):format(("x"):rep(100)),
     } do
       path = support.path()
       local guard = rival("mutex", data):acquire(30)

@@ -102,14 +102,19 @@ describe("The log is told", function()
     told(CLOSED:format(hostile.hosts), line)
   end)
 
-  it("that a request is too large", function()
-    local path = support.path()
-    hostile:behave { kind = "pass", largest = 3000 }
-    local mutex = open():mutex(path, { data = ("x"):rep(5000) })
-    assert.equal("invalid", (select(3, mutex:acquire(20))))
-    mutex._session:step()
-    assert.is_true(table.concat(lines, "\n"):find("warn: cannot create a node ("
-      .. path, 1, true) ~= nil)
-    assert.matches("too large for the servers", table.concat(lines, "\n"))
-  end)
+  it("that a connection is cut at each try of a request, once a minute",
+    function()
+      hostile:behave { kind = "pass", largest = 700 }
+      local session = open()
+      told()
+      local mutex = session:mutex(support.path(), { data = ("x"):rep(1024) })
+      assert.is_nil((mutex:acquire(20)))
+      session:step()
+      local cuts = 0
+      for _, line in ipairs(lines) do
+        if line == CLOSED:format(hostile.hosts) then cuts = cuts + 1 end
+      end
+      assert.equal(1, cuts)
+      assert.is_true(session:stats().reconnects > 8)
+    end)
 end)

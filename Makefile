@@ -2,10 +2,8 @@
 #
 #   LUA_VERSION=5.4      which Lua `make` and `make install` build for; LuaJIT
 #                        takes what is built for 5.1
-#   ZK=st|mt             the ZooKeeper client library; default: what is there,
-#                        the single-threaded one first
-#   ZK=virtual           in place of it, for tests: an ensemble in memory and
-#                        virtual time (src/virtual)
+#   ZK=virtual           in place of the ZooKeeper client library, for tests: an
+#                        ensemble in memory and virtual time (src/virtual)
 #   PREFIX=/usr/local    where `make install` puts things
 #   ZKLOCK_HOSTS=…       a real ensemble for `make demo` and `make example`
 #
@@ -13,7 +11,7 @@
 #
 #   LUA_INCDIR=…         the directory of lua.h
 #   ZK_INCDIR=…          the directory of zookeeper/zookeeper.h
-#   ZK_LIB=…             the file libzookeeper_st.so, or libzookeeper_mt.so
+#   ZK_LIB=…             the file libzookeeper_st.so
 #   MD_INCDIR=…          the directory of sha2.h, which is libmd's
 #   CC=cc CFLAGS=… LDFLAGS=… PKG_CONFIG=pkg-config
 #   HARDENING=…          flags beside CFLAGS, against errors in memory: what the
@@ -84,18 +82,13 @@ UNAME     := $(shell uname -s)
 BREW      := $(shell [ $(UNAME) = Darwin ] && brew --prefix 2>/dev/null)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
-# The ZooKeeper client.  Debian's two -dev packages exclude each other, and
-# the header is the same: the second backend links its run-time library.
-find_zk = $(firstword $(wildcard \
-  $(foreach d,/usr/lib/$(MULTIARCH) /usr/lib64 /usr/lib /usr/local/lib \
-  $(BREW)/lib,$(d)/libzookeeper_$(1).so $(d)/libzookeeper_$(1).dylib \
-  $(d)/libzookeeper_$(1).so.2)))
-ifdef ZK_LIB
-ZK     ?= $(if $(findstring zookeeper_mt,$(ZK_LIB)),mt,st)
-else
-ZK     ?= $(if $(call find_zk,st),st,$(if $(call find_zk,mt),mt,st))
-ZK_LIB  = $(call find_zk,$(ZK))
-endif
+# ZooKeeper's single-threaded client.  Debian's two -dev packages exclude each
+# other, and the header is the same: beside that of libzookeeper_mt the run-time
+# library is linked.
+ZK     ?= st
+ZK_LIB ?= $(firstword $(wildcard $(foreach d,/usr/lib/$(MULTIARCH) /usr/lib64 \
+  /usr/lib /usr/local/lib $(BREW)/lib,$(addprefix $(d)/libzookeeper_st.,so \
+  dylib so.2))))
 
 # Lua's headers, of the very version: 5.1 and LuaJIT share one binary.
 MINOR     = $(lastword $(subst ., ,$(LUA_VERSION)))
@@ -116,14 +109,15 @@ INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
 # What is missing is said in a sentence, before the compiler says it in many.
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
             >/dev/null 2>&1 && echo yes)
-INSTALL = 'LUA_VERSION=$(LUA_VERSION) ZK=$(ZK) sh .ci/install build' installs it
+INSTALL = 'LUA_VERSION=$(LUA_VERSION) sh .ci/install build' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
 CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
-  $(if $(filter st mt virtual,$(ZK)),,$(error ZK is st, mt or virtual, not \
-  '$(ZK)')) \
+  $(if $(filter st virtual,$(ZK)),,$(error ZK is st or virtual, not '$(ZK)')) \
+  $(if $(findstring zookeeper_mt,$(ZK_LIB)),$(error ZK_LIB is $(ZK_LIB): zklock \
+  takes libzookeeper_st, which its own thread turns)) \
   $(CHECK_CC) \
   $(if $(shell $(call lua_is_in,$(LUA_INCDIR)) && echo yes),,$(error There is \
   no lua.h of Lua $(LUA_VERSION)$(if $(LUA_INCDIR), in $(LUA_INCDIR)): \
@@ -131,7 +125,8 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
   $(if $(filter virtual,$(ZK))$(wildcard $(ZK_LIB)),,$(error There is no \
-  $(or $(ZK_LIB),libzookeeper_$(ZK)): $(INSTALL), ZK_LIB=… says where it is)) \
+  $(or $(ZK_LIB),libzookeeper_st): $(INSTALL) (Debian's libzookeeper-st-dev, \
+  or libzookeeper-st2 beside libzookeeper-mt-dev), ZK_LIB=… says where it is)) \
   $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
   sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
 
@@ -144,13 +139,11 @@ SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-# Who turns the client library: library_st.c or library_mt.c, not both.
-CORE = $(filter-out src/guardian/% \
-  src/io/library_$(if $(filter mt,$(ZK)),st,mt).c,$(SOURCES))
+CORE := $(filter-out src/guardian/%,$(SOURCES))
 # The core once more, in virtual time: it has no client library, and what asks the
 # system for time and chance is replaced.
-VIRTUAL_CORE := $(filter-out src/guardian/% $(addprefix src/io/,clock.c entropy.c \
-  imports.c library_mt.c),$(SOURCES)) $(VIRTUAL)
+VIRTUAL_CORE := $(filter-out $(addprefix src/io/,clock.c entropy.c imports.c),\
+  $(CORE)) $(VIRTUAL)
 VIRTUAL_HEADERS := $(HEADERS) $(wildcard src/virtual/*.h src/virtual/*/*.h \
   src/virtual/*/*/*.h)
 VIRTUAL_INCLUDES = -Isrc/virtual/system -Isrc
@@ -291,7 +284,7 @@ ensemble:  ## three of them
 .PHONY: check test virtual
 check:  ## is a change right?  All specs in virtual time, on one Lua
 	@bash spec/run --check --lua $(LUA_VERSION)
-test:  ## everything that CI tests: each Lua, real servers, both client libraries
+test:  ## everything that CI tests: each Lua, real servers
 	@bash spec/run
 virtual:  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
 	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(or $(FILES),\
@@ -428,7 +421,7 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
-	  $(call find_zk,st) -lm
+	  $(ZK_LIB) -lm
 
 # ---- To read it ------------------------------------------------------------------
 

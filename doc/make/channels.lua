@@ -6,7 +6,7 @@ local channels = {}
 channels.of_lua = { misuse = 1, refusal = 2, report = 2, fail = 2, say = 1,
   describe = 1 }
 channels.of_c = { log_notice = 3, log_say = 3, luaL_error = 2, reason_say = 3,
-  handle_tell_error = 3, say_error = 2, life_deny = 2, life_fail = 2,
+  handle_tell_error = 2, say_error = 2, life_deny = 2, life_fail = 2,
   wire_trouble = 2, watch_say = 2 }
 
 -- How such calls are written; others of these names are no channels.
@@ -43,7 +43,8 @@ channels.elsewhere = {
   { "io/core%.c$", "^message$", "calls of wire_trouble and watch_say" },
   { "io/library%.c$", "^text$", "snprintf above it" },
   { "io/library%.c$", "^code_errno_words", "the system's words" },
-  { "io/library_[ms]t%.c$", "^code_failure_words", "src/io/library_codes.c" },
+  { "io/library_connection%.c$", "^code_failure_words",
+    "src/io/library_codes.c" },
   { "io/log%.c$", "^since>0", "snprintf above it" },
   { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny, life_fail" },
   { "lua/lua_share%.c$", "^text$", "snprintf above it" },
@@ -111,7 +112,6 @@ channels.no_messages = {
   { "run%.lua$", "^TERM", "signals" },
   { "", "^zklock%.[%w_.]+%(", "a usage; check.lua says what is wrong" },
   { "%.[ch]$", "^as it has$", "an assertion at build time" },
-  { "%.[ch]$", "^as many as there", "an assertion at build time" },
   { "%.[ch]$", "^a code of ZooKeeper's$", "an assertion at build time" },
   { "library_requests%.c$", "^no path$", "never shown" },
   { "contender%.c$", "illegal move", "the values of an assertion that fails" },

@@ -46,7 +46,7 @@ local zklock = {
   now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.
   errors = errors.codes,
-  --- The ZooKeeper client library in use: "st" or "mt".
+  --- The ZooKeeper client library in use: "st".
   backend = core.backend,
   --- The version, such as "1.2.3".
   version = version,

@@ -204,8 +204,8 @@ describe("A process that ends", function()
   end)
 end)
 
-describe("The library's threads #stock", function()
-  it("are started by connect, not by require, and take no signal", function()
+describe("A session's thread #stock", function()
+  it("is started by connect, not by require, and takes no signal", function()
     spawn([[
       local n = 0
       for name in require "lfs".dir "/proc/self/task" do

@@ -7,10 +7,6 @@ local support = require "support"
 local BUILD = "cd '%s' && ${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC "
   .. "spec/server/segments.c -ldl -o '%s'"
 
--- One that turns the library itself gathers what a turn sends; in the library's
--- own threads a packet at least is one.
-local gathers = require "zklock.core".backend == "st"
-
 describe("What a client sends #stock", function()
   it("is few segments: of an acquire, of its release, of what is asked at once",
   function()
@@ -47,7 +43,7 @@ describe("What a client sends #stock", function()
     -- 300 requests one by one, of which each release follows an answer, and
     -- 400 at once. (And connecting, heartbeats, the parent's lines, probes.)
     assert.is_true(requests >= 700, requests)
-    local most = gathers and 200 + (requests - 300) / 4 or requests
+    local most = 200 + (requests - 300) / 4
     assert.is_true(segments >= 200 and segments < most + 20, segments)
   end)
 end)

@@ -10,10 +10,10 @@ local zklock = require "zklock"
 -- of its name that has TLS and SASL (or says so).
 local SHIM = [[
 set -e
-real=$(ldd "%s" | sed -n 's/.*libzookeeper_%s[^ ]* => \([^ ]*\) .*/\1/p')
+real=$(ldd "%s" | sed -n 's/.*libzookeeper_st[^ ]* => \([^ ]*\) .*/\1/p')
 name=$(basename "$real")
 dir=$(mktemp -d)
-other=$(echo "$name" | sed 's/_%s/_xx/')
+other=$(echo "$name" | sed 's/_st/_xx/')
 LC_ALL=C sed "s/$name/$other/g" <"$real" >"$dir/$other"
 printf 'void zookeeper_init_%%s(void) {}\n' ssl sasl |
   ${CC:-cc} -shared -fPIC -Wl,--no-as-needed -Wl,-rpath,"$dir" \
@@ -23,8 +23,7 @@ echo "$dir"
 
 local function make_library()
   local module = assert(package.searchpath("zklock.core", package.cpath))
-  local said = output("(" .. SHIM:format(module, zklock.backend,
-    zklock.backend) .. ") 2>&1")
+  local said = output("(" .. SHIM:format(module) .. ") 2>&1")
   local dir = said:match "^(/%S+)\n$"
   assert(dir, said)
   return support.closing(dir, function()

@@ -91,7 +91,7 @@ TEST("forgives one whose connection has lived") {
   begin("1");
   for (int i = 0; i < 5; i++) pause_ms(TIMEOUT);
   addresses_served(&a, 0);
-  CHECK_INT(1, addresses_ready(&a, 0));
+  CHECK_INT(0, addresses_take(&a, 0));
   CHECK_INT(0, pause_ms(TIMEOUT));
   addresses_free(&a);
 }
@@ -128,39 +128,5 @@ TEST("stays as it is where there is no memory for another") {
   CHECK(!addresses_set(&a, "3"));
   CHECK(addresses_are(&a, "1,2"));
   memory_refuse(0);
-  addresses_free(&a);
-}
-
-/* How many stand in a list, as the library reads it. */
-static int count(const char *list) {
-  int n = 1;
-  for (; *list; list++) n += *list == ',';
-  return n;
-}
-
-TEST("names those of an attempt, of odd number") {
-  for (int all = 1; all <= 5; all++) {
-    int tries = 0, only = 0;
-    begin(&"5,4,3,2,1"[10 - 2 * all]);
-    char *list = addresses_attempt(&a, NOW, true, &tries, &only);
-    CHECK_INT(all % 2 == 0 ? all + 1 : all, tries);
-    CHECK_INT(tries, count(list));
-    CHECK_INT(all == 1 ? 0 : -1, only);
-    for (int i = 0; i < all; i++) CHECK(strstr(list, a.list[i].text) != NULL);
-    free(list);
-    addresses_free(&a);
-  }
-}
-
-TEST("names one for an attempt, in turn") {
-  begin("1,2");
-  for (int i = 0; i < 4; i++) {
-    int tries = 0, only = -1;
-    char *list = addresses_attempt(&a, NOW, false, &tries, &only);
-    CHECK_INT(1, tries);
-    CHECK_INT(i % 2, only);
-    CHECK_TEXT(a.list[only].text, list);
-    free(list);
-  }
   addresses_free(&a);
 }

@@ -83,12 +83,6 @@ bool addresses_are(const struct addresses *a, const char *list) {
   return true;
 }
 
-int addresses_ready(const struct addresses *a, int64_t now) {
-  int n = 0;
-  for (int i = 0; i < a->count; i++) n += a->list[i].not_before <= now;
-  return n;
-}
-
 int addresses_take(struct addresses *a, int64_t now) {
   for (int i = 0; i < a->count; i++) {
     int which = (a->next + i) % a->count;
@@ -97,27 +91,6 @@ int addresses_take(struct addresses *a, int64_t now) {
     return which;
   }
   return -1;
-}
-
-char *addresses_attempt(struct addresses *a, int64_t now, bool all, int *tries,
-                        int *only) {
-  int ready = all ? addresses_ready(a, now) : 1;
-  int first = addresses_take(a, now), which = first;
-  int n = ready + (ready % 2 == 0);
-  size_t size = 1;
-  for (int i = 0; i < a->count; i++) size += 2 * (strlen(a->list[i].text) + 1);
-  char *list = calloc(1, size);
-  if (!list) return NULL;
-  for (int i = 0; i < n; i++) {
-    if (i == ready) which = first;
-    if (i) strcat(list, ",");
-    strcat(list, a->list[which].text);
-    if (i + 1 < ready) which = addresses_take(a, now);
-  }
-  a->next = (first + 1) % a->count;
-  *tries = n;
-  *only = ready == 1 ? first : -1;
-  return list;
 }
 
 int64_t addresses_due(const struct addresses *a) {

@@ -36,16 +36,8 @@ bool addresses_are(const struct addresses *addresses, const char *list);
 /* The place of one; -1: it is not among them. */
 int addresses_find(const struct addresses *addresses, const char *text);
 
-/* So many may be tried now. */
-int addresses_ready(const struct addresses *addresses, int64_t now);
 /* The next in turn that may be tried now; -1: none. */
 int addresses_take(struct addresses *addresses, int64_t now);
-/* Those for one handle, `ip:port,…`: the next in turn, or `all` that may be tried
- * now; there is one.  As the library wants them: of odd number, for of an even
- * list it skips every second one (ZOOKEEPER-2466).  `*tries`: so many stand
- * there; `*only`: the place of the only one, or -1.  NULL: no memory. */
-char *addresses_attempt(struct addresses *addresses, int64_t now, bool all,
-                        int *tries, int *only);
 /* When one may be tried again; the largest number if there is none. */
 int64_t addresses_due(const struct addresses *addresses);
 

@@ -3,24 +3,24 @@
  *            names have addresses        one may be tried
  *   NAMELESS ───────────────────► RESTING ──────────────► TRYING
  *                                  ▲   ▲                    │ greeted
- *                    the handle is │   │ failed             ▼
- *                    given up      │   ├─────────────── GREETED
- *                                  │   │                    │ credentials
- *                                PARTING                    ▼ accepted
- *                                  ▲                    CONNECTED
- *                                  └────────────────────────┘ lost
+ *                                  │   │ failed             ▼
+ *                                  │   ├─────────────── GREETED
+ *                                  │                        │ credentials
+ *                                  │                        ▼ accepted
+ *                                  └─────────────────── CONNECTED
+ *                                            lost
  *
- *   NAMELESS → RESTING              use_addresses
- *   RESTING → TRYING                try_to_connect
- *   TRYING → RESTING                on_over; the handle could not be made
- *   TRYING → PARTING                leave: no answer, or other addresses
- *   TRYING, PARTING → GREETED       on_connected (`mt` may be connected again)
- *   GREETED → CONNECTED             connected: at once without credentials
- *   GREETED, CONNECTED → PARTING    on_lost; leave: no answer
- *   PARTING → RESTING               on_over; give_up: a server keeps it (`mt`)
+ *   NAMELESS → RESTING                     use_addresses
+ *   RESTING → TRYING                       try_to_connect
+ *   TRYING → RESTING                       the handle could not be made
+ *   TRYING → GREETED                       on_connected
+ *   GREETED → CONNECTED                    connected: at once without credentials
+ *   TRYING, GREETED, CONNECTED → RESTING   on_over: lost; or library_part, which
+ *                                          is called when no answer comes, or
+ *                                          there are other addresses
  *
- * There is a handle in TRYING, GREETED, CONNECTED and PARTING, and addresses
- * in all but NAMELESS: see check.
+ * There is a handle in TRYING, GREETED and CONNECTED, and addresses in all but
+ * NAMELESS: see check.
  *
  * A handle of the library stands for one attempt and one connection.  Who
  * loses it makes another one for the same ZooKeeper session.  That one has
@@ -63,7 +63,6 @@ enum client_state {
   CLIENT_TRYING,
   CLIENT_GREETED,
   CLIENT_CONNECTED,
-  CLIENT_PARTING,
 };
 
 /* All of it is the I/O thread's, but for (c), which is constant. */
@@ -76,14 +75,13 @@ struct client {
   struct library *library;
   struct identity identity; /* of the ZooKeeper session to go on with */
   struct addresses addresses;
-  int address;        /* the one that is tried or connected to; -1: unknown */
-  int tries;          /* `mt`: attempts that the handle has left */
+  int address;        /* the one that is tried or connected to; -1: none */
   int64_t rest_until; /* whatever the addresses say */
   int unanswered;     /* attempts, since the last connection */
   int64_t tried_at;   /* when the last attempt began */
   int64_t give_up_at; /* when it takes too long; NEVER: let it */
-  int granted_by;     /* the address that granted the session; -1: unknown,
-                         or it has kept the connection for a while */
+  int granted_by;     /* the address that granted the session; -1: none, or
+                         it has kept the connection for a while */
   int64_t greeted_at;
   int64_t granted; /* the timeout of the connection */
   int refusals;    /* of our credentials, in a row */
@@ -105,7 +103,6 @@ static void check(const struct client *client) {
     case CLIENT_TRYING:
     case CLIENT_GREETED:
     case CLIENT_CONNECTED:
-    case CLIENT_PARTING:
       assert(open && client->addresses.count > 0);
       break;
   }
@@ -124,13 +121,6 @@ static int64_t timeout_of(const struct client *client) {
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
 }
 
-/* Ends the attempt, not the session. */
-static void leave(struct client *client) {
-  client->give_up_at = NEVER;
-  library_part(client->library);
-  if (library_is_open(client->library)) client->state = CLIENT_PARTING;
-}
-
 /* Names. */
 
 static bool is_connected(const struct client *client) {
@@ -138,7 +128,7 @@ static bool is_connected(const struct client *client) {
 }
 
 static void use_addresses(struct client *client, const char *list) {
-  if (client->state == CLIENT_TRYING) leave(client);
+  if (client->state == CLIENT_TRYING) library_part(client->library);
   client->address = client->granted_by = -1;
   if (!addresses_set(&client->addresses, list))
     whereabouts_ask_in(&client->whereabouts, RETRY_AFTER);
@@ -180,23 +170,17 @@ static int64_t patience(const struct client *client) {
 }
 
 static void try_to_connect(struct client *client, int64_t now) {
-  char *list = addresses_attempt(&client->addresses, now, library_tries_all(),
-                                 &client->tries, &client->address);
-  if (!list) {
-    client->rest_until = now + RETRY_AFTER;
-    return;
-  }
+  client->address = addresses_take(&client->addresses, now);
   client->state = CLIENT_TRYING;
   client->tried_at = now;
   client->give_up_at = now + patience(client);
   session_attempting(client->session, now, now);
   client->listener.attempting(client->listener.self);
-  if (!library_open(client->library, list, &client->identity)) {
-    client->state = CLIENT_RESTING;
-    client->give_up_at = NEVER;
-    client->rest_until = now + RETRY_AFTER;
-  }
-  free(list);
+  const char *address = client->addresses.list[client->address].text;
+  if (library_open(client->library, address, &client->identity)) return;
+  client->state = CLIENT_RESTING;
+  client->give_up_at = NEVER;
+  client->rest_until = now + RETRY_AFTER;
 }
 
 static int64_t attempt_due(const struct client *client) {
@@ -213,37 +197,18 @@ static void end_session(struct client *client) {
 
 /* It takes too long: another server may do better. */
 static void give_up(struct client *client) {
-  switch (client->state) {
-    case CLIENT_TRYING:
-      client->unanswered++;
-      say_error(client, "it does not answer");
-      leave(client);
-      break;
-    case CLIENT_GREETED:
-      say_error(client, "it does not answer our credentials");
-      leave(client);
-      if (client->state == CLIENT_PARTING)
-        client->give_up_at = clock_now() + timeout_of(client);
-      break;
-    default: /* there is no other way out */
-      client->give_up_at = NEVER;
-      client->state = CLIENT_RESTING;
-      library_close(client->library, false);
-      end_session(client);
-  }
+  bool trying = client->state == CLIENT_TRYING;
+  client->unanswered += trying;
+  say_error(client, trying ? "it does not answer"
+                           : "it does not answer our credentials");
+  library_part(client->library);
 }
 
 /* What the library tells. */
 
-/* (What `mt` has tried once it has tried again before we hear of it.) */
 static void blame(struct client *client) {
-  struct addresses *a = &client->addresses;
-  int64_t now = clock_now(), timeout = timeout_of(client);
-  for (int i = 0; i < a->count; i++) {
-    if (client->address >= 0 && client->address != i) continue;
-    addresses_failed(a, i, now, timeout);
-    if (library_tries_all()) addresses_failed(a, i, now, timeout);
-  }
+  addresses_failed(&client->addresses, client->address, clock_now(),
+                   timeout_of(client));
 }
 
 static void connected(struct client *client) {
@@ -256,7 +221,7 @@ static void connected(struct client *client) {
 }
 
 static void on_connected(void *self, const struct identity *identity,
-                         int64_t timeout, const char *address) {
+                         int64_t timeout) {
   struct client *client = self;
   bool new = client->identity.session != identity->session;
   client->state = CLIENT_GREETED;
@@ -264,8 +229,6 @@ static void on_connected(void *self, const struct identity *identity,
   client->granted = timeout;
   client->greeted_at = clock_now();
   client->give_up_at = client->greeted_at + timeout_of(client) / 3 * 2;
-  int known = address ? addresses_find(&client->addresses, address) : -1;
-  if (known >= 0) client->address = known;
   if (new) client->granted_by = client->address;
   if (client->settings->credential_count == 0) {
     connected(client);
@@ -293,24 +256,13 @@ static void on_event(void *self, enum watch_event event, const char *path) {
   session_event(client->session, clock_now(), event, path);
 }
 
-/* `mt`: of the addresses that the handle was given. */
-static void on_failed(void *self) {
-  struct client *client = self;
-  if (client->state != CLIENT_TRYING) return;
-  blame(client);
-  if (--client->tries <= 0) leave(client);
-}
-
-static void on_lost(void *self) {
-  struct client *client = self;
+static void lost(struct client *client) {
   bool lived = clock_now() - client->greeted_at >= LIFE;
-  client->state = CLIENT_PARTING;
-  client->give_up_at = clock_now() + timeout_of(client) / 2 * 3;
   if (lived) client->granted_by = -1;
-  if (!lived)
-    blame(client);
-  else if (client->address >= 0)
+  if (lived)
     addresses_served(&client->addresses, client->address);
+  else
+    blame(client);
   whereabouts_expect_moves(&client->whereabouts);
   session_disconnected(client->session, clock_now());
 }
@@ -318,7 +270,7 @@ static void on_lost(void *self) {
 /* Who says so may be the one that knows, and the next session is best had from
  * it; unless it has just granted this one. */
 static void expired(struct client *client) {
-  if (client->address < 0 || client->address == client->granted_by)
+  if (client->address == client->granted_by)
     blame(client);
   else
     client->addresses.next = client->address;
@@ -347,11 +299,13 @@ static bool may_have_been_heard(const struct client *client) {
 
 static void on_over(void *self, enum library_end end) {
   struct client *client = self;
-  /* (What `mt` does while it is parting, it does to a server, too.) */
-  bool tried = client->state == CLIENT_TRYING || library_tries_all();
+  bool had_connection = is_connected(client);
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
-  if (end == LIBRARY_LOST && tried) blame(client);
+  if (had_connection)
+    lost(client);
+  else if (end == LIBRARY_LOST)
+    blame(client);
   if (end == LIBRARY_LOST && may_have_been_heard(client) &&
       session_is_beyond_help(client->session, clock_now()))
     end_session(client);
@@ -360,7 +314,6 @@ static void on_over(void *self, enum library_end end) {
   if (end == LIBRARY_UNKNOWN) refused(client, REPLY_AUTH_REQUIRED);
 }
 
-/* (`mt`: on the library's thread.  The listener is constant.) */
 static void on_error(void *self, const char *server, const char *text) {
   struct client *client = self;
   client->listener.error(client->listener.self, server, text);
@@ -399,8 +352,6 @@ struct client *client_new(const struct settings *settings,
                                         .accepted = on_accepted,
                                         .reply = on_reply,
                                         .event = on_event,
-                                        .failed = on_failed,
-                                        .lost = on_lost,
                                         .over = on_over,
                                         .error = on_error};
   client->settings = settings;
@@ -410,7 +361,7 @@ struct client *client_new(const struct settings *settings,
   whereabouts_init(&client->whereabouts, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;
   addresses_init(&client->addresses, seed);
-  client->library = library_new(settings, &of_library, wakeup);
+  client->library = library_new(settings, &of_library);
   if (client->library) return client;
   free(client);
   return NULL;

@@ -1,7 +1,14 @@
-/* A shared library calls through a table of addresses that the linker has
- * filled in, one for each function that it imports; ten of them are written
- * anew here.  Each of ours does what the original does: whoever else in the
- * process uses the library will not notice. */
+/* A shared library calls through a table of addresses that the linker has filled
+ * in, one for each function that it imports.  Some of them are written again here.
+ *
+ * Names: the linker binds a name to the first library of the whole process that
+ * has it.  If that has loaded libzookeeper_mt for all to see, ours and those that
+ * libzookeeper_st calls itself by would be mt's, and crash.  They are bound to the
+ * libzookeeper_st that our module is linked to.  (RTLD_DEEPBIND would do that for
+ * malloc, too: under another allocator the library would free what is not its.)
+ *
+ * Functions: ten of the C library's are replaced.  Each of ours does what the
+ * original does: whoever else in the process uses the library will not notice. */
 #include "imports.h"
 
 /* Where such a table holds plain addresses. */
@@ -11,6 +18,7 @@
      (defined(__powerpc64__) && _CALL_ELF == 2))
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -26,16 +34,6 @@
 #include "fork.h"
 #include "handshake.h"
 #include "stream.h"
-
-/* Ours. */
-
-static _Thread_local int last_pipe = -1;
-
-static int close_on_exec_pipe(int fds[2]) {
-  int rc = pipe2(fds, O_CLOEXEC);
-  last_pipe = rc == 0 ? fds[0] : -1;
-  return rc;
-}
 
 /* Constant once replace has run: the library does with a socket what a stream
  * has to know of. */
@@ -95,7 +93,6 @@ static struct {
   function *ours;
   bool of_stream, found;
 } replacements[] = {
-    {"pipe", (function *)close_on_exec_pipe, false, false},
     {"socket", (function *)close_on_exec_socket, true, false},
     {"close", (function *)stream_close, true, false},
     {"send", (function *)stream_send, true, false},
@@ -124,35 +121,52 @@ static bool has_all_of_stream(void) {
   return true;
 }
 
-/* The library in memory. */
+/* Libraries in memory. */
 
 struct image {
-  uintptr_t base;
+  uintptr_t base, from, to;
   const ElfW(Dyn) * dynamic;
   uintptr_t relro, relro_end; /* what the linker has made read-only */
   const char *strings;
   const ElfW(Sym) * symbols;
 };
 
+static struct image library, own;
+static void *ourselves; /* our module, as dlsym takes it */
+
+static bool is_in(const struct image *image, uintptr_t address) {
+  return address >= image->from && address < image->to;
+}
+
+/* What the name is to stand for in an image; 0: for what it does. */
+static uintptr_t wanted(const struct image *image, const ElfW(Sym) * s) {
+  const char *name = image->strings + s->st_name;
+  bool imported = s->st_shndx == SHN_UNDEF;
+  if ((s->st_info & 15) == STT_TLS) return 0;
+  if (image == &library)
+    return imported ? (uintptr_t)replacement(name)
+                    : library.base + (uintptr_t)s->st_value;
+  uintptr_t address = imported ? (uintptr_t)dlsym(ourselves, name) : 0;
+  return is_in(&library, address) ? address : 0;
+}
+
 static bool write_slot(const struct image *image, uintptr_t slot,
-                       function *ours) {
+                       uintptr_t address) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   void *start = (void *)(slot & ~(page - 1));
   bool read_only = slot >= image->relro && slot < image->relro_end;
+  if (*(uintptr_t *)slot == address) return true;
   if (read_only && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
     return false;
-  __atomic_store_n((function **)slot, ours, __ATOMIC_RELEASE);
+  __atomic_store_n((uintptr_t *)slot, address, __ATOMIC_RELEASE);
   if (read_only) mprotect(start, page, PROT_READ);
   return true;
 }
 
 static bool patch(const struct image *image, uintptr_t offset,
-                  unsigned long symbol) {
-  const ElfW(Sym) *s = &image->symbols[symbol];
-  function *ours = symbol && s->st_shndx == SHN_UNDEF
-                       ? replacement(image->strings + s->st_name)
-                       : NULL;
-  return !ours || write_slot(image, image->base + offset, ours);
+                  unsigned long symbol, uintptr_t addend) {
+  uintptr_t address = symbol ? wanted(image, &image->symbols[symbol]) : 0;
+  return !address || write_slot(image, image->base + offset, address + addend);
 }
 
 #if __ELF_NATIVE_CLASS == 64 || defined(__LP64__)
@@ -166,8 +180,10 @@ static bool patch_table(const struct image *image, uintptr_t table, size_t size,
   bool ok = true;
   size_t step = with_addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
   for (size_t at = 0; table && ok && at < size; at += step) {
-    const ElfW(Rel) *r = (const ElfW(Rel) *)(table + at); /* Rela begins so */
-    ok = patch(image, r->r_offset, SYMBOL(r->r_info));
+    const ElfW(Rela) *r =
+        (const ElfW(Rela) *)(table + at); /* Rel ends before */
+    ok = patch(image, r->r_offset, SYMBOL(r->r_info),
+               with_addends ? (uintptr_t)r->r_addend : 0);
   }
   return ok;
 }
@@ -222,66 +238,61 @@ static bool patch_image(struct image *image) {
 struct search {
   uintptr_t inside;
   int seen;
-  struct image image;
+  struct image *image;
 };
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
   struct search *search = argument;
-  struct image image = {.base = info->dlpi_addr};
+  struct image image = {.base = info->dlpi_addr, .from = UINTPTR_MAX};
   bool found = false;
   (void)size;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *p = &info->dlpi_phdr[i];
     uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
-    if (p->p_type == PT_LOAD && search->inside >= from && search->inside < to)
-      found = true;
+    if (p->p_type == PT_LOAD) {
+      found |= search->inside >= from && search->inside < to;
+      if (from < image.from) image.from = from;
+      if (to > image.to) image.to = to;
+    }
     if (p->p_type == PT_DYNAMIC) image.dynamic = (const ElfW(Dyn) *)from;
     if (p->p_type == PT_GNU_RELRO) {
       image.relro = from;
       image.relro_end = to;
     }
   }
-  if (found) search->image = image;
-  /* The program itself is the first.  It keeps what is its own; a function's
-   * address may lie there though the function does not. */
+  if (found) *search->image = image;
+  /* The program itself is the first.  It keeps what is its own. */
   return search->seen++ > 0 && found;
 }
 
-/* Of the process. */
-static _Atomic uintptr_t asked;
-static bool replaced; /* constant once replace has run */
+static bool find_image(const void *inside, struct image *image) {
+  struct search search = {.inside = (uintptr_t)inside, .image = image};
+  return dl_iterate_phdr(look_at, &search) && image->dynamic;
+}
 
+static const char *asked;
+
+/* In one piece with us it would make ours call ours. */
 static void replace(void) {
-  struct search search = {.inside = asked},
-                own = {.inside = (uintptr_t)replace};
-  bool found =
-      dl_iterate_phdr(look_at, &search) && dl_iterate_phdr(look_at, &own);
-  /* In one piece with us it would make ours call ours. */
-  replaced = found && search.image.base != own.image.base &&
-             search.image.dynamic && patch_image(&search.image);
-  has_streams = replaced && has_all_of_stream();
+  bool found = find_image(dlsym(ourselves, asked), &library) &&
+               find_image((const void *)(uintptr_t)replace, &own) &&
+               library.base != own.base;
+  has_streams = found && patch_image(&library) && has_all_of_stream();
+  if (found) patch_image(&own);
 }
 
-int imports_last_pipe(void) {
-  int fd = last_pipe;
-  last_pipe = -1;
-  return fd;
-}
-
-bool imports_replace(void (*of)(void)) {
+void imports_replace(void *module, const char *has) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  asked = (uintptr_t)of;
+  ourselves = module;
+  asked = has;
   pthread_once(&once, replace);
-  return replaced;
 }
 
 #else
 
-bool imports_replace(void (*of)(void)) {
-  (void)of;
-  return false;
+void imports_replace(void *module, const char *has) {
+  (void)module;
+  (void)has;
 }
-
-int imports_last_pipe(void) { return -1; }
 
 #endif

@@ -1,7 +1,9 @@
-#include "library_answers.h"
+#include "library_handle.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "protocol/name.h"
 
 /* A contender's create, of which there may be many under way. */
 struct expected {

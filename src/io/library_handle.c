@@ -1,56 +1,45 @@
 #include "library_handle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static void free_slates(struct library *l, bool all) {
-  struct slate **link = &l->slates, *slate;
-  while ((slate = *link)) {
-    if (all || slate->is_done) {
-      *link = slate->next;
-      free(slate);
-    } else {
-      link = &slate->next;
-    }
+#include "protocol/name.h"
+
+_Thread_local struct library *library_current;
+
+struct incident *incident_new(int kind, int code, const char *text,
+                              size_t size) {
+  struct incident *incident = calloc(1, sizeof *incident + size + 1);
+  if (!incident) return NULL;
+  incident->kind = kind;
+  incident->code = code;
+  if (size) memcpy(incident->text, text, size);
+  return incident;
+}
+
+void incident_free(struct incident *incident) {
+  listing_free(incident->listing);
+  free(incident);
+}
+
+void inbox_append(struct library *l, struct incident *incident) {
+  if (!incident) {
+    l->overflow = true;
+    return;
   }
+  *l->end = incident;
+  l->end = &incident->next;
 }
 
-void handle_free_done(struct library *l) { free_slates(l, false); }
-
-void handle_keep(struct library *l, struct slate *slate) {
-  slate->next = l->slates;
-  l->slates = slate;
+struct incident *inbox_take(struct library *l, bool *overflow) {
+  struct incident *first = l->first;
+  *overflow = l->overflow;
+  l->first = NULL;
+  l->end = &l->first;
+  l->overflow = false;
+  return first;
 }
 
-void handle_close(struct library *l) {
-  if (!l->handle) return;
-  inbox_current = &l->inbox;
-  zookeeper_close(l->handle);
-  l->handle = NULL;
-  free_slates(l, true);
-  l->connected = l->parting = l->left = l->odd = l->stranger = false;
-  l->outstanding = l->handed = 0;
-  answers_begin(&l->answers, 0);
-  /* No callback can run any more, and nobody waits for what it reported. */
-  inbox_discard(&l->inbox);
-}
-
-void handle_tell_error(struct library *l, const char *server,
-                       const char *text) {
-  l->listener.error(l->listener.self, server && *server ? server : NULL, text);
-}
-
-void handle_tell_lost(struct library *l) {
-  if (!l->connected) return;
-  l->connected = false;
-  l->parting = true;
-  l->listener.lost(l->listener.self);
-}
-
-enum library_end handle_end(const struct library *l, enum library_end end) {
-  return end == LIBRARY_LOST && l->stranger ? LIBRARY_UNKNOWN : end;
-}
-
-void handle_tell_accepted(struct library *l) {
-  if (l->connected && l->handed == l->settings->credential_count)
-    l->listener.accepted(l->listener.self);
+void handle_tell_error(struct library *l, const char *text) {
+  l->listener.error(l->listener.self, l->server, text);
 }

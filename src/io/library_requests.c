@@ -1,22 +1,13 @@
-#include "library_requests.h"
-
-#include <netdb.h>
-#include <stdio.h>
+/* Requests, and what comes back: callbacks that fill the inbox. */
 #include <string.h>
-#include <sys/socket.h>
 
-#include "library_backend.h"
-#include "library_condition.h"
-#include "library_exchange.h"
-#include "library_heartbeat.h"
-#include "library_pair.h"
-#include "library_rehearsal.h"
+#include "library_handle.h"
 #include "protocol/name.h"
 
-/* What comes back: into the inbox. */
+/* What comes back. */
 
 static void report(struct incident *incident) {
-  inbox_append(inbox_current, incident);
+  inbox_append(library_current, incident);
 }
 
 static struct incident *reply_new(const void *data, int rc, const char *text,
@@ -116,40 +107,16 @@ static void on_names(int rc, const struct String_vector *names,
   tell_names(rc, names, data, listing_new_of_all);
 }
 
-/* `ip:port`, as the resolver spells it. */
-static void read_address(zhandle_t *handle, char *text, size_t size) {
-  struct sockaddr_storage peer;
-  socklen_t length = sizeof peer;
-  char ip[64], port[8];
-  text[0] = '\0';
-  if (zookeeper_get_connected_host(handle, (struct sockaddr *)&peer, &length) &&
-      getnameinfo((struct sockaddr *)&peer, length, ip, sizeof ip, port,
-                  sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-    snprintf(text, size, "%s:%s", ip, port);
-}
-
-static void greeted(struct library *l, zhandle_t *handle) {
-  struct greeting *greeting = &l->inbox.greeting;
-  char address[sizeof greeting->address];
-  read_address(handle, address, sizeof address);
-  pthread_mutex_lock(&l->inbox.lock);
-  memcpy(greeting->address, address, sizeof address);
-  greeting->timeout = zoo_recv_timeout(handle) * MILLISECOND;
-  backend_greeted(l, zoo_client_id(handle));
-  pthread_mutex_unlock(&l->inbox.lock);
-}
-
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context) {
-  struct library *l = context;
-  inbox_current = &l->inbox; /* `mt`: the completion thread's first callback */
   bool session = type == ZOO_SESSION_EVENT;
+  (void)handle;
   if (!session && type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT &&
       type != ZOO_CREATED_EVENT && type != ZOO_CHILD_EVENT)
     return;
-  if (session && state == ZOO_CONNECTED_STATE) greeted(l, handle);
-  report(incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
-                      session ? state : type, path, strlen(path)));
+  inbox_append(context,
+               incident_new(session ? INCIDENT_STATE : INCIDENT_WATCH,
+                            session ? state : type, path, strlen(path)));
 }
 
 /* What goes out. */
@@ -160,13 +127,13 @@ bool requests_submit(struct library *l, const struct op *op,
   const void *data = (const void *)(uintptr_t)op->serial;
   int mode = op->persistent ? ZOO_PERSISTENT : ZOO_CONTAINER;
   int rc = ZINVALIDSTATE;
-  if (!zh || l->parting) return false;
+  if (!l->connected) return false;
   switch (op->kind) {
     case OP_CREATE:
       if (!answers_expect(&l->answers, op, before || op->beside)) return false;
-      rc = before ? exchange_submit(l, op, before)
+      rc = before ? transaction_exchange(l, op, before)
            : op->beside
-               ? pair_submit(l, op)
+               ? transaction_pair(l, op)
                : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
                               op->exact ? ZOO_EPHEMERAL
                                         : ZOO_EPHEMERAL_SEQUENTIAL,
@@ -175,13 +142,13 @@ bool requests_submit(struct library *l, const struct op *op,
       break;
     case OP_MKDIR:
       rc = op->provided
-               ? condition_submit(l, op)
+               ? transaction_conditional(l, op)
                : zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
                               op->shared ? &l->acl_shared : &l->acl, mode,
                               on_created, data);
       break;
     case OP_REHEARSE:
-      rc = rehearsal_submit(l, op);
+      rc = transaction_rehearse(l, op);
       break;
     case OP_LIST:
       rc =
@@ -201,7 +168,7 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_aget(zh, op->path, 0, on_data, data);
       break;
     case OP_WRITE:
-      rc = op->provided ? condition_submit(l, op)
+      rc = op->provided ? transaction_conditional(l, op)
                         : zoo_aset(zh, op->path, op->data, op->size,
                                    op->version, on_stat, data);
       break;
@@ -209,11 +176,11 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_aexists(zh, op->path, 0, on_stat, data);
       break;
     case OP_HEARTBEAT:
-      rc = heartbeat_submit(l, op);
+      rc = transaction_heartbeat(l, op);
       break;
     case OP_REMOVE:
-      rc = op->beside     ? pair_submit(l, op)
-           : op->provided ? condition_submit(l, op)
+      rc = op->beside     ? transaction_pair(l, op)
+           : op->provided ? transaction_conditional(l, op)
                           : zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:
@@ -228,6 +195,5 @@ bool requests_submit(struct library *l, const struct op *op,
                                    0, (void_completion_t *)on_void, data);
       break;
   }
-  if (rc == ZOK) l->outstanding += before ? 2 : 1;
   return rc == ZOK;
 }

@@ -87,15 +87,8 @@ static ssize_t gather(struct stream *s, const void *data, size_t size) {
   return -1;
 }
 
-/* A length is followed by its packet at once, so that they may go out together;
- * but the four letters that ask a server for its mode are not. */
-static bool is_length(const char *data, size_t size) {
-  return size == 4 && data[0] == 0;
-}
-
 ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
   struct stream *s = stream_of(fd);
-  if (!s && is_length(data, size)) flags |= MSG_MORE;
   if (!s) return send(fd, data, size, flags);
   if (size > STREAM_SIZE - s->out_end) push(s, MSG_MORE);
   if (s->problem) {

@@ -167,7 +167,14 @@ static int end_on(lua_State *L) {
 
 /* Our threads may outlive the lua_State, and lua_close unloads libraries: the
  * library pins itself. */
-static void pin(void) { open_ourselves(RTLD_NODELETE); }
+static void pin_and_bind(lua_State *L) {
+  void *self = open_ourselves(RTLD_NODELETE);
+  if (self && !library_bind(self))
+    luaL_error(L,
+               "zklock: another ZooKeeper client library of this process has "
+               "functions of the same names, and was loaded before: require "
+               "\"zklock\" first");
+}
 
 /* Has the ZooKeeper client library that we have been linked with this function?
  * (Its header does not tell.) */
@@ -205,7 +212,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"has_tls", has_tls},
                                        {"has_sasl", has_sasl},
                                        {NULL, NULL}};
-  pin();
+  pin_and_bind(L);
   binding_register_settings(L);
   binding_register_share(L);
   binding_register_session(L);
@@ -217,7 +224,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
-  lua_pushstring(L, library_backend());
+  lua_pushliteral(L, "st");
   lua_setfield(L, -2, "backend");
   return 1;
 }

@@ -9,9 +9,7 @@ bool entropy(void *bytes, size_t size) {
   return true;
 }
 
-bool imports_replace(void (*function)(void)) {
+void imports_replace(void *module, const char *function) {
+  (void)module;
   (void)function;
-  return false;
 }
-
-int imports_last_pipe(void) { return -1; }

@@ -27,8 +27,7 @@ if not checkout then
     .. package.cpath
 else
   -- LUA_CPATH names the build that `make command`, or a test, has chosen.
-  local built = ("%s/build/st/%s/?.so;%s/build/mt/%s/?.so"):format(checkout,
-    version, checkout, version)
+  local built = ("%s/build/st/%s/?.so"):format(checkout, version)
   local is_chosen = os.getenv "LUA_CPATH"
   local search = package.searchpath
   if search and not search("zklock.guardian", built)

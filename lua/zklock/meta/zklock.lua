@@ -11,9 +11,9 @@
 --- would only never be equal.
 ---@field errors zklock.Errors
 ---
---- Which ZooKeeper client library the module was built with: the single-threaded one or the multi-threaded one; with `zklock.testing`
---- none, `"virtual"`.
----@field backend "st"|"mt"|"virtual"
+--- Which ZooKeeper client library the module uses: `"st"`, which is libzookeeper_st; or `"virtual"`, if `zklock.testing` has put a
+--- simulated ensemble in its place.
+---@field backend "st"|"virtual"
 ---
 --- The version, such as `"1.2.3"`.
 ---@field version string

@@ -1,0 +1,194 @@
+/* The connection of a handle.  The handle is given one address and makes one
+ * attempt: it connects in library_open, and when its socket has gone it is not
+ * turned any more.  What the library does meanwhile may hold locks of the C
+ * library's: for the sake of a fork's child it passes the gate (fork.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "library_codes.h"
+#include "library_handle.h"
+
+/* So long a server is given to hear that the session ends. */
+#define FAREWELL (1500 * MILLISECOND)
+/* So many turns without anything read, though there is something: more than
+ * bytes that come one by one make. */
+#define IDLE_MAX 100
+
+void connection_init(struct library *l) {
+  l->connected = l->parting = l->stranger = l->answered = false;
+  l->fd = -1;
+  l->due = INT64_MAX;
+  l->unread = l->idle = 0;
+  stream_reset(&l->stream);
+}
+
+/* Has it the socket that `fd` is?  The library closes it whenever it likes,
+ * and then the number may be anybody's. */
+static bool has_socket(const struct library *l) {
+  int state = zoo_state(l->handle);
+  return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
+         state == ZOO_CONNECTED_STATE;
+}
+
+static void tell_failure(struct library *l, int rc) {
+  if (code_is_error(rc))
+    handle_tell_error(l, code_failure_words(errno, rc, l->connected));
+}
+
+/* An attempt begins where there is no socket. */
+static void turn(struct library *l, short *events) {
+  int interest = 0;
+  struct timeval tv = {0, 0};
+  int64_t now = clock_now();
+  bool is_new = l->fd < 0;
+  errno = 0;
+  int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
+  if (rc != ZOK) {
+    tell_failure(l, rc);
+    return;
+  }
+  if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
+  *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
+                    (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
+  stream_flush(&l->stream); /* (it may have sent a ping) */
+  if (stream_is_waiting(&l->stream)) *events |= POLLOUT;
+  l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
+           (int64_t)tv.tv_usec * 1000;
+}
+
+void connection_begin(struct library *l) {
+  short events;
+  stream_use(&l->stream);
+  turn(l, &events);
+}
+
+static void on_answer(int rc, const struct Stat *stat, const void *data) {
+  struct library *l = (struct library *)data;
+  (void)stat;
+  l->answered = code_is_answer(rc);
+  l->stranger |= code_wants_auth(rc);
+}
+
+void connection_greeted(struct library *l) {
+  if (l->settings->credential_count > 0)
+    zoo_aexists(l->handle, "/", 0, on_answer, l);
+}
+
+/* The end. */
+
+/* (No callback can run any more, and nobody waits for what it reported.) */
+static void discard_inbox(struct library *l) {
+  bool overflow;
+  struct incident *incident = inbox_take(l, &overflow);
+  while (incident) {
+    struct incident *next = incident->next;
+    incident_free(incident);
+    incident = next;
+  }
+}
+
+void connection_close(struct library *l) {
+  if (l->handle) zookeeper_close(l->handle);
+  l->handle = NULL;
+  stream_use(NULL);
+  connection_init(l);
+  transactions_free(l, true);
+  answers_begin(&l->answers, 0);
+  discard_inbox(l);
+}
+
+static enum library_end how_it_ended(const struct library *l) {
+  int state = zoo_state(l->handle);
+  if (state == ZOO_EXPIRED_SESSION_STATE) return LIBRARY_EXPIRED;
+  if (state == ZOO_AUTH_FAILED_STATE) return LIBRARY_REFUSED;
+  return l->stranger ? LIBRARY_UNKNOWN : LIBRARY_LOST;
+}
+
+/* A server that is told nothing but that the connection has gone keeps the
+ * session; the library would end it. */
+void connection_end(struct library *l) {
+  enum library_end how = how_it_ended(l);
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) {
+    stream_end(&l->stream);
+    shutdown(l->fd, SHUT_RDWR);
+  }
+  connection_close(l);
+  l->listener.over(l->listener.self, how);
+}
+
+/* A request that finds the connection broken makes the library close it and
+ * tell nobody; and an attempt that fails is told to nobody, either. */
+void connection_look(struct library *l) {
+  if (l->parting || l->stranger || !has_socket(l)) {
+    connection_end(l);
+    return;
+  }
+  if (l->answered && l->connected) l->listener.accepted(l->listener.self);
+  l->answered = false;
+}
+
+/* A socket that is closed with replies unread is reset, and a reset discards
+ * what the server has not yet read: our farewell, too, and the session lives
+ * on until its timeout.  A duplicate keeps the socket open until the server
+ * closes it, which is its answer to the farewell. */
+void connection_farewell(struct library *l) {
+  char rest[4096];
+  int64_t deadline = clock_now() + FAREWELL;
+  struct pollfd p = {.fd = -1, .events = POLLIN};
+  if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
+    p.fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
+  connection_close(l);
+  while (p.fd >= 0) {
+    if (clock_poll(NULL, &p, 1, deadline) <= 0) break;
+    ssize_t n = read(p.fd, rest, sizeof rest);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  if (p.fd >= 0) close(p.fd);
+}
+
+/* Turning it. */
+
+int64_t connection_prepare(struct library *l, int *fd, short *events) {
+  if (has_socket(l)) turn(l, events);
+  /* What has been reported must be told before we sleep. */
+  if (l->first || l->overflow || !has_socket(l)) return 0;
+  *fd = l->fd;
+  return stream_has_news(&l->stream) ? 0 : l->due;
+}
+
+/* For a frame of a length below zero the library never reads a byte, and would
+ * keep us turning until it misses the server's answers. */
+static bool is_stuck(struct library *l) {
+  int unread = 0;
+  if (ioctl(l->fd, FIONREAD, &unread) != 0) unread = 0;
+  unread += (int)stream_unread(&l->stream);
+  l->idle = unread > 0 && unread >= l->unread ? l->idle + 1 : 0;
+  l->unread = unread;
+  return l->idle > IDLE_MAX;
+}
+
+void connection_process(struct library *l, short events) {
+  if (stream_has_news(&l->stream)) events |= POLLIN;
+  if (!events || !has_socket(l)) return;
+  if (events & POLLOUT) stream_flush(&l->stream);
+  stream_look_again(&l->stream);
+  int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
+             (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
+  errno = 0;
+  int rc = zookeeper_process(l->handle, what);
+  if (rc == ZNOTHING && (what & ZOOKEEPER_READ) && is_stuck(l)) {
+    handle_tell_error(l, "it has sent what cannot be read");
+    l->parting = true;
+  }
+  /* One call reads one packet: go on while there are any. */
+  for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
+    rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
+  tell_failure(l, rc);
+}

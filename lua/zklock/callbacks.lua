@@ -2,27 +2,43 @@
 --
 -- One is `{ fn =, scope = }`, and called once: it is taken out of there in the
 -- moment in which it is called.  `scope`, if any, is the request that gave it.
-local core = require "zklock.core"
-local loops = require "zklock.loop"
 local plain = require "zklock.plain"
 
--- Calls `item.fn(...)`: true; or false, the problem with a traceback, and
--- whether a hook has raised it.  What a hook raises in there is the business of
--- whoever runs this.
-local call = core.call
-if jit then
-  -- LuaJIT does not yield across C, but across pcall.
-  local function outcome(ok, problem)
-    if ok then return true end
-    return false, problem, core.struck(problem)
+-- What the hook raises that `lua` and `luajit` set upon Ctrl-C.  It ends the
+-- call in which the callback runs.
+local function is_interrupt(problem)
+  return type(problem) == "string" and problem:find "interrupted!$" ~= nil
+end
+
+local traceback = debug and debug.traceback
+
+local function trace(problem)
+  if type(problem) ~= "string" or is_interrupt(problem) or not traceback then
+    return problem
   end
-  call = function(item, ...)
-    if loops.in_main() then return core.call(item, ...) end
-    local fn = item.fn
-    item.fn = false
-    if not fn then return true end
-    return outcome(xpcall(fn, core.trace, ...))
+  return traceback(problem, 2)
+end
+
+local traced = xpcall
+if not jit and _VERSION == "Lua 5.1" then -- whose xpcall takes no arguments
+  function traced(fn, handler, ...)
+    local n, given = select("#", ...), { ... }
+    return xpcall(function() return fn(unpack(given, 1, n)) end, handler)
   end
+end
+
+local function outcome(ok, problem)
+  if ok then return true end
+  return false, problem, is_interrupt(problem)
+end
+
+-- Calls `item.fn(...)`: true; or false, the problem with a traceback, and is it
+-- an interrupt?
+local function call(item, ...)
+  local fn = item.fn
+  item.fn = false
+  if not fn then return true end
+  return outcome(traced(fn, trace, ...))
 end
 
 local Callbacks = {}
@@ -49,17 +65,17 @@ end
 --- One line of the log.
 function Callbacks:report(level, message)
   if not self.log then return end
-  local _, problem, struck =
+  local _, problem, interrupted =
     call({ fn = self.log }, level, plain.text(message))
-  if struck then error(problem, 0) end
+  if interrupted then error(problem, 0) end
 end
 
 -- An error in it must not stop the others: it goes to the log, or, without
 -- one, comes out of the next step().
 local function run(self, item, ...)
-  local ok, problem, struck = call(item, ...)
+  local ok, problem, interrupted = call(item, ...)
   if ok then return end
-  if struck then error(problem, 0) end
+  if interrupted then error(problem, 0) end
   if self.log then
     self:report("error", "an error in a callback: " .. plain.problem(problem))
   else

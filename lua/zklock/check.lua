@@ -180,11 +180,9 @@ local function look_first(class, usage, name, arguments)
     n = n + 1
     return (", a%d"):format(n)
   end)
-  local refuse = check.refusal(class, usage)
-  if core.look and core.look(class[name], class, n, refuse) then return end
   local text = looking:gsub("ARGUMENTS", names)
   class[name] = assert((loadstring or load)(text, "=zklock.check"))(class[name],
-    class, refuse, getmetatable)
+    class, check.refusal(class, usage), getmetatable)
 end
 
 --- The public methods of a class, as a user writes them, one a line: from now

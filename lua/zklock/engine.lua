@@ -109,8 +109,8 @@ local function leave(self)
 end
 
 local function enter_closed(self)
-  self.state:enter "closed"
   self.core:close()
+  self.state:enter "closed"
   self.events:tell_closed()
 end
 

@@ -2,11 +2,9 @@
 -- The share is a userdata (`_share`), which releases it when the guard is
 -- collected, on every Lua.
 local check = require "zklock.check"
-local core = require "zklock.core"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
-local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local waits = require "zklock.wait"
@@ -156,22 +154,12 @@ function guards.await_removal(wait)
   return true
 end
 
--- A release that was begun is done.
-local Releasing = protect.class()
-
-function Releasing:finish()
-  if not self.fine then guards.give_back(self.guard, self.confirm) end
-end
-
 --- Gives the lock back.  Returns as soon as that is guaranteed; with
 -- `{ wait = true }` when a server has confirmed it.  `true`, or
 -- `nil, message, "lost"` when the hold had been lost before.
 function Guard:release(how)
   local confirm = options.read_release(how)
-  local releasing = setmetatable({ guard = self, confirm = confirm,
-    fine = false }, Releasing)
-  local done, message, code =
-    core.protect(releasing, guards.give_back, self, confirm)
+  local done, message, code = guards.give_back(self, confirm)
   guards.tell_end(self)
   if done and done ~= true then return guards.await_removal(done) end
   return done, message, code

@@ -1,11 +1,9 @@
 --- The guard of a multi: what its user has of several holds, all or nothing.
 local check = require "zklock.check"
-local core = require "zklock.core"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
-local protect = require "zklock.protect"
 local waits = require "zklock.wait"
 
 local MultiGuard = {}
@@ -45,19 +43,13 @@ local function give_all(self, confirm)
   return removals, lost_part
 end
 
-local Giving = protect.class()
-
-function Giving:finish()
-  if not self.fine then give_all(self.guard) end
-end
-
 -- Tells of each part that was lost.
 local function tell_parts(self)
   for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
 end
 
 local function give_back(self)
-  core.protect(setmetatable({ guard = self }, Giving), give_all, self)
+  give_all(self)
   tell_parts(self)
 end
 
@@ -165,21 +157,12 @@ function multi_guards.undo(self)
   tell_end(self)
 end
 
-local Releasing = protect.class()
-
-function Releasing:finish()
-  if self.fine then return end
-  Owners.forget(self.guard)
-  release_all(self.guard, self.confirm)
-end
-
 function MultiGuard:release(how)
   local confirm = options.read_release(how)
   Owners.forget(self)
   if self._outcome == "lost" then return lost(self) end
   if self._outcome then return true end
-  local releasing = setmetatable({ guard = self, confirm = confirm }, Releasing)
-  local removals = core.protect(releasing, release_all, self, confirm)
+  local removals = release_all(self, confirm)
   tell_parts(self)
   tell_end(self)
   if self._outcome == "lost" then return lost(self) end

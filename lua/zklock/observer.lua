@@ -11,7 +11,6 @@
 -- Each is a turn, `self.turn`, which is false when all is over.  What ends a
 -- turn may be told twice, if a hook has raised meanwhile: the last thing that
 -- it does is to begin the next one.
-local loops = require "zklock.loop"
 local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
@@ -83,18 +82,10 @@ local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
 
--- Can nothing that fn calls suspend a task? So it is in PUC 5.1, and in
--- LuaJIT's main coroutine. Then C ends the telling: no hook can raise before.
-local function nothing_waits()
-  if rawget(_G, "jit") then return loops.in_main() end
-  return _VERSION == "Lua 5.1"
-end
-
 local function tell(self, turn)
   if turn.telling then return end
   self.mark = mark_of(turn.leader, turn.node)
-  protect.call(nothing_waits(), setmetatable({ turn = turn }, Telling), call,
-    self, turn)
+  protect.call(true, setmetatable({ turn = turn }, Telling), call, self, turn)
   watch(self, turn)
 end
 

@@ -1,53 +1,81 @@
---- Protection: how what has been begun is ended, should the task be killed or
--- an error be raised meanwhile.
+--- Protection: how what has been begun is ended, if an error is raised or the
+-- task is killed meanwhile.
 --
--- A hook (a debugger's, the one that an interpreter sets upon Ctrl-C) may
--- raise between any two instructions here.  So whatever must be undone hangs
--- on a `closing` before it is done: C calls `closing:finish()` however the
--- call ends, and once more if that was interrupted.  `closing.fine` says that
--- there is nothing to be undone.  Each finish() may be called again.
-local core = require "zklock.core"
+-- What must be undone is put into a `closing` before it is done.  However the
+-- call ends, `closing:finish()` is called once; `closing.fine` says that there
+-- is nothing to be undone.  A hook that raises (Ctrl-C) is an error like
+-- another.  One that raises while finish() runs leaves the rest to the
+-- collector, to lock:release() and to close.
 local loops = require "zklock.loop"
 
 local protect = {}
 
 --- Makes a class of closings; each has finish().
 function protect.class()
-  local class = { __close = core.close }
+  local class = { __close = function(closing) closing:finish() end }
   class.__index = class
   return class
 end
 
--- Where C cannot be yielded across there is Lua's own pcall.
-local function finish_up(closing, ok, ...)
+local function note(closing, ok, ...)
   closing.fine = ok
+  return ok, ...
+end
+
+local function finish(closing, ...)
   closing:finish()
+  return ...
+end
+
+local function answer(ok, ...)
   if not ok then error((...), 0) end
   return ...
 end
 
-local yields_across_c = jit == nil and _VERSION ~= "Lua 5.1"
+-- Calls fn by `catch`, and then closing:finish().
+local function close(catch, closing, fn, ...)
+  return finish(closing, note(closing, catch(fn, ...)))
+end
+
+local is_54 = not jit and _VERSION > "Lua 5.3"
+
+if is_54 then
+  -- The same where the coroutine may be closed meanwhile.
+  close = load([[
+    local note = ...
+    return function(catch, closing, fn, ...)
+      local _ <close> = closing
+      return note(closing, catch(fn, ...))
+    end
+  ]], "=zklock.protect")(note)
+end
+
+-- An error in the main chunk always reaches a pcall, which closes what it
+-- passes; so there it keeps its traceback.  A coroutine may die of it, and
+-- closes nothing then.
+local function through(fn, ...) return true, fn(...) end
+
+local function call(closing, fn, ...)
+  local catch = is_54 and loops.in_main() and through or pcall
+  return answer(close(catch, closing, fn, ...))
+end
+
+local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 
 --- Calls `fn(...)`, and then `closing:finish()`, also if it raises or the
 -- running task is killed in it.  `blocks`: it never yields.
 function protect.call(blocks, closing, fn, ...)
-  if blocks or yields_across_c then
-    return core.protect(closing, fn, ...)
-  elseif jit then
-    return finish_up(closing, pcall(fn, ...))
-  end
-  -- No yield across pcall, either: only what blocks can be protected.
-  closing.bare = true
-  return finish_up(closing, true, fn(...))
+  if blocks or yields_across_pcall then return call(closing, fn, ...) end
+  closing.bare = true -- only what blocks can be protected
+  return answer(close(through, closing, fn, ...))
 end
 
 --- A method `fn(closing, self, ...)`, protected as a whole, with a new closing
 -- of `class` for each call.  `loop_of(self, ...)` is the loop in question.
 function protect.method(class, loop_of, fn)
-  if core.method then return core.method(fn, class) end
   return function(...)
     local closing = setmetatable({}, class)
-    local blocks = loops.may_block(loop_of(...))
+    local blocks = yields_across_pcall or loops.may_block(loop_of(...))
     return protect.call(blocks, closing, fn, closing, ...)
   end
 end

@@ -34,20 +34,17 @@ function Running:stop()
   if self.pause then pauses.finish(self.pause) end
 end
 
--- On 5.1 nothing ends a run for which there is no pcall.
-local Ending = protect.class()
-
-function Ending:finish()
-  if not self.fine then self.running:finish() end
-end
-
--- Calls fn: true; or false, what it has raised, and whether a hook has.  What
--- nobody would hear is raised again, by C, which leaves it as it is.
+-- Calls fn: true; or false, what it has raised, and is it an interrupt?  What
+-- nobody would hear is raised again.
 local function call(self, guard, fn)
   if self.given.on_error or self.terms.engine.callbacks.log then
     return callbacks.try({ fn = fn }, guard)
   elseif self.bare then
-    core.protect(setmetatable({ running = self }, Ending), fn, guard)
+    local ok, problem = pcall(fn, guard)
+    if not ok then
+      self:finish()
+      error(problem, 0)
+    end
   else
     fn(guard)
   end
@@ -71,10 +68,10 @@ local function lead(self, fn, campaign)
   local guard, message, code = campaign(self.attempt)
   self.wait = false
   if not guard then return nil, message, code end
-  local ok, problem, struck = true, nil, false
-  if not self.stopping then ok, problem, struck = call(self, guard, fn) end
+  local ok, problem, interrupted = true, nil, false
+  if not self.stopping then ok, problem, interrupted = call(self, guard, fn) end
   guard:release()
-  if struck then error(problem, 0) end
+  if interrupted then error(problem, 0) end
   if not ok then tell(self, problem) end
   return ok
 end

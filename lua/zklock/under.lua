@@ -1,14 +1,14 @@
 --- Under: what `with_lock` and its like do once they have the lock, of whatever
 -- kind.
-local core = require "zklock.core"
 local errors = require "zklock.errors"
+local protect = require "zklock.protect"
 
 local under = {}
 
 --- Calls fn(guard).  The closing of the caller's method releases if this does
 -- not get through.
 function under.call(closing, guard, fn)
-  if closing.bare then return core.protect(closing, fn, guard) end
+  if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)
 end
 

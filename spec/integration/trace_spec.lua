@@ -2,7 +2,6 @@
 -- happen, whatever it does meanwhile.  (Of each mode: metrics_spec.lua.)
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
-local strikes = require "support.strikes"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -231,23 +230,6 @@ describe("on_trace", function()
     scheduler:run()
     assert.same({ "closed" }, outcome)
     assert.same({ "wait -", "refuse closed" }, told)
-  end)
-
-  it("hears of a release at most once, whatever raises meanwhile", function()
-    session = strikes.connect()
-    local lock, releases = session:mutex(path), {}
-    session:on_trace(function(event)
-      if event.what == "release" then releases[#releases + 1] = event.id end
-    end)
-    strikes.at_each_instruction(function()
-      releases = {}
-      return assert(lock:acquire(30))
-    end, function(guard) guard:release() end, function(guard, through)
-      guard:release()
-      session:step()
-      assert(#releases <= 1, "it was told twice")
-      assert(#releases == 1 or not through, "it was not told")
-    end)
   end)
 
   it("leaves a hundred problems to step(), and the number of the rest",

@@ -69,7 +69,8 @@ describe("with_lock", function()
       local function the_culprit() error "ouch" end
       local _, problem = pcall(mutex.with_lock, mutex, the_culprit)
       assert.matches("with_lock_spec.lua:" .. line .. ": ouch$", problem)
-      if not support.is_54 then return end
+      local _, is_main = coroutine.running()
+      if not support.is_54 or not is_main then return end
       local _, trace = xpcall(mutex.with_lock, debug.traceback, mutex,
         function() the_culprit() end)
       assert.matches("the_culprit", trace)

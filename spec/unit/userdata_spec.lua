@@ -366,44 +366,6 @@ describe("A function of the core", function()
       assert(core.survey { one }[1].holds)
     ]]
   end)
-
-  it("makes no method look at more arguments than there are", function()
-    survives [[
-      if core.look then
-        for _, n in ipairs { -1, 1e6, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 53, "x", {} } do
-          assert(not try(core.look, zklock.connect, {}, n, print))
-          try(zklock.connect)
-        end
-      end
-    ]]
-  end)
-
-  it("calls what it is to protect, whatever that is", function()
-    survives [[
-      local function nothing() end
-      local odd = { false, 1, "x", {}, nothing, io.stdout, core.hold(),
-        setmetatable({}, { __close = nothing, __index = error }),
-        setmetatable({}, { __close = core.close,
-          __newindex = function() error {} end }) }
-      for _, a in ipairs(odd) do
-        for _, b in ipairs(odd) do
-          pcall(core.protect, a, b, a)
-          pcall(core.call, a, b)
-          pcall(core.close, a)
-          pcall(core.trace, a)
-          pcall(core.struck, a)
-          if core.method then
-            local ok, method = pcall(core.method, b, a)
-            if ok then pcall(method, a, b) end
-          end
-        end
-        pcall(core.call, { fn = a }, a)
-        pcall(core.protect, { finish = a }, error, "x")
-        pcall(core.protect, setmetatable({ finish = a },
-          { __close = core.close }), error, "x")
-      end
-    ]]
-  end)
 end)
 
 describe("A finalizer that closes the session in the middle of", function()

@@ -16,7 +16,6 @@
 #include "lua_acquire.h"
 #include "lua_await.h"
 #include "lua_nginx.h"
-#include "lua_protect.h"
 #include "lua_questions.h"
 #include "lua_session.h"
 #include "lua_settings.h"
@@ -221,7 +220,6 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_await(L);
   binding_register_nginx(L);
   luaL_newlib(L, functions);
-  binding_register_protect(L);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
   lua_pushliteral(L, "st");

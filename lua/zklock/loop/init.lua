@@ -28,7 +28,6 @@
 -- The adapters of this directory have the same parts in the same order: how
 -- the loop hears of an error that nobody else would, the reader, wait, wake,
 -- arm, disarm, close.
-local core = require "zklock.core"
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -52,8 +51,7 @@ end
 
 -- PUC 5.1 has no yield across pcall: what runs inside one cannot wait in a
 -- coroutine.
-local fences = { [pcall] = true, [xpcall] = true, [core.call] = true,
-  [core.protect] = true }
+local fences = { [pcall] = true, [xpcall] = true }
 
 local function is_fenced()
   if jit or _VERSION ~= "Lua 5.1" or not debug or loops.in_main() then

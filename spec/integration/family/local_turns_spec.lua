@@ -137,35 +137,6 @@ describe("Turns on the Lua thread", function()
       assert.equal(300, turns)
     end)
 
-  it("are told though a hook interrupts the release", function()
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter, session_timeout = 60 }
-    local lock, struck = mutex(session, 1000000), 0
-    for n = 1, 240, 3 do
-      local guard, got = lock:acquire { timeout = 30, owner = {} }, nil
-      scheduler:spawn(function()
-        got = lock:acquire { timeout = 30, owner = {} }
-      end)
-      scheduler:run(0)
-      pcall(function()
-        debug.sethook(function()
-          debug.sethook()
-          struck = struck + 1
-          error("struck", 0)
-        end, "", n)
-        guard:release()
-        debug.sethook()
-      end)
-      if guard:state() ~= "released" then guard:release() end
-      support.wait_until(function()
-        scheduler:run(0.001)
-        return got
-      end)
-      got:release()
-    end
-    if not jit then assert.is_true(struck > 10, struck) end -- (compiled: none)
-  end)
-
   it("end at each deadline, though nobody releases", function()
     local lock = mutex()
     local guard = second_turn(lock)

@@ -6,7 +6,7 @@ local start_server = require "support.server".start
 local support = require "support"
 
 describe("Processes on one lock of three servers", function()
-  before_each(function() kinds.start(support.ensemble) end)
+  before_each(function() kinds.watch(support.ensemble) end)
 
   for _, title in ipairs { "mutex", "rwlock", "permits" } do
     it("are never inside beside each other: " .. title, function()

@@ -37,9 +37,6 @@ local function open_path()
 end
 
 describe("Authentication", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("keeps others out: acquire returns auth, and lets its owner in", function()
     local path = open_path()
     local owner = connect { auth = alice, acl = "creator" }

@@ -3,9 +3,6 @@ local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local queue_in, await = kinds.queue_in, kinds.await
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("acquire", function()
   it("names its node briefly, and never twice the same", function()
     local session, path = connect(), support.path()

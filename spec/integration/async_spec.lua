@@ -1,9 +1,6 @@
 local support = require "support"
 local connect, recorder = support.connect, support.recorder
 
-before_each(support.start)
-after_each(support.finish)
-
 -- Steps until `calls` has `n` calls (1); what the last one was called with.
 local function await_calls(session, calls, n)
   support.step_until(session, function() return #calls == (n or 1) end)

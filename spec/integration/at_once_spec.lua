@@ -7,11 +7,9 @@ describe("A timeout of 0", function()
   local session, proxy, path
 
   before_each(function()
-    support.start()
     path, proxy = support.path(), start_proxy()
     session = connect { hosts = proxy.hosts, session_timeout = 30 }
   end)
-  after_each(support.finish)
 
   -- What does not wait; each in a form that does not, and one that does.
   local function calls_of(member)

@@ -26,12 +26,10 @@ describe("A node that no session owns", function()
 
   -- What is left there is deleted when all sessions are closed.
   before_each(function()
-    kinds.start()
     local prefix = support.path():match "^/[^/]+"
     path, zk = support.path(), support.zk()
     support.closing({}, function() zk:delete_all(prefix) end)
   end)
-  after_each(support.finish)
 
   local function leave(name, options, at)
     local node = (at or path) .. name

@@ -52,7 +52,6 @@ describe("What the reference calls a method", function()
   local session, things
 
   before_each(function()
-    support.start()
     session = connect()
     local mutex = session:mutex(support.path())
     local multi = session:multi { session:mutex(support.path()) }
@@ -65,7 +64,6 @@ describe("What the reference calls a method", function()
       { "double_barrier", session:double_barrier(support.path(), 2) },
     }
   end)
-  after_each(support.finish)
 
   -- `fn(kind, thing, name)` for each method of each thing that has it.
   local function each(fn)

@@ -5,11 +5,7 @@ local connect, misuse = support.connect, support.misuse
 
 local path
 
-before_each(function()
-  support.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 describe("session:close", function()
   it("ends the ZooKeeper session and everything of it, at once", function()

@@ -7,7 +7,6 @@ describe("Servers that keep a quota", function()
   local server, zk
 
   before_each(function()
-    support.start()
     server = start_server(1, "--jvm -Dzookeeper.enforceQuota=true")
     zk = support.zk(server.hosts)
     zk:make "/q"
@@ -16,7 +15,6 @@ describe("Servers that keep a quota", function()
     zk:make("/zookeeper/quota/q/zookeeper_stats",
       { data = "count=0,bytes=0" })
   end)
-  after_each(support.finish)
 
   local function connect() return support.connect { hosts = server.hosts } end
 

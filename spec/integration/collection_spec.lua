@@ -9,11 +9,7 @@ local function log(level, message)
   if level ~= "debug" then lines[#lines + 1] = level .. ": " .. message end
 end
 
-before_each(function()
-  support.start()
-  path, lines = support.path(), {}
-end)
-after_each(support.finish)
+before_each(function() path, lines = support.path(), {} end)
 
 describe("The collector", function()
   it("releases a guard that nobody has any more, and it is logged", function()

@@ -6,9 +6,6 @@ local zklock = require "zklock"
 local connect = support.connect
 
 describe("connect", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("asks for a session timeout and tells what was negotiated", function()
     assert.equal(10, connect():timeout())
     for asked, granted in pairs { [4] = 4, [2.5] = 2.5, [0.1] = 1,

@@ -55,11 +55,7 @@ end
 
 local path
 
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 -- Of each kind: the requests of an acquire, a release, a try that is refused,
 -- and a wait until it is quiet; the watches of who waits.

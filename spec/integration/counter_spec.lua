@@ -9,9 +9,6 @@ local connect = support.connect
 local END = 2 ^ 31 - 1
 
 describe("The end of a directory's counter (T10)", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- Whose next number is so many before the end.
   local function set_left(path, left)
     support.zk():make(path)

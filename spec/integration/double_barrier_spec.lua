@@ -13,11 +13,7 @@ local unpack = table.unpack or unpack
 
 local path
 
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 -- `n` members that are inside, of a barrier of `least` (n); the lowest first.
 local function members_of(n, least)

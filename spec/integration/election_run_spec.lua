@@ -10,12 +10,10 @@ if rawget(_G, "jit") then require "jit".off() end
 local path, scheduler, session, election
 
 before_each(function()
-  support.start()
   path, scheduler = support.path(), new_scheduler()
   session = connect { loop = scheduler.adapter }
   election = session:election(path)
 end)
-after_each(support.finish)
 
 -- Runs all tasks until the condition is true.
 local function turn_until(condition)

@@ -10,11 +10,7 @@ local function name_of(guard) return guard.node:sub(#guard.path + 2) end
 
 local path
 
-before_each(function()
-  support.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 describe("campaign", function()
   it("takes turns with the mutex of its path", function()

@@ -34,10 +34,7 @@ describe("Three servers", function()
 
   local function loss_of(guard) return select(3, guard:release()) end
 
-  before_each(function()
-    support.start()
-    servers, path = start_server(3), support.path()
-  end)
+  before_each(function() servers, path = start_server(3), support.path() end)
   after_each(function()
     support.finish()
     servers:stop()

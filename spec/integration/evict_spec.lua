@@ -24,10 +24,8 @@ describe("evict", function()
   local path, session, zk
 
   before_each(function()
-    kinds.start()
     path, session, zk = support.path(), connect(), support.zk()
   end)
-  after_each(support.finish)
 
   local function token_at(node)
     for _, row in ipairs(session:contenders(path)) do

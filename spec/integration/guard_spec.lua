@@ -1,9 +1,6 @@
 local support = require "support"
 local connect, lose, misuse = support.connect, support.lose, support.misuse
 
-before_each(support.start)
-after_each(support.finish)
-
 -- A guard whose hold has just been lost.
 local function lost_guard(session, path)
   local guard = session:mutex(path):acquire()

@@ -47,7 +47,6 @@ describe("Nodes that may not be read, " .. title .. ",", function()
   end
 
   before_each(function()
-    support.start()
     zk, path = support.zk(hosts), support.path()
     zk:make(path)
     first, second = user "alice", user "bob"

@@ -32,13 +32,11 @@ describe("A node that we may not delete", function()
   local path, lines, session, closed_to
 
   before_each(function()
-    support.start()
     path, lines = support.path(), {}
     session = connect { log = function(level, message)
       lines[#lines + 1] = level .. ": " .. message
     end }
   end)
-  after_each(support.finish)
 
   local function close_to_deletes(directory)
     closed_to = directory

@@ -8,11 +8,7 @@ local connect = support.connect
 
 local path, zk
 
-before_each(function()
-  support.start()
-  path, zk = support.path(), support.zk()
-end)
-after_each(support.finish)
+before_each(function() path, zk = support.path(), support.zk() end)
 
 -- What fn is told: who leads, `false` for nobody, or the code; in order.
 local function observe(session, options)

@@ -5,9 +5,6 @@ local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
 
 describe("The loop", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("auto refuses to block a scheduler that it does not know", function()
     local session, path = connect(), support.path()
     local mutex = session:mutex(path)

@@ -11,9 +11,6 @@ local support = require "support"
 for _, name in ipairs { "poll", "frames" } do
   local runner = runners[name]
   describe("In the loop " .. name .. ":", function()
-    before_each(support.start)
-    after_each(support.finish)
-
     for _, case in ipairs(suite) do
       if runner.tasks or not case.tasks then
         it(case.name, function() runner.run(case.body) end)
@@ -24,9 +21,6 @@ end
 
 -- (A loop that steps a session when its fd is readable, in a coroutine.)
 describe("A wait in a callback", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends in time at local turns, whatever was told with it", function()
     local scheduler = new_scheduler(new_chance(1), function() end)
     local session = support.connect { loop = "poll" }

@@ -33,9 +33,6 @@ local kinds = {
 
 local BY_MAX_HOLD = "it was held for as long as max_hold allows$"
 
-before_each(support.start)
-after_each(support.finish)
-
 for name, make in pairs(kinds) do
   describe("Without step(), a lost " .. name, function()
     local session, lock, guard, calls

@@ -12,10 +12,7 @@ local root = os.getenv "SPEC_ROOT" or "."
 
 local session, path
 
-before_each(function()
-  support.start()
-  session, path = connect(), support.path()
-end)
+before_each(function() session, path = connect(), support.path() end)
 
 -- (What promtool says of all that the sessions tell at last.)
 after_each(function()

@@ -27,10 +27,8 @@ local function runs(per, ...)
 end
 
 before_each(function()
-  support.start()
   path, session, zk = support.path(), connect(), support.zk()
 end)
-after_each(support.finish)
 
 describe("once", function()
   it("runs its function under the mutex, and returns its results", function()

@@ -11,11 +11,7 @@ local function wait_in(options)
   return kinds.queue_in(connect():mutex(path), path, options)
 end
 
-before_each(function()
-  support.start()
-  path, zk = support.path(), support.zk()
-end)
-after_each(support.finish)
+before_each(function() path, zk = support.path(), support.zk() end)
 
 describe("A waiter whose node is deleted", function()
   it("goes to the end of the queue with a new one, of no longer name (T28)",

@@ -8,9 +8,6 @@ local support = require "support"
 local connect, timed = support.connect, support.timed
 local wait_in, await = kinds.wait_in, kinds.await
 
-before_each(support.start)
-after_each(support.finish)
-
 -- A session behind a proxy, and what cuts it off.
 local function cut_off(options)
   local proxy = start_proxy()

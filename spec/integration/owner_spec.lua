@@ -12,9 +12,6 @@ local function in_task(fn)
   assert.equal("dead", coroutine.status(co))
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("An owner that acquires again", function()
   it("holds until its last guard is released, in any order", function()
     local session, path = connect(), support.path()

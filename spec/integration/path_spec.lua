@@ -33,9 +33,6 @@ local function refusal(kind, session, path)
   return problem:match "^[^\n]-zklock: (.*)$"
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A lock's path", function()
   it("is misuse where a component reads as a contender", function()
     local session = connect()

@@ -59,9 +59,6 @@ local function find_lines(code, output)
   end
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("The example of", function()
   for _, entry in ipairs(reference.functions(all)) do
     local name = reference.name(entry)

@@ -5,9 +5,6 @@ local zklock = require "zklock"
 local SECRET = "s3cr3t-W0rt"
 
 describe("A secret", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   -- All that is said while `fn(say, options)` runs.
   local function everything_said(fn)
     local said = {}

@@ -2,9 +2,6 @@
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("Sessions", function()
   it("have a readable tostring, and so have locks", function()
     local session = connect()

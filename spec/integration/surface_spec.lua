@@ -25,9 +25,6 @@ local function methods_of(object)
 end
 
 describe("The methods of", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local of_lock = "acquire acquire_async cancel holders release try_acquire "
     .. "with_lock"
   local of_guard = "is_held lease on_lost on_revoke reason release state "
@@ -72,9 +69,6 @@ describe("The methods of", function()
 end)
 
 describe("Documented are", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   local function fields(class) return reference.fields(all, class) end
 
   -- Those that do not begin with an underscore.

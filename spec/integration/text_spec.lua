@@ -26,9 +26,6 @@ local function said_by(fn, ...)
   return message
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("Misuse", function()
   it("shows a stranger's text escaped, whatever it is", function()
     for text, plain in pairs(TEXTS) do

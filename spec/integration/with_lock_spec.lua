@@ -5,9 +5,6 @@ local connect, misuse = support.connect, support.misuse
 local function count(...) return { n = select("#", ...), ... } end
 
 describe("with_lock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("runs its function under the lock and returns true and the results",
     function()
       local session, path = connect(), support.path()

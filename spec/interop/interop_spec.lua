@@ -33,7 +33,6 @@ teardown(function()
 end)
 
 before_each(function()
-  kinds.start()
   path = support.path()
   support.zk():make(path) -- it does not vanish under kazoo
   -- Both libraries leave watches behind, until their sessions end.

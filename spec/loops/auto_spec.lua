@@ -33,9 +33,6 @@ local function in_luv(fn)
   end)
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("The loop auto", function()
   it("finds the right one at each call, with one session", function()
     local session, path = connect(), support.path()

@@ -31,9 +31,6 @@ local function is_flat(sizes)
 end
 
 describe("A crowd of tasks #stock", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   for _, name in ipairs { "luv", "cqueues" } do
     it("waits for a hundred locks, and memory stays flat: " .. name, function()
       local sizes = {}

@@ -3,9 +3,6 @@ local host = require "loops.host"
 local support = require "support"
 
 describe("A C host with epoll", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("drives a session by fd() and step()", function()
     local root = os.getenv "SPEC_ROOT" or "."
     local program = host.build "examples/embed/host.c"

@@ -30,9 +30,6 @@ local function begin(session, finished, pause)
   end
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("An error in a callback, without a log,", function()
   for when, pause in pairs { ["one by one"] = false, ["at once"] = 0.2 } do
     it("comes out of the loop of cqueues, " .. when, function()

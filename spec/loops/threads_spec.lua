@@ -3,9 +3,6 @@ local host = require "loops.host"
 local support = require "support"
 
 describe("Lua states in threads of one process", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("hold one lock at a time, while others are closed", function()
     local root = os.getenv "SPEC_ROOT" or "."
     local program = host.build "spec/loops/threads.c"

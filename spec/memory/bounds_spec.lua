@@ -35,9 +35,6 @@ local function settle(session)
   end)
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A session with many waits", function()
   local function survives(paths, waits, length)
     local proxy = start_proxy()

@@ -51,9 +51,6 @@ local function endure(what, times, body)
 end
 
 describe("What lasts long", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("is flat: sessions that open and close", function()
     local path = support.path()
     endure("sessions", 10000, function()

@@ -7,8 +7,6 @@ local spawn = require "support.child".spawn
 local connect = support.connect
 local wait_in, await = kinds.wait_in, kinds.await
 
-before_each(function() kinds.start() end)
-
 describe("A process that", function()
   it("is killed gives back every kind of hold and place in the queue (T45)",
     function()

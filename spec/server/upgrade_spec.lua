@@ -68,7 +68,6 @@ local function describe_upgrade(title, fn)
       return
     end
     setup(old.install)
-    before_each(function() kinds.start() end)
     fn()
   end)
 end

@@ -7,10 +7,7 @@ local support = require "support"
 
 describe("A connection", function()
   local path
-  before_each(function()
-    kinds.start()
-    path = support.path()
-  end)
+  before_each(function() path = support.path() end)
 
   local function reconnected(session, n)
     support.step_until(session, function()

@@ -1,11 +1,7 @@
---- What every spec stands on.  A spec file, or a describe block of it, says
---
---     before_each(support.start)
---     after_each(support.finish)
---
--- and whatever its tests open through this module is closed afterwards, and
--- looked for: a file descriptor, a thread, a contender's node or a watch that
--- is left makes the test fail.
+--- What every spec stands on.  Whatever the tests of a file that requires it
+-- open through this module is closed after each of them, and looked for: a file
+-- descriptor, a thread, a contender's node or a watch that is left makes the
+-- test fail.
 local lfs = require "lfs"
 local socket = require "socket"
 local core = require "zklock.core"
@@ -275,6 +271,7 @@ local function close_clients()
   end
 end
 
+--- Begins a test; busted calls it.
 function support.start()
   opened = {
     prefix = ("/spec-%d-%x"):format(core.pid(),
@@ -336,8 +333,11 @@ local function look_for_own_leaks()
     fds - baseline.fds, fds, threads - baseline.threads, threads)
 end
 
---- Closes what the test has opened, and looks for what is left of it.
+--- Closes what the test has opened, and looks for what is left of it; busted
+-- calls it, if the test has not.
 function support.finish()
+  if opened.is_over then return end
+  opened.is_over = true
   local problem = support.close_all()
   for _, hosts in ipairs { support.hosts, support.ensemble } do
     if hosts == support.hosts or opened.used[hosts] then
@@ -405,15 +405,8 @@ function support.timed(fn)
   return support.now() - begun, (unpack or table.unpack)(results, 1, 9)
 end
 
--- In a spec file with real servers each test begins and ends so.
 local busted = package.loaded.busted
-if busted and support.hosts and not package.loaded["virtual.socket"] then
-  local finish = support.finish
-  function support.finish()
-    if opened.is_over then return end
-    opened.is_over = true
-    finish()
-  end
+if busted and support.hosts then
   busted.before_each(support.start)
   busted.after_each(support.finish)
 end

@@ -23,9 +23,6 @@ local PROLOGUE = [[
 ]]
 
 describe("Virtual time", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   it("ends what a suspended machine held", function()
     local guard = support.hold(support.path(), { session_timeout = 6 })
     virtual.jump(60)
@@ -58,6 +55,4 @@ describe("Virtual time", function()
 end)
 
 describe("A link", function()
-  before_each(support.start)
-  after_each(support.finish)
 end)

@@ -39,11 +39,7 @@ local function conflict(lock) return refused("conflict", lock:acquire(20)) end
 local function released(guard) guard:release { wait = true } end
 
 local path
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 describe("Beside a lock of another kind on its path,", function()
   for _, first in ipairs(KINDS) do

@@ -10,10 +10,8 @@ local refused = kinds.refused
 describe("contenders", function()
   local path, session, zk
   before_each(function()
-    kinds.start()
     path, session, zk = support.path(), connect(), support.zk()
   end)
-  after_each(support.finish)
 
   -- What of the list can be foreseen, in its order.
   local function shows(...)

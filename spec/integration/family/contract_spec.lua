@@ -18,9 +18,6 @@ local function rival_holds(kind, path)
     function() end)
 end
 
-before_each(function() kinds.start() end)
-after_each(support.finish)
-
 describe("A free lock", function()
   kinds.each(it, "is granted, in every form of its argument (T12)",
     function(kind)

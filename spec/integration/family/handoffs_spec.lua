@@ -6,9 +6,6 @@ local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 
 describe("Local turns", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path
   before_each(function() path = support.path() end)
 

@@ -7,11 +7,7 @@ local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
 local refused = kinds.refused
 
 local path
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 -- The lock, or what keeps it waiting, in a session of its own that calls itself
 -- `data`.

@@ -194,17 +194,17 @@ function kinds.wait_for_nodes(path, n, seconds, hosts)
   return nodes
 end
 
---- Before each test; after it, support.finish. `hosts`: looked at, too.
-function kinds.start(hosts)
-  support.start()
+--- A test must leave no node of any kind; `hosts`: nor at these servers.
+function kinds.watch(hosts)
   local prefix = support.path():match("^/[^/]+")
   -- Opened first, so closed last: when every session is closed.
   support.closing({}, function()
-    for _, where in ipairs { support.hosts, hosts } do
-      kinds.wait_for_nodes(prefix, 0, 8, where)
-    end
+    kinds.wait_for_nodes(prefix, 0, 8, hosts)
   end)
 end
+
+local busted = package.loaded.busted
+if busted then busted.before_each(function() kinds.watch() end) end
 
 --- A mutex whose waiters take so many turns on one node, of `session` or of one
 -- of its own.

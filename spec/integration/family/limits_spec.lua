@@ -5,11 +5,7 @@ local connect = support.connect
 local wait_in, await = kinds.wait_in, kinds.await
 
 local path
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 -- When the guard is held no more, to the millisecond; no callback is called.
 local function end_of(guard)

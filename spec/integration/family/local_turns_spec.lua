@@ -7,9 +7,6 @@ local support = require "support"
 local connect = support.connect
 local wait_in, await, refused = kinds.wait_in, kinds.await, kinds.refused
 
-before_each(function() kinds.start() end)
-after_each(support.finish)
-
 describe("Turns on the Lua thread", function()
   local path
   before_each(function() path = support.path() end)

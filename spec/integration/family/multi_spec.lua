@@ -6,9 +6,6 @@ local connect, misuse = support.connect, support.misuse
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 
 describe("A multi", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path, session
   before_each(function()
     path = support.path()

@@ -51,9 +51,6 @@ end
 local of_locks, of_calls = (unpack or table.unpack)(
   tables_of(files.read((os.getenv "SPEC_ROOT" or ".") .. "/doc/options.md")))
 
-before_each(function() kinds.start() end)
-after_each(support.finish)
-
 describe("The options of a lock", function()
   local heading = of_locks[1]
   for row = 2, #of_locks do

@@ -40,9 +40,6 @@ local function hears_nothing(session, heard)
 end
 
 describe("revoke", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path
   before_each(function() path = support.path() end)
 

@@ -6,11 +6,7 @@ local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 local refused = kinds.refused
 
 local path
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 local function released(guard) assert.is_true(guard:release { wait = true }) end
 

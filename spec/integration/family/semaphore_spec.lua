@@ -8,11 +8,7 @@ local refused = kinds.refused
 
 describe("A semaphore", function()
   local path
-  before_each(function()
-    kinds.start()
-    path = support.path()
-  end)
-  after_each(support.finish)
+  before_each(function() path = support.path() end)
 
   -- In a session of its own.
   local function semaphore(permits, options)

@@ -5,11 +5,7 @@ local connect = support.connect
 local await, nobody = kinds.await, kinds.nobody
 
 local path
-before_each(function()
-  kinds.start()
-  path = support.path()
-end)
-after_each(support.finish)
+before_each(function() path = support.path() end)
 
 -- In a session of its own.
 local function mutex(wait)

@@ -5,9 +5,6 @@ local support = require "support"
 local connect = support.connect
 
 describe("An unfair mutex", function()
-  before_each(function() kinds.start() end)
-  after_each(support.finish)
-
   local path
   before_each(function() path = support.path() end)
 

@@ -23,11 +23,7 @@ local function use(session)
 end
 
 local hostile
-before_each(function()
-  support.start()
-  hostile = start_hostile()
-end)
-after_each(support.finish)
+before_each(function() hostile = start_hostile() end)
 
 describe("The answer to a credential that", function()
   -- What becomes of it, and how long a session with a timeout of 6 s is without

@@ -4,9 +4,6 @@ local support = require "support"
 local TIMEOUT = 8 -- seconds
 
 describe("A hold in a chroot of more than 100 bytes", function()
-  before_each(support.start)
-  after_each(support.finish)
-
   for name, ending in pairs {
     ["a slash as the 100th"] = "x/",
     ["a slash and a dot there"] = "/.",

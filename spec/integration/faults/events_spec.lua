@@ -4,11 +4,7 @@ local start_proxy = require "support.proxy".start
 local support = require "support"
 
 local path, zk
-before_each(function()
-  kinds.start()
-  path, zk = support.path(), support.zk()
-end)
-after_each(support.finish)
+before_each(function() path, zk = support.path(), support.zk() end)
 
 describe("A watch", function()
   it("that fires for data, for the session and for a deletion is still one "

@@ -21,11 +21,7 @@ end
 
 describe("A session that somebody else closes", function()
   local path
-  before_each(function()
-    kinds.start()
-    path = support.path()
-  end)
-  after_each(support.finish)
+  before_each(function() path = support.path() end)
 
   it("begins its waits again, at the tail, with a node of its own", function()
     local holder = support.hold(path)

@@ -6,13 +6,11 @@ local support = require "support"
 describe("A request that comes late", function()
   local path, proxy, session, other, zk
   before_each(function()
-    support.start()
     path, proxy, zk = support.path(), start_proxy(), support.zk()
     zk:make((path:match "^(.*)/"))
     session = support.connect { hosts = proxy.hosts, session_timeout = 30 }
     other = support.connect()
   end)
-  after_each(support.finish)
 
   local function is_tidy()
     for _, name in ipairs(zk:children((path:match "^(.*)/"))) do

@@ -25,11 +25,6 @@ local ANYHOW = "granted|" .. UNGRANTED
 
 local function fails(code) return function() return { rc = code } end end
 
-local function start()
-  support.start()
-  zk = support.closing(raw.connect(support.hosts, { auth = "u:p" }))
-end
-
 -- Using the lock.
 
 local function hear(record, session, what, guard, message, code)
@@ -229,8 +224,9 @@ local function counts(field, value)
   end
 end
 
-before_each(start)
-after_each(support.finish)
+before_each(function()
+  zk = support.closing(raw.connect(support.hosts, { auth = "u:p" }))
+end)
 
 describe("What a server says wrongly is outlived:", function()
   -- Nodes that were not made as they were asked for.

@@ -10,11 +10,7 @@ local AT_ONCE = CLOSED .. ": it is starting, or has maxClientCnxns connections "
 
 describe("The log is told", function()
   local lines, hostile
-  before_each(function()
-    support.start()
-    lines, hostile = {}, start_hostile()
-  end)
-  after_each(support.finish)
+  before_each(function() lines, hostile = {}, start_hostile() end)
 
   local function log(level, message)
     lines[#lines + 1] = level .. ": " .. message

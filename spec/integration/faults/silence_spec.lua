@@ -6,11 +6,7 @@ local support = require "support"
 
 describe("Silence", function()
   local path, proxy
-  before_each(function()
-    support.start()
-    path, proxy = support.path(), start_proxy()
-  end)
-  after_each(support.finish)
+  before_each(function() path, proxy = support.path(), start_proxy() end)
 
   -- Not what a young connection lends it: what the rounds prove, just renewed.
   local function until_leases(guard, low, high)

@@ -10,12 +10,10 @@ local LARGE = ("l"):rep(1024)
 
 local path, hostile, session
 before_each(function()
-  kinds.start()
   path, hostile = support.path(), start_hostile()
   hostile:behave { kind = "pass", largest = LIMIT }
   session = support.connect { hosts = hostile.hosts, session_timeout = 20 }
 end)
-after_each(support.finish)
 
 -- Takes the lock again and again, and calls `after(guard)`: a function that
 -- stops it.

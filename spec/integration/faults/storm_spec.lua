@@ -37,9 +37,6 @@ local ways = {
     { kind = "pass", largest = 80 } },
 }
 
-before_each(support.start)
-after_each(support.finish)
-
 -- A session that has something to do, if it comes about.
 local function is_not_stormed(hostile, session, before)
   local ends = support.now() + SECONDS

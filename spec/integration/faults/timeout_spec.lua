@@ -9,11 +9,7 @@ local LONG, SHORT = 40, 4
 
 describe("A session whose timeout falls at a reconnection", function()
   local path, hostile, session
-  before_each(function()
-    support.start()
-    path, hostile = support.path(), start_hostile()
-  end)
-  after_each(support.finish)
+  before_each(function() path, hostile = support.path(), start_hostile() end)
 
   local function connect(options)
     options = options or {}

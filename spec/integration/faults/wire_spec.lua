@@ -7,11 +7,7 @@ local start_proxy = require "support.proxy".start
 local support = require "support"
 
 local path, proxy
-before_each(function()
-  kinds.start()
-  path, proxy = support.path(), start_proxy()
-end)
-after_each(support.finish)
+before_each(function() path, proxy = support.path(), start_proxy() end)
 
 local function connect(seconds)
   return support.connect { hosts = proxy.hosts, session_timeout = seconds }

@@ -23,8 +23,7 @@ local function rows_of(...)
 end
 
 local function allow(path, perms)
-  support.zk():set_acl(path, { { perms = perms, scheme = "world",
-    id = "anyone" } })
+  support.zk():set_acl(path, support.everybody(perms))
 end
 
 describe("zklock ls", function()

@@ -205,9 +205,7 @@ describe("zklock run", function()
   it("exits with 77 where an ACL forbids it, and says that a run could not be "
     .. "noted", function()
     local path, zk = support.path(), support.zk()
-    local function only(perms)
-      return { { perms = perms, scheme = "world", id = "anyone" } }
-    end
+    local only = support.everybody
     zk:make(path)
     zk:set_acl(path, only(17))
     local said = run(path, { "echo", "never" })

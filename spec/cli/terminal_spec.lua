@@ -160,7 +160,7 @@ describe("In a terminal zklock run, while it waits,", function()
       .. "held by \"the night job\", %%d+ s"):format(path:gsub("%-", "%%-")))
     local zk = support.zk()
     local before = zk:acl(path)
-    zk:set_acl(path, { { perms = 30, scheme = "world", id = "anyone" } })
+    zk:set_acl(path, support.everybody(30))
     terminal:expect "zklock: waiting for [^\n]*: an ACL hides the queue, "
     zk:set_acl(path, before)
     guard:release()

@@ -56,21 +56,6 @@ describe("acquire", function()
     assert.near(begun + 1.5, waiting.at, 0.02)
   end)
 
-  it("keeps its place when one in the middle leaves (T45)", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    local waiters = {}
-    for i = 1, 4 do waiters[i] = queue_in(connect():mutex(path), path) end
-    waiters[2].ticket:cancel()
-    support.wait_for_queue(path, 4)
-    for _, i in ipairs { 1, 3, 4 } do
-      guard:release()
-      guard = await(waiters[i])
-      assert.equal(waiters[i].node, guard.node)
-    end
-    assert.equal("cancelled", select(3, await(waiters[2])))
-  end)
-
   it("does not take data that are too long, nor NaN for an owner", function()
     local path = support.path()
     local mutex = connect():mutex(path)

@@ -2,7 +2,6 @@
 -- leader(fn): leader_spec.lua.)
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -45,18 +44,6 @@ describe("campaign", function()
     support.step_until(session, function() return reason end)
     assert.equal("max_hold", reason)
     guard:release()
-  end)
-
-  it("loses at once without a connection, if on_suspend says so", function()
-    local proxy = start_proxy()
-    local session = connect { hosts = proxy.hosts }
-    local election = session:election(path, { on_suspend = "lose" })
-    local guard = assert(election:campaign(30))
-    proxy:refuse()
-    support.step_until(session, function() return not guard:is_held() end)
-    assert.equal("suspended", guard:reason())
-    proxy:heal()
-    assert.equal("lost", select(3, guard:release()))
   end)
 
   it("is ended by cancel, if it was begun through this object, and by close",

@@ -4,9 +4,7 @@ local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
 
-local function acl(perms)
-  return { { perms = perms, scheme = "world", id = "anyone" } }
-end
+local acl = support.everybody
 
 local ALL, NO_DELETE = 31, 31 - 8
 

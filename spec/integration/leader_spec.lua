@@ -159,8 +159,7 @@ describe("leader(fn)", function()
 
   it("hears that it may not know", function()
     zk:make((path:match "^(.*)/"))
-    zk:create(path, { acl = { { perms = 30, scheme = "world",
-      id = "anyone" } } })
+    zk:create(path, { acl = support.everybody(30) })
     local child = zk:create(path .. "/x")
     local session = connect()
     local told = observe(session)

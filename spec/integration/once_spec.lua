@@ -117,7 +117,7 @@ describe("once", function()
       session = connect { hosts = proxy.hosts, session_timeout = 4 }
       local ok, _, code = session:once(path, { per = 60 }, function(guard)
         node = guard.node
-        zk:set_acl(path, { { perms = 23, scheme = "world", id = "anyone" } })
+        zk:set_acl(path, support.everybody(23))
         proxy:freeze()
         support.wait_until(function() return not guard:is_held() end)
         proxy:heal()
@@ -159,8 +159,7 @@ describe("once", function()
 
   it("says why it cannot be known whether it is due, or be noted", function()
     zk:make((path:match "^(.*)/"))
-    zk:create(path .. ".once",
-      { acl = { { perms = 1, scheme = "world", id = "anyone" } } })
+    zk:create(path .. ".once", { acl = support.everybody(1) })
     local results = count(session:once(path, { per = 0 }, function()
       return "done"
     end))

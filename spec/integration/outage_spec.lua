@@ -1,7 +1,6 @@
 -- No server for a moment, for a while, or for longer than a session lives.  (Of
 -- every kind of lock: family/contract_spec.lua.)
 local kinds = require "integration.family.kinds"
-local raw = require "support.raw"
 local start_proxy = require "support.proxy".start
 local start_server = require "support.server".start
 local support = require "support"
@@ -126,37 +125,6 @@ describe("A server that", function()
   before_each(function()
     server = support.closing(start_server(1), function(s) s:stop() end)
   end)
-
-  local function queue(path)
-    local zk = raw.connect(server.hosts)
-    local names = zk:queue(path)
-    zk:close()
-    return names
-  end
-
-  it("is killed and comes back soon leaves holds and waits (T13, T21, T29)",
-    function()
-      local path, hosts = support.path(), server.hosts
-      local holder = connect { hosts = hosts, session_timeout = 30 }
-      local guard = holder:mutex(path):acquire(30)
-      local waiter = wait_in(connect { hosts = hosts, session_timeout = 30 }
-        :mutex(path))
-      support.wait_until(function() return #queue(path) == 2 end)
-      local before = queue(path)
-      server:kill()
-      support.until_state(holder, "suspended")
-      assert.equal("suspended", guard:state())
-      assert.is_true(guard:is_held())
-      server:restart()
-      support.until_state(holder, "connected")
-      support.until_state(waiter.session, "connected")
-      assert.same(before, queue(path))
-      assert.equal("held", guard:state())
-      assert.is_true(guard:verify())
-      kinds.nobody(0.1, waiter)
-      guard:release()
-      assert.equal(path .. "/" .. before[2], await(waiter).node)
-    end)
 
   -- In a machine that is paused connections stay open.
   for verb, back in pairs { kill = "restart", pause = "resume" } do

@@ -73,15 +73,6 @@ describe("with_lock", function()
       assert.matches("the_culprit", trace)
     end)
 
-  it("raises the function's error even if the hold is lost (T26)", function()
-    local mutex = connect():mutex(support.path())
-    assert.same({ false, "mine" }, { pcall(mutex.with_lock, mutex,
-      function(guard)
-        support.lose(guard)
-        error("mine", 0)
-      end) })
-  end)
-
   it("lets its function release early", function()
     local path = support.path()
     assert.same({ n = 2, true, "done" }, count(connect():mutex(path):with_lock(

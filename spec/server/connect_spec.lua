@@ -183,13 +183,6 @@ describe("connect", function()
     assert.is_true(slowest < 6, slowest)
   end)
 
-  it("finds a host that nobody knows", function()
-    local message, code = refused("nosuch.invalid:2181",
-      { connect_timeout = 2 })
-    assert.equal("disconnected", code)
-    assert.matches("nosuch.invalid", message)
-  end)
-
   it("is not held up by a resolver that hangs #stock", function()
     local names = require "support.names".new()
     names:set("host.example", "hang")

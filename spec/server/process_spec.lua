@@ -8,47 +8,6 @@ local connect = support.connect
 local wait_in, await = kinds.wait_in, kinds.await
 
 describe("A process that", function()
-  it("is killed gives back every kind of hold and place in the queue (T45)",
-    function()
-      local path = support.path()
-      local child = spawn([[
-        local kinds = require "integration.family.kinds"
-        local path = ...
-        local session = assert(zklock.connect(hosts, { session_timeout = 1 }))
-        guards = {}
-        for i, kind in ipairs(kinds.all) do
-          guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(30))
-        end
-        say "held"
-        hear()
-        for i, kind in ipairs(kinds.all) do
-          kind.make(session, path .. "/w" .. i):acquire_async(nil, print)
-        end
-        repeat session:step() until session:stats().in_flight == 0
-        say "waiting"
-        hear()
-      ]], path)
-      child:expect "held"
-      local session, holders, after, next_ones = support.connect(), {}, {}, {}
-      for i, kind in ipairs(kinds.all) do
-        local lock = kind.rival(support.connect(), path .. "/w" .. i)
-        holders[i] = assert(lock:acquire { timeout = 30, owner = {} })
-        next_ones[i] = wait_in(kind.rival(session, path .. "/h" .. i))
-      end
-      child:say()
-      child:expect "waiting"
-      for i, kind in ipairs(kinds.all) do
-        after[i] = wait_in(kind.make(session, path .. "/w" .. i))
-      end
-      child:signal "KILL"
-      await((unpack or table.unpack)(next_ones))
-      for i in ipairs(kinds.all) do
-        holders[i]:release()
-        await(after[i]):release()
-        next_ones[i].guard:release()
-      end
-    end)
-
   it("is stuck, in Lua or in C, has its max_hold enforced all the same",
     function()
       local path, children, waiters = support.path(), {}, {}

@@ -287,11 +287,10 @@ describe("The owner of a lock", function()
   kinds.each(it, "is refused where it may not write, and below a node of a "
     .. "session", function(kind)
     local path, zk = support.path(), support.zk()
-    local acl = { { perms = 1, scheme = "world", id = "anyone" } }
     zk:make(path .. "/x")
     zk:create(path .. "/e", { ephemeral = true })
     for _, child in ipairs { "/a", "/b", "/locks", "/leases" } do
-      zk:create(path .. child, { acl = acl })
+      zk:create(path .. child, { acl = support.everybody(1) })
     end
     local is_deep = kind.name == "semaphore" or kind.multi
     assert.matches("^zklock: ZooKeeper refused", refused("denied",

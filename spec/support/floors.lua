@@ -162,9 +162,6 @@ local function build(tree)
       read(tree .. "/" .. path))
     files[path] = file
     graph:add(room_of(path), room_of(path))
-    if file.balanced == false then
-      graph:complain("%s: its braces do not match", path)
-    end
     for name in pairs(file.defines or {}) do
       definers[name] = definers[name] or {}
       table.insert(definers[name], path)
@@ -206,79 +203,37 @@ local function circle_of(graph, start)
   end
 end
 
-local function reachable(graph, start)
-  local seen, queue = {}, { start }
-  while #queue > 0 do
-    for to in pairs(graph.arrows[table.remove(queue)]) do
-      if not seen[to] then
-        seen[to] = true
-        queue[#queue + 1] = to
-      end
-    end
-  end
-  return seen
-end
-
--- The knots: sets of rooms each of which leads to every other. The simulator is
--- no part of the house; what counts of it is where it looks.
-local function knots_of(graph)
-  local reach, taken, knots = {}, {}, {}
-  local rooms = sorted_keys(graph.arrows)
-  for _, room in ipairs(rooms) do reach[room] = reachable(graph, room) end
-  for _, room in ipairs(rooms) do
-    if reach[room][room] and not taken[room] and not room:find "^spec/" then
-      local knot = {}
-      for _, other in ipairs(rooms) do
-        if reach[room][other] and reach[other][room] then
-          taken[other] = true
-          knot[#knot + 1] = other
-        end
-      end
-      knots[#knots + 1] = knot
-    end
-  end
-  return knots
-end
-
-local function arrow_line(graph, from, to)
-  local arrow = graph.arrows[from][to]
-  return ("  %-24s → %-24s %s: %s"):format(from:gsub("^.*src/", ""),
-    to:gsub("^.*src/", ""), arrow.at, arrow.by)
-end
-
-local function tell_knot(graph, knot, lines, all)
-  lines[#lines + 1] = ("a circle of %d files: %s"):format(#knot,
-    table.concat(knot, ", "))
+-- Tells of the shortest circle. (The simulator is no part of the house; what
+-- counts of it is where it looks.)
+local function tell_circle(graph, lines)
   local best
-  for _, room in ipairs(knot) do
-    local chain = circle_of(graph, room)
-    if not best or #chain < #best then best = chain end
-    for _, to in ipairs(all and knot or {}) do
-      if graph.arrows[room][to] then
-        lines[#lines + 1] = arrow_line(graph, room, to)
-      end
-    end
+  for _, room in ipairs(sorted_keys(graph.arrows)) do
+    local chain = not room:find "^spec/" and circle_of(graph, room)
+    if chain and (not best or #chain < #best) then best = chain end
   end
-  for i = 1, all and 0 or #best - 1 do
-    lines[#lines + 1] = arrow_line(graph, best[i], best[i + 1])
+  if not best then return end
+  lines[#lines + 1] = ("a circle of %d files: %s"):format(#best - 1,
+    table.concat(best, ", ", 1, #best - 1))
+  for i = 1, #best - 1 do
+    local arrow = graph.arrows[best[i]][best[i + 1]]
+    lines[#lines + 1] = ("  %-24s %-24s %s: %s"):format(
+      best[i]:gsub("^.*src/", "") .. " →", best[i + 1]:gsub("^.*src/", ""),
+      arrow.at, arrow.by)
   end
 end
 
 -- What is wrong with a tree, in lines; and how many files were read.
-function floors.check(tree, all)
+function floors.check(tree)
   local graph = build(tree)
   local lines = graph.complaints
   table.sort(lines)
-  for _, knot in ipairs(knots_of(graph)) do
-    tell_knot(graph, knot, lines, all)
-  end
+  tell_circle(graph, lines)
   return lines, graph.files
 end
 
-function floors.main(first, second)
-  local all = first == "--all"
-  local tree = (all and second or not all and first) or "."
-  local lines, files = floors.check(tree, all)
+function floors.main(tree)
+  tree = tree or "."
+  local lines, files = floors.check(tree)
   if files == 0 then lines[1] = "no files in " .. tree end
   for _, line in ipairs(lines) do print(line) end
   if #lines == 0 then

@@ -3,7 +3,8 @@
 local python = require "support.python"
 local quote = require "support.command".quote
 local files = require "support.files"
-local read, write = files.read, files.write
+local read = files.read
+local shell = require "support.shell"
 
 local root = os.getenv "SPEC_ROOT" or "."
 
@@ -11,14 +12,10 @@ local checks = {}
 
 -- Runs a command on the text, whose file is `$1`.
 local function pass(text, command)
-  local name = os.tmpname()
-  write(name, text)
-  local pipe = io.popen(("set -- %s; (%s) 2>&1; echo \"status $?\"")
-    :format(quote(name), command))
-  local output, status = pipe:read("*a"):match "^(.*)status (%d+)%s*$"
-  pipe:close()
-  os.remove(name)
-  if status ~= "0" then error(output, 0) end
+  local ok, output = files.with(text, function(name)
+    return shell.run(("set -- %s; %s"):format(quote(name), command))
+  end)
+  if not ok then error(output, 0) end
 end
 
 local function compile(text)

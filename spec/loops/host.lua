@@ -1,4 +1,5 @@
 --- C programs that embed the Lua that runs this spec.
+local execute = require "support.shell".run
 local support = require "support"
 
 local host = {}
@@ -11,16 +12,6 @@ local function flags()
   end
   local version = _VERSION:sub(5)
   return "-I" .. (incdir or "/usr/include/lua" .. version), "-llua" .. version
-end
-
-local function execute(command)
-  local output = os.tmpname()
-  local status = os.execute(("%s >%s 2>&1"):format(command, output))
-  local file = assert(io.open(output))
-  local text = file:read "*a"
-  file:close()
-  os.remove(output)
-  return status == true or status == 0, text
 end
 
 --- Compiles a C file, with the sanitizers that the specs run under: the path

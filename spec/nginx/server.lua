@@ -8,15 +8,8 @@ local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local run, must = shell.run, shell.must
-local write = require "support.files".write
-
-local function read_file(name)
-  local file = io.open(name)
-  if not file then return "" end
-  local text = file:read "*a" or "" -- (a process that has just gone)
-  file:close()
-  return text
-end
+local files = require "support.files"
+local read_file, write = files.find, files.write
 
 local function find_modules()
   for _, place in ipairs { "/usr/lib/nginx/modules",

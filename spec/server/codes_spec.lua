@@ -47,12 +47,7 @@ describe("A server that enforces authentication, and a quota", function()
       return command.run({ "run", ... }, { env = env })
     end
     assert.equal(77, run("/a", "--", "true").code)
-    local name = os.tmpname()
-    local file = assert(io.open(name, "w"))
-    file:write "digest:ann:secret\n"
-    file:close()
-    os.execute("chmod 600 " .. name)
-    env.ZKLOCK_AUTH_FILE = name
+    env.ZKLOCK_AUTH_FILE = command.file("digest:ann:secret\n", "600")
     local zk = raw.connect(server.hosts, { auth = "ann:secret" })
     zk:make("/zookeeper/quota/q/zookeeper_limits", {
       data = "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=2" })
@@ -65,6 +60,5 @@ describe("A server that enforces authentication, and a quota", function()
       assert.matches("quota", said.err, 1, true)
     end
     zk:close()
-    os.remove(name)
   end)
 end)

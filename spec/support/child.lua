@@ -1,5 +1,7 @@
 --- Child processes: Lua programs of their own that speak with the spec over a
 -- socket.  In a child `say(...)` sends a line, `hear()` awaits one.
+local files = require "support.files"
+local quote = require "support.shell".quote
 local socket = require "socket"
 local support = require "support"
 
@@ -24,24 +26,6 @@ say(require "zklock.core".pid())
 
 local numbers = 0
 
-local function quote(text)
-  return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
-end
-
-local function read_file(name)
-  local file = io.open(name)
-  if not file then return "" end
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
-local function write_file(name, text)
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
-end
-
 --- Starts a child that runs `code` with `environment`, words for the shell;
 -- `...` are its arguments.
 local function spawn_with(environment, code, ...)
@@ -49,7 +33,7 @@ local function spawn_with(environment, code, ...)
   local name = os.tmpname()
   local listener = assert(socket.bind("127.0.0.1", 0))
   local _, port = listener:getsockname()
-  write_file(name, PROLOGUE:format(port, support.hosts) .. code)
+  files.write(name, PROLOGUE:format(port, support.hosts) .. code)
   local words = { environment, support.lua, quote(name) }
   for i = 1, select("#", ...) do
     words[#words + 1] = quote((select(i, ...)))
@@ -114,11 +98,11 @@ function Child:signal(name)
 end
 
 --- What it has written to stdout and stderr.
-function Child:output() return read_file(self.name .. ".out") end
+function Child:output() return files.find(self.name .. ".out") end
 
 --- Its exit status (128 + n for a signal); nil while it lives.
 function Child:status()
-  return tonumber(read_file(self.name .. ".status"))
+  return tonumber(files.find(self.name .. ".status"))
 end
 
 --- Waits for its end; its exit status.
@@ -129,9 +113,7 @@ end
 
 function Child:close()
   if not self.handle then return end
-  if read_file(self.name .. ".status") == "" and self.pid then
-    self:signal "KILL"
-  end
+  if not self:status() and self.pid then self:signal "KILL" end
   if self.socket then self.socket:close() end
   self.handle:close()
   self.handle = nil

@@ -12,6 +12,7 @@
 -- no settings.  What is left when the test ends is killed.
 local files = require "support.files"
 local read, write = files.read, files.write
+local quote = require "support.shell".quote
 local support = require "support"
 
 local command = {}
@@ -21,9 +22,6 @@ Command.__index = Command
 
 local program = (os.getenv "SPEC_ROOT" or ".") .. "/lua/zklock/cli/main.lua"
 
-local function quote(text)
-  return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
-end
 command.quote = quote
 
 -- Whoever starts something in the background of a script has it ignore SIGINT:
@@ -118,10 +116,7 @@ function command.start(words, options)
   return self
 end
 
-function Command:read(suffix)
-  local ok, text = pcall(read, self.name .. suffix)
-  return ok and text or ""
-end
+function Command:read(suffix) return files.find(self.name .. suffix) end
 
 --- What it has written so far.
 function Command:out() return self:read ".out" end

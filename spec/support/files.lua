@@ -17,4 +17,20 @@ function files.write(name, text, mode)
   return name
 end
 
+--- The same; "" where there is no such file.
+function files.find(name)
+  local file = io.open(name, "rb")
+  local text = file and file:read "*a" -- nil: of a process that has just gone
+  if file then file:close() end
+  return text or ""
+end
+
+--- What `fn(name)` returns, while a file of this name has this text.
+function files.with(text, fn)
+  local name = files.write(os.tmpname(), text)
+  local results = { fn(name) }
+  os.remove(name)
+  return (unpack or table.unpack)(results)
+end
+
 return files

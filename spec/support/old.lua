@@ -1,7 +1,9 @@
 --- An earlier zklock, for processes that share locks with this one, as in a
 -- rolling upgrade.  It is built once, from the clone's history, into build/.
 local lfs = require "lfs"
+local shell = require "support.shell"
 local support = require "support"
+local quote = shell.quote
 
 local old = {}
 
@@ -11,17 +13,11 @@ old.commit = "37ef8f760f613afbefc2f656e27a785361de72fb"
 local root = os.getenv "SPEC_ROOT" or lfs.currentdir()
 local backend, version = require "zklock.core".backend, _VERSION:sub(5)
 
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
 -- Runs it in a shell: did it end with 0, and what it wrote.
 local function run(command, ...)
   local words = {}
   for i = 1, select("#", ...) do words[i] = quote((select(i, ...))) end
-  local pipe = io.popen(("{ %s; } 2>&1; echo $?")
-    :format(command:format((unpack or table.unpack)(words))))
-  local said, status = pipe:read("*a"):match "^(.-)(%d+)\n$"
-  pipe:close()
-  return status == "0", said
+  return shell.run(command:format((unpack or table.unpack)(words)))
 end
 
 local function exists(name) return lfs.attributes(name) ~= nil end

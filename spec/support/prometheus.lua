@@ -177,22 +177,4 @@ function prometheus.sum(...)
   return sum
 end
 
---- What promtool says of it; nil where that is not installed.
-function prometheus.ask_promtool(text)
-  local tool = io.popen "command -v promtool"
-  local has = tool:read "*a" ~= ""
-  tool:close()
-  if not has then return nil end
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
-  local pipe = io.popen(("promtool check metrics <%s 2>&1; echo $?"):format(
-    name))
-  local said = pipe:read "*a"
-  pipe:close()
-  os.remove(name)
-  return said
-end
-
 return prometheus

@@ -1,6 +1,11 @@
 --- Commands of the shell.  Not a spec itself: `require "support.shell"`.
 local shell = {}
 
+--- A text as one word.
+function shell.quote(text)
+  return "'" .. tostring(text):gsub("'", "'\\''") .. "'"
+end
+
 --- What a command has written.
 function shell.output(command)
   local pipe = io.popen(command)

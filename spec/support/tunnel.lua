@@ -2,7 +2,8 @@
 local lfs = require "lfs"
 local socket = require "socket"
 local support = require "support"
-local read_file = require "support.files".read
+local files = require "support.files"
+local must = require "support.shell".must
 local reader = require "documents.reader"
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -11,17 +12,6 @@ local Tunnel = {}
 Tunnel.__index = Tunnel
 
 local tunnel = {}
-
-local function write_file(name, text)
-  local file = assert(io.open(name, "w"))
-  file:write(text)
-  file:close()
-end
-
-local function must(command)
-  local ok = os.execute(command)
-  if not (ok == true or ok == 0) then error("failed: " .. command, 2) end
-end
 
 --- What is not installed, or nil.
 function tunnel.missing()
@@ -46,9 +36,8 @@ function tunnel.certify(ca)
     script = script:gsub("openssl req %-x509.-\n\n",
       ("cp '%s'/ca.* .\n\n"):format(ca)):gsub("-days 365", "-days 0")
   end
-  write_file(dir .. "/certify", script)
-  must(("cd '%s' && sh -e certify >out 2>&1 || { cat out; exit 1; }")
-    :format(dir))
+  files.write(dir .. "/certify", script)
+  must(("cd '%s' && sh -e certify"):format(dir))
   return dir
 end
 
@@ -87,13 +76,7 @@ local function server_config(self, server)
     :gsub("127.0.0.1:2181", server))
 end
 
-function Tunnel:log()
-  local file = io.open(self.name .. ".log")
-  if not file then return "" end -- not yet
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+function Tunnel:log() return files.find(self.name .. ".log") end
 
 local function accepts(host)
   local client = socket.connect("127.0.0.1", host:match ":(%d+)$")
@@ -117,7 +100,7 @@ function Tunnel:begin()
       error("it has ended", 0)
     end
     if not log:find("Configuration successful", 1, true) then return false end
-    self.pid = tonumber(read_file(self.name .. ".pid"))
+    self.pid = tonumber(files.read(self.name .. ".pid"))
     for host in self.hosts:gmatch "[^,]+" do
       if not accepts(host) then return false end
     end
@@ -133,7 +116,7 @@ local function start(dir, config, targets, change)
   repeat
     self:kill()
     local text = config(self, targets):gsub("/etc/stunnel/zookeeper", dir)
-    write_file(self.name, change and change(text) or text)
+    files.write(self.name, change and change(text) or text)
   until self:begin()
   return self
 end

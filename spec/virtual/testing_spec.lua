@@ -4,20 +4,16 @@ for name in pairs(package.loaded) do -- (spec/run --zk virtual loads it)
   if name:find "^zklock" then package.loaded[name] = nil end
 end
 
+local files = require "support.files"
+local shell = require "support.shell"
 local testing = require "zklock.testing"
 local zklock = require "zklock"
 
 -- What a program prints, in a process of its own.
 local function output_of(program)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(program)
-  file:close()
-  local pipe = io.popen(("'%s' '%s' 2>&1"):format(os.getenv "SPEC_LUA", name))
-  local output = pipe:read "*a"
-  pipe:close()
-  os.remove(name)
-  return output
+  return files.with(program, function(name)
+    return shell.output(("'%s' '%s' 2>&1"):format(os.getenv "SPEC_LUA", name))
+  end)
 end
 
 local function raises(message, fn, ...)
@@ -664,11 +660,9 @@ end)
 
 describe("The example for busted", function()
   it("passes", function()
-    local pipe = io.popen(("busted --lua='%s' -o TAP '%s/examples/testing_spec"
-      .. ".lua' 2>&1"):format(os.getenv "SPEC_LUA",
+    local output = shell.output(("busted --lua='%s' -o TAP '%s/examples/"
+      .. "testing_spec.lua' 2>&1"):format(os.getenv "SPEC_LUA",
       os.getenv "SPEC_ROOT" or "."))
-    local output = pipe:read "*a"
-    pipe:close()
     assert.equal(6, select(2, ("\n" .. output):gsub("\nok ", "")), output)
     assert.is_nil(output:find("not ok", 1, true), output)
   end)

@@ -1,19 +1,15 @@
 -- Time that a spec owns: zklock.virtual beside the library.
+local files = require "support.files"
+local shell = require "support.shell"
 local support = require "support"
 local virtual = require "zklock.virtual"
 
 -- What a program of its own says and how it ends.
 local function outcome_of(program)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(program)
-  file:close()
-  local pipe = io.popen(("(%s %s) 2>&1; echo status $?"):format(support.lua,
-    name))
-  local output = pipe:read "*a"
-  pipe:close()
-  os.remove(name)
-  return output
+  return files.with(program, function(name)
+    return shell.output(("(%s %s) 2>&1; echo status $?"):format(support.lua,
+      name))
+  end)
 end
 
 local PROLOGUE = [[

@@ -1,18 +1,17 @@
 -- The same seed gives the same trace, byte for byte, though addresses, the hash
 -- seeds of Lua and process numbers differ from process to process.
 local files = require "support.files"
+local shell = require "support.shell"
 local support = require "support"
 
 -- The trace of a story of make explore.
 local function trace_of(seed)
-  local name = os.tmpname()
-  local pipe = io.popen(("EXPLORE_TRACE='%s' %s '%s/spec/explore/run.lua' %d "
-    .. "2>&1"):format(name, support.lua, os.getenv "SPEC_ROOT" or ".", seed))
-  assert.matches("no violation", pipe:read "*a", 1, true)
-  pipe:close()
-  local text = files.read(name)
-  os.remove(name)
-  return text
+  return files.with("", function(name)
+    assert.matches("no violation", shell.output(("EXPLORE_TRACE='%s' %s "
+      .. "'%s/spec/explore/run.lua' %d 2>&1"):format(name, support.lua,
+      os.getenv "SPEC_ROOT" or ".", seed)), 1, true)
+    return files.read(name)
+  end)
 end
 
 describe("A run in virtual time", function()

@@ -3,7 +3,7 @@
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 
 local function name_of(guard) return guard.node:sub(#guard.path + 2) end
 
@@ -97,14 +97,8 @@ describe("An election", function()
     local session = connect()
     local kazoo = session:election("/k", { layout = "kazoo" })
     assert.equal("zklock election in kazoo's layout /k", tostring(kazoo))
-    local latch = { layout = "latch" }
     local election = session:election "/a"
     assert.equal("zklock election /a", tostring(election))
-    for _, name in ipairs { "fair", "handoffs", "wait", "poll_interval" } do
-      assert.matches("^option '" .. name .. "' goes with a mutex only, not "
-        .. "with an election$",
-        misuse(function() session:election("/a", { [name] = 1 }) end))
-    end
     support.misuses {
       { "/k is used as an election in kazoo's layout by this session, not as a "
         .. "mutex", function() session:mutex "/k" end },
@@ -112,21 +106,11 @@ describe("An election", function()
         .. "an election", function() session:election "/k" end },
       { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
         function() session:multi { election } end },
-      { "option 'reentrant' goes with a mutex or a rwlock only, not with an "
-        .. "election",
-        function() session:election("/a", { reentrant = true }) end },
       { [[option 'layout' must be "curator", "latch" or "kazoo", got x]],
         function() session:election("/a", { layout = "x" }) end },
-      { 'unknown option "dat" in election options (known: data, layout, '
-        .. 'max_hold, on_suspend, share_path)',
-        function() session:election("/a", { dat = "x" }) end },
       { "option 'data' must be a string, got a number",
         function() session:election("/a", { data = 5 }) end },
       { "path must ", function() session:election "a" end },
-      { [[option 'layout' = "latch" goes with an election only, not with a ]]
-        .. "mutex", function() session:mutex("/a", latch) end },
-      { [[option 'layout' = "latch" goes with an election only, not with a ]]
-        .. "rwlock", function() session:rwlock("/a", latch) end },
       { "the callback of campaign_async must be a function, got nil",
         function() election:campaign_async(5) end },
       { "campaign options must be a number or a table, got a string",

@@ -221,10 +221,5 @@ describe("once", function()
       misuse(function() session:once("/a", { per = 1 }) end))
     assert.matches("^path must ",
       misuse(function() session:once("a", { per = 1 }, print) end))
-    assert.equal("once must be called with a colon: "
-      .. "session:once(path, options, fn)",
-      misuse(function() session.once("/a", { per = 1 }, print) end))
-    assert.matches("takes no more arguments, got a number, too$",
-      misuse(function() session:once("/a", { per = 1 }, print, 5) end))
   end)
 end)

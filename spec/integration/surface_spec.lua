@@ -13,7 +13,7 @@ local function sorted(set)
   return table.concat(names, " ")
 end
 
--- The methods of an object, in alphabetical order.
+-- The methods of an object, in alphabetical order; those of its class.
 local function methods_of(object)
   local names = {}
   for name, value in pairs(getmetatable(object)) do
@@ -24,55 +24,22 @@ local function methods_of(object)
   return sorted(names)
 end
 
-describe("The methods of", function()
-  local of_lock = "acquire acquire_async cancel holders release try_acquire "
-    .. "with_lock"
-  local of_guard = "is_held lease on_lost on_revoke reason release state "
-    .. "token token_number turn verify"
-  local session, path
-  before_each(function() session, path = support.connect(), support.path() end)
-
-  it("a session are public", function()
-    assert.equal("barrier children close contenders double_barrier election "
-      .. "evict fd id metrics multi mutex on on_trace once revoke rwlock "
-      .. "semaphore stamp stat state stats step timeout with_lock",
-      methods_of(session))
-  end)
-
-  it("a lock, its guard and its ticket are public", function()
-    local lock = session:mutex(path)
-    assert.equal(of_lock, methods_of(lock))
-    local guard = lock:acquire(30)
-    assert.equal(of_guard, methods_of(guard))
-    guard:release()
-    assert.equal("cancel", methods_of(lock:acquire_async(type)))
-  end)
-
-  it("a multi, its guard and its ticket are public", function()
-    local lock = session:multi { session:mutex(path) }
-    assert.equal(of_lock, methods_of(lock))
-    local guard = lock:acquire(30)
-    assert.equal((of_guard:gsub("token token_number turn", "tokens")),
-      methods_of(guard))
-    guard:release()
-    assert.equal("cancel", methods_of(lock:acquire_async(type)))
-  end)
-
-  it("what is built on locks are public", function()
-    assert.equal("campaign campaign_async cancel is_stopping leader resign run "
-      .. "stop", methods_of(session:election(path .. "/a")))
-    assert.equal("cancel is_set lift set wait wait_async",
-      methods_of(session:barrier(path .. "/b")))
-    assert.equal("cancel enter enter_async leave leave_async",
-      methods_of(session:double_barrier(path .. "/c", 2)))
-  end)
-end)
+local function documented_methods(class, names)
+  names = names or {}
+  for _, entry in ipairs(reference.functions(all)) do
+    if entry.class == class then names[entry.name] = true end
+  end
+  for _, parent in ipairs(all.classes[class].parents) do
+    documented_methods(parent, names)
+  end
+  return sorted(names)
+end
 
 describe("Documented are", function()
   local function fields(class) return reference.fields(all, class) end
 
   -- Those that do not begin with an underscore.
-  it("the fields of objects", function()
+  it("the fields and methods of objects", function()
     local session, path = support.connect(), support.path()
     local mutex = session:mutex(path .. "/a")
     local multi = session:multi { mutex, session:mutex(path .. "/b") }
@@ -89,6 +56,9 @@ describe("Documented are", function()
       ["zklock.Ticket"] = session:mutex(path .. "/g"):acquire_async(type),
     }
     for class, object in pairs(objects) do
+      if class ~= "zklock.RWLock" then -- which has two sides, and no methods
+        assert.equal(documented_methods(class), methods_of(object), class)
+      end
       for field in pairs(object) do
         assert.is_true(field:find "^_" ~= nil or fields(class)[field] ~= nil,
           ("%s.%s is not documented"):format(class, field))

@@ -193,8 +193,5 @@ describe("holders", function()
         .. path:gsub("%p", "%%%0") .. " %(last error: .+%)$",
         refused("disconnected", one:holders()))
     end
-    session:close()
-    assert.equal("the session is closed",
-      support.misuse(function() mutex:holders() end))
   end)
 end)

@@ -270,17 +270,6 @@ describe("A multi", function()
         .. "or a semaphore, got ",
         misuse(function() session:multi { mutex, bad } end))
     end
-    assert.equal('unknown option "wait" in acquire options (known: data, '
-      .. 'max_hold, owner, timeout)',
-      misuse(function() multi_lock:acquire { wait = 1 } end))
-    assert.equal("try_acquire takes no timeout",
-      misuse(function() multi_lock:try_acquire { timeout = 1 } end))
-    assert.matches("argument 1 of try_acquire must be a table",
-      misuse(function() multi_lock:try_acquire(1) end))
-    assert.matches("^option 'data' must be a string",
-      misuse(function() multi_lock:acquire { data = 1 } end))
-    assert.matches("^option 'max_hold' must be a number of seconds",
-      misuse(function() multi_lock:acquire { max_hold = -1 } end))
     assert.matches("^argument 1 of with_lock must be a function",
       misuse(function() multi_lock:with_lock() end))
     assert.matches("callback of acquire_async must be a function",

@@ -89,6 +89,8 @@ describe("The options of a lock", function()
       assert.matches(family .. " options must be a table, got a ",
         raised(make, session, path, "fair"))
     end
+    assert.equal("option 'fair' goes with a mutex only, not with an election",
+      raised(makers.election, session, path, { fair = true }))
     local wrong = {
       reentrant = { 1, "no" }, fair = { 0, "no" },
       data = { 1, true, {}, function() end },

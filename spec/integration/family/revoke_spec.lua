@@ -183,10 +183,5 @@ describe("revoke", function()
       assert.equal("path must be a string, got nil",
         misuse(function() session[call](session) end))
     end
-    session:close()
-    for _, call in ipairs { "revoke", "contenders" } do
-      assert.equal("the session is closed",
-        misuse(function() session[call](session, path) end))
-    end
   end)
 end)

@@ -99,13 +99,4 @@ function Server:word(i, text)
   return raw.word(self:host(i), text)
 end
 
---- Can servers of this version be started here?  (What is fetched for them is
--- fetched when they are.)
-local function has(version)
-  local pipe = io.popen(("%s has %s; echo $?"):format(SCRIPT, version))
-  local status = pipe:read "*l"
-  pipe:close()
-  return status == "0"
-end
-
-return { start = start, has = has }
+return { start = start }
